@@ -1,0 +1,96 @@
+#include "environment.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HELD "FLOCKLIMIT_HELD"
+
+static bool
+is_ours(const char *entry)
+{
+	static const char *const names[] = { "FLOCKLIMIT_NAME=",   "FLOCKLIMIT_WEIGHT=",
+					     "FLOCKLIMIT_LIMIT=",  "FLOCKLIMIT_SEAT=",
+					     "FLOCKLIMIT_TICKET=", HELD "=" };
+	size_t i;
+
+	if (strncmp(entry, "FLOCKLIMIT_", 11) != 0)
+		return false;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strncmp(entry, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+char **
+environment_make(const char *name, const struct flk_permit *p, const char *held)
+{
+	const char *above = getenv(HELD);
+	size_t n, i, k = 0, room = 256 + strlen(name) + HELD_LINK;
+	char **envp, *text;
+
+	for (n = 0; environ[n] != NULL; n++)
+		;
+	if (above != NULL)
+		room += strlen(above);
+	envp = malloc((n + 7) * sizeof(*envp) + room);
+	if (envp == NULL)
+		return NULL;
+	text = (char *)(envp + n + 7);
+	for (i = 0; i < n; i++)
+		if (!is_ours(environ[i]))
+			envp[k++] = environ[i];
+#define SET(...)                                        \
+	do {                                            \
+		envp[k++] = text;                       \
+		text += sprintf(text, __VA_ARGS__) + 1; \
+	} while (0)
+	SET("FLOCKLIMIT_NAME=%s", name);
+	SET("FLOCKLIMIT_WEIGHT=%" PRIu32, p->weight);
+	SET("FLOCKLIMIT_LIMIT=%" PRIu32, p->limit);
+	SET("FLOCKLIMIT_SEAT=%" PRIu32, p->seat);
+	SET("FLOCKLIMIT_TICKET=%" PRIu64, p->ticket);
+	SET(HELD "=%s%s%s", above != NULL ? above : "",
+	    above != NULL && *above != '\0' && held != NULL ? " " : "", held != NULL ? held : "");
+#undef SET
+	envp[k] = NULL;
+	return envp;
+}
+
+void
+environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[HELD_LINK])
+{
+	dev_t dev;
+	ino_t ino;
+
+	flk_identity(limiter, &dev, &ino);
+	snprintf(link, HELD_LINK, "%jx:%jx:%" PRIx32 ":%" PRIx64, (uintmax_t)dev, (uintmax_t)ino,
+		 slot, ticket);
+}
+
+bool
+environment_find(struct flk *limiter, struct flk_permit *permit)
+{
+	const char *p = getenv(HELD);
+	uintmax_t dev, ino;
+	uint64_t ticket;
+	uint32_t slot;
+	dev_t our_dev;
+	ino_t our_ino;
+	int used;
+
+	flk_identity(limiter, &our_dev, &our_ino);
+	while (p != NULL && *p != '\0') {
+		if (sscanf(p, "%jx:%jx:%" SCNx32 ":%" SCNx64 "%n", &dev, &ino, &slot, &ticket,
+			   &used) != 4)
+			return false;
+		if (dev == our_dev && ino == our_ino && flk_holds(limiter, slot, ticket, permit))
+			return true;
+		p += used;
+		while (*p == ' ')
+			p++;
+	}
+	return false;
+}

@@ -1,0 +1,134 @@
+#include "hold.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "flocklimit.h"
+#include "say.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* the same on every architecture */
+#endif
+
+static int holder_fd; /* a pidfd of the process that the permit is for */
+static int ticket_fd; /* where the keeper says its ticket */
+
+static int
+failed(const char *limiter, const char *what)
+{
+	say(limiter, "--hold-for: %s: %s", what, strerror(errno));
+	return 125;
+}
+
+/* The keeper's fate is ours: its status, or the signal that it died by. */
+static int
+status_of(pid_t keeper)
+{
+	int status;
+
+	while (waitpid(keeper, &status, 0) == -1 && errno == EINTR)
+		;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+/* Until the ticket is said, the keeper dies with us, and we give up when the process is gone. */
+static int
+wait_for_ticket(const struct options *o, int fd, pid_t keeper)
+{
+	struct pollfd polls[2] = { { .fd = fd, .events = POLLIN },
+				   { .fd = holder_fd, .events = POLLIN } };
+	char ticket[32];
+	ssize_t n;
+
+	while (poll(polls, 2, -1) == -1 && errno == EINTR)
+		;
+	if (polls[0].revents == 0) {
+		say(o->limiter, "--hold-for: process %d ended before the permit was granted",
+		    (int)o->hold_for);
+		return 125;
+	}
+	n = read(fd, ticket, sizeof(ticket));
+	if (n <= 0)
+		return status_of(keeper);
+	return write(STDOUT_FILENO, ticket, (size_t)n) == n ? 0 : failed(o->limiter, "stdout");
+}
+
+int
+hold_split(const struct options *o)
+{
+	int fds[2];
+	pid_t keeper;
+
+	holder_fd = (int)syscall(SYS_pidfd_open, o->hold_for, 0);
+	if (holder_fd == -1 && errno == ESRCH) {
+		say(o->limiter, "--hold-for: there is no process %d", (int)o->hold_for);
+		return 125;
+	}
+	if (holder_fd == -1)
+		return failed(o->limiter, "pidfd_open");
+	if (pipe2(fds, O_CLOEXEC) == -1)
+		return failed(o->limiter, "pipe");
+	keeper = fork();
+	if (keeper == -1)
+		return failed(o->limiter, "fork");
+	if (keeper == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		close(fds[0]);
+		ticket_fd = fds[1];
+		return -1;
+	}
+	close(fds[1]);
+	return wait_for_ticket(o, fds[0], keeper);
+}
+
+/* Nothing of the caller's may be kept busy by us: no terminal, no pipe, no directory. */
+static void
+detach(void)
+{
+	int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	setsid();
+	for (fd = 0; fd <= 2 && null != -1; fd++)
+		dup2(null, fd);
+	if (chdir("/") == -1)
+		return;
+}
+
+int
+hold_keep(struct flk_taker *t)
+{
+	struct pollfd polls = { .fd = holder_fd, .events = POLLIN };
+	struct flk_permit permit;
+	char text[32];
+	sigset_t mask;
+	int n;
+
+	/* From here on the asker may end; if it has, the write below fails. */
+	prctl(PR_SET_PDEATHSIG, 0);
+	if (flk_permit(t, &permit) != 0)
+		return 125;
+	detach();
+	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", permit.ticket);
+	if (write(ticket_fd, text, (size_t)n) == n) {
+		close(ticket_fd);
+		signal(SIGTERM, SIG_DFL);
+		sigfillset(&mask);
+		sigdelset(&mask, SIGTERM);
+		while (ppoll(&polls, 1, NULL, &mask) == -1 && errno == EINTR)
+			;
+	}
+	flk_release(t);
+	return 0;
+}

@@ -1,0 +1,247 @@
+#include "line.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/resource.h>
+
+#include "options.h"
+#include "process.h"
+#include "say.h"
+
+#define SECOND     UINT64_C(1000000000)
+#define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
+
+/* The one taker that a handler may cancel, and by which signal it did. */
+static struct flk_taker *_Atomic waiting;
+static _Atomic int ended_by;
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+static void
+on_signal(int sig)
+{
+	struct flk_taker *t = waiting;
+
+	ended_by = sig;
+	if (t != NULL)
+		flk_cancel(t);
+}
+
+/* ---- signals that would end us: leave the line first ---- */
+
+static bool
+ends_a_process(int sig)
+{
+	switch (sig) {
+	case SIGKILL:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGCONT:
+	case SIGCHLD:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGBUS:
+	case SIGSEGV:
+	case SIGILL:
+	case SIGFPE:
+	case SIGTRAP:
+	case SIGABRT:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What was ignored stays ignored: nohup, background jobs. */
+static void
+catch_signals(struct flk_taker *t)
+{
+	struct sigaction handle = { .sa_handler = on_signal }, old;
+	int sig;
+
+	waiting = t;
+	sigfillset(&handle.sa_mask);
+	for (sig = 1; sig <= SIGRTMAX; sig++)
+		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
+		    old.sa_handler == SIG_DFL)
+			sigaction(sig, &handle, NULL);
+}
+
+static void
+let_signals_be(void)
+{
+	struct sigaction old;
+	int sig;
+
+	for (sig = 1; sig <= SIGRTMAX; sig++)
+		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
+		    old.sa_handler == on_signal)
+			signal(sig, SIG_DFL);
+	waiting = NULL;
+}
+
+static void
+die_by(int sig, const sigset_t *mask)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one = *mask;
+
+	setrlimit(RLIMIT_CORE, &none);
+	sigdelset(&one, sig);
+	signal(sig, SIG_DFL);
+	raise(sig);
+	sigprocmask(SIG_SETMASK, &one, NULL);
+	_exit(128 + sig);
+}
+
+/* ---- what people see ---- */
+
+static void
+complain(struct flk_taker *t, const struct options *o, int code, double waited)
+{
+	char text[PLACE_TEXT], span[32], why[80];
+	struct flk_place place;
+
+	if (o->quiet)
+		return;
+	if (flk_place(t, &place) != 0)
+		memset(&place, 0, sizeof(place));
+	switch (-code) {
+	case ETIMEDOUT:
+		snprintf(why, sizeof(why), "no permit after %s", say_duration(waited, span));
+		break;
+	case EAGAIN:
+		snprintf(why, sizeof(why), "no permit without waiting");
+		break;
+	case FLK_FULL:
+		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->max_queue);
+		break;
+	case FLK_CLOSED:
+		say(o->limiter, "no permit: the limiter is closed, until flocklimitctl open");
+		return;
+	default:
+		say(o->limiter, "no permit: somebody took this taker out of the line");
+		return;
+	}
+	say(o->limiter, "%s: %s", why, say_place(&place, text));
+}
+
+struct watcher {
+	const struct options *o;
+	uint64_t since;
+	bool terminal, status, told, stopped_told;
+};
+
+/* Once when the wait begins (-v), and then in one line on a terminal. */
+static void
+report(struct flk_taker *t, struct watcher *w, uint64_t now)
+{
+	char text[PLACE_TEXT], span[32], line[PLACE_TEXT + 60];
+	struct flk_place place;
+
+	if (flk_place(t, &place) != 0)
+		return;
+	say_place(&place, text);
+	if (w->o->verbose && !w->told)
+		say(w->o->limiter, "waiting: %s", text);
+	w->told = true;
+	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
+	    process_is_stopped((pid_t)place.head.pid)) {
+		say(w->o->limiter,
+		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
+		    "kill -CONT %u",
+		    place.head.pid, place.head.pid);
+		w->stopped_told = true;
+	}
+	if (w->terminal && now - w->since >= QUIET_SPAN) {
+		snprintf(line, sizeof(line), "waiting %s: %s",
+			 say_duration((double)(now - w->since) / 1e9, span), text);
+		say_status(w->o->limiter, line);
+		w->status = true;
+	}
+}
+
+/* ---- the wait ---- */
+
+static int
+wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const sigset_t *mask)
+{
+	bool reports = w->terminal || w->o->verbose;
+	struct timespec until;
+	uint64_t now, next;
+	int code;
+
+	if (w->o->verbose)
+		report(t, w, now_ns());
+	do {
+		now = now_ns();
+		next = deadline;
+		if (reports && now + SECOND < deadline)
+			next = now + SECOND;
+		until.tv_sec = (time_t)(next / SECOND);
+		until.tv_nsec = (long)(next % SECOND);
+		code = flk_wait(t, next == NEVER ? NULL : &until, mask);
+		now = now_ns();
+		if (code == -ETIMEDOUT && now < deadline && !ended_by)
+			report(t, w, now);
+	} while (code == -ETIMEDOUT && now < deadline && !ended_by);
+	return code;
+}
+
+int
+line_take(struct flk_taker *t, const struct options *o, const struct flk_request *want,
+	  uint64_t *deadline, const sigset_t *mask)
+{
+	struct watcher w = { .o = o };
+	char span[32];
+	uint64_t now;
+	int code;
+
+	code = o->timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
+	if (code == -EINPROGRESS) {
+		w.since = now_ns();
+		if (*deadline == 0)
+			*deadline = o->timeout_ns == NEVER ? NEVER : w.since + o->timeout_ns;
+		w.terminal = !o->quiet && isatty(STDERR_FILENO);
+		catch_signals(t);
+		code = wait_in_line(t, &w, *deadline, mask);
+		let_signals_be();
+		if (w.status)
+			say_status(o->limiter, "");
+		now = now_ns();
+		if (ended_by) {
+			flk_leave(t);
+			die_by(ended_by, mask);
+		}
+		if (code == 0 && o->verbose)
+			say(o->limiter, "waited %s",
+			    say_duration((double)(now - w.since) / 1e9, span));
+	}
+	switch (-code) {
+	case ETIMEDOUT:
+		complain(t, o, code, (double)o->timeout_ns / 1e9);
+		flk_leave(t);
+		break;
+	case EAGAIN:
+	case FLK_FULL:
+	case FLK_CLOSED:
+	case FLK_EVICTED:
+		complain(t, o, code, 0);
+		break;
+	default:
+		break;
+	}
+	return code;
+}

@@ -1,0 +1,236 @@
+/*
+ * flocklimit - run a command when a limiter has room for it.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpus.h"
+#include "environment.h"
+#include "flocklimit.h"
+#include "hold.h"
+#include "line.h"
+#include "options.h"
+#include "run.h"
+#include "say.h"
+#include "spawn.h"
+
+#define FAILED 125
+
+struct job {
+	struct options o;
+	struct heritage heritage;
+	char path[PATH_MAX + 2]; /* what flk_attach is given */
+	struct flk *limiter;
+	struct flk_taker *taker;
+	struct flk_permit permit;
+	bool joined; /* under a permit that we run under already */
+};
+
+/* What to say of a limiter's file is known by its path; what to do about it, by the code. */
+static int
+refuse(const struct job *j, int code)
+{
+	const char *limiter = j->o.limiter;
+	const char *path = j->limiter != NULL ? flk_path(j->limiter) : j->o.limiter;
+
+	switch (-code) {
+	case FLK_BADNAME:
+		say(NULL, "--name '%s': %s", limiter, flk_strerror(code));
+		break;
+	case FLK_HEAVY:
+		say(limiter,
+		    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
+		    "raise the limit with -n",
+		    j->o.weight, j->o.limit != 0 ? j->o.limit : flk_declared(j->limiter));
+		break;
+	case FLK_STUCK:
+		say(limiter,
+		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
+		    (int)flk_stuck_pid(j->limiter), (int)flk_stuck_pid(j->limiter));
+		break;
+	case EMFILE:
+	case ENFILE:
+		say(limiter, "no file descriptors left: raise ulimit -n");
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		say(limiter, "%s: no space left on its file system: free some", path);
+		break;
+	default:
+		say(limiter, "%s: %s", path, flk_strerror(code));
+		break;
+	}
+	return FAILED;
+}
+
+/* The limiter's name for flk_attach, and for a flocklimit further down. */
+static int
+find_path(struct job *j)
+{
+	size_t n = 0;
+
+	if (j->o.file == NULL) {
+		if ((size_t)snprintf(j->path, sizeof(j->path), "%s", j->o.limiter) >=
+		    sizeof(j->path))
+			return -FLK_BADNAME;
+		return 0;
+	}
+	if (j->o.file[0] != '/') {
+		if (getcwd(j->path, PATH_MAX) == NULL)
+			return -errno;
+		n = strlen(j->path);
+		j->path[n++] = '/';
+	}
+	if ((size_t)snprintf(j->path + n, sizeof(j->path) - n, "%s", j->o.file) >=
+	    sizeof(j->path) - n)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+static int
+open_limiter(struct job *j)
+{
+	struct flk_options options = { .mode = j->o.mode };
+	int error;
+
+	if ((error = flk_attach(&j->limiter, j->path, &options)) != 0)
+		return error;
+	if (j->o.percent != 0)
+		j->o.limit = cpus(j->o.percent);
+	else if (j->o.limit == 0 && flk_declared(j->limiter) == 0)
+		j->o.limit = cpus(100);
+	return flk_taker_new(&j->taker, j->limiter);
+}
+
+static void
+close_limiter(struct job *j)
+{
+	flk_taker_free(j->taker);
+	flk_detach(j->limiter);
+	j->taker = NULL;
+	j->limiter = NULL;
+}
+
+/* For others to see: the words of the command. */
+static const char *
+command_line(const struct job *j, char text[FLK_COMMAND])
+{
+	size_t n = 0, i;
+
+	if (j->o.hold_for != 0) {
+		snprintf(text, FLK_COMMAND, "--hold-for %d", (int)j->o.hold_for);
+		return text;
+	}
+	text[0] = '\0';
+	for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
+		n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
+				      j->o.command[i]);
+	return text;
+}
+
+/*
+ * 0 with a permit, or the library's code.  A limiter whose file was removed is no longer the one
+ * that newcomers find: a permit of it is given back, and another taken in the new one.
+ */
+static int
+take_permit(struct job *j)
+{
+	char text[FLK_COMMAND];
+	struct flk_request want = { .weight = j->o.weight,
+				    .limit_queue = j->o.limit_queue,
+				    .max_queue = j->o.max_queue,
+				    .command = command_line(j, text) };
+	uint64_t deadline = 0;
+	int error, guard;
+
+	for (;;) {
+		if ((error = open_limiter(j)) != 0)
+			return error;
+		if (!j->o.queue_nested && environment_find(j->limiter, &j->permit)) {
+			j->joined = true;
+			return 0;
+		}
+		want.limit = j->o.limit;
+		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
+		if (error == 0)
+			error = flk_verify(j->limiter);
+		if (error != -FLK_GONE)
+			break;
+		close_limiter(j);
+	}
+	if (error == 0)
+		error = flk_permit(j->taker, &j->permit);
+	if (error == 0 && !j->o.close_fd && j->o.hold_for == 0) {
+		error = flk_guard(j->taker, &guard);
+		j->heritage.guard_fd = guard;
+	}
+	return error;
+}
+
+static char **
+make_environment(const struct job *j)
+{
+	char link[HELD_LINK];
+
+	if (!j->joined)
+		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, link);
+	return environment_make(j->path, &j->permit, j->joined ? NULL : link);
+}
+
+static int
+run_command(struct job *j)
+{
+	char **envp = make_environment(j);
+	int error = 0, status;
+	pid_t pid;
+
+	if (envp == NULL) {
+		say(j->o.limiter, "no memory for the environment");
+		return FAILED;
+	}
+	if (j->o.no_fork) {
+		error = become(j->o.command, envp, &j->heritage);
+		return cannot_run(j->o.limiter, j->o.command[0], error);
+	}
+	pid = spawn(j->o.command, envp, &j->heritage, &error);
+	if (pid == -1) {
+		say(j->o.limiter, "cannot start a process: %s", strerror(errno));
+		return FAILED;
+	}
+	status = run(&j->o, pid);
+	return error != 0 ? cannot_run(j->o.limiter, j->o.command[0], error) : status;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct job j;
+	int status, error;
+
+	if ((status = options_parse(&j.o, argc, argv)) != -1)
+		return status;
+	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
+		return status;
+	heritage_save(&j.heritage);
+	if ((error = find_path(&j)) != 0 || (error = take_permit(&j)) != 0) {
+		switch (-error) {
+		case ETIMEDOUT:
+		case EAGAIN:
+		case FLK_FULL:
+		case FLK_CLOSED:
+		case FLK_EVICTED:
+			return j.o.conflict_exit;
+		default:
+			return refuse(&j, error);
+		}
+	}
+	status = j.o.hold_for != 0 ? hold_keep(j.taker) : run_command(&j);
+	if (!j.joined && j.o.hold_for == 0)
+		flk_release(j.taker);
+	return status;
+}

@@ -1,0 +1,16 @@
+/*
+ * process.h - what /proc says of a process.
+ */
+#ifndef PROCESS_H
+#define PROCESS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* The state letter and the parent, from /proc; false if they can't be had. */
+bool process_stat(pid_t pid, char *state, pid_t *parent);
+
+/* By a signal or a debugger. */
+bool process_is_stopped(pid_t pid);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * run.c - one loop, in which every signal is a message to be read: none can come between a look
+ * and a sleep, and none is ever sent to a process that was reaped.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <time.h>
+#include <sys/wait.h>
+
+#include "options.h"
+#include "process.h"
+
+struct running {
+	const struct options *o;
+	pid_t pid;
+	uint64_t deadline; /* ns; NEVER */
+	bool timed_out, killed;
+};
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- whose signal is it? ---- */
+
+static bool
+is_below(pid_t pid, pid_t command)
+{
+	char state;
+	int hops;
+
+	for (hops = 0; pid > 1 && hops < 1000; hops++) {
+		if (pid == command)
+			return true;
+		if (!process_stat(pid, &state, &pid))
+			return false;
+	}
+	return false;
+}
+
+/*
+ * The command is in our process group.  What the terminal sent, it sent to the whole group, and
+ * what came from the command or from below it was a kill(0): in both cases the command has had it.
+ */
+static bool
+had_it_already(const struct running *r, const siginfo_t *info)
+{
+	switch (info->si_signo) {
+	case SIGINT:
+	case SIGQUIT:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+	case SIGHUP:
+	case SIGCONT:
+	case SIGWINCH:
+		if (info->si_code == SI_KERNEL)
+			return true;
+		break;
+	default:
+		break;
+	}
+	return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
+		info->si_code == SI_TKILL) &&
+	       info->si_pid > 0 && is_below(info->si_pid, r->pid);
+}
+
+static void
+hand_on(const struct running *r, const siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD || had_it_already(r, info))
+		return;
+	if (info->si_code == SI_QUEUE)
+		sigqueue(r->pid, info->si_signo, info->si_value);
+	else
+		kill(r->pid, info->si_signo);
+	if (info->si_signo == SIGTERM)
+		kill(r->pid, SIGCONT); /* who is stopped can't end */
+}
+
+/* ---- stopping, timeouts ---- */
+
+/* As the shell sees one job: it stops when its command stops, by the same signal. */
+static void
+stop_with_it(pid_t pid, int sig)
+{
+	struct sigaction by_default = { .sa_handler = SIG_DFL }, saved;
+	sigset_t one, mask;
+	int status;
+
+	/* It may go on again already, and a stop of ours would come after that. */
+	if (waitpid(pid, &status, WNOHANG | WCONTINUED) > 0)
+		return;
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	if (sig != SIGSTOP)
+		sigaction(sig, &by_default, &saved);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, &mask);
+	/* Here we are stopped; the CONT that ends it is read, and handed on, like any signal. */
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	if (sig != SIGSTOP)
+		sigaction(sig, &saved, NULL);
+}
+
+static void
+end_it(struct running *r)
+{
+	int sig = r->timed_out ? SIGKILL : r->o->signal;
+
+	kill(r->pid, sig);
+	kill(r->pid, SIGCONT);
+	r->killed = sig == SIGKILL;
+	r->timed_out = true;
+	r->deadline =
+	    r->killed || r->o->kill_after_ns == NEVER ? NEVER : now_ns() + r->o->kill_after_ns;
+}
+
+/* The next signal, or 0 when the deadline has come. */
+static int
+next_signal(uint64_t deadline, siginfo_t *info)
+{
+	struct timespec left;
+	sigset_t all;
+	uint64_t now;
+	int sig;
+
+	sigfillset(&all);
+	do {
+		if (deadline == NEVER) {
+			sig = sigwaitinfo(&all, info);
+		} else {
+			now = now_ns();
+			if (now >= deadline)
+				return 0;
+			left.tv_sec = (time_t)((deadline - now) / 1000000000u);
+			left.tv_nsec = (long)((deadline - now) % 1000000000u);
+			sig = sigtimedwait(&all, info, &left);
+		}
+	} while (sig == -1 && errno == EINTR);
+	return sig == -1 ? 0 : sig;
+}
+
+static int
+exit_status(const struct running *r, int status)
+{
+	if (r->timed_out) {
+		bool by_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+		return r->killed && by_kill ? 128 + SIGKILL : 124;
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int
+run(const struct options *o, pid_t command)
+{
+	struct running r = { .o = o, .pid = command, .deadline = NEVER };
+	siginfo_t info;
+	int status;
+
+	if (o->run_timeout_ns != NEVER)
+		r.deadline = now_ns() + o->run_timeout_ns;
+	for (;;) {
+		if (next_signal(r.deadline, &info) == 0) {
+			end_it(&r);
+			continue;
+		}
+		/* Its end first: nothing may be sent to a process that is no more. */
+		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
+			if (!WIFSTOPPED(status))
+				return exit_status(&r, status);
+			stop_with_it(command, WSTOPSIG(status));
+		}
+		hand_on(&r, &info);
+	}
+}

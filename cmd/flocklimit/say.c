@@ -1,0 +1,136 @@
+#include "say.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+
+#include "flocklimit.h"
+
+#define LINE 1200
+
+/* UTF-8 passes; control characters of either kind, which a terminal would obey, do not. */
+static void
+tame(char *text)
+{
+	unsigned char *p = (unsigned char *)text;
+
+	for (; *p != '\0'; p++) {
+		if (*p < 0x20 || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+			*p = p[1] = '?';
+	}
+}
+
+static void
+put(const char *text, size_t size)
+{
+	ssize_t written = write(STDERR_FILENO, text, size);
+
+	(void)written; /* there is nobody left to tell */
+}
+
+/* The line without its end; returns its length. */
+static size_t
+compose(char line[LINE], const char *limiter, const char *format, va_list ap)
+{
+	size_t n, room = LINE - 2;
+
+	n = (size_t)snprintf(line, room, "flocklimit: %s%s", limiter != NULL ? limiter : "",
+			     limiter != NULL ? ": " : "");
+	if (n < room)
+		vsnprintf(line + n, room - n, format, ap);
+	tame(line);
+	return strlen(line);
+}
+
+void
+say(const char *limiter, const char *format, ...)
+{
+	char line[LINE];
+	va_list ap;
+	size_t n;
+
+	va_start(ap, format);
+	n = compose(line, limiter, format, ap);
+	va_end(ap);
+	line[n++] = '\n';
+	put(line, n);
+}
+
+void
+say_status(const char *limiter, const char *text)
+{
+	char line[LINE + 16];
+	struct winsize size;
+	size_t width = 79;
+	int n;
+
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+		width = size.ws_col - 1u;
+	if (width > LINE - 100)
+		width = LINE - 100;
+	if (*text == '\0') {
+		put("\r\033[K", 4);
+		return;
+	}
+	n = snprintf(line, sizeof(line), "flocklimit: %s: %s", limiter, text);
+	if (n < 0)
+		return;
+	tame(line);
+	if (strlen(line) > width)
+		line[width] = '\0';
+	memmove(line + 4, line, strlen(line) + 1);
+	memcpy(line, "\r\033[K", 4);
+	put(line, strlen(line));
+}
+
+const char *
+say_duration(double s, char room[32])
+{
+	if (s < 0)
+		s = 0;
+	if (s < 0.9995)
+		snprintf(room, 32, "%.0f ms", s * 1e3);
+	else if (s < 9.95)
+		snprintf(room, 32, "%.3g s", s);
+	else if (s < 120)
+		snprintf(room, 32, "%.0f s", s);
+	else if (s < 7200)
+		snprintf(room, 32, "%.0f min", s / 60);
+	else if (s < 172800)
+		snprintf(room, 32, "%.0f h %.0f min", (double)(long)(s / 3600),
+			 (double)((long)(s / 60) % 60));
+	else
+		snprintf(room, 32, "%.0f d %.0f h", (double)(long)(s / 86400),
+			 (double)((long)(s / 3600) % 24));
+	return room;
+}
+
+static void
+cut(char *command, size_t most)
+{
+	if (strlen(command) > most)
+		memcpy(command + most - 3, "...", 4);
+}
+
+const char *
+say_place(const struct flk_place *p, char room[PLACE_TEXT])
+{
+	char since[32], command[FLK_COMMAND];
+	int n;
+
+	n = snprintf(room, PLACE_TEXT, "%s%llu of %u in use, %u ahead of you",
+		     p->paused || p->limit == 0 ? "paused, " : "", (unsigned long long)p->used,
+		     p->limit, p->ahead);
+	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
+		memcpy(command, p->oldest.command, sizeof(command));
+		cut(command, 60);
+		snprintf(room + n, PLACE_TEXT - (size_t)n, " (oldest holder: pid %u, %s, \"%s\"%s)",
+			 p->oldest.pid, say_duration(p->oldest.since_s, since), command,
+			 p->oldest.orphan ? ", outlived its flocklimit" : "");
+	}
+	return room;
+}

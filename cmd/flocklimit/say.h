@@ -1,0 +1,26 @@
+/*
+ * say.h - lines for people, on stderr; each goes out in one write, and no byte of it can move a
+ * terminal's cursor.
+ */
+#ifndef SAY_H
+#define SAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct flk_place;
+
+#define PLACE_TEXT 400
+
+void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Without a newline, over what say_status() wrote before; "" clears it. */
+void say_status(const char *limiter, const char *text);
+
+/* "340 ms", "12 s", "12 min", "3 h 5 min", "2 d 4 h" */
+const char *say_duration(double seconds, char room[32]);
+
+/* "4 of 4 in use, 2 ahead of you (oldest holder: pid 4711, 12 min, "ld -o app")" */
+const char *say_place(const struct flk_place *place, char room[PLACE_TEXT]);
+
+#endif

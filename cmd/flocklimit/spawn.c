@@ -1,0 +1,145 @@
+/*
+ * spawn.c - vfork and exec.  posix_spawn(3) would do, were it not that it can only set signals to
+ * their default, and not back to ignored; and that it asks the kernel about each of the 64 every
+ * time, which is most of what a small command costs.
+ */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+#define HIGH_FD      50 /* above what scripts use, below the next size of the kernel's table */
+#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+
+static void
+on_bus(int sig)
+{
+	static const char line[] = "flocklimit: the limiter file was cut short while in use: let "
+				   "its takers end, then remove it\n";
+	ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
+
+	(void)sig;
+	(void)written;
+	_exit(125);
+}
+
+void
+heritage_save(struct heritage *h)
+{
+	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
+	struct sigaction bus = { .sa_handler = on_bus }, chld;
+	sigset_t all;
+	size_t i;
+
+	sigfillset(&all);
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
+	sigprocmask(SIG_SETMASK, &all, &h->mask);
+	sigaction(SIGBUS, &bus, &h->bus);
+	sigaction(SIGCHLD, NULL, &chld);
+	h->chld_ignored = chld.sa_handler == SIG_IGN;
+	if (h->chld_ignored)
+		signal(SIGCHLD, SIG_DFL);
+	h->guard_fd = -1;
+}
+
+void
+heritage_restore(const struct heritage *h)
+{
+	if (h->chld_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigaction(SIGBUS, &h->bus, NULL);
+	sigprocmask(SIG_SETMASK, &h->mask, NULL);
+}
+
+/* A script without #! is the shell's, as execvp(3) has always had it. */
+static int
+exec_one(const char *path, char **argv, char **envp, size_t argc)
+{
+	char *script[argc + 3];
+
+	execve(path, argv, envp);
+	if (errno != ENOEXEC)
+		return errno;
+	script[0] = (char *)(uintptr_t) "/bin/sh";
+	script[1] = (char *)(uintptr_t)path;
+	memcpy(script + 2, argv + 1, argc * sizeof(*argv));
+	execve(script[0], script, envp);
+	return errno;
+}
+
+/* By $PATH as we found it.  What was found and refused tells more than what was not found. */
+static int
+exec_search(char **argv, char **envp)
+{
+	const char *dir = getenv("PATH"), *end;
+	size_t argc, name = strlen(argv[0]);
+	int error, worst = ENOENT;
+
+	for (argc = 0; argv[argc] != NULL; argc++)
+		;
+	if (strchr(argv[0], '/') != NULL)
+		return exec_one(argv[0], argv, envp, argc);
+	if (name == 0)
+		return ENOENT;
+	if (dir == NULL)
+		dir = DEFAULT_PATH;
+	for (;; dir = end + 1) {
+		size_t n;
+		end = strchrnul(dir, ':');
+		n = (size_t)(end - dir);
+		if (n + name + 2 <= 4096) {
+			char path[4096];
+			memcpy(path, dir, n);
+			if (n > 0)
+				path[n++] = '/';
+			memcpy(path + n, argv[0], name + 1);
+			error = exec_one(path, argv, envp, argc);
+			if (error == EACCES)
+				worst = EACCES;
+			else if (error != ENOENT && error != ENOTDIR)
+				return error;
+		}
+		if (*end == '\0')
+			return worst;
+	}
+}
+
+int
+become(char **argv, char **envp, const struct heritage *h)
+{
+	int fd = h->guard_fd;
+
+	if (fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1)
+		return errno;
+	heritage_restore(h);
+	return exec_search(argv, envp);
+}
+
+pid_t
+spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
+{
+	pid_t pid;
+
+	*exec_error = 0;
+	pid = vfork();
+	if (pid == 0) {
+		/* Our memory is the child's, our signals and descriptors are not. */
+		*exec_error = become(argv, envp, h);
+		_exit(127);
+	}
+	return pid;
+}
+
+int
+cannot_run(const char *limiter, const char *program, int error)
+{
+	say(limiter, "cannot run '%s': %s", program, strerror(error));
+	return error == ENOENT ? 127 : 126;
+}

@@ -1,0 +1,34 @@
+/*
+ * spawn.h - starting the command as if we were not there.
+ */
+#ifndef SPAWN_H
+#define SPAWN_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* What the command must find as we found it, and our part in it. */
+struct heritage {
+	sigset_t mask;
+	struct sigaction bus; /* we handle it */
+	bool chld_ignored;    /* we need it */
+	int guard_fd;         /* to inherit, at a high number; -1: nothing */
+};
+
+/* Takes note of it, and blocks every signal but those that tell of a fault of ours. */
+void heritage_save(struct heritage *h);
+
+/* Undoes that in this process. */
+void heritage_restore(const struct heritage *h);
+
+/* The command's process, or -1 and errno; *exec_error is why it could not be executed, or 0. */
+pid_t spawn(char **argv, char **envp, const struct heritage *h, int *exec_error);
+
+/* Becomes the command; returns an errno value if it can't. */
+int become(char **argv, char **envp, const struct heritage *h);
+
+/* Exits 126 or 127, as env(1) does, with a line that says why. */
+int cannot_run(const char *limiter, const char *program, int error);
+
+#endif

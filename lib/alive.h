@@ -1,0 +1,33 @@
+/*
+ * alive.h - is the owner of a slot alive?
+ *
+ * An owner takes the word for as long as it lives; the kernel marks the word when the owner's
+ * thread ends, by whatever means, and wakes one who watches it.  Asking is one load: no system
+ * call, no process id that could be used again, no namespace.
+ */
+#ifndef FLKI_ALIVE_H
+#define FLKI_ALIVE_H
+
+#include "layout.h"
+
+/* Before this thread's first flki_alive_take(). */
+void flki_alive_init(void);
+
+/* True if the word was free, or its owner dead, and is now this thread's. */
+bool flki_alive_take(struct alive *a);
+void flki_alive_drop(struct alive *a);
+
+/* Does this thread own it? */
+bool flki_alive_mine(const struct alive *a);
+
+bool flki_alive_is(const struct alive *a);
+
+/*
+ * Asks the kernel to wake a sleeper on &a->word when the owner dies; *value is what to sleep on.
+ * False if it is dead.  Called under the lock, as is flki_alive_unwatch(), by which a living owner
+ * whom nobody needs to watch any more spares them the wake.
+ */
+bool flki_alive_watch(struct alive *a, uint32_t *value);
+void flki_alive_unwatch(struct alive *a);
+
+#endif

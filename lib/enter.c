@@ -1,0 +1,193 @@
+/*
+ * enter.c - claiming a slot, and going in and out of the lock.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "futex.h"
+
+/* Beyond so many slots in a row that somebody has, more room is cheaper than more looking. */
+#define LONG_LOOK 64
+
+/* FREE and IDLE and OUT are nobody's business but the owner's; without one they are anybody's. */
+static bool
+claimable(const struct slot *s)
+{
+	uint32_t state = atomic_load(&s->state);
+
+	return (state == FREE || state == IDLE || state == OUT) && !flki_alive_is(&s->alive);
+}
+
+static bool
+claim(struct slot *s)
+{
+	if (!claimable(s) || !flki_alive_take(&s->alive))
+		return false;
+	/* Another may have had it since we looked, queued, and died. */
+	switch (atomic_load(&s->state)) {
+	case FREE:
+	case IDLE:
+	case OUT:
+		break;
+	default:
+		flki_alive_drop(&s->alive);
+		return false;
+	}
+	atomic_fetch_add(&s->gen, 1);
+	atomic_store(&s->state, IDLE);
+	s->pid = (uint32_t)getpid();
+	s->uid = (uint32_t)getuid();
+	s->orphan = 0;
+	s->command[0] = '\0';
+	return true;
+}
+
+static uint32_t
+find_slot(struct file *f, uint32_t n, uint32_t start, uint32_t looks)
+{
+	uint32_t k, i;
+
+	for (k = 0; k < looks; k++) {
+		i = (uint32_t)(((uint64_t)start + k) % n);
+		if (claim(&f->slots[i])) {
+			atomic_store(&f->h->hint, (i + 1) % n);
+			return i;
+		}
+	}
+	return NIL;
+}
+
+/*
+ * Slots are freed in about the order in which they were taken, so the best place to look is
+ * where the last claim ended.  Those who stay long make crowds: look in eight places.
+ */
+static uint32_t
+find_soon(struct file *f, uint32_t n)
+{
+	uint32_t hint = atomic_load(&f->h->hint), place, i = NIL;
+
+	if (n <= LONG_LOOK)
+		return find_slot(f, n, hint, n);
+	for (place = 0; place < 8 && i == NIL; place++)
+		i = find_slot(f, n, hint + n / 8 * place, LONG_LOOK);
+	return i;
+}
+
+static int
+claim_slot(struct flk_taker *t)
+{
+	struct file *f = &t->flk->file;
+	uint32_t n;
+	int error;
+
+	if (t->slot != NIL)
+		return 0;
+	flki_alive_init();
+	for (;;) {
+		n = flki_file_slots(f);
+		if (n == 0)
+			return -FLK_DAMAGED;
+		t->slot = find_soon(f, n);
+		if (t->slot != NIL)
+			return 0;
+		error = flki_file_grow(f);
+		if (error == 0)
+			atomic_store(&f->h->hint, n);
+		else if ((t->slot = find_slot(f, n, 0, n)) != NIL)
+			return 0;
+		else
+			return error;
+	}
+}
+
+void
+flki_drop_slot(struct flk_taker *t)
+{
+	struct slot *s;
+
+	if (t->slot == NIL)
+		return;
+	s = taker_slot(t);
+	t->slot = NIL;
+	atomic_store(&s->state, FREE);
+	flki_alive_drop(&s->alive);
+}
+
+/* ---- what the pure state needs of the world ---- */
+
+static enum fate
+fate(void *ctx, uint32_t i)
+{
+	struct flk *f = ctx;
+	const struct slot *s = &f->file.slots[i];
+
+	if (flki_alive_is(&s->alive))
+		return LIVES;
+	/* Only a permit has a guard.  The one system call made inside: for the dead, so seldom. */
+	return atomic_load(&s->state) != HELD || flki_guard_is_free(f, i) ? DEAD : ORPHAN;
+}
+
+static void
+wake(void *ctx, uint32_t i)
+{
+	struct flk *f = ctx;
+
+	flki_futex_wake(&f->file.slots[i].wake);
+}
+
+int
+flki_enter(struct flk_taker *t, struct state *st, bool queueing)
+{
+	struct flk *f = t->flk;
+	struct file *file = &f->file;
+	enum lock_result got;
+	int error;
+
+	if ((error = claim_slot(t)) != 0)
+		return error;
+	st->h = file->h;
+	st->slots = file->slots;
+	st->me = t->slot;
+	st->bad = false;
+	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
+	st->n = flki_file_slots(file);
+	got = flki_lock_take(file->h, file->slots, st->n, t->slot);
+	if (got == STUCK) {
+		uint32_t owner = flki_lock_owner(file->h);
+		atomic_store(&f->stuck_pid, owner < st->n ? file->slots[owner].pid : 0);
+		return -FLK_STUCK;
+	}
+	st->n = flki_file_slots(file);
+	/* Only a grant needs to know the time, and only those who wait are granted. */
+	if (queueing || st->h->waiting.head != NIL || got == INHERITED)
+		st->now_ns = flki_monotonic_ns();
+	if (got == INHERITED && !flki_state_rebuild(st))
+		atomic_store(&file->h->damaged, 1);
+	if (atomic_load(&file->h->damaged)) {
+		flki_lock_drop(file->h);
+		return -FLK_DAMAGED;
+	}
+	if (atomic_load(&file->h->dead)) {
+		flki_lock_drop(file->h);
+		return -FLK_GONE;
+	}
+	return 0;
+}
+
+/* A lie in the index is no harm yet: the slots may still be right. */
+int
+flki_quit(struct flk_taker *t, struct state *st)
+{
+	struct header *h = t->flk->file.h;
+
+	if (st->bad) {
+		st->bad = false;
+		if (!flki_state_rebuild(st))
+			atomic_store(&h->damaged, 1);
+	}
+	flki_lock_drop(h);
+	return atomic_load(&h->damaged) ? -FLK_DAMAGED : 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * error.c - a sentence for each code.
+ */
+#include "flocklimit.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char *
+flk_strerror(int code)
+{
+	switch (code < 0 ? -code : code) {
+	case 0:
+		return "success";
+	case FLK_BADNAME:
+		return "not a name: use 1 to 64 of A-Z a-z 0-9 . _ + @ % : - without a leading dot";
+	case FLK_BADDIR:
+		return "the limiter directory is not a directory of your own that only you may "
+		       "write: mend it, or choose one with FLOCKLIMIT_DIR";
+	case FLK_SYMLINK:
+		return "is a symbolic link: name the file itself";
+	case FLK_NOTFILE:
+		return "is not a regular file: choose another path";
+	case FLK_FOREIGN:
+		return "belongs to another user: let its owner share it with a group of yours "
+		       "(--mode 0660), or choose another path";
+	case FLK_WRITABLE:
+		return "may be written by everybody: run chmod o-w on it";
+	case FLK_NETWORK:
+		return "is on a network file system, which shares no memory between machines: "
+		       "choose a local path, or use --store";
+	case FLK_NOTLIMITER:
+		return "is neither a limiter nor an empty file: choose another path";
+	case FLK_VERSION:
+		return "is a limiter of another version of flocklimit: let its takers end, then "
+		       "remove it";
+	case FLK_DAMAGED:
+		return "is damaged: run flocklimitctl check --repair, or let its takers end and "
+		       "remove it";
+	case FLK_STUCK:
+		return "somebody who keeps everyone out does not go on: continue or kill it";
+	case FLK_CROWDED:
+		return "no room for another taker: let fewer wait";
+	case FLK_GONE:
+		return "was removed: start again";
+	case FLK_HEAVY:
+		return "the weight is above the limit";
+	case FLK_CLOSED:
+		return "is closed";
+	case FLK_FULL:
+		return "too many wait already";
+	case FLK_CANCELLED:
+		return "the wait was cancelled";
+	case FLK_EVICTED:
+		return "somebody took this taker out of the line";
+	case FLK_STRANGER:
+		return "this taker belongs to another thread or process";
+	case FLK_NOPERMIT:
+		return "no permit is held";
+	case FLK_OVERRELEASE:
+		return "more units than there are to give back";
+	case FLK_BUSY:
+		return "this taker holds or waits already";
+	default:
+		return strerror(code < 0 ? -code : code);
+	}
+}

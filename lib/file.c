@@ -1,0 +1,252 @@
+/*
+ * file.c - opening: nothing that another could have planted, half made, or left from another
+ * boot is ever used.  Making is in make.c.
+ */
+#include "file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "make.h"
+
+#define TRIES 64 /* against someone who removes the file as often as we make it */
+
+enum fs_kind { FS_LOCAL, FS_MEMORY, FS_NETWORK };
+
+static enum fs_kind
+fs_kind(int fd)
+{
+	/* linux/magic.h: NFS, SMB, CIFS, SMB2, 9p, FUSE, AFS, Coda, Ceph, AFS (OpenAFS), OCFS2,
+	 * GFS2, Lustre.  Shared memory does not cross machines. */
+	static const uint32_t network[] = { 0x6969,     0x517b,     0xff534d42, 0xfe534d42,
+					    0x01021997, 0x65735546, 0x5346414f, 0x73757245,
+					    0x00c36400, 0x6b414653, 0x7461636f, 0x01161970,
+					    0x0bd00bd0 };
+	static const uint32_t memory[] = { 0x01021994, 0x858458f6 }; /* tmpfs, ramfs */
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(fd, &fs) == -1)
+		return FS_LOCAL;
+	for (i = 0; i < sizeof(network) / sizeof(network[0]); i++)
+		if ((uint32_t)fs.f_type == network[i])
+			return FS_NETWORK;
+	for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
+		if ((uint32_t)fs.f_type == memory[i])
+			return FS_MEMORY;
+	return FS_LOCAL;
+}
+
+static bool
+in_group(gid_t gid)
+{
+	gid_t groups[65536 / sizeof(gid_t)];
+	int i, n;
+
+	if (gid == getegid())
+		return true;
+	n = getgroups((int)(sizeof(groups) / sizeof(groups[0])), groups);
+	for (i = 0; i < n; i++)
+		if (groups[i] == gid)
+			return true;
+	return false;
+}
+
+static int
+trusted(const struct stat *sb)
+{
+	if (!S_ISREG(sb->st_mode))
+		return -FLK_NOTFILE;
+	if (sb->st_mode & S_IWOTH)
+		return -FLK_WRITABLE;
+	if (sb->st_uid == 0 || sb->st_uid == geteuid())
+		return 0;
+	/* made with --mode for a group that we are in */
+	return sb->st_mode & S_IWGRP && in_group(sb->st_gid) ? 0 : -FLK_FOREIGN;
+}
+
+/* 0: ours.  -EAGAIN: no limiter of this boot yet, to be made in place. */
+static int
+check_header(const struct header *h, bool persistent, off_t size)
+{
+	static const unsigned char unknown[16];
+	unsigned char boot[16];
+	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
+
+	if (magic == 0)
+		return flki_make_is_unborn(h, size) ? -EAGAIN : -FLK_NOTLIMITER;
+	if (magic != MAGIC)
+		return -FLK_NOTLIMITER;
+	if (h->layout != LAYOUT || h->header_size != HEADER ||
+	    h->slot_size != sizeof(struct slot) || h->byte_order != __BYTE_ORDER__)
+		return -FLK_VERSION;
+	if (persistent) {
+		flki_file_boot_id(boot);
+		if (memcmp(boot, unknown, sizeof(boot)) != 0 &&
+		    memcmp(boot, h->boot, sizeof(boot)) != 0)
+			return -EAGAIN;
+	}
+	if (atomic_load(&h->damaged) || atomic_load(&h->nslots) < FIRST_SLOTS ||
+	    atomic_load(&h->nslots) > MAX_SLOTS ||
+	    (off_t)(HEADER + atomic_load(&h->nslots) * sizeof(struct slot)) > size)
+		return -FLK_DAMAGED;
+	return 0;
+}
+
+static int
+map(struct file *f)
+{
+	void *p = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
+
+	if (p == MAP_FAILED)
+		return -errno;
+	f->h = p;
+	f->slots = (void *)((char *)p + HEADER);
+	return 0;
+}
+
+static int
+open_once(struct file *f, int dirfd, const char *base, const struct flk_options *options)
+{
+	struct stat sb;
+	enum fs_kind kind;
+	int error;
+
+	/* NONBLOCK: a FIFO must not hang us. */
+	f->fd = openat(dirfd, base, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* Where stdio is closed, what was meant for people must not go into the file. */
+	if (f->fd >= 0 && f->fd <= 2) {
+		int high = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
+		error = errno;
+		close(f->fd);
+		f->fd = high;
+		errno = error;
+	}
+	if (f->fd == -1)
+		return errno == ELOOP                                         ? -FLK_SYMLINK
+		       : errno == EISDIR || errno == ENXIO || errno == ENODEV ? -FLK_NOTFILE
+									      : -errno;
+	if (fstat(f->fd, &sb) == -1)
+		return -errno;
+	if ((error = trusted(&sb)) != 0)
+		return error;
+	if ((kind = fs_kind(f->fd)) == FS_NETWORK)
+		return -FLK_NETWORK;
+	if (sb.st_nlink == 0)
+		return -ENOENT; /* removed since the open */
+	f->dev = sb.st_dev;
+	f->ino = sb.st_ino;
+	if (sb.st_size == 0) {
+		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
+			return error;
+	} else if (sb.st_size < (off_t)HEADER) {
+		return -FLK_NOTLIMITER;
+	}
+	if ((error = map(f)) != 0)
+		return error;
+	if (sb.st_size == 0 && fstat(f->fd, &sb) == -1)
+		return -errno;
+	error = check_header(f->h, kind == FS_LOCAL, sb.st_size);
+	if (error == -EAGAIN) {
+		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
+			return error;
+		if (fstat(f->fd, &sb) == -1)
+			return -errno;
+		error = check_header(f->h, kind == FS_LOCAL, sb.st_size);
+	}
+	if (error == 0)
+		atomic_store(&f->backed, atomic_load(&f->h->nslots));
+	return error;
+}
+
+int
+flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_options *options)
+{
+	int tries, error = -ENOENT;
+
+	for (tries = 0; tries < TRIES && error == -ENOENT; tries++) {
+		*f = (struct file){ .fd = -1 };
+		error = open_once(f, dirfd, base, options);
+		if (error == 0 && atomic_load(&f->h->dead))
+			error = -ENOENT;
+		if (error == 0)
+			return 0;
+		flki_file_close(f);
+		if (error == -ENOENT) {
+			int made = flki_make_new(dirfd, base, options);
+			if (made != 0 && made != -EEXIST)
+				return made;
+		}
+	}
+	return error == -EAGAIN ? -FLK_DAMAGED : error;
+}
+
+void
+flki_file_close(struct file *f)
+{
+	if (f->h != NULL)
+		munmap(f->h, MAP_BYTES);
+	if (f->fd != -1)
+		close(f->fd);
+	f->h = NULL;
+	f->fd = -1;
+}
+
+static uint32_t
+slots_within(off_t size)
+{
+	return size <= (off_t)HEADER ? 0
+				     : (uint32_t)(((uint64_t)size - HEADER) / sizeof(struct slot));
+}
+
+/* nslots is another's word; the file's size is the kernel's.  The size is asked only of growth. */
+uint32_t
+flki_file_slots(struct file *f)
+{
+	uint32_t n = atomic_load(&f->h->nslots), seen = atomic_load(&f->backed);
+	struct stat sb;
+
+	if (n <= seen)
+		return seen;
+	if (n > MAX_SLOTS)
+		n = MAX_SLOTS;
+	if (fstat(f->fd, &sb) == -1)
+		return seen;
+	if (n > slots_within(sb.st_size))
+		n = slots_within(sb.st_size);
+	atomic_store(&f->backed, n);
+	return n;
+}
+
+int
+flki_file_grow(struct file *f)
+{
+	uint32_t n = atomic_load(&f->h->nslots), more = 2 * n;
+	int error;
+
+	if (n >= MAX_SLOTS)
+		return -FLK_CROWDED;
+	if ((error = flki_make_reserve(f->fd, more)) != 0)
+		return error;
+	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))
+		;
+	return 0;
+}
+
+int
+flki_file_verify(const struct file *f)
+{
+	struct stat sb;
+
+	if (fstat(f->fd, &sb) == -1)
+		return -errno;
+	if (sb.st_size < (off_t)(HEADER + (uint64_t)atomic_load(&f->backed) * sizeof(struct slot)))
+		return -FLK_DAMAGED;
+	if (atomic_load(&f->h->magic) != MAGIC)
+		return -FLK_DAMAGED;
+	return sb.st_nlink == 0 || atomic_load(&f->h->dead) ? -FLK_GONE : 0;
+}

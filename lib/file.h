@@ -1,0 +1,39 @@
+/*
+ * file.h - the limiter file and the memory it is mapped to.
+ */
+#ifndef FLKI_FILE_H
+#define FLKI_FILE_H
+
+#include <sys/stat.h>
+
+#include "layout.h"
+
+struct file {
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	struct header *h;
+	struct slot *slots;
+	_Atomic uint32_t backed; /* slots that we saw to have disk space behind them */
+};
+
+/*
+ * Opens BASE in the directory DIRFD (or AT_FDCWD), makes it if there is none, and checks
+ * everything that must be right before its memory may be trusted.
+ */
+int flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_options *options);
+void flki_file_close(struct file *f);
+
+/* Slots that may be touched now: as many as have disk space. */
+uint32_t flki_file_slots(struct file *f);
+
+/* Doubles the slots; -FLK_CROWDED when there can't be more. */
+int flki_file_grow(struct file *f);
+
+/* 0, -FLK_GONE or -FLK_DAMAGED: the file lost its name, or its end. */
+int flki_file_verify(const struct file *f);
+
+/* This boot's id, or zeros when it can't be known. */
+void flki_file_boot_id(unsigned char id[16]);
+
+#endif

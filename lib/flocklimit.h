@@ -1,0 +1,240 @@
+/*
+ * flocklimit.h - a machine-wide limiter: first come, first served, by weight.
+ *
+ *	struct flk *limiter;
+ *	struct flk_taker *me;
+ *	struct flk_request want = { .weight = 1, .limit = 4 };
+ *
+ *	if (flk_attach(&limiter, "build", NULL) == 0 &&
+ *	    flk_taker_new(&me, limiter) == 0 &&
+ *	    flk_acquire(me, &want, NULL) == 0) {
+ *		... at most 4 units of "build" are held on this machine ...
+ *		flk_release(me);
+ *	}
+ *
+ * Every function that can fail returns 0 or a negative code: minus an errno value, or one of
+ * enum flk_error.  flk_strerror() has a sentence for each.  Nothing here prints, exits, or
+ * installs a signal handler.
+ *
+ * Threads: a limiter may be used by any number of threads.  A taker belongs to the thread that
+ * made it, as a locked mutex does: only that thread may call the functions that take one (but
+ * see flk_cancel), and when that thread ends, by whatever means, its permit goes back.
+ * Fork: a child has no part in its parent's takers; it attaches anew.
+ * Signals: only flk_cancel may be called from a handler.  A handler must not longjmp out of a
+ * function of this library.
+ */
+#ifndef FLOCKLIMIT_H
+#define FLOCKLIMIT_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FLK_MAX_UNITS  1000000000u /* the largest limit and the largest weight */
+#define FLK_MAX_TAKERS 65536u      /* at once, in one limiter */
+#define FLK_NAME_MAX   64          /* letters of a name */
+#define FLK_COMMAND    112         /* bytes of a command line that a limiter remembers */
+
+struct flk;       /* an open limiter */
+struct flk_taker; /* one who takes permits, one at a time */
+
+enum flk_error {
+	FLK_BADNAME = 4096, /* not a limiter's name */
+	FLK_BADDIR,         /* the limiter directory can't be trusted */
+	FLK_SYMLINK,        /* the file is a symbolic link */
+	FLK_NOTFILE,        /* not a regular file */
+	FLK_FOREIGN,        /* another user's file, and no group of ours may write it */
+	FLK_WRITABLE,       /* the world may write the file */
+	FLK_NETWORK,        /* on a network file system */
+	FLK_NOTLIMITER,     /* neither a limiter nor an empty file */
+	FLK_VERSION,        /* a limiter of another layout */
+	FLK_DAMAGED,        /* a limiter that can't be repaired */
+	FLK_STUCK,          /* a taker was stopped where it keeps everyone out: flk_stuck_pid() */
+	FLK_CROWDED,        /* no room for another taker */
+	FLK_GONE,           /* the file was removed: attach anew */
+	FLK_HEAVY,          /* the weight is above the limit */
+	FLK_CLOSED,         /* the limiter is closed */
+	FLK_FULL,           /* more wait already than the request allows */
+	FLK_CANCELLED,      /* flk_cancel() */
+	FLK_EVICTED,        /* somebody took this taker out of the line */
+	FLK_STRANGER,       /* another thread's or process's taker */
+	FLK_NOPERMIT,       /* nothing is held that could be released */
+	FLK_OVERRELEASE,    /* more units than are held */
+	FLK_BUSY            /* this taker holds or waits already */
+};
+
+/* A sentence for a code of this library; never NULL. */
+const char *flk_strerror(int code);
+
+/* ---- the limiter -------------------------------------------------------------------------- */
+
+struct flk_options {
+	mode_t mode;      /* of a new file; 0 means 0600 */
+	uint32_t limit;   /* of a new limiter, for takers that declare none; 0 means 1 */
+	uint32_t initial; /* a new limiter's capacity to begin with, below the limit; 0 means all */
+};
+
+/*
+ * Opens the limiter NAME, and makes it if there is none.  A NAME with a slash is a path.
+ * options may be NULL.
+ */
+int flk_attach(struct flk **limiter, const char *name, const struct flk_options *options);
+
+/* Requires that none of its takers is in use. */
+void flk_detach(struct flk *limiter);
+
+const char *flk_path(const struct flk *limiter);
+
+/* The file's device and inode: the same limiter, whatever it is called. */
+void flk_identity(const struct flk *limiter, dev_t *dev, ino_t *ino);
+
+/* 0, or -FLK_GONE when the file has no name any more, or -FLK_DAMAGED when it was truncated. */
+int flk_verify(const struct flk *limiter);
+
+/* After -FLK_STUCK: who was stopped, as it called itself. */
+pid_t flk_stuck_pid(const struct flk *limiter);
+
+/* What a taker that declares no limit would get; 0 if nobody ever declared one. */
+uint32_t flk_declared(const struct flk *limiter);
+
+/* ---- takers and permits ------------------------------------------------------------------- */
+
+struct flk_request {
+	uint32_t weight;    /* units; 0 means 1 */
+	uint32_t limit;     /* declared: at most so many while this permit is held; 0: the latest */
+	bool limit_queue;   /* look at max_queue */
+	uint32_t max_queue; /* -FLK_FULL when it would wait behind so many or more */
+	const char *command; /* shown to others; may be NULL */
+};
+
+struct flk_permit {
+	uint64_t ticket;
+	uint32_t weight;
+	uint32_t limit; /* declared, or the override under which it was granted */
+	uint32_t seat;
+};
+
+int flk_taker_new(struct flk_taker **taker, struct flk *limiter);
+
+/* Leaves the line and gives back what is held. */
+void flk_taker_free(struct flk_taker *taker);
+
+/*
+ * Takes a permit; waits for it until the deadline (CLOCK_MONOTONIC, absolute; NULL: for ever).
+ * 0, -ETIMEDOUT, -FLK_CANCELLED, -FLK_CLOSED, -FLK_FULL, -FLK_EVICTED, -FLK_HEAVY, ...
+ */
+int flk_acquire(struct flk_taker *taker, const struct flk_request *want,
+		const struct timespec *deadline);
+
+/* Takes a permit if that needs no waiting, else -EAGAIN.  Never overtakes anybody. */
+int flk_try(struct flk_taker *taker, const struct flk_request *want);
+
+/*
+ * The same in steps, for those who have more to do than to wait.  flk_enqueue() returns 0 when
+ * the permit was granted at once and -EINPROGRESS when the taker now stands in the line;
+ * flk_wait() 0 when it was granted, -ETIMEDOUT when it still stands in the line at the deadline,
+ * or why it is no longer in the line.  flk_leave() gives up the place or, if it was granted
+ * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask,
+ * unless that is NULL.
+ */
+int flk_enqueue(struct flk_taker *taker, const struct flk_request *want);
+int flk_wait(struct flk_taker *taker, const struct timespec *deadline, const sigset_t *mask);
+int flk_leave(struct flk_taker *taker);
+
+/* Gives back the whole permit, or some units of it. */
+int flk_release(struct flk_taker *taker);
+int flk_release_units(struct flk_taker *taker, uint32_t units);
+
+/* Ends the permit and gives up its units for good; flk_restore() brings them back. */
+int flk_forget(struct flk_taker *taker);
+
+/*
+ * Ends the wait under way, or else the next one, with -FLK_CANCELLED.  Async-signal-safe, and
+ * may be called by another thread for as long as the taker is not freed.
+ */
+void flk_cancel(struct flk_taker *taker);
+
+/* What is held: 0, or -FLK_NOPERMIT. */
+int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);
+
+/*
+ * Ties the permit to a descriptor: the permit lasts until the taker releases it or, if the
+ * taker dies first, until every process that inherited the descriptor has closed it.  The
+ * descriptor is close-on-exec; it belongs to the taker.
+ */
+int flk_guard(struct flk_taker *taker, int *fd);
+
+/* True while the permit with this ticket is held in this slot (see flk_slot). */
+bool flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit);
+uint32_t flk_slot(const struct flk_taker *taker);
+
+/*
+ * Waits until everything that holds or waits at the time of the call is done.  Nobody is held
+ * up by it.
+ */
+int flk_wait_idle(struct flk_taker *taker, const struct timespec *deadline);
+
+/* ---- steering ----------------------------------------------------------------------------- */
+
+#define FLK_AUTO (-1)
+
+int flk_set_limit(struct flk *limiter, uint32_t limit); /* what takers get that declare none */
+int flk_override(struct flk *limiter, int64_t limit);   /* over every declaration, or FLK_AUTO */
+int flk_pause(struct flk *limiter);                     /* nothing new starts */
+int flk_resume(struct flk *limiter);
+int flk_close(struct flk *limiter); /* waiters and newcomers get -FLK_CLOSED */
+int flk_reopen(struct flk *limiter);
+int flk_restore(struct flk *limiter, uint32_t units); /* of what initial or forget withheld */
+
+/* ---- looking ------------------------------------------------------------------------------ */
+
+struct flk_entry {
+	uint64_t ticket;
+	uint32_t weight, limit, seat;
+	uint32_t pid, uid; /* as that taker saw itself; for people, never to decide by */
+	double since_s;    /* how long it has held or waited */
+	bool holds, orphan;
+	char command[FLK_COMMAND];
+};
+
+struct flk_snapshot {
+	uint32_t declared, limit; /* limit: the one in force */
+	int64_t override;         /* or FLK_AUTO */
+	uint32_t withheld;
+	uint64_t used;
+	bool paused, closed;
+	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
+	uint32_t holders, waiters;
+	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
+};
+
+/* How things stand for one taker that waits, or would have to. */
+struct flk_place {
+	uint64_t used;
+	uint32_t limit, holders; /* limit: in force */
+	uint32_t ahead;          /* others that wait, and come first */
+	bool paused, closed;
+	struct flk_entry oldest; /* of the holders; ticket 0: none */
+	struct flk_entry head;   /* of the line; ticket 0: none, or this taker */
+};
+
+int flk_place(struct flk_taker *taker, struct flk_place *place);
+
+/* A copy of the whole state, taken at one moment; free() it. */
+int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
+
+/* Verifies every invariant: 0, or -FLK_DAMAGED and a sentence about the first that fails. */
+int flk_check(struct flk *limiter, char *why, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

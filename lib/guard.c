@@ -1,0 +1,100 @@
+/*
+ * guard.c - a permit that outlives its taker.
+ *
+ * An open-file-description lock on one byte per slot, far behind the end of the file.  It belongs
+ * to the description, so a command that inherited the descriptor has it too, and it ends with
+ * the last process that has it open; no process has to do anything for that.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 2000
+
+static struct flock
+byte_lock(short type, uint32_t slot)
+{
+	return (struct flock){ .l_type = type, .l_start = GUARD_BASE + slot, .l_len = 1 };
+}
+
+/* Another description of the same file, whatever its name is by now. */
+static int
+reopen(const struct flk *f)
+{
+	char self[32];
+	int fd;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->file.fd);
+	fd = open(self, O_RDWR | O_CLOEXEC);
+	return fd == -1 ? -errno : fd;
+}
+
+int
+flk_guard(struct flk_taker *t, int *fd)
+{
+	struct flk *f = t->flk;
+	struct flock lock;
+	int ms;
+
+	if (t->slot == NIL || atomic_load(&taker_slot(t)->state) != HELD)
+		return -FLK_NOPERMIT;
+	if (t->guard_fd == -1) {
+		bool taken = atomic_exchange(&f->guard_taken, true);
+		int own = taken ? reopen(f) : f->file.fd;
+		if (own < 0)
+			return own;
+		t->guard_fd = own;
+	}
+	lock = byte_lock(F_WRLCK, t->slot);
+	/* Only one who waits for an orphan's end can have it, and only for an instant. */
+	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
+		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
+			int error = -errno;
+			flki_guard_drop(t);
+			return error;
+		}
+		usleep(1000);
+	}
+	*fd = t->guard_fd;
+	return 0;
+}
+
+/* Unlocks, so that heirs of the descriptor keep nothing: the permit ends with the command. */
+void
+flki_guard_drop(struct flk_taker *t)
+{
+	struct flock lock;
+
+	if (t->guard_fd == -1)
+		return;
+	lock = byte_lock(F_UNLCK, t->slot);
+	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
+	if (t->guard_fd == t->flk->file.fd)
+		atomic_store(&t->flk->guard_taken, false);
+	else
+		close(t->guard_fd);
+	t->guard_fd = -1;
+}
+
+/*
+ * Asks with a read lock, which one who waits in orphan.c does not stand in the way of.  A
+ * description never sees its own locks, so one that carries a guard can't be asked.
+ */
+bool
+flki_guard_is_free(struct flk *f, uint32_t slot)
+{
+	struct flock lock = byte_lock(F_RDLCK, slot);
+	bool own = atomic_load(&f->guard_taken);
+	int fd = own ? reopen(f) : f->file.fd;
+	bool is_free;
+
+	if (fd < 0)
+		return false;
+	is_free = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
+	if (own)
+		close(fd);
+	return is_free;
+}

@@ -1,0 +1,58 @@
+/*
+ * internal.h - an open limiter, and what its parts do for each other.
+ */
+#ifndef FLKI_INTERNAL_H
+#define FLKI_INTERNAL_H
+
+#include <limits.h>
+
+#include "alive.h"
+#include "file.h"
+#include "lock.h"
+#include "state.h"
+
+#define ORPHANS_WATCHED 16
+
+struct flk {
+	struct file file;
+	_Atomic uint32_t stuck_pid;
+	_Atomic bool guard_taken; /* file.fd carries a guard */
+	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
+	_Atomic uint64_t watched[ORPHANS_WATCHED];
+	char path[];
+};
+
+struct flk_taker {
+	struct flk *flk;
+	uint32_t slot; /* ours, with its `alive'; NIL before the first use */
+	_Atomic bool cancelled;
+	int guard_fd; /* -1: none */
+};
+
+static inline struct slot *
+taker_slot(const struct flk_taker *t)
+{
+	return &t->flk->file.slots[t->slot];
+}
+
+/*
+ * enter.c: a slot of the taker's own, and the lock with the state as this taker sees it.
+ * flki_enter() claims a slot if the taker has none, and rebuilds the index if the lock's last owner
+ * died.  After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if the file lied meanwhile.
+ */
+int flki_enter(struct flk_taker *t, struct state *st, bool queueing);
+int flki_quit(struct flk_taker *t, struct state *st);
+void flki_drop_slot(struct flk_taker *t);
+
+/* guard.c: the byte that a command keeps locked for its dead wrapper. */
+bool flki_guard_is_free(struct flk *f, uint32_t slot);
+void flki_guard_drop(struct flk_taker *t);
+
+/*
+ * orphan.c: when the guard of this slot is free, wakes whoever is first in the line.  False if
+ * it can't, or no more of them.  flki_orphan_none_watched(): the mapping is not used by a thread.
+ */
+bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
+bool flki_orphan_none_watched(struct flk *f);
+
+#endif

@@ -1,0 +1,133 @@
+/*
+ * layout.h - the limiter file: one header page, then slots.
+ *
+ *	0            4096         4096 + 256       ...
+ *	+------------+------------+----------------+---
+ *	| header     | slot 0     | slot 1         |
+ *	+------------+------------+----------------+---
+ *
+ * and, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while the
+ * permit in slot i is tied to a descriptor, INIT_BYTE while a limiter is being made in place.
+ *
+ * A taker owns one slot for as long as it lives and holds that slot's `alive'.  The lock is a
+ * word that names the slot of its owner; there is no other notion of who somebody is, so process
+ * ids and their namespaces play no part.
+ *
+ *	FREE -> IDLE		[claim]		alive was taken; outside the lock
+ *	IDLE -> WAITING		[flki_state_enter]	in the line, ticket drawn
+ *	WAITING -> HELD		[grant]		the only way to a permit
+ *	WAITING -> IDLE		[flki_state_leave]	gave up
+ *	WAITING -> OUT		[flki_state_evict]	closed, cancelled from outside, or a barrier is done
+ *	HELD -> IDLE		[flki_state_release]
+ *	HELD -> FORGETTING	[flki_state_forget]	then IDLE, its units withheld
+ *	WAITING, HELD -> FREE	[reap]		its owner is dead, and nobody has its guard
+ *	IDLE, OUT -> FREE	[drop, or found dead by the next claim]
+ *
+ * What must hold whenever the lock is free:
+ *  I1	`waiting' links the WAITING slots, `holders' the HELD ones, each by rising ticket.
+ *  I2	`used' is the sum of the weights of the HELD slots; `min_limit' the smallest limit among
+ *	them and `min_count' how many have it.
+ *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
+ *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
+ *  I5	The first in the line does not fit, or the line is empty: nobody waits without a reason.
+ *
+ * A slot's state is the truth, and one store to it each operation's commit.  Everything in I1 to
+ * I3 is an index over the slots: whoever finds the lock in a dead taker's hands rebuilds it.
+ */
+#ifndef FLKI_LAYOUT_H
+#define FLKI_LAYOUT_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flocklimit.h"
+
+#define NIL         UINT32_MAX
+#define MAGIC       UINT64_C(0x6c6b636f6c66f001)
+#define LAYOUT      UINT32_C(1)
+#define HEADER      4096u
+#define FIRST_SLOTS 16u
+#define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
+#define MAP_BYTES   ((size_t)HEADER + (size_t)MAX_SLOTS * sizeof(struct slot))
+#define GUARD_BASE  (INT64_C(1) << 40)
+#define INIT_BYTE   (GUARD_BASE - 1)
+
+enum slot_state { FREE, IDLE, WAITING, HELD, OUT, FORGETTING };
+enum slot_kind { TAKER, BARRIER };
+
+/*
+ * alive: a robust futex in the form of glibc's 64-bit pthread_mutex_t, so that a program which
+ * leaves its thread's robust list to the C library and one that keeps its own can share a file.
+ * See alive.c.
+ */
+struct alive {
+	_Atomic uint32_t word; /* 0, or the owner's thread id, and the kernel's two flag bits */
+	uint32_t mutex_inner[3];
+	_Atomic uint32_t kind;
+	uint32_t mutex_inner2;
+	uint64_t prev, next;
+};
+
+struct slot {
+	struct alive alive;
+	_Atomic uint32_t state; /* written under the lock, but FREE and IDLE by its owner too */
+	_Atomic uint32_t wake;  /* futex: changed by whoever wants the owner to look again */
+	_Atomic uint32_t gen;   /* raised by each claim: tells this owner from the last */
+	uint32_t kind;
+	/* What follows is written by the owner while IDLE, or under the lock. */
+	uint64_t ticket;
+	uint64_t forget_to; /* FORGETTING: what `withheld' will be */
+	uint64_t since_ns;  /* monotonic: of the present state */
+	uint64_t seat_map;  /* no part of the taker: bits for seats 64 * i and up; an index (I3) */
+	uint32_t weight, limit, in_force, seat;
+	uint32_t prev, next;
+	int32_t reason;    /* OUT: the code that the owner returns */
+	uint32_t pid, uid; /* for people */
+	uint32_t orphan;   /* the owner is dead and its guard is not: for people */
+	char command[FLK_COMMAND];
+	char pad[16];
+};
+
+struct list {
+	uint32_t head, tail, count;
+};
+
+struct header {
+	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
+	uint32_t layout, header_size, slot_size, byte_order;
+	unsigned char boot[16];
+	_Atomic uint64_t lock;
+	_Atomic uint32_t nslots; /* how many slots have disk space; only grows */
+	_Atomic uint32_t hint;   /* where the next claim begins to look */
+	_Atomic uint32_t dead;   /* unlinked on purpose: go to the new file */
+	_Atomic uint32_t damaged;
+
+	/* How it is steered.  Each is one word, so each change is one store. */
+	int64_t override; /* -1: none */
+	uint32_t declared;
+	uint32_t paused, closed;
+	uint32_t pad;
+	uint64_t withheld;
+
+	uint64_t last_ticket;
+
+	/* The index. */
+	struct list waiting, holders;
+	uint32_t barriers; /* among those waiting */
+	uint64_t used;
+	uint32_t min_limit, min_count;
+	uint32_t seat_hint; /* no free seat below 64 times this */
+
+	/* For people; may miss what a killed taker was about to count. */
+	uint64_t granted, released, left, evicted, reaped, repaired;
+};
+
+_Static_assert(sizeof(struct alive) == 40, "glibc's and the kernel's view of a robust futex");
+_Static_assert(offsetof(struct alive, next) == 32, "futex_offset is -32");
+_Static_assert(sizeof(struct slot) == 256, "slots must not change size by accident");
+_Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
+_Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "64-bit little-endian only: the lock's futex is the low half of its word");
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * look.c - copies of the state for people, and the check of its invariants.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "futex.h"
+
+static void
+copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_entry *e)
+{
+	*e = (struct flk_entry){ .ticket = s->ticket,
+				 .weight = s->weight,
+				 .limit = s->limit,
+				 .seat = s->seat,
+				 .pid = s->pid,
+				 .uid = s->uid,
+				 .since_s = (double)(st->now_ns - s->since_ns) / 1e9,
+				 .holds = holds,
+				 .orphan = s->orphan != 0 };
+	memcpy(e->command, s->command, sizeof(e->command));
+	e->command[sizeof(e->command) - 1] = '\0';
+}
+
+static void
+copy_list(struct state *st, const struct list *list, struct flk_snapshot *snap, uint32_t *n,
+	  uint32_t room)
+{
+	uint32_t i, left = list->count;
+
+	for (i = list->head; i != NIL && left > 0 && *n < room; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		i = s->next;
+		if (s->kind != BARRIER)
+			copy_entry(st, s, list == &st->h->holders, &snap->entry[(*n)++]);
+	}
+}
+
+/* In force for the first taker in the line, or for one that would be. */
+static uint32_t
+limit_now(struct state *st, uint32_t own)
+{
+	const struct header *h = st->h;
+	uint32_t i = h->waiting.head, left = st->n;
+
+	for (; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->kind == TAKER)
+			return flki_state_limit(st, s->limit);
+		i = s->next;
+	}
+	return flki_state_limit(st, own != 0 ? own : h->min_count > 0 ? h->min_limit : h->declared);
+}
+
+static void
+copy_header(struct state *st, struct flk_snapshot *snap)
+{
+	const struct header *h = st->h;
+
+	*snap = (struct flk_snapshot){ .declared = h->declared,
+				       .override = h->override,
+				       .withheld = (uint32_t)h->withheld,
+				       .used = h->used,
+				       .paused = h->paused != 0,
+				       .closed = h->closed != 0,
+				       .last_ticket = h->last_ticket,
+				       .granted = h->granted,
+				       .released = h->released,
+				       .left = h->left,
+				       .evicted = h->evicted,
+				       .reaped = h->reaped,
+				       .repaired = h->repaired };
+	snap->limit = limit_now(st, 0);
+}
+
+int
+flk_place(struct flk_taker *t, struct flk_place *place)
+{
+	struct state st;
+	uint32_t i, left;
+	bool waits;
+	int error;
+
+	if ((error = flki_enter(t, &st, true)) != 0)
+		return error;
+	waits = atomic_load(&taker_slot(t)->state) == WAITING;
+	*place = (struct flk_place){ .used = st.h->used,
+				     .holders = st.h->holders.count,
+				     .limit = limit_now(&st, taker_slot(t)->limit),
+				     .paused = st.h->paused != 0,
+				     .closed = st.h->closed != 0 };
+	i = waits ? taker_slot(t)->prev : st.h->waiting.tail;
+	for (left = st.n; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(&st, i);
+		if (s->kind == TAKER) {
+			place->ahead++;
+			copy_entry(&st, s, false, &place->head);
+		}
+		i = s->prev;
+	}
+	if (st.h->holders.head != NIL)
+		copy_entry(&st, flki_state_at(&st, st.h->holders.head), true, &place->oldest);
+	return flki_quit(t, &st);
+}
+
+int
+flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
+{
+	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
+	struct flk_snapshot *snap = NULL;
+	uint32_t room = 16, count;
+	struct state st;
+	int error;
+
+	/* Memory is not asked for inside the lock: guess, look, and come again if it was little. */
+	for (;;) {
+		free(snap);
+		snap = malloc(sizeof(*snap) + room * sizeof(snap->entry[0]));
+		if (snap == NULL) {
+			error = -ENOMEM;
+			break;
+		}
+		if ((error = flki_enter(&me, &st, true)) != 0)
+			break;
+		flki_state_sweep_holders(&st);
+		count = st.h->holders.count + st.h->waiting.count;
+		if (count <= room) {
+			uint32_t n = 0;
+			copy_header(&st, snap);
+			copy_list(&st, &st.h->holders, snap, &n, room);
+			snap->holders = n;
+			copy_list(&st, &st.h->waiting, snap, &n, room);
+			snap->waiters = n - snap->holders;
+		}
+		error = flki_quit(&me, &st);
+		if (error != 0 || count <= room)
+			break;
+		room = count + count / 2;
+		if (room > MAX_SLOTS)
+			room = MAX_SLOTS;
+	}
+	flki_drop_slot(&me);
+	if (error == 0)
+		*snapshot = snap;
+	else
+		free(snap);
+	return error;
+}
+
+int
+flk_check(struct flk *f, char *why, size_t size)
+{
+	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
+	const char *broken = NULL;
+	struct state st;
+	int error;
+
+	if ((error = flki_enter(&me, &st, true)) == 0) {
+		broken = flki_state_check(&st);
+		st.bad = false; /* looked at only */
+		error = flki_quit(&me, &st);
+	}
+	flki_drop_slot(&me);
+	if (error == 0 && broken != NULL) {
+		if (size > 0)
+			snprintf(why, size, "%s", broken);
+		error = -FLK_DAMAGED;
+	}
+	return error;
+}

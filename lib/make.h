@@ -1,0 +1,21 @@
+/*
+ * make.h - how a limiter file comes to be.
+ */
+#ifndef FLKI_MAKE_H
+#define FLKI_MAKE_H
+
+#include "layout.h"
+
+/* A new file, published whole; -EEXIST when somebody else was first. */
+int flki_make_new(int dirfd, const char *base, const struct flk_options *options);
+
+/* An empty file, one whose maker died, or another boot's, becomes a limiter of this boot. */
+int flki_make_in_place(int fd, bool persistent, const struct flk_options *options);
+
+/* Is this what a maker leaves that died before it was done? */
+bool flki_make_is_unborn(const struct header *h, off_t size);
+
+/* Disk space for so many slots: a full file system is then an error and not SIGBUS. */
+int flki_make_reserve(int fd, uint32_t slots);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * orphan.c - waiting for the end of a permit whose taker is dead: an orphan's, or a command's
+ * that was exec'd in its wrapper's place.  Nobody dies then whom a futex could watch; but the
+ * kernel lets a thread sleep until a byte is unlocked.
+ *
+ * The thread outlives the wait that started it, if need be: it ends with the orphan.  It holds
+ * nothing but a place in the table, by which the limiter's memory is known to be in use.
+ */
+#include "internal.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "futex.h"
+
+#define STACK 65536
+
+struct vigil {
+	struct flk *flk;
+	uint32_t slot;
+	unsigned place;
+};
+
+/* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
+static void
+rouse_first(struct flk *f)
+{
+	uint32_t head = __atomic_load_n(&f->file.h->waiting.head, __ATOMIC_RELAXED);
+
+	if (head >= flki_file_slots(&f->file))
+		return;
+	atomic_fetch_add(&f->file.slots[head].wake, 1);
+	flki_futex_wake(&f->file.slots[head].wake);
+}
+
+static void *
+keep_vigil(void *arg)
+{
+	struct vigil *v = arg;
+	struct flock lock = { .l_type = F_RDLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
+
+	if (fcntl(v->flk->file.fd, F_OFD_SETLKW, &lock) == 0) {
+		lock.l_type = F_UNLCK;
+		fcntl(v->flk->file.fd, F_OFD_SETLK, &lock);
+	}
+	rouse_first(v->flk);
+	atomic_store(&v->flk->watched[v->place], 0);
+	free(v);
+	return NULL;
+}
+
+static bool
+start(struct vigil *v)
+{
+	sigset_t all, saved;
+	pthread_attr_t attr;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	error = pthread_create(&thread, &attr, keep_vigil, v);
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	pthread_attr_destroy(&attr);
+	return error == 0;
+}
+
+bool
+flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
+{
+	struct vigil *v;
+	uint64_t nobody;
+	unsigned i;
+
+	for (i = 0; i < ORPHANS_WATCHED; i++)
+		if (atomic_load(&f->watched[i]) == ticket)
+			return true;
+	for (i = 0; i < ORPHANS_WATCHED; i++) {
+		nobody = 0;
+		if (atomic_compare_exchange_strong(&f->watched[i], &nobody, ticket))
+			break;
+	}
+	if (i == ORPHANS_WATCHED)
+		return false;
+	v = malloc(sizeof(*v));
+	if (v != NULL) {
+		*v = (struct vigil){ .flk = f, .slot = slot, .place = i };
+		if (start(v))
+			return true;
+	}
+	free(v);
+	atomic_store(&f->watched[i], 0);
+	return false;
+}
+
+bool
+flki_orphan_none_watched(struct flk *f)
+{
+	unsigned i;
+
+	for (i = 0; i < ORPHANS_WATCHED; i++)
+		if (atomic_load(&f->watched[i]) != 0)
+			return false;
+	return true;
+}

@@ -1,0 +1,20 @@
+/*
+ * place.h - where a limiter of a given name is kept.
+ */
+#ifndef FLKI_PLACE_H
+#define FLKI_PLACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define PLACE_MAX 4096
+
+bool flki_place_is_name(const char *name);
+
+/*
+ * Finds, makes if need be, and checks the limiter directory.  *dirfd is it, opened; path gets
+ * its name and that of the file in it, for people.
+ */
+int flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX]);
+
+#endif

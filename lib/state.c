@@ -1,0 +1,428 @@
+/*
+ * state.c - the line, the permits and the rule by which one becomes the other.
+ *
+ * Every function here finds the invariants of layout.h true and leaves them true.  If its caller
+ * is killed in between, the slots' states are those before or those after the commit (the store
+ * marked so), and the index is rebuilt from them by the next owner of the lock.
+ *
+ * Who is woken: one whose own fate was decided; one whose predecessor in the line has changed,
+ * because it watches that one's life; the first in the line when the holders have changed,
+ * because it watches theirs.  A wake is a hint: whoever wakes, looks again.
+ */
+#include "state.h"
+
+#include <string.h>
+
+#define COMMIT(s, to) atomic_store_explicit(&(s)->state, (to), memory_order_release)
+
+static uint32_t
+now_is(const struct slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_relaxed);
+}
+
+struct slot *
+flki_state_at(struct state *st, uint32_t i)
+{
+	if (i < st->n)
+		return &st->slots[i];
+	st->bad = true;
+	memset(&st->nowhere, 0, sizeof(st->nowhere));
+	st->nowhere.prev = st->nowhere.next = NIL;
+	return &st->nowhere;
+}
+
+void
+flki_state_poke(struct state *st, uint32_t i)
+{
+	struct slot *s;
+
+	if (i == NIL || i == st->me)
+		return;
+	s = flki_state_at(st, i);
+	atomic_fetch_add(&s->wake, 1);
+	if (s != &st->nowhere)
+		st->world.wake(st->world.ctx, i);
+}
+
+/* ---- the index: two lists, a sum, a smallest limit, a map of seats ---- */
+
+void
+flki_state_append(struct state *st, struct list *list, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+
+	s->next = NIL;
+	s->prev = list->tail;
+	if (list->tail == NIL)
+		list->head = i;
+	else
+		flki_state_at(st, list->tail)->next = i;
+	list->tail = i;
+	list->count++;
+}
+
+static void
+unlink_slot(struct state *st, struct list *list, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+	uint32_t prev = s->prev, next = s->next;
+
+	if (prev == NIL)
+		list->head = next;
+	else
+		flki_state_at(st, prev)->next = next;
+	if (next == NIL)
+		list->tail = prev;
+	else
+		flki_state_at(st, next)->prev = prev;
+	if (list->count == 0)
+		st->bad = true;
+	else
+		list->count--;
+}
+
+static uint32_t
+free_seat(struct state *st)
+{
+	uint32_t w;
+
+	for (w = st->h->seat_hint; w < st->n / 64 + 1; w++) {
+		uint64_t map = flki_state_at(st, w)->seat_map;
+		if (map != UINT64_MAX) {
+			st->h->seat_hint = w;
+			return w * 64 + (uint32_t)__builtin_ctzll(~map);
+		}
+	}
+	st->bad = true; /* more seats are taken than there are slots */
+	return 0;
+}
+
+/* Adds a holder to everything in I2 and I3. */
+void
+flki_state_count_in(struct state *st, const struct slot *s)
+{
+	struct header *h = st->h;
+
+	h->used += s->weight;
+	flki_state_at(st, s->seat / 64)->seat_map |= UINT64_C(1) << s->seat % 64;
+	if (h->min_count == 0 || s->limit < h->min_limit) {
+		h->min_limit = s->limit;
+		h->min_count = 1;
+	} else if (s->limit == h->min_limit) {
+		h->min_count++;
+	}
+}
+
+/* Takes holder i out of I1 to I3.  Looks through all holders only if the last at min_limit left. */
+static void
+count_out(struct state *st, uint32_t i)
+{
+	struct header *h = st->h;
+	struct slot *s = flki_state_at(st, i);
+	uint32_t j, left;
+
+	unlink_slot(st, &h->holders, i);
+	h->used -= s->weight;
+	flki_state_at(st, s->seat / 64)->seat_map &= ~(UINT64_C(1) << s->seat % 64);
+	if (s->seat / 64 < h->seat_hint)
+		h->seat_hint = s->seat / 64;
+	if (s->limit != h->min_limit || --h->min_count > 0)
+		return;
+	h->min_limit = 0;
+	for (j = h->holders.head, left = st->n; j != NIL && left > 0; left--) {
+		const struct slot *other = flki_state_at(st, j);
+		if (h->min_count == 0 || other->limit < h->min_limit) {
+			h->min_limit = other->limit;
+			h->min_count = 1;
+		} else if (other->limit == h->min_limit) {
+			h->min_count++;
+		}
+		j = other->next;
+	}
+}
+
+/* ---- granting ---- */
+
+uint32_t
+flki_state_limit(struct state *st, uint32_t limit)
+{
+	const struct header *h = st->h;
+
+	if (h->override >= 0)
+		return (uint32_t)h->override;
+	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
+}
+
+/*
+ * -n is a promise to the one who says it: a permit is granted only if the sum stays within its
+ * own limit and within that of every permit held.  A weight above what an operator left (an
+ * override, or units withheld) counts as the whole of it: it runs alone.
+ */
+static bool
+fits(struct state *st, const struct slot *s)
+{
+	const struct header *h = st->h;
+	uint64_t limit = flki_state_limit(st, s->limit);
+
+	if (h->paused || limit <= h->withheld)
+		return false;
+	if (h->holders.count == 0)
+		return true;
+	return h->used + s->weight <= limit - h->withheld;
+}
+
+static void
+grant(struct state *st, uint32_t i)
+{
+	struct header *h = st->h;
+	struct slot *s = flki_state_at(st, i);
+
+	s->seat = free_seat(st);
+	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
+	s->since_ns = st->now_ns;
+	s->orphan = 0;
+	COMMIT(s, HELD);
+	unlink_slot(st, &h->waiting, i);
+	flki_state_append(st, &h->holders, i);
+	flki_state_count_in(st, s);
+	h->declared = s->limit;
+	h->granted++;
+	flki_state_poke(st, i);
+}
+
+/* A barrier is done when nothing that is older holds; what is older and waits is before it. */
+static bool
+barrier_done(struct state *st, const struct slot *s)
+{
+	uint32_t oldest = st->h->holders.head;
+
+	return oldest == NIL || flki_state_at(st, oldest)->ticket > s->ticket;
+}
+
+static void
+evict(struct state *st, uint32_t i, int32_t reason)
+{
+	struct slot *s = flki_state_at(st, i);
+
+	s->reason = reason;
+	COMMIT(s, OUT);
+	unlink_slot(st, &st->h->waiting, i);
+	st->h->barriers -= s->kind == BARRIER;
+	flki_state_poke(st, i);
+}
+
+/*
+ * Serves the head while it fits and stops at the first that does not: nobody overtakes.
+ * Barriers are passed by; only those before the first taker that stays can be done.
+ */
+void
+flki_state_grant(struct state *st)
+{
+	struct header *h = st->h;
+	uint32_t i = h->waiting.head, next, left = st->n;
+	bool new_holders = false, new_predecessor = false, first_knows = false;
+
+	for (; i != NIL && left > 0; i = next, left--) {
+		struct slot *s = flki_state_at(st, i);
+		next = s->next;
+		if (s->kind == BARRIER && barrier_done(st, s)) {
+			evict(st, i, 0);
+			new_predecessor = true;
+			continue;
+		}
+		if (s->kind == TAKER && fits(st, s)) {
+			grant(st, i);
+			new_holders = new_predecessor = true;
+			continue;
+		}
+		if (new_predecessor) {
+			flki_state_poke(st, i);
+			first_knows |= i == h->waiting.head;
+			new_predecessor = false;
+		}
+		if (s->kind == TAKER)
+			break;
+	}
+	if (new_holders && !first_knows)
+		flki_state_poke(st, h->waiting.head);
+}
+
+void
+flki_state_rouse(struct state *st)
+{
+	flki_state_poke(st, st->h->waiting.head);
+}
+
+/* ---- a taker's life ---- */
+
+void
+flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind)
+{
+	struct header *h = st->h;
+	struct slot *s = flki_state_at(st, i);
+
+	s->ticket = ++h->last_ticket;
+	s->kind = kind;
+	s->since_ns = st->now_ns;
+	s->orphan = 0;
+	COMMIT(s, WAITING);
+	flki_state_append(st, &h->waiting, i);
+	h->barriers += kind == BARRIER;
+	if (h->waiting.head == i)
+		flki_state_grant(st);
+}
+
+/* Takes i out of the line; its commit was made.  Its successor has a new one to watch. */
+static void
+unqueue(struct state *st, uint32_t i)
+{
+	uint32_t next = flki_state_at(st, i)->next;
+
+	unlink_slot(st, &st->h->waiting, i);
+	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
+	if (next != NIL)
+		flki_state_poke(st, next);
+}
+
+void
+flki_state_leave(struct state *st, uint32_t i)
+{
+	COMMIT(flki_state_at(st, i), IDLE);
+	unqueue(st, i);
+	st->h->left++;
+	flki_state_grant(st);
+}
+
+void
+flki_state_evict(struct state *st, uint32_t i, int32_t reason)
+{
+	uint32_t next = flki_state_at(st, i)->next;
+
+	evict(st, i, reason);
+	st->h->evicted++;
+	if (next != NIL)
+		flki_state_poke(st, next);
+	flki_state_grant(st);
+}
+
+/* Barriers stay: they wait for the holders, who stay too. */
+void
+flki_state_evict_all(struct state *st, int32_t reason)
+{
+	uint32_t i = st->h->waiting.head, next, left = st->n;
+	bool new_predecessor = false;
+
+	for (; i != NIL && left > 0; i = next, left--) {
+		struct slot *s = flki_state_at(st, i);
+		next = s->next;
+		if (s->kind == TAKER) {
+			evict(st, i, reason);
+			st->h->evicted++;
+			new_predecessor = true;
+		} else if (new_predecessor) {
+			flki_state_poke(st, i);
+			new_predecessor = false;
+		}
+	}
+	flki_state_grant(st);
+}
+
+void
+flki_state_release(struct state *st, uint32_t i)
+{
+	COMMIT(flki_state_at(st, i), IDLE);
+	count_out(st, i);
+	st->h->released++;
+	flki_state_grant(st);
+}
+
+void
+flki_state_release_units(struct state *st, uint32_t i, uint32_t units)
+{
+	struct slot *s = flki_state_at(st, i);
+
+	__atomic_store_n(&s->weight, s->weight - units, __ATOMIC_RELEASE); /* the commit */
+	st->h->used -= units;
+	flki_state_grant(st);
+}
+
+/*
+ * The units leave `used' and join `withheld' in one commit: a repair that finds FORGETTING knows
+ * from forget_to what `withheld' must become, whether that store was made or not.
+ */
+void
+flki_state_forget(struct state *st, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+
+	s->forget_to = st->h->withheld + s->weight;
+	COMMIT(s, FORGETTING);
+	st->h->withheld = s->forget_to;
+	COMMIT(s, IDLE);
+	count_out(st, i);
+	st->h->released++;
+	flki_state_grant(st);
+}
+
+/* ---- the dead ---- */
+
+static void
+reap(struct state *st, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+	bool held = now_is(s) == HELD;
+
+	COMMIT(s, FREE);
+	if (held)
+		count_out(st, i);
+	else
+		unqueue(st, i);
+	st->h->reaped++;
+}
+
+static bool
+reap_if_dead(struct state *st, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+	enum fate fate;
+
+	if (s == &st->nowhere)
+		return false;
+	fate = st->world.fate(st->world.ctx, i);
+	s->orphan = fate == ORPHAN;
+	if (fate == DEAD)
+		reap(st, i);
+	return fate == DEAD;
+}
+
+void
+flki_state_sweep_holders(struct state *st)
+{
+	uint32_t i = st->h->holders.head, next, left = st->n;
+	bool reaped = false;
+
+	for (; i != NIL && left > 0; i = next, left--) {
+		next = flki_state_at(st, i)->next;
+		if (i != st->me)
+			reaped |= reap_if_dead(st, i);
+	}
+	if (reaped)
+		flki_state_grant(st);
+}
+
+void
+flki_state_mend(struct state *st, uint32_t i)
+{
+	uint32_t before, left = st->n;
+
+	for (; left > 0; left--) {
+		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
+		if (before == NIL || st->bad)
+			break;
+		if (!reap_if_dead(st, before))
+			return;
+	}
+	flki_state_sweep_holders(st);
+	flki_state_grant(st);
+}

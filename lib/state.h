@@ -1,0 +1,67 @@
+/*
+ * state.h - what takers do to the file, as pure transitions: no system call, no clock, no lock.
+ * The caller has the lock, and lends its eyes and its voice through struct world.
+ */
+#ifndef FLKI_STATE_H
+#define FLKI_STATE_H
+
+#include "layout.h"
+
+enum fate { LIVES, DEAD, ORPHAN }; /* ORPHAN: dead, but somebody still has its guard */
+
+struct world {
+	enum fate (*fate)(void *ctx, uint32_t slot);
+	void (*wake)(void *ctx, uint32_t slot); /* its wake word has changed */
+	void *ctx;
+};
+
+struct state {
+	struct header *h;
+	struct slot *slots;
+	uint32_t n;  /* slots that may be touched */
+	uint32_t me; /* never woken: it is awake; NIL for nobody */
+	uint64_t now_ns;
+	struct world world;
+	bool bad;            /* an index from the file was out of range */
+	struct slot nowhere; /* what such an index leads to */
+};
+
+/* Never NULL.  Marks the state bad when the index is out of range, and leads to `nowhere'. */
+struct slot *flki_state_at(struct state *st, uint32_t i);
+
+/* Puts the IDLE slot i, filled in by its owner, at the end of the line; grants if it may. */
+void flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind);
+
+/* Reaps whom i must watch, and grants.  With i NIL: whom nobody else would watch. */
+void flki_state_mend(struct state *st, uint32_t i);
+void flki_state_sweep_holders(struct state *st);
+
+void flki_state_release(struct state *st, uint32_t i);
+void flki_state_release_units(struct state *st, uint32_t i, uint32_t units);
+void flki_state_forget(struct state *st, uint32_t i);
+void flki_state_leave(struct state *st, uint32_t i);
+void flki_state_evict(struct state *st, uint32_t i, int32_t reason);
+void flki_state_evict_all(struct state *st, int32_t reason);
+
+/* Grants whatever fits now, after a change of how the limiter is steered. */
+void flki_state_grant(struct state *st);
+/* Wakes the first in the line: it will look again, even if the caller dies before it is done. */
+void flki_state_rouse(struct state *st);
+
+/* The limit in force for the head of the line, or for a newcomer that declares `limit'. */
+uint32_t flki_state_limit(struct state *st, uint32_t limit);
+
+/*
+ * After the lock's owner died inside: rebuilds the index from the slots, ends what it had begun,
+ * and wakes everybody.  False if the slots contradict each other.
+ */
+bool flki_state_rebuild(struct state *st);
+/* NULL, or a sentence about the first invariant that does not hold. */
+const char *flki_state_check(struct state *st);
+
+/* Shared by state.c and repair.c. */
+void flki_state_append(struct state *st, struct list *list, uint32_t i);
+void flki_state_count_in(struct state *st, const struct slot *s);
+void flki_state_poke(struct state *st, uint32_t i);
+
+#endif

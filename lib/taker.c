@@ -1,0 +1,293 @@
+/*
+ * taker.c - a taker's life: into the line, out of it again or on to a permit, and the end of
+ * that.  How one waits is in wait.c.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "futex.h"
+
+static uint32_t
+state_of(const struct slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_acquire);
+}
+
+static bool
+is_stranger(const struct flk_taker *t)
+{
+	return t->slot != NIL && !flki_alive_mine(&taker_slot(t)->alive);
+}
+
+int
+flk_taker_new(struct flk_taker **taker, struct flk *limiter)
+{
+	struct flk_taker *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return -ENOMEM;
+	t->flk = limiter;
+	t->slot = NIL;
+	t->guard_fd = -1;
+	*taker = t;
+	return 0;
+}
+
+void
+flk_taker_free(struct flk_taker *t)
+{
+	if (t == NULL)
+		return;
+	if (!is_stranger(t)) {
+		flk_leave(t);
+		flki_drop_slot(t);
+	}
+	free(t);
+}
+
+static void
+remember_command(struct slot *s, const char *command)
+{
+	size_t n = command != NULL ? strnlen(command, sizeof(s->command) - 1) : 0;
+
+	memcpy(s->command, command != NULL ? command : "", n);
+	s->command[n] = '\0';
+}
+
+/* What the newcomer must hear when it was not granted at once; it has left the line then. */
+static int
+turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wait)
+{
+	const struct header *h = st->h;
+	uint32_t ahead = h->waiting.count - h->barriers - 1;
+
+	if (wait && !(want->limit_queue && ahead >= want->max_queue))
+		return -EINPROGRESS;
+	flki_state_leave(st, me);
+	return wait ? -FLK_FULL : -EAGAIN;
+}
+
+static int
+queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
+{
+	uint32_t weight = want->weight != 0 ? want->weight : 1;
+	struct state st;
+	struct slot *s;
+	int error, result;
+
+	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
+		return -EINVAL;
+	if (is_stranger(t))
+		return -FLK_STRANGER;
+	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
+		return -FLK_BUSY;
+	if ((error = flki_enter(t, &st, true)) != 0)
+		return error;
+	s = taker_slot(t);
+	s->weight = weight;
+	s->limit = want->limit != 0 ? want->limit : st.h->declared != 0 ? st.h->declared : 1;
+	if (st.h->closed) {
+		result = -FLK_CLOSED;
+	} else if (weight > s->limit) {
+		result = -FLK_HEAVY;
+	} else {
+		remember_command(s, want->command);
+		flki_state_enter(&st, t->slot, TAKER);
+		if (state_of(s) == WAITING)
+			flki_state_mend(&st, t->slot);
+		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait);
+	}
+	error = flki_quit(t, &st);
+	return error != 0 ? error : result;
+}
+
+int
+flk_enqueue(struct flk_taker *t, const struct flk_request *want)
+{
+	return queue_up(t, want, true);
+}
+
+int
+flk_try(struct flk_taker *t, const struct flk_request *want)
+{
+	return queue_up(t, want, false);
+}
+
+int
+flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
+{
+	int error = flk_enqueue(t, want);
+
+	if (error == -EINPROGRESS)
+		error = flk_wait(t, deadline, NULL);
+	if (error == -ETIMEDOUT)
+		flk_leave(t);
+	return error;
+}
+
+int
+flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
+{
+	struct state st;
+	int error;
+
+	if (is_stranger(t))
+		return -FLK_STRANGER;
+	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
+		return -FLK_BUSY;
+	if ((error = flki_enter(t, &st, true)) != 0)
+		return error;
+	flki_state_enter(&st, t->slot, BARRIER);
+	if (state_of(taker_slot(t)) == WAITING)
+		flki_state_mend(&st, t->slot);
+	if ((error = flki_quit(t, &st)) != 0)
+		return error;
+	error = flk_wait(t, deadline, NULL);
+	if (error == -ETIMEDOUT)
+		flk_leave(t);
+	return error;
+}
+
+/* Ends whatever the taker does; the kernel need wake nobody when it dies later. */
+static void
+end(struct state *st, uint32_t me)
+{
+	struct slot *s = flki_state_at(st, me);
+
+	switch (state_of(s)) {
+	case WAITING:
+		flki_state_leave(st, me);
+		break;
+	case HELD:
+		flki_state_release(st, me);
+		break;
+	case OUT:
+		atomic_store(&s->state, IDLE);
+		break;
+	default:
+		break;
+	}
+	flki_alive_unwatch(&s->alive);
+}
+
+int
+flk_leave(struct flk_taker *t)
+{
+	struct state st;
+	int error;
+
+	if (t->slot == NIL)
+		return 0;
+	if (is_stranger(t))
+		return -FLK_STRANGER;
+	flki_guard_drop(t);
+	if ((error = flki_enter(t, &st, false)) != 0)
+		return error;
+	end(&st, t->slot);
+	return flki_quit(t, &st);
+}
+
+/* For flk_release and its kin: 0 if there is a permit of so many units, and it is the caller's. */
+static int
+check_held(const struct flk_taker *t, uint32_t units)
+{
+	if (t->slot == NIL)
+		return -FLK_NOPERMIT;
+	if (is_stranger(t))
+		return -FLK_STRANGER;
+	if (state_of(taker_slot(t)) != HELD)
+		return -FLK_NOPERMIT;
+	return units > taker_slot(t)->weight ? -FLK_OVERRELEASE : 0;
+}
+
+int
+flk_release(struct flk_taker *t)
+{
+	int error = check_held(t, 0);
+
+	return error != 0 ? error : flk_leave(t);
+}
+
+int
+flk_release_units(struct flk_taker *t, uint32_t units)
+{
+	struct state st;
+	int error = check_held(t, units);
+
+	if (error != 0)
+		return error;
+	if (units == taker_slot(t)->weight)
+		return flk_leave(t);
+	if ((error = flki_enter(t, &st, false)) != 0)
+		return error;
+	flki_state_release_units(&st, t->slot, units);
+	return flki_quit(t, &st);
+}
+
+int
+flk_forget(struct flk_taker *t)
+{
+	struct state st;
+	int error = check_held(t, 0);
+
+	if (error != 0)
+		return error;
+	flki_guard_drop(t);
+	if ((error = flki_enter(t, &st, false)) != 0)
+		return error;
+	flki_state_forget(&st, t->slot);
+	flki_alive_unwatch(&taker_slot(t)->alive);
+	return flki_quit(t, &st);
+}
+
+void
+flk_cancel(struct flk_taker *t)
+{
+	int saved = errno;
+
+	atomic_store(&t->cancelled, true);
+	if (t->slot != NIL) {
+		atomic_fetch_add(&taker_slot(t)->wake, 1);
+		flki_futex_wake(&taker_slot(t)->wake);
+	}
+	errno = saved;
+}
+
+int
+flk_permit(const struct flk_taker *t, struct flk_permit *permit)
+{
+	const struct slot *s;
+
+	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
+		return -FLK_NOPERMIT;
+	s = taker_slot(t);
+	*permit = (struct flk_permit){
+		.ticket = s->ticket, .weight = s->weight, .limit = s->in_force, .seat = s->seat
+	};
+	return 0;
+}
+
+uint32_t
+flk_slot(const struct flk_taker *t)
+{
+	return t->slot;
+}
+
+bool
+flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
+{
+	const struct slot *s;
+
+	if (slot >= flki_file_slots(&f->file))
+		return false;
+	s = &f->file.slots[slot];
+	if (state_of(s) != HELD || s->ticket != ticket)
+		return false;
+	*permit = (struct flk_permit){
+		.ticket = ticket, .weight = s->weight, .limit = s->in_force, .seat = s->seat
+	};
+	return state_of(s) == HELD && s->ticket == ticket;
+}

@@ -1,0 +1,203 @@
+/*
+ * wait.c - standing in the line.
+ *
+ * A waiter sleeps on its own wake word and on the lives of those it must watch: the first in the
+ * line watches the holders, everyone else the one before it.  So whoever dies, by whatever
+ * means, wakes exactly the one who has to mend it.
+ *
+ * The kernel wakes one sleeper per death, and that may be one who was granted already and is on
+ * its way out.  Therefore who leaves the line looks once more at those it watched.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "futex.h"
+
+#define RELOOK_NS UINT64_C(60000000000) /* a safety net, not a poll */
+#define TICK_NS   UINT64_C(100000000)   /* where the kernel can't watch for us; the first's */
+
+struct watch {
+	struct futex_word word[FUTEX_MAX_WORDS];
+	unsigned count;
+	bool incomplete; /* somebody must be looked at on a tick */
+	bool again;      /* somebody died since we looked */
+	struct {
+		uint32_t slot;
+		uint64_t ticket;
+	} orphan[ORPHANS_WATCHED];
+	unsigned orphans;
+};
+
+static void
+watch_one(struct state *st, struct watch *w, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+	uint32_t value;
+
+	if (s == &st->nowhere)
+		return;
+	if (flki_alive_watch(&s->alive, &value)) {
+		if (w->count < FUTEX_MAX_WORDS)
+			w->word[w->count++] = flki_futex_on(&s->alive.word, value);
+		else
+			w->incomplete = true;
+	} else if (!s->orphan) {
+		w->again = true;
+	} else if (w->orphans < ORPHANS_WATCHED) {
+		w->orphan[w->orphans].slot = i;
+		w->orphan[w->orphans++].ticket = s->ticket;
+	} else {
+		w->incomplete = true;
+	}
+}
+
+/* Under the lock: whom must this taker watch?  `value' is its wake word as it was before. */
+static void
+watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
+{
+	const struct slot *s = flki_state_at(st, me);
+	uint32_t i, left = st->n;
+
+	w->count = w->orphans = 0;
+	w->incomplete = w->again = false;
+	w->word[w->count++] = flki_futex_on(&s->wake, value);
+	if (s->prev != NIL) {
+		watch_one(st, w, s->prev);
+		return;
+	}
+	for (i = st->h->holders.head; i != NIL && left > 0; left--) {
+		watch_one(st, w, i);
+		i = flki_state_at(st, i)->next;
+	}
+}
+
+/* How far from the head, at most. */
+static uint64_t
+distance(struct state *st, uint32_t me)
+{
+	return flki_state_at(st, me)->ticket - flki_state_at(st, st->h->waiting.head)->ticket + 1;
+}
+
+static void
+sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask)
+{
+	static _Atomic bool no_waitv;
+	uint64_t now = flki_monotonic_ns();
+	sigset_t saved;
+	int error = 0;
+
+	if (w->incomplete && now + TICK_NS < deadline)
+		deadline = now + TICK_NS;
+	if (mask != NULL)
+		pthread_sigmask(SIG_SETMASK, mask, &saved);
+	if (!atomic_load(&no_waitv)) {
+		error = flki_futex_sleep_on(w->word, w->count, deadline);
+		if (error == -ENOSYS)
+			atomic_store(&no_waitv, true);
+	}
+	if (atomic_load(&no_waitv)) {
+		if (now + tick < deadline)
+			deadline = now + tick;
+		flki_futex_sleep((const void *)(uintptr_t)w->word[0].address,
+				 (uint32_t)w->word[0].value, deadline);
+	}
+	if (mask != NULL)
+		pthread_sigmask(SIG_SETMASK, &saved, NULL);
+}
+
+/* Somebody we watched may have died and woken us, who no longer care, instead of the next. */
+static int
+pass_on(struct flk_taker *t, const struct watch *w)
+{
+	struct state st;
+	unsigned i;
+	int error;
+
+	for (i = 1; i < w->count; i++)
+		if (!flki_alive_is((const struct alive *)(uintptr_t)w->word[i].address))
+			break;
+	if (i >= w->count)
+		return 0;
+	if ((error = flki_enter(t, &st, false)) != 0)
+		return error;
+	flki_state_sweep_holders(&st);
+	return flki_quit(t, &st);
+}
+
+/* Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is. */
+static int
+look(struct flk_taker *t, struct state *st)
+{
+	struct slot *s = taker_slot(t);
+
+	if (atomic_load(&s->state) == WAITING)
+		flki_state_mend(st, t->slot);
+	if (atomic_load(&s->state) == WAITING && st->h->closed && s->kind == TAKER) {
+		flki_state_leave(st, t->slot);
+		return -FLK_CLOSED;
+	}
+	if (atomic_load(&s->state) == WAITING && atomic_exchange(&t->cancelled, false)) {
+		flki_state_leave(st, t->slot);
+		return -FLK_CANCELLED;
+	}
+	switch (atomic_load(&s->state)) {
+	case WAITING:
+		return -EINPROGRESS;
+	case HELD:
+		return 0;
+	case OUT:
+		atomic_store(&s->state, IDLE);
+		return s->reason;
+	default:
+		return -FLK_NOPERMIT; /* it never stood in the line */
+	}
+}
+
+int
+flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
+{
+	uint64_t until = UINT64_MAX, wake_at, tick;
+	struct watch w = { .count = 0 };
+	struct state st;
+	uint32_t value;
+	int error, damage;
+	unsigned i;
+
+	if (t->slot == NIL)
+		return -FLK_NOPERMIT;
+	if (!flki_alive_mine(&taker_slot(t)->alive))
+		return -FLK_STRANGER;
+	if (deadline != NULL)
+		until = (uint64_t)deadline->tv_sec * 1000000000u + (uint64_t)deadline->tv_nsec;
+	for (;;) {
+		value = atomic_load(&taker_slot(t)->wake);
+		if ((error = flki_enter(t, &st, true)) != 0)
+			return error;
+		error = look(t, &st);
+		if (error != -EINPROGRESS) {
+			if (atomic_load(&taker_slot(t)->state) != HELD)
+				flki_alive_unwatch(&taker_slot(t)->alive);
+			damage = flki_quit(t, &st);
+			return damage != 0 ? damage : error;
+		}
+		watch_all(&st, &w, t->slot, value);
+		tick = TICK_NS * distance(&st, t->slot);
+		if ((error = flki_quit(t, &st)) != 0)
+			return error;
+		if (st.now_ns >= until)
+			return -ETIMEDOUT;
+		for (i = 0; i < w.orphans; i++)
+			if (!flki_orphan_watch(t->flk, w.orphan[i].slot, w.orphan[i].ticket))
+				w.incomplete = true;
+		if (w.again)
+			continue;
+		wake_at = st.now_ns + RELOOK_NS < until ? st.now_ns + RELOOK_NS : until;
+		sleep_on(&w, wake_at, tick, mask);
+		if (flki_file_verify(&t->flk->file) == -FLK_DAMAGED)
+			return -FLK_DAMAGED;
+		if (atomic_load_explicit(&taker_slot(t)->state, memory_order_acquire) == HELD)
+			return pass_on(t, &w);
+	}
+}

@@ -27,14 +27,22 @@ now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/*
+ * Once nobody waits, what still runs this is a signal that reached a process on its way into the
+ * command, ours or a child with our memory: it is for the command.
+ */
 static void
 on_signal(int sig)
 {
 	struct flk_taker *t = waiting;
 
+	if (t == NULL) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
 	ended_by = sig;
-	if (t != NULL)
-		flk_cancel(t);
+	flk_cancel(t);
 }
 
 /* ---- signals that would end us: leave the line first ---- */
@@ -77,19 +85,6 @@ catch_signals(struct flk_taker *t)
 		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
 		    old.sa_handler == SIG_DFL)
 			sigaction(sig, &handle, NULL);
-}
-
-static void
-let_signals_be(void)
-{
-	struct sigaction old;
-	int sig;
-
-	for (sig = 1; sig <= SIGRTMAX; sig++)
-		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
-		    old.sa_handler == on_signal)
-			signal(sig, SIG_DFL);
-	waiting = NULL;
 }
 
 static void
@@ -217,7 +212,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 		w.terminal = !o->quiet && isatty(STDERR_FILENO);
 		catch_signals(t);
 		code = wait_in_line(t, &w, *deadline, mask);
-		let_signals_be();
+		waiting = NULL;
 		if (w.status)
 			say_status(o->limiter, "");
 		now = now_ns();

@@ -19,7 +19,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .seat = s->seat,
 				 .pid = s->pid,
 				 .uid = s->uid,
-				 .since_s = (double)(st->now_ns - s->since_ns) / 1e9,
+				 .since_s = (double)(int64_t)(st->now_ns - s->since_ns) / 1e9,
 				 .holds = holds,
 				 .orphan = s->orphan != 0 };
 	memcpy(e->command, s->command, sizeof(e->command));

@@ -269,8 +269,7 @@ flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind)
 	COMMIT(s, WAITING);
 	flki_state_append(st, &h->waiting, i);
 	h->barriers += kind == BARRIER;
-	if (h->waiting.head == i)
-		flki_state_grant(st);
+	flki_state_grant(st);
 }
 
 /* Takes i out of the line; its commit was made.  Its successor has a new one to watch. */

@@ -1,11 +1,13 @@
 #include "hold.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/prctl.h>
@@ -93,6 +95,22 @@ hold_split(const struct options *o)
 	return wait_for_ticket(o, fds[0], keeper);
 }
 
+/* Descriptors that were there when we were exec'd; our own are all close-on-exec. */
+static void
+close_inherited(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+		if (flags != -1 && (flags & FD_CLOEXEC) == 0)
+			close(fd);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
 /* Nothing of the caller's may be kept busy by us: no terminal, no pipe, no directory. */
 static void
 detach(void)
@@ -102,6 +120,7 @@ detach(void)
 	setsid();
 	for (fd = 0; fd <= 2 && null != -1; fd++)
 		dup2(null, fd);
+	close_inherited();
 	if (chdir("/") == -1)
 		return;
 }

@@ -217,6 +217,7 @@ main(int argc, char **argv)
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
 	heritage_save(&j.heritage);
+	on_fault(j.o.limiter, FAILED);
 	if ((error = find_path(&j)) != 0 || (error = take_permit(&j)) != 0) {
 		switch (-error) {
 		case ETIMEDOUT:
@@ -230,6 +231,8 @@ main(int argc, char **argv)
 		}
 	}
 	status = j.o.hold_for != 0 ? hold_keep(j.taker) : run_command(&j);
+	/* The command has ended: what becomes of the file now is no failure of the command's. */
+	on_fault(j.o.limiter, status);
 	if (!j.joined && j.o.hold_for == 0)
 		flk_release(j.taker);
 	return status;

@@ -1,5 +1,7 @@
 #include "say.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,6 +122,8 @@ const char *
 say_place(const struct flk_place *p, char room[PLACE_TEXT])
 {
 	char since[32], command[FLK_COMMAND];
+	/* After an exec (--no-fork) the pid is the command's own. */
+	bool orphaned = p->oldest.orphan && kill((pid_t)p->oldest.pid, 0) == -1 && errno == ESRCH;
 	int n;
 
 	n = snprintf(room, PLACE_TEXT, "%s%llu of %u in use, %u ahead of you",
@@ -130,7 +134,7 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 		cut(command, 60);
 		snprintf(room + n, PLACE_TEXT - (size_t)n, " (oldest holder: pid %u, %s, \"%s\"%s)",
 			 p->oldest.pid, say_duration(p->oldest.since_s, since), command,
-			 p->oldest.orphan ? ", outlived its flocklimit" : "");
+			 orphaned ? ", which outlived its flocklimit" : "");
 	}
 	return room;
 }

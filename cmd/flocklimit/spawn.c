@@ -11,22 +11,39 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/uio.h>
 
 #include "say.h"
 
 #define HIGH_FD      50 /* above what scripts use, below the next size of the kernel's table */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
 
+/* What to say and to exit with when the limiter's memory is gone from under us. */
+static const char *_Atomic fault_limiter = "";
+static _Atomic int fault_status = 125;
+
 static void
 on_bus(int sig)
 {
-	static const char line[] = "flocklimit: the limiter file was cut short while in use: let "
-				   "its takers end, then remove it\n";
-	ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
+	const char *name = fault_limiter;
+	static char head[] = "flocklimit: ";
+	static char tail[] = ": the file was cut short while in use: let its takers end, then "
+			     "remove it\n";
+	struct iovec line[] = { { head, sizeof(head) - 1 },
+				{ (void *)(uintptr_t)name, strlen(name) },
+				{ tail, sizeof(tail) - 1 } };
+	ssize_t written = writev(STDERR_FILENO, line, 3);
 
 	(void)sig;
 	(void)written;
-	_exit(125);
+	_exit(fault_status);
+}
+
+void
+on_fault(const char *limiter, int status)
+{
+	fault_limiter = limiter;
+	fault_status = status;
 }
 
 void

@@ -19,6 +19,9 @@ struct heritage {
 /* Takes note of it, and blocks every signal but those that tell of a fault of ours. */
 void heritage_save(struct heritage *h);
 
+/* The limiter's name for a fault of its file, and the status to exit with then. */
+void on_fault(const char *limiter, int status);
+
 /* Undoes that in this process. */
 void heritage_restore(const struct heritage *h);
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -233,7 +234,9 @@ main(int argc, char **argv)
 	status = j.o.hold_for != 0 ? hold_keep(j.taker) : run_command(&j);
 	/* The command has ended: what becomes of the file now is no failure of the command's. */
 	on_fault(j.o.limiter, status);
-	if (!j.joined && j.o.hold_for == 0)
+	if (!j.joined && j.o.hold_for == 0) {
 		flk_release(j.taker);
+		sched_yield(); /* the next command first; our own end can wait */
+	}
 	return status;
 }

@@ -98,6 +98,13 @@ option_name(int c, char room[32])
 	return "option";
 }
 
+/* What getopt stumbled over.  It may be in the middle of a word. */
+static const char *
+culprit(char **argv, char room[32])
+{
+	return optopt != 0 ? option_name(optopt, room) : argv[optind - 1];
+}
+
 static int
 parse_limit(struct options *o, const char *option, char *word)
 {
@@ -230,11 +237,11 @@ parse_option(struct options *o, int c, char **argv)
 		o->quiet = true;
 		return -1;
 	case ':':
-		say(NULL, "%s needs a value: see flocklimit --help", argv[optind - 1]);
+		say(NULL, "%s needs a value: see flocklimit --help", culprit(argv, room));
 		return BAD;
 	case '?':
 		say(NULL, "%s is no option, or takes no value: see flocklimit --help",
-		    argv[optind - 1]);
+		    culprit(argv, room));
 		return BAD;
 	default:
 		return parse_one(o, c, option, optarg);

@@ -1,1 +1,155 @@
-placeholder
+# flocklimit(1) completion for bash.  Works with bash-completion and without.
+# shellcheck shell=bash
+
+# The limiter directory, as the program finds it.
+_flocklimit_dir() {
+	local dir=${FLOCKLIMIT_DIR-}
+
+	if [[ -z $dir ]]; then
+		dir=$(find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
+		dir=${dir:-/tmp}/flocklimit-$EUID
+	fi
+	printf '%s\n' "$dir"
+}
+
+_flocklimit_limiters() {
+	local dir file
+
+	dir=$(_flocklimit_dir)
+	for file in "$dir"/*; do
+		if [[ -f $file && ! -L $file ]]; then
+			printf '%s\n' "${file##*/}"
+		fi
+	done
+}
+
+_flocklimit_words() {
+	mapfile -t COMPREPLY < <(compgen "$@" -- "$cur")
+}
+
+# Completes the value of option $1.
+_flocklimit_value() {
+	case $1 in
+	--name | -N)
+		_flocklimit_words -W "$(_flocklimit_limiters)"
+		;;
+	--file | -f)
+		compopt -o filenames 2>/dev/null
+		_flocklimit_words -f
+		;;
+	--mode)
+		_flocklimit_words -W '0600 0660'
+		;;
+	--limit | -n | -j)
+		_flocklimit_words -W '1 2 4 8 16 50% 100%'
+		;;
+	--timeout | -t | --run-timeout | -T | --kill-after | -k)
+		_flocklimit_words -W '100ms 1s 10s 1m 10m 1h 1d'
+		;;
+	--signal | -s)
+		_flocklimit_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
+		;;
+	--nested)
+		_flocklimit_words -W 'join queue'
+		;;
+	--hold-for)
+		_flocklimit_words -W "$(ps -o pid= 2>/dev/null)"
+		;;
+	--command | -c)
+		_flocklimit_words -c
+		;;
+	*)
+		COMPREPLY=()
+		;;
+	esac
+}
+
+# The long option that $1 is short for, if it is just one.
+_flocklimit_long() {
+	local option found=
+
+	for option in $valued $plain; do
+		if [[ $option == "$1" ]]; then
+			printf '%s\n' "$1"
+			return
+		elif [[ $option == "$1"* ]]; then
+			[[ -z $found ]] || return
+			found=$option
+		fi
+	done
+	printf '%s\n' "$found"
+}
+
+# What flocklimit would run begins at word $1.
+_flocklimit_command() {
+	if declare -F _comp_command_offset >/dev/null; then
+		_comp_command_offset "$1"
+	elif declare -F _command_offset >/dev/null; then
+		_command_offset "$1"
+	elif ((COMP_CWORD == $1)); then
+		_flocklimit_words -c
+	else
+		compopt -o filenames 2>/dev/null
+		_flocklimit_words -f
+	fi
+}
+
+_flocklimit() {
+	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line=''
+	local shorts_valued=NfnjwtETskc
+
+	valued='--name --file --mode --limit --weight --timeout --max-queue
+		--conflict-exit-code --run-timeout --signal --kill-after --command
+		--nested --hold-for'
+	plain='--nonblock --no-fork --close --verbose --quiet --help --version'
+	COMPREPLY=()
+
+	for ((i = 1; i < COMP_CWORD; i++)); do
+		word=${COMP_WORDS[i]}
+		if [[ -n $wants ]]; then
+			# readline makes words of --name, = and value
+			if [[ $word != = ]]; then
+				wants=
+			fi
+			continue
+		fi
+		case $word in
+		--)
+			i=$((i + 1))
+			break
+			;;
+		--*)
+			word=$(_flocklimit_long "$word")
+			[[ $word == --command ]] && line=yes
+			[[ " ${valued//[$'\n\t']/ } " == *" $word "* ]] && wants=$word
+			;;
+		-?*)
+			letters=${word#-}
+			while [[ -n $letters ]]; do
+				[[ $letters == c* ]] && line=yes
+				if [[ $shorts_valued == *"${letters:0:1}"* ]]; then
+					[[ ${#letters} == 1 ]] && wants=-$letters
+					break
+				fi
+				letters=${letters:1}
+			done
+			;;
+		*)
+			break
+			;;
+		esac
+	done
+
+	if [[ -n $wants ]]; then
+		if [[ $cur == = ]]; then
+			cur=
+		fi
+		_flocklimit_value "$wants"
+	elif ((i < COMP_CWORD)) || [[ $cur != -* || ${COMP_WORDS[COMP_CWORD - 1]} == -- ]]; then
+		[[ -n $line ]] || _flocklimit_command "$i"
+	else
+		_flocklimit_words -W "$valued $plain"
+	fi
+}
+
+complete -F _flocklimit flocklimit

@@ -1,1 +1,60 @@
-placeholder
+# flocklimit(1) completion for fish.
+
+# The limiter directory, as the program finds it.
+function __flocklimit_limiters
+    set -l dir $FLOCKLIMIT_DIR
+    if test -z "$dir"
+        set dir (find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
+        test -n "$dir"; or set dir /tmp
+        set dir $dir/flocklimit-(id -u)
+    end
+    test -d $dir; and find $dir/ -maxdepth 1 -type f -printf '%f\n' 2>/dev/null
+end
+
+# The words of the command that flocklimit is to run, if the line has come that far.
+function __flocklimit_rest
+    set -l words (commandline -opc) (commandline -ct)
+    set -e words[1]
+    argparse -s N/name= f/file= mode= n/limit= j= w/weight= t/timeout= \
+        nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
+        k/kill-after= c/command= F/no-fork o/close nested= hold-for= \
+        v/verbose q/quiet h/help V/version -- $words 2>/dev/null
+    or return 1
+    set -q _flag_c; and return 1
+    test -n "$argv"; or return 1
+    string match -qr '^-' -- $argv[1]; and return 1
+    string join0 -- $argv
+end
+
+function __flocklimit_options
+    not __flocklimit_rest >/dev/null
+end
+
+function __flocklimit_subcommand
+    set -l words (__flocklimit_rest | string split0)
+    __fish_complete_subcommand --commandline $words
+end
+
+complete -c flocklimit -x -a '(__flocklimit_subcommand)'
+
+complete -c flocklimit -n __flocklimit_options -s N -l name -x -a '(__flocklimit_limiters)' -d 'The limiter'
+complete -c flocklimit -n __flocklimit_options -s f -l file -r -F -d 'The limiter kept in a file'
+complete -c flocklimit -n __flocklimit_options -l mode -x -a '0600 0660' -d 'Permissions of a new limiter file'
+complete -c flocklimit -n __flocklimit_options -s n -s j -l limit -x -a '1 2 4 8 16 50% 100%' -d 'At most so many units at once'
+complete -c flocklimit -n __flocklimit_options -s w -l weight -x -d 'Units that the command takes'
+complete -c flocklimit -n __flocklimit_options -s t -l timeout -x -d 'Give up waiting'
+complete -c flocklimit -n __flocklimit_options -l nonblock -d 'Do not wait'
+complete -c flocklimit -n __flocklimit_options -l max-queue -x -d 'Give up rather than wait behind so many others'
+complete -c flocklimit -n __flocklimit_options -s E -l conflict-exit-code -x -d 'Exit status when there was no permit'
+complete -c flocklimit -n __flocklimit_options -s T -l run-timeout -x -d 'End the command when it has run so long'
+complete -c flocklimit -n __flocklimit_options -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'With this signal'
+complete -c flocklimit -n __flocklimit_options -s k -l kill-after -x -d 'And with KILL after so long'
+complete -c flocklimit -n __flocklimit_options -s c -l command -x -a '(__fish_complete_command)' -d 'Run a line with the shell'
+complete -c flocklimit -n __flocklimit_options -s F -l no-fork -d 'Exec the command instead of waiting for it'
+complete -c flocklimit -n __flocklimit_options -s o -l close -d 'Do not let the command inherit the lock descriptor'
+complete -c flocklimit -n __flocklimit_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
+complete -c flocklimit -n __flocklimit_options -l hold-for -x -a '(__fish_complete_pids)' -d 'Take the permit for a process'
+complete -c flocklimit -n __flocklimit_options -s v -l verbose -d 'Say how long it waited'
+complete -c flocklimit -n __flocklimit_options -s q -l quiet -d 'No status line, and no line when there was no permit'
+complete -c flocklimit -n __flocklimit_options -s h -l help -d 'Help'
+complete -c flocklimit -n __flocklimit_options -s V -l version -d 'Version'

@@ -15,6 +15,8 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+#include "futex.h"
+
 #define WAITERS    UINT32_C(0x80000000)
 #define OWNER_DIED UINT32_C(0x40000000)
 #define TID_MASK   UINT32_C(0x3fffffff)
@@ -115,7 +117,8 @@ flki_alive_drop(struct alive *a)
 	if (*link == node)
 		*link = a->next;
 	IN_ORDER();
-	atomic_store(&a->word, 0);
+	if (atomic_exchange(&a->word, 0) & WAITERS)
+		flki_futex_wake(&a->word);
 	robust.pending = 0;
 }
 

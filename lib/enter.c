@@ -112,7 +112,9 @@ flki_drop_slot(struct flk_taker *t)
 		return;
 	s = taker_slot(t);
 	t->slot = NIL;
-	atomic_store(&s->state, FREE);
+	/* Where it could not leave the line, it is found dead there. */
+	if (atomic_load(&s->state) == IDLE || atomic_load(&s->state) == OUT)
+		atomic_store(&s->state, FREE);
 	flki_alive_drop(&s->alive);
 }
 

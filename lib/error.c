@@ -12,11 +12,17 @@ flk_strerror(int code)
 	switch (code < 0 ? -code : code) {
 	case 0:
 		return "success";
+	case EINPROGRESS:
+		return "waits in the line";
+	case EAGAIN:
+		return "it would have to wait";
+	case ETIMEDOUT:
+		return "no permit in time";
 	case FLK_BADNAME:
 		return "not a name: use 1 to 64 of A-Z a-z 0-9 . _ + @ % : - without a leading dot";
 	case FLK_BADDIR:
-		return "the limiter directory is not a directory of your own that only you may "
-		       "write: mend it, or choose one with FLOCKLIMIT_DIR";
+		return "the limiter directory is not safe from other users: make it your own, "
+		       "with mode 0700, or choose another with FLOCKLIMIT_DIR";
 	case FLK_SYMLINK:
 		return "is a symbolic link: name the file itself";
 	case FLK_NOTFILE:

@@ -71,11 +71,13 @@ trusted(const struct stat *sb)
 
 /* 0: ours.  -EAGAIN: no limiter of this boot yet, to be made in place. */
 static int
-check_header(const struct header *h, bool persistent, off_t size)
+check_header(int fd, const struct header *h, bool persistent, off_t size)
 {
 	static const unsigned char unknown[16];
 	unsigned char boot[16];
 	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
+	uint32_t n = atomic_load(&h->nslots);
+	struct stat sb;
 
 	if (magic == 0)
 		return flki_make_is_unborn(h, size) ? -EAGAIN : -FLK_NOTLIMITER;
@@ -90,9 +92,11 @@ check_header(const struct header *h, bool persistent, off_t size)
 		    memcmp(boot, h->boot, sizeof(boot)) != 0)
 			return -EAGAIN;
 	}
-	if (atomic_load(&h->damaged) || atomic_load(&h->nslots) < FIRST_SLOTS ||
-	    atomic_load(&h->nslots) > MAX_SLOTS ||
-	    (off_t)(HEADER + atomic_load(&h->nslots) * sizeof(struct slot)) > size)
+	if (atomic_load(&h->damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
+		return -FLK_DAMAGED;
+	/* It may have grown since its size was asked. */
+	if ((off_t)(HEADER + n * sizeof(struct slot)) > size &&
+	    (fstat(fd, &sb) == -1 || (off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size))
 		return -FLK_DAMAGED;
 	return 0;
 }
@@ -150,13 +154,13 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return error;
 	if (sb.st_size == 0 && fstat(f->fd, &sb) == -1)
 		return -errno;
-	error = check_header(f->h, kind == FS_LOCAL, sb.st_size);
+	error = check_header(f->fd, f->h, kind == FS_LOCAL, sb.st_size);
 	if (error == -EAGAIN) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
 		if (fstat(f->fd, &sb) == -1)
 			return -errno;
-		error = check_header(f->h, kind == FS_LOCAL, sb.st_size);
+		error = check_header(f->fd, f->h, kind == FS_LOCAL, sb.st_size);
 	}
 	if (error == 0)
 		atomic_store(&f->backed, atomic_load(&f->h->nslots));

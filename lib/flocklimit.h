@@ -87,6 +87,9 @@ struct flk_options {
  */
 int flk_attach(struct flk **limiter, const char *name, const struct flk_options *options);
 
+/* Where that limiter is kept; nothing is opened or made.  Fails if the name is none. */
+int flk_locate(const char *name, char *path, size_t size);
+
 /* Requires that none of its takers is in use. */
 void flk_detach(struct flk *limiter);
 

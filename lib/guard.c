@@ -39,6 +39,8 @@ flk_guard(struct flk_taker *t, int *fd)
 	struct flock lock;
 	int ms;
 
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
 	if (t->slot == NIL || atomic_load(&taker_slot(t)->state) != HELD)
 		return -FLK_NOPERMIT;
 	if (t->guard_fd == -1) {

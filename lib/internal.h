@@ -24,7 +24,7 @@ struct flk {
 
 struct flk_taker {
 	struct flk *flk;
-	uint32_t slot; /* ours, with its `alive'; NIL before the first use */
+	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
 	_Atomic bool cancelled;
 	int guard_fd; /* -1: none */
 };
@@ -33,6 +33,13 @@ static inline struct slot *
 taker_slot(const struct flk_taker *t)
 {
 	return &t->flk->file.slots[t->slot];
+}
+
+/* Another thread's, or in a child its parent's. */
+static inline bool
+taker_is_strange(const struct flk_taker *t)
+{
+	return t->slot != NIL && !flki_alive_mine(&taker_slot(t)->alive);
 }
 
 /*

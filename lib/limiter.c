@@ -42,6 +42,23 @@ out:
 	return error;
 }
 
+int
+flk_locate(const char *name, char *path, size_t size)
+{
+	char found[PLACE_MAX];
+	int error;
+
+	if (strchr(name, '/') == NULL) {
+		if ((error = flki_place_path(name, found)) != 0)
+			return error;
+		name = found;
+	}
+	if (strlen(name) >= size)
+		return -ENAMETOOLONG;
+	strcpy(path, name);
+	return 0;
+}
+
 void
 flk_detach(struct flk *f)
 {

@@ -85,6 +85,8 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 	bool waits;
 	int error;
 
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
 	if ((error = flki_enter(t, &st, true)) != 0)
 		return error;
 	waits = atomic_load(&taker_slot(t)->state) == WAITING;

@@ -14,6 +14,8 @@
 
 #include "flocklimit.h"
 
+#define DIR_MAX (PLACE_MAX - FLK_NAME_MAX - 2)
+
 bool
 flki_place_is_name(const char *name)
 {
@@ -67,26 +69,46 @@ open_dir(const char *dir, bool ours)
 	return fd;
 }
 
-int
-flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX])
+/* *ours: nobody chose it. */
+static int
+choose_dir(char dir[DIR_MAX], bool *ours)
 {
 	static const char *const places[] = { "/run/lock", "/dev/shm", "/tmp" };
 	const char *chosen = getenv("FLOCKLIMIT_DIR");
-	bool ours = chosen == NULL || *chosen == '\0';
-	char dir[PLACE_MAX - FLK_NAME_MAX - 2];
 	size_t i;
-	int fd;
+
+	*ours = chosen == NULL || *chosen == '\0';
+	if (!*ours)
+		return (size_t)snprintf(dir, DIR_MAX, "%s", chosen) < DIR_MAX ? 0 : -ENAMETOOLONG;
+	for (i = 0; i < 2 && !is_shared_place(places[i]); i++)
+		;
+	snprintf(dir, DIR_MAX, "%s/flocklimit-%lu", places[i], (unsigned long)geteuid());
+	return 0;
+}
+
+int
+flki_place_path(const char *name, char path[PLACE_MAX])
+{
+	char dir[DIR_MAX];
+	bool ours;
+	int error = flki_place_is_name(name) ? choose_dir(dir, &ours) : -FLK_BADNAME;
+
+	if (error == 0)
+		snprintf(path, PLACE_MAX, "%s/%s", dir, name);
+	return error;
+}
+
+int
+flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX])
+{
+	char dir[DIR_MAX];
+	bool ours;
+	int error, fd;
 
 	if (!flki_place_is_name(name))
 		return -FLK_BADNAME;
-	if (ours) {
-		for (i = 0; i < 2 && !is_shared_place(places[i]); i++)
-			;
-		snprintf(dir, sizeof(dir), "%s/flocklimit-%lu", places[i],
-			 (unsigned long)geteuid());
-	} else if ((size_t)snprintf(dir, sizeof(dir), "%s", chosen) >= sizeof(dir)) {
-		return -ENAMETOOLONG;
-	}
+	if ((error = choose_dir(dir, &ours)) != 0)
+		return error;
 	snprintf(path, PLACE_MAX, "%s/%s", dir, name);
 	fd = open_dir(dir, ours);
 	if (fd < 0)

@@ -11,6 +11,9 @@
 
 bool flki_place_is_name(const char *name);
 
+/* What the file of this name is called; nothing is opened or made. */
+int flki_place_path(const char *name, char path[PLACE_MAX]);
+
 /*
  * Finds, makes if need be, and checks the limiter directory.  *dirfd is it, opened; path gets
  * its name and that of the file in it, for people.

@@ -82,12 +82,14 @@ unlink_slot(struct state *st, struct list *list, uint32_t i)
 		list->count--;
 }
 
+/* The smallest; the hint saves the look at those words that are known to be full. */
 static uint32_t
 free_seat(struct state *st)
 {
-	uint32_t w;
+	uint32_t words = st->n / 64 + 1, k, w;
 
-	for (w = st->h->seat_hint; w < st->n / 64 + 1; w++) {
+	for (k = 0; k < words; k++) {
+		w = (st->h->seat_hint + k) % words;
 		uint64_t map = flki_state_at(st, w)->seat_map;
 		if (map != UINT64_MAX) {
 			st->h->seat_hint = w;
@@ -419,8 +421,11 @@ flki_state_mend(struct state *st, uint32_t i)
 		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
 		if (before == NIL || st->bad)
 			break;
-		if (!reap_if_dead(st, before))
+		if (!reap_if_dead(st, before)) {
+			/* What lives there may be a barrier, which holds up nobody. */
+			flki_state_grant(st);
 			return;
+		}
 	}
 	flki_state_sweep_holders(st);
 	flki_state_grant(st);

@@ -16,12 +16,6 @@ state_of(const struct slot *s)
 	return atomic_load_explicit(&s->state, memory_order_acquire);
 }
 
-static bool
-is_stranger(const struct flk_taker *t)
-{
-	return t->slot != NIL && !flki_alive_mine(&taker_slot(t)->alive);
-}
-
 int
 flk_taker_new(struct flk_taker **taker, struct flk *limiter)
 {
@@ -41,7 +35,7 @@ flk_taker_free(struct flk_taker *t)
 {
 	if (t == NULL)
 		return;
-	if (!is_stranger(t)) {
+	if (!taker_is_strange(t)) {
 		flk_leave(t);
 		flki_drop_slot(t);
 	}
@@ -80,7 +74,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
 		return -EINVAL;
-	if (is_stranger(t))
+	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
@@ -134,7 +128,7 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 	struct state st;
 	int error;
 
-	if (is_stranger(t))
+	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
@@ -181,7 +175,7 @@ flk_leave(struct flk_taker *t)
 
 	if (t->slot == NIL)
 		return 0;
-	if (is_stranger(t))
+	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	flki_guard_drop(t);
 	if ((error = flki_enter(t, &st, false)) != 0)
@@ -196,7 +190,7 @@ check_held(const struct flk_taker *t, uint32_t units)
 {
 	if (t->slot == NIL)
 		return -FLK_NOPERMIT;
-	if (is_stranger(t))
+	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (state_of(taker_slot(t)) != HELD)
 		return -FLK_NOPERMIT;
@@ -261,6 +255,8 @@ flk_permit(const struct flk_taker *t, struct flk_permit *permit)
 {
 	const struct slot *s;
 
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
 	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
 		return -FLK_NOPERMIT;
 	s = taker_slot(t);

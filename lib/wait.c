@@ -5,8 +5,8 @@
  * line watches the holders, everyone else the one before it.  So whoever dies, by whatever
  * means, wakes exactly the one who has to mend it.
  *
- * The kernel wakes one sleeper per death, and that may be one who was granted already and is on
- * its way out.  Therefore who leaves the line looks once more at those it watched.
+ * The kernel wakes one sleeper per death, and that may be one who was woken already and has
+ * another place by now.  Therefore whoever wakes looks once more at those it watched.
  */
 #include "internal.h"
 
@@ -108,21 +108,47 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 }
 
 /* Somebody we watched may have died and woken us, who no longer care, instead of the next. */
+static bool
+somebody_died(const struct watch *w)
+{
+	unsigned i;
+
+	for (i = 1; i < w->count; i++)
+		if (!flki_alive_is((const struct alive *)(uintptr_t)w->word[i].address))
+			return true;
+	return false;
+}
+
+/* Under the lock: sees to it that their deaths are known to those who must know. */
+static void
+tell_of_the_dead(struct state *st, const struct watch *w)
+{
+	unsigned i;
+
+	for (i = 1; i < w->count; i++) {
+		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
+		if (!flki_alive_is(&s->alive) && atomic_load(&s->state) == WAITING)
+			flki_state_poke(st, s->next);
+	}
+	flki_state_sweep_holders(st);
+}
+
+/*
+ * Granted, and so out of the line.  Who granted may be inside still, with more to grant and to
+ * tell, and no longer watched by anyone but us: then we go in after him.
+ */
 static int
 pass_on(struct flk_taker *t, const struct watch *w)
 {
 	struct state st;
-	unsigned i;
 	int error;
 
-	for (i = 1; i < w->count; i++)
-		if (!flki_alive_is((const struct alive *)(uintptr_t)w->word[i].address))
-			break;
-	if (i >= w->count)
+	if (flki_lock_owner(t->flk->file.h) == NIL && !somebody_died(w))
 		return 0;
-	if ((error = flki_enter(t, &st, false)) != 0)
-		return error;
-	flki_state_sweep_holders(&st);
+	if ((error = flki_enter(t, &st, true)) != 0)
+		return error == -FLK_STUCK ? 0 : error;
+	if (somebody_died(w))
+		tell_of_the_dead(&st, w);
 	return flki_quit(t, &st);
 }
 
@@ -175,6 +201,8 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st, true)) != 0)
 			return error;
+		if (somebody_died(&w))
+			tell_of_the_dead(&st, &w);
 		error = look(t, &st);
 		if (error != -EINPROGRESS) {
 			if (atomic_load(&taker_slot(t)->state) != HELD)

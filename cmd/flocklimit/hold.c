@@ -67,13 +67,26 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 	return write(STDOUT_FILENO, ticket, (size_t)n) == n ? 0 : failed(o->limiter, "stdout");
 }
 
+/* Where stdio is closed, ours must not be in its place: detach() puts /dev/null there. */
+static int
+above_stdio(int fd)
+{
+	int high;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	close(fd);
+	return high;
+}
+
 int
 hold_split(const struct options *o)
 {
 	int fds[2];
 	pid_t keeper;
 
-	holder_fd = (int)syscall(SYS_pidfd_open, o->hold_for, 0);
+	holder_fd = above_stdio((int)syscall(SYS_pidfd_open, o->hold_for, 0));
 	if (holder_fd == -1 && errno == ESRCH) {
 		say(o->limiter, "--hold-for: there is no process %d", (int)o->hold_for);
 		return 125;
@@ -82,6 +95,8 @@ hold_split(const struct options *o)
 		return failed(o->limiter, "pidfd_open");
 	if (pipe2(fds, O_CLOEXEC) == -1)
 		return failed(o->limiter, "pipe");
+	fds[0] = above_stdio(fds[0]);
+	fds[1] = above_stdio(fds[1]);
 	keeper = fork();
 	if (keeper == -1)
 		return failed(o->limiter, "fork");

@@ -10,6 +10,7 @@
 #include "options.h"
 #include "process.h"
 #include "say.h"
+#include "spawn.h"
 
 #define SECOND     UINT64_C(1000000000)
 #define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
@@ -80,7 +81,9 @@ catch_signals(struct flk_taker *t)
 	int sig;
 
 	waiting = t;
+	/* A fault must not be blocked: in the handler the file may turn out to be cut short. */
 	sigfillset(&handle.sa_mask);
+	sigdelset(&handle.sa_mask, SIGBUS);
 	for (sig = 1; sig <= SIGRTMAX; sig++)
 		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
 		    old.sa_handler == SIG_DFL)
@@ -200,8 +203,8 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	  uint64_t *deadline, const sigset_t *mask)
 {
 	struct watcher w = { .o = o };
+	double waited = 0;
 	char span[32];
-	uint64_t now;
 	int code;
 
 	code = o->timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
@@ -213,18 +216,20 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 		catch_signals(t);
 		code = wait_in_line(t, &w, *deadline, mask);
 		waiting = NULL;
+		signals_block();
 		if (w.status)
 			say_status(o->limiter, "");
-		now = now_ns();
+		waited = (double)(now_ns() - w.since) / 1e9;
 		if (ended_by) {
 			flk_leave(t);
 			die_by(ended_by, mask);
 		}
-		if (code == 0 && o->verbose)
-			say(o->limiter, "waited %s",
-			    say_duration((double)(now - w.since) / 1e9, span));
 	}
 	switch (-code) {
+	case 0:
+		if (o->verbose)
+			say(o->limiter, "waited %s", say_duration(waited, span));
+		break;
 	case ETIMEDOUT:
 		complain(t, o, code, (double)o->timeout_ns / 1e9);
 		flk_leave(t);

@@ -37,7 +37,10 @@ static int
 refuse(const struct job *j, int code)
 {
 	const char *limiter = j->o.limiter;
-	const char *path = j->limiter != NULL ? flk_path(j->limiter) : j->o.limiter;
+	char path[PATH_MAX + 100] = "";
+
+	if (flk_locate(j->path, path, sizeof(path)) != 0)
+		snprintf(path, sizeof(path), "%s", limiter);
 
 	switch (-code) {
 	case FLK_BADNAME:
@@ -63,7 +66,10 @@ refuse(const struct job *j, int code)
 		say(limiter, "%s: no space left on its file system: free some", path);
 		break;
 	default:
-		say(limiter, "%s: %s", path, flk_strerror(code));
+		if (strcmp(path, limiter) == 0)
+			say(limiter, "%s", flk_strerror(code));
+		else
+			say(limiter, "%s: %s", path, flk_strerror(code));
 		break;
 	}
 	return FAILED;
@@ -152,7 +158,8 @@ take_permit(struct job *j)
 	for (;;) {
 		if ((error = open_limiter(j)) != 0)
 			return error;
-		if (!j->o.queue_nested && environment_find(j->limiter, &j->permit)) {
+		if (!j->o.queue_nested && j->o.hold_for == 0 &&
+		    environment_find(j->limiter, &j->permit)) {
 			j->joined = true;
 			return 0;
 		}
@@ -204,6 +211,7 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	status = run(&j->o, pid);
+	free(envp);
 	return error != 0 ? cannot_run(j->o.limiter, j->o.command[0], error) : status;
 }
 

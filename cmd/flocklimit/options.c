@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
@@ -98,10 +99,18 @@ option_name(int c, char room[32])
 	return "option";
 }
 
-/* What getopt stumbled over.  It may be in the middle of a word. */
+/* What getopt stumbled over, as it was typed.  It may be in the middle of a word. */
 static const char *
 culprit(char **argv, char room[32])
 {
+	const char *word = argv[optind - 1];
+	const struct option *o;
+
+	/* A missing value may have taken optind beyond the end. */
+	for (o = long_options; o->name != NULL && optopt != 0 && word != NULL; o++)
+		if (o->val == optopt && strncmp(word, "--", 2) == 0 &&
+		    strncmp(word + 2, o->name, strcspn(word + 2, "=")) == 0)
+			return word;
 	return optopt != 0 ? option_name(optopt, room) : argv[optind - 1];
 }
 
@@ -272,7 +281,10 @@ print(const char *text)
 {
 	size_t n = strlen(text);
 
-	return write(STDOUT_FILENO, text, n) == (ssize_t)n ? 0 : BAD;
+	if (write(STDOUT_FILENO, text, n) == (ssize_t)n)
+		return 0;
+	say(NULL, "stdout: %s", strerror(errno));
+	return BAD;
 }
 
 static int

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
+#define FIRST_RT   34 /* as shells count; musl says 35 */
+#define LAST_RT    64
 #define LONGEST_NS UINT64_C(3155760000000000000) /* a hundred years */
 
 bool
@@ -100,11 +102,12 @@ parse_signal(const char *word, int *number)
 		      { "TSTP", SIGTSTP },     { "TTIN", SIGTTIN }, { "TTOU", SIGTTOU },
 		      { "URG", SIGURG },       { "XCPU", SIGXCPU }, { "XFSZ", SIGXFSZ },
 		      { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF }, { "WINCH", SIGWINCH },
-		      { "IO", SIGIO },         { "PWR", SIGPWR },   { "SYS", SIGSYS } };
+		      { "IO", SIGIO },         { "PWR", SIGPWR },   { "SYS", SIGSYS },
+		      { "RTMIN", FIRST_RT },   { "RTMAX", LAST_RT } };
 	uint64_t v;
 	size_t i;
 
-	if (parse_number(word, 1, (uint64_t)SIGRTMAX, &v)) {
+	if (parse_number(word, 1, LAST_RT, &v)) {
 		*number = (int)v;
 		return true;
 	}
@@ -117,8 +120,8 @@ parse_signal(const char *word, int *number)
 		}
 	}
 	if (strncasecmp(word, "RTMIN+", 6) == 0 &&
-	    parse_number(word + 6, 0, (uint64_t)(SIGRTMAX - SIGRTMIN), &v)) {
-		*number = SIGRTMIN + (int)v;
+	    parse_number(word + 6, 0, (uint64_t)(LAST_RT - FIRST_RT), &v)) {
+		*number = FIRST_RT + (int)v;
 		return true;
 	}
 	return false;

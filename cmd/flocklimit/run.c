@@ -7,11 +7,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <string.h>
 #include <time.h>
 #include <sys/wait.h>
 
 #include "options.h"
 #include "process.h"
+#include "spawn.h"
 
 struct running {
 	const struct options *o;
@@ -94,19 +96,21 @@ stop_with_it(pid_t pid, int sig)
 {
 	struct sigaction by_default = { .sa_handler = SIG_DFL }, saved;
 	sigset_t one, mask;
-	int status;
+	siginfo_t info = { .si_pid = 0 };
 
-	/* It may go on again already, and a stop of ours would come after that. */
-	if (waitpid(pid, &status, WNOHANG | WCONTINUED) > 0)
+	/* It may go on again already, and a stop of ours would come after that; or have ended,
+	 * which is left for run() to see. */
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
+	    info.si_pid != 0)
 		return;
 	sigemptyset(&one);
 	sigaddset(&one, sig);
 	if (sig != SIGSTOP)
 		sigaction(sig, &by_default, &saved);
 	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &one, &mask);
+	signals_mask(SIG_UNBLOCK, &one, &mask);
 	/* Here we are stopped; the CONT that ends it is read, and handed on, like any signal. */
-	sigprocmask(SIG_SETMASK, &mask, NULL);
+	signals_mask(SIG_SETMASK, &mask, NULL);
 	if (sig != SIGSTOP)
 		sigaction(sig, &saved, NULL);
 }
@@ -133,7 +137,7 @@ next_signal(uint64_t deadline, siginfo_t *info)
 	uint64_t now;
 	int sig;
 
-	sigfillset(&all);
+	memset(&all, 0xff, sizeof(all));
 	do {
 		if (deadline == NEVER) {
 			sig = sigwaitinfo(&all, info);

@@ -27,6 +27,13 @@ tame(char *text)
 }
 
 static void
+cut(char *text, size_t most)
+{
+	if (strlen(text) > most)
+		memcpy(text + most - 3, "...", 4);
+}
+
+static void
 put(const char *text, size_t size)
 {
 	ssize_t written = write(STDERR_FILENO, text, size);
@@ -82,8 +89,7 @@ say_status(const char *limiter, const char *text)
 	if (n < 0)
 		return;
 	tame(line);
-	if (strlen(line) > width)
-		line[width] = '\0';
+	cut(line, width);
 	memmove(line + 4, line, strlen(line) + 1);
 	memcpy(line, "\r\033[K", 4);
 	put(line, strlen(line));
@@ -109,13 +115,6 @@ say_duration(double s, char room[32])
 		snprintf(room, 32, "%.0f d %.0f h", (double)(long)(s / 86400),
 			 (double)((long)(s / 3600) % 24));
 	return room;
-}
-
-static void
-cut(char *command, size_t most)
-{
-	if (strlen(command) > most)
-		memcpy(command + most - 3, "...", 4);
 }
 
 const char *

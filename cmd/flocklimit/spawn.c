@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "say.h"
@@ -47,18 +48,34 @@ on_fault(const char *limiter, int status)
 }
 
 void
-heritage_save(struct heritage *h)
+signals_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	if (old != NULL)
+		sigemptyset(old);
+	syscall(SYS_rt_sigprocmask, how, set, old, 8);
+}
+
+void
+signals_block(void)
 {
 	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
-	struct sigaction bus = { .sa_handler = on_bus }, chld;
 	sigset_t all;
 	size_t i;
 
-	sigfillset(&all);
+	memset(&all, 0xff, sizeof(all));
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		sigdelset(&all, faults[i]);
-	sigprocmask(SIG_SETMASK, &all, &h->mask);
+	signals_mask(SIG_SETMASK, &all, NULL);
+}
+
+void
+heritage_save(struct heritage *h)
+{
+	struct sigaction bus = { .sa_handler = on_bus }, chld;
+
+	signals_mask(SIG_SETMASK, NULL, &h->mask);
 	sigaction(SIGBUS, &bus, &h->bus);
+	signals_block(); /* not before: musl's sigaction unblocks its own signals */
 	sigaction(SIGCHLD, NULL, &chld);
 	h->chld_ignored = chld.sa_handler == SIG_IGN;
 	if (h->chld_ignored)
@@ -72,7 +89,7 @@ heritage_restore(const struct heritage *h)
 	if (h->chld_ignored)
 		signal(SIGCHLD, SIG_IGN);
 	sigaction(SIGBUS, &h->bus, NULL);
-	sigprocmask(SIG_SETMASK, &h->mask, NULL);
+	signals_mask(SIG_SETMASK, &h->mask, NULL);
 }
 
 /* A script without #! is the shell's, as execvp(3) has always had it. */

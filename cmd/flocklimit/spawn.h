@@ -16,6 +16,12 @@ struct heritage {
 	int guard_fd;         /* to inherit, at a high number; -1: nothing */
 };
 
+/* sigprocmask(2) of all 64 signals: C libraries keep the first of the real-time ones for themselves. */
+void signals_mask(int how, const sigset_t *set, sigset_t *old);
+
+/* Blocks every signal but those that tell of a fault of ours. */
+void signals_block(void);
+
 /* Takes note of it, and blocks every signal but those that tell of a fault of ours. */
 void heritage_save(struct heritage *h);
 

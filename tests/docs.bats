@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# What the pages, the README and the completions say is what the program does.
+
+load lib.bash
+
+TOP=$BATS_TEST_DIRNAME/..
+BUILD=${TESTS_BUILD:-$BATS_TEST_DIRNAME}/..
+
+# same WHAT FILE FILE: two sorted lists are one, and not empty.
+same() {
+	[ -s "$2" ]
+	echo "$1:"
+	diff "$2" "$3"
+}
+
+# section NAME PAGE: its lines.
+section() {
+	awk -v wanted="$1" '/^\.Sh / { on = (substr($0, 5) == wanted); next } on' "$2"
+}
+
+# literals DIR: the literal blocks of standard input, as they are read, one file each.
+literals() {
+	awk -v dir="$1" '
+		/^\.Bd -literal/ { file = sprintf("%s/%02d", dir, ++n); next }
+		/^\.Ed/ { file = "" }
+		file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }'
+}
+
+help_longs() {
+	"$FLOCKLIMIT" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u
+}
+
+help_shorts() {
+	"$FLOCKLIMIT" --help | grep -oE -- '^  -[A-Za-z].*  ' | grep -oE -- ' -[A-Za-z]\b' |
+		tr -d ' ' | sort -u
+}
+
+@test "the pages have no faults that mandoc knows of" {
+	command -v mandoc >/dev/null || skip "no mandoc"
+	for page in "$TOP"/man/*.[137]; do
+		# What other pages are installed here is not theirs to know.
+		mandoc -Tlint "$page" 2>&1 |
+			grep -vE 'referenced manual not found|outdated mandoc\.db' || :
+	done >lint
+	cat lint
+	[ ! -s lint ]
+}
+
+@test "flocklimit(1) has every option, and no other" {
+	help_longs >help
+	grep -E '^\.It Fl ' "$TOP/man/flocklimit.1" | grep -oE 'Fl -[a-z][a-z-]+' |
+		sed 's/Fl -/--/' | sort -u >page
+	same "long options" help page
+	cat "$TOP"/man/flocklimit.[17] | grep -oE '\bFl -[a-z][a-z-]+' | sed 's/Fl -/--/' |
+		sort -u >page
+	same "long options that are mentioned" help page
+
+	help_shorts >help
+	grep -E '^\.It Fl ' "$TOP/man/flocklimit.1" | grep -oE 'Fl [A-Za-z]\b' | sed 's/Fl /-/' |
+		sort -u >page
+	same "short options" help page
+}
+
+@test "the completions have every option, and no other" {
+	help_longs >help
+	grep -v '^[[:space:]]*#' "$TOP/completions/flocklimit.bash" |
+		grep -oE -- '--[a-z][a-z-]+' | sort -u >bash
+	same bash help bash
+	grep -oE -- '--[a-z][a-z-]+' "$TOP/completions/_flocklimit" | sort -u >zsh
+	same zsh help zsh
+	grep '^complete ' "$TOP/completions/flocklimit.fish" | grep -oE -- ' -l [a-z-]+' |
+		sed 's/ -l /--/' | sort -u >fish
+	same fish help fish
+
+	help_shorts >help
+	grep -oE -- "[{,]-[A-Za-z]\\b" "$TOP/completions/_flocklimit" | tr -d '{,' | sort -u >zsh
+	same "zsh, short" help zsh
+	grep '^complete ' "$TOP/completions/flocklimit.fish" | grep -oE -- ' -s [A-Za-z]\b' |
+		sed 's/ -s //; s/^/-/' | sort -u >fish
+	same "fish, short" help fish
+}
+
+@test "the exit statuses in --help are those of the page" {
+	"$FLOCKLIMIT" --help | sed -n '/^Exit status/,$p' | grep -oE '128\+N|[0-9]{2,3}' |
+		sort -u >help
+	section "EXIT STATUS" "$TOP/man/flocklimit.1" | sed -n 's/^\.It //p' | sort -u >page
+	same "exit statuses" help page
+}
+
+@test "flocklimit(1) has every variable that the command is given, and no other" {
+	"$FLOCKLIMIT" -N x env | sed -n 's/^\(FLOCKLIMIT_[A-Z]*\)=.*/\1/p' | grep -v _DIR |
+		sort >given
+	section ENVIRONMENT "$TOP/man/flocklimit.1" | sed -n '/^These are set/,$p' |
+		sed -n 's/^\.It Ev //p' | sort >page
+	same variables given page
+}
+
+@test "the examples of flocklimit(1) run as they stand" {
+	mkdir bin work examples
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	for program in optipng cc make backup train report reindex scanimage; do
+		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
+		chmod +x "bin/$program"
+	done
+	touch work/a.png "work/b c.png"
+	section EXAMPLES "$TOP/man/flocklimit.1" | literals examples
+	cd work
+	for example in ../examples/*; do
+		cat "$example"
+		: >"$T/log"
+		PATH=$T/bin:$PATH sh -e "$example" 3>&-
+		[ -s "$T/log" ]
+		case $(cat "$example") in
+		*optipng*) sort "$T/log" | diff - <(printf 'optipng %s\n' a.png 'b c.png') ;;
+		*scanner*) [ "$(stat -c %a scanner.limiter)" = 660 ] ;;
+		esac
+	done
+	[ "${example##*/}" -ge 10 ]
+}
+
+@test "an example of flocklimit(1) tells its three ends apart" {
+	mkdir examples
+	section EXAMPLES "$TOP/man/flocklimit.1" | literals examples
+	example=$(grep -l 'another backup runs' examples/*)
+	backup() {
+		mkdir -p bin
+		printf '#!/bin/sh\nexit %s\n' "$1" >bin/backup
+		chmod +x bin/backup
+	}
+	ln -s "$FLOCKLIMIT" flocklimit
+	sed 's/1\.5s/10ms/' "$example" >script
+	backup 0
+	[ -z "$(PATH=$T:$T/bin:$PATH sh script 2>&1)" ]
+	backup 3
+	[ "$(PATH=$T:$T/bin:$PATH sh script 2>&1)" = "the backup failed" ]
+	hold other -N backup -n 1
+	[ "$(PATH=$T:$T/bin:$PATH sh script 2>/dev/null)" = "another backup runs" ]
+	let_go other
+}
+
+@test "the program in libflocklimit(3) compiles and runs" {
+	[ -f "$BUILD/Makefile" ] || skip "no build tree"
+	mkdir programs
+	section EXAMPLES "$TOP/man/libflocklimit.3" | literals programs
+	cp programs/01 program.c
+	if [ -f "$BUILD/.libs/libflocklimit.a" ]; then
+		library=("$BUILD/.libs/libflocklimit.a")
+	else
+		library=(-L"$BUILD/.libs" -lflocklimit "-Wl,-rpath,$BUILD/.libs")
+	fi
+	read -ra compiler < <(sed -n 's/^CC = //p' "$BUILD/Makefile")
+	read -ra flags < <(sed -nE 's/^(CFLAGS|SANITIZE|LDFLAGS) = //p' "$BUILD/Makefile" | tr '\n' ' ') || :
+	"${compiler[@]}" "${flags[@]}" -std=gnu11 -Wall -Wextra -Werror -pthread \
+		-I"$TOP/lib" -o program program.c "${library[@]}"
+	[ "$(./program x)" = "ticket 1: 2 of 4 units, seat 0" ]
+	hold other -N x -n 4 -w 2
+	[ "$(./program x)" = "ticket 3: 2 of 4 units, seat 1" ]
+	let_go other
+	ended other
+	run -1 ./program .x
+	[[ $output == ".x: not a name: "* ]]
+}
+
+@test "libflocklimit(3) has every function and every constant of the header" {
+	page=$TOP/man/libflocklimit.3
+	grep -oE '^[a-z][^*]*\*?\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | grep -oE 'flk_[a-z_]+' |
+		sort -u >functions
+	sed -n 's/^\.Nm \(flk_[a-z_]*\).*/\1/p' "$page" | sort >names
+	same "NAME" functions names
+	sed -n 's/^\.Fn \(flk_[a-z_]*\) ".*/\1/p' "$page" | sort >synopsis
+	same "SYNOPSIS" functions synopsis
+	cat <(section DESCRIPTION "$page") <(section "RETURN VALUES" "$page") |
+		sed -n 's/^\.Fn \(flk_[a-z_]*\).*/\1/p' | sort -u >described
+	same "what is described" functions described
+
+	grep -oE '\bFLK_[A-Z_]+' "$TOP/lib/flocklimit.h" | sort -u >constants
+	grep -oE '\bFLK_[A-Z_]+' "$page" | sort -u >names
+	same constants constants names
+}
+
+@test "libflocklimit(3) has every member of the header's structs" {
+	awk '/^struct flk_[a-z]* \{/ { on = 1; next }
+		/^\}/ { on = 0 }
+		on {
+			sub(/\/\*.*/, "")
+			sub(/^\t(struct [a-z_]+|const char \*|[a-z0-9_]+) ?/, "")
+			gsub(/\[[^]]*\]|[,;]/, " ")
+			for (i = 1; i <= NF; i++)
+				print $i
+		}' "$TOP/lib/flocklimit.h" | sort -u >members
+	[ "$(wc -l <members)" -gt 30 ]
+	section DESCRIPTION "$TOP/man/libflocklimit.3" >description
+	while read -r member; do
+		echo "$member"
+		grep -qE "^\\.(Fa|It Fa).*\\b$member\\b" description
+	done <members
+}
+
+@test "the README begins with the commands that one needs" {
+	head -n 20 "$TOP/README.md" >first
+	grep -qxF '    ./bootstrap && ./flocklimit -n 4 -w 1 echo hello' first
+	grep -qxF '    ./bootstrap && make check' first
+	[ "$("$FLOCKLIMIT" -n 4 -w 1 echo hello)" = hello ]
+}
+
+@test "the recipes in the README are sound shell, and their options exist" {
+	sed -n '/^```sh$/,/^```$/p' "$TOP/README.md" | grep -v '^```' >recipes
+	[ -s recipes ]
+	sh -n recipes
+	help_longs >help
+	grep -oE 'flocklimit .*' "$TOP/README.md" | grep -oE -- ' --[a-z][a-z-]+' | tr -d ' ' |
+		sort -u >used
+	comm -13 help used >unknown
+	cat unknown
+	[ ! -s unknown ]
+}
+
+@test "the README's eight jobs run, on two seats" {
+	mkdir bin
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	sed -n '/^for i in 1 2/,/^wait$/p' "$TOP/README.md" >script
+	sed -i 's/\(sleep \)1/\1.1/; s/sleep \.1$/:/' script
+	PATH=$T/bin:$PATH sh script >out 3>&-
+	cat out
+	sed 's/[^ ]* //; s/,.*//' out | sort | diff - <(printf 'job %s\n' 1 2 3 4 5 6 7 8)
+	[ "$(sed 's/.*seat //' out | sort -u | tr -d '\n')" = 01 ]
+}
+
+# completes WORD...: what bash offers for the last one.
+completes() {
+	bash --norc -c '
+		. "$1"
+		shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+		_flocklimit
+		echo "${COMPREPLY[@]}"' bash "$TOP/completions/flocklimit.bash" "$@"
+}
+
+@test "bash completes options, names, signals and the command" {
+	[ "$(completes flocklimit --ti)" = --timeout ]
+	[ "$(completes flocklimit -n 4 --nonb)" = --nonblock ]
+	[ "$(completes flocklimit -n 4 -qs US)" = "USR1 USR2" ]
+	[ "$(completes flocklimit --signal = KI)" = KILL ]
+	[ "$(completes flocklimit --nested =)" = "join queue" ]
+	for name in link lint build; do
+		"$FLOCKLIMIT" -N "$name" true
+	done
+	[ "$(completes flocklimit -N '')" = "build link lint" ]
+	[ "$(completes flocklimit -vN li)" = "link lint" ]
+	[ "$(completes flocklimit --na = b)" = build ]
+	mkdir bin
+	printf '#!/bin/sh\n' >bin/sesquipedalian
+	chmod +x bin/sesquipedalian
+	touch file-of-mine
+	PATH=$T/bin:$PATH
+	[ "$(completes flocklimit -n 4 sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit -n 4 -- sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit --weight 3 -v sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit -n4 ls file-)" = file-of-mine ]
+	[ "$(completes flocklimit -f file-)" = file-of-mine ]
+	[ "$(completes flocklimit -c 'echo hello' '')" = "" ]
+}
+
+@test "the completions are sound zsh and fish" {
+	command -v zsh fish >/dev/null || skip "neither zsh nor fish"
+	if command -v zsh >/dev/null; then
+		zsh -n "$TOP/completions/_flocklimit"
+	fi
+	if command -v fish >/dev/null; then
+		fish --no-execute "$TOP/completions/flocklimit.fish"
+	fi
+}

@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# Shared by all the .bats files.  `T' is the test's own directory, `FLOCKLIMIT' the program.
+
+bats_require_minimum_version 1.5.0
+
+: "${FLOCKLIMIT:=$(cd "$BATS_TEST_DIRNAME/.." && pwd)/flocklimit}"
+HELPERS=${TESTS_BUILD:-$BATS_TEST_DIRNAME}/helpers
+export FLOCKLIMIT HELPERS
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	export T FLOCKLIMIT_DIR=$T/limiters
+	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL
+	declare -gA pids=()
+	cd "$T" || return 1
+}
+
+# Ends what the test started and did not end itself.
+teardown() {
+	local pid
+	for pid in "${pids[@]}"; do
+		kill -KILL "$pid" 2>/dev/null || :
+	done
+	# Commands that outlive their wrapper.
+	for pid in $(cat "$T"/*.up 2>/dev/null); do
+		if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "T=$T"; then
+			kill -KILL "$pid" 2>/dev/null || :
+		fi
+	done
+	[ -z "${PUBLIC-}" ] || rm -rf "$PUBLIC"
+}
+
+# eventually CMD...: polls until CMD succeeds; fails after 10 s.
+eventually() {
+	local deadline=$((SECONDS + 10))
+	until "$@"; do
+		if [ "$SECONDS" -ge "$deadline" ]; then
+			echo "never came true: $*" >&2
+			return 1
+		fi
+		sleep 0.01
+	done
+}
+
+# background LABEL CMD...: starts CMD; its output is in $T/LABEL.out and .err, its pid in pids[LABEL].
+background() {
+	local label=$1
+	shift
+	"$@" </dev/null >"$T/$label.out" 2>"$T/$label.err" 3>&- &
+	pids[$label]=$!
+}
+
+# ended LABEL: waits for the end of it; its exit status is in $status.
+ended() {
+	status=0
+	wait "${pids[$1]}" || status=$?
+	unset "pids[$1]"
+}
+
+# hold LABEL OPTION...: a command that holds its permit until let_go; its pid is in $T/LABEL.up.
+hold() {
+	local label=$1
+	shift
+	mkfifo "$T/$label.fifo"
+	# shellcheck disable=SC2016 # for the inner shell
+	background "$label" "$FLOCKLIMIT" "$@" sh -c 'echo $$ >"$1.up"; exec cat "$1.fifo"' \
+		sh "$T/$label"
+	eventually test -s "$T/$label.up"
+}
+
+# up LABEL: the pid of a holder's command.
+up() {
+	cat "$T/$1.up"
+}
+
+# let_go LABEL: the holder's command ends, with status 0.
+let_go() {
+	# shellcheck disable=SC2016 # for the inner shell
+	timeout 10 sh -c ': >"$1"' sh "$T/$1.fifo"
+}
+
+# in_line N [NAME]: N takers wait for the limiter, which is full.
+in_line() {
+	"$FLOCKLIMIT" -N "${2:-x}" --nonblock true 2>&1 | grep -q " $1 ahead of you"
+}
+
+# is_state LETTERS PID: the process is in one of these states.
+is_state() {
+	local line
+	line=$(cat "/proc/$2/stat" 2>/dev/null) || return 1
+	line=${line##*) }
+	[[ $1 == *"${line%% *}"* ]]
+}
+
+# is_gone PID: there is no such process, or only its zombie.
+is_gone() {
+	! [ -e "/proc/$1" ] || is_state ZX "$1"
+}
+
+# has_lines N FILE
+has_lines() {
+	[ "$(wc -l 2>/dev/null <"$2")" = "$1" ]
+}
+
+# says WORDS FILE: the file has this text.
+says() {
+	grep -qF -- "$1" "$2" 2>/dev/null
+}
+
+# one_line: what `run --separate-stderr' caught on stderr is one line of ours.
+one_line() {
+	echo "stderr: $stderr"
+	# shellcheck disable=SC2154 # run sets it
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "flocklimit: "* ]]
+}
+
+# refused CMD...: status 125, nothing on stdout, one line on stderr.
+refused() {
+	run --separate-stderr -125 "$@"
+	[ -z "$output" ]
+	one_line
+}
+
+# silent STATUS CMD...: that status, and nothing printed.
+silent() {
+	local expected=$1
+	shift
+	run "-$expected" "$@"
+	[ -z "$output" ]
+}
+
+need_root() {
+	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+need_helper() {
+	[ -x "$HELPERS/$1" ] || {
+		echo "$HELPERS/$1 is not built: make check builds it" >&2
+		return 1
+	}
+}
+
+# public: a directory that other users can reach, in $PUBLIC, with the program in it.
+public() {
+	PUBLIC=$(mktemp -d /tmp/flocklimit-test.XXXXXX)
+	chmod 755 "$PUBLIC"
+	cp "$FLOCKLIMIT" "$PUBLIC/flocklimit"
+	mkdir "$PUBLIC/limiters"
+	chown 65534:65534 "$PUBLIC/limiters"
+}
+
+# as_nobody CMD...: as an ordinary user, from root.
+as_nobody() {
+	env FLOCKLIMIT_DIR="$PUBLIC/limiters" \
+		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+
+# patch FILE OFFSET BYTES: overwrites bytes, given as printf(1) has them.
+patch() {
+	# shellcheck disable=SC2059 # the format is the data
+	printf "$3" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}

@@ -80,7 +80,7 @@ static int
 claim_slot(struct flk_taker *t)
 {
 	struct file *f = &t->flk->file;
-	uint32_t n;
+	uint32_t n, slot;
 	int error;
 
 	if (t->slot != NIL)
@@ -90,16 +90,17 @@ claim_slot(struct flk_taker *t)
 		n = flki_file_slots(f);
 		if (n == 0)
 			return -FLK_DAMAGED;
-		t->slot = find_soon(f, n);
-		if (t->slot != NIL)
+		slot = find_soon(f, n);
+		if (slot == NIL && (error = flki_file_grow(f)) != 0) {
+			slot = find_slot(f, n, 0, n);
+			if (slot == NIL)
+				return error;
+		}
+		if (slot != NIL) {
+			t->slot = slot;
 			return 0;
-		error = flki_file_grow(f);
-		if (error == 0)
-			atomic_store(&f->h->hint, n);
-		else if ((t->slot = find_slot(f, n, 0, n)) != NIL)
-			return 0;
-		else
-			return error;
+		}
+		atomic_store(&f->h->hint, n);
 	}
 }
 

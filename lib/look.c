@@ -115,6 +115,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct flk_snapshot *snap = NULL;
 	uint32_t room = 16, count;
+	bool done = false;
 	struct state st;
 	int error;
 
@@ -130,16 +131,20 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 			break;
 		flki_state_sweep_holders(&st);
 		count = st.h->holders.count + st.h->waiting.count;
-		if (count <= room) {
+		if ((uint64_t)st.h->holders.count + st.h->waiting.count > st.n) {
+			st.bad = true; /* the end of this look will mend it */
+			count = 0;
+		} else if (count <= room) {
 			uint32_t n = 0;
 			copy_header(&st, snap);
 			copy_list(&st, &st.h->holders, snap, &n, room);
 			snap->holders = n;
 			copy_list(&st, &st.h->waiting, snap, &n, room);
 			snap->waiters = n - snap->holders;
+			done = true;
 		}
 		error = flki_quit(&me, &st);
-		if (error != 0 || count <= room)
+		if (error != 0 || done)
 			break;
 		room = count + count / 2;
 		if (room > MAX_SLOTS)

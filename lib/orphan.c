@@ -24,10 +24,16 @@ struct vigil {
 };
 
 /* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
+__attribute__((no_sanitize("thread"))) static uint32_t
+first_in_line(const struct header *h)
+{
+	return __atomic_load_n(&h->waiting.head, __ATOMIC_RELAXED);
+}
+
 static void
 rouse_first(struct flk *f)
 {
-	uint32_t head = __atomic_load_n(&f->file.h->waiting.head, __ATOMIC_RELAXED);
+	uint32_t head = first_in_line(f->file.h);
 
 	if (head >= flki_file_slots(&f->file))
 		return;
@@ -63,7 +69,7 @@ start(struct vigil *v)
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, STACK);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	pthread_sigmask(SIG_BLOCK, &all, &saved);
 	error = pthread_create(&thread, &attr, keep_vigil, v);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	pthread_attr_destroy(&attr);

@@ -272,6 +272,7 @@ flk_slot(const struct flk_taker *t)
 	return t->slot;
 }
 
+/* Held in name only is what a dead taker left without a guard: the next look takes it back. */
 bool
 flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
 {
@@ -285,5 +286,6 @@ flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *perm
 	*permit = (struct flk_permit){
 		.ticket = ticket, .weight = s->weight, .limit = s->in_force, .seat = s->seat
 	};
-	return state_of(s) == HELD && s->ticket == ticket;
+	return (flki_alive_is(&s->alive) || !flki_guard_is_free(f, slot)) && state_of(s) == HELD &&
+	       s->ticket == ticket;
 }

@@ -196,7 +196,9 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	if (!flki_alive_mine(&taker_slot(t)->alive))
 		return -FLK_STRANGER;
 	if (deadline != NULL)
-		until = (uint64_t)deadline->tv_sec * 1000000000u + (uint64_t)deadline->tv_nsec;
+		until = deadline->tv_sec < 0 ? 0
+					     : (uint64_t)deadline->tv_sec * 1000000000u +
+						   (uint64_t)deadline->tv_nsec;
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st, true)) != 0)

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Shared by all the .bats files.  `T' is the test's own directory, `FLOCKLIMIT' the program.
 
 bats_require_minimum_version 1.5.0
@@ -21,11 +22,10 @@ teardown() {
 	for pid in "${pids[@]}"; do
 		kill -KILL "$pid" 2>/dev/null || :
 	done
-	# Commands that outlive their wrapper.
-	for pid in $(cat "$T"/*.up 2>/dev/null); do
-		if tr '\0' '\n' 2>/dev/null <"/proc/$pid/environ" | grep -qxF "T=$T"; then
-			kill -KILL "$pid" 2>/dev/null || :
-		fi
+	# Commands that outlive their wrapper: whoever has our T in its environment.
+	# shellcheck disable=SC2013 # a line is a word here
+	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		kill -KILL "$pid" 2>/dev/null || :
 	done
 	[ -z "${PUBLIC-}" ] || rm -rf "$PUBLIC"
 }
@@ -47,7 +47,7 @@ background() {
 	local label=$1
 	shift
 	"$@" </dev/null >"$T/$label.out" 2>"$T/$label.err" 3>&- &
-	pids[$label]=$!
+	pids["$label"]=$!
 }
 
 # ended LABEL: waits for the end of it; its exit status is in $status.

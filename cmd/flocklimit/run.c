@@ -90,19 +90,36 @@ hand_on(const struct running *r, const siginfo_t *info)
 
 /* ---- stopping, timeouts ---- */
 
+/* Who is stopped can't look at the time: a CONT at the deadline, from the kernel. */
+static bool
+arrange_cont(uint64_t deadline, timer_t *timer)
+{
+	struct sigevent cont = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
+	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(deadline / 1000000000u),
+					       .tv_nsec = (long)(deadline % 1000000000u) } };
+
+	if (deadline == NEVER || timer_create(CLOCK_MONOTONIC, &cont, timer) == -1)
+		return false;
+	timer_settime(*timer, TIMER_ABSTIME, &at, NULL);
+	return true;
+}
+
 /* As the shell sees one job: it stops when its command stops, by the same signal. */
 static void
-stop_with_it(pid_t pid, int sig)
+stop_with_it(const struct running *r, int sig)
 {
 	struct sigaction by_default = { .sa_handler = SIG_DFL }, saved;
-	sigset_t one, mask;
 	siginfo_t info = { .si_pid = 0 };
+	sigset_t one, mask;
+	timer_t timer;
+	bool timed;
 
 	/* It may go on again already, and a stop of ours would come after that; or have ended,
 	 * which is left for run() to see. */
-	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
+	if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid != 0)
 		return;
+	timed = arrange_cont(r->deadline, &timer);
 	sigemptyset(&one);
 	sigaddset(&one, sig);
 	if (sig != SIGSTOP)
@@ -113,6 +130,8 @@ stop_with_it(pid_t pid, int sig)
 	signals_mask(SIG_SETMASK, &mask, NULL);
 	if (sig != SIGSTOP)
 		sigaction(sig, &saved, NULL);
+	if (timed)
+		timer_delete(timer);
 }
 
 static void
@@ -181,7 +200,7 @@ run(const struct options *o, pid_t command)
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
 			if (!WIFSTOPPED(status))
 				return exit_status(&r, status);
-			stop_with_it(command, WSTOPSIG(status));
+			stop_with_it(&r, WSTOPSIG(status));
 		}
 		hand_on(&r, &info);
 	}

@@ -1,0 +1,10 @@
+/*
+ * noop.c - the command of a user who wants nothing.
+ */
+#include <unistd.h>
+
+int
+main(void)
+{
+	_exit(0);
+}

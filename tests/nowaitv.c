@@ -1,0 +1,60 @@
+/*
+ * nowaitv.c - runs a program where the system call futex_waitv is not there, as on kernels
+ * before 5.16 and under old seccomp filters.
+ *
+ *	nowaitv PROGRAM [ARG]...
+ *	nowaitv_NAME.t [ARG]...		NAME.t, from the same directory
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+
+#define FUTEX_WAITV 449 /* the same everywhere */
+
+static int
+take_it_away(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, FUTEX_WAITV, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]), .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return -1;
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char prefix[] = "nowaitv_";
+	char path[4096];
+	char *name = strrchr(argv[0], '/');
+	size_t dir;
+
+	name = name != NULL ? name + 1 : argv[0];
+	dir = (size_t)(name - argv[0]);
+	if (take_it_away() == -1) {
+		puts("1..0 # SKIP no system call filter here");
+		return 0;
+	}
+	setenv("TEST_NO_WAITV", "1", 1);
+	if (strncmp(name, prefix, strlen(prefix)) == 0) {
+		snprintf(path, sizeof(path), "%.*s%s", (int)dir, argv[0], name + strlen(prefix));
+		argv[0] = path;
+		execv(path, argv);
+	} else if (argc > 1) {
+		execvp(argv[1], argv + 1);
+	}
+	perror("nowaitv");
+	return 99;
+}

@@ -50,6 +50,14 @@ background() {
 	pids["$label"]=$!
 }
 
+# as_job CMD...: what CMD starts is in a process group of its own, as an interactive shell has it.
+# Where the tests run without a terminal, theirs may be orphaned, and the kernel stops no such.
+as_job() {
+	set -m
+	"$@"
+	set +m
+}
+
 # ended LABEL: waits for the end of it; its exit status is in $status.
 ended() {
 	status=0

@@ -75,7 +75,7 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 
 @test "a waiter stops and goes on like any process" {
 	hold a -N x -n 1
-	background b "$FLOCKLIMIT" -N x -v echo ran
+	as_job background b "$FLOCKLIMIT" -N x -v echo ran
 	eventually says waiting: b.err
 	kill -TSTP "${pids[b]}"
 	eventually is_state T "${pids[b]}"
@@ -216,7 +216,7 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 
 @test "TSTP, TTIN and TTOU to us stop both, as often as they come" {
 	local sig
-	hold a -N x -n 1
+	as_job hold a -N x -n 1
 	for sig in TSTP TTIN TTOU TSTP; do
 		kill -s "$sig" "${pids[a]}"
 		eventually is_state T "$(up a)"

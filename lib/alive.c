@@ -5,9 +5,11 @@
  * one thread, any C library) we keep the list.  Anywhere else it is the C library's, which must
  * be glibc: there a struct alive is its pthread_mutex_t.  Both leave the same words behind.
  *
- * Nobody ever tries to take a word that another living taker has, but for two claims that meet
- * on one free slot.  So the kernel's one blind spot, that it knows a dying owner only by a thread
- * id which two PID namespaces can both have, is never looked at.
+ * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
+ * namespaces can both have.  It matters only while somebody has a word as `pending' that is
+ * another's: when two claims meet on one free slot, or a drop meets the next claim of its slot.
+ * Those windows are a few instructions wide, claims go round the slots, and a command's permit
+ * has its guard besides.
  */
 #include "alive.h"
 
@@ -20,6 +22,16 @@
 #define WAITERS    UINT32_C(0x80000000)
 #define OWNER_DIED UINT32_C(0x40000000)
 #define TID_MASK   UINT32_C(0x3fffffff)
+
+#define MOST 2000 /* below the kernel's ROBUST_LIST_LIMIT */
+
+static _Thread_local unsigned taken_here;
+
+bool
+flki_alive_room(void)
+{
+	return taken_here < MOST;
+}
 
 static bool
 lives(uint32_t word)
@@ -99,6 +111,7 @@ flki_alive_take(struct alive *a)
 		a->next = robust.first;
 		IN_ORDER();
 		robust.first = (uint64_t)(uintptr_t)&a->next;
+		taken_here++;
 	}
 	IN_ORDER();
 	robust.pending = 0;
@@ -120,6 +133,7 @@ flki_alive_drop(struct alive *a)
 	if (atomic_exchange(&a->word, 0) & WAITERS)
 		flki_futex_wake(&a->word);
 	robust.pending = 0;
+	taken_here--;
 }
 
 #else
@@ -145,6 +159,7 @@ static void
 forget_tid(void)
 {
 	tid = 0;
+	taken_here = 0;
 }
 
 static void
@@ -184,6 +199,7 @@ flki_alive_take(struct alive *a)
 	error = pthread_mutex_trylock(mutex);
 	if (error == EOWNERDEAD)
 		error = pthread_mutex_consistent(mutex);
+	taken_here += error == 0;
 	return error == 0;
 }
 
@@ -191,6 +207,7 @@ void
 flki_alive_drop(struct alive *a)
 {
 	pthread_mutex_unlock((void *)a);
+	taken_here--;
 }
 
 #endif

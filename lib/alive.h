@@ -10,6 +10,9 @@
 
 #include "layout.h"
 
+/* The kernel looks at so many of a dying thread's words: false when this thread has as many. */
+bool flki_alive_room(void);
+
 /* Before this thread's first flki_alive_take(). */
 void flki_alive_init(void);
 

@@ -86,6 +86,8 @@ claim_slot(struct flk_taker *t)
 	if (t->slot != NIL)
 		return 0;
 	flki_alive_init();
+	if (!flki_alive_room())
+		return -FLK_CROWDED;
 	for (;;) {
 		n = flki_file_slots(f);
 		if (n == 0)
@@ -97,6 +99,7 @@ claim_slot(struct flk_taker *t)
 				return error;
 		}
 		if (slot != NIL) {
+			t->gen = atomic_load(&f->slots[slot].gen);
 			t->slot = slot;
 			return 0;
 		}
@@ -156,8 +159,8 @@ flki_enter(struct flk_taker *t, struct state *st, bool queueing)
 	st->me = t->slot;
 	st->bad = false;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
+	got = flki_lock_take(file, t->slot);
 	st->n = flki_file_slots(file);
-	got = flki_lock_take(file->h, file->slots, st->n, t->slot);
 	if (got == STUCK) {
 		uint32_t owner = flki_lock_owner(file->h);
 		atomic_store(&f->stuck_pid, owner < st->n ? file->slots[owner].pid : 0);

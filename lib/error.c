@@ -16,6 +16,8 @@ flk_strerror(int code)
 		return "waits in the line";
 	case EAGAIN:
 		return "it would have to wait";
+	case EBUSY:
+		return "somebody else has locked what this permit needs: try again";
 	case ETIMEDOUT:
 		return "no permit in time";
 	case FLK_BADNAME:
@@ -35,6 +37,9 @@ flk_strerror(int code)
 	case FLK_NETWORK:
 		return "is on a network file system, which shares no memory between machines: "
 		       "choose a local path, or use --store";
+	case FLK_NOBOOT:
+		return "is on a disk, and without /proc a limiter there can't be told from one of "
+		       "before the reboot: mount /proc, or choose a path on a tmpfs";
 	case FLK_NOTLIMITER:
 		return "is neither a limiter nor an empty file: choose another path";
 	case FLK_VERSION:

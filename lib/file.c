@@ -71,32 +71,29 @@ trusted(const struct stat *sb)
 
 /* 0: ours.  -EAGAIN: no limiter of this boot yet, to be made in place. */
 static int
-check_header(int fd, const struct header *h, bool persistent, off_t size)
+check_header(int fd, const struct header *h, bool persistent)
 {
-	static const unsigned char unknown[16];
-	unsigned char boot[16];
 	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
-	uint32_t n = atomic_load(&h->nslots);
+	uint32_t n;
 	struct stat sb;
 
-	if (magic == 0)
-		return flki_make_is_unborn(h, size) ? -EAGAIN : -FLK_NOTLIMITER;
-	if (magic != MAGIC)
+	if (fstat(fd, &sb) == -1)
+		return -errno;
+	if (magic == 0 && flki_make_is_unborn(h, sb.st_size))
+		return -EAGAIN;
+	/* It may have been born while we looked. */
+	if (magic != MAGIC && atomic_load(&h->magic) != MAGIC)
 		return -FLK_NOTLIMITER;
 	if (h->layout != LAYOUT || h->header_size != HEADER ||
 	    h->slot_size != sizeof(struct slot) || h->byte_order != __BYTE_ORDER__)
 		return -FLK_VERSION;
-	if (persistent) {
-		flki_file_boot_id(boot);
-		if (memcmp(boot, unknown, sizeof(boot)) != 0 &&
-		    memcmp(boot, h->boot, sizeof(boot)) != 0)
-			return -EAGAIN;
-	}
+	if (persistent && !flki_make_is_this_boot(h->boot))
+		return -EAGAIN;
+	n = atomic_load(&h->nslots);
 	if (atomic_load(&h->damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
 	/* It may have grown since its size was asked. */
-	if ((off_t)(HEADER + n * sizeof(struct slot)) > size &&
-	    (fstat(fd, &sb) == -1 || (off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size))
+	if (fstat(fd, &sb) == -1 || (off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size)
 		return -FLK_DAMAGED;
 	return 0;
 }
@@ -142,8 +139,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -FLK_NETWORK;
 	if (sb.st_nlink == 0)
 		return -ENOENT; /* removed since the open */
-	f->dev = sb.st_dev;
-	f->ino = sb.st_ino;
+	if (kind == FS_LOCAL && !flki_make_knows_boot())
+		return -FLK_NOBOOT;
 	if (sb.st_size == 0) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
@@ -152,15 +149,11 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	}
 	if ((error = map(f)) != 0)
 		return error;
-	if (sb.st_size == 0 && fstat(f->fd, &sb) == -1)
-		return -errno;
-	error = check_header(f->fd, f->h, kind == FS_LOCAL, sb.st_size);
+	error = check_header(f->fd, f->h, kind == FS_LOCAL);
 	if (error == -EAGAIN) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
-		if (fstat(f->fd, &sb) == -1)
-			return -errno;
-		error = check_header(f->fd, f->h, kind == FS_LOCAL, sb.st_size);
+		error = check_header(f->fd, f->h, kind == FS_LOCAL);
 	}
 	if (error == 0)
 		atomic_store(&f->backed, atomic_load(&f->h->nslots));
@@ -232,6 +225,8 @@ flki_file_grow(struct file *f)
 	uint32_t n = atomic_load(&f->h->nslots), more = 2 * n;
 	int error;
 
+	if (n < FIRST_SLOTS || n < atomic_load(&f->backed))
+		return -FLK_DAMAGED;
 	if (n >= MAX_SLOTS)
 		return -FLK_CROWDED;
 	if ((error = flki_make_reserve(f->fd, more)) != 0)

@@ -10,8 +10,6 @@
 
 struct file {
 	int fd;
-	dev_t dev;
-	ino_t ino;
 	struct header *h;
 	struct slot *slots;
 	_Atomic uint32_t backed; /* slots that we saw to have disk space behind them */
@@ -32,8 +30,5 @@ int flki_file_grow(struct file *f);
 
 /* 0, -FLK_GONE or -FLK_DAMAGED: the file lost its name, or its end. */
 int flki_file_verify(const struct file *f);
-
-/* This boot's id, or zeros when it can't be known. */
-void flki_file_boot_id(unsigned char id[16]);
 
 #endif

@@ -53,6 +53,7 @@ enum flk_error {
 	FLK_FOREIGN,        /* another user's file, and no group of ours may write it */
 	FLK_WRITABLE,       /* the world may write the file */
 	FLK_NETWORK,        /* on a network file system */
+	FLK_NOBOOT,         /* on a disk, and without /proc no way to tell one boot from another */
 	FLK_NOTLIMITER,     /* neither a limiter nor an empty file */
 	FLK_VERSION,        /* a limiter of another layout */
 	FLK_DAMAGED,        /* a limiter that can't be repaired */
@@ -95,8 +96,8 @@ void flk_detach(struct flk *limiter);
 
 const char *flk_path(const struct flk *limiter);
 
-/* The file's device and inode: the same limiter, whatever it is called. */
-void flk_identity(const struct flk *limiter, dev_t *dev, ino_t *ino);
+/* When it was made, to the nanosecond: the same limiter, whatever it is called. */
+uint64_t flk_identity(const struct flk *limiter);
 
 /* 0, or -FLK_GONE when the file has no name any more, or -FLK_DAMAGED when it was truncated. */
 int flk_verify(const struct flk *limiter);
@@ -132,6 +133,7 @@ void flk_taker_free(struct flk_taker *taker);
 /*
  * Takes a permit; waits for it until the deadline (CLOCK_MONOTONIC, absolute; NULL: for ever).
  * 0, -ETIMEDOUT, -FLK_CANCELLED, -FLK_CLOSED, -FLK_FULL, -FLK_EVICTED, -FLK_HEAVY, ...
+ * After -FLK_STUCK it may still stand in the line: flk_leave() when it is no longer stuck.
  */
 int flk_acquire(struct flk_taker *taker, const struct flk_request *want,
 		const struct timespec *deadline);

@@ -20,9 +20,8 @@ byte_lock(short type, uint32_t slot)
 	return (struct flock){ .l_type = type, .l_start = GUARD_BASE + slot, .l_len = 1 };
 }
 
-/* Another description of the same file, whatever its name is by now. */
-static int
-reopen(const struct flk *f)
+int
+flki_reopen(const struct flk *f)
 {
 	char self[32];
 	int fd;
@@ -45,7 +44,7 @@ flk_guard(struct flk_taker *t, int *fd)
 		return -FLK_NOPERMIT;
 	if (t->guard_fd == -1) {
 		bool taken = atomic_exchange(&f->guard_taken, true);
-		int own = taken ? reopen(f) : f->file.fd;
+		int own = taken ? flki_reopen(f) : f->file.fd;
 		if (own < 0)
 			return own;
 		t->guard_fd = own;
@@ -54,7 +53,7 @@ flk_guard(struct flk_taker *t, int *fd)
 	/* Only one who waits for an orphan's end can have it, and only for an instant. */
 	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
 		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
-			int error = -errno;
+			int error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
 			flki_guard_drop(t);
 			return error;
 		}
@@ -74,9 +73,8 @@ flki_guard_drop(struct flk_taker *t)
 		return;
 	lock = byte_lock(F_UNLCK, t->slot);
 	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
-	if (t->guard_fd == t->flk->file.fd)
-		atomic_store(&t->flk->guard_taken, false);
-	else
+	/* What an earlier command left behind may have it open: it is for one guard only. */
+	if (t->guard_fd != t->flk->file.fd)
 		close(t->guard_fd);
 	t->guard_fd = -1;
 }
@@ -90,7 +88,7 @@ flki_guard_is_free(struct flk *f, uint32_t slot)
 {
 	struct flock lock = byte_lock(F_RDLCK, slot);
 	bool own = atomic_load(&f->guard_taken);
-	int fd = own ? reopen(f) : f->file.fd;
+	int fd = own ? flki_reopen(f) : f->file.fd;
 	bool is_free;
 
 	if (fd < 0)

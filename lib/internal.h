@@ -16,7 +16,7 @@
 struct flk {
 	struct file file;
 	_Atomic uint32_t stuck_pid;
-	_Atomic bool guard_taken; /* file.fd carries a guard */
+	_Atomic bool guard_taken; /* file.fd carries a guard, or did */
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
 	char path[];
@@ -25,6 +25,7 @@ struct flk {
 struct flk_taker {
 	struct flk *flk;
 	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
+	uint32_t gen;          /* of our claim to it: a thread may end, and its id come again */
 	_Atomic bool cancelled;
 	int guard_fd; /* -1: none */
 };
@@ -39,7 +40,8 @@ taker_slot(const struct flk_taker *t)
 static inline bool
 taker_is_strange(const struct flk_taker *t)
 {
-	return t->slot != NIL && !flki_alive_mine(&taker_slot(t)->alive);
+	return t->slot != NIL && (!flki_alive_mine(&taker_slot(t)->alive) ||
+				  atomic_load(&taker_slot(t)->gen) != t->gen);
 }
 
 /*
@@ -50,6 +52,9 @@ taker_is_strange(const struct flk_taker *t)
 int flki_enter(struct flk_taker *t, struct state *st, bool queueing);
 int flki_quit(struct flk_taker *t, struct state *st);
 void flki_drop_slot(struct flk_taker *t);
+
+/* guard.c: another description of the same file, whatever its name is by now. */
+int flki_reopen(const struct flk *f);
 
 /* guard.c: the byte that a command keeps locked for its dead wrapper. */
 bool flki_guard_is_free(struct flk *f, uint32_t slot);

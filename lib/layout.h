@@ -97,6 +97,7 @@ struct header {
 	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
 	uint32_t layout, header_size, slot_size, byte_order;
 	unsigned char boot[16];
+	uint64_t birth; /* no two limiters have one */
 	_Atomic uint64_t lock;
 	_Atomic uint32_t nslots; /* how many slots have disk space; only grows */
 	_Atomic uint32_t hint;   /* where the next claim begins to look */

@@ -75,11 +75,10 @@ flk_path(const struct flk *f)
 	return f->path;
 }
 
-void
-flk_identity(const struct flk *f, dev_t *dev, ino_t *ino)
+uint64_t
+flk_identity(const struct flk *f)
 {
-	*dev = f->file.dev;
-	*ino = f->file.ino;
+	return f->file.h->birth;
 }
 
 int

@@ -39,28 +39,29 @@ pause_cpu(void)
 }
 
 static bool
-owner_dead(const struct slot *slots, uint32_t n, uint64_t v)
+owner_dead(struct file *f, uint64_t v)
 {
 	uint32_t slot = SLOT_OF(v) - 1;
 
-	/* No taker wrote an owner that is out of range; n may only be behind the file's growth. */
-	if (slot >= n)
+	/* No taker wrote an owner that is out of range. */
+	if (slot >= flki_file_slots(f))
 		return slot >= MAX_SLOTS;
 	/* alive first: a claim raises gen after it took alive. */
-	return !flki_alive_is(&slots[slot].alive) || atomic_load(&slots[slot].gen) != v >> 32;
+	return !flki_alive_is(&f->slots[slot].alive) || atomic_load(&f->slots[slot].gen) != v >> 32;
 }
 
 enum lock_result
-flki_lock_take(struct header *h, struct slot *slots, uint32_t n, uint32_t me)
+flki_lock_take(struct file *f, uint32_t me)
 {
-	uint64_t mine = (uint64_t)atomic_load(&slots[me].gen) << 32 | (uint64_t)(me + 1) << 1;
+	struct header *h = f->h;
+	uint64_t mine = (uint64_t)atomic_load(&f->slots[me].gen) << 32 | (uint64_t)(me + 1) << 1;
 	uint64_t v = 0, seen = 0;
 	unsigned spins = 0, naps = 0;
 
 	for (;;) {
 		if (atomic_compare_exchange_strong(&h->lock, &v, mine))
 			return LOCKED;
-		if (owner_dead(slots, n, v)) {
+		if (owner_dead(f, v)) {
 			if (atomic_compare_exchange_strong(&h->lock, &v, mine | SLEEPERS))
 				return INHERITED;
 		} else if (spins < SPINS) {
@@ -90,6 +91,20 @@ flki_lock_drop(struct header *h)
 {
 	if (atomic_exchange(&h->lock, 0) & SLEEPERS)
 		flki_futex_wake(&h->lock);
+}
+
+bool
+flki_lock_is_left(const struct header *h)
+{
+	uint64_t inside = WHO(atomic_load(&h->lock));
+	unsigned spins;
+
+	for (spins = 0; inside != 0 && spins < 2 * SPINS; spins++) {
+		if (WHO(atomic_load(&h->lock)) != inside)
+			return true;
+		pause_cpu();
+	}
+	return inside == 0;
 }
 
 uint32_t

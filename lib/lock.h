@@ -5,7 +5,7 @@
 #ifndef FLKI_LOCK_H
 #define FLKI_LOCK_H
 
-#include "layout.h"
+#include "file.h"
 
 enum lock_result {
 	LOCKED,
@@ -13,9 +13,12 @@ enum lock_result {
 	STUCK      /* the owner has been inside for seconds: stopped, most likely */
 };
 
-/* me: the caller's slot, whose `alive' it has.  n: slots that may be touched. */
-enum lock_result flki_lock_take(struct header *h, struct slot *slots, uint32_t n, uint32_t me);
+/* me: the caller's slot, whose `alive' it has. */
+enum lock_result flki_lock_take(struct file *f, uint32_t me);
 void flki_lock_drop(struct header *h);
+
+/* Gives whoever is inside now a moment to leave: false if he stays, or died there. */
+bool flki_lock_is_left(const struct header *h);
 
 /* The slot of the owner, or NIL. */
 uint32_t flki_lock_owner(const struct header *h);

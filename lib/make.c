@@ -8,8 +8,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -18,14 +20,18 @@
 
 #define PATIENCE_MS 2000
 
-void
-flki_file_boot_id(unsigned char id[16])
+/* This boot's id, or zeros when it can't be known; it does not change. */
+static unsigned char boot_id[16];
+static pthread_once_t boot_once = PTHREAD_ONCE_INIT;
+
+static void
+read_boot_id(void)
 {
+	unsigned char id[16] = { 0 };
 	char text[64];
 	int fd, digit = 0;
-	ssize_t i, n = 0;
+	ssize_t i, n;
 
-	memset(id, 0, 16);
 	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return;
@@ -42,11 +48,29 @@ flki_file_boot_id(unsigned char id[16])
 		id[digit / 2] = (unsigned char)(id[digit / 2] << 4 | v);
 		digit++;
 	}
+	if (digit == 32)
+		memcpy(boot_id, id, sizeof(id));
+}
+
+bool
+flki_make_knows_boot(void)
+{
+	static const unsigned char unknown[16];
+
+	pthread_once(&boot_once, read_boot_id);
+	return memcmp(boot_id, unknown, sizeof(unknown)) != 0;
+}
+
+bool
+flki_make_is_this_boot(const unsigned char id[16])
+{
+	pthread_once(&boot_once, read_boot_id);
+	return memcmp(boot_id, id, 16) == 0;
 }
 
 /*
- * Zeros, or a header whose maker died: never anything that could be somebody's data.  The layout
- * is stored first and the magic last, so without a layout nothing else is there.
+ * A file that was only zeros so far, or one with all of our signature but the magic, which is
+ * taken away first when another boot's limiter is made anew, and stored last in either case.
  */
 bool
 flki_make_is_unborn(const struct header *h, off_t size)
@@ -54,6 +78,11 @@ flki_make_is_unborn(const struct header *h, off_t size)
 	const unsigned char *p = (const unsigned char *)h;
 	off_t i, from = h->layout == LAYOUT ? (off_t)sizeof(*h) : 0;
 
+	if (atomic_load(&h->magic) != 0)
+		return false;
+	if (h->layout == LAYOUT && h->header_size == HEADER &&
+	    h->slot_size == sizeof(struct slot) && h->byte_order == __BYTE_ORDER__)
+		return true;
 	if (size != (off_t)HEADER && size != (off_t)(HEADER + FIRST_SLOTS * sizeof(struct slot)))
 		return false;
 	for (i = from; i < size; i++)
@@ -62,21 +91,22 @@ flki_make_is_unborn(const struct header *h, off_t size)
 	return true;
 }
 
-/* Not every file system can reserve space, and not every C library then writes zeros itself. */
+/*
+ * Not every file system can reserve space, and not every C library then writes zeros itself.  One
+ * zero for each block is enough, and at its end it is in nobody's way: others may have grown the
+ * file as well by now, and use it.
+ */
 static int
 write_zeros(int fd, off_t size)
 {
-	static const char zeros[HEADER];
 	struct stat sb;
 	off_t at;
 
 	if (fstat(fd, &sb) == -1)
 		return -errno;
-	for (at = sb.st_size; at < size; at += (off_t)sizeof(zeros)) {
-		ssize_t n = pwrite(fd, zeros, sizeof(zeros), at);
-		if (n != (ssize_t)sizeof(zeros))
-			return n == -1 ? -errno : -ENOSPC;
-	}
+	for (at = sb.st_size / HEADER * HEADER + HEADER - 1; at < size; at += HEADER)
+		if (pwrite(fd, "", 1, at) != 1)
+			return -errno;
 	return 0;
 }
 
@@ -91,6 +121,16 @@ flki_make_reserve(int fd, uint32_t slots)
 	return -error;
 }
 
+/* Tells this limiter from another that has its name, and maybe its inode, after it. */
+static uint64_t
+birth_time(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static void
 fill_header(struct header *h, const struct flk_options *options)
 {
@@ -102,7 +142,10 @@ fill_header(struct header *h, const struct flk_options *options)
 	h->header_size = HEADER;
 	h->slot_size = sizeof(struct slot);
 	h->byte_order = __BYTE_ORDER__;
-	flki_file_boot_id(h->boot);
+	memset(h->boot, 0, sizeof(*h) - offsetof(struct header, boot));
+	pthread_once(&boot_once, read_boot_id);
+	memcpy(h->boot, boot_id, sizeof(h->boot));
+	h->birth = birth_time();
 	atomic_store(&h->nslots, FIRST_SLOTS);
 	h->override = FLK_AUTO;
 	h->declared = limit;
@@ -113,39 +156,41 @@ fill_header(struct header *h, const struct flk_options *options)
 
 /* Zeros, and the file does not get shorter meanwhile: a mapping of it must not break. */
 static int
-wipe(int fd, off_t size)
+wipe_slots(int fd, off_t size)
 {
 	void *p;
 
-	if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, size) == 0)
+	if (size <= (off_t)HEADER || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					       HEADER, size - (off_t)HEADER) == 0)
 		return 0;
 	p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
 		return -errno;
-	memset(p, 0, (size_t)size);
+	memset((char *)p + HEADER, 0, (size_t)size - HEADER);
 	munmap(p, (size_t)size);
 	return 0;
 }
 
+/* The file is empty, or a limiter that is of no use: old_size is 0, or HEADER at least. */
 static int
 init(int fd, off_t old_size, const struct flk_options *options)
 {
-	void *p;
+	struct header *h;
 	int error;
 
-	if (old_size > 0 && (error = wipe(fd, old_size)) != 0)
-		return error;
-	if ((error = flki_make_reserve(fd, FIRST_SLOTS)) != 0) {
-		if (old_size == 0 && ftruncate(fd, 0) == -1)
-			error = -errno;
-		return error;
-	}
-	p = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
+	if (old_size == 0 && (error = flki_make_reserve(fd, FIRST_SLOTS)) != 0)
+		return ftruncate(fd, 0) == -1 ? -errno : error;
+	h = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
 		return -errno;
-	fill_header(p, options);
-	munmap(p, HEADER);
-	return 0;
+	atomic_store(&h->magic, 0);
+	error = wipe_slots(fd, old_size);
+	if (error == 0)
+		error = flki_make_reserve(fd, FIRST_SLOTS);
+	if (error == 0)
+		fill_header(h, options);
+	munmap(h, HEADER);
+	return error;
 }
 
 static int
@@ -211,26 +256,31 @@ init_lock(int fd)
 	return -FLK_STUCK;
 }
 
-/* Somebody else may have made it while we waited for the lock. */
-static bool
-is_made(int fd, off_t size, bool persistent)
+/*
+ * Under the lock: 0 if somebody else has made it meanwhile, -EAGAIN if it is to be made, and if
+ * by now it is anybody's data, -FLK_NOTLIMITER.
+ */
+static int
+look_again(int fd, off_t size, bool persistent)
 {
-	static const unsigned char unknown[16];
-	unsigned char boot[16];
-	struct {
-		uint64_t magic;
-		uint32_t inner[4];
-		unsigned char boot[16];
-	} head;
+	struct header *h;
+	uint64_t magic;
+	int result;
 
-	if (size < (off_t)HEADER || pread(fd, &head, sizeof(head), 0) != sizeof(head) ||
-	    head.magic != MAGIC)
-		return false;
-	if (!persistent)
-		return true;
-	flki_file_boot_id(boot);
-	return memcmp(boot, unknown, sizeof(boot)) == 0 ||
-	       memcmp(boot, head.boot, sizeof(boot)) == 0;
+	if (size == 0)
+		return -EAGAIN;
+	if (size < (off_t)HEADER)
+		return -FLK_NOTLIMITER;
+	h = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
+		return -errno;
+	magic = atomic_load(&h->magic);
+	if (magic == MAGIC && h->layout == LAYOUT)
+		result = !persistent || flki_make_is_this_boot(h->boot) ? 0 : -EAGAIN;
+	else
+		result = flki_make_is_unborn(h, size) ? -EAGAIN : -FLK_NOTLIMITER;
+	munmap(h, (size_t)size);
+	return result;
 }
 
 int
@@ -242,9 +292,8 @@ flki_make_in_place(int fd, bool persistent, const struct flk_options *options)
 
 	if (error != 0)
 		return error;
-	if (fstat(fd, &sb) == -1)
-		error = -errno;
-	else if (!is_made(fd, sb.st_size, persistent))
+	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, sb.st_size, persistent);
+	if (error == -EAGAIN)
 		error = init(fd, sb.st_size, options);
 	fcntl(fd, F_OFD_SETLK, &unlock);
 	return error;

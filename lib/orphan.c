@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "futex.h"
 
@@ -21,6 +22,7 @@ struct vigil {
 	struct flk *flk;
 	uint32_t slot;
 	unsigned place;
+	int fd;
 };
 
 /* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
@@ -41,16 +43,18 @@ rouse_first(struct flk *f)
 	flki_futex_wake(&f->file.slots[head].wake);
 }
 
+/*
+ * On a description of its own: were we killed between the two calls, the limiter's descriptor
+ * would carry the read lock on into a command that inherits it.
+ */
 static void *
 keep_vigil(void *arg)
 {
 	struct vigil *v = arg;
 	struct flock lock = { .l_type = F_RDLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
 
-	if (fcntl(v->flk->file.fd, F_OFD_SETLKW, &lock) == 0) {
-		lock.l_type = F_UNLCK;
-		fcntl(v->flk->file.fd, F_OFD_SETLK, &lock);
-	}
+	fcntl(v->fd, F_OFD_SETLKW, &lock);
+	close(v->fd);
 	rouse_first(v->flk);
 	atomic_store(&v->flk->watched[v->place], 0);
 	free(v);
@@ -95,9 +99,11 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 		return false;
 	v = malloc(sizeof(*v));
 	if (v != NULL) {
-		*v = (struct vigil){ .flk = f, .slot = slot, .place = i };
-		if (start(v))
+		*v = (struct vigil){ .flk = f, .slot = slot, .place = i, .fd = flki_reopen(f) };
+		if (v->fd >= 0 && start(v))
 			return true;
+		if (v->fd >= 0)
+			close(v->fd);
 	}
 	free(v);
 	atomic_store(&f->watched[i], 0);

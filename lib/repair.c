@@ -69,20 +69,11 @@ sane(const struct state *st, const struct slot *s)
 	       s->limit <= FLK_MAX_UNITS && s->seat < st->n;
 }
 
-bool
-flki_state_rebuild(struct state *st)
+static bool
+build_holders(struct state *st)
 {
-	struct header *h = st->h;
 	uint32_t i, next;
 	uint64_t last = 0;
-
-	complete_forgetting(st);
-	h->waiting = h->holders = (struct list){ NIL, NIL, 0 };
-	h->used = 0;
-	h->barriers = 0;
-	h->min_limit = h->min_count = h->seat_hint = 0;
-	for (i = 0; i < st->n; i++)
-		st->slots[i].seat_map = 0;
 
 	for (i = collect(st, HELD); i != NIL; i = next) {
 		struct slot *s = &st->slots[i];
@@ -91,29 +82,55 @@ flki_state_rebuild(struct state *st)
 		    st->slots[s->seat / 64].seat_map >> s->seat % 64 & 1)
 			return false;
 		last = s->ticket;
-		flki_state_append(st, &h->holders, i);
+		flki_state_append(st, &st->h->holders, i);
 		flki_state_count_in(st, s);
 	}
-	if (last > h->last_ticket)
-		h->last_ticket = last;
-	last = 0;
+	if (last > st->h->last_ticket)
+		st->h->last_ticket = last;
+	return true;
+}
+
+static bool
+build_line(struct state *st)
+{
+	uint32_t i, next;
+	uint64_t last = 0;
+
 	for (i = collect(st, WAITING); i != NIL; i = next) {
 		struct slot *s = &st->slots[i];
 		next = s->next;
-		if (s->kind != BARRIER && (!sane(st, s) || s->ticket <= last))
+		if (s->ticket <= last || (s->kind != BARRIER && !sane(st, s)))
 			return false;
 		last = s->ticket;
-		h->barriers += s->kind == BARRIER;
-		flki_state_append(st, &h->waiting, i);
+		st->h->barriers += s->kind == BARRIER;
+		flki_state_append(st, &st->h->waiting, i);
 	}
-	if (last > h->last_ticket)
-		h->last_ticket = last;
+	if (last > st->h->last_ticket)
+		st->h->last_ticket = last;
+	return true;
+}
+
+bool
+flki_state_rebuild(struct state *st)
+{
+	struct header *h = st->h;
+	uint32_t i;
+	bool right;
+
+	complete_forgetting(st);
+	h->waiting = h->holders = (struct list){ NIL, NIL, 0 };
+	h->used = 0;
+	h->barriers = 0;
+	h->min_limit = h->min_count = h->seat_hint = 0;
+	for (i = 0; i < st->n; i++)
+		st->slots[i].seat_map = 0;
+	right = build_holders(st) && build_line(st);
 
 	for (i = 0; i < st->n; i++)
 		if (atomic_load(&st->slots[i].state) > IDLE)
 			flki_state_poke(st, i);
 	h->repaired++;
-	if (st->bad)
+	if (!right || st->bad)
 		return false;
 	flki_state_sweep_holders(st);
 	if (h->closed)

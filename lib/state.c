@@ -415,18 +415,15 @@ flki_state_sweep_holders(struct state *st)
 void
 flki_state_mend(struct state *st, uint32_t i)
 {
-	uint32_t before, left = st->n;
+	uint32_t before = NIL, left = st->n;
 
 	for (; left > 0; left--) {
 		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
-		if (before == NIL || st->bad)
+		if (before == NIL || st->bad || !reap_if_dead(st, before))
 			break;
-		if (!reap_if_dead(st, before)) {
-			/* What lives there may be a barrier, which holds up nobody. */
-			flki_state_grant(st);
-			return;
-		}
 	}
-	flki_state_sweep_holders(st);
+	if (before == NIL)
+		flki_state_sweep_holders(st);
+	/* What lives there may be a barrier, which holds up nobody. */
 	flki_state_grant(st);
 }

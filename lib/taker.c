@@ -92,6 +92,9 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 		flki_state_enter(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
 			flki_state_mend(&st, t->slot);
+		/* Whose turn it is to look after the holders may be stopped. */
+		if (state_of(s) == WAITING)
+			flki_state_sweep_holders(&st);
 		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait);
 	}
 	error = flki_quit(t, &st);
@@ -117,7 +120,7 @@ flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct ti
 
 	if (error == -EINPROGRESS)
 		error = flk_wait(t, deadline, NULL);
-	if (error == -ETIMEDOUT)
+	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
 		flk_leave(t);
 	return error;
 }

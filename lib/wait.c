@@ -143,7 +143,7 @@ pass_on(struct flk_taker *t, const struct watch *w)
 	struct state st;
 	int error;
 
-	if (flki_lock_owner(t->flk->file.h) == NIL && !somebody_died(w))
+	if (flki_lock_is_left(t->flk->file.h) && !somebody_died(w))
 		return 0;
 	if ((error = flki_enter(t, &st, true)) != 0)
 		return error == -FLK_STUCK ? 0 : error;
@@ -154,12 +154,15 @@ pass_on(struct flk_taker *t, const struct watch *w)
 
 /* Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is. */
 static int
-look(struct flk_taker *t, struct state *st)
+look(struct flk_taker *t, struct state *st, bool relook)
 {
 	struct slot *s = taker_slot(t);
 
 	if (atomic_load(&s->state) == WAITING)
 		flki_state_mend(st, t->slot);
+	/* Whose turn it is to look after the holders may be stopped. */
+	if (atomic_load(&s->state) == WAITING && relook)
+		flki_state_sweep_holders(st);
 	if (atomic_load(&s->state) == WAITING && st->h->closed && s->kind == TAKER) {
 		flki_state_leave(st, t->slot);
 		return -FLK_CLOSED;
@@ -189,11 +192,12 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	struct state st;
 	uint32_t value;
 	int error, damage;
+	bool slept_out = false;
 	unsigned i;
 
 	if (t->slot == NIL)
 		return -FLK_NOPERMIT;
-	if (!flki_alive_mine(&taker_slot(t)->alive))
+	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (deadline != NULL)
 		until = deadline->tv_sec < 0 ? 0
@@ -205,7 +209,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			return error;
 		if (somebody_died(&w))
 			tell_of_the_dead(&st, &w);
-		error = look(t, &st);
+		error = look(t, &st, slept_out);
 		if (error != -EINPROGRESS) {
 			if (atomic_load(&taker_slot(t)->state) != HELD)
 				flki_alive_unwatch(&taker_slot(t)->alive);
@@ -225,6 +229,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			continue;
 		wake_at = st.now_ns + RELOOK_NS < until ? st.now_ns + RELOOK_NS : until;
 		sleep_on(&w, wake_at, tick, mask);
+		slept_out = flki_monotonic_ns() >= wake_at;
 		if (flki_file_verify(&t->flk->file) == -FLK_DAMAGED)
 			return -FLK_DAMAGED;
 		if (atomic_load_explicit(&taker_slot(t)->state, memory_order_acquire) == HELD)

@@ -192,6 +192,10 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 	local i
 	for i in {1..20}; do
 		background a "$FLOCKLIMIT" -N x -n 1 sleep 1000
+		# before the exec it would be the shell's to lose
+		until [ "$(tr '\0' ' ' <"/proc/${pids[a]}/cmdline" | cut -d' ' -f1)" = "$FLOCKLIMIT" ]; do
+			:
+		done
 		kill -TERM "${pids[a]}"
 		ended a
 		[ "$status" -eq 143 ]

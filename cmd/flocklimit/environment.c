@@ -62,31 +62,23 @@ environment_make(const char *name, const struct flk_permit *p, const char *held)
 void
 environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[HELD_LINK])
 {
-	dev_t dev;
-	ino_t ino;
-
-	flk_identity(limiter, &dev, &ino);
-	snprintf(link, HELD_LINK, "%jx:%jx:%" PRIx32 ":%" PRIx64, (uintmax_t)dev, (uintmax_t)ino,
-		 slot, ticket);
+	snprintf(link, HELD_LINK, "%" PRIx64 ":%" PRIx32 ":%" PRIx64, flk_identity(limiter), slot,
+		 ticket);
 }
 
 bool
 environment_find(struct flk *limiter, struct flk_permit *permit)
 {
 	const char *p = getenv(HELD);
-	uintmax_t dev, ino;
-	uint64_t ticket;
+	uint64_t identity, ticket;
 	uint32_t slot;
-	dev_t our_dev;
-	ino_t our_ino;
 	int used;
 
-	flk_identity(limiter, &our_dev, &our_ino);
 	while (p != NULL && *p != '\0') {
-		if (sscanf(p, "%jx:%jx:%" SCNx32 ":%" SCNx64 "%n", &dev, &ino, &slot, &ticket,
-			   &used) != 4)
+		if (sscanf(p, "%" SCNx64 ":%" SCNx32 ":%" SCNx64 "%n", &identity, &slot, &ticket,
+			   &used) != 3)
 			return false;
-		if (dev == our_dev && ino == our_ino && flk_holds(limiter, slot, ticket, permit))
+		if (identity == flk_identity(limiter) && flk_holds(limiter, slot, ticket, permit))
 			return true;
 		p += used;
 		while (*p == ' ')

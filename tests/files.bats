@@ -252,8 +252,9 @@ refused_file() {
 	run -0 timeout 30 unshare -m sh -c 'mount -t tmpfs -o size=12k none full || exit 99
 		"$FLOCKLIMIT" -f full/lim true
 		head -c 100000 /dev/zero >full/file 2>/dev/null
+		mkfifo go
 		for i in $(seq 17); do "$FLOCKLIMIT" -f full/lim -n 100 sh -c "exec cat go" & done 2>err
-		mkfifo go; i=0
+		i=0
 		until [ -s err ] || [ $((i += 1)) -gt 500 ]; do sleep 0.01; done
 		cat err >&2
 		timeout 5 sh -c "exec 5>go"; wait; exit 0' 3>&-

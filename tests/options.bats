@@ -268,7 +268,7 @@ limit_of() {
 	[ "$output" = usr1 ]
 	run -124 "$FLOCKLIMIT" -N x -T 200ms -s 10 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
 	[ "$output" = usr1 ]
-	run -124 "$FLOCKLIMIT" -N x -T 200ms -s int sh -c 'trap "echo int; exit" INT; while :; do sleep 0.01; done'
+	run -124 env --default-signal=INT "$FLOCKLIMIT" -N x -T 200ms -s int sh -c 'trap "echo int; exit" INT; while :; do sleep 0.01; done'
 	[ "$output" = int ]
 	silent 137 "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sh -c 'trap "" TERM; exec sleep 1000'
 	silent 0 "$FLOCKLIMIT" -N x -T 0 -k 0 sleep 0.05

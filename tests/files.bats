@@ -340,3 +340,21 @@ refused_file() {
 	rm -r limiters
 	silent 0 "$FLOCKLIMIT" -N x -n 1 -t 0 true
 }
+
+@test "no room for another taker" {
+	"$FLOCKLIMIT" -N x -n 2 true
+	# Every slot that a limiter can have, and every one alive: thread 1 does not end.
+	python3 - "$FLOCKLIMIT_DIR/x" <<-'EOF'
+		import struct, sys
+		slots, size, header, nslots = 131072, 256, 4096, 56
+		with open(sys.argv[1], "r+b") as f:
+		    f.truncate(header + slots * size)
+		    f.seek(nslots)
+		    f.write(struct.pack("<I", slots))
+		    for i in range(slots):
+		        f.seek(header + i * size)
+		        f.write(struct.pack("<I", 1))
+	EOF
+	refused "$FLOCKLIMIT" -N x -n 2 true
+	[[ $stderr == *"no room for another taker"* ]]
+}

@@ -66,7 +66,7 @@ counted() {
 	in_line 0
 	let_go a
 	ended a
-	run -124 timeout 0.1 "$FLOCKLIMIT" -N x -n 1 sleep 1000
+	run -124 timeout 0.1 "$FLOCKLIMIT" -N x -n 1 sleep inf
 	eventually "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
 }
 

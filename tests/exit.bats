@@ -51,14 +51,14 @@ load lib.bash
 }
 
 @test "124 when the run timeout ended it" {
-	silent 124 "$FLOCKLIMIT" -N x -T 50ms sleep 1000
+	silent 124 "$FLOCKLIMIT" -N x -T 50ms sleep inf
 	silent 124 "$FLOCKLIMIT" -N x --run-timeout=50ms sh -c 'trap "exit 0" TERM; while :; do sleep 0.01; done'
 }
 
 @test "137 only when it took the KILL" {
-	silent 137 "$FLOCKLIMIT" -N x -T 50ms -k 50ms sh -c 'trap "" TERM; exec sleep 1000'
-	silent 124 "$FLOCKLIMIT" -N x -T 50ms -k 60 sleep 1000
-	silent 137 "$FLOCKLIMIT" -N x -T 50ms -s KILL sleep 1000
+	silent 137 "$FLOCKLIMIT" -N x -T 50ms -k 50ms sh -c 'trap "" TERM; exec sleep inf'
+	silent 124 "$FLOCKLIMIT" -N x -T 50ms -k 60 sleep inf
+	silent 137 "$FLOCKLIMIT" -N x -T 50ms -s KILL sleep inf
 	silent 137 "$FLOCKLIMIT" -N x sh -c 'kill -KILL $$'
 }
 

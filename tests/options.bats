@@ -260,8 +260,8 @@ limit_of() {
 }
 
 @test "-T, -s and -k, in both forms" {
-	silent 124 "$FLOCKLIMIT" -N x -T 20ms sleep 1000
-	silent 124 "$FLOCKLIMIT" -N x --run-timeout 20ms sleep 1000
+	silent 124 "$FLOCKLIMIT" -N x -T 20ms sleep inf
+	silent 124 "$FLOCKLIMIT" -N x --run-timeout 20ms sleep inf
 	run -124 "$FLOCKLIMIT" -N x -T 200ms -s USR1 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
 	[ "$output" = usr1 ]
 	run -124 "$FLOCKLIMIT" -N x -T 200ms --signal=SIGUSR1 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
@@ -270,7 +270,7 @@ limit_of() {
 	[ "$output" = usr1 ]
 	run -124 env --default-signal=INT "$FLOCKLIMIT" -N x -T 200ms -s int sh -c 'trap "echo int; exit" INT; while :; do sleep 0.01; done'
 	[ "$output" = int ]
-	silent 137 "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sh -c 'trap "" TERM; exec sleep 1000'
+	silent 137 "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sh -c 'trap "" TERM; exec sleep inf'
 	silent 0 "$FLOCKLIMIT" -N x -T 0 -k 0 sleep 0.05
 }
 
@@ -358,7 +358,7 @@ limit_of() {
 }
 
 @test "--hold-for: prints the ticket, holds until the process ends" {
-	sleep 1000 3>&- &
+	sleep inf 3>&- &
 	pids[sleep]=$!
 	run -0 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[sleep]}" 3>&-
 	[[ $output =~ ^[0-9]+$ ]]
@@ -390,7 +390,7 @@ keeper() {
 }
 
 @test "--hold-for: SIGTERM to the keeper gives the permit back" {
-	sleep 1000 3>&- &
+	sleep inf 3>&- &
 	pids[sleep]=$!
 	"$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[sleep]}" 3>&-
 	kill -TERM "$(keeper)"
@@ -401,7 +401,7 @@ keeper() {
 @test "--hold-for: the keeper has nothing of the caller's" {
 	local pid
 	exec 9<>file
-	sleep 1000 3>&- 9>&- &
+	sleep inf 3>&- 9>&- &
 	pids[sleep]=$!
 	"$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[sleep]}" 3>&-
 	exec 9>&-
@@ -414,7 +414,7 @@ keeper() {
 }
 
 @test "--hold-for with closed stdin holds on" {
-	sleep 1000 3>&- &
+	sleep inf 3>&- &
 	pids[sleep]=$!
 	"$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[sleep]}" 3>&- <&- >ticket
 	[ -s ticket ]
@@ -447,7 +447,7 @@ keeper() {
 
 @test "--hold-for: the process ends while it waits" {
 	hold a -N x -n 1
-	sleep 1000 3>&- &
+	sleep inf 3>&- &
 	pids[sleep]=$!
 	background b "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[sleep]}"
 	eventually in_line 1

@@ -114,7 +114,7 @@ waiter() {
 
 @test "a killed wrapper: its command keeps the permit until its last process is gone" {
 	mkfifo child.fifo
-	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'cat child.fifo & echo $$ $! >a.up; exec sleep 1000'
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'cat child.fifo & echo $$ $! >a.up; exec sleep inf'
 	eventually test -s a.up
 	waiter b 1
 	kill -KILL "${pids[a]}"

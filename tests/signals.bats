@@ -191,7 +191,7 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 @test "a signal that comes at once is not lost" {
 	local i
 	for i in {1..20}; do
-		background a "$FLOCKLIMIT" -N x -n 1 sleep 1000
+		background a "$FLOCKLIMIT" -N x -n 1 sleep inf
 		# before the exec it would be the shell's to lose
 		until [ "$(tr '\0' ' ' <"/proc/${pids[a]}/cmdline" | cut -d' ' -f1)" = "$FLOCKLIMIT" ]; do
 			:
@@ -291,7 +291,7 @@ terminal() {
 }
 
 @test "^C on a terminal ends command and wrapper, and the permit" {
-	terminal a "$FLOCKLIMIT" -N x -n 1 sh -c 'echo up; exec sleep 1000'
+	terminal a "$FLOCKLIMIT" -N x -n 1 sh -c 'echo up; exec sleep inf'
 	eventually says up a.out
 	printf '\003' >&8
 	ended a
@@ -376,7 +376,7 @@ terminal() {
 
 @test "an ignored SIGCHLD does not confuse us" {
 	silent 7 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x sh -c 'exit 7'
-	silent 124 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x -T 20ms sleep 1000
+	silent 124 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x -T 20ms sleep inf
 }
 
 @test "everything blocked: it still works, and TERM reaches the command's pending set" {

@@ -77,10 +77,12 @@ check_header(int fd, const struct header *h, bool persistent)
 	uint32_t n;
 	struct stat sb;
 
-	if (fstat(fd, &sb) == -1)
-		return -errno;
-	if (magic == 0 && flki_make_is_unborn(h, sb.st_size))
-		return -EAGAIN;
+	if (magic == 0) {
+		if (fstat(fd, &sb) == -1)
+			return -errno;
+		if (flki_make_is_unborn(h, sb.st_size))
+			return -EAGAIN;
+	}
 	/* It may have been born while we looked. */
 	if (magic != MAGIC && atomic_load(&h->magic) != MAGIC)
 		return -FLK_NOTLIMITER;

@@ -7,26 +7,17 @@
 #include <unistd.h>
 #include <sys/resource.h>
 
+#include "now.h"
 #include "options.h"
 #include "process.h"
 #include "say.h"
 #include "spawn.h"
 
-#define SECOND     UINT64_C(1000000000)
 #define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
 
 /* The one taker that a handler may cancel, and by which signal it did. */
 static struct flk_taker *_Atomic waiting;
 static _Atomic int ended_by;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
 
 /*
  * Once nobody waits, what still runs this is a signal that reached a process on its way into the

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <sys/wait.h>
 
+#include "now.h"
 #include "options.h"
 #include "process.h"
 #include "spawn.h"
@@ -21,15 +22,6 @@ struct running {
 	uint64_t deadline; /* ns; NEVER */
 	bool timed_out, killed;
 };
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* ---- whose signal is it? ---- */
 
@@ -95,8 +87,8 @@ static bool
 arrange_cont(uint64_t deadline, timer_t *timer)
 {
 	struct sigevent cont = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
-	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(deadline / 1000000000u),
-					       .tv_nsec = (long)(deadline % 1000000000u) } };
+	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(deadline / SECOND),
+					       .tv_nsec = (long)(deadline % SECOND) } };
 
 	if (deadline == NEVER || timer_create(CLOCK_MONOTONIC, &cont, timer) == -1)
 		return false;
@@ -164,8 +156,8 @@ next_signal(uint64_t deadline, siginfo_t *info)
 			now = now_ns();
 			if (now >= deadline)
 				return 0;
-			left.tv_sec = (time_t)((deadline - now) / 1000000000u);
-			left.tv_nsec = (long)((deadline - now) % 1000000000u);
+			left.tv_sec = (time_t)((deadline - now) / SECOND);
+			left.tv_nsec = (long)((deadline - now) % SECOND);
 			sig = sigtimedwait(&all, info, &left);
 		}
 	} while (sig == -1 && errno == EINTR);

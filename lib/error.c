@@ -73,6 +73,7 @@ flk_strerror(int code)
 	case FLK_BUSY:
 		return "this taker holds or waits already";
 	default:
-		return strerror(code < 0 ? -code : code);
+		/* glibc's has a buffer for each thread, and musl's needs none */
+		return strerror(code < 0 ? -code : code); /* NOLINT(concurrency-mt-unsafe) */
 	}
 }

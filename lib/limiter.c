@@ -22,7 +22,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	if (is_path && strlen(name) >= sizeof(path))
 		return -ENAMETOOLONG;
 	if (is_path)
-		strcpy(path, name);
+		memcpy(path, name, strlen(name) + 1);
 	else if ((error = flki_place_find(name, &dirfd, path)) != 0)
 		return error;
 	f = calloc(1, sizeof(*f) + strlen(path) + 1);
@@ -30,7 +30,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 		error = -ENOMEM;
 		goto out;
 	}
-	strcpy(f->path, path);
+	memcpy(f->path, path, strlen(path) + 1);
 	error = flki_file_open(&f->file, dirfd, is_path ? path : name, options);
 	if (error == 0)
 		*limiter = f;
@@ -55,7 +55,7 @@ flk_locate(const char *name, char *path, size_t size)
 	}
 	if (strlen(name) >= size)
 		return -ENAMETOOLONG;
-	strcpy(path, name);
+	memcpy(path, name, strlen(name) + 1);
 	return 0;
 }
 

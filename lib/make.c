@@ -27,8 +27,7 @@ static pthread_once_t boot_once = PTHREAD_ONCE_INIT;
 static void
 read_boot_id(void)
 {
-	unsigned char id[16] = { 0 };
-	char text[64];
+	unsigned char id[16] = { 0 }, text[64];
 	int fd, digit = 0;
 	ssize_t i, n;
 

@@ -74,7 +74,8 @@ static int
 choose_dir(char dir[DIR_MAX], bool *ours)
 {
 	static const char *const places[] = { "/run/lock", "/dev/shm", "/tmp" };
-	const char *chosen = getenv("FLOCKLIMIT_DIR");
+	/* As with every getenv: no other thread may change the environment meanwhile. */
+	const char *chosen = getenv("FLOCKLIMIT_DIR"); /* NOLINT(concurrency-mt-unsafe) */
 	size_t i;
 
 	*ours = chosen == NULL || *chosen == '\0';

@@ -86,17 +86,14 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 	static _Atomic bool no_waitv;
 	uint64_t now = flki_monotonic_ns();
 	sigset_t saved;
-	int error = 0;
 
 	if (w->incomplete && now + TICK_NS < deadline)
 		deadline = now + TICK_NS;
 	if (mask != NULL)
 		pthread_sigmask(SIG_SETMASK, mask, &saved);
-	if (!atomic_load(&no_waitv)) {
-		error = flki_futex_sleep_on(w->word, w->count, deadline);
-		if (error == -ENOSYS)
-			atomic_store(&no_waitv, true);
-	}
+	if (!atomic_load(&no_waitv) &&
+	    flki_futex_sleep_on(w->word, w->count, deadline) == -ENOSYS)
+		atomic_store(&no_waitv, true);
 	if (atomic_load(&no_waitv)) {
 		if (now + tick < deadline)
 			deadline = now + tick;

@@ -536,6 +536,7 @@ test_cancel(void)
 		if (!stands(mine, 1, 1))
 			_exit(1);
 		kill(self, SIGUSR1);
+		flk_detach(mine);
 		_exit(0);
 	}
 	is(acquire(b, 1, 1, PATIENCE_MS), -FLK_CANCELLED, "a handler cancels");
@@ -554,7 +555,8 @@ abuse(void *arg)
 {
 	struct flk_taker *t = arg;
 	struct flk_place place;
-	int *code = malloc(12 * sizeof(*code)), fd;
+	static int code[11]; /* one at a time */
+	int fd;
 
 	code[0] = flk_release(t);
 	code[1] = flk_release_units(t, 1);
@@ -598,7 +600,6 @@ test_strangers(void)
 	pthread_create(&thread, NULL, abuse, t);
 	pthread_join(thread, &codes);
 	ok(all_strange(codes), "another thread can do nothing with it");
-	free(codes);
 	child = fork_child();
 	if (child == 0) {
 		codes = abuse(t);
@@ -732,6 +733,8 @@ test_strerror(void)
 	const char *seen[FLK_BUSY - FLK_BADNAME + 1];
 	int code, i, same = 0, empty = 0;
 
+	for (i = 0; i <= FLK_BUSY - FLK_BADNAME; i++)
+		seen[i] = "";
 	for (code = FLK_BADNAME; code <= FLK_BUSY; code++) {
 		const char *s = flk_strerror(-code);
 		empty += s == NULL || *s == '\0' || strncmp(s, "Unknown", 7) == 0;

@@ -43,7 +43,8 @@ static int witness_fd;
 static void
 attach_witness(void)
 {
-	int fd = open(getenv("STORM_WITNESS"), O_RDWR | O_CLOEXEC);
+	const char *path = getenv("STORM_WITNESS");
+	int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
 	/* A dying process lets go of its highest descriptor first, and flocklimit's is not ours. */
 	witness_fd = fcntl(fd, F_DUPFD_CLOEXEC, 100);
@@ -110,13 +111,14 @@ static char limiter[200];
 static pid_t
 launch(const char *self, unsigned weight)
 {
+	const char *flocklimit = getenv("FLOCKLIMIT");
 	char text[16];
 	pid_t pid = fork();
 
 	if (pid != 0)
 		return pid;
 	snprintf(text, sizeof(text), "%u", weight);
-	execl(getenv("FLOCKLIMIT"), "flocklimit", "-f", limiter, "-n", "8", "-w", text, self,
+	execl(flocklimit != NULL ? flocklimit : "flocklimit", "flocklimit", "-f", limiter, "-n", "8", "-w", text, self,
 	      "command", text, NULL);
 	_exit(97);
 }

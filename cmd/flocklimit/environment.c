@@ -13,7 +13,7 @@ is_ours(const char *entry)
 {
 	static const char *const names[] = { "FLOCKLIMIT_NAME=",   "FLOCKLIMIT_WEIGHT=",
 					     "FLOCKLIMIT_LIMIT=",  "FLOCKLIMIT_SEAT=",
-					     "FLOCKLIMIT_TICKET=", HELD "=" };
+					     "FLOCKLIMIT_TICKET=", "FLOCKLIMIT_HELD=" };
 	size_t i;
 
 	if (strncmp(entry, "FLOCKLIMIT_", 11) != 0)
@@ -74,7 +74,9 @@ environment_find(struct flk *limiter, struct flk_permit *permit)
 	uint32_t slot;
 	int used;
 
-	while (p != NULL && *p != '\0') {
+	if (p == NULL)
+		return false;
+	while (*p != '\0') {
 		if (sscanf(p, "%" SCNx64 ":%" SCNx32 ":%" SCNx64 "%n", &identity, &slot, &ticket,
 			   &used) != 3)
 			return false;

@@ -268,7 +268,7 @@ name_after(struct options *o, const char *program)
 
 	if (slash != NULL && slash[1] != '\0')
 		program = slash + 1;
-	for (i = 0; program[i] != '\0' && i < FLK_NAME_MAX; i++)
+	for (i = 0; i < FLK_NAME_MAX && program[i] != '\0'; i++)
 		o->name_room[i] = strchr(good, program[i]) != NULL ? program[i] : '_';
 	o->name_room[i] = '\0';
 	if (i == 0 || o->name_room[0] == '.')

@@ -91,6 +91,7 @@ say_status(const char *limiter, const char *text)
 	tame(line);
 	cut(line, width);
 	memmove(line + 4, line, strlen(line) + 1);
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the rest of the line comes behind */
 	memcpy(line, "\r\033[K", 4);
 	put(line, strlen(line));
 }

@@ -91,8 +91,7 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 		deadline = now + TICK_NS;
 	if (mask != NULL)
 		pthread_sigmask(SIG_SETMASK, mask, &saved);
-	if (!atomic_load(&no_waitv) &&
-	    flki_futex_sleep_on(w->word, w->count, deadline) == -ENOSYS)
+	if (!atomic_load(&no_waitv) && flki_futex_sleep_on(w->word, w->count, deadline) == -ENOSYS)
 		atomic_store(&no_waitv, true);
 	if (atomic_load(&no_waitv)) {
 		if (now + tick < deadline)

@@ -64,6 +64,12 @@ slow_tick(void)
 	return getenv("TEST_NO_WAITV") != NULL;
 }
 
+bool
+one_at_a_time(void)
+{
+	return getenv("TEST_ONE_AT_A_TIME") != NULL;
+}
+
 const char *
 fresh_path(void)
 {
@@ -243,46 +249,44 @@ stop_child(pid_t pid)
 
 /* ---- agents ---- */
 
-static struct answer
-obey(struct flk_taker *t, const struct order *o)
+static void
+obey(struct flk_taker *t, const struct order *o, struct answer *a)
 {
 	struct flk_request want = { .weight = o->weight, .limit = o->limit };
 	struct timespec deadline = in_ms(o->ms < 0 ? 0 : o->ms);
 	const struct timespec *until = o->ms < 0 ? NULL : &deadline;
-	struct answer a;
 
-	memset(&a, 0, sizeof(a)); /* with what lies between its members */
+	memset(a, 0, sizeof(*a)); /* with what lies between its members */
 	switch (o->kind) {
 	case ACQUIRE:
-		a.code = flk_acquire(t, &want, until);
+		a->code = flk_acquire(t, &want, until);
 		break;
 	case TRY:
-		a.code = flk_try(t, &want);
+		a->code = flk_try(t, &want);
 		break;
 	case ENQUEUE:
-		a.code = flk_enqueue(t, &want);
+		a->code = flk_enqueue(t, &want);
 		break;
 	case WAIT:
-		a.code = flk_wait(t, until, NULL);
+		a->code = flk_wait(t, until, NULL);
 		break;
 	case LEAVE:
-		a.code = flk_leave(t);
+		a->code = flk_leave(t);
 		break;
 	case RELEASE:
-		a.code = flk_release(t);
+		a->code = flk_release(t);
 		break;
 	case RELEASE_UNITS:
-		a.code = flk_release_units(t, o->weight);
+		a->code = flk_release_units(t, o->weight);
 		break;
 	case FORGET:
-		a.code = flk_forget(t);
+		a->code = flk_forget(t);
 		break;
 	case DETACH:
 		break;
 	}
-	a.when_ns = now_ns();
-	flk_permit(t, &a.permit);
-	return a;
+	a->when_ns = now_ns();
+	flk_permit(t, &a->permit);
 }
 
 void
@@ -294,7 +298,7 @@ agent_serve(const char *path, int orders, int answers)
 	struct answer a;
 
 	while (read(orders, &o, sizeof(o)) == sizeof(o) && o.kind != DETACH) {
-		a = obey(t, &o);
+		obey(t, &o, &a);
 		if (write(answers, &a, sizeof(a)) != sizeof(a))
 			break;
 	}

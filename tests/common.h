@@ -23,6 +23,9 @@ void begin(unsigned seconds);
 /* True where the kernel can't watch several words at once: see nowaitv.c. */
 bool slow_tick(void);
 
+/* True where a thread in F_OFD_SETLKW holds up all others: valgrind, up to 3.19 at least. */
+bool one_at_a_time(void);
+
 /* A path in our directory that was never used. */
 const char *fresh_path(void);
 

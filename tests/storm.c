@@ -118,8 +118,8 @@ launch(const char *self, unsigned weight)
 	if (pid != 0)
 		return pid;
 	snprintf(text, sizeof(text), "%u", weight);
-	execl(flocklimit != NULL ? flocklimit : "flocklimit", "flocklimit", "-f", limiter, "-n", "8", "-w", text, self,
-	      "command", text, NULL);
+	execl(flocklimit != NULL ? flocklimit : "flocklimit", "flocklimit", "-f", limiter, "-n",
+	      "8", "-w", text, self, "command", text, NULL);
 	_exit(97);
 }
 

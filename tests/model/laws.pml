@@ -1,0 +1,129 @@
+/*
+ * laws.pml - what must hold, as assertions.  Nothing here is part of the protocol.
+ */
+
+/*
+ * At each grant, from the slots alone: the sum stays within the limit in force and within what
+ * every holder was promised, or the newcomer is alone; and nobody older waits.
+ */
+inline check_grant(x)
+{
+	a = 0; b = 0; c = (override != AUTO -> override : LIMIT(x));
+	do
+	:: a < N ->
+		if
+		:: state[a] == HELD ->
+			b = b + WEIGHT(a);
+			c = (override == AUTO && LIMIT(a) < c -> LIMIT(a) : c)
+		:: else
+		fi;
+		assert(a == x || state[a] != WAITING || KIND(a) != TAKER || ticket[a] > ticket[x]);
+		a++
+	:: else -> break
+	od;
+	assert(b <= c || (b == WEIGHT(x) && c > 0));
+	assert(!paused)
+}
+
+/* What those who were told that they may run add up to. */
+inline check_running(x)
+{
+	assert(state[x] == HELD);
+	a = 0; b = 0; c = LIMIT(x);
+	do
+	:: a < N ->
+		if
+		:: runs[a] -> b = b + WEIGHT(a); c = LEAST(LIMIT(a), c)
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od;
+	assert(b <= c || orders != 0 || override != AUTO)
+}
+
+/* Whenever somebody who lives leaves the lock: I1, I2, I5. */
+inline check_invariants()
+{
+	a = 0; b = 0; c = 0;
+	do
+	:: a < N ->
+		if
+		:: state[a] == HELD -> b++; c = c + WEIGHT(a)
+		:: else
+		fi;
+		assert(a >= nline || (state[line[a]] == WAITING &&
+		    (a == 0 || ticket[line[a - 1]] < ticket[line[a]])));
+		assert(a >= nholders || (state[holders[a]] == HELD &&
+		    (a == 0 || ticket[holders[a - 1]] < ticket[holders[a]])));
+		a++
+	:: else -> break
+	od;
+	assert(b == nholders && c == used);
+	a = 0; b = 0;
+	do
+	:: a < N ->
+		if
+		:: state[a] == WAITING -> b++
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od;
+	assert(b == nline);
+	assert(nline == 0 || KIND(line[0]) != TAKER || !FITS(line[0]))
+}
+
+/*
+ * When nothing can happen any more: whoever lives and waits, waits for a reason; whoever was
+ * granted a permit or put out knows it; and nobody who lives is inside the lock.
+ */
+inline check_quiet()
+{
+	assert(lock == 0 || !alive[lock - 1] || gen[lock - 1] != lock_gen);
+	nholders = 0; used = 0; min_limit = 0; a = 0;
+	do
+	:: a < N ->
+		if
+		:: alive[a] && state[a] == HELD ->
+			assert(runs[a]);
+			holders[nholders] = a; nholders++;
+			used = used + WEIGHT(a)
+		:: else
+		fi;
+		assert(!alive[a] || state[a] != OUT);
+		assert(!alive[a] || state[a] != WAITING || KIND(a) == BARRIER || !closed);
+		a++
+	:: else -> break
+	od;
+	find_min_limit();
+	a = 0; b = NIL; /* b: the oldest who waits, and lives */
+	do
+	:: a < N ->
+		if
+		:: alive[a] && state[a] == WAITING && KIND(a) == TAKER &&
+		    (b == NIL || ticket[a] < ticket[(b == NIL -> 0 : b)]) -> b = a
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od;
+	assert(b == NIL || !FITS((b == NIL -> 0 : b)));
+	a = 0;
+	do
+	:: a < N ->
+		if
+		:: alive[a] && state[a] == WAITING && KIND(a) == BARRIER ->
+			c = 0;
+			do
+			:: c < N && !(alive[c] && KIND(c) == TAKER && ticket[c] > 0 &&
+			    ticket[c] < ticket[a]) -> c++
+			:: else -> break
+			od;
+			assert(c < N)
+		:: else
+		fi;
+		a++
+	:: else -> break
+	od
+}

@@ -1,0 +1,169 @@
+/*
+ * state.pml - what the lock's owner does, cut into steps: each finds out what comes next and does it
+ * as far as the commit, together with the index that follows.  Those who call them do the rest.
+ */
+
+/* Before any step its taker may be killed. */
+#define KILLED atomic { kills > 0 -> kills--; goto died }
+#define STEP(what) if :: d_step { what; skip } :: KILLED fi
+
+/* The index is changed in the step of the commit, or if `fine' in one of its own. */
+#define INDEX_WITH(what) if :: !fine -> what :: else fi
+#define INDEX_APART(what) if :: fine -> STEP(what) :: else fi
+
+/* Promela has no procedures: CALL(grant, 3) goes to `grant', which comes BACK to behind it. */
+#define CALL(what, from) back_##what = from; goto what; what##_##from: skip
+#define BACK(what, to) back_##what == to -> back_##what = 0; goto what##_##to
+
+/* act: what a step found to be done next, to slot x */
+#define STOP 0
+#define GO_ON 1
+#define POKE 2
+#define GRANTED 3
+#define GONE 4
+#define FIRST 5
+
+#define STANDS (state[me] == WAITING)
+
+/* flki_state_poke() */
+inline poke(who)
+{
+	if
+	:: who != NIL && who != me ->
+		STEP(changed[who] = (broken == WORD_NOT_CHANGED -> changed[who] : 1));
+		STEP(futex_wake(who))
+	:: else
+	fi
+}
+
+/* One turn of flki_state_grant()'s loop, as far as the next commit or poke. */
+inline grant_next()
+{
+	act = GO_ON;
+	do
+	:: act != GO_ON -> break
+	:: act == GO_ON && place >= nline ->
+		if
+		:: new_holders && !first_knows && nline > 0 && broken != HEAD_NOT_TOLD ->
+			x = line[0]; act = POKE
+		:: else -> act = STOP; place = 0; new_predecessor = 0; first_knows = 0
+		fi;
+		new_holders = 0
+	:: act == GO_ON && place < nline ->
+		x = line[place];
+		if
+		:: KIND(x) == BARRIER && BARRIER_DONE(x) ->
+			commit_gone(x, OUT);
+			INDEX_WITH(unline(x));
+			new_predecessor = 1;
+			act = GONE
+		:: KIND(x) == TAKER && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !told ->
+			told = 1;
+			act = POKE
+		:: KIND(x) == TAKER && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || told) ->
+			state[x] = HELD;
+			check_grant(x);
+			INDEX_WITH(grant_index(x));
+			new_holders = 1; new_predecessor = 1; told = 0;
+			act = GRANTED
+		:: else ->
+			if
+			:: new_predecessor && broken != HEAD_NOT_TOLD ->
+				act = POKE;
+				first_knows = first_knows || place == 0
+			:: else
+			fi;
+			new_predecessor = 0;
+			place = (KIND(x) == TAKER && broken != LINE_NOT_HELD -> nline : place + 1)
+		fi
+	od
+}
+
+/* One look of flki_state_sweep_holders() at one holder. */
+inline sweep_next()
+{
+	act = GO_ON;
+	if
+	:: place < nholders ->
+		x = holders[place];
+		if
+		:: x != me && !alive[x] ->
+			commit_gone(x, FREE);
+			INDEX_WITH(count_out(x));
+			act = GONE;
+			reaped = 1
+		:: else -> place++
+		fi
+	:: else
+	fi;
+	act = (act == GO_ON && place >= nholders -> STOP : act);
+	place = (act == STOP -> 0 : place)
+}
+
+/* One look of flki_state_mend() at the predecessor. */
+inline mend_next()
+{
+	c = 0;
+	do
+	:: line[c] != me -> c++
+	:: else -> break
+	od;
+	if
+	:: c == 0 -> act = FIRST
+	:: else ->
+		x = line[c - 1];
+		if
+		:: alive[x] -> act = STOP
+		:: else ->
+			commit_gone(x, FREE);
+			INDEX_WITH(unline(x));
+			act = GONE
+		fi
+	fi
+}
+
+/* flki_state_evict_all(), as far as the next commit or poke */
+inline evict_next()
+{
+	act = STOP;
+	do
+	:: act != STOP || place >= nline -> break
+	:: else ->
+		x = line[place];
+		if
+		:: KIND(x) == TAKER ->
+			commit_gone(x, OUT);
+			INDEX_WITH(unline(x));
+			act = GONE;
+			new_predecessor = 1
+		:: else ->
+			act = (new_predecessor -> POKE : STOP);
+			new_predecessor = 0;
+			place++
+		fi
+	od;
+	new_predecessor = (act == STOP -> 0 : new_predecessor);
+	place = (act == STOP -> 0 : place)
+}
+
+/* tell_of_the_dead(): x becomes the next who stands behind a dead one that we watched, or NIL. */
+inline tell_next()
+{
+	x = NIL;
+	do
+	:: place < N && !(IN(watch[me], place) && !alive[place] && state[place] == WAITING) ->
+		place++
+	:: else -> break
+	od;
+	act = (place < N -> GO_ON : STOP);
+	c = 0;
+	do
+	:: act == GO_ON && line[c] != place -> c++
+	:: else -> break
+	od;
+	if
+	:: act == GO_ON && c + 1 < nline -> x = line[c + 1]
+	:: else
+	fi;
+	place = (place < N -> place + 1 : 0)
+}

@@ -72,7 +72,7 @@ c_decl {
 #define DEATHS_NOT_ASKED 17
 #define INDEX_TRUSTED 18
 #define LINE_NOT_HELD 19
-#define NOT_TOLD_IN_LINE 20
+#define NOT_TOLD_IN_LINE 20 /* takes more than is searched */
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
 #define NO_SWEEP_AT_DOOR 53

@@ -83,7 +83,9 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 	s = taker_slot(t);
 	s->weight = weight;
 	s->limit = want->limit != 0 ? want->limit : st.h->declared != 0 ? st.h->declared : 1;
-	if (st.h->closed) {
+	if (st.h->last_ticket == UINT64_MAX) {
+		result = -FLK_DAMAGED; /* no ticket is drawn twice, and no limiter lives so long */
+	} else if (st.h->closed) {
 		result = -FLK_CLOSED;
 	} else if (weight > s->limit) {
 		result = -FLK_HEAVY;
@@ -137,6 +139,10 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		return -FLK_BUSY;
 	if ((error = flki_enter(t, &st, true)) != 0)
 		return error;
+	if (st.h->last_ticket == UINT64_MAX) {
+		flki_quit(t, &st);
+		return -FLK_DAMAGED;
+	}
 	flki_state_enter(&st, t->slot, BARRIER);
 	if (state_of(taker_slot(t)) == WAITING)
 		flki_state_mend(&st, t->slot);

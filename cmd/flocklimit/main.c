@@ -69,6 +69,17 @@ refuse(const struct job *j, int code)
 	case EDQUOT:
 		say(limiter, "%s: no space left on its file system: free some", path);
 		break;
+	case ENOMEM:
+		say(limiter, "no memory to map the limiter: raise ulimit -v");
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		say(limiter,
+		    "%s: %s: choose another path with --file, or another directory with "
+		    "FLOCKLIMIT_DIR",
+		    path, strerror(-code));
+		break;
 	default:
 		if (strcmp(path, limiter) == 0)
 			say(limiter, "%s", flk_strerror(code));
@@ -211,7 +222,8 @@ run_command(struct job *j)
 	}
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
-		say(j->o.limiter, "cannot start a process: %s", strerror(errno));
+		say(j->o.limiter, "cannot start a process: %s%s", strerror(errno),
+		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
 	status = run(&j->o, pid);

@@ -157,8 +157,10 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 			return error;
 		error = check_header(f->fd, f->h, kind == FS_LOCAL);
 	}
-	if (error == 0)
+	if (error == 0) {
 		atomic_store(&f->backed, atomic_load(&f->h->nslots));
+		f->birth = f->h->birth;
+	}
 	return error;
 }
 
@@ -249,5 +251,7 @@ flki_file_verify(const struct file *f)
 		return -FLK_DAMAGED;
 	if (atomic_load(&f->h->magic) != MAGIC)
 		return -FLK_DAMAGED;
-	return sb.st_nlink == 0 || atomic_load(&f->h->dead) ? -FLK_GONE : 0;
+	/* Emptied, it may have become another limiter, in which our slot is somebody else's. */
+	return sb.st_nlink == 0 || atomic_load(&f->h->dead) || f->h->birth != f->birth ? -FLK_GONE
+										       : 0;
 }

@@ -13,6 +13,7 @@ struct file {
 	struct header *h;
 	struct slot *slots;
 	_Atomic uint32_t backed; /* slots that we saw to have disk space behind them */
+	uint64_t birth;          /* as it was when we opened it */
 };
 
 /*
@@ -28,7 +29,7 @@ uint32_t flki_file_slots(struct file *f);
 /* Doubles the slots; -FLK_CROWDED when there can't be more. */
 int flki_file_grow(struct file *f);
 
-/* 0, -FLK_GONE or -FLK_DAMAGED: the file lost its name, or its end. */
+/* 0, -FLK_GONE or -FLK_DAMAGED: the file lost its name or is another limiter, or lost its end. */
 int flki_file_verify(const struct file *f);
 
 #endif

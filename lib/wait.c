@@ -226,8 +226,9 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		wake_at = st.now_ns + RELOOK_NS < until ? st.now_ns + RELOOK_NS : until;
 		sleep_on(&w, wake_at, tick, mask);
 		slept_out = flki_monotonic_ns() >= wake_at;
-		if (flki_file_verify(&t->flk->file) == -FLK_DAMAGED)
-			return -FLK_DAMAGED;
+		if ((error = flki_file_verify(&t->flk->file)) == -FLK_DAMAGED ||
+		    (error == -FLK_GONE && taker_is_strange(t)))
+			return error;
 		if (atomic_load_explicit(&taker_slot(t)->state, memory_order_acquire) == HELD)
 			return pass_on(t, &w);
 	}

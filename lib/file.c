@@ -141,8 +141,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -FLK_NETWORK;
 	if (sb.st_nlink == 0)
 		return -ENOENT; /* removed since the open */
-	if (kind == FS_LOCAL && !flki_make_knows_boot())
-		return -FLK_NOBOOT;
+	if (kind == FS_LOCAL && (error = flki_make_learn_boot()) != 0)
+		return error;
 	if (sb.st_size == 0) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;

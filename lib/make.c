@@ -20,11 +20,11 @@
 
 #define PATIENCE_MS 2000
 
-/* This boot's id, or zeros when it can't be known; it does not change. */
+/* This boot's id, or zeros as long as it is not known; it does not change. */
 static unsigned char boot_id[16];
-static pthread_once_t boot_once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t boot_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void
+static int
 read_boot_id(void)
 {
 	unsigned char id[16] = { 0 }, text[64];
@@ -33,7 +33,7 @@ read_boot_id(void)
 
 	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return;
+		return errno == EMFILE || errno == ENFILE ? -errno : -FLK_NOBOOT;
 	n = read(fd, text, sizeof(text));
 	close(fd);
 	for (i = 0; i < n && digit < 32; i++) {
@@ -47,24 +47,31 @@ read_boot_id(void)
 		id[digit / 2] = (unsigned char)(id[digit / 2] << 4 | v);
 		digit++;
 	}
-	if (digit == 32)
-		memcpy(boot_id, id, sizeof(id));
+	if (digit != 32)
+		return -FLK_NOBOOT;
+	memcpy(boot_id, id, sizeof(id));
+	return 0;
 }
 
-bool
-flki_make_knows_boot(void)
+/* What failed is tried again the next time: a lack of descriptors may pass. */
+int
+flki_make_learn_boot(void)
 {
-	static const unsigned char unknown[16];
+	static bool known;
+	int error = 0;
 
-	pthread_once(&boot_once, read_boot_id);
-	return memcmp(boot_id, unknown, sizeof(unknown)) != 0;
+	pthread_mutex_lock(&boot_lock);
+	if (!known)
+		error = read_boot_id();
+	known = error == 0;
+	pthread_mutex_unlock(&boot_lock);
+	return error;
 }
 
 bool
 flki_make_is_this_boot(const unsigned char id[16])
 {
-	pthread_once(&boot_once, read_boot_id);
-	return memcmp(boot_id, id, 16) == 0;
+	return flki_make_learn_boot() == 0 && memcmp(boot_id, id, 16) == 0;
 }
 
 /*
@@ -142,8 +149,8 @@ fill_header(struct header *h, const struct flk_options *options)
 	h->slot_size = sizeof(struct slot);
 	h->byte_order = __BYTE_ORDER__;
 	memset(h->boot, 0, sizeof(*h) - offsetof(struct header, boot));
-	pthread_once(&boot_once, read_boot_id);
-	memcpy(h->boot, boot_id, sizeof(h->boot));
+	if (flki_make_learn_boot() == 0)
+		memcpy(h->boot, boot_id, sizeof(h->boot));
 	h->birth = birth_time();
 	atomic_store(&h->nslots, FIRST_SLOTS);
 	h->override = FLK_AUTO;
@@ -211,6 +218,9 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 	const char *slash = strrchr(base, '/');
 	int fd, error;
 
+	/* Nothing is made that would have to be made anew. */
+	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
+		return error;
 	if (slash == NULL)
 		strcpy(dir, ".");
 	else if ((size_t)(slash - base) + 2 > sizeof(dir))

@@ -12,8 +12,11 @@ int flki_make_new(int dirfd, const char *base, const struct flk_options *options
 /* An empty file, one whose maker died, or another boot's, becomes a limiter of this boot. */
 int flki_make_in_place(int fd, bool persistent, const struct flk_options *options);
 
-/* Can this boot be told from another, and is it the one with this id? */
-bool flki_make_knows_boot(void);
+/*
+ * Can this boot be told from another, and is it the one with this id?  0, -FLK_NOBOOT, or for
+ * want of a descriptor -EMFILE or -ENFILE.
+ */
+int flki_make_learn_boot(void);
 bool flki_make_is_this_boot(const unsigned char id[16]);
 
 /* Is this what a maker leaves that died before it was done? */

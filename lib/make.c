@@ -9,12 +9,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "file.h"
 
@@ -120,8 +122,17 @@ int
 flki_make_reserve(int fd, uint32_t slots)
 {
 	off_t size = (off_t)(HEADER + (uint64_t)slots * sizeof(struct slot));
-	int error = posix_fallocate(fd, 0, size);
+	uint64_t all = UINT64_MAX, saved;
+	int error;
 
+	/*
+	 * A signal would end it with EINTR, and all that was reserved be undone: a frequent one for
+	 * ever.  What comes meanwhile comes right after.  Not by the C library, which does not give
+	 * back the mask of its own signals as it was.
+	 */
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &saved, sizeof(all));
+	error = posix_fallocate(fd, 0, size);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &saved, NULL, sizeof(saved));
 	if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS)
 		return write_zeros(fd, size);
 	return -error;

@@ -96,7 +96,10 @@ arrange_cont(uint64_t deadline, timer_t *timer)
 	return true;
 }
 
-/* As the shell sees one job: it stops when its command stops, by the same signal. */
+/*
+ * As the shell sees one job: it stops when its command stops, by the same signal.  But not when
+ * the deadline is near or past: a CONT that comes before the stop would be lost.
+ */
 static void
 stop_with_it(const struct running *r, int sig)
 {
@@ -110,6 +113,8 @@ stop_with_it(const struct running *r, int sig)
 	 * which is left for run() to see. */
 	if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid != 0)
+		return;
+	if (r->deadline != NEVER && now_ns() + SECOND / 10 >= r->deadline)
 		return;
 	timed = arrange_cont(r->deadline, &timer);
 	sigemptyset(&one);

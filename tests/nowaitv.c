@@ -4,9 +4,10 @@
  *
  *	nowaitv PROGRAM [ARG]...
  *	nowaitv_NAME.t [ARG]...		NAME.t, from the same directory
+ *	nowaitv_eperm_NAME.t [ARG]...
  *
  * All that the program starts is in the same case.  Filters answer ENOSYS or EPERM: the second
- * with TEST_NO_WAITV=EPERM in the environment.
+ * with TEST_NO_WAITV=EPERM in the environment, or by the name.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -39,14 +40,20 @@ take_it_away(unsigned error)
 int
 main(int argc, char **argv)
 {
-	static const char prefix[] = "nowaitv_";
+	static const char prefix[] = "nowaitv_", eperm[] = "eperm_";
 	char path[4096];
 	const char *answer = getenv("TEST_NO_WAITV");
-	char *name = strrchr(argv[0], '/');
+	char *name = strrchr(argv[0], '/'), *test = NULL;
 	size_t dir;
 
 	name = name != NULL ? name + 1 : argv[0];
 	dir = (size_t)(name - argv[0]);
+	if (strncmp(name, prefix, strlen(prefix)) == 0)
+		test = name + strlen(prefix);
+	if (test != NULL && strncmp(test, eperm, strlen(eperm)) == 0) {
+		test += strlen(eperm);
+		answer = "EPERM";
+	}
 	if (answer == NULL || strcmp(answer, "EPERM") != 0)
 		answer = "ENOSYS";
 	if (take_it_away(strcmp(answer, "EPERM") == 0 ? EPERM : ENOSYS) == -1) {
@@ -54,8 +61,8 @@ main(int argc, char **argv)
 		return 0;
 	}
 	setenv("TEST_NO_WAITV", answer, 1);
-	if (strncmp(name, prefix, strlen(prefix)) == 0) {
-		snprintf(path, sizeof(path), "%.*s%s", (int)dir, argv[0], name + strlen(prefix));
+	if (test != NULL) {
+		snprintf(path, sizeof(path), "%.*s%s", (int)dir, argv[0], test);
 		argv[0] = path;
 		execv(path, argv);
 	} else if (argc > 1) {

@@ -94,6 +94,7 @@ claim_slot(struct flk_taker *t)
 			return -FLK_DAMAGED;
 		slot = find_soon(f, n);
 		if (slot == NIL && (error = flki_file_grow(f)) != 0) {
+			n = flki_file_slots(f); /* another may have made the last room */
 			slot = find_slot(f, n, 0, n);
 			if (slot == NIL)
 				return error;

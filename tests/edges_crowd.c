@@ -33,13 +33,15 @@ queue_and_serve(const char *path, int n)
 	struct flk_taker **t = calloc((size_t)n, sizeof(*t));
 	struct flk_request one = { .limit = 1 };
 	struct flk_permit p;
-	int i;
+	int i, error;
 
 	alarm(300);
 	for (i = 0; i < n; i++) {
 		t[i] = taker(f);
-		if (flk_enqueue(t[i], &one) != -EINPROGRESS)
+		if ((error = flk_enqueue(t[i], &one)) != -EINPROGRESS) {
 			atomic_fetch_add(&witness->wrong, 1);
+			tap_note("taker %d of a process: %d, %s", i, error, flk_strerror(error));
+		}
 		atomic_fetch_add(&witness->queued, 1);
 	}
 	for (i = 0; i < n; i++) {

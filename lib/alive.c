@@ -2,8 +2,16 @@
  * alive.c - robust futexes, by the kernel's ABI (Documentation/locking/robust-futex-ABI.rst).
  *
  * In a program that has its robust list to itself (FLK_OWN_ROBUST_LIST: the static flocklimit,
- * one thread, any C library) we keep the list.  Anywhere else it is the C library's, which must
- * be glibc: there a struct alive is its pthread_mutex_t.  Both leave the same words behind.
+ * one thread, any C library) the list's head is ours.  Anywhere else it is the C library's, which
+ * must be glibc: its offset from a list entry to the futex is that of a struct alive.  Both leave
+ * the same words behind.
+ *
+ * The list runs through memory that others can write, so a link is never read from there, only
+ * written: what follows what is known from struct hold.  Ours are the last in the list; those
+ * before them are the C library's own, whose links are this program's.  So the C library does not
+ * read our links either, as pthread_mutex_unlock() would, which writes to where they lead.  The
+ * kernel does, when the thread has ended: a wrong link keeps it from other entries of ours, and it
+ * changes no word but one with this thread's id.
  *
  * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
  * namespaces can both have.  It matters only while somebody has a word as `pending' that is
@@ -14,6 +22,8 @@
 #include "alive.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 
@@ -25,7 +35,26 @@
 
 #define MOST 2000 /* below the kernel's ROBUST_LIST_LIMIT */
 
+#define FEW  4    /* holds without malloc(3) */
+
+/* The kernel's struct robust_list_head.  Entries are the addresses of the `next' members. */
+struct robust {
+	uint64_t first;
+	int64_t futex_offset;
+	uint64_t pending;
+};
+
+#define OFFSET ((int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next))
+
+/* A word that this thread has taken; in the list's order. */
+struct hold {
+	struct alive *alive; /* NULL: of `few', and not in use */
+	uint64_t serial;
+	struct hold *before, *after;
+};
+
 static _Thread_local unsigned taken_here;
+static _Thread_local struct hold few[FEW], *first;
 
 bool
 flki_alive_room(void)
@@ -64,15 +93,19 @@ flki_alive_unwatch(struct alive *a)
 		atomic_fetch_and(&a->word, ~WAITERS);
 }
 
+static void
+free_hold(struct hold *h)
+{
+	if (h >= few && h < few + FEW)
+		h->alive = NULL;
+	else
+		free(h);
+}
+
 #ifdef FLK_OWN_ROBUST_LIST
 
-/* The kernel's struct robust_list_head.  Entries are the addresses of the `next' members. */
-static struct {
-	uint64_t first;
-	int64_t futex_offset;
-	uint64_t pending;
-} robust;
-
+static struct robust own;
+static struct robust *const robust = &own;
 static uint32_t tid;
 
 static uint32_t
@@ -81,71 +114,24 @@ my_tid(void)
 	return tid;
 }
 
-void
+int
 flki_alive_init(void)
 {
 	if (tid != 0)
-		return;
+		return 0;
 	tid = (uint32_t)syscall(SYS_gettid);
-	robust.first = (uint64_t)(uintptr_t)&robust;
-	robust.futex_offset =
-	    (int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next);
-	syscall(SYS_set_robust_list, &robust, sizeof(robust));
-}
-
-/* What the kernel reads must be in memory before what makes it look there. */
-#define IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
-
-bool
-flki_alive_take(struct alive *a)
-{
-	uint32_t word = atomic_load(&a->word);
-	bool taken;
-
-	if (lives(word))
-		return false;
-	robust.pending = (uint64_t)(uintptr_t)&a->next;
-	IN_ORDER();
-	taken = atomic_compare_exchange_strong(&a->word, &word, tid);
-	if (taken) {
-		a->next = robust.first;
-		IN_ORDER();
-		robust.first = (uint64_t)(uintptr_t)&a->next;
-		taken_here++;
-	}
-	IN_ORDER();
-	robust.pending = 0;
-	return taken;
-}
-
-void
-flki_alive_drop(struct alive *a)
-{
-	uint64_t *link = &robust.first, node = (uint64_t)(uintptr_t)&a->next;
-
-	robust.pending = node;
-	IN_ORDER();
-	while (*link != node && *link != (uint64_t)(uintptr_t)&robust)
-		link = (uint64_t *)(uintptr_t)*link;
-	if (*link == node)
-		*link = a->next;
-	IN_ORDER();
-	if (atomic_exchange(&a->word, 0) & WAITERS)
-		flki_futex_wake(&a->word);
-	robust.pending = 0;
-	taken_here--;
+	own.first = (uint64_t)(uintptr_t)&own;
+	own.futex_offset = OFFSET;
+	return syscall(SYS_set_robust_list, &own, sizeof(own)) == -1 ? -errno : 0;
 }
 
 #else
 
-#include <pthread.h>
-
 _Static_assert(sizeof(struct alive) == sizeof(pthread_mutex_t), "not this C library's mutex");
 
-static uint32_t robust_kind; /* what glibc writes into a robust, process-shared mutex */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
+static _Thread_local struct robust *robust;
 static _Thread_local uint32_t tid;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static uint32_t
 my_tid(void)
@@ -155,62 +141,167 @@ my_tid(void)
 	return tid;
 }
 
+/* In a child, whose list the C library has emptied. */
 static void
-forget_tid(void)
+forget(void)
 {
+	struct hold *h;
+
+	while ((h = first) != NULL) {
+		first = h->after;
+		free_hold(h);
+	}
 	tid = 0;
 	taken_here = 0;
 }
 
 static void
-learn_kind(void)
+forget_in_children(void)
 {
-	union {
-		pthread_mutex_t mutex;
-		struct alive alive;
-	} model;
-	pthread_mutexattr_t attr;
-
-	pthread_mutexattr_init(&attr);
-	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-	pthread_mutex_init(&model.mutex, &attr);
-	robust_kind = atomic_load(&model.alive.kind);
-	pthread_atfork(NULL, NULL, forget_tid);
+	pthread_atfork(NULL, NULL, forget);
 }
 
-void
+int
 flki_alive_init(void)
 {
-	pthread_once(&once, learn_kind);
+	struct robust *head;
+	size_t size;
+
+	pthread_once(&once, forget_in_children);
+	if (robust != NULL)
+		return 0;
+	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1)
+		return -errno;
+	if (head == NULL || size != sizeof(*head) || head->futex_offset != OFFSET)
+		return -ENOSYS;
+	robust = head;
+	return 0;
 }
 
-bool
+#endif
+
+/* What the kernel reads must be in memory before what makes it look there. */
+#define IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
+
+#define PI UINT64_C(1) /* in a link to a mutex of the C library's */
+
+static uint64_t
+entry(const struct alive *a)
+{
+	return (uint64_t)(uintptr_t)&a->next;
+}
+
+static uint64_t
+after(const struct hold *h)
+{
+	return h->after != NULL ? entry(h->after->alive) : (uint64_t)(uintptr_t)robust;
+}
+
+/* The link, in the head or in the last of the C library's entries, behind which ours begin. */
+static uint64_t *
+link_to_ours(void)
+{
+	uint64_t ours = first != NULL ? entry(first->alive) : 0;
+	uint64_t *link = &robust->first;
+
+	while (*link != ours && *link != (uint64_t)(uintptr_t)robust)
+		link = (uint64_t *)(uintptr_t)(*link & ~PI);
+	return link;
+}
+
+static struct hold *
+find_hold(const struct alive *a)
+{
+	struct hold *h;
+
+	for (h = first; h != NULL && h->alive != a; h = h->after)
+		;
+	return h;
+}
+
+static struct hold *
+new_hold(void)
+{
+	struct hold *h;
+
+	for (h = few; h < few + FEW; h++)
+		if (h->alive == NULL)
+			return h;
+	return malloc(sizeof(*h));
+}
+
+uint64_t
 flki_alive_take(struct alive *a)
 {
-	pthread_mutex_t *mutex = (void *)a;
-	int error;
+	static _Atomic uint64_t last_serial;
+	uint32_t word = atomic_load(&a->word);
+	struct hold *h;
+	uint64_t *link;
 
-	if (flki_alive_is(a))
-		return false;
-	/* A slot's first claim finds zeros; two at once write the same. */
-	if (atomic_load(&a->kind) != robust_kind)
-		atomic_store(&a->kind, robust_kind);
-	error = pthread_mutex_trylock(mutex);
-	if (error == EOWNERDEAD)
-		error = pthread_mutex_consistent(mutex);
-	taken_here += error == 0;
-	return error == 0;
+	/* In the list twice would be no list: somebody has cleared a word of ours. */
+	if (lives(word) || find_hold(a) != NULL || (h = new_hold()) == NULL)
+		return 0;
+	robust->pending = entry(a);
+	IN_ORDER();
+	if (!atomic_compare_exchange_strong(&a->word, &word, my_tid())) {
+		robust->pending = 0;
+		free_hold(h);
+		return 0;
+	}
+	link = link_to_ours();
+	*h = (struct hold){ a, atomic_fetch_add(&last_serial, 1) + 1, NULL, first };
+	a->next = after(h);
+	IN_ORDER();
+	*link = entry(a);
+	IN_ORDER();
+	robust->pending = 0;
+	if (first != NULL)
+		first->before = h;
+	first = h;
+	taken_here++;
+	return h->serial;
 }
 
 void
 flki_alive_drop(struct alive *a)
 {
-	pthread_mutex_unlock((void *)a);
+	struct hold *h = find_hold(a);
+	uint32_t word = atomic_load(&a->word);
+	uint64_t *link;
+
+	if (h == NULL)
+		return;
+	link = h->before != NULL ? &h->before->alive->next : link_to_ours();
+	robust->pending = entry(a);
+	IN_ORDER();
+	*link = after(h);
+	IN_ORDER();
+	/* Another's by now, if somebody has cleared it. */
+	while ((word & TID_MASK) == my_tid())
+		if (atomic_compare_exchange_weak(&a->word, &word, 0)) {
+			if (word & WAITERS)
+				flki_futex_wake(&a->word);
+			break;
+		}
+	IN_ORDER();
+	robust->pending = 0;
+	if (h->after != NULL)
+		h->after->before = h->before;
+	if (h->before != NULL)
+		h->before->after = h->after;
+	else
+		first = h->after;
+	free_hold(h);
 	taken_here--;
 }
 
-#endif
+bool
+flki_alive_has(const struct alive *a, uint64_t serial)
+{
+	const struct hold *h = find_hold(a);
+
+	return h != NULL && h->serial == serial;
+}
 
 bool
 flki_alive_mine(const struct alive *a)

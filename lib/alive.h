@@ -13,15 +13,16 @@
 /* The kernel looks at so many of a dying thread's words: false when this thread has as many. */
 bool flki_alive_room(void);
 
-/* Before this thread's first flki_alive_take(). */
-void flki_alive_init(void);
+/* Before this thread's first flki_alive_take(); 0, or why there is no robust list. */
+int flki_alive_init(void);
 
-/* True if the word was free, or its owner dead, and is now this thread's. */
-bool flki_alive_take(struct alive *a);
+/* If the word was free, or its owner dead, it is now this thread's: returns a serial number. */
+uint64_t flki_alive_take(struct alive *a);
 void flki_alive_drop(struct alive *a);
 
-/* Does this thread own it? */
+/* Does this thread own it?  By the file's word; and by our own memory, whatever the file says. */
 bool flki_alive_mine(const struct alive *a);
+bool flki_alive_has(const struct alive *a, uint64_t serial);
 
 bool flki_alive_is(const struct alive *a);
 

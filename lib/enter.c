@@ -21,11 +21,14 @@ claimable(const struct slot *s)
 	return (state == FREE || state == IDLE || state == OUT) && !flki_alive_is(&s->alive);
 }
 
-static bool
+/* The serial number of our hold on it, or 0. */
+static uint64_t
 claim(struct slot *s)
 {
-	if (!claimable(s) || !flki_alive_take(&s->alive))
-		return false;
+	uint64_t serial = claimable(s) ? flki_alive_take(&s->alive) : 0;
+
+	if (serial == 0)
+		return 0;
 	/* Another may have had it since we looked, queued, and died. */
 	switch (atomic_load(&s->state)) {
 	case FREE:
@@ -34,7 +37,7 @@ claim(struct slot *s)
 		break;
 	default:
 		flki_alive_drop(&s->alive);
-		return false;
+		return 0;
 	}
 	atomic_fetch_add(&s->gen, 1);
 	atomic_store(&s->state, IDLE);
@@ -42,17 +45,18 @@ claim(struct slot *s)
 	s->uid = (uint32_t)getuid();
 	s->orphan = 0;
 	s->command[0] = '\0';
-	return true;
+	return serial;
 }
 
 static uint32_t
-find_slot(struct file *f, uint32_t n, uint32_t start, uint32_t looks)
+find_slot(struct flk_taker *t, uint32_t n, uint32_t start, uint32_t looks)
 {
+	struct file *f = &t->flk->file;
 	uint32_t k, i;
 
 	for (k = 0; k < looks; k++) {
 		i = (uint32_t)(((uint64_t)start + k) % n);
-		if (claim(&f->slots[i])) {
+		if ((t->serial = claim(&f->slots[i])) != 0) {
 			atomic_store(&f->h->hint, (i + 1) % n);
 			return i;
 		}
@@ -65,14 +69,14 @@ find_slot(struct file *f, uint32_t n, uint32_t start, uint32_t looks)
  * where the last claim ended.  Those who stay long make crowds: look in eight places.
  */
 static uint32_t
-find_soon(struct file *f, uint32_t n)
+find_soon(struct flk_taker *t, uint32_t n)
 {
-	uint32_t hint = atomic_load(&f->h->hint), place, i = NIL;
+	uint32_t hint = atomic_load(&t->flk->file.h->hint), place, i = NIL;
 
 	if (n <= LONG_LOOK)
-		return find_slot(f, n, hint, n);
+		return find_slot(t, n, hint, n);
 	for (place = 0; place < 8 && i == NIL; place++)
-		i = find_slot(f, n, hint + n / 8 * place, LONG_LOOK);
+		i = find_slot(t, n, hint + n / 8 * place, LONG_LOOK);
 	return i;
 }
 
@@ -85,17 +89,18 @@ claim_slot(struct flk_taker *t)
 
 	if (t->slot != NIL)
 		return 0;
-	flki_alive_init();
+	if ((error = flki_alive_init()) != 0)
+		return error;
 	if (!flki_alive_room())
 		return -FLK_CROWDED;
 	for (;;) {
 		n = flki_file_slots(f);
 		if (n == 0)
 			return -FLK_DAMAGED;
-		slot = find_soon(f, n);
+		slot = find_soon(t, n);
 		if (slot == NIL && (error = flki_file_grow(f)) != 0) {
 			n = flki_file_slots(f); /* another may have made the last room */
-			slot = find_slot(f, n, 0, n);
+			slot = find_slot(t, n, 0, n);
 			if (slot == NIL)
 				return error;
 		}
@@ -158,6 +163,7 @@ flki_enter(struct flk_taker *t, struct state *st, bool queueing)
 	st->h = file->h;
 	st->slots = file->slots;
 	st->me = t->slot;
+	st->now_ns = 0;
 	st->bad = false;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
 	got = flki_lock_take(file, t->slot);

@@ -26,6 +26,7 @@ struct flk_taker {
 	struct flk *flk;
 	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
 	uint32_t gen;          /* of our claim to it: a thread may end, and its id come again */
+	uint64_t serial;       /* of our hold on `alive': true even where the file lies */
 	_Atomic bool cancelled;
 	int guard_fd; /* -1: none */
 };

@@ -69,9 +69,9 @@ trusted(const struct stat *sb)
 	return sb->st_mode & S_IWGRP && in_group(sb->st_gid) ? 0 : -FLK_FOREIGN;
 }
 
-/* 0: ours.  -EAGAIN: no limiter of this boot yet, to be made in place. */
+/* 0: ours, with so many slots.  -EAGAIN: no limiter of this boot yet, to be made in place. */
 static int
-check_header(int fd, const struct header *h, bool persistent)
+check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 {
 	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
 	uint32_t n;
@@ -97,6 +97,7 @@ check_header(int fd, const struct header *h, bool persistent)
 	/* It may have grown since its size was asked. */
 	if (fstat(fd, &sb) == -1 || (off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size)
 		return -FLK_DAMAGED;
+	*slots = n; /* what was checked: in the file it may be another by now */
 	return 0;
 }
 
@@ -117,6 +118,7 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 {
 	struct stat sb;
 	enum fs_kind kind;
+	uint32_t slots = 0;
 	int error;
 
 	/* NONBLOCK: a FIFO must not hang us. */
@@ -151,14 +153,14 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	}
 	if ((error = map(f)) != 0)
 		return error;
-	error = check_header(f->fd, f->h, kind == FS_LOCAL);
+	error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
 	if (error == -EAGAIN) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
-		error = check_header(f->fd, f->h, kind == FS_LOCAL);
+		error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
 	}
 	if (error == 0) {
-		atomic_store(&f->backed, atomic_load(&f->h->nslots));
+		atomic_store(&f->backed, slots);
 		f->birth = f->h->birth;
 	}
 	return error;
@@ -226,13 +228,14 @@ flki_file_slots(struct file *f)
 int
 flki_file_grow(struct file *f)
 {
-	uint32_t n = atomic_load(&f->h->nslots), more = 2 * n;
+	uint32_t n = atomic_load(&f->h->nslots), more;
 	int error;
 
 	if (n < FIRST_SLOTS || n < atomic_load(&f->backed))
 		return -FLK_DAMAGED;
 	if (n >= MAX_SLOTS)
 		return -FLK_CROWDED;
+	more = n < MAX_SLOTS / 2 ? 2 * n : MAX_SLOTS;
 	if ((error = flki_make_reserve(f->fd, more)) != 0)
 		return error;
 	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))

@@ -30,7 +30,7 @@ static void
 copy_list(struct state *st, const struct list *list, struct flk_snapshot *snap, uint32_t *n,
 	  uint32_t room)
 {
-	uint32_t i, left = list->count;
+	uint32_t i, left = st->n;
 
 	for (i = list->head; i != NIL && left > 0 && *n < room; left--) {
 		const struct slot *s = flki_state_at(st, i);
@@ -114,7 +114,8 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct flk_snapshot *snap = NULL;
-	uint32_t room = 16, count;
+	uint32_t room = 16;
+	uint64_t count;
 	bool done = false;
 	struct state st;
 	int error;
@@ -130,8 +131,8 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 		if ((error = flki_enter(&me, &st, true)) != 0)
 			break;
 		flki_state_sweep_holders(&st);
-		count = st.h->holders.count + st.h->waiting.count;
-		if ((uint64_t)st.h->holders.count + st.h->waiting.count > st.n) {
+		count = (uint64_t)st.h->holders.count + st.h->waiting.count;
+		if (count > st.n) {
 			st.bad = true; /* the end of this look will mend it */
 			count = 0;
 		} else if (count <= room) {
@@ -146,7 +147,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 		error = flki_quit(&me, &st);
 		if (error != 0 || done)
 			break;
-		room = count + count / 2;
+		room = (uint32_t)(count + count / 2);
 		if (room > MAX_SLOTS)
 			room = MAX_SLOTS;
 	}

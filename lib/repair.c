@@ -3,6 +3,9 @@
  *
  * flki_state_rebuild() may itself be killed at any point: it changes no slot's state but FORGETTING,
  * whose completion is idempotent, so the next one starts from the same truth.
+ *
+ * Who does not keep to the lock may change a link between any two of our looks: each is read once,
+ * and followed through flki_state_at(), and no loop is longer than there are slots.
  */
 #include "state.h"
 
@@ -10,13 +13,13 @@
 static uint32_t
 merge(struct state *st, uint32_t a, uint32_t b)
 {
-	uint32_t head = NIL, *end = &head;
+	uint32_t head = NIL, *end = &head, left = st->n;
 
-	while (a != NIL && b != NIL) {
-		uint32_t *first =
-		    flki_state_at(st, a)->ticket < flki_state_at(st, b)->ticket ? &a : &b;
+	for (; a != NIL && b != NIL && left > 0; left--) {
+		uint64_t ticket = flki_state_at(st, a)->ticket;
+		uint32_t *first = ticket < flki_state_at(st, b)->ticket ? &a : &b;
 		*end = *first;
-		end = &st->slots[*first].next;
+		end = &flki_state_at(st, *first)->next;
 		*first = *end;
 	}
 	*end = a != NIL ? a : b;
@@ -63,23 +66,29 @@ complete_forgetting(struct state *st)
 }
 
 static bool
-sane(const struct state *st, const struct slot *s)
+sane(const struct slot *s)
 {
 	return s->weight >= 1 && s->weight <= FLK_MAX_UNITS && s->limit >= 1 &&
-	       s->limit <= FLK_MAX_UNITS && s->seat < st->n;
+	       s->limit <= FLK_MAX_UNITS;
+}
+
+static bool
+seat_is_taken(struct state *st, uint32_t seat)
+{
+	return (flki_state_at(st, seat / 64)->seat_map >> seat % 64 & 1) != 0;
 }
 
 static bool
 build_holders(struct state *st)
 {
-	uint32_t i, next;
+	uint32_t i, next, left = st->n;
 	uint64_t last = 0;
 
-	for (i = collect(st, HELD); i != NIL; i = next) {
-		struct slot *s = &st->slots[i];
+	for (i = collect(st, HELD); i != NIL && left > 0; i = next, left--) {
+		const struct slot *s = flki_state_at(st, i);
+		uint32_t seat = s->seat;
 		next = s->next;
-		if (!sane(st, s) || s->ticket <= last ||
-		    st->slots[s->seat / 64].seat_map >> s->seat % 64 & 1)
+		if (!sane(s) || seat >= st->n || seat_is_taken(st, seat) || s->ticket <= last)
 			return false;
 		last = s->ticket;
 		flki_state_append(st, &st->h->holders, i);
@@ -93,13 +102,13 @@ build_holders(struct state *st)
 static bool
 build_line(struct state *st)
 {
-	uint32_t i, next;
+	uint32_t i, next, left = st->n;
 	uint64_t last = 0;
 
-	for (i = collect(st, WAITING); i != NIL; i = next) {
-		struct slot *s = &st->slots[i];
+	for (i = collect(st, WAITING); i != NIL && left > 0; i = next, left--) {
+		const struct slot *s = flki_state_at(st, i);
 		next = s->next;
-		if (s->ticket <= last || (s->kind != BARRIER && !sane(st, s)))
+		if (s->ticket <= last || (s->kind != BARRIER && !sane(s)))
 			return false;
 		last = s->ticket;
 		st->h->barriers += s->kind == BARRIER;
@@ -144,11 +153,12 @@ flki_state_rebuild(struct state *st)
 static const char *
 check_list(struct state *st, const struct list *list, uint32_t wanted)
 {
-	uint32_t i, prev = NIL, count = 0;
+	uint32_t i, next, prev = NIL, count = 0;
 	uint64_t last = 0;
 
-	for (i = list->head; i != NIL; i = st->slots[i].next) {
+	for (i = list->head; i != NIL; i = next) {
 		const struct slot *s = flki_state_at(st, i);
+		next = s->next;
 		if (st->bad)
 			return "a link leads outside the file";
 		if (++count > st->n)
@@ -169,11 +179,29 @@ check_list(struct state *st, const struct list *list, uint32_t wanted)
 	return NULL;
 }
 
+static bool
+seats_collide(struct state *st)
+{
+	uint32_t i, j, left = 256, further;
+
+	for (i = st->h->holders.head; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		j = i = s->next;
+		for (further = left - 1; j != NIL && further > 0; further--) {
+			const struct slot *other = flki_state_at(st, j);
+			if (other->seat == s->seat)
+				return true;
+			j = other->next;
+		}
+	}
+	return false;
+}
+
 static const char *
 check_sums(struct state *st)
 {
 	const struct header *h = st->h;
-	uint32_t i, j, held = 0, waiting = 0, barriers = 0, min = 0, count = 0;
+	uint32_t i, held = 0, waiting = 0, barriers = 0, min = 0, count = 0;
 	uint64_t used = 0, seats = 0;
 
 	for (i = 0; i < st->n; i++) {
@@ -193,13 +221,11 @@ check_sums(struct state *st)
 			count = 0;
 		}
 		count += s->limit == min;
-		if (s->seat >= st->n || !(st->slots[s->seat / 64].seat_map >> s->seat % 64 & 1))
+		if (!seat_is_taken(st, s->seat))
 			return "a holder has no seat";
 	}
-	for (i = h->holders.head; i != NIL; i = st->slots[i].next)
-		for (j = st->slots[i].next; j != NIL && held <= 256; j = st->slots[j].next)
-			if (st->slots[i].seat == st->slots[j].seat)
-				return "two holders have one seat";
+	if (held <= 256 && seats_collide(st))
+		return "two holders have one seat";
 	if (held != h->holders.count || waiting != h->waiting.count || barriers != h->barriers)
 		return "a slot is in no list";
 	if (used != h->used)
@@ -216,18 +242,20 @@ static const char *
 check_head(struct state *st)
 {
 	const struct header *h = st->h;
-	uint32_t i = h->waiting.head;
+	uint32_t i = h->waiting.head, left = st->n;
+	const struct slot *head = NULL;
 	uint64_t limit;
 
-	while (i != NIL && st->slots[i].kind == BARRIER)
-		i = st->slots[i].next;
+	for (; i != NIL && left > 0; i = head->next, left--)
+		if ((head = flki_state_at(st, i))->kind != BARRIER)
+			break;
 	if (i == NIL || h->paused)
 		return NULL;
-	limit = h->override >= 0 ? (uint64_t)h->override : st->slots[i].limit;
+	limit = h->override >= 0 ? (uint64_t)h->override : head->limit;
 	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)
 		limit = h->min_limit;
 	limit = limit > h->withheld ? limit - h->withheld : 0;
-	if (limit > 0 && (h->holders.count == 0 || h->used + st->slots[i].weight <= limit))
+	if (limit > 0 && (h->holders.count == 0 || h->used + head->weight <= limit))
 		return "the head of the line waits although it fits";
 	return NULL;
 }

@@ -73,11 +73,14 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	}
 }
 
-/* How far from the head, at most. */
+/* How far from the head, at most: 1 for the head. */
 static uint64_t
 distance(struct state *st, uint32_t me)
 {
-	return flki_state_at(st, me)->ticket - flki_state_at(st, st->h->waiting.head)->ticket + 1;
+	uint64_t first = flki_state_at(st, st->h->waiting.head)->ticket;
+	uint64_t behind = flki_state_at(st, me)->ticket - first;
+
+	return behind < st->n ? behind + 1 : st->n;
 }
 
 static void
@@ -148,6 +151,17 @@ pass_on(struct flk_taker *t, const struct watch *w)
 	return flki_quit(t, &st);
 }
 
+/* Why somebody took us out of the line.  Only a barrier is done by that. */
+static int
+reason_of(const struct slot *s)
+{
+	int32_t reason = s->reason;
+
+	if (reason == 0 && s->kind == BARRIER)
+		return 0;
+	return reason == -FLK_CLOSED ? -FLK_CLOSED : -FLK_EVICTED;
+}
+
 /* Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is. */
 static int
 look(struct flk_taker *t, struct state *st, bool relook)
@@ -174,7 +188,7 @@ look(struct flk_taker *t, struct state *st, bool relook)
 		return 0;
 	case OUT:
 		atomic_store(&s->state, IDLE);
-		return s->reason;
+		return reason_of(s);
 	default:
 		return -FLK_NOPERMIT; /* it never stood in the line */
 	}

@@ -29,8 +29,11 @@ tame(char *text)
 static void
 cut(char *text, size_t most)
 {
-	if (strlen(text) > most)
-		memcpy(text + most - 3, "...", 4);
+	if (strlen(text) <= most)
+		return;
+	text[most] = '\0';
+	if (most >= 3)
+		memcpy(text + most - 3, "...", 3);
 }
 
 static void

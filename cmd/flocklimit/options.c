@@ -369,7 +369,7 @@ options_parse(struct options *o, int argc, char **argv)
 		if ((status = parse_option(o, c, argv)) != -1)
 			return status;
 	}
-	if (argv[optind] != NULL)
+	if (optind < argc)
 		o->command = argv + optind;
 	if (o->line != NULL) {
 		if (o->command != NULL) {

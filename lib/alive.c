@@ -35,7 +35,7 @@
 
 #define MOST 2000 /* below the kernel's ROBUST_LIST_LIMIT */
 
-#define FEW  4    /* holds without malloc(3) */
+#define FEW 4 /* holds without malloc(3) */
 
 /* The kernel's struct robust_list_head.  Entries are the addresses of the `next' members. */
 struct robust {

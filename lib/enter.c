@@ -170,7 +170,9 @@ flki_enter(struct flk_taker *t, struct state *st, bool queueing)
 	st->n = flki_file_slots(file);
 	if (got == STUCK) {
 		uint32_t owner = flki_lock_owner(file->h);
-		atomic_store(&f->stuck_pid, owner < st->n ? file->slots[owner].pid : 0);
+		uint32_t pid = owner < st->n ? file->slots[owner].pid : 0;
+		/* Somebody will be told to kill it: -1 would be everybody. */
+		atomic_store(&f->stuck_pid, pid <= INT32_MAX ? pid : 0);
 		return -FLK_STUCK;
 	}
 	st->n = flki_file_slots(file);

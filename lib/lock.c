@@ -21,10 +21,12 @@
 #include "alive.h"
 #include "futex.h"
 
-#define SLEEPERS   UINT64_C(1)
-#define SPINS      200
-#define NAP_NS     UINT64_C(2000000)
-#define PATIENCE   1000 /* naps, of one owner's: 2 s, and our own being stopped is no time */
+#define SLEEPERS UINT64_C(1)
+#define SPINS    200
+#define NAP_NS   UINT64_C(2000000)
+#ifndef PATIENCE      /* the fuzzers have less */
+#define PATIENCE 1000 /* naps, of one owner's: 2 s, and our own being stopped is no time */
+#endif
 #define SLOT_OF(v) ((uint32_t)(v) >> 1)
 #define WHO(v)     ((v) & ~SLEEPERS)
 

@@ -1,0 +1,362 @@
+#include "life.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "internal.h"
+
+#define TAKERS   4
+#define STEPS    64 /* enough to fill a line, lie about it, and look at it from all sides */
+#define PRISTINE (HEADER + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
+#define AWAIT_MS 2000
+
+struct life {
+	char path[256];
+	int fd;    /* ours, not the limiter's */
+	char *map; /* the same memory, mapped once more */
+	size_t size;
+	struct flk *f;
+	struct flk_taker *t[TAKERS];
+	const struct life_watch *watch;
+};
+
+/* Any bytes over any place. */
+static void
+overlay(struct life *l, struct bytes *b)
+{
+	size_t at = take16(b), n = take8(b);
+
+	for (; n > 0; n--, at++) {
+		uint8_t byte = take8(b);
+		if (at < l->size)
+			__atomic_store_n(l->map + at, (char)byte, __ATOMIC_RELAXED);
+	}
+}
+
+/* ---- the file ---- */
+
+static void
+pristine_image(const char *path, char image[PRISTINE])
+{
+	static char kept[PRISTINE];
+	static bool have;
+	struct flk_options options = { .limit = 3 };
+	struct flk *f;
+	int fd;
+
+	if (!have) {
+		require(flk_attach(&f, path, &options) == 0);
+		flk_detach(f);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		require(fd != -1 && read(fd, kept, sizeof(kept)) == (ssize_t)sizeof(kept));
+		close(fd);
+		unlink(path);
+		have = true;
+	}
+	memcpy(image, kept, sizeof(kept));
+}
+
+static off_t
+chosen_size(struct bytes *b)
+{
+	switch (take8(b) % 32) { /* the large ones are slow */
+	case 0:
+		return HEADER;
+	case 1:
+		return take16(b);
+	case 2:
+		return HEADER + (off_t)take8(b) * (off_t)sizeof(struct slot);
+	case 3:
+		return (off_t)MAP_BYTES;
+	case 4:
+		return (off_t)MAP_BYTES + take16(b);
+	default:
+		return PRISTINE;
+	}
+}
+
+static void
+make_file(struct life *l, off_t size)
+{
+	char image[PRISTINE];
+
+	snprintf(l->path, sizeof(l->path), "%s/limiter", fuzz_dir());
+	pristine_image(l->path, image);
+	l->fd = open(l->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	require(l->fd != -1);
+	require(write(l->fd, image, sizeof(image)) == (ssize_t)sizeof(image));
+	require(ftruncate(l->fd, size) == 0);
+	l->size = (size_t)size < MAP_BYTES ? (size_t)size : MAP_BYTES;
+	l->map = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd, 0);
+	require(l->map != MAP_FAILED);
+}
+
+/* ---- steps ---- */
+
+enum step {
+	LIE,
+	OVERLAY,
+	TRY,
+	ENQUEUE,
+	WAIT,
+	WAIT_CANCELLED,
+	LEAVE,
+	RELEASE,
+	RELEASE_UNITS,
+	FORGET,
+	SNAPSHOT,
+	CHECK,
+	PLACE,
+	HOLDS,
+	OVERRIDE,
+	PAUSE,
+	RESUME,
+	CLOSE,
+	REOPEN,
+	SET_LIMIT,
+	RESTORE,
+	WAIT_IDLE,
+	PERMIT,
+	GUARD,
+	ANOTHER_TAKER,
+	VERIFY,
+	GUARD_BYTE,
+	ATTACH,
+	LAST_STEP
+};
+
+static struct timespec
+soon(struct bytes *b)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += take8(b) % 4 * 300000L; /* at most a ms, and at once */
+	t.tv_sec += t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
+/* Whatever the file says, what comes out is success or an error that there is. */
+static void
+one_of_ours(int code)
+{
+	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_BUSY) ||
+		(code < 0 && code > -4096));
+	require(flk_strerror(code) != NULL);
+}
+
+static void
+look_at_copies(struct life *l, struct flk_taker *t, uint8_t which)
+{
+	struct flk_snapshot *s;
+	struct flk_place place;
+	char why[100] = "";
+	uint32_t i;
+
+	if (which == SNAPSHOT) {
+		int code = flk_snapshot(l->f, &s);
+		one_of_ours(code);
+		if (code != 0)
+			return;
+		require(s->holders <= MAX_SLOTS && s->waiters <= MAX_SLOTS);
+		for (i = 0; i < s->holders + s->waiters; i++)
+			require(strnlen(s->entry[i].command, FLK_COMMAND) < FLK_COMMAND);
+		free(s);
+	} else if (which == CHECK) {
+		one_of_ours(flk_check(l->f, why, sizeof(why)));
+		require(strnlen(why, sizeof(why)) < sizeof(why));
+	} else {
+		int code = flk_place(t, &place);
+		one_of_ours(code);
+		if (code == 0) {
+			require(strnlen(place.head.command, FLK_COMMAND) < FLK_COMMAND);
+			require(strnlen(place.oldest.command, FLK_COMMAND) < FLK_COMMAND);
+		}
+	}
+}
+
+static void
+take_step(struct life *l, struct flk_taker **t, struct bytes *b)
+{
+	struct flk_request want = { .weight = 1, .limit = 3, .command = "make -j4" };
+	uint8_t step = take8(b) % LAST_STEP;
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+	struct flk_permit permit;
+	struct timespec deadline;
+	struct lie lie;
+	struct flk *other;
+	int fd;
+
+	switch (step) {
+	case LIE:
+		lie = life_lie(b);
+		life_tell(l->map, l->size, &lie);
+		break;
+	case OVERLAY:
+		overlay(l, b);
+		break;
+	case TRY:
+	case ENQUEUE:
+		want.weight = take8(b) % 4;
+		want.limit = take8(b) % 5;
+		want.limit_queue = (want.limit & 1) != 0;
+		want.max_queue = 2;
+		one_of_ours(step == TRY ? flk_try(*t, &want) : flk_enqueue(*t, &want));
+		break;
+	case WAIT:
+		deadline = soon(b);
+		one_of_ours(flk_wait(*t, &deadline, NULL));
+		break;
+	case WAIT_CANCELLED: /* without a deadline, but told to stop */
+		flk_cancel(*t);
+		one_of_ours(flk_wait(*t, NULL, NULL));
+		break;
+	case LEAVE:
+		one_of_ours(flk_leave(*t));
+		break;
+	case RELEASE:
+		one_of_ours(flk_release(*t));
+		break;
+	case RELEASE_UNITS:
+		one_of_ours(flk_release_units(*t, take8(b) % 4));
+		break;
+	case FORGET:
+		one_of_ours(flk_forget(*t));
+		break;
+	case SNAPSHOT:
+	case CHECK:
+	case PLACE:
+		look_at_copies(l, *t, step);
+		break;
+	case HOLDS:
+		flk_holds(l->f, take32(b), take8(b), &permit);
+		break;
+	case OVERRIDE:
+		one_of_ours(flk_override(l->f, (int64_t)(take8(b) % 5) - 1));
+		break;
+	case PAUSE:
+		one_of_ours(flk_pause(l->f));
+		break;
+	case RESUME:
+		one_of_ours(flk_resume(l->f));
+		break;
+	case CLOSE:
+		one_of_ours(flk_close(l->f));
+		break;
+	case REOPEN:
+		one_of_ours(flk_reopen(l->f));
+		break;
+	case SET_LIMIT:
+		one_of_ours(flk_set_limit(l->f, take8(b) % 5));
+		break;
+	case RESTORE:
+		one_of_ours(flk_restore(l->f, take8(b)));
+		break;
+	case WAIT_IDLE:
+		deadline = soon(b);
+		one_of_ours(flk_wait_idle(*t, &deadline));
+		break;
+	case PERMIT:
+		one_of_ours(flk_permit(*t, &permit));
+		break;
+	case GUARD:
+		one_of_ours(flk_guard(*t, &fd));
+		break;
+	case ANOTHER_TAKER:
+		flk_taker_free(*t);
+		require(flk_taker_new(t, l->f) == 0);
+		break;
+	case VERIFY:
+		one_of_ours(flk_verify(l->f));
+		break;
+	case GUARD_BYTE: /* as a command has it whose wrapper is dead */
+		lock.l_start = GUARD_BASE + take8(b) % LIE_SLOTS;
+		fcntl(l->fd, F_OFD_SETLK, &lock);
+		break;
+	default:
+		fd = flk_attach(&other, l->path, NULL);
+		one_of_ours(fd);
+		if (fd == 0)
+			flk_detach(other);
+		break;
+	}
+}
+
+/* ---- the end ---- */
+
+/* The kernel reads this list when the thread dies, and the C library writes to it. */
+static void
+no_robust_list_left(void)
+{
+	struct {
+		uint64_t first;
+	} * head;
+	size_t size;
+
+	require(syscall(SYS_get_robust_list, 0, &head, &size) == 0);
+	require(head->first == (uint64_t)(uintptr_t)head);
+}
+
+static void
+end_life(struct life *l)
+{
+	struct flock unlock = { .l_type = F_UNLCK };
+	int i, ms;
+
+	fcntl(l->fd, F_OFD_SETLK, &unlock);
+	for (i = 0; i < TAKERS; i++)
+		flk_taker_free(l->t[i]);
+	for (ms = 0; !flki_orphan_none_watched(l->f); ms++) {
+		require(ms < AWAIT_MS);
+		usleep(1000);
+	}
+	flk_detach(l->f);
+	no_robust_list_left();
+}
+
+void
+life_live(struct bytes *b, const struct life_watch *watch)
+{
+	struct life l = { .watch = watch };
+	unsigned lies, steps;
+	struct lie lie;
+	int i, code;
+
+	make_file(&l, chosen_size(b));
+	for (lies = take8(b) % 64; lies > 0; lies--) {
+		lie = life_lie(b);
+		life_tell(l.map, l.size, &lie);
+	}
+	code = flk_attach(&l.f, l.path, NULL);
+	one_of_ours(code);
+	if (code == 0) {
+		struct stat sb;
+		/* an empty file has become a limiter by now */
+		require(fstat(l.fd, &sb) == 0);
+		l.size = (size_t)sb.st_size < MAP_BYTES ? (size_t)sb.st_size : MAP_BYTES;
+		for (i = 0; i < TAKERS; i++)
+			require(flk_taker_new(&l.t[i], l.f) == 0);
+		if (watch != NULL)
+			watch->before(watch->ctx, l.map, l.size);
+		for (steps = 0; b->left > 0 && steps < STEPS; steps++) {
+			if (watch != NULL)
+				watch->step(watch->ctx);
+			take_step(&l, &l.t[take8(b) % TAKERS], b);
+		}
+		if (watch != NULL)
+			watch->after(watch->ctx);
+		end_life(&l);
+	}
+	munmap(l.map, MAP_BYTES);
+	close(l.fd);
+	unlink(l.path);
+}

@@ -1,0 +1,103 @@
+/*
+ * options.c - a command line, and the environment that it is read with.  The input's first lines
+ * are FLOCKLIMIT_NAME and SHELL, if they are not empty; then come the words.
+ */
+#include "fuzz.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "place.h"
+
+/* What --help and --version print goes nowhere. */
+static ssize_t
+swallow(int fd, const void *text, size_t size)
+{
+	require(fd == STDOUT_FILENO && memchr(text, '\0', size) == NULL);
+	return (ssize_t)size;
+}
+
+#define write swallow
+#include "cmd/flocklimit/options.c"
+#undef write
+
+#define WORDS 40
+
+static unsigned said;
+
+void
+say(const char *limiter, const char *format, ...)
+{
+	char line[4096];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(line, sizeof(line), format, ap);
+	va_end(ap);
+	require(limiter == NULL || strlen(limiter) < SIZE_MAX);
+	said++;
+}
+
+static void
+set(const char *name, const char *value)
+{
+	if (value != NULL && *value != '\0')
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static void
+check_result(const struct options *o, char **argv, bool name_given)
+{
+	require(o->weight >= 1 && o->weight <= FLK_MAX_UNITS);
+	require(o->limit == 0 || o->weight <= o->limit);
+	require(o->limit <= FLK_MAX_UNITS && o->percent <= 100000);
+	require(o->limit == 0 || o->percent == 0);
+	require(o->conflict_exit >= 0 && o->conflict_exit <= 255);
+	require(o->signal >= 1 && o->signal <= 64);
+	require((o->mode & ~0775u) == 0);
+	require((o->command == NULL) == (o->hold_for != 0));
+	require(o->limiter != NULL && *o->limiter != '\0');
+	require(o->command == NULL || o->command[0] != NULL);
+	require(o->run_timeout_ns != 0 && o->kill_after_ns != 0);
+	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
+	require(o->line != NULL || o->command == NULL || o->command > argv);
+	/* The default is always a name, whatever the command is called. */
+	if (!name_given && o->file == NULL && o->name == NULL)
+		require(flki_place_is_name(o->limiter));
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bytes b = { data, size };
+	char *given[WORDS + 1], **argv, *name = take_line(&b), *shell = take_line(&b);
+	struct options o;
+	int argc = 0, i, status;
+
+	set("FLOCKLIMIT_NAME", name);
+	set("SHELL", shell);
+	/* Even no word at all, not even the program's. */
+	while (argc <= WORDS && (given[argc] = take_line(&b)) != NULL)
+		argc++;
+	argv = calloc((size_t)argc + 1, sizeof(*argv));
+	require(argv != NULL);
+	memcpy(argv, given, (size_t)argc * sizeof(*argv)); /* getopt moves them around */
+	optind = argc > 0 ? 0 : 1;                         /* 0: glibc begins anew */
+	said = 0;
+	status = options_parse(&o, argc, argv);
+	if (status == -1)
+		check_result(&o, argv, name != NULL && *name != '\0');
+	else
+		require(status == 0 || (status == 125 && said == 1));
+	for (i = 0; i < argc; i++)
+		free(given[i]);
+	free(argv);
+	free(name);
+	free(shell);
+	return 0;
+}

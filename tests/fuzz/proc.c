@@ -1,0 +1,131 @@
+/*
+ * proc.c - what the system and the caller tell us in text: /proc/PID/stat, the cgroup's files, the
+ * chain in FLOCKLIMIT_HELD, and an environment to hand on.  The input's first byte chooses.
+ */
+#include "fuzz.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct bytes files; /* what is read next: a length, and so many bytes */
+
+static int
+fake_open(const char *path, int flags)
+{
+	require(path[0] == '/' && strlen(path) < 4096 && (flags & O_ACCMODE) == O_RDONLY);
+	if (take8(&files) % 4 == 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return 1000;
+}
+
+static ssize_t
+fake_read(int fd, void *text, size_t size)
+{
+	size_t n = take16(&files);
+
+	require(fd == 1000);
+	if (n == UINT16_MAX) {
+		errno = EIO;
+		return -1;
+	}
+	if (n > files.left)
+		n = files.left;
+	if (n > size)
+		n = size;
+	memcpy(text, files.p, n);
+	files.p += n;
+	files.left -= n;
+	return (ssize_t)n;
+}
+
+static int
+fake_close(int fd)
+{
+	require(fd == 1000);
+	return 0;
+}
+
+#define open  fake_open
+#define read  fake_read
+#define close fake_close
+#include "cmd/flocklimit/process.c"
+#include "cmd/flocklimit/cpus.c"
+#undef open
+#undef read
+#undef close
+#include "cmd/flocklimit/environment.c"
+
+/* A limiter with the permits of slots 0 to 3, by tickets 1 to 4. */
+uint64_t
+flk_identity(const struct flk *limiter)
+{
+	(void)limiter;
+	return 0xabcdef;
+}
+
+bool
+flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
+{
+	(void)limiter;
+	*permit = (struct flk_permit){ ticket, 1, 4, slot };
+	return slot < 4 && ticket == slot + 1;
+}
+
+static void
+check_environment(void)
+{
+	struct flk_permit permit = {
+		.weight = UINT32_MAX, .limit = UINT32_MAX, .seat = UINT32_MAX, .ticket = UINT64_MAX
+	};
+	char **saved = environ, *fake[16], **envp, *name, link[HELD_LINK];
+	size_t n, i, held = 0;
+
+	name = take_line(&files);
+	for (n = 0; n < 15 && (fake[n] = take_line(&files)) != NULL; n++)
+		;
+	fake[n] = NULL;
+	environ = fake;
+	if (environment_find(NULL, &permit))
+		require(permit.seat < 4 && permit.ticket == permit.seat + 1);
+	environment_link(NULL, UINT32_MAX, UINT64_MAX, link);
+	require(strlen(link) < sizeof(link));
+	envp = environment_make(name != NULL ? name : "", &permit, n % 2 ? link : NULL);
+	environ = saved;
+	require(envp != NULL);
+	for (i = 0; envp[i] != NULL; i++)
+		held += strncmp(envp[i], "FLOCKLIMIT_HELD=", 16) == 0;
+	require(held == 1 && i <= n + 6);
+	free(envp);
+	free(name);
+	while (n > 0)
+		free(fake[--n]);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	pid_t parent;
+	char state;
+	uint32_t n;
+
+	files = (struct bytes){ data, size };
+	switch (take8(&files) % 3) {
+	case 0:
+		process_stat((pid_t)take32(&files), &state, &parent);
+		process_is_stopped(-1);
+		break;
+	case 1:
+		n = cpus(take32(&files) % 100000 + 1);
+		require(n >= 1 && n <= FLK_MAX_UNITS);
+		break;
+	default:
+		check_environment();
+		break;
+	}
+	return 0;
+}

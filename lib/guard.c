@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
+#endif
 
 static struct flock
 byte_lock(short type, uint32_t slot)

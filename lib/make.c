@@ -20,7 +20,9 @@
 
 #include "file.h"
 
+#ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
+#endif
 
 /* This boot's id, or zeros as long as it is not known; it does not change. */
 static unsigned char boot_id[16];

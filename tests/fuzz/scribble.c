@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #define LIES         8
-#define WORDS_A_STEP 400
+#define WORDS_A_STEP 5000
 
 struct scribbler {
 	struct lie lie[LIES];
@@ -20,6 +20,7 @@ struct scribbler {
 	void *map;
 	size_t size;
 	_Atomic long allowed; /* words; -1: it is over */
+	_Atomic long written;
 	pthread_t thread;
 };
 
@@ -27,18 +28,18 @@ static void *
 scribble(void *arg)
 {
 	struct scribbler *s = arg;
-	long written = 0, allowed;
-	unsigned spin;
+	long allowed;
+	unsigned spin, written = 0;
 
 	while ((allowed = atomic_load(&s->allowed)) != -1) {
-		if (written >= allowed) {
+		if ((long)written >= allowed) {
 			sched_yield();
 			continue;
 		}
-		life_tell(s->map, s->size, &s->lie[(unsigned long)written % s->lies]);
-		for (spin = (unsigned)(written * 7) % 61; spin > 0; spin--)
+		life_tell(s->map, s->size, &s->lie[written % s->lies]);
+		for (spin = written * 7 % 31; spin > 0; spin--)
 			atomic_signal_fence(memory_order_seq_cst);
-		written++;
+		atomic_store_explicit(&s->written, ++written, memory_order_relaxed);
 	}
 	return NULL;
 }
@@ -57,8 +58,13 @@ static void
 step(void *ctx)
 {
 	struct scribbler *s = ctx;
+	long before = atomic_load(&s->written);
+	int i;
 
 	atomic_fetch_add(&s->allowed, WORDS_A_STEP);
+	/* The step begins when the writing has, as far as the scheduler lets it. */
+	for (i = 0; i < 100 && atomic_load(&s->written) == before; i++)
+		sched_yield();
 }
 
 static void

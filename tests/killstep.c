@@ -1,0 +1,515 @@
+/*
+ * killstep.c - a taker is killed after every instruction of every operation, and the one that
+ * mends what it left after every instruction of that.
+ *
+ *	killstep.t                      a sample, bounded by time
+ *	killstep.t -a                   everything, on all CPUs
+ *	killstep.t -o NAME -k K [-j J] [-y STYLE]       that one kill
+ *
+ * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME is about this operation only, and
+ * -l lists them.
+ *
+ * Two kills between which neither the file nor what the kernel was told has changed leave the same
+ * behind.  So the first kill is made at every point; the second at every point too, but after
+ * one first kill of those that leave the same.
+ */
+#include "killstep.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "common.h"
+
+#define MOST_WORKERS 64
+#define TOLD         8 /* failures of one operation that are printed */
+#define SPLIT        4 /* shares of one operation */
+
+struct tally {
+	uint64_t first, second, states, failures, ns;
+	long points, most_second;
+};
+
+struct shared {
+	unsigned next;
+	struct tally tally[MOST_WORKERS][128];
+};
+
+static struct shared *shared;
+static struct stage stage;
+static struct trace trace, second_trace;
+static uint64_t seed;
+static bool first_only;
+
+/* ---- one round ---- */
+
+static const void *
+bytes(const struct stage *s, size_t *n)
+{
+	*n = s->eye == NULL ? 0 : HEADER + FIRST_SLOTS * sizeof(struct slot);
+	return s->eye == NULL ? NULL : s->eye->file.h;
+}
+
+/* Did the file change since we last asked? */
+static bool
+changed(const struct stage *s, bool start)
+{
+	static unsigned char *before;
+	size_t n;
+	const void *now = bytes(s, &n);
+	bool differs;
+
+	if (n == 0)
+		return start;
+	if (before == NULL && (before = malloc(n)) == NULL)
+		tap_bail("memory");
+	differs = start || memcmp(before, now, n) != 0;
+	if (differs)
+		memcpy(before, now, n);
+	return differs;
+}
+
+/* The victim sleeps: what ends that?  False if nothing will. */
+static bool
+end_sleep(struct stage *s, struct actor *a, bool *helped)
+{
+	if (a != &s->cast[VICTIM])
+		return false;
+	if (s->op->asleep != NULL && !*helped) {
+		*helped = true;
+		s->op->asleep(s);
+		actor_refresh(a);
+	} else if (s->op->flags & SLEEPS_ON) {
+		actor_wait_up(a);
+	}
+	return a->where != ASLEEP;
+}
+
+/*
+ * Lets it go on for so many points, or to the end of what it does; returns how many it was.  With
+ * `record' the trace is written, without it is made use of.
+ */
+static long
+walk(struct stage *s, struct actor *a, long points, struct trace *t, bool record)
+{
+	bool helped = false;
+	long at = 0, leapt;
+
+	if (record) {
+		trace_reset(t);
+		changed(s, true);
+		trace_add(t, a, true);
+	}
+	while (at < points && !s->failed) {
+		if (a->where == ASLEEP && !end_sleep(s, a, &helped))
+			break;
+		if (!record && points <= t->points) {
+			leapt = actor_leap(a, t, at, points);
+			if (leapt != at) {
+				at = leapt;
+				continue;
+			}
+		}
+		if (!actor_step(a))
+			break;
+		at++;
+		if (record)
+			trace_add(t, a, changed(s, false));
+	}
+	if (record)
+		trace_finish(t);
+	if (a->crash != 0)
+		stage_fail(s, "killed by signal %d, not by us", a->crash);
+	return at;
+}
+
+static void
+set_up(struct stage *s, const struct operation *op)
+{
+	struct actor *victim = &s->cast[VICTIM];
+
+	stage_open(s, op);
+	if (op->before != NULL)
+		op->before(s);
+	actor_start(victim, s->path);
+	if (!(op->flags & RAW)) {
+		actor_do_at_once(victim, come);
+		if (victim->desk->code != 0)
+			stage_fail(s, "the victim can't come");
+	}
+	if (op->ready != NULL)
+		actor_do_at_once(victim, op->ready);
+	if (op->around != NULL)
+		op->around(s);
+	actor_begin(victim, op->steps);
+}
+
+/* Who comes to mend what the victim left: one who was woken by it, or a newcomer, or nobody. */
+static struct actor *
+mender(struct stage *s, unsigned style)
+{
+	int i, who;
+
+	stage_look_around(s);
+	for (i = 0; i < CAST; i++) {
+		who = style & BACKWARD ? CAST - 1 - i : i;
+		if (s->cast[who].where == WOKEN)
+			return &s->cast[who];
+	}
+	if (s->op->flags & NO_FILE) {
+		actor_start(&s->cast[VICTIM], s->path);
+		actor_begin(&s->cast[VICTIM], be_made);
+		return &s->cast[VICTIM];
+	}
+	if (s->eye->file.h->lock == 0 || s->cast[STEWARD].where != AT_DESK)
+		return NULL;
+	actor_begin(&s->cast[STEWARD], take_one);
+	return &s->cast[STEWARD];
+}
+
+/*
+ * Killed after k, and if j is not -1 the mender after j; true if all that must hold then does.
+ * With `record' the mender's trace is taken and it is killed at the end; *points is where it was.
+ */
+static bool
+play(struct stage *s, const struct operation *op, long k, long j, unsigned style, bool record,
+     long *points)
+{
+	struct actor *a;
+
+	set_up(s, op);
+	walk(s, &s->cast[VICTIM], k, &trace, false);
+	actor_kill(&s->cast[VICTIM]);
+	if (j >= 0) {
+		a = mender(s, style);
+		*points = a == NULL ? -1 : walk(s, a, j, &second_trace, record);
+		if (a != NULL)
+			actor_kill(a);
+		else if (record)
+			second_trace.points = -1;
+	}
+	stage_look_around(s);
+	if (op->after != NULL && !s->failed)
+		op->after(s);
+	if (!record || !s->failed)
+		stage_drain(s, style);
+	stage_close(s);
+	return !s->failed;
+}
+
+/* All of it, unharmed: its trace, and that it does what the table says. */
+static bool
+rehearse(struct stage *s, const struct operation *op)
+{
+	struct actor *victim = &s->cast[VICTIM];
+	int code;
+
+	set_up(s, op);
+	walk(s, victim, LONG_MAX, &trace, true);
+	code = victim->where == ASLEEP ? -EINPROGRESS : victim->desk->code;
+	if (code != op->code)
+		stage_fail(s, "it returns %d (%s), not %d", code, flk_strerror(code), op->code);
+	actor_kill(victim);
+	stage_look_around(s);
+	if (op->after != NULL && !s->failed)
+		op->after(s);
+	stage_drain(s, 0);
+	stage_close(s);
+	return !s->failed;
+}
+
+/* ---- sweeps ---- */
+
+static void
+report(struct tally *t, const struct operation *op, long k, long j, unsigned style)
+{
+	if (t->failures++ >= TOLD)
+		return;
+	tap_note("%s: killed after %ld of %ld%s", op->name, k, trace.points,
+		 j < 0 ? "" : ", and the mender:");
+	if (j >= 0)
+		tap_note("  after %ld of %ld", j, second_trace.points);
+	tap_note("  %s", stage.why);
+	if (j >= 0)
+		tap_note("  again: -o '%s' -k %ld -j %ld -y %u -s %llu", op->name, k, j, style,
+			 (unsigned long long)seed);
+	else
+		tap_note("  again: -o '%s' -k %ld -y %u -s %llu", op->name, k, style,
+			 (unsigned long long)seed);
+}
+
+static void
+kill_once(struct tally *t, const struct operation *op, long k, unsigned style)
+{
+	t->first++;
+	if (!play(&stage, op, k, -1, style, false, NULL))
+		report(t, op, k, -1, style);
+}
+
+static bool
+kill_twice(struct tally *t, const struct operation *op, long k, long j, unsigned style)
+{
+	long points = 0;
+	bool passed = play(&stage, op, k, j, style, false, &points);
+
+	t->second += points >= 0;
+	if (!passed)
+		report(t, op, k, j, style);
+	return points >= 0;
+}
+
+/* The mender's trace after a kill at k: false if nobody has anything to mend. */
+static bool
+rehearse_mender(struct tally *t, const struct operation *op, long k)
+{
+	long points = -1;
+
+	if (!play(&stage, op, k, LONG_MAX, 0, true, &points) && points >= 0)
+		report(t, op, k, points, 0);
+	if (points > t->most_second)
+		t->most_second = points;
+	return points >= 0;
+}
+
+/* One share of everything about one operation. */
+static void
+sweep(struct tally *t, const struct operation *op, unsigned share, unsigned shares)
+{
+	long k, j, states = 0, index = -1;
+
+	if (!rehearse(&stage, op)) {
+		report(t, op, trace.points, -1, 0);
+		return;
+	}
+	t->points = trace.points;
+	for (k = 0; k <= trace.points && t->failures < TOLD; k++)
+		if ((unsigned long)k % shares == share) {
+			kill_once(t, op, k, 0);
+			kill_once(t, op, k, BACKWARD | BY_DEATH);
+		}
+	if (first_only)
+		return;
+	for (k = 0; k <= trace.points; k++)
+		states += trace.changed[k];
+	for (k = 0; k <= trace.points && t->failures < TOLD; k++) {
+		if (!trace.changed[k] || (unsigned long)++index % shares != share)
+			continue;
+		if (!rehearse_mender(t, op, k))
+			continue;
+		t->states++;
+		for (j = 0; j <= second_trace.points && t->failures < TOLD; j++)
+			if (second_trace.changed[j] || j % states == index)
+				kill_twice(t, op, k, j, j % 2 ? 0 : BY_DEATH);
+	}
+}
+
+/* Spread over the operation from a random offset, until the time is over. */
+static void
+sample(struct tally *t, const struct operation *op, uint64_t until)
+{
+	enum { STRIDES = 16 };
+	long k, i, offset;
+
+	if (!rehearse(&stage, op)) {
+		report(t, op, trace.points, -1, 0);
+		return;
+	}
+	t->points = trace.points;
+	offset = random_below((uint32_t)trace.points + 1);
+	for (i = 0; i < STRIDES && t->failures < TOLD && (i < 2 || now_ns() < until); i++) {
+		/* Bit-reversed, so that it is spread evenly wherever the time ends. */
+		k = (i & 1) * 8 + (i & 2) * 2 + (i & 4) / 2 + (i & 8) / 8;
+		k = (offset + k * trace.points / STRIDES) % (trace.points + 1);
+		kill_once(t, op, k, random_below(STYLES));
+		while (k > 0 && !trace.changed[k])
+			k--;
+		if (i % 4 != 1 || !rehearse_mender(t, op, k) || second_trace.points < 1)
+			continue;
+		t->states++;
+		kill_twice(t, op, k, random_below((uint32_t)second_trace.points),
+			   random_below(2) ? 0 : BY_DEATH);
+	}
+}
+
+/* ---- workers ---- */
+
+static void
+work(unsigned me, bool all, const char *only, double seconds)
+{
+	unsigned jobs = all ? operations_count * SPLIT : operations_count, i, o;
+	uint64_t start = now_ns(), began;
+
+	while ((i = __atomic_fetch_add(&shared->next, 1, __ATOMIC_SEQ_CST)) < jobs) {
+		o = all ? i / SPLIT : i;
+		if (only != NULL && strcmp(only, operations[o].name) != 0)
+			continue;
+		random_seed(seed + o);
+		began = now_ns();
+		if (all)
+			sweep(&shared->tally[me][o], &operations[o], i % SPLIT, SPLIT);
+		else
+			sample(&shared->tally[me][o], &operations[o],
+			       start + (uint64_t)(seconds * 1e9 * (o + 1) / operations_count));
+		shared->tally[me][o].ns += now_ns() - began;
+	}
+}
+
+static unsigned
+cpus(void)
+{
+	cpu_set_t set;
+	unsigned n;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == -1)
+		return 1;
+	n = (unsigned)CPU_COUNT(&set);
+	return n < MOST_WORKERS ? n : MOST_WORKERS;
+}
+
+static void
+run_workers(unsigned n, bool all, const char *only, double seconds)
+{
+	pid_t pid[MOST_WORKERS];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		pid[i] = fork_child();
+		if (pid[i] == 0) {
+			begin(all ? 4 * 3600 : 100);
+			work(i, all, only, seconds);
+			exit(0);
+		}
+	}
+	for (i = 0; i < n; i++)
+		ok(reap_child(pid[i]) == 0, "worker %u comes to its end", i);
+}
+
+static void
+sum_up(unsigned n, bool all, const char *only)
+{
+	struct tally sum = { .failures = 0 };
+	unsigned i, o;
+
+	for (o = 0; o < operations_count; o++) {
+		struct tally t = { .failures = 0 };
+		if (only != NULL && strcmp(only, operations[o].name) != 0)
+			continue;
+		for (i = 0; i < n; i++) {
+			const struct tally *w = &shared->tally[i][o];
+			t.first += w->first;
+			t.second += w->second;
+			t.states += w->states;
+			t.failures += w->failures;
+			t.ns += w->ns;
+			t.points = w->points > t.points ? w->points : t.points;
+			t.most_second =
+			    w->most_second > t.most_second ? w->most_second : t.most_second;
+		}
+		sum.first += t.first;
+		sum.second += t.second;
+		sum.failures += t.failures;
+		ok(t.failures == 0 && t.first > 0,
+		   "%s, %ld points: %llu kills; %llu of its mender, in %llu states, of up to %ld "
+		   "points; %.1f s",
+		   operations[o].name, t.points, (unsigned long long)t.first,
+		   (unsigned long long)t.second, (unsigned long long)t.states, t.most_second, (double)t.ns / 1e9);
+	}
+	tap_note("%s: %llu kills survived: %llu first, %llu second",
+		 all ? "everything" : "a sample",
+		 (unsigned long long)(sum.first + sum.second - sum.failures),
+		 (unsigned long long)sum.first, (unsigned long long)sum.second);
+}
+
+/* ---- main ---- */
+
+static int
+one_kill(const char *name, long k, long j, unsigned style)
+{
+	const struct operation *op = NULL;
+	struct tally t = { .failures = 0 };
+	unsigned o;
+
+	for (o = 0; o < operations_count; o++)
+		if (strcmp(name, operations[o].name) == 0)
+			op = &operations[o];
+	if (op == NULL)
+		tap_bail("no such operation: %s", name);
+	if (!rehearse(&stage, op))
+		report(&t, op, trace.points, -1, 0);
+	else if (j < 0)
+		kill_once(&t, op, k, style);
+	else if (rehearse_mender(&t, op, k))
+		kill_twice(&t, op, k, j, style);
+	ok(t.failures == 0, "%s, killed after %ld of %ld", name, k, trace.points);
+	return tap_done();
+}
+
+int
+main(int argc, char **argv)
+{
+	bool all = false;
+	const char *only = NULL;
+	long k = -1, j = -1;
+	unsigned style = 0, n, o;
+	double seconds = 15;
+	int c;
+
+	seed = now_ns() % 1000000;
+	while ((c = getopt(argc, argv, "a1o:k:j:y:s:t:l")) != -1) {
+		switch (c) {
+		case 'a':
+			all = true;
+			break;
+		case '1':
+			first_only = true;
+			break;
+		case 'o':
+			only = optarg;
+			break;
+		case 'k':
+			k = atol(optarg);
+			break;
+		case 'j':
+			j = atol(optarg);
+			break;
+		case 'y':
+			style = (unsigned)atol(optarg);
+			break;
+		case 's':
+			seed = strtoull(optarg, NULL, 10);
+			break;
+		case 't':
+			seconds = atof(optarg);
+			break;
+		case 'l':
+			for (o = 0; o < operations_count; o++)
+				puts(operations[o].name);
+			return 0;
+		default:
+			return 2;
+		}
+	}
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!actor_possible())
+		tap_skip_all("no single steps here");
+	if (k >= 0 && only != NULL) {
+		begin(100);
+		return one_kill(only, k, j, style);
+	}
+	tap_note("seed %llu", (unsigned long long)seed);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED || operations_count > 128)
+		tap_bail("mmap");
+	n = cpus();
+	run_workers(n, all, only, seconds);
+	sum_up(n, all, only);
+	return tap_done();
+}

@@ -1,0 +1,558 @@
+/*
+ * killstep_ops.c - the operations that are killed.  A new operation of the library is a row in the
+ * table at the end: what the others do before, what the victim does, and what the others do then.
+ * Every limiter here has 2 units.
+ */
+#include "killstep.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define SLEEPS_AGAIN (-EINPROGRESS) /* the code of a deed that ends asleep */
+
+/* ---- deeds ---- */
+
+static const struct flk_request one = { .weight = 1, .limit = 2 };
+static const struct flk_request both = { .weight = 2, .limit = 2 };
+static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
+
+int
+come(struct part *p)
+{
+	int error = flk_attach(&p->f, p->path, NULL);
+
+	return error != 0 ? error : flk_taker_new(&p->t, p->f);
+}
+
+int
+idle(struct part *p)
+{
+	struct flk_place place;
+
+	return flk_place(p->t, &place);
+}
+
+int
+take_one(struct part *p)
+{
+	return flk_acquire(p->t, &one, NULL);
+}
+
+int
+take_all(struct part *p)
+{
+	return flk_acquire(p->t, &both, NULL);
+}
+
+static int
+take_if_alone(struct part *p)
+{
+	return flk_acquire(p->t, &alone, NULL);
+}
+
+static int
+try_one(struct part *p)
+{
+	return flk_try(p->t, &one);
+}
+
+static int
+line_up_for_one(struct part *p)
+{
+	return flk_enqueue(p->t, &one);
+}
+
+static int
+line_up_for_all(struct part *p)
+{
+	return flk_enqueue(p->t, &both);
+}
+
+static int
+wait_on(struct part *p)
+{
+	return flk_wait(p->t, NULL, NULL);
+}
+
+static int
+wait_no_longer(struct part *p)
+{
+	static const struct timespec past;
+	int error = flk_wait(p->t, &past, NULL);
+
+	return flk_leave(p->t) == 0 ? error : -1;
+}
+
+static int
+take_all_soon(struct part *p)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_nsec += 8000000;
+	if (t.tv_nsec >= 1000000000) {
+		t.tv_sec++;
+		t.tv_nsec -= 1000000000;
+	}
+	return flk_acquire(p->t, &both, &t);
+}
+
+static int
+cancel(struct part *p)
+{
+	flk_cancel(p->t);
+	return 0;
+}
+
+static int
+cancelled_in_line(struct part *p)
+{
+	int error = flk_enqueue(p->t, &both);
+
+	flk_cancel(p->t);
+	return error;
+}
+
+/* The canceller comes too late: what it was granted goes on to the next. */
+static int
+wait_and_leave(struct part *p)
+{
+	int error = flk_wait(p->t, NULL, NULL);
+
+	return flk_leave(p->t) == 0 ? error : -1;
+}
+
+static int
+leave(struct part *p)
+{
+	return flk_leave(p->t);
+}
+
+int
+release(struct part *p)
+{
+	return flk_release(p->t);
+}
+
+static int
+release_one(struct part *p)
+{
+	return flk_release_units(p->t, 1);
+}
+
+static int
+forget(struct part *p)
+{
+	return flk_forget(p->t);
+}
+
+static int
+forget_one(struct part *p)
+{
+	int error = flk_acquire(p->t, &one, NULL);
+
+	return error != 0 ? error : flk_forget(p->t);
+}
+
+static int
+restore_one(struct part *p)
+{
+	return flk_restore(p->f, 1);
+}
+
+int
+restore_all(struct part *p)
+{
+	struct flk_snapshot *s;
+	uint32_t units;
+	int error = flk_snapshot(p->f, &s);
+
+	if (error != 0)
+		return error;
+	units = s->withheld;
+	free(s);
+	return units > 0 ? flk_restore(p->f, units) : 0;
+}
+
+static int
+set_limit(struct part *p)
+{
+	return flk_set_limit(p->f, 1);
+}
+
+static int
+override_nothing(struct part *p)
+{
+	return flk_override(p->f, 0);
+}
+
+static int
+override_one(struct part *p)
+{
+	return flk_override(p->f, 1);
+}
+
+static int
+override_three(struct part *p)
+{
+	return flk_override(p->f, 3);
+}
+
+int
+lift_override(struct part *p)
+{
+	return flk_override(p->f, FLK_AUTO);
+}
+
+static int
+pause_it(struct part *p)
+{
+	return flk_pause(p->f);
+}
+
+int
+resume(struct part *p)
+{
+	return flk_resume(p->f);
+}
+
+static int
+close_it(struct part *p)
+{
+	return flk_close(p->f);
+}
+
+int
+reopen(struct part *p)
+{
+	return flk_reopen(p->f);
+}
+
+static int
+wait_idle(struct part *p)
+{
+	return flk_wait_idle(p->t, NULL);
+}
+
+static int
+look(struct part *p)
+{
+	struct flk_snapshot *s = NULL;
+	int error = flk_snapshot(p->f, &s);
+
+	free(s);
+	return error;
+}
+
+int
+check_it(struct part *p)
+{
+	char why[100];
+
+	return flk_check(p->f, why, sizeof(why));
+}
+
+static int
+guard(struct part *p)
+{
+	int fd;
+
+	return flk_guard(p->t, &fd);
+}
+
+static int
+take_all_guarded(struct part *p)
+{
+	int error = take_all(p);
+
+	return error != 0 ? error : guard(p);
+}
+
+static int
+end(struct part *p)
+{
+	struct flk_taker *t = p->t;
+
+	p->t = NULL;
+	flk_taker_free(t);
+	return 0;
+}
+
+/* Leaves the lock taken, and an index that is nonsense. */
+static int
+break_index(struct part *p)
+{
+	struct state st;
+	int error = flki_enter(p->t, &st, true);
+
+	if (error != 0)
+		return error;
+	st.h->waiting = st.h->holders = (struct list){ 77, 3, 1 };
+	st.h->used = 99;
+	st.h->barriers = 3;
+	st.h->min_count = 4;
+	st.slots[0].next = st.slots[1].next = 1;
+	st.slots[0].seat_map = 0xf0f0;
+	return 0;
+}
+
+/* ---- what the others do ---- */
+
+static void
+first_holds(struct stage *s)
+{
+	act(s, FIRST, take_all);
+}
+
+static void
+first_holds_second_waits(struct stage *s)
+{
+	act(s, FIRST, take_all);
+	act(s, SECOND, take_one);
+}
+
+static void
+line_of_three(struct stage *s)
+{
+	act(s, FIRST, take_one);
+	act(s, SECOND, take_one);
+	act(s, THIRD, take_all);
+}
+
+static void
+two_behind(struct stage *s)
+{
+	act(s, SECOND, take_one);
+	act(s, THIRD, take_one);
+}
+
+static void
+one_behind(struct stage *s)
+{
+	act(s, THIRD, take_one);
+}
+
+static void
+third_comes(struct stage *s)
+{
+	act(s, THIRD, take_one);
+}
+
+static void
+first_releases(struct stage *s)
+{
+	act(s, FIRST, release);
+}
+
+static void
+third_comes_first_releases(struct stage *s)
+{
+	third_comes(s);
+	first_releases(s);
+}
+
+static void
+two_behind_and_one_who_waits_for_idle(struct stage *s)
+{
+	two_behind(s);
+	act(s, FOURTH, wait_idle);
+}
+
+/* It is granted while it does not run, and does not know it. */
+static void
+granted_unawares(struct stage *s)
+{
+	two_behind(s);
+	first_releases(s);
+}
+
+static void
+first_dies(struct stage *s)
+{
+	slay(s, FIRST);
+}
+
+static void
+second_dies(struct stage *s)
+{
+	slay(s, SECOND);
+}
+
+/* The first dies as soon as it has granted, inside, with more to grant. */
+static void
+first_dies_granting(struct stage *s)
+{
+	struct actor *a = &s->cast[FIRST];
+
+	actor_begin(a, release);
+	while (atomic_load(&s->eye->file.slots[VICTIM].state) != HELD && actor_step(a))
+		;
+	if (atomic_load(&s->eye->file.slots[VICTIM].state) != HELD)
+		stage_fail(s, "the first grants nothing");
+	actor_kill(a);
+}
+
+static void
+nothing_may_run(struct stage *s)
+{
+	act(s, STEWARD, override_nothing);
+}
+
+static void
+paused(struct stage *s)
+{
+	act(s, STEWARD, pause_it);
+}
+
+static void
+closed(struct stage *s)
+{
+	act(s, STEWARD, close_it);
+}
+
+static void
+one_is_forgotten(struct stage *s)
+{
+	act(s, FIRST, forget_one);
+	act(s, FOURTH, forget_one);
+}
+
+static void
+two_hold_two_wait(struct stage *s)
+{
+	act(s, FIRST, take_one);
+	act(s, FOURTH, take_one);
+	two_behind(s);
+}
+
+static void
+room_for_three(struct stage *s)
+{
+	s->most = 3;
+	two_hold_two_wait(s);
+}
+
+static void
+fourth_leaves_nonsense(struct stage *s)
+{
+	two_behind(s);
+	act(s, FOURTH, break_index);
+	slay(s, FOURTH);
+}
+
+/* What it leaves is the next that a newcomer finds. */
+static void
+fourth_is_dead(struct stage *s)
+{
+	slay(s, FOURTH);
+	atomic_store(&s->eye->file.h->hint, FOURTH);
+}
+
+static void
+nothing_or_all_is_forgotten(struct stage *s)
+{
+	const struct slot *victim = &s->eye->file.slots[VICTIM];
+	uint64_t units = s->eye->file.h->withheld;
+
+	if (atomic_load(&victim->state) == FORGETTING)
+		units = victim->forget_to;
+	if (units != 0 && units != 2)
+		stage_fail(s, "%llu units are withheld, of 2", (unsigned long long)units);
+}
+
+/* ---- the table ---- */
+
+const struct operation operations[] = {
+	{ "acquire at once", "flk_acquire flk_enqueue flk_taker_new", NULL, NULL, NULL, take_all,
+	  NULL, 0, NULL, 0 },
+	{ "try at once", "flk_try", NULL, NULL, NULL, try_one, NULL, 0, NULL, 0 },
+	{ "try in vain", "flk_try", first_holds, idle, two_behind, try_one, NULL, -EAGAIN, NULL,
+	  0 },
+	{ "queue", "flk_enqueue", first_holds_second_waits, NULL, NULL, line_up_for_all, NULL,
+	  -EINPROGRESS, third_comes, 0 },
+	{ "queue where the queue is full", "flk_acquire", first_holds_second_waits, idle,
+	  one_behind, take_if_alone, NULL, -FLK_FULL, NULL, 0 },
+	{ "queue and be granted", "flk_acquire flk_wait", first_holds, idle, NULL, take_all,
+	  third_comes_first_releases, 0, NULL, 0 },
+	{ "be granted with others", "flk_wait", first_holds_second_waits, line_up_for_one,
+	  one_behind, wait_on, first_releases, 0, NULL, 0 },
+	{ "pass on after a grant", "flk_wait", first_holds, line_up_for_one, two_behind, wait_on,
+	  first_dies_granting, 0, NULL, 0 },
+	{ "release", "flk_release", NULL, take_all, line_of_three, release, NULL, 0, NULL, 0 },
+	{ "release with nobody waiting", "flk_release", NULL, take_all, NULL, release, NULL, 0,
+	  NULL, 0 },
+	{ "release a part", "flk_release_units", NULL, take_all, line_of_three, release_one, NULL,
+	  0, NULL, 0 },
+	{ "forget", "flk_forget", NULL, take_all, line_of_three, forget, NULL, 0,
+	  nothing_or_all_is_forgotten, 0 },
+	{ "restore", "flk_restore", one_is_forgotten, NULL, line_of_three, restore_one, NULL, 0,
+	  NULL, 0 },
+	{ "cancel", "flk_cancel", first_holds, line_up_for_all, two_behind, cancel, NULL, 0, NULL,
+	  0 },
+	{ "be cancelled", "flk_cancel flk_wait", first_holds, cancelled_in_line, two_behind,
+	  wait_on, NULL, -FLK_CANCELLED, NULL, 0 },
+	{ "be granted while cancelling", "flk_cancel flk_leave", first_holds, cancelled_in_line,
+	  granted_unawares, wait_and_leave, NULL, 0, NULL, 0 },
+	{ "leave", "flk_leave", first_holds, line_up_for_all, two_behind, leave, NULL, 0, NULL,
+	  0 },
+	{ "leave when granted", "flk_leave", first_holds, line_up_for_all, granted_unawares, leave,
+	  NULL, 0, NULL, 0 },
+	{ "time out at once", "flk_wait flk_leave", first_holds, line_up_for_all, two_behind,
+	  wait_no_longer, NULL, -ETIMEDOUT, NULL, 0 },
+	{ "time out", "flk_acquire", first_holds_second_waits, idle, NULL, take_all_soon, NULL,
+	  -ETIMEDOUT, NULL, SLEEPS_ON },
+	{ "mend a dead predecessor", "flk_wait", first_holds_second_waits, line_up_for_one,
+	  one_behind, wait_on, second_dies, SLEEPS_AGAIN, NULL, 0 },
+	{ "mend a dead holder", "flk_wait", first_holds, line_up_for_one, two_behind, wait_on,
+	  first_dies, 0, NULL, 0 },
+	{ "repair", "flk_snapshot", first_holds, NULL, fourth_leaves_nonsense, look, NULL, 0, NULL,
+	  0 },
+	{ "set the limit", "flk_set_limit", first_holds, NULL, two_behind, set_limit, NULL, 0,
+	  NULL, 0 },
+	{ "override, lower", "flk_override", two_hold_two_wait, NULL, NULL, override_one, NULL, 0,
+	  NULL, 0 },
+	{ "override, higher", "flk_override", room_for_three, NULL, NULL, override_three, NULL, 0,
+	  NULL, 0 },
+	{ "override no longer", "flk_override", nothing_may_run, NULL, line_of_three,
+	  lift_override, NULL, 0, NULL, 0 },
+	{ "pause", "flk_pause", first_holds, NULL, two_behind, pause_it, NULL, 0, NULL, 0 },
+	{ "resume", "flk_resume", paused, NULL, line_of_three, resume, NULL, 0, NULL, 0 },
+	{ "close", "flk_close", first_holds, NULL, two_behind_and_one_who_waits_for_idle, close_it,
+	  NULL, 0, NULL, 0 },
+	{ "be evicted by a close", "flk_close flk_wait", first_holds, line_up_for_one, two_behind,
+	  wait_on, closed, -FLK_CLOSED, NULL, 0 },
+	{ "come to what is closed", "flk_acquire", closed, NULL, NULL, take_one, NULL, -FLK_CLOSED,
+	  NULL, 0 },
+	{ "reopen", "flk_reopen", closed, NULL, NULL, reopen, NULL, 0, NULL, 0 },
+	{ "wait until idle", "flk_wait_idle", first_holds, idle, NULL, wait_idle,
+	  third_comes_first_releases, 0, NULL, 0 },
+	{ "wait until idle, and it is", "flk_wait_idle", NULL, NULL, NULL, wait_idle, NULL, 0, NULL,
+	  0 },
+	{ "look", "flk_snapshot", first_holds, NULL, two_behind, look, NULL, 0, NULL, 0 },
+	{ "look at one's place", "flk_place", first_holds, line_up_for_one, two_behind, idle, NULL,
+	  0, NULL, 0 },
+	{ "check", "flk_check", first_holds, NULL, two_behind, check_it, NULL, 0, NULL, 0 },
+	{ "tie to a descriptor", "flk_guard", NULL, take_all, line_of_three, guard, NULL, 0, NULL,
+	  0 },
+	{ "release what is tied", "flk_guard flk_release", NULL, take_all_guarded, line_of_three,
+	  release, NULL, 0, NULL, 0 },
+	{ "end while idle", "flk_taker_free", NULL, idle, NULL, end, NULL, 0, NULL, 0 },
+	{ "end while waiting", "flk_taker_free", first_holds, line_up_for_all, two_behind, end,
+	  NULL, 0, NULL, 0 },
+	{ "end while holding", "flk_taker_free", NULL, take_all, line_of_three, end, NULL, 0, NULL,
+	  0 },
+	{ "take over a dead taker's slot", "flk_acquire", fourth_is_dead, NULL, NULL, take_one,
+	  NULL, 0, NULL, 0 },
+	{ "make a new file", "flk_attach", NULL, NULL, NULL, be_made, NULL, 0,
+	  newcomer_finds_it_whole, RAW | NO_FILE },
+	{ "make it in an empty file", "flk_attach", empty_file, NULL, NULL, be_made, NULL, 0,
+	  newcomer_finds_it_whole, RAW | NO_FILE },
+	{ "make it in another boot's file", "flk_attach", old_boot, NULL, NULL, be_made, NULL, 0,
+	  newcomer_finds_it_whole, RAW | NO_FILE },
+	{ "open it", "flk_attach", NULL, NULL, NULL, be_made, NULL, 0, NULL, RAW },
+	{ "grow", "flk_acquire", others_fill_it, NULL, NULL, grow_it, NULL, 0,
+	  newcomer_finds_it_whole, NEW_FILE },
+};
+
+const unsigned operations_count = sizeof(operations) / sizeof(operations[0]);

@@ -7,7 +7,7 @@
  *	killstep.t -o NAME -k K [-j J] [-y STYLE]       that one kill
  *
  * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME is about this operation only, and
- * -l lists them.
+ * -l lists them.  -1 leaves the second kills out.
  *
  * Two kills between which neither the file nor what the kernel was told has changed leave the same
  * behind.  So the first kill is made at every point; the second at every point too, but after
@@ -107,7 +107,7 @@ walk(struct stage *s, struct actor *a, long points, struct trace *t, bool record
 		changed(s, true);
 		trace_add(t, a, true);
 	}
-	while (at < points && !s->failed) {
+	while (at < points && !s->failed && !a->loose) {
 		if (a->where == ASLEEP && !end_sleep(s, a, &helped))
 			break;
 		if (!record && points <= t->points) {
@@ -419,7 +419,8 @@ sum_up(unsigned n, bool all, const char *only)
 		   "%s, %ld points: %llu kills; %llu of its mender, in %llu states, of up to %ld "
 		   "points; %.1f s",
 		   operations[o].name, t.points, (unsigned long long)t.first,
-		   (unsigned long long)t.second, (unsigned long long)t.states, t.most_second, (double)t.ns / 1e9);
+		   (unsigned long long)t.second, (unsigned long long)t.states, t.most_second,
+		   (double)t.ns / 1e9);
 	}
 	tap_note("%s: %llu kills survived: %llu first, %llu second",
 		 all ? "everything" : "a sample",
@@ -504,8 +505,8 @@ main(int argc, char **argv)
 		return one_kill(only, k, j, style);
 	}
 	tap_note("seed %llu", (unsigned long long)seed);
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
+	shared =
+	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED || operations_count > 128)
 		tap_bail("mmap");
 	n = cpus();

@@ -41,11 +41,12 @@ struct desk {
 struct actor {
 	pid_t pid;
 	enum where where;
-	int crash; /* the signal that ended it, when that was none of ours */
-	bool kept; /* it ended a deed and was not let out of its last instruction */
+	int crash;  /* the signal that ended it, when that was none of ours */
+	bool kept;  /* it ended a deed and was not let out of its last instruction */
+	bool loose; /* it sleeps, and would not stop when that ends */
 	bool extra; /* it has none of the slots that the stage keeps for its cast */
-	long call; /* the system call it is in, or -1 */
-	int stat;  /* its /proc/PID/stat */
+	long call;  /* the system call it is in, or -1 */
+	int stat;   /* its /proc/PID/stat */
 	struct desk *desk;
 };
 
@@ -69,13 +70,13 @@ void actor_wait_up(struct actor *a);
  * system call as well on the way in and, if it sleeps, asleep.
  */
 struct trace {
-	long points;      /* 0 .. points */
+	long points; /* 0 .. points */
 	long room;
-	uintptr_t *pc;    /* of each point; 0 where there is no use in stopping there */
-	bool *slept;      /* this point is a sleep */
-	bool *changed;    /* the file, or what the kernel knows, differs from the point before */
-	long *anchor;     /* a point at or before this one that is soon reached, */
-	long *hits;       /* at so many hits of a breakpoint there */
+	uintptr_t *pc; /* of each point; 0 where there is no use in stopping there */
+	bool *slept;   /* this point is a sleep */
+	bool *changed; /* the file, or what the kernel knows, differs from the point before */
+	long *anchor;  /* a point at or before this one that is soon reached, */
+	long *hits;    /* at so many hits of a breakpoint there */
 };
 
 void actor_begin(struct actor *a, deed *deed); /* without a step */
@@ -102,19 +103,19 @@ struct operation;
 
 struct stage {
 	char path[128];
-	struct flk *eye; /* reads */
+	struct flk *eye;      /* reads */
 	unsigned char *image; /* of the file when everybody is idle */
 	struct actor cast[CAST];
 	const struct operation *op;
-	uint32_t most;     /* units that may be held at once */
-	uint64_t ticket;   /* the latest that anybody got */
+	uint32_t most;   /* units that may be held at once */
+	uint64_t ticket; /* the latest that anybody got */
 	bool failed;
 	char why[240];
 };
 
 struct operation {
 	const char *name;
-	const char *covers; /* the functions of the library that this is about */
+	const char *covers;              /* the functions of the library that this is about */
 	void (*before)(struct stage *s); /* the others, before the victim is there */
 	deed *ready;                     /* the victim, before its steps; it may not sleep */
 	void (*around)(struct stage *s); /* the others, once the victim is in its place */

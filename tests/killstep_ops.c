@@ -449,6 +449,14 @@ fourth_is_dead(struct stage *s)
 	atomic_store(&s->eye->file.h->hint, FOURTH);
 }
 
+/* If it died inside, the lock names this very slot, and the newcomer, who lives, is not meant. */
+static void
+newcomer_has_the_same_slot(struct stage *s)
+{
+	atomic_store(&s->eye->file.h->hint, VICTIM);
+	act(s, VICTIM, take_all);
+}
+
 static void
 nothing_or_all_is_forgotten(struct stage *s)
 {
@@ -494,8 +502,7 @@ const struct operation operations[] = {
 	  wait_on, NULL, -FLK_CANCELLED, NULL, 0 },
 	{ "be granted while cancelling", "flk_cancel flk_leave", first_holds, cancelled_in_line,
 	  granted_unawares, wait_and_leave, NULL, 0, NULL, 0 },
-	{ "leave", "flk_leave", first_holds, line_up_for_all, two_behind, leave, NULL, 0, NULL,
-	  0 },
+	{ "leave", "flk_leave", first_holds, line_up_for_all, two_behind, leave, NULL, 0, NULL, 0 },
 	{ "leave when granted", "flk_leave", first_holds, line_up_for_all, granted_unawares, leave,
 	  NULL, 0, NULL, 0 },
 	{ "time out at once", "flk_wait flk_leave", first_holds, line_up_for_all, two_behind,
@@ -508,14 +515,14 @@ const struct operation operations[] = {
 	  first_dies, 0, NULL, 0 },
 	{ "repair", "flk_snapshot", first_holds, NULL, fourth_leaves_nonsense, look, NULL, 0, NULL,
 	  0 },
-	{ "set the limit", "flk_set_limit", first_holds, NULL, two_behind, set_limit, NULL, 0,
-	  NULL, 0 },
+	{ "set the limit", "flk_set_limit", first_holds, NULL, two_behind, set_limit, NULL, 0, NULL,
+	  0 },
 	{ "override, lower", "flk_override", two_hold_two_wait, NULL, NULL, override_one, NULL, 0,
 	  NULL, 0 },
 	{ "override, higher", "flk_override", room_for_three, NULL, NULL, override_three, NULL, 0,
 	  NULL, 0 },
-	{ "override no longer", "flk_override", nothing_may_run, NULL, line_of_three,
-	  lift_override, NULL, 0, NULL, 0 },
+	{ "override no longer", "flk_override", nothing_may_run, NULL, line_of_three, lift_override,
+	  NULL, 0, NULL, 0 },
 	{ "pause", "flk_pause", first_holds, NULL, two_behind, pause_it, NULL, 0, NULL, 0 },
 	{ "resume", "flk_resume", paused, NULL, line_of_three, resume, NULL, 0, NULL, 0 },
 	{ "close", "flk_close", first_holds, NULL, two_behind_and_one_who_waits_for_idle, close_it,
@@ -544,6 +551,8 @@ const struct operation operations[] = {
 	  0 },
 	{ "take over a dead taker's slot", "flk_acquire", fourth_is_dead, NULL, NULL, take_one,
 	  NULL, 0, NULL, 0 },
+	{ "acquire, and the slot has a new owner", "flk_acquire", NULL, NULL, NULL, take_one, NULL,
+	  0, newcomer_has_the_same_slot, 0 },
 	{ "make a new file", "flk_attach", NULL, NULL, NULL, be_made, NULL, 0,
 	  newcomer_finds_it_whole, RAW | NO_FILE },
 	{ "make it in an empty file", "flk_attach", empty_file, NULL, NULL, be_made, NULL, 0,

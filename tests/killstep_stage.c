@@ -21,7 +21,7 @@
 #define SLOT_BYTES(n) (HEADER + (size_t)(n) * sizeof(struct slot))
 #define ROUNDS        200 /* more than that to come to rest is no rest */
 
-static const char *const roles[CAST] = { "the first", "the second", "the third",
+static const char *const roles[CAST] = { "the first",  "the second",  "the third",
 					 "the fourth", "the steward", "the victim" };
 
 void

@@ -323,14 +323,15 @@ sample(struct tally *t, const struct operation *op, uint64_t until)
 	}
 	t->points = trace.points;
 	offset = random_below((uint32_t)trace.points + 1);
-	for (i = 0; i < STRIDES && t->failures < TOLD && (i < 2 || now_ns() < until); i++) {
+	for (i = 0; i < STRIDES && t->failures < TOLD && (i < 1 || now_ns() < until); i++) {
 		/* Bit-reversed, so that it is spread evenly wherever the time ends. */
 		k = (i & 1) * 8 + (i & 2) * 2 + (i & 4) / 2 + (i & 8) / 8;
 		k = (offset + k * trace.points / STRIDES) % (trace.points + 1);
 		kill_once(t, op, k, random_below(STYLES));
 		while (k > 0 && !trace.changed[k])
 			k--;
-		if (i % 4 != 1 || !rehearse_mender(t, op, k) || second_trace.points < 1)
+		if (i % 4 != 1 || now_ns() > until || !rehearse_mender(t, op, k) ||
+		    second_trace.points < 1)
 			continue;
 		t->states++;
 		kill_twice(t, op, k, random_below((uint32_t)second_trace.points),
@@ -382,7 +383,7 @@ run_workers(unsigned n, bool all, const char *only, double seconds)
 	for (i = 0; i < n; i++) {
 		pid[i] = fork_child();
 		if (pid[i] == 0) {
-			begin(all ? 4 * 3600 : 100);
+			begin(all ? 4 * 3600 : 900);
 			work(i, all, only, seconds);
 			exit(0);
 		}

@@ -1,5 +1,5 @@
 /*
- * crash.c - takers that are killed or stopped in a crowd, and the others, who go on by themselves.
+ * crash.c - takers that are killed or stopped anywhere, and the others, who go on by themselves.
  */
 #include "common.h"
 
@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 
 #include "internal.h"
+
+#define ALONE_MS 5000 /* well before the safety look after a minute: it was no accident */
 
 static struct order
 take(uint32_t weight)
@@ -20,7 +23,428 @@ take(uint32_t weight)
 
 static const struct order release = { .kind = RELEASE };
 
+/*
+ * ---- killed at any instruction ----
+ *
+ * A victim does one thing step by step, in the debugger's sense, and is killed after so many
+ * steps.  Three others hold or wait around it.  Nobody helps them: not even a snapshot is taken
+ * before they have gone on.
+ */
+
+struct scene {
+	const char *name;
+	void (*prepare)(struct agent *others, struct flk *f);
+	int (*victim_first)(struct flk_taker *t); /* before the steps; NULL: nothing */
+	int (*victim_steps)(struct flk_taker *t);
+	void (*line_up)(struct agent *others, struct flk *f); /* once the victim is in its place */
+	void (*go_on)(struct agent *others, struct flk *f);
+};
+
 static const struct flk_request all_of_it = { .weight = 2, .limit = 2 };
+
+static bool alone; /* in this round everybody went on by himself */
+static const char *who_did_not;
+
+static void
+runs_alone(struct agent *a, const char *name)
+{
+	if (!agent_answered(a, ALONE_MS)) {
+		alone = false;
+		who_did_not = name;
+		return;
+	}
+	if (agent_hear(a).code != 0) {
+		alone = false;
+		who_did_not = "nobody with success";
+	}
+}
+
+/* Hears the late ones, after help. */
+static void
+help(struct agent *others, struct flk *f, const bool *asked)
+{
+	int i;
+
+	units_used(f);
+	for (i = 0; i < 3; i++)
+		if (asked[i])
+			agent_hear(&others[i]);
+}
+
+static void
+settle(struct agent *others)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		agent_do(&others[i], (struct order){ .kind = LEAVE });
+}
+
+/* B and C want 1 each, D wants both. */
+static void
+line_of_three(struct agent *o, struct flk *f)
+{
+	int before = 0;
+	struct flk_snapshot *s;
+
+	if (flk_snapshot(f, &s) == 0) {
+		before = (int)s->waiters;
+		free(s);
+	}
+	agent_tell(&o[0], take(1));
+	stands(f, -1, before + 1);
+	agent_tell(&o[1], take(1));
+	stands(f, -1, before + 2);
+	agent_tell(&o[2], take(2));
+	stands(f, -1, before + 3);
+}
+
+static void
+three_go_on(struct agent *o, struct flk *f)
+{
+	bool waits[3] = { true, true, true };
+
+	runs_alone(&o[0], "the first");
+	if (alone) {
+		waits[0] = false;
+		runs_alone(&o[1], "the second");
+	}
+	if (!alone) {
+		help(o, f, (bool[3]){ waits[0], waits[1], false });
+	}
+	agent_do(&o[0], release);
+	agent_do(&o[1], release);
+	if (alone)
+		runs_alone(&o[2], "the third");
+	if (!alone && waits[2] && agent_answered(&o[2], PATIENCE_MS))
+		agent_hear(&o[2]);
+}
+
+static int
+acquire_all(struct flk_taker *t)
+{
+	return flk_acquire(t, &all_of_it, NULL);
+}
+
+static int
+enqueue_all(struct flk_taker *t)
+{
+	int error = flk_enqueue(t, &all_of_it);
+
+	return error == -EINPROGRESS ? 0 : error;
+}
+
+static int
+release_one(struct flk_taker *t)
+{
+	return flk_release_units(t, 1);
+}
+
+/* Forgotten or not, as it happened: nothing in between. */
+static void
+after_forgetting(struct agent *o, struct flk *f)
+{
+	struct flk_snapshot *s;
+	uint32_t withheld = 0;
+
+	if (flk_snapshot(f, &s) == 0) {
+		withheld = s->withheld;
+		free(s);
+	}
+	if (withheld != 0 && (withheld != 2 || flk_restore(f, withheld) != 0))
+		who_did_not = "the sum of what is withheld", alone = false;
+	three_go_on(o, f);
+}
+
+static void
+first_holds(struct agent *o, struct flk *f)
+{
+	(void)f;
+	agent_do(&o[0], take(2));
+}
+
+static void
+two_behind(struct agent *o, struct flk *f)
+{
+	agent_tell(&o[1], take(1));
+	stands(f, -1, 2);
+	agent_tell(&o[2], take(1));
+	stands(f, -1, 3);
+}
+
+static void
+one_before(struct agent *o, struct flk *f)
+{
+	first_holds(o, f);
+	agent_tell(&o[1], take(1));
+	stands(f, 1, 1);
+}
+
+static void
+first_releases(struct agent *o, struct flk *f)
+{
+	agent_do(&o[0], release);
+	runs_alone(&o[1], "the second");
+	if (alone)
+		runs_alone(&o[2], "the third");
+	if (!alone)
+		units_used(f);
+}
+
+static void
+third_comes_first_releases(struct agent *o, struct flk *f)
+{
+	agent_tell(&o[2], take(1));
+	first_releases(o, f);
+}
+
+static int
+come_and_go(struct flk_taker *t)
+{
+	struct flk_taker *mine;
+	int error = flk_taker_new(&mine, t->flk);
+
+	if (error == 0)
+		error = flk_acquire(mine, &all_of_it, NULL);
+	if (error == 0)
+		error = flk_release(mine);
+	flk_taker_free(mine);
+	return error;
+}
+
+static void
+newcomer_takes_all(struct agent *o, struct flk *f)
+{
+	agent_tell(&o[0], take(2));
+	runs_alone(&o[0], "a newcomer");
+	if (!alone)
+		units_used(f);
+}
+
+static void
+nothing_runs(struct agent *o, struct flk *f)
+{
+	(void)o;
+	flk_override(f, 0);
+}
+
+static int
+lift_override(struct flk_taker *t)
+{
+	return flk_override(t->flk, FLK_AUTO);
+}
+
+static void
+after_override(struct agent *o, struct flk *f)
+{
+	if (__atomic_load_n(&f->file.h->override, __ATOMIC_ACQUIRE) != FLK_AUTO)
+		flk_override(f, FLK_AUTO);
+	three_go_on(o, f);
+}
+
+static int
+close_it(struct flk_taker *t)
+{
+	return flk_close(t->flk);
+}
+
+static void
+after_close(struct agent *o, struct flk *f)
+{
+	int i;
+
+	if (!__atomic_load_n(&f->file.h->closed, __ATOMIC_ACQUIRE))
+		flk_close(f);
+	for (i = 0; i < 3 && alone; i++)
+		if (!agent_answered(&o[i], ALONE_MS)) {
+			alone = false;
+			who_did_not = "one of those who wait";
+		}
+	units_used(f);
+	for (i = 0; i < 3; i++)
+		if (agent_hear(&o[i]).code != -FLK_CLOSED) {
+			alone = false;
+			who_did_not = "closed for one";
+		}
+	flk_reopen(f);
+	flk_override(f, FLK_AUTO);
+}
+
+/* The victim stands first, and finds that the holder is dead. */
+static pid_t dead_holder;
+
+static void
+someone_holds(struct agent *o, struct flk *f)
+{
+	(void)o;
+	dead_holder = fork_child();
+	if (dead_holder == 0) {
+		if (acquire_all(taker(f)) != 0)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	stands(f, 1, 0);
+}
+
+static void
+holder_dies(struct agent *o, struct flk *f)
+{
+	line_of_three(o, f);
+	kill(dead_holder, SIGKILL);
+	reap_child(dead_holder);
+}
+
+static int
+wait_for_it(struct flk_taker *t)
+{
+	return flk_wait(t, NULL, NULL);
+}
+
+/* Somebody died inside and left an index that is nonsense; the victim is who repairs it. */
+static void
+index_is_broken(struct agent *o, struct flk *f)
+{
+	pid_t pid;
+
+	agent_tell(&o[1], take(1));
+	stands(f, 1, 1);
+	agent_tell(&o[2], take(1));
+	stands(f, 1, 2);
+	pid = fork_child();
+	if (pid == 0) {
+		struct flk_taker *t = taker(f);
+		struct state st;
+		if (flki_enter(t, &st, true) != 0)
+			_exit(1);
+		st.h->waiting = st.h->holders = (struct list){ 77, 3, 1 };
+		st.h->used = 99;
+		st.h->barriers = 3;
+		st.h->min_count = 4;
+		st.slots[0].next = st.slots[1].next = 1;
+		st.slots[0].seat_map = 0xf0f0;
+		raise(SIGKILL);
+	}
+	reap_child(pid);
+}
+
+static int
+take_a_snapshot(struct flk_taker *t)
+{
+	struct flk_snapshot *s = NULL;
+	int error = flk_snapshot(t->flk, &s);
+
+	free(s);
+	return error;
+}
+
+static const struct scene scenes[] = {
+	{ "a release", NULL, acquire_all, flk_release, line_of_three, three_go_on },
+	{ "a partial release", NULL, acquire_all, release_one, line_of_three, three_go_on },
+	{ "a forget", NULL, acquire_all, flk_forget, line_of_three, after_forgetting },
+	{ "an enqueue", one_before, NULL, enqueue_all, NULL, third_comes_first_releases },
+	{ "a leave", first_holds, enqueue_all, flk_leave, two_behind, first_releases },
+	{ "a permit without a wait", NULL, NULL, come_and_go, NULL, newcomer_takes_all },
+	{ "an override's end", nothing_runs, NULL, lift_override, line_of_three, after_override },
+	{ "a close", nothing_runs, NULL, close_it, line_of_three, after_close },
+	{ "a mend", someone_holds, enqueue_all, wait_for_it, holder_dies, three_go_on },
+	{ "a repair", first_holds, NULL, take_a_snapshot, index_is_broken, first_releases },
+};
+
+/* The victim: its own steps lie between two stops. */
+static pid_t
+start_victim(const struct scene *scene, struct flk *f)
+{
+	pid_t pid = fork_child();
+	int status;
+
+	if (pid != 0) {
+		if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+			tap_bail("the victim of %s does not get ready", scene->name);
+		return pid;
+	}
+	/* its own mapping too, as any process has */
+	f = attach(flk_path(f));
+	struct flk_taker *t = taker(f);
+	if (scene->victim_first != NULL && scene->victim_first(t) != 0)
+		_exit(1);
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+	raise(SIGSTOP);
+	scene->victim_steps(t);
+	raise(SIGSTOP);
+	_exit(0);
+}
+
+/* Kills the victim after so many steps, or at its second stop; returns how many it was. */
+static long
+walk(pid_t pid, long steps)
+{
+	long done = 0;
+	int status = 0;
+
+	while (done < steps) {
+		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == -1 ||
+		    waitpid(pid, &status, 0) != pid)
+			tap_bail("ptrace");
+		if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
+			break;
+		done++;
+	}
+	kill(pid, SIGKILL);
+	if (!WIFEXITED(status) && !WIFSIGNALED(status))
+		reap_child(pid);
+	return done;
+}
+
+/* Code that a sanitizer has made several times as long is stepped through fewer times. */
+#ifdef __SANITIZE_ADDRESS__
+#define INSTRUMENTED 1
+#else
+#define INSTRUMENTED 0
+#endif
+
+static void
+play(const struct scene *scene, int rounds)
+{
+	struct flk *f = fresh(2);
+	struct agent o[3];
+	long total = LONG_MAX, steps = 0;
+	int i, late = 0, broken = 0;
+	char why[200] = "";
+	pid_t victim;
+
+	for (i = 0; i < 3; i++)
+		o[i] = agent_start(flk_path(f));
+	for (i = 0; i < rounds; i++) {
+		alone = true;
+		if (scene->prepare != NULL)
+			scene->prepare(o, f);
+		victim = start_victim(scene, f);
+		if (scene->line_up != NULL)
+			scene->line_up(o, f);
+		/* First all of it; then up to anywhere. */
+		steps = i == 0 ? LONG_MAX : (long)random_below((uint32_t)total + 1);
+		steps = walk(victim, steps);
+		if (i == 0)
+			total = steps;
+		scene->go_on(o, f);
+		if (!alone && late++ < 3)
+			tap_note("killed after %ld of %ld steps: not %s", steps, total,
+				 who_did_not);
+		settle(o);
+		if ((flk_check(f, why, sizeof(why)) != 0 || units_used(f) != 0) && broken++ < 3)
+			tap_note("killed after %ld of %ld steps: %s; %llu units used", steps, total,
+				 why, (unsigned long long)units_used(f));
+		if (late + broken > 10)
+			break;
+	}
+	is(late, 0, "killed at any of %ld instructions of %s: the rest goes on by itself", total,
+	   scene->name);
+	is(broken, 0, "and nothing is broken or lost");
+	for (i = 0; i < 3; i++)
+		agent_stop(&o[i]);
+	flk_detach(f);
+}
 
 /* ---- how soon ---- */
 
@@ -198,9 +622,15 @@ test_stopped_inside(bool is_killed)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
-	begin(100);
+	int rounds = argc > 1 ? atoi(argv[1]) : INSTRUMENTED ? 2 : slow_tick() ? 10 : 40;
+	unsigned i;
+
+	begin(argc > 1 ? 3600 : 100);
+	random_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : now_ns());
+	for (i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
+		play(&scenes[i], rounds);
 	test_massacre("the holder", 1);
 	test_massacre("the head of the line", 2);
 	test_massacre("the second in the line", 4);

@@ -1,0 +1,393 @@
+/*
+ * twin_naive.c - the rules as the manual has them.  No list, no sum, no map: whoever wants to know
+ * something looks at every taker.
+ *
+ * Each store that counts asks may_store() first: so it can be killed after any of them.
+ */
+#include "twin.h"
+
+struct naive naive[MOST];
+uint32_t takers;
+struct naive_header naive_header;
+
+static uint32_t stores_left;
+
+void
+naive_live_for(uint32_t stores)
+{
+	stores_left = stores;
+}
+
+static bool
+may_store(void)
+{
+	if (stores_left == 0)
+		return false;
+	stores_left--;
+	return true;
+}
+
+static bool
+turns(unsigned me, enum slot_state state)
+{
+	if (!may_store())
+		return false;
+	naive[me].state = state;
+	return true;
+}
+
+/* ---- who is where ---- */
+
+unsigned
+naive_next(enum slot_state state, unsigned after)
+{
+	unsigned i, best = NOBODY;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == state &&
+		    (after == NOBODY || naive[i].ticket > naive[after].ticket) &&
+		    (best == NOBODY || naive[i].ticket < naive[best].ticket))
+			best = i;
+	return best;
+}
+
+unsigned
+naive_predecessor(unsigned me)
+{
+	unsigned i, best = NOBODY;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == WAITING && naive[i].ticket < naive[me].ticket &&
+		    (best == NOBODY || naive[i].ticket > naive[best].ticket))
+			best = i;
+	return best;
+}
+
+uint64_t
+naive_used(void)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		sum += naive[i].state == HELD ? naive[i].weight : 0;
+	return sum;
+}
+
+uint32_t
+naive_limit(uint32_t own)
+{
+	unsigned i;
+
+	if (naive_header.override >= 0)
+		return (uint32_t)naive_header.override;
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == HELD && naive[i].limit < own)
+			own = naive[i].limit;
+	return own;
+}
+
+static uint32_t
+smallest_free_seat(void)
+{
+	uint32_t seat;
+	unsigned i;
+
+	for (seat = 0;; seat++) {
+		for (i = 0; i < takers; i++)
+			if (naive[i].state == HELD && naive[i].seat == seat)
+				break;
+		if (i == takers)
+			return seat;
+	}
+}
+
+/* ---- granting ---- */
+
+static bool
+fits(unsigned me)
+{
+	int64_t limit = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld;
+
+	if (naive_header.paused || limit <= 0)
+		return false;
+	return naive_next(HELD, NOBODY) == NOBODY ||
+	       (int64_t)(naive_used() + naive[me].weight) <= limit;
+}
+
+static bool
+somebody_before(unsigned me, enum slot_state state)
+{
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == state && naive[i].kind == TAKER &&
+		    naive[i].ticket < naive[me].ticket)
+			return true;
+	return false;
+}
+
+static void
+grant(void)
+{
+	bool changed = true;
+	unsigned i;
+
+	while (changed) {
+		changed = false;
+		for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
+			if (somebody_before(i, WAITING))
+				continue;
+			if (naive[i].kind == BARRIER && !somebody_before(i, HELD)) {
+				if (!turns(i, OUT))
+					return;
+				naive[i].reason = 0;
+				changed = true;
+			} else if (naive[i].kind == TAKER && fits(i)) {
+				uint32_t seat = smallest_free_seat();
+				if (!turns(i, HELD))
+					return;
+				naive[i].seat = seat;
+				naive_header.declared_before = naive_header.declared;
+				naive_header.declared = naive[i].limit;
+				changed = true;
+			}
+		}
+	}
+}
+
+/* ---- a taker's life ---- */
+
+static void
+enter(unsigned me, enum slot_kind kind, uint32_t weight, uint32_t limit)
+{
+	naive[me].weight = weight;
+	naive[me].limit = limit;
+	naive[me].kind = kind;
+	naive[me].ticket = ++naive_header.tickets;
+	if (turns(me, WAITING))
+		grant();
+}
+
+static void
+leave(unsigned me)
+{
+	if (turns(me, IDLE))
+		grant();
+}
+
+static void
+release(unsigned me)
+{
+	if (turns(me, IDLE))
+		grant();
+}
+
+static void
+release_units(unsigned me, uint32_t units)
+{
+	if (!may_store())
+		return;
+	naive[me].weight -= units;
+	grant();
+}
+
+static void
+forget(unsigned me)
+{
+	uint64_t sum = naive_header.withheld + naive[me].weight;
+
+	if (!turns(me, FORGETTING))
+		return;
+	naive[me].forget_to = sum;
+	if (!turns(me, IDLE))
+		return;
+	naive_header.withheld = sum;
+	grant();
+}
+
+static void
+evict(unsigned me, int reason)
+{
+	if (!turns(me, OUT))
+		return;
+	naive[me].reason = reason;
+	grant();
+}
+
+static void
+evict_all(int reason)
+{
+	unsigned i;
+
+	for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
+		if (naive[i].kind == BARRIER)
+			continue;
+		if (!turns(i, OUT))
+			return;
+		naive[i].reason = reason;
+	}
+	grant();
+}
+
+/* ---- the dead ---- */
+
+static void
+sweep(unsigned me)
+{
+	bool any = false;
+	unsigned i;
+
+	for (i = naive_next(HELD, NOBODY); i != NOBODY; i = naive_next(HELD, i)) {
+		if (i == me || !is_dead(i))
+			continue;
+		if (!turns(i, FREE))
+			return;
+		any = true;
+	}
+	if (any)
+		grant();
+}
+
+/* What one who looks must see to: the dead right before it, and from the head on the holders. */
+void
+naive_mend(unsigned me)
+{
+	unsigned i;
+
+	while ((i = naive_predecessor(me)) != NOBODY && is_dead(i))
+		if (!turns(i, FREE))
+			return;
+	if (i == NOBODY)
+		sweep(me);
+	grant();
+}
+
+void
+naive_rebuild(void)
+{
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == FORGETTING) {
+			naive_header.withheld = naive[i].forget_to;
+			if (!turns(i, FREE))
+				return;
+		}
+	sweep(NOBODY);
+	if (naive_header.closed)
+		evict_all(-FLK_CLOSED);
+	grant();
+}
+
+/* ---- an operation ---- */
+
+static void
+comes_in(const struct op *op, enum slot_kind kind)
+{
+	struct naive *me = &naive[op->who];
+
+	enter(op->who, kind, op->a, op->b);
+	if (me->state == WAITING)
+		naive_mend(op->who);
+	if (me->state == WAITING && kind == TAKER)
+		sweep(op->who);
+	if (me->state == WAITING && op->deed == TRIES)
+		leave(op->who);
+}
+
+static void
+looks(const struct op *op)
+{
+	struct naive *me = &naive[op->who];
+
+	if (me->state == WAITING)
+		naive_mend(op->who);
+	if (me->state == WAITING && op->a)
+		sweep(op->who);
+	if (me->state == WAITING && naive_header.closed && me->kind == TAKER)
+		leave(op->who);
+}
+
+static void
+steers(const struct op *op)
+{
+	if (!may_store())
+		return;
+	switch (op->deed) {
+	case OVERRIDES:
+		naive_header.override = op->a == UNCUT ? FLK_AUTO : (int64_t)op->a;
+		break;
+	case PAUSES:
+	case RESUMES:
+		naive_header.paused = op->deed == PAUSES;
+		break;
+	case CLOSES:
+		naive_header.closed = true;
+		evict_all(-FLK_CLOSED);
+		break;
+	case REOPENS:
+		naive_header.closed = false;
+		break;
+	case RESTORES:
+		naive_header.withheld -= op->a;
+		break;
+	default:
+		naive_header.declared_before = naive_header.declared;
+		naive_header.declared = op->a;
+		break;
+	}
+	grant();
+}
+
+void
+naive_acts(const struct op *op)
+{
+	switch (op->deed) {
+	case ENTERS:
+	case TRIES:
+		comes_in(op, TAKER);
+		break;
+	case BARS:
+		comes_in(op, BARRIER);
+		break;
+	case LOOKS:
+		looks(op);
+		break;
+	case LEAVES:
+		leave(op->who);
+		break;
+	case RELEASES:
+		release(op->who);
+		break;
+	case RELEASES_UNITS:
+		release_units(op->who, op->a);
+		break;
+	case FORGETS:
+		forget(op->who);
+		break;
+	case COMES_BACK:
+	case IS_CLAIMED:
+		naive[op->who].state = IDLE;
+		break;
+	case DIES:
+	case DIES_GUARDED:
+	case COMMAND_ENDS:
+		break;
+	case EVICTS:
+		evict(op->who, CANCELLED);
+		break;
+	case EVICTS_ALL:
+		evict_all(CANCELLED);
+		break;
+	case SWEEPS:
+		sweep(NOBODY);
+		break;
+	case REBUILDS:
+		naive_rebuild();
+		break;
+	default:
+		steers(op);
+		break;
+	}
+}

@@ -69,7 +69,7 @@ trusted(const struct stat *sb)
 	return sb->st_mode & S_IWGRP && in_group(sb->st_gid) ? 0 : -FLK_FOREIGN;
 }
 
-/* 0: ours, with so many slots.  -EAGAIN: no limiter of this boot yet, to be made in place. */
+/* 0: ours, with so many slots.  UNBORN: no limiter of this boot yet, to be made in place. */
 static int
 check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 {
@@ -81,7 +81,7 @@ check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 		if (fstat(fd, &sb) == -1)
 			return -errno;
 		if (flki_make_is_unborn(h, sb.st_size))
-			return -EAGAIN;
+			return UNBORN;
 	}
 	/* It may have been born while we looked. */
 	if (magic != MAGIC && atomic_load(&h->magic) != MAGIC)
@@ -90,7 +90,7 @@ check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 	    h->slot_size != sizeof(struct slot) || h->byte_order != __BYTE_ORDER__)
 		return -FLK_VERSION;
 	if (persistent && !flki_make_is_this_boot(h->boot))
-		return -EAGAIN;
+		return UNBORN;
 	n = atomic_load(&h->nslots);
 	if (atomic_load(&h->damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
@@ -107,7 +107,7 @@ map(struct file *f)
 	void *p = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
 
 	if (p == MAP_FAILED)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno; /* too much is locked in memory */
 	f->h = p;
 	f->slots = (void *)((char *)p + HEADER);
 	return 0;
@@ -154,7 +154,7 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	if ((error = map(f)) != 0)
 		return error;
 	error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
-	if (error == -EAGAIN) {
+	if (error == UNBORN) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
 		error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
@@ -185,7 +185,7 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 				return made;
 		}
 	}
-	return error == -EAGAIN ? -FLK_DAMAGED : error;
+	return error == UNBORN ? -FLK_DAMAGED : error;
 }
 
 void

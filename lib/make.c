@@ -184,7 +184,7 @@ wipe_slots(int fd, off_t size)
 		return 0;
 	p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (p == MAP_FAILED)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	memset((char *)p + HEADER, 0, (size_t)size - HEADER);
 	munmap(p, (size_t)size);
 	return 0;
@@ -201,7 +201,7 @@ init(int fd, off_t old_size, const struct flk_options *options)
 		return ftruncate(fd, 0) == -1 ? -errno : error;
 	h = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	atomic_store(&h->magic, 0);
 	error = wipe_slots(fd, old_size);
 	if (error == 0)
@@ -279,8 +279,8 @@ init_lock(int fd)
 }
 
 /*
- * Under the lock: 0 if somebody else has made it meanwhile, -EAGAIN if it is to be made, and if
- * by now it is anybody's data, -FLK_NOTLIMITER.
+ * Under the lock: 0 if somebody else has made it meanwhile, UNBORN if it is to be made, and if by
+ * now it is anybody's data, -FLK_NOTLIMITER.
  */
 static int
 look_again(int fd, off_t size, bool persistent)
@@ -290,17 +290,17 @@ look_again(int fd, off_t size, bool persistent)
 	int result;
 
 	if (size == 0)
-		return -EAGAIN;
+		return UNBORN;
 	if (size < (off_t)HEADER)
 		return -FLK_NOTLIMITER;
 	h = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
-		return -errno;
+		return errno == EAGAIN ? -ENOMEM : -errno;
 	magic = atomic_load(&h->magic);
 	if (magic == MAGIC && h->layout == LAYOUT)
-		result = !persistent || flki_make_is_this_boot(h->boot) ? 0 : -EAGAIN;
+		result = !persistent || flki_make_is_this_boot(h->boot) ? 0 : UNBORN;
 	else
-		result = flki_make_is_unborn(h, size) ? -EAGAIN : -FLK_NOTLIMITER;
+		result = flki_make_is_unborn(h, size) ? UNBORN : -FLK_NOTLIMITER;
 	munmap(h, (size_t)size);
 	return result;
 }
@@ -315,7 +315,7 @@ flki_make_in_place(int fd, bool persistent, const struct flk_options *options)
 	if (error != 0)
 		return error;
 	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, sb.st_size, persistent);
-	if (error == -EAGAIN)
+	if (error == UNBORN)
 		error = init(fd, sb.st_size, options);
 	fcntl(fd, F_OFD_SETLK, &unlock);
 	return error;

@@ -6,6 +6,9 @@
 
 #include "layout.h"
 
+/* No error: a limiter is still to be made of this file.  None of errno's, which are negative. */
+#define UNBORN 1
+
 /* A new file, published whole; -EEXIST when somebody else was first. */
 int flki_make_new(int dirfd, const char *base, const struct flk_options *options);
 

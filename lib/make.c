@@ -115,8 +115,9 @@ write_zeros(int fd, off_t size)
 	if (fstat(fd, &sb) == -1)
 		return -errno;
 	for (at = sb.st_size / HEADER * HEADER + HEADER - 1; at < size; at += HEADER)
-		if (pwrite(fd, "", 1, at) != 1)
-			return -errno;
+		while (pwrite(fd, "", 1, at) != 1)
+			if (errno != EINTR)
+				return -errno;
 	return 0;
 }
 
@@ -133,7 +134,9 @@ flki_make_reserve(int fd, uint32_t slots)
 	 * back the mask of its own signals as it was.
 	 */
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &saved, sizeof(all));
-	error = posix_fallocate(fd, 0, size);
+	do
+		error = posix_fallocate(fd, 0, size);
+	while (error == EINTR);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &saved, NULL, sizeof(saved));
 	if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS)
 		return write_zeros(fd, size);

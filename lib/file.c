@@ -95,7 +95,9 @@ check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 	if (atomic_load(&h->damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
 	/* It may have grown since its size was asked. */
-	if (fstat(fd, &sb) == -1 || (off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size)
+	if (fstat(fd, &sb) == -1)
+		return -errno;
+	if ((off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size)
 		return -FLK_DAMAGED;
 	*slots = n; /* what was checked: in the file it may be another by now */
 	return 0;

@@ -242,6 +242,7 @@ flki_file_grow(struct file *f)
 		return error;
 	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))
 		;
+	atomic_store(&f->backed, more);
 	return 0;
 }
 

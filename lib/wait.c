@@ -94,9 +94,14 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 		deadline = now + TICK_NS;
 	if (mask != NULL)
 		pthread_sigmask(SIG_SETMASK, mask, &saved);
-	if (!atomic_load(&no_waitv) && flki_futex_sleep_on(w->word, w->count, deadline) == -ENOSYS)
-		atomic_store(&no_waitv, true);
-	if (atomic_load(&no_waitv)) {
+	if (!atomic_load(&no_waitv)) {
+		error = flki_futex_sleep_on(w->word, w->count, deadline);
+		if (error == -ENOSYS)
+			atomic_store(&no_waitv, true);
+	}
+	/* For want of memory, say: what can't be watched now is looked at on the tick, too. */
+	if (atomic_load(&no_waitv) ||
+	    (error != 0 && error != -EAGAIN && error != -EINTR && error != -ETIMEDOUT)) {
 		if (now + tick < deadline)
 			deadline = now + tick;
 		flki_futex_sleep((const void *)(uintptr_t)w->word[0].address,

@@ -8,6 +8,7 @@
  */
 #include "internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -16,7 +17,8 @@
 
 #include "futex.h"
 
-#define STACK 65536
+#define STACK   65536
+#define TICK_US 100000
 
 struct vigil {
 	struct flk *flk;
@@ -52,8 +54,13 @@ keep_vigil(void *arg)
 {
 	struct vigil *v = arg;
 	struct flock lock = { .l_type = F_RDLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
+	int error;
 
-	fcntl(v->fd, F_OFD_SETLKW, &lock);
+	while ((error = fcntl(v->fd, F_OFD_SETLKW, &lock)) == -1 && errno == EINTR)
+		;
+	/* Who is roused comes back here: without a lock to wait for, not more often than on a tick. */
+	if (error == -1)
+		usleep(TICK_US);
 	close(v->fd);
 	rouse_first(v->flk);
 	atomic_store(&v->flk->watched[v->place], 0);

@@ -68,6 +68,13 @@ turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wa
 	return wait ? -FLK_FULL : -EAGAIN;
 }
 
+/* Nobody drew so many: somebody wrote there.  The next would be 0, before all others. */
+static bool
+no_ticket_left(const struct state *st)
+{
+	return st->h->last_ticket == UINT64_MAX;
+}
+
 static int
 queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 {
@@ -87,8 +94,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 	s = taker_slot(t);
 	s->weight = weight;
 	s->limit = want->limit != 0 ? want->limit : st.h->declared != 0 ? st.h->declared : 1;
-	if (st.h->last_ticket == UINT64_MAX) {
-		result = -FLK_DAMAGED; /* no ticket is drawn twice, and no limiter lives so long */
+	if (no_ticket_left(&st)) {
+		result = -FLK_DAMAGED;
 	} else if (st.h->closed) {
 		result = -FLK_CLOSED;
 	} else if (weight > s->limit) {
@@ -143,7 +150,7 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		return -FLK_BUSY;
 	if ((error = flki_enter(t, &st, true)) != 0)
 		return error;
-	if (st.h->last_ticket == UINT64_MAX) {
+	if (no_ticket_left(&st)) {
 		flki_quit(t, &st);
 		return -FLK_DAMAGED;
 	}

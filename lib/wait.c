@@ -89,6 +89,7 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 	static _Atomic bool no_waitv;
 	uint64_t now = flki_monotonic_ns();
 	sigset_t saved;
+	int error = 0;
 
 	if (w->incomplete && now + TICK_NS < deadline)
 		deadline = now + TICK_NS;

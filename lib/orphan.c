@@ -19,6 +19,7 @@
 
 #define STACK   65536
 #define TICK_US 100000
+#define OVER    UINT64_MAX /* nobody's ticket, but the memory is still in use */
 
 struct vigil {
 	struct flk *flk;
@@ -62,6 +63,8 @@ keep_vigil(void *arg)
 	if (error == -1)
 		usleep(TICK_US);
 	close(v->fd);
+	/* Who is roused, and finds the orphan still there, needs another vigil than this one. */
+	atomic_store(&v->flk->watched[v->place], OVER);
 	rouse_first(v->flk);
 	atomic_store(&v->flk->watched[v->place], 0);
 	free(v);

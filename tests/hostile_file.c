@@ -164,6 +164,67 @@ test_not_ours(void)
 	flk_detach(f);
 }
 
+/* ---- the lock's word, and crowds ---- */
+
+static void
+test_lock(void)
+{
+	struct flk *f = fresh(3);
+	struct flk_taker *a = taker(f), *b = taker(f);
+	struct timespec past = { .tv_sec = -1 };
+	uint64_t word;
+
+	is(flk_wait_idle(a, NULL), 0, "one has a slot");
+	is(flk_wait(a, &past, NULL), -FLK_NOPERMIT, "but does not stand in the line");
+	atomic_store(&f->file.h->lock, (uint64_t)(MAX_SLOTS + 9) << 1);
+	is(flk_try(b, &one), 0, "an owner that can't be is none");
+	word = (uint64_t)atomic_load(&f->file.slots[flk_slot(a)].gen) << 32 |
+	       (uint64_t)(flk_slot(a) + 1) << 1;
+	atomic_store(&f->file.h->lock, word);
+	is(flk_release_units(b, 1), -FLK_STUCK, "one who lives keeps everyone out");
+	is(flk_stuck_pid(f), getpid(), "and is named");
+	atomic_store(&f->file.h->lock, 0);
+	is(flk_release(b), 0, "until it goes on");
+	is(flk_try(b, &(struct flk_request){ .weight = 3, .limit = 3 }), 0, "one holds all");
+	is(flk_enqueue(a, &one), -EINPROGRESS, "one waits");
+	is(flk_wait(a, &past, NULL), -ETIMEDOUT, "not at all, when its time was over before");
+	f->file.h->closed = 1;
+	is(flk_wait(a, NULL, NULL), -FLK_CLOSED, "who closed was killed before it could say so");
+	f->file.slots[flk_slot(b)].weight = 0;
+	atomic_store(&f->file.h->lock, UINT64_C(1) << 32 | (uint64_t)(MAX_SLOTS + 9) << 1);
+	is(flk_try(a, &one), -FLK_DAMAGED, "who inherits a contradiction stops");
+	flk_taker_free(b);
+	flk_taker_free(a);
+	flk_detach(f);
+}
+
+static void
+test_crowd(void)
+{
+	static struct flk_taker *many[2000];
+	struct flk_request want = { .weight = 1, .limit = 1999 };
+	struct flk *f = fresh(1999);
+	struct flk_taker *more = taker(f);
+	struct timespec soon;
+	unsigned i, taken = 0;
+
+	for (i = 0; i < 2000; i++) {
+		many[i] = taker(f);
+		taken += flk_try(many[i], &want) == 0;
+	}
+	is(taken, 1999, "a crowd, in a file that has grown");
+	is(flk_try(more, &want), -FLK_CROWDED, "a thread may have 2000 slots");
+	is(flk_enqueue(many[1999], &want), -EINPROGRESS, "one waits for all");
+	soon = in_ms(10);
+	is(flk_wait(many[1999], &soon, NULL), -ETIMEDOUT,
+	   "with more to watch than there are words");
+	for (i = 0; i < 2000; i++)
+		flk_taker_free(many[i]);
+	flk_taker_free(more);
+	whole(f, "after the crowd");
+	flk_detach(f);
+}
+
 /* ---- where it is kept ---- */
 
 static void
@@ -226,6 +287,8 @@ main(void)
 	test_mended();
 	test_size();
 	test_not_ours();
+	test_lock();
+	test_crowd();
 	test_place();
 	test_words();
 	return tap_done();

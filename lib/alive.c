@@ -54,13 +54,7 @@ struct hold {
 };
 
 static _Thread_local unsigned taken_here;
-static _Thread_local struct hold few[FEW], *first;
-
-bool
-flki_alive_room(void)
-{
-	return taken_here < MOST;
-}
+static _Thread_local struct hold few[FEW], *first, *spare;
 
 static bool
 lives(uint32_t word)
@@ -114,8 +108,8 @@ my_tid(void)
 	return tid;
 }
 
-int
-flki_alive_init(void)
+static int
+find_list(void)
 {
 	if (tid != 0)
 		return 0;
@@ -161,8 +155,8 @@ forget_in_children(void)
 	pthread_atfork(NULL, NULL, forget);
 }
 
-int
-flki_alive_init(void)
+static int
+find_list(void)
 {
 	struct robust *head;
 	size_t size;
@@ -230,6 +224,28 @@ new_hold(void)
 	return malloc(sizeof(*h));
 }
 
+int
+flki_alive_prepare(void)
+{
+	int error = find_list();
+
+	if (error != 0)
+		return error;
+	if (taken_here >= MOST)
+		return -FLK_CROWDED;
+	if (spare == NULL)
+		spare = new_hold();
+	return spare != NULL ? 0 : -ENOMEM;
+}
+
+void
+flki_alive_unprepare(void)
+{
+	if (spare != NULL)
+		free_hold(spare);
+	spare = NULL;
+}
+
 uint64_t
 flki_alive_take(struct alive *a)
 {
@@ -239,13 +255,15 @@ flki_alive_take(struct alive *a)
 	uint64_t *link;
 
 	/* In the list twice would be no list: somebody has cleared a word of ours. */
-	if (lives(word) || find_hold(a) != NULL || (h = new_hold()) == NULL)
+	if (lives(word) || find_hold(a) != NULL)
+		return 0;
+	/* It is gone only when one was taken and dropped again since flki_alive_prepare(). */
+	if ((h = spare) == NULL && (h = spare = new_hold()) == NULL)
 		return 0;
 	robust->pending = entry(a);
 	IN_ORDER();
 	if (!atomic_compare_exchange_strong(&a->word, &word, my_tid())) {
 		robust->pending = 0;
-		free_hold(h);
 		return 0;
 	}
 	link = link_to_ours();
@@ -258,6 +276,7 @@ flki_alive_take(struct alive *a)
 	if (first != NULL)
 		first->before = h;
 	first = h;
+	spare = NULL;
 	taken_here++;
 	return h->serial;
 }

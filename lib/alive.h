@@ -10,11 +10,13 @@
 
 #include "layout.h"
 
-/* The kernel looks at so many of a dying thread's words: false when this thread has as many. */
-bool flki_alive_room(void);
-
-/* Before this thread's first flki_alive_take(); 0, or why there is no robust list. */
-int flki_alive_init(void);
+/*
+ * Before flki_alive_take(): 0, -ENOMEM, why there is no robust list, or -FLK_CROWDED, because the
+ * kernel looks at no more of a dying thread's words than this thread has.  Where no word was
+ * taken then, flki_alive_unprepare().
+ */
+int flki_alive_prepare(void);
+void flki_alive_unprepare(void);
 
 /* If the word was free, or its owner dead, it is now this thread's: returns a serial number. */
 uint64_t flki_alive_take(struct alive *a);

@@ -89,20 +89,20 @@ claim_slot(struct flk_taker *t)
 
 	if (t->slot != NIL)
 		return 0;
-	if ((error = flki_alive_init()) != 0)
+	if ((error = flki_alive_prepare()) != 0)
 		return error;
-	if (!flki_alive_room())
-		return -FLK_CROWDED;
 	for (;;) {
 		n = flki_file_slots(f);
-		if (n == 0)
-			return -FLK_DAMAGED;
+		if (n == 0) {
+			error = -FLK_DAMAGED;
+			break;
+		}
 		slot = find_soon(t, n);
 		if (slot == NIL && (error = flki_file_grow(f)) != 0) {
 			n = flki_file_slots(f); /* another may have made the last room */
 			slot = find_slot(t, n, 0, n);
 			if (slot == NIL)
-				return error;
+				break;
 		}
 		if (slot != NIL) {
 			t->gen = atomic_load(&f->slots[slot].gen);
@@ -111,6 +111,8 @@ claim_slot(struct flk_taker *t)
 		}
 		atomic_store(&f->h->hint, n);
 	}
+	flki_alive_unprepare();
+	return error;
 }
 
 void

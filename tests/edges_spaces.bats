@@ -161,37 +161,37 @@ as_stranger() {
 
 two_users() {
 	local limiter=$S/lim
-	mkfifo -m 666 "$S/go"
+	mkfifo -m 666 "$S/a" "$S/b" "$S/c" # one each: a writer's end that is still open would be the next one's
 	background a setpriv --reuid 1 --regid "$1" --groups 4242 \
-		"$PUBLIC/flocklimit" -f "$limiter" --mode 0660 -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/go"
+		"$PUBLIC/flocklimit" -f "$limiter" --mode 0660 -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/a"
 	eventually says in a.out
 	[ "$(stat -c '%a %u %g' "$limiter")" = '660 1 4242' ]
 	# The other waits for it, and the first for the other, and each survives the other's death.
 	background b setpriv --reuid 65534 --regid 65534 --groups 4242 \
-		"$PUBLIC/flocklimit" -f "$limiter" -v -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/go"
+		"$PUBLIC/flocklimit" -f "$limiter" -v -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/b"
 	eventually says 'waiting: 1 of 1 in use, 0 ahead' b.err
 	background c setpriv --reuid 1 --regid 1 --groups 4242 \
-		"$PUBLIC/flocklimit" -f "$limiter" -v -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/go"
+		"$PUBLIC/flocklimit" -f "$limiter" -v -n 1 sh -c 'echo in; read -r x <"$1"' sh "$S/c"
 	eventually says 'waiting: 1 of 1 in use, 1 ahead' c.err
 	kill -KILL "${pids[a]}"
 	ended a
 	[ ! -s b.out ]                                  # the first's command runs on
-	timeout 10 sh -c 'echo >"$1"' sh "$S/go"        # now it ends
+	timeout 10 sh -c 'echo >"$1"' sh "$S/a"        # now it ends
 	eventually says in b.out
 	[ ! -s c.out ]
 	run -75 as 1 "$PUBLIC/flocklimit" -f "$limiter" -n 1 -t 0 -q true
-	timeout 10 sh -c 'echo >"$1"' sh "$S/go"
+	timeout 10 sh -c 'echo >"$1"' sh "$S/b"
 	ended b
 	[ "$status" -eq 0 ]
 	eventually says in c.out
 	kill -KILL "${pids[c]}"
-	timeout 10 sh -c 'echo >"$1"' sh "$S/go"
+	timeout 10 sh -c 'echo >"$1"' sh "$S/c"
 	ended c
 	eventually as 65534 "$PUBLIC/flocklimit" -f "$limiter" -n 1 -t 0 -q true
 	# Who is not of the group is told so.
 	refused as_stranger "$PUBLIC/flocklimit" -f "$limiter" -n 1 true
 	[ "$stderr" = "flocklimit: $limiter: $limiter: Permission denied: choose another path with --file, or another directory with FLOCKLIMIT_DIR" ]
-	[ "$(ls "$S")" = $'go\nlim' ]
+	[ "$(ls "$S")" = $'a\nb\nc\nlim' ]
 }
 
 @test "two users and a group, in a directory with the set-group-ID bit" {

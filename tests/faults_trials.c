@@ -36,6 +36,8 @@ static const struct lenience opening[] = {
 	{ FSTATFS, 0, 0 }, /* then it is a disk, for all that we know */
 	{ OPEN_BOOT, 0, 0 },
 	{ OPEN_BOOT, 0, -FLK_NOBOOT },
+	{ OPEN_BOOT, EMFILE, -EMFILE },
+	{ OPEN_BOOT, ENFILE, -ENFILE },
 	{ READ, 0, 0 },
 	{ READ, 0, -FLK_NOBOOT },
 	{ OPENAT_FILE, ELOOP, -FLK_SYMLINK },

@@ -369,7 +369,8 @@ expected(const struct story *s, const struct run *r)
 		return r->flags & RUN;
 	case 128 + SIGKILL:
 		return r->flags & KILL ||
-		       chaos_first_harm(s, COMMAND, r->pid, SIGKILL, hit) != NEVER;
+		       chaos_first_harm(s, COMMAND, r->pid, SIGKILL, hit) != NEVER ||
+		       (r->group != 0 && chaos_first_harm(s, GROUP, r->group, SIGKILL, 0) != NEVER);
 	case 128 + SIGTERM:
 		return was_sent(s, r, SIGTERM) ||
 		       chaos_first_harm(s, COMMAND, r->pid, SIGTERM, hit) != NEVER;

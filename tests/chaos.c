@@ -1,5 +1,5 @@
 /*
- * chaos.c - some 240 takers at once on three limiters: wrappers and programs of the library, of
+ * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of
  * every weight and option, while limits are raised and lowered, files are removed, and wrappers,
  * commands, groups and crowds are killed, stopped and ended.
  *
@@ -144,7 +144,9 @@ calm(void)
 		left = n;
 		sleep_ns(TICK_NS);
 	}
-	end_everything();
+	harm_end_all();
+	for (now = chaos_now(); chaos_now() - now < 2000000000u && !takers_reap();)
+		sleep_ns(TICK_NS);
 	return left > 0 ? left : 1;
 }
 

@@ -259,13 +259,31 @@ a_group(int sig)
 static void
 a_crowd(void)
 {
-	unsigned lim = below(LIMITERS), i, most = 5 + below(20);
+	unsigned lim = below(QUIET), i, most = 5 + below(20);
 
 	for (i = 0; i < AT_ONCE && most > 0; i++)
 		if (taker[i].pid != 0 && taker[i].lim == lim && chance(50)) {
 			hit_taker(taker[i].id, SIGKILL);
 			most--;
 		}
+}
+
+/* One that holds or waits in the quiet limiter; its command with it, or not. */
+static void
+a_quiet_one(void)
+{
+	unsigned start = below(AT_ONCE), n, i, k;
+
+	for (n = 0; n < AT_ONCE; n++) {
+		i = (start + n) % AT_ONCE;
+		if (taker[i].pid == 0 || taker[i].lim != QUIET)
+			continue;
+		hit_taker(taker[i].id, SIGKILL);
+		for (k = chance(50) ? 0 : programs; k < programs; k++)
+			if (program[k].id == taker[i].id)
+				hit_program(program[k].pid, program[k].id, SIGKILL);
+		return;
+	}
 }
 
 static bool
@@ -296,6 +314,8 @@ harm_some(double seconds)
 		both();
 	if (due(6, seconds))
 		a_young_one();
+	if (due(4, seconds))
+		a_quiet_one();
 	if (due(1, seconds))
 		a_group(SIGKILL);
 	if (due(1, seconds))
@@ -329,4 +349,17 @@ harm_cont_all(void)
 		kill(pid, SIGCONT);
 	if (in != NULL)
 		fclose(in);
+}
+
+/* They hung: it is a violation, but what is left is to be judged by what was done to it. */
+void
+harm_end_all(void)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0)
+			hit_taker(taker[i].id, SIGKILL);
+	for (i = 0; i < programs; i++)
+		hit_program(program[i].pid, program[i].id, SIGKILL);
 }

@@ -280,6 +280,20 @@ paused(void)
 	spell('G', 11, 12, " 0 %" PRIu64 " %d 0", BIRTH, PAUSE);
 }
 
+/* It waited since before the pause, but could not be granted until the other had ended. */
+static void
+granted_in_a_pause(void)
+{
+	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
+
+	start(1, a, 1, 3, 3);
+	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, PAUSE);
+	end(10, a);
+	start(11, b, 2, 1, 3);
+	spell('G', 12, 13, " 0 %" PRIu64 " %d 0", BIRTH, PAUSE);
+	end(20, b);
+}
+
 static void
 overtaken(void)
 {
@@ -550,6 +564,7 @@ main(int argc, char **argv)
 	judge(alone, INNOCENT, true, "a weight above the override runs alone");
 	judge(told_of_an_override, UNTRUE_LIMIT, true, "told of a limit that was not in force");
 	judge(paused, UNTRUE_LIMIT, true, "granted while paused");
+	judge(granted_in_a_pause, UNTRUE_LIMIT, true, "granted while paused, after a wait");
 	judge(overtaken, OVERTAKEN, true, "overtaken");
 	judge(late_to_say_so, INNOCENT, true, "granted in order, said in another");
 	judge(one_ticket_two_takers, RAN_TWICE, true, "one ticket, two takers");

@@ -25,6 +25,7 @@ struct run { /* one taker, whether its command ever started or not */
 	 * (`room'), from which a stall is measured.
 	 */
 	uint64_t surely, room;
+	uint64_t granted_from; /* chaos_laws.c: it was not granted before that */
 };
 
 struct harm {
@@ -45,8 +46,9 @@ struct array {
 	size_t n, room;
 };
 
-#define EACH(type, p, array) \
-	(type *p = (array).at, *p##_end = (array).n > 0 ? p + (array).n : p; p < p##_end; p++)
+/* In lower case, as the formatter knows it. */
+#define foreach(type, p, array) \
+	for (type *p = (array).at, *p##_end = (array).n > 0 ? p + (array).n : p; p < p##_end; p++)
 
 struct story {
 	struct array runs;     /* struct run, by id; id 1 is the first */
@@ -91,8 +93,9 @@ void chaos_forget(struct story *s);
 uint64_t chaos_first_harm(const struct story *s, enum target what, uint64_t target, int sig,
 			  uint64_t since);
 
-/* chaos_laws.c, chaos_stall.c */
-void chaos_laws(const struct story *s, struct verdict *v);
+/* chaos_laws.c, chaos_ends.c, chaos_stall.c */
+void chaos_laws(struct story *s, struct verdict *v);
+void chaos_ends(const struct story *s, struct verdict *v);
 void chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v);
 
 void chaos_guilty(struct verdict *v, enum guilt g, uint64_t t, const char *format, ...)

@@ -16,21 +16,23 @@
  * started at any time, before or after, and surely hold after the start of b.  Where a lower
  * ticket was overtaken, its weight was not there to be measured, and the sum is too large.
  *
+ * By the same reasoning b was not granted while those before it surely held so much that b did
+ * not fit; so the limit of which it was told must have been in force at some time after that, and
+ * the limiter not paused.
+ *
  * The files of a limiter are accounted apart: in a new one the permits of the old do not count.
  */
 #include "chaos_judge.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 
 #define ACTIVE 1000
 
 struct life { /* of one file: the runs in it by ticket */
 	const struct story *s;
-	const struct run **run;
+	struct run **run;
 	uint64_t *last; /* the latest `surely' of those up to here */
 	struct array steers;
 	size_t n;
@@ -67,16 +69,14 @@ possible(const struct life *l, enum verb verb, int64_t value, uint64_t from, uin
 	int64_t now = verb == OVERRIDE ? -1 : 0;
 	uint64_t since = 0;
 
-	for
-		EACH(const struct steer, g, l->steers)
-		{
-			if (g->verb != verb)
-				continue;
-			if (now == value && since <= to && g->until >= from)
-				return true;
-			now = g->value;
-			since = g->since;
-		}
+	foreach (const struct steer, g, l->steers) {
+		if (g->verb != verb)
+			continue;
+		if (now == value && since <= to && g->until >= from)
+			return true;
+		now = g->value;
+		since = g->since;
+	}
 	return now == value && since <= to;
 }
 
@@ -86,7 +86,8 @@ declared(const struct life *l, const struct run *r)
 {
 	if (r->n != 0)
 		return r->n;
-	return possible(l, OVERRIDE, (int64_t)r->told, r->launched, r->started) ? NEVER : r->told;
+	return possible(l, OVERRIDE, (int64_t)r->told, r->granted_from, r->started) ? NEVER
+										    : r->told;
 }
 
 struct sum {
@@ -108,13 +109,45 @@ count(const struct life *l, struct sum *sum, const struct run *r)
 static uint64_t
 bound(const struct life *l, const struct run *z, const struct sum *sum)
 {
-	bool overridden = possible(l, OVERRIDE, (int64_t)z->told, z->launched, z->started);
-	bool own =
-	    (z->n == 0 || z->n == z->told) && possible(l, OVERRIDE, -1, z->launched, z->started);
+	bool overridden = possible(l, OVERRIDE, (int64_t)z->told, z->granted_from, z->started);
+	bool own = (z->n == 0 || z->n == z->told) &&
+		   possible(l, OVERRIDE, -1, z->granted_from, z->started);
 
 	if (overridden && sum->runs == 1)
 		return NEVER;
 	return overridden ? z->told : own ? sum->limit : 0;
+}
+
+/* ---- when was it granted, at the earliest? ---- */
+
+static int
+by_surely_down(const void *a, const void *b)
+{
+	const struct run *x = *(const struct run *const *)a, *y = *(const struct run *const *)b;
+
+	return x->surely > y->surely ? -1 : x->surely < y->surely;
+}
+
+static uint64_t
+earliest(const struct life *l, size_t place, const struct run **before)
+{
+	const struct run *b = l->run[place];
+	bool overridden = possible(l, OVERRIDE, (int64_t)b->told, b->launched, b->started);
+	struct sum sum = { .limit = NEVER };
+	size_t n = 0, i;
+
+	for (i = place; i-- > 0 && l->last[i] > b->launched;)
+		if (l->run[i]->surely > b->launched)
+			before[n++] = l->run[i];
+	if (n > 1)
+		qsort(before, n, sizeof(*before), by_surely_down);
+	count(l, &sum, b);
+	for (i = 0; i < n; i++) {
+		count(l, &sum, before[i]);
+		if (sum.weight > (overridden ? b->told : sum.limit))
+			return before[i]->surely;
+	}
+	return b->launched;
 }
 
 /* ---- at each start ---- */
@@ -193,7 +226,7 @@ check_told(const struct life *l, const struct run *b, struct verdict *v)
 			     "ticket %" PRIu64 " was told a limit of %" PRIu64
 			     ", which was not in force",
 			     b->ticket, b->told);
-	if (!possible(l, PAUSE, 0, b->launched, b->started))
+	if (!possible(l, PAUSE, 0, b->granted_from, b->started))
 		chaos_guilty(v, UNTRUE_LIMIT, b->started,
 			     "ticket %" PRIu64 " was granted in a paused limiter", b->ticket);
 }
@@ -256,57 +289,52 @@ check_removals(const struct life *l, struct verdict *v)
 	for (i = 0; i < l->n; i++)
 		if (l->run[i]->started < first)
 			first = l->run[i]->started;
-	for
-		EACH(const struct span, u, l->s->removals)
-		{
-			if (u->of != l->run[0]->lim || first >= u->from)
-				continue;
-			for (i = 0; i < l->n; i++)
-				if (l->run[i]->launched > u->to)
-					chaos_guilty(v, OLD_FILE, l->run[i]->started,
-						     "taker %" PRIu64
-						     " was launched when the file of its "
-						     "ticket %" PRIu64 " was gone",
-						     l->run[i]->id, l->run[i]->ticket);
-			for (z = l->n - 1; z > 0 && l->run[z]->surely < u->to; z--)
-				;
-			sum = up_to(l, z, u->to);
-			if (sum.weight > 0 && sum.weight > bound(l, l->run[z], &sum))
-				chaos_guilty(v, OLD_FILE, u->to,
-					     "%" PRIu64
-					     " units go on in a file that was removed, of %" PRIu64,
-					     sum.weight, bound(l, l->run[z], &sum));
-			break;
-		}
+	foreach (const struct span, u, l->s->removals) {
+		if (u->of != l->run[0]->lim || first >= u->from)
+			continue;
+		for (i = 0; i < l->n; i++)
+			if (l->run[i]->launched > u->to)
+				chaos_guilty(v, OLD_FILE, l->run[i]->started,
+					     "taker %" PRIu64 " was launched when the file of its "
+					     "ticket %" PRIu64 " was gone",
+					     l->run[i]->id, l->run[i]->ticket);
+		for (z = l->n - 1; z > 0 && l->run[z]->surely < u->to; z--)
+			;
+		sum = up_to(l, z, u->to);
+		if (sum.weight > 0 && sum.weight > bound(l, l->run[z], &sum))
+			chaos_guilty(v, OLD_FILE, u->to,
+				     "%" PRIu64
+				     " units go on in a file that was removed, of %" PRIu64,
+				     sum.weight, bound(l, l->run[z], &sum));
+		break;
+	}
 }
 
 /* Who surely held when flk_wait_idle() was called, no longer did when it returned. */
 static void
 check_idles(const struct life *l, struct verdict *v)
 {
-	for
-		EACH(const struct span, idle, l->s->idles)
-		{
-			size_t i;
-			if (idle->of != l->birth)
-				continue;
-			for (i = 0; i < l->n; i++)
-				if (l->run[i]->started < idle->from && l->run[i]->surely > idle->to)
-					chaos_guilty(v, NOT_IDLE, idle->to,
-						     "ticket %" PRIu64
-						     " still holds what is called idle",
-						     l->run[i]->ticket);
-		}
+	foreach (const struct span, idle, l->s->idles) {
+		size_t i;
+		if (idle->of != l->birth)
+			continue;
+		for (i = 0; i < l->n; i++)
+			if (l->run[i]->started < idle->from && l->run[i]->surely > idle->to)
+				chaos_guilty(v, NOT_IDLE, idle->to,
+					     "ticket %" PRIu64 " still holds what is called idle",
+					     l->run[i]->ticket);
+	}
 }
 
 static void
 check_life(struct life *l, struct verdict *v)
 {
+	const struct run **before = malloc(l->n * sizeof(*before));
 	size_t i;
 
 	l->birth = l->run[0]->birth;
 	l->last = malloc(l->n * sizeof(*l->last));
-	if (l->last == NULL)
+	if (l->last == NULL || before == NULL)
 		abort();
 	for (i = 0; i < l->n; i++) {
 		l->last[i] = l->run[i]->surely;
@@ -316,10 +344,15 @@ check_life(struct life *l, struct verdict *v)
 			chaos_guilty(v, RAN_TWICE, l->run[i]->started,
 				     "ticket %" PRIu64 " ran twice", l->run[i]->ticket);
 	}
-	for
-		EACH(const struct steer, g, l->s->steers)
-	if (g->birth == l->birth)
-		*(struct steer *)chaos_add(&l->steers, sizeof(*g)) = *g;
+	foreach (const struct steer, g, l->s->steers)
+		if (g->birth == l->birth)
+			*(struct steer *)chaos_add(&l->steers, sizeof(*g)) = *g;
+	/* Until it is known better. */
+	for (i = 0; i < l->n; i++)
+		l->run[i]->granted_from = l->run[i]->launched;
+	for (i = 0; i < l->n; i++)
+		l->run[i]->granted_from = earliest(l, i, before);
+	free(before);
 	check_starts(l, v);
 	check_removals(l, v);
 	check_idles(l, v);
@@ -327,79 +360,17 @@ check_life(struct life *l, struct verdict *v)
 	free(l->steers.at);
 }
 
-/* ---- how the takers ended ---- */
-
-static bool
-was_closed(const struct story *s, const struct run *r)
-{
-	for
-		EACH(const struct steer, g, s->steers)
-	if (g->verb == SHUT && g->lim == r->lim)
-		return true;
-	return false;
-}
-
-static bool
-was_sent(const struct story *s, const struct run *r, int sig)
-{
-	return chaos_first_harm(s, WRAPPER, r->id, sig, 0) != NEVER ||
-	       (r->group != 0 && chaos_first_harm(s, GROUP, r->group, sig, 0) != NEVER);
-}
-
-static bool
-expected(const struct story *s, const struct run *r)
-{
-	uint64_t hit = r->started != 0 ? r->started : r->launched;
-	int code;
-
-	if (WIFSIGNALED(r->status)) {
-		int sig = WTERMSIG(r->status);
-		/* -F, agents: what hits the command hits the taker. */
-		return was_sent(s, r, sig) ||
-		       ((r->flags & (EXEC | AGENT)) && (sig == SIGKILL || sig == SIGTERM) &&
-			chaos_first_harm(s, COMMAND, r->pid, sig, hit) != NEVER);
-	}
-	code = WEXITSTATUS(r->status);
-	if (code == CODE(r->id) && (r->ended != 0 || r->flags & IDLER))
-		return true;
-	switch (code) {
-	case 75:
-		return r->started == 0 && (r->flags & (WAIT | QUEUE | IDLER) || was_closed(s, r));
-	case 124:
-		return r->flags & RUN;
-	case 128 + SIGKILL:
-		return r->flags & KILL ||
-		       chaos_first_harm(s, COMMAND, r->pid, SIGKILL, hit) != NEVER ||
-		       (r->group != 0 && chaos_first_harm(s, GROUP, r->group, SIGKILL, 0) != NEVER);
-	case 128 + SIGTERM:
-		return was_sent(s, r, SIGTERM) ||
-		       chaos_first_harm(s, COMMAND, r->pid, SIGTERM, hit) != NEVER;
-	default:
-		return false;
-	}
-}
-
 void
-chaos_laws(const struct story *s, struct verdict *v)
+chaos_laws(struct story *s, struct verdict *v)
 {
-	const struct run **by_ticket = malloc((s->runs.n + 1) * sizeof(*by_ticket));
+	struct run **by_ticket = malloc((s->runs.n + 1) * sizeof(*by_ticket));
 	size_t n = 0, i, k;
 
 	if (by_ticket == NULL)
 		abort();
-	for
-		EACH(const struct run, r, s->runs)
-		{
-			if (r->started != 0)
-				by_ticket[n++] = r;
-			if (r->reaped == 0)
-				chaos_guilty(v, STATUS, r->launched,
-					     "taker %" PRIu64 " never ended", r->id);
-			else if (!expected(s, r))
-				chaos_guilty(v, STATUS, r->reaped,
-					     "taker %" PRIu64 " ended with status %#x", r->id,
-					     (unsigned)r->status);
-		}
+	foreach (struct run, r, s->runs)
+		if (r->started != 0)
+			by_ticket[n++] = r;
 	if (n > 0)
 		qsort(by_ticket, n, sizeof(*by_ticket), by_birth_and_ticket);
 	for (i = 0; i < n; i = k) {

@@ -107,7 +107,7 @@ void
 limiters_steer(double seconds)
 {
 	static const unsigned overrides[] = { 1, 2, 3, 5, 9, 13, 20 };
-	unsigned i = below(LIMITERS), verb;
+	unsigned i = below(QUIET), verb;
 	uint64_t now = chaos_now();
 
 	for (verb = OVERRIDE; verb <= SHUT; verb++) {
@@ -149,7 +149,7 @@ limiters_calm(void)
 void
 limiters_remove(void)
 {
-	unsigned i = below(LIMITERS), verb;
+	unsigned i = below(QUIET), verb;
 	uint64_t since = chaos_now();
 
 	if (removed_count == REMOVED)

@@ -323,27 +323,24 @@ judge_end(const struct story *s, struct run *r, struct verdict *v)
 static void
 find_stops(struct story *s)
 {
-	for
-		EACH(struct run, r, s->runs)
-		{
-			uint64_t end = r->reaped != 0 ? r->reaped : s->end, from, to;
-			int group;
-			for (group = 0; group <= (r->group != 0); group++) {
-				enum target what = group ? GROUP : WRAPPER;
-				uint64_t target = group ? r->group : r->id;
-				from = chaos_first_harm(s, what, target, SIGSTOP, r->launched);
-				for (; from < end;
-				     from = chaos_first_harm(s, what, target, SIGSTOP, to)) {
-					to = chaos_first_harm(s, what, target, SIGCONT, from);
-					*(struct span *)chaos_add(&s->stops, sizeof(struct span)) =
-					    (struct span){ .from = from,
-							   .to = least(to, end),
-							   .of = r->lim };
-					if (to == NEVER)
-						break;
-				}
+	foreach (struct run, r, s->runs) {
+		uint64_t end = r->reaped != 0 ? r->reaped : s->end, from, to;
+		int group;
+		for (group = 0; group <= (r->group != 0); group++) {
+			enum target what = group ? GROUP : WRAPPER;
+			uint64_t target = group ? r->group : r->id;
+			from = chaos_first_harm(s, what, target, SIGSTOP, r->launched);
+			for (; from < end; from = chaos_first_harm(s, what, target, SIGSTOP, to)) {
+				to = chaos_first_harm(s, what, target, SIGCONT, from);
+				*(struct span *)chaos_add(&s->stops, sizeof(struct span)) =
+				    (struct span){ .from = from,
+						   .to = least(to, end),
+						   .of = r->lim };
+				if (to == NEVER)
+					break;
 			}
 		}
+	}
 }
 
 bool
@@ -368,10 +365,9 @@ chaos_read(struct story *s, const char *path, struct verdict *v)
 		qsort(s->harms.at, s->harms.n, sizeof(struct harm), by_target);
 	if (s->beats.n > 0)
 		qsort(s->beats.at, s->beats.n, sizeof(struct span), by_from);
-	for
-		EACH(struct run, r, s->runs)
-	if (r->started != 0)
-		judge_end(s, r, v);
+	foreach (struct run, r, s->runs)
+		if (r->started != 0)
+			judge_end(s, r, v);
 	find_stops(s);
 	if (s->stops.n > 0)
 		qsort(s->stops.at, s->stops.n, sizeof(struct span), by_from);

@@ -122,28 +122,24 @@ after_stops(const struct story *s, const struct run *b, uint64_t from)
 {
 	uint64_t since = from;
 
-	for
-		EACH(const struct span, stop, s->stops)
-		{
-			if (stop->from > b->started)
-				break;
-			if (stop->of == b->lim && stop->to > since)
-				since = stop->to;
-		}
+	foreach (const struct span, stop, s->stops) {
+		if (stop->from > b->started)
+			break;
+		if (stop->of == b->lim && stop->to > since)
+			since = stop->to;
+	}
 	return since;
 }
 
 static uint64_t
 after_steering(const struct story *s, const struct run *b, uint64_t from)
 {
-	for
-		EACH(const struct steer, g, s->steers)
-		{
-			if (g->since > b->started)
-				break;
-			if (g->lim == b->lim && g->until > from)
-				from = g->until;
-		}
+	foreach (const struct steer, g, s->steers) {
+		if (g->since > b->started)
+			break;
+		if (g->lim == b->lim && g->until > from)
+			from = g->until;
+	}
 	return from;
 }
 
@@ -170,10 +166,9 @@ after_those_who_left(const struct array *left, uint64_t longest, const struct ru
 static bool
 moved(const struct story *s, const struct run *b)
 {
-	for
-		EACH(const struct span, u, s->removals)
-	if (u->of == b->lim && u->to > b->launched && u->from < b->started)
-		return true;
+	foreach (const struct span, u, s->removals)
+		if (u->of == b->lim && u->to > b->launched && u->from < b->started)
+			return true;
 	return false;
 }
 
@@ -207,31 +202,29 @@ who_left(const struct story *s, uint64_t *longest)
 	struct array left = { .n = 0 };
 
 	*longest = 0;
-	for
-		EACH(const struct run, r, s->runs)
-		{
-			struct never_ran *x;
-			uint64_t from;
-			/* An idler holds up nobody. */
-			if (r->started != 0 || r->reaped == 0 || r->flags & IDLER)
-				continue;
-			from = chaos_first_harm(s, WRAPPER, r->id, 0, 0);
-			if (r->group != 0)
-				from = least(from, chaos_first_harm(s, GROUP, r->group, 0, 0));
-			if (r->flags & WAIT)
-				from = least(from, r->launched + r->wait_ms * 1000000);
-			if (r->flags & QUEUE && WIFEXITED(r->status) && from > r->reaped)
-				from = r->launched; /* it was turned away at the door */
-			if (r->flags & RUN)
-				from = least(from, r->launched + r->run_ms * 1000000);
-			x = chaos_add(&left, sizeof(*x));
-			*x = (struct never_ran){ .from = least(from, r->reaped),
-						 .to = r->reaped,
-						 .lim = r->lim,
-						 .launched = r->launched };
-			if (x->to - x->from > *longest)
-				*longest = x->to - x->from;
-		}
+	foreach (const struct run, r, s->runs) {
+		struct never_ran *x;
+		uint64_t from;
+		/* An idler holds up nobody. */
+		if (r->started != 0 || r->reaped == 0 || r->flags & IDLER)
+			continue;
+		from = chaos_first_harm(s, WRAPPER, r->id, 0, 0);
+		if (r->group != 0)
+			from = least(from, chaos_first_harm(s, GROUP, r->group, 0, 0));
+		if (r->flags & WAIT)
+			from = least(from, r->launched + r->wait_ms * 1000000);
+		if (r->flags & QUEUE && WIFEXITED(r->status) && from > r->reaped)
+			from = r->launched; /* it was turned away at the door */
+		if (r->flags & RUN)
+			from = least(from, r->launched + r->run_ms * 1000000);
+		x = chaos_add(&left, sizeof(*x));
+		*x = (struct never_ran){ .from = least(from, r->reaped),
+					 .to = r->reaped,
+					 .lim = r->lim,
+					 .launched = r->launched };
+		if (x->to - x->from > *longest)
+			*longest = x->to - x->from;
+	}
 	if (left.n > 0)
 		qsort(left.at, left.n, sizeof(struct never_ran), by_to);
 	return left;
@@ -335,10 +328,9 @@ chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 
 	if (by_ticket == NULL || last == NULL || f.raw == NULL || f.net == NULL)
 		abort();
-	for
-		EACH(const struct run, r, s->runs)
-	if (r->started != 0)
-		by_ticket[n++] = r;
+	foreach (const struct run, r, s->runs)
+		if (r->started != 0)
+			by_ticket[n++] = r;
 	if (n > 0)
 		qsort(by_ticket, n, sizeof(*by_ticket), by_birth_and_ticket);
 	for (i = 0; i < n; i = k) {

@@ -12,7 +12,8 @@
 
 #define AT_ONCE  240  /* takers */
 #define PROGRAMS 2000 /* processes that run under permits, at most */
-#define LIMITERS 3
+#define LIMITERS 4
+#define QUIET    3  /* this limiter is left alone while its few takers are not done */
 #define LIMIT    16 /* the largest that anyone declares, and so the most orphans at once */
 
 struct taker {
@@ -60,6 +61,7 @@ void harm_some(double seconds); /* what is due in so many */
 void harm_planned(uint64_t now);
 bool harm_will_cont(uint64_t id); /* it is stopped, and will be sent CONT */
 void harm_cont_all(void);
+void harm_end_all(void);
 void harm_stopped(const struct taker *t); /* it stopped, and nobody will send CONT */
 
 /* ---- chaos_limiters.c ---- */

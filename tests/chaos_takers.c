@@ -32,6 +32,13 @@ static struct {
 	unsigned left;
 } crowd; /* those that are launched next join it */
 
+/*
+ * In a busy limiter whoever comes or goes next also mends what was missed.  In the quiet one
+ * nobody does: a few takers come at once, and then no more until they are done, or too late.
+ */
+static unsigned quiet_due;
+#define TOO_LATE_NS UINT64_C(4000000000)
+
 void
 takers_begin(const char *self, const char *log)
 {
@@ -110,8 +117,12 @@ struct choice {
 static struct choice
 choose(void)
 {
-	struct choice c = { .lim = below(LIMITERS) };
+	struct choice c = { .lim = below(QUIET) };
 
+	if (quiet_due > 0) {
+		quiet_due--;
+		c.lim = QUIET;
+	}
 	c.n = limiter[c.lim].n;
 	if (chance(15))
 		c.n = 4 + 4 * below(LIMIT / 4);
@@ -143,8 +154,10 @@ choose(void)
 
 /* Most last some ms: the limiter is to be the bottleneck, not the machine. */
 static uint64_t
-how_long_us(void)
+how_long_us(unsigned lim)
 {
+	if (lim == QUIET)
+		return 10000 + below(150000);
 	return chance(10) ? 0 : chance(5) ? below(150000) : below(40000);
 }
 
@@ -164,7 +177,7 @@ agent_words(struct words *w, const struct choice *c, uint64_t id)
 	add_number(w, "", c->w, "");
 	add_number(w, "", c->n, "");
 	add_number(w, "", c->wait_ms, "");
-	add_number(w, "", how_long_us(), "");
+	add_number(w, "", how_long_us(c->lim), "");
 }
 
 static void
@@ -198,13 +211,13 @@ wrapper_words(struct words *w, const struct choice *c, uint64_t id)
 	add(w, nested ? "nest" : "command");
 	add_number(w, "", id, "");
 	if (nested) {
-		add_number(w, "", how_long_us(), "");
+		add_number(w, "", how_long_us(c->lim), "");
 		add(w, path);
 		return;
 	}
 	add_number(w, "", style, "");
-	add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(), "");
-	add_number(w, "", chance(10) ? how_long_us() : 0, "");
+	add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(c->lim), "");
+	add_number(w, "", chance(10) ? how_long_us(c->lim) : 0, "");
 }
 
 /* The process group of a taker that is not reaped can't be another's. */
@@ -259,12 +272,28 @@ launch(struct taker *t)
 	}
 }
 
+static void
+look_at_the_quiet_one(void)
+{
+	static uint64_t last;
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0 && taker[i].lim == QUIET && chaos_now() - last < TOO_LATE_NS)
+			return;
+	last = chaos_now();
+	quiet_due = 3 + below(8);
+}
+
 void
 takers_launch(void)
 {
 	unsigned i, n = 0;
 
-	for (i = 0; i < AT_ONCE && n < AT_A_TIME; i++)
+	if (quiet_due == 0)
+		look_at_the_quiet_one();
+
+	for (i = 0; i < AT_ONCE && n < (quiet_due > 0 ? quiet_due : AT_A_TIME); i++)
 		if (taker[i].pid == 0) {
 			launch(&taker[i]);
 			n++;

@@ -59,16 +59,13 @@ tell_counts(const struct story *s, const struct verdict *v)
 {
 	unsigned starts = 0, kills = 0, terms = 0, stops = 0;
 
-	for
-		EACH(const struct run, r, s->runs)
-	starts += r->started != 0;
-	for
-		EACH(const struct harm, h, s->harms)
-		{
-			kills += h->sig == SIGKILL;
-			terms += h->sig == SIGTERM;
-			stops += h->sig == SIGSTOP;
-		}
+	foreach (const struct run, r, s->runs)
+		starts += r->started != 0;
+	foreach (const struct harm, h, s->harms) {
+		kills += h->sig == SIGKILL;
+		terms += h->sig == SIGTERM;
+		stops += h->sig == SIGSTOP;
+	}
 	chaos_tell(v,
 		   "%zu takers, %u commands started; %u KILL, %u TERM, %u STOP; steered %zu times, "
 		   "%zu files removed, %zu times idle",
@@ -86,6 +83,7 @@ chaos_judge(const char *path, uint64_t most_ns, struct verdict *v)
 	}
 	tell_counts(&s, v);
 	chaos_laws(&s, v);
+	chaos_ends(&s, v);
 	chaos_stalls(&s, most_ns, v);
 	chaos_tell(v, "violations: %u", v->all);
 	chaos_forget(&s);

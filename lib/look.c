@@ -130,6 +130,8 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 		}
 		if ((error = flki_enter(&me, &st, true)) != 0)
 			break;
+		/* The dead at the end of the line first: else they are granted what the dead held. */
+		flki_state_mend(&st, NIL);
 		flki_state_sweep_holders(&st);
 		count = (uint64_t)st.h->holders.count + st.h->waiting.count;
 		if (count > st.n) {

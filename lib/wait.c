@@ -124,10 +124,14 @@ somebody_died(const struct watch *w)
 	return false;
 }
 
-/* Under the lock: sees to it that their deaths are known to those who must know. */
+/*
+ * Under the lock: sees to it that their deaths are known to those who must know.  One that left an
+ * orphan is not reaped, so the sweep tells nobody; but its end wakes only who waits for its guard.
+ */
 static void
 tell_of_the_dead(struct state *st, const struct watch *w)
 {
+	bool orphaned = false;
 	unsigned i;
 
 	for (i = 1; i < w->count; i++) {
@@ -136,6 +140,12 @@ tell_of_the_dead(struct state *st, const struct watch *w)
 			flki_state_poke(st, s->next);
 	}
 	flki_state_sweep_holders(st);
+	for (i = 1; i < w->count; i++) {
+		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
+		orphaned |= !flki_alive_is(&s->alive) && atomic_load(&s->state) == HELD;
+	}
+	if (orphaned)
+		flki_state_rouse(st);
 }
 
 /*

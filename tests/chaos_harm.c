@@ -94,6 +94,9 @@ hit_program(pid_t pid, uint64_t id, int sig)
 {
 	int fd = hold_program(pid, id);
 
+	if (fd == -1)
+		takers_forget(pid); /* its end was another's to see */
+
 	if (fd != -1 && sig != SIGCONT)
 		log_harm(COMMAND, (uint64_t)pid, sig);
 	if (fd != -1) {

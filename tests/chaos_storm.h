@@ -51,6 +51,7 @@ void takers_follow(void);     /* reads in the log which programs run */
 unsigned takers_left(void);   /* not reaped yet */
 uint64_t takers_oldest(void); /* smallest id of those that live; UINT64_MAX */
 struct taker *taker_of(uint64_t id);
+void takers_forget(pid_t pid); /* a program that is gone */
 void machine_beats(void);
 
 /* ---- chaos_harm.c ---- */

@@ -383,6 +383,12 @@ follow_line(const char *line)
 }
 
 void
+takers_forget(pid_t pid)
+{
+	forget(pid, 0);
+}
+
+void
 takers_follow(void)
 {
 	static char text[65536];

@@ -16,8 +16,8 @@
  * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
  * namespaces can both have.  It matters only while somebody has a word as `pending' that is
  * another's: when two claims meet on one free slot, or a drop meets the next claim of its slot.
- * Those windows are a few instructions wide, claims go round the slots, and a command's permit
- * has its guard besides.
+ * Those windows are a few instructions wide: nothing in them asks the system for anything, or waits
+ * for a page.  And claims go round the slots, and a command's permit has its guard besides.
  */
 #include "alive.h"
 
@@ -250,7 +250,7 @@ uint64_t
 flki_alive_take(struct alive *a)
 {
 	static _Atomic uint64_t last_serial;
-	uint32_t word = atomic_load(&a->word);
+	uint32_t word = atomic_load(&a->word), me = my_tid();
 	struct hold *h;
 	uint64_t *link;
 
@@ -260,9 +260,11 @@ flki_alive_take(struct alive *a)
 	/* It is gone only when one was taken and dropped again since flki_alive_prepare(). */
 	if ((h = spare) == NULL && (h = spare = new_hold()) == NULL)
 		return 0;
+	/* A page fault would make the window as wide as a file system's work. */
+	atomic_store(&a->touched, 0);
 	robust->pending = entry(a);
 	IN_ORDER();
-	if (!atomic_compare_exchange_strong(&a->word, &word, my_tid())) {
+	if (!atomic_compare_exchange_strong(&a->word, &word, me)) {
 		robust->pending = 0;
 		return 0;
 	}
@@ -285,7 +287,7 @@ void
 flki_alive_drop(struct alive *a)
 {
 	struct hold *h = find_hold(a);
-	uint32_t word = atomic_load(&a->word);
+	uint32_t word = atomic_load(&a->word), me = my_tid();
 	uint64_t *link;
 
 	if (h == NULL)
@@ -296,7 +298,7 @@ flki_alive_drop(struct alive *a)
 	*link = after(h);
 	IN_ORDER();
 	/* Another's by now, if somebody has cleared it. */
-	while ((word & TID_MASK) == my_tid())
+	while ((word & TID_MASK) == me)
 		if (atomic_compare_exchange_weak(&a->word, &word, 0)) {
 			if (word & WAITERS)
 				flki_futex_wake(&a->word);

@@ -64,7 +64,7 @@ enum slot_kind { TAKER, BARRIER };
 struct alive {
 	_Atomic uint32_t word; /* 0, or the owner's thread id, and the kernel's two flag bits */
 	uint32_t mutex_inner[3];
-	_Atomic uint32_t kind;
+	_Atomic uint32_t touched; /* nothing: written so that the page is there to be written */
 	uint32_t mutex_inner2;
 	uint64_t prev, next;
 };

@@ -140,7 +140,7 @@ fate(void *ctx, uint32_t i)
 
 	if (flki_alive_is(&s->alive))
 		return LIVES;
-	/* Only a permit has a guard.  The one system call made inside: for the dead, so seldom. */
+	/* Only a permit has a guard.  To ask for it is a system call, but only for the dead. */
 	return atomic_load(&s->state) != HELD || flki_guard_is_free(f, i) ? DEAD : ORPHAN;
 }
 

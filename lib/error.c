@@ -9,7 +9,9 @@
 const char *
 flk_strerror(int code)
 {
-	switch (code < 0 ? -code : code) {
+	unsigned number = code < 0 ? 0u - (unsigned)code : (unsigned)code;
+
+	switch (number) {
 	case 0:
 		return "success";
 	case EINPROGRESS:
@@ -74,6 +76,6 @@ flk_strerror(int code)
 		return "this taker holds or waits already";
 	default:
 		/* glibc's has a buffer for each thread, and musl's needs none */
-		return strerror(code < 0 ? -code : code); /* NOLINT(concurrency-mt-unsafe) */
+		return strerror((int)number); /* NOLINT(concurrency-mt-unsafe) */
 	}
 }

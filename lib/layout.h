@@ -29,7 +29,7 @@
  *	them and `min_count' how many have it.
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
  *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
- *  I5	The first in the line does not fit, or the line is empty: nobody waits without a reason.
+ *  I5	The first in the line does not fit, or nothing may start: nobody waits without a reason.
  *
  * A slot's state is the truth, and one store to it each operation's commit.  Everything in I1 to
  * I3 is an index over the slots: whoever finds the lock in a dead taker's hands rebuilds it.

@@ -35,7 +35,7 @@ is_shared_place(const char *dir)
 	       (sb.st_mode & S_IWOTH) != 0;
 }
 
-/* Nobody else may be able to put a file of his choice there. */
+/* What nobody chose must be safe by itself; of a chosen one, only what no one can have meant. */
 static int
 check_dir(int fd, bool ours)
 {
@@ -75,7 +75,7 @@ choose_dir(char dir[DIR_MAX], bool *ours)
 {
 	static const char *const places[] = { "/run/lock", "/dev/shm", "/tmp" };
 	/* As with every getenv: no other thread may change the environment meanwhile. */
-	const char *chosen = getenv("FLOCKLIMIT_DIR"); /* NOLINT(concurrency-mt-unsafe) */
+	const char *chosen = secure_getenv("FLOCKLIMIT_DIR");
 	size_t i;
 
 	*ours = chosen == NULL || *chosen == '\0';

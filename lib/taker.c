@@ -301,11 +301,14 @@ flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *perm
 	if (slot >= flki_file_slots(&f->file))
 		return false;
 	s = &f->file.slots[slot];
-	if (state_of(s) != HELD || s->ticket != ticket)
+	if (state_of(s) != HELD || __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != ticket)
 		return false;
-	*permit = (struct flk_permit){
-		.ticket = ticket, .weight = s->weight, .limit = s->in_force, .seat = s->seat
-	};
+	*permit = (struct flk_permit){ .ticket = ticket,
+				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
+				       .limit = __atomic_load_n(&s->in_force, __ATOMIC_RELAXED),
+				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED) };
+	/* Read without the lock: good if it is the same permit still. */
+	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || !flki_guard_is_free(f, slot)) && state_of(s) == HELD &&
-	       s->ticket == ticket;
+	       __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == ticket;
 }

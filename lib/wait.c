@@ -210,6 +210,17 @@ look(struct flk_taker *t, struct state *st, bool relook)
 	}
 }
 
+/* What is later than the clock can tell is never. */
+static uint64_t
+to_ns(const struct timespec *t)
+{
+	if (t->tv_sec < 0)
+		return 0;
+	if ((uint64_t)t->tv_sec >= INT64_MAX / 1000000000)
+		return UINT64_MAX;
+	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
 int
 flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
@@ -226,9 +237,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (deadline != NULL)
-		until = deadline->tv_sec < 0 ? 0
-					     : (uint64_t)deadline->tv_sec * 1000000000u +
-						   (uint64_t)deadline->tv_nsec;
+		until = to_ns(deadline);
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st, true)) != 0)

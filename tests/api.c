@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -747,7 +748,8 @@ test_strerror(void)
 	is(empty, 0, "each code has a sentence");
 	is(same, 0, "of its own");
 	is(strcmp(flk_strerror(-ENOENT), strerror(ENOENT)), 0, "errno's have the system's");
-	ok(flk_strerror(0) != NULL && flk_strerror(-99999) != NULL && flk_strerror(99999) != NULL,
+	ok(flk_strerror(0) != NULL && flk_strerror(-99999) != NULL && flk_strerror(99999) != NULL &&
+	       flk_strerror(INT_MIN) != NULL,
 	   "anything has one");
 }
 
@@ -785,6 +787,51 @@ test_snapshot(void)
 	flk_detach(f);
 }
 
+/* A time_t that in nanoseconds would begin anew: it is not in the past. */
+static void
+test_far_deadline(void)
+{
+	struct timespec far = { .tv_sec = INT64_MAX / 500000000 };
+	struct flk *f = fresh(1);
+	struct flk_taker *a = taker(f), *b = taker(f);
+
+	is(acquire(a, 1, 1, 0), 0, "one holds");
+	flk_cancel(b);
+	is(enqueue(b, 1, 1), -EINPROGRESS, "another waits");
+	is(flk_wait(b, &far, NULL), -FLK_CANCELLED,
+	   "until it is cancelled, not for no time at all");
+	flk_taker_free(a);
+	flk_taker_free(b);
+	whole(f, "after a far deadline");
+	flk_detach(f);
+}
+
+static void
+test_dead_in_snapshot(void)
+{
+	struct order take = { .kind = ACQUIRE, .weight = 1, .limit = 1, .ms = -1 };
+	struct order queue = { .kind = ENQUEUE, .weight = 1, .limit = 1 };
+	struct flk *f = fresh(1);
+	struct agent a = agent_start(flk_path(f)), b = agent_start(flk_path(f));
+	struct flk_snapshot *s;
+
+	agent_do(&a, take);
+	agent_do(&b, queue);
+	agent_kill(&b, SIGKILL);
+	is(flk_snapshot(f, &s), 0, "the last in the line is killed");
+	is(s->waiters, 0, "and not shown as one who waits");
+	free(s);
+	b = agent_start(flk_path(f));
+	agent_do(&b, queue);
+	agent_kill(&b, SIGKILL);
+	agent_kill(&a, SIGKILL);
+	is(flk_snapshot(f, &s), 0, "one who waits, and the one it waits for");
+	ok(s->used == 0 && s->holders == 0 && s->waiters == 0, "and neither is shown");
+	free(s);
+	whole(f, "after that");
+	flk_detach(f);
+}
+
 int
 main(void)
 {
@@ -804,5 +851,7 @@ main(void)
 	test_guard();
 	test_strerror();
 	test_snapshot();
+	test_far_deadline();
+	test_dead_in_snapshot();
 	return tap_done();
 }

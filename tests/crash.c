@@ -624,7 +624,7 @@ test_stopped_inside(bool is_killed)
 int
 main(int argc, char **argv)
 {
-	int rounds = argc > 1 ? atoi(argv[1]) : INSTRUMENTED ? 2 : slow_tick() ? 10 : 40;
+	int rounds = argc > 1 ? atoi(argv[1]) : INSTRUMENTED ? 2 : slow_tick() ? 5 : 20;
 	unsigned i;
 
 	begin(argc > 1 ? 3600 : 100);

@@ -169,12 +169,13 @@ test_commands(const char *program, int commands)
 	struct flk *f = fresh(1);
 	struct flk_taker *t = taker(f);
 	pid_t *pid = calloc((size_t)commands, sizeof(*pid));
-	const char *log = strdup(fresh_path());
+	char log[200];
 	unsigned long long ticket, before = 1;
 	uint64_t start = now_ns(), queued;
 	int i, failed = 0, lines = 0;
 	FILE *in;
 
+	snprintf(log, sizeof(log), "%s", fresh_path());
 	flk_acquire(t, &(struct flk_request){ .limit = 1 }, NULL);
 	for (i = 0; i < commands; i++) {
 		pid[i] = fork_child();

@@ -105,6 +105,7 @@ main(void)
 	struct flk *f;
 	struct header *h = (void *)image;
 	struct statfs fs;
+	char other[200];
 	const char *path;
 	int fd;
 
@@ -115,7 +116,8 @@ main(void)
 	if (fd == -1 || read(fd, image, WHOLE) != WHOLE)
 		tap_bail("%s", path);
 	close(fd);
-	path = strdup(fresh_path());
+	snprintf(other, sizeof(other), "%s", fresh_path());
+	path = other;
 	every_size(path, "a limiter that was cut", expected_when_cut);
 	if (statfs(path, &fs) == 0 && fs.f_type != 0x01021994) {
 		memset(h->boot, 'x', sizeof(h->boot));

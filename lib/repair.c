@@ -249,7 +249,7 @@ check_head(struct state *st)
 	for (; i != NIL && left > 0; i = head->next, left--)
 		if ((head = flki_state_at(st, i))->kind != BARRIER)
 			break;
-	if (i == NIL || h->paused)
+	if (i == NIL || head == NULL || h->paused)
 		return NULL;
 	limit = h->override >= 0 ? (uint64_t)h->override : head->limit;
 	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)

@@ -17,9 +17,10 @@ chaos_add(struct array *a, size_t size)
 {
 	if (a->n == a->room) {
 		a->room = a->room > 0 ? 2 * a->room : 64;
-		a->at = realloc(a->at, a->room * size);
-		if (a->at == NULL)
+		void *more = realloc(a->at, a->room * size);
+		if (more == NULL)
 			abort();
+		a->at = more;
 	}
 	return memset((char *)a->at + a->n++ * size, 0, size);
 }

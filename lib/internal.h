@@ -15,6 +15,8 @@
 
 struct flk {
 	struct file file;
+	_Atomic uint32_t
+	    users; /* who attached it, and each thread of orphan.c: the last frees it */
 	_Atomic uint32_t stuck_pid;
 	_Atomic bool guard_taken; /* file.fd carries a guard, or did */
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
@@ -63,9 +65,11 @@ void flki_guard_drop(struct flk_taker *t);
 
 /*
  * orphan.c: when the guard of this slot is free, wakes whoever is first in the line.  False if
- * it can't, or no more of them.  flki_orphan_none_watched(): the mapping is not used by a thread.
+ * it can't, or no more of them.
  */
 bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
-bool flki_orphan_none_watched(struct flk *f);
+
+/* limiter.c: one user less. */
+void flki_put(struct flk *f);
 
 #endif

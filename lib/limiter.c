@@ -31,6 +31,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 		goto out;
 	}
 	memcpy(f->path, path, strlen(path) + 1);
+	atomic_store(&f->users, 1);
 	error = flki_file_open(&f->file, dirfd, is_path ? path : name, options);
 	if (error == 0)
 		*limiter = f;
@@ -60,13 +61,19 @@ flk_locate(const char *name, char *path, size_t size)
 }
 
 void
-flk_detach(struct flk *f)
+flki_put(struct flk *f)
 {
-	/* A thread that still waits for an orphan needs the memory: it is left to the process. */
-	if (f == NULL || !flki_orphan_none_watched(f))
+	if (atomic_fetch_sub(&f->users, 1) != 1)
 		return;
 	flki_file_close(&f->file);
 	free(f);
+}
+
+void
+flk_detach(struct flk *f)
+{
+	if (f != NULL)
+		flki_put(f);
 }
 
 const char *

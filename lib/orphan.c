@@ -3,8 +3,8 @@
  * that was exec'd in its wrapper's place.  Nobody dies then whom a futex could watch; but the
  * kernel lets a thread sleep until a byte is unlocked.
  *
- * The thread outlives the wait that started it, if need be: it ends with the orphan.  It holds
- * nothing but a place in the table, by which the limiter's memory is known to be in use.
+ * The thread outlives the wait that started it, if need be, and even the limiter's detaching: it
+ * ends with the orphan, and is one of the limiter's users until then.
  */
 #include "internal.h"
 
@@ -19,7 +19,7 @@
 
 #define STACK   65536
 #define TICK_US 100000
-#define OVER    UINT64_MAX /* nobody's ticket, but the memory is still in use */
+#define OVER    UINT64_MAX /* nobody's ticket, but the place is not free yet */
 
 struct vigil {
 	struct flk *flk;
@@ -67,6 +67,7 @@ keep_vigil(void *arg)
 	atomic_store(&v->flk->watched[v->place], OVER);
 	rouse_first(v->flk);
 	atomic_store(&v->flk->watched[v->place], 0);
+	flki_put(v->flk);
 	free(v);
 	return NULL;
 }
@@ -110,23 +111,14 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 	v = malloc(sizeof(*v));
 	if (v != NULL) {
 		*v = (struct vigil){ .flk = f, .slot = slot, .place = i, .fd = flki_reopen(f) };
+		atomic_fetch_add(&f->users, 1);
 		if (v->fd >= 0 && start(v))
 			return true;
+		atomic_fetch_sub(&f->users, 1);
 		if (v->fd >= 0)
 			close(v->fd);
 	}
 	free(v);
 	atomic_store(&f->watched[i], 0);
 	return false;
-}
-
-bool
-flki_orphan_none_watched(struct flk *f)
-{
-	unsigned i;
-
-	for (i = 0; i < ORPHANS_WATCHED; i++)
-		if (atomic_load(&f->watched[i]) != 0)
-			return false;
-	return true;
 }

@@ -148,11 +148,12 @@ test_size(void)
 static void
 test_not_ours(void)
 {
-	const char *path = flk_path(fresh(3));
-	struct flk *f;
+	struct flk *mine = fresh(3), *f;
+	const char *path = flk_path(mine);
 
 	if (geteuid() != 0) {
 		tap_skip("only root can give files away");
+		flk_detach(mine);
 		return;
 	}
 	is(chown(path, 12345, 54321), 0, "the file is another's");
@@ -162,6 +163,7 @@ test_not_ours(void)
 	is(chown(path, 12345, getegid()), 0, "it is our group's");
 	is(flk_attach(&f, path, NULL), 0, "and we may");
 	flk_detach(f);
+	flk_detach(mine);
 }
 
 /* ---- the lock's word, and crowds ---- */

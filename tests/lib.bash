@@ -50,7 +50,8 @@ background() {
 	local label=$1
 	shift
 	# Now, and not when the child gets to it: what an earlier one said is no answer.
-	: >"$T/$label.out" >"$T/$label.err"
+	: >"$T/$label.out"
+	: >"$T/$label.err"
 	"$@" </dev/null >"$T/$label.out" 2>"$T/$label.err" 3>&- &
 	pids["$label"]=$!
 }

@@ -315,7 +315,7 @@ end_life(struct life *l)
 	fcntl(l->fd, F_OFD_SETLK, &unlock);
 	for (i = 0; i < TAKERS; i++)
 		flk_taker_free(l->t[i]);
-	for (ms = 0; !flki_orphan_none_watched(l->f); ms++) {
+	for (ms = 0; atomic_load(&l->f->users) > 1; ms++) {
 		require(ms < AWAIT_MS);
 		usleep(1000);
 	}

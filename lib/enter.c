@@ -153,7 +153,7 @@ wake(void *ctx, uint32_t i)
 }
 
 int
-flki_enter(struct flk_taker *t, struct state *st, bool queueing)
+flki_enter_anyway(struct flk_taker *t, struct state *st)
 {
 	struct flk *f = t->flk;
 	struct file *file = &f->file;
@@ -162,8 +162,10 @@ flki_enter(struct flk_taker *t, struct state *st, bool queueing)
 
 	if ((error = claim_slot(t)) != 0)
 		return error;
+	flki_file_make_history(file);
 	st->h = file->h;
 	st->slots = file->slots;
+	st->history = file->history;
 	st->me = t->slot;
 	st->now_ns = 0;
 	st->bad = false;
@@ -178,20 +180,26 @@ flki_enter(struct flk_taker *t, struct state *st, bool queueing)
 		return -FLK_STUCK;
 	}
 	st->n = flki_file_slots(file);
-	/* Only a grant needs to know the time, and only those who wait are granted. */
-	if (queueing || st->h->waiting.head != NIL || got == INHERITED)
-		st->now_ns = flki_monotonic_ns();
+	st->now_ns = flki_monotonic_ns();
 	if (got == INHERITED && !flki_state_rebuild(st))
 		atomic_store(&file->h->damaged, 1);
-	if (atomic_load(&file->h->damaged)) {
-		flki_lock_drop(file->h);
-		return -FLK_DAMAGED;
-	}
-	if (atomic_load(&file->h->dead)) {
-		flki_lock_drop(file->h);
-		return -FLK_GONE;
-	}
 	return 0;
+}
+
+int
+flki_enter(struct flk_taker *t, struct state *st)
+{
+	int error = flki_enter_anyway(t, st);
+
+	if (error != 0)
+		return error;
+	if (atomic_load(&st->h->damaged))
+		error = -FLK_DAMAGED;
+	else if (atomic_load(&st->h->dead))
+		error = -FLK_GONE;
+	if (error != 0)
+		flki_lock_drop(st->h);
+	return error;
 }
 
 /* A lie in the index is no harm yet: the slots may still be right. */
@@ -205,6 +213,7 @@ flki_quit(struct flk_taker *t, struct state *st)
 		if (!flki_state_rebuild(st))
 			atomic_store(&h->damaged, 1);
 	}
+	flki_history_tell(h);
 	flki_lock_drop(h);
 	return atomic_load(&h->damaged) ? -FLK_DAMAGED : 0;
 }

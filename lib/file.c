@@ -69,9 +69,15 @@ trusted(const struct stat *sb)
 	return sb->st_mode & S_IWGRP && in_group(sb->st_gid) ? 0 : -FLK_FOREIGN;
 }
 
+static off_t
+slots_end(uint32_t n)
+{
+	return (off_t)(SLOTS_AT + (uint64_t)n * sizeof(struct slot));
+}
+
 /* 0: ours, with so many slots.  UNBORN: no limiter of this boot yet, to be made in place. */
 static int
-check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
+check_header(int fd, const struct header *h, bool persistent, bool even_damaged, uint32_t *slots)
 {
 	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
 	uint32_t n;
@@ -92,12 +98,12 @@ check_header(int fd, const struct header *h, bool persistent, uint32_t *slots)
 	if (persistent && !flki_make_is_this_boot(h->boot))
 		return UNBORN;
 	n = atomic_load(&h->nslots);
-	if (atomic_load(&h->damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
+	if ((atomic_load(&h->damaged) && !even_damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
 	/* It may have grown since its size was asked. */
 	if (fstat(fd, &sb) == -1)
 		return -errno;
-	if ((off_t)(HEADER + n * sizeof(struct slot)) > sb.st_size)
+	if (slots_end(n) > sb.st_size)
 		return -FLK_DAMAGED;
 	*slots = n; /* what was checked: in the file it may be another by now */
 	return 0;
@@ -111,13 +117,16 @@ map(struct file *f)
 	if (p == MAP_FAILED)
 		return errno == EAGAIN ? -ENOMEM : -errno; /* too much is locked in memory */
 	f->h = p;
-	f->slots = (void *)((char *)p + HEADER);
+	f->history = (void *)((char *)p + HEADER);
+	f->slots = (void *)((char *)p + SLOTS_AT);
 	return 0;
 }
 
 static int
 open_once(struct file *f, int dirfd, const char *base, const struct flk_options *options)
 {
+	bool existing = options != NULL && options->existing;
+	bool damaged = options != NULL && options->damaged;
 	struct stat sb;
 	enum fs_kind kind;
 	uint32_t slots = 0;
@@ -147,6 +156,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -ENOENT; /* removed since the open */
 	if (kind == FS_LOCAL && (error = flki_make_learn_boot()) != 0)
 		return error;
+	if (sb.st_size == 0 && existing)
+		return -ENOENT;
 	if (sb.st_size == 0) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
@@ -155,11 +166,13 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	}
 	if ((error = map(f)) != 0)
 		return error;
-	error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
+	error = check_header(f->fd, f->h, kind == FS_LOCAL, damaged, &slots);
+	if (error == UNBORN && existing)
+		return -ENOENT;
 	if (error == UNBORN) {
 		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
 			return error;
-		error = check_header(f->fd, f->h, kind == FS_LOCAL, &slots);
+		error = check_header(f->fd, f->h, kind == FS_LOCAL, damaged, &slots);
 	}
 	if (error == 0) {
 		atomic_store(&f->backed, slots);
@@ -176,11 +189,14 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 	for (tries = 0; tries < TRIES && error == -ENOENT; tries++) {
 		*f = (struct file){ .fd = -1 };
 		error = open_once(f, dirfd, base, options);
-		if (error == 0 && atomic_load(&f->h->dead))
+		if (error == 0 && atomic_load(&f->h->dead) &&
+		    (error = flki_file_bury(f, dirfd, base)) == 0)
 			error = -ENOENT;
 		if (error == 0)
 			return 0;
 		flki_file_close(f);
+		if (error == -ENOENT && options != NULL && options->existing)
+			return error;
 		if (error == -ENOENT) {
 			int made = flki_make_new(dirfd, base, options);
 			if (made != 0 && made != -EEXIST)
@@ -201,11 +217,43 @@ flki_file_close(struct file *f)
 	f->fd = -1;
 }
 
+/* 1: that is this file's name; 0: it is not, or nobody's. */
+static int
+is_named(int fd, int dirfd, const char *base)
+{
+	struct stat mine, named;
+
+	if (fstat(fd, &mine) == -1)
+		return -errno;
+	if (fstatat(dirfd, base, &named, AT_SYMLINK_NOFOLLOW) == -1)
+		return errno == ENOENT ? 0 : -errno;
+	return mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
+}
+
+/*
+ * Whoever unlinks a dead limiter has its lock, so its name can't become another's between the
+ * look and the unlink.
+ */
+int
+flki_file_bury(const struct file *f, int dirfd, const char *base)
+{
+	int error = flki_make_lock(f->fd);
+
+	if (error != 0)
+		return error;
+	error = is_named(f->fd, dirfd, base);
+	if (error > 0)
+		error = unlinkat(dirfd, base, 0) == -1 && errno != ENOENT ? -errno : 0;
+	flki_make_unlock(f->fd);
+	return error;
+}
+
 static uint32_t
 slots_within(off_t size)
 {
-	return size <= (off_t)HEADER ? 0
-				     : (uint32_t)(((uint64_t)size - HEADER) / sizeof(struct slot));
+	return size <= (off_t)SLOTS_AT
+		   ? 0
+		   : (uint32_t)(((uint64_t)size - SLOTS_AT) / sizeof(struct slot));
 }
 
 /* nslots is another's word; the file's size is the kernel's.  The size is asked only of growth. */
@@ -238,12 +286,32 @@ flki_file_grow(struct file *f)
 	if (n >= MAX_SLOTS)
 		return -FLK_CROWDED;
 	more = n < MAX_SLOTS / 2 ? 2 * n : MAX_SLOTS;
-	if ((error = flki_make_reserve(f->fd, more)) != 0)
+	if ((error = flki_make_reserve(f->fd, slots_end(n), slots_end(more))) != 0)
 		return error;
 	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))
 		;
 	atomic_store(&f->backed, more);
 	return 0;
+}
+
+/* A hint without the lock: that one event too many finds no room loses one event. */
+void
+flki_file_make_history(struct file *f)
+{
+	uint64_t next = atomic_load_explicit(&f->h->events, memory_order_relaxed);
+	uint32_t room = atomic_load(&f->h->event_room), more = room == 0 ? 128 : 2 * room;
+
+	/* Twice as many as were written: one who closes tells of all who waited. */
+	if (room >= EVENTS || 2 * next + 64 <= room || atomic_load(&f->no_history))
+		return;
+	if (more > EVENTS)
+		more = EVENTS;
+	if (flki_make_reserve(f->fd, (off_t)(HEADER + room * sizeof(struct event)),
+			      (off_t)(HEADER + more * sizeof(struct event))) != 0) {
+		atomic_store(&f->no_history, true);
+		return;
+	}
+	atomic_compare_exchange_strong(&f->h->event_room, &room, more);
 }
 
 int
@@ -253,7 +321,7 @@ flki_file_verify(const struct file *f)
 
 	if (fstat(f->fd, &sb) == -1)
 		return -errno;
-	if (sb.st_size < (off_t)(HEADER + (uint64_t)atomic_load(&f->backed) * sizeof(struct slot)))
+	if (sb.st_size < slots_end(atomic_load(&f->backed)))
 		return -FLK_DAMAGED;
 	if (atomic_load(&f->h->magic) != MAGIC)
 		return -FLK_DAMAGED;

@@ -11,9 +11,11 @@
 struct file {
 	int fd;
 	struct header *h;
+	struct event *history;
 	struct slot *slots;
 	_Atomic uint32_t backed; /* slots that we saw to have disk space behind them */
 	uint64_t birth;          /* as it was when we opened it */
+	_Atomic bool no_history; /* there was no disk space for more of it */
 };
 
 /*
@@ -26,8 +28,14 @@ void flki_file_close(struct file *f);
 /* Slots that may be touched now: as many as have disk space. */
 uint32_t flki_file_slots(struct file *f);
 
+/* Sees to it that there is disk space for the next events; if there is none, they are lost. */
+void flki_file_make_history(struct file *f);
+
 /* Doubles the slots; -FLK_CROWDED when there can't be more. */
 int flki_file_grow(struct file *f);
+
+/* Takes the name away from a limiter that is dead, and from no other. */
+int flki_file_bury(const struct file *f, int dirfd, const char *base);
 
 /* 0, -FLK_GONE or -FLK_DAMAGED: the file lost its name or is another limiter, or lost its end. */
 int flki_file_verify(const struct file *f);

@@ -77,6 +77,8 @@ const char *flk_strerror(int code);
 /* ---- the limiter -------------------------------------------------------------------------- */
 
 struct flk_options {
+	bool existing;    /* -ENOENT where there is none of this boot; nothing is made */
+	bool damaged;     /* open it even if it is damaged: for flk_repair */
 	mode_t mode;      /* of a new file; 0 means 0600 */
 	uint32_t limit;   /* of a new limiter, for takers that declare none; 0 means 1 */
 	uint32_t initial; /* a new limiter's capacity to begin with, below the limit; 0 means all */
@@ -110,12 +112,19 @@ uint32_t flk_declared(const struct flk *limiter);
 
 /* ---- takers and permits ------------------------------------------------------------------- */
 
+enum flk_role {
+	FLK_WORKER,  /* the process that holds does the work */
+	FLK_WRAPPER, /* its child does */
+	FLK_KEEPER   /* it holds for another process, and releases at a SIGTERM */
+};
+
 struct flk_request {
 	uint32_t weight;    /* units; 0 means 1 */
 	uint32_t limit;     /* declared: at most so many while this permit is held; 0: the latest */
 	bool limit_queue;   /* look at max_queue */
 	uint32_t max_queue; /* -FLK_FULL when it would wait behind so many or more */
 	const char *command; /* shown to others; may be NULL */
+	enum flk_role role;  /* what a signal to this process does: for operators */
 };
 
 struct flk_permit {
@@ -156,6 +165,9 @@ int flk_leave(struct flk_taker *taker);
 /* Gives back the whole permit, or some units of it. */
 int flk_release(struct flk_taker *taker);
 int flk_release_units(struct flk_taker *taker, uint32_t units);
+
+/* How the work under the permit ended, as wait(2) has it: for the history. */
+int flk_ended(struct flk_taker *taker, int status);
 
 /* Ends the permit and gives up its units for good; flk_restore() brings them back. */
 int flk_forget(struct flk_taker *taker);
@@ -198,6 +210,18 @@ int flk_close(struct flk *limiter); /* waiters and newcomers get -FLK_CLOSED */
 int flk_reopen(struct flk *limiter);
 int flk_restore(struct flk *limiter, uint32_t units); /* of what initial or forget withheld */
 
+/* Takes one who waits out of the line: -FLK_EVICTED for it, -FLK_NOPERMIT if nobody waits so. */
+int flk_evict(struct flk *limiter, uint64_t ticket);
+
+/* After -FLK_EVICTED: who did it, as it called itself. */
+void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
+
+/*
+ * Removes the limiter's file: -FLK_BUSY while anybody holds or waits.  Who has it open finds
+ * that it is gone and attaches anew; no permit can be had of it any more.
+ */
+int flk_remove(struct flk *limiter);
+
 /* ---- looking ------------------------------------------------------------------------------ */
 
 struct flk_entry {
@@ -205,8 +229,18 @@ struct flk_entry {
 	uint32_t weight, limit, seat;
 	uint32_t pid, uid; /* as that taker saw itself; for people, never to decide by */
 	double since_s;    /* how long it has held or waited */
+	uint64_t since_ns; /* since when: CLOCK_MONOTONIC */
 	bool holds, orphan;
+	enum flk_role role;
 	char command[FLK_COMMAND];
+};
+
+#define FLK_BUCKETS   16
+#define FLK_BUCKET_NS UINT64_C(1000000) /* the first: up to 1 ms; each next is four times that */
+
+/* How long something took: so many up to the bucket's bound, beyond that of the one before. */
+struct flk_times {
+	uint64_t count[FLK_BUCKETS], sum_ns; /* the last bucket has no bound */
 };
 
 struct flk_snapshot {
@@ -216,6 +250,7 @@ struct flk_snapshot {
 	uint64_t used;
 	bool paused, closed;
 	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
+	struct flk_times waited, held;
 	uint32_t holders, waiters;
 	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
 };
@@ -235,8 +270,54 @@ int flk_place(struct flk_taker *taker, struct flk_place *place);
 /* A copy of the whole state, taken at one moment; free() it. */
 int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
 
-/* Verifies every invariant: 0, or -FLK_DAMAGED and a sentence about the first that fails. */
+/* Verifies every invariant: 0, or -FLK_DAMAGED and a line about each that fails. */
 int flk_check(struct flk *limiter, char *why, size_t size);
+
+/* Rebuilds the index from the slots, and frees those that contradict the rest. */
+int flk_repair(struct flk *limiter);
+
+/* ---- the history -------------------------------------------------------------------------- */
+
+#define FLK_HISTORY   4096    /* events that a limiter remembers */
+#define FLK_UNKNOWN   (-1)    /* a status that nobody told */
+#define FLK_TIMED_OUT 0x10000 /* or'ed to one: it ran longer than it was allowed to */
+
+enum flk_event_kind {
+	FLK_EV_QUEUED = 1, /* it had to wait */
+	FLK_EV_GRANTED,
+	FLK_EV_RELEASED, /* code: the status as wait(2) has it, or FLK_UNKNOWN */
+	FLK_EV_UNITS,    /* code: so many units of its permit were released */
+	FLK_EV_FORGOT,   /* code: so many units are withheld from now on */
+	FLK_EV_LEFT,     /* code: why it gave up: -ETIMEDOUT, -FLK_CANCELLED, 0, ... */
+	FLK_EV_EVICTED,  /* code: -FLK_EVICTED, -FLK_CLOSED; pid and uid: who did it */
+	FLK_EV_REAPED,   /* it was killed; code: 1 if it held, 0 if it waited */
+	FLK_EV_DECLARED, /* code: the limit of those who declare none */
+	FLK_EV_OVERRIDE, /* code: the operator's limit, or FLK_AUTO */
+	FLK_EV_PAUSED,
+	FLK_EV_RESUMED,
+	FLK_EV_CLOSED,
+	FLK_EV_REOPENED,
+	FLK_EV_RESTORED, /* code: so many units */
+	FLK_EV_REPAIRED  /* a taker was killed inside, and the index was made anew */
+};
+
+struct flk_event {
+	uint64_t number; /* 1, 2, 3, ... */
+	uint64_t when_ns, ticket;
+	uint32_t kind, weight, seat, limit;
+	uint32_t pid, uid;
+	int32_t code;
+	char command[20];
+};
+
+/*
+ * Copies the events after NUMBER, oldest first: up to ROOM of them, or FLK_HISTORY at most.
+ * Returns how many; never blocks, and nobody is held up by it.  when_ns is CLOCK_MONOTONIC.
+ */
+size_t flk_history(struct flk *limiter, uint64_t number, struct flk_event *event, size_t room);
+
+/* Sleeps until there is an event after NUMBER: 0, or -ETIMEDOUT, or -EINTR. */
+int flk_follow(struct flk *limiter, uint64_t number, const struct timespec *deadline);
 
 #ifdef __cplusplus
 }

@@ -65,3 +65,9 @@ flki_futex_wake(const void *word)
 {
 	syscall(SYS_futex, word, WAKE, 1, NULL, NULL, 0);
 }
+
+void
+flki_futex_wake_all(const void *word)
+{
+	syscall(SYS_futex, word, WAKE, INT_MAX, NULL, NULL, 0);
+}

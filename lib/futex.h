@@ -31,5 +31,6 @@ int flki_futex_sleep_on(struct futex_word *words, unsigned count, uint64_t deadl
 int flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns);
 
 void flki_futex_wake(const void *word);
+void flki_futex_wake_all(const void *word);
 
 #endif

@@ -30,7 +30,8 @@ struct flk_taker {
 	uint32_t gen;          /* of our claim to it: a thread may end, and its id come again */
 	uint64_t serial;       /* of our hold on `alive': true even where the file lies */
 	_Atomic bool cancelled;
-	int guard_fd; /* -1: none */
+	int waited_for; /* what the last wait returned */
+	int guard_fd;   /* -1: none */
 };
 
 static inline struct slot *
@@ -52,9 +53,13 @@ taker_is_strange(const struct flk_taker *t)
  * flki_enter() claims a slot if the taker has none, and rebuilds the index if the lock's last owner
  * died.  After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if the file lied meanwhile.
  */
-int flki_enter(struct flk_taker *t, struct state *st, bool queueing);
+int flki_enter(struct flk_taker *t, struct state *st);
+int flki_enter_anyway(struct flk_taker *t, struct state *st); /* damaged or dead, too */
 int flki_quit(struct flk_taker *t, struct state *st);
 void flki_drop_slot(struct flk_taker *t);
+
+/* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */
+void flki_history_tell(struct header *h);
 
 /* guard.c: another description of the same file, whatever its name is by now. */
 int flki_reopen(const struct flk *f);

@@ -1,12 +1,12 @@
 /*
- * layout.h - the limiter file: one header page, then slots.
+ * layout.h - the limiter file: one header page, the history, then slots.
  *
- *	0            4096         4096 + 256       ...
- *	+------------+------------+----------------+---
- *	| header     | slot 0     | slot 1         |
- *	+------------+------------+----------------+---
+ *	0            4096         SLOTS_AT        SLOTS_AT + 256   ...
+ *	+------------+--- - - ----+----------------+----------------+---
+ *	| header     | events     | slot 0         | slot 1         |
+ *	+------------+--- - - ----+----------------+----------------+---
  *
- * and, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while the
+ * The history is a hole until it is written: a quiet limiter costs two pages.  And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while the
  * permit in slot i is tied to a descriptor, INIT_BYTE while a limiter is being made in place.
  *
  * A taker owns one slot for as long as it lives and holds that slot's `alive'.  The lock is a
@@ -45,11 +45,13 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(1)
+#define LAYOUT      UINT32_C(2)
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
-#define MAP_BYTES   ((size_t)HEADER + (size_t)MAX_SLOTS * sizeof(struct slot))
+#define EVENTS      4096u                 /* remembered; a power of two */
+#define SLOTS_AT    ((size_t)HEADER + EVENTS * sizeof(struct event))
+#define MAP_BYTES   (SLOTS_AT + (size_t)MAX_SLOTS * sizeof(struct slot))
 #define GUARD_BASE  (INT64_C(1) << 40)
 #define INIT_BYTE   (GUARD_BASE - 1)
 
@@ -86,7 +88,19 @@ struct slot {
 	uint32_t pid, uid; /* for people */
 	uint32_t orphan;   /* the owner is dead and its guard is not: for people */
 	char command[FLK_COMMAND];
-	char pad[16];
+	int32_t status;          /* of the command that ran under the permit; UNKNOWN: not said */
+	uint32_t by_pid, by_uid; /* OUT: who took it out of the line; for people */
+	uint32_t role;           /* enum flk_role; its high byte is 0: see make.c */
+};
+
+/* Written under the lock; read without it, so every word is stored and loaded as an atomic. */
+struct event {
+	uint64_t when_ns; /* monotonic */
+	uint64_t ticket;
+	uint32_t kind, weight, seat, limit;
+	uint32_t pid, uid;
+	int32_t code; /* of the kind: see enum flk_event_kind */
+	char command[20];
 };
 
 struct list {
@@ -122,11 +136,18 @@ struct header {
 
 	/* For people; may miss what a killed taker was about to count. */
 	uint64_t granted, released, left, evicted, reaped, repaired;
+	struct flk_times waits, holds;
+
+	/* The history: see history.c. */
+	_Atomic uint64_t events;     /* ever written; its low half is a futex */
+	_Atomic uint32_t event_room; /* how many have disk space; only grows */
+	_Atomic uint32_t followed;   /* somebody may sleep on `events' */
 };
 
 _Static_assert(sizeof(struct alive) == 40, "glibc's and the kernel's view of a robust futex");
 _Static_assert(offsetof(struct alive, next) == 32, "futex_offset is -32");
 _Static_assert(sizeof(struct slot) == 256, "slots must not change size by accident");
+_Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
 _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
 _Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 	       "64-bit little-endian only: the lock's futex is the low half of its word");

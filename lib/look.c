@@ -20,8 +20,11 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .pid = s->pid,
 				 .uid = s->uid,
 				 .since_s = (double)(int64_t)(st->now_ns - s->since_ns) / 1e9,
+				 .since_ns = s->since_ns,
 				 .holds = holds,
-				 .orphan = s->orphan != 0 };
+				 .orphan = s->orphan != 0,
+				 .role =
+				     s->role <= FLK_KEEPER ? (enum flk_role)s->role : FLK_WORKER };
 	memcpy(e->command, s->command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }
@@ -73,7 +76,9 @@ copy_header(struct state *st, struct flk_snapshot *snap)
 				       .left = h->left,
 				       .evicted = h->evicted,
 				       .reaped = h->reaped,
-				       .repaired = h->repaired };
+				       .repaired = h->repaired,
+				       .waited = h->waits,
+				       .held = h->holds };
 	snap->limit = limit_now(st, 0);
 }
 
@@ -87,7 +92,7 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if ((error = flki_enter(t, &st, true)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	waits = atomic_load(&taker_slot(t)->state) == WAITING;
 	*place = (struct flk_place){ .used = st.h->used,
@@ -128,7 +133,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 			error = -ENOMEM;
 			break;
 		}
-		if ((error = flki_enter(&me, &st, true)) != 0)
+		if ((error = flki_enter(&me, &st)) != 0)
 			break;
 		/* The dead at the end of the line first: else they are granted what the dead held. */
 		flki_state_mend(&st, NIL);
@@ -161,24 +166,43 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 	return error;
 }
 
+/* One line for each that fails, as far as there is room. */
+static void
+tell(char *why, size_t size, const char *line)
+{
+	size_t n = strnlen(why, size);
+
+	if (n + 1 < size)
+		snprintf(why + n, size - n, "%s%s", n > 0 ? "\n" : "", line);
+}
+
 int
 flk_check(struct flk *f, char *why, size_t size)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
-	const char *broken = NULL;
+	const char *broken[16];
+	unsigned next = 0, count = 0, i;
+	bool damaged = false;
 	struct state st;
 	int error;
 
-	if ((error = flki_enter(&me, &st, true)) == 0) {
-		broken = flki_state_check(&st);
+	if ((error = flki_enter_anyway(&me, &st)) == 0) {
+		if (atomic_load(&st.h->dead))
+			error = -FLK_GONE;
+		damaged = atomic_load(&st.h->damaged) != 0;
+		while (count < 16 && (broken[count] = flki_state_check_next(&st, &next)) != NULL)
+			count++;
 		st.bad = false; /* looked at only */
-		error = flki_quit(&me, &st);
+		flki_lock_drop(st.h);
 	}
 	flki_drop_slot(&me);
-	if (error == 0 && broken != NULL) {
-		if (size > 0)
-			snprintf(why, size, "%s", broken);
-		error = -FLK_DAMAGED;
-	}
-	return error;
+	if (error != 0 || (count == 0 && !damaged))
+		return error;
+	if (size > 0)
+		why[0] = '\0';
+	if (damaged)
+		tell(why, size, "it was found damaged, and everyone is turned away");
+	for (i = 0; i < count; i++)
+		tell(why, size, broken[i]);
+	return -FLK_DAMAGED;
 }

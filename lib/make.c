@@ -23,6 +23,7 @@
 #ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
 #endif
+#define FIRST_SIZE ((off_t)(SLOTS_AT + FIRST_SLOTS * sizeof(struct slot)))
 
 /* This boot's id, or zeros as long as it is not known; it does not change. */
 static unsigned char boot_id[16];
@@ -93,7 +94,7 @@ flki_make_is_unborn(const struct header *h, off_t size)
 	if (h->layout == LAYOUT && h->header_size == HEADER &&
 	    h->slot_size == sizeof(struct slot) && h->byte_order == __BYTE_ORDER__)
 		return true;
-	if (size != (off_t)HEADER && size != (off_t)(HEADER + FIRST_SLOTS * sizeof(struct slot)))
+	if (size != (off_t)HEADER && size != FIRST_SIZE)
 		return false;
 	for (i = from; i < size; i++)
 		if (p[i] != 0)
@@ -103,18 +104,15 @@ flki_make_is_unborn(const struct header *h, off_t size)
 
 /*
  * Not every file system can reserve space, and not every C library then writes zeros itself.  One
- * zero for each block is enough, and at its end it is in nobody's way: others may have grown the
- * file as well by now, and use it.
+ * zero for each page is enough, and in its last byte it is in nobody's way: others may have made
+ * room as well by now, and use it, but that byte is never anything else.
  */
 static int
-write_zeros(int fd, off_t size)
+write_zeros(int fd, off_t from, off_t to)
 {
-	struct stat sb;
 	off_t at;
 
-	if (fstat(fd, &sb) == -1)
-		return -errno;
-	for (at = sb.st_size / HEADER * HEADER + HEADER - 1; at < size; at += HEADER)
+	for (at = from / HEADER * HEADER + HEADER - 1; at < to; at += HEADER)
 		while (pwrite(fd, "", 1, at) != 1)
 			if (errno != EINTR)
 				return -errno;
@@ -122,9 +120,8 @@ write_zeros(int fd, off_t size)
 }
 
 int
-flki_make_reserve(int fd, uint32_t slots)
+flki_make_reserve(int fd, off_t from, off_t to)
 {
-	off_t size = (off_t)(HEADER + (uint64_t)slots * sizeof(struct slot));
 	uint64_t all = UINT64_MAX, saved;
 	int error;
 
@@ -135,12 +132,20 @@ flki_make_reserve(int fd, uint32_t slots)
 	 */
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &all, &saved, sizeof(all));
 	do
-		error = posix_fallocate(fd, 0, size);
+		error = posix_fallocate(fd, from, to - from);
 	while (error == EINTR);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &saved, NULL, sizeof(saved));
 	if (error == EOPNOTSUPP || error == EINVAL || error == ENOSYS)
-		return write_zeros(fd, size);
+		return write_zeros(fd, from, to);
 	return -error;
+}
+
+static int
+reserve_first(int fd)
+{
+	int error = flki_make_reserve(fd, 0, HEADER);
+
+	return error != 0 ? error : flki_make_reserve(fd, (off_t)SLOTS_AT, FIRST_SIZE);
 }
 
 /* Tells this limiter from another that has its name, and maybe its inode, after it. */
@@ -200,7 +205,7 @@ init(int fd, off_t old_size, const struct flk_options *options)
 	struct header *h;
 	int error;
 
-	if (old_size == 0 && (error = flki_make_reserve(fd, FIRST_SLOTS)) != 0)
+	if (old_size == 0 && (error = reserve_first(fd)) != 0)
 		return ftruncate(fd, 0) == -1 ? -errno : error;
 	h = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (h == MAP_FAILED)
@@ -208,7 +213,7 @@ init(int fd, off_t old_size, const struct flk_options *options)
 	atomic_store(&h->magic, 0);
 	error = wipe_slots(fd, old_size);
 	if (error == 0)
-		error = flki_make_reserve(fd, FIRST_SLOTS);
+		error = reserve_first(fd);
 	if (error == 0)
 		fill_header(h, options);
 	munmap(h, HEADER);
@@ -265,8 +270,8 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 }
 
 /* Waits for the lock on INIT_BYTE; whoever dies with it loses it. */
-static int
-init_lock(int fd)
+int
+flki_make_lock(int fd)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = INIT_BYTE, .l_len = 1 };
 	int ms;
@@ -308,18 +313,25 @@ look_again(int fd, off_t size, bool persistent)
 	return result;
 }
 
+void
+flki_make_unlock(int fd)
+{
+	struct flock unlock = { .l_type = F_UNLCK, .l_start = INIT_BYTE, .l_len = 1 };
+
+	fcntl(fd, F_OFD_SETLK, &unlock);
+}
+
 int
 flki_make_in_place(int fd, bool persistent, const struct flk_options *options)
 {
-	struct flock unlock = { .l_type = F_UNLCK, .l_start = INIT_BYTE, .l_len = 1 };
 	struct stat sb;
-	int error = init_lock(fd);
+	int error = flki_make_lock(fd);
 
 	if (error != 0)
 		return error;
 	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, sb.st_size, persistent);
 	if (error == UNBORN)
 		error = init(fd, sb.st_size, options);
-	fcntl(fd, F_OFD_SETLK, &unlock);
+	flki_make_unlock(fd);
 	return error;
 }

@@ -15,6 +15,10 @@ int flki_make_new(int dirfd, const char *base, const struct flk_options *options
 /* An empty file, one whose maker died, or another boot's, becomes a limiter of this boot. */
 int flki_make_in_place(int fd, bool persistent, const struct flk_options *options);
 
+/* One at a time, among those who make a limiter in this file, or take its name away. */
+int flki_make_lock(int fd);
+void flki_make_unlock(int fd);
+
 /*
  * Can this boot be told from another, and is it the one with this id?  0, -FLK_NOBOOT, or for
  * want of a descriptor -EMFILE or -ENFILE.
@@ -25,7 +29,7 @@ bool flki_make_is_this_boot(const unsigned char id[16]);
 /* Is this what a maker leaves that died before it was done? */
 bool flki_make_is_unborn(const struct header *h, off_t size);
 
-/* Disk space for so many slots: a full file system is then an error and not SIGBUS. */
-int flki_make_reserve(int fd, uint32_t slots);
+/* Disk space from page FROM on: a full file system is then an error and not SIGBUS. */
+int flki_make_reserve(int fd, off_t from, off_t to);
 
 #endif

@@ -53,12 +53,12 @@ check_dir(int fd, bool ours)
 }
 
 static int
-open_dir(const char *dir, bool ours)
+open_dir(const char *dir, bool ours, bool make)
 {
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (ours ? O_NOFOLLOW : 0);
 	int fd = open(dir, flags), error;
 
-	if (fd == -1 && errno == ENOENT && (mkdir(dir, 0700) == 0 || errno == EEXIST))
+	if (fd == -1 && errno == ENOENT && make && (mkdir(dir, 0700) == 0 || errno == EEXIST))
 		fd = open(dir, flags);
 	if (fd == -1)
 		return ours && (errno == ENOTDIR || errno == ELOOP) ? -FLK_BADDIR : -errno;
@@ -100,7 +100,7 @@ flki_place_path(const char *name, char path[PLACE_MAX])
 }
 
 int
-flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX])
+flki_place_find(const char *name, bool make, int *dirfd, char path[PLACE_MAX])
 {
 	char dir[DIR_MAX];
 	bool ours;
@@ -111,7 +111,7 @@ flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX])
 	if ((error = choose_dir(dir, &ours)) != 0)
 		return error;
 	snprintf(path, PLACE_MAX, "%s/%s", dir, name);
-	fd = open_dir(dir, ours);
+	fd = open_dir(dir, ours, make);
 	if (fd < 0)
 		return fd;
 	*dirfd = fd;

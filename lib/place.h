@@ -15,9 +15,9 @@ bool flki_place_is_name(const char *name);
 int flki_place_path(const char *name, char path[PLACE_MAX]);
 
 /*
- * Finds, makes if need be, and checks the limiter directory.  *dirfd is it, opened; path gets
+ * Finds, makes if it may, and checks the limiter directory.  *dirfd is it, opened; path gets
  * its name and that of the file in it, for people.
  */
-int flki_place_find(const char *name, int *dirfd, char path[PLACE_MAX]);
+int flki_place_find(const char *name, bool make, int *dirfd, char path[PLACE_MAX]);
 
 #endif

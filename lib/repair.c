@@ -139,6 +139,7 @@ flki_state_rebuild(struct state *st)
 		if (atomic_load(&st->slots[i].state) > IDLE)
 			flki_state_poke(st, i);
 	h->repaired++;
+	flki_state_note_steering(st, FLK_EV_REPAIRED, 0);
 	if (!right || st->bad)
 		return false;
 	flki_state_sweep_holders(st);
@@ -148,126 +149,82 @@ flki_state_rebuild(struct state *st)
 	return true;
 }
 
-/* ---- checking ---- */
-
-static const char *
-check_list(struct state *st, const struct list *list, uint32_t wanted)
-{
-	uint32_t i, next, prev = NIL, count = 0;
-	uint64_t last = 0;
-
-	for (i = list->head; i != NIL; i = next) {
-		const struct slot *s = flki_state_at(st, i);
-		next = s->next;
-		if (st->bad)
-			return "a link leads outside the file";
-		if (++count > st->n)
-			return "a list runs in a circle";
-		if (atomic_load(&s->state) != wanted)
-			return "a list has a slot of another state";
-		if (s->prev != prev)
-			return "a list differs forwards and backwards";
-		if (s->ticket <= last)
-			return "a list is not in the order of the tickets";
-		if (s->ticket > st->h->last_ticket)
-			return "a ticket was never drawn";
-		last = s->ticket;
-		prev = i;
-	}
-	if (list->tail != prev || list->count != count)
-		return "a list's end or length is wrong";
-	return NULL;
-}
+/* ---- salvage: slots that contradict each other ---- */
 
 static bool
-seats_collide(struct state *st)
+ticket_is_taken(const struct state *st, const struct slot *mine)
 {
-	uint32_t i, j, left = 256, further;
+	const struct slot *s;
 
-	for (i = st->h->holders.head; i != NIL && left > 0; left--) {
-		const struct slot *s = flki_state_at(st, i);
-		j = i = s->next;
-		for (further = left - 1; j != NIL && further > 0; further--) {
-			const struct slot *other = flki_state_at(st, j);
-			if (other->seat == s->seat)
-				return true;
-			j = other->next;
-		}
+	for (s = st->slots; s < st->slots + st->n; s++) {
+		uint32_t state = atomic_load(&s->state);
+		if (s != mine && (state == HELD || state == WAITING) && s->ticket == mine->ticket)
+			return true;
 	}
 	return false;
 }
 
-static const char *
-check_sums(struct state *st)
+static bool
+seat_is_held(const struct state *st, const struct slot *mine, uint32_t seat)
 {
-	const struct header *h = st->h;
-	uint32_t i, held = 0, waiting = 0, barriers = 0, min = 0, count = 0;
-	uint64_t used = 0, seats = 0;
+	const struct slot *s;
 
-	for (i = 0; i < st->n; i++) {
-		const struct slot *s = &st->slots[i];
-		uint32_t state = atomic_load(&s->state);
-		seats += (uint64_t)__builtin_popcountll(s->seat_map);
-		waiting += state == WAITING;
-		barriers += state == WAITING && s->kind == BARRIER;
-		if (state == FORGETTING)
-			return "a permit is neither held nor forgotten";
-		if (state != HELD)
-			continue;
-		held++;
-		used += s->weight;
-		if (count == 0 || s->limit < min) {
-			min = s->limit;
-			count = 0;
-		}
-		count += s->limit == min;
-		if (!seat_is_taken(st, s->seat))
-			return "a holder has no seat";
-	}
-	if (held <= 256 && seats_collide(st))
-		return "two holders have one seat";
-	if (held != h->holders.count || waiting != h->waiting.count || barriers != h->barriers)
-		return "a slot is in no list";
-	if (used != h->used)
-		return "the units in use are not the sum of the weights held";
-	if (seats != held)
-		return "a seat is taken by nobody";
-	if (count != h->min_count || (count > 0 && min != h->min_limit))
-		return "the smallest limit is not the smallest";
-	return NULL;
+	for (s = st->slots; s < st->slots + st->n; s++)
+		if (s != mine && atomic_load(&s->state) == HELD && s->seat == seat)
+			return true;
+	return false;
 }
 
-/* A copy of the grant rule, from its words in the manual, not from fits(). */
-static const char *
-check_head(struct state *st)
+static uint32_t
+within(uint32_t value, uint32_t least, uint32_t most)
 {
-	const struct header *h = st->h;
-	uint32_t i = h->waiting.head, left = st->n;
-	const struct slot *head = NULL;
-	uint64_t limit;
+	return value < least ? least : value > most ? most : value;
+}
 
-	for (; i != NIL && left > 0; i = head->next, left--)
-		if ((head = flki_state_at(st, i))->kind != BARRIER)
+/* It runs, so it keeps its permit; what can't be true of it becomes something that can. */
+static void
+salvage_holder(struct state *st, struct slot *s)
+{
+	s->weight = within(s->weight, 1, FLK_MAX_UNITS);
+	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
+	if (s->ticket == 0 || ticket_is_taken(st, s))
+		s->ticket = ++st->h->last_ticket;
+	if (s->seat < st->n && !seat_is_held(st, s, s->seat))
+		return;
+	for (s->seat = 0; seat_is_held(st, s, s->seat); s->seat++)
+		;
+}
+
+void
+flki_state_salvage(struct state *st)
+{
+	struct slot *s;
+
+	for (s = st->slots; s < st->slots + st->n; s++)
+		if (s->ticket > st->h->last_ticket && s->ticket < UINT64_MAX / 2 &&
+		    atomic_load(&s->state) == HELD)
+			st->h->last_ticket = s->ticket;
+	for (s = st->slots; s < st->slots + st->n; s++) {
+		switch (atomic_load(&s->state)) {
+		case FREE:
+		case IDLE:
+		case OUT:
+		case FORGETTING:
 			break;
-	if (i == NIL || head == NULL || h->paused)
-		return NULL;
-	limit = h->override >= 0 ? (uint64_t)h->override : head->limit;
-	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)
-		limit = h->min_limit;
-	limit = limit > h->withheld ? limit - h->withheld : 0;
-	if (limit > 0 && (h->holders.count == 0 || h->used + head->weight <= limit))
-		return "the head of the line waits although it fits";
-	return NULL;
-}
-
-const char *
-flki_state_check(struct state *st)
-{
-	const char *why;
-
-	if ((why = check_list(st, &st->h->holders, HELD)) != NULL ||
-	    (why = check_list(st, &st->h->waiting, WAITING)) != NULL ||
-	    (why = check_sums(st)) != NULL)
-		return why;
-	return check_head(st);
+		case HELD:
+			salvage_holder(st, s);
+			break;
+		case WAITING:
+			if (s->ticket != 0 && !ticket_is_taken(st, s) &&
+			    (s->kind == BARRIER || sane(s)))
+				break;
+			s->reason = -FLK_EVICTED;
+			atomic_store(&s->state, OUT);
+			flki_state_poke(st, (uint32_t)(s - st->slots));
+			break;
+		default:
+			atomic_store(&s->state, FREE);
+			break;
+		}
+	}
 }

@@ -182,6 +182,7 @@ grant(struct state *st, uint32_t i)
 
 	s->seat = free_seat(st);
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
+	flki_state_count_time(&h->waits, s->since_ns, st->now_ns);
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	COMMIT(s, HELD);
@@ -191,6 +192,7 @@ grant(struct state *st, uint32_t i)
 	h->declared = s->limit;
 	h->granted++;
 	flki_state_poke(st, i);
+	flki_state_note(st, FLK_EV_GRANTED, i, 0);
 }
 
 /* A barrier is done when nothing that is older holds; what is older and waits is before it. */
@@ -208,10 +210,14 @@ evict(struct state *st, uint32_t i, int32_t reason)
 	struct slot *s = flki_state_at(st, i);
 
 	s->reason = reason;
+	s->by_pid = st->me != NIL ? flki_state_at(st, st->me)->pid : 0;
+	s->by_uid = st->me != NIL ? flki_state_at(st, st->me)->uid : 0;
 	COMMIT(s, OUT);
 	unlink_slot(st, &st->h->waiting, i);
 	st->h->barriers -= s->kind == BARRIER;
 	flki_state_poke(st, i);
+	if (s->kind == TAKER)
+		flki_state_note(st, FLK_EV_EVICTED, i, reason);
 }
 
 /*
@@ -268,6 +274,7 @@ flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind)
 	s->kind = kind;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
+	s->status = FLK_UNKNOWN;
 	COMMIT(s, WAITING);
 	flki_state_append(st, &h->waiting, i);
 	h->barriers += kind == BARRIER;
@@ -332,9 +339,13 @@ flki_state_evict_all(struct state *st, int32_t reason)
 void
 flki_state_release(struct state *st, uint32_t i)
 {
-	COMMIT(flki_state_at(st, i), IDLE);
+	struct slot *s = flki_state_at(st, i);
+
+	COMMIT(s, IDLE);
 	count_out(st, i);
 	st->h->released++;
+	flki_state_count_time(&st->h->holds, s->since_ns, st->now_ns);
+	flki_state_note(st, FLK_EV_RELEASED, i, s->status);
 	flki_state_grant(st);
 }
 
@@ -345,6 +356,7 @@ flki_state_release_units(struct state *st, uint32_t i, uint32_t units)
 
 	__atomic_store_n(&s->weight, s->weight - units, __ATOMIC_RELEASE); /* the commit */
 	st->h->used -= units;
+	flki_state_note(st, FLK_EV_UNITS, i, (int32_t)units);
 	flki_state_grant(st);
 }
 
@@ -363,6 +375,7 @@ flki_state_forget(struct state *st, uint32_t i)
 	COMMIT(s, IDLE);
 	count_out(st, i);
 	st->h->released++;
+	flki_state_note(st, FLK_EV_FORGOT, i, (int32_t)s->weight);
 	flki_state_grant(st);
 }
 
@@ -380,6 +393,8 @@ reap(struct state *st, uint32_t i)
 	else
 		unqueue(st, i);
 	st->h->reaped++;
+	if (s->kind == TAKER || held)
+		flki_state_note(st, FLK_EV_REAPED, i, held);
 }
 
 static bool

@@ -18,8 +18,9 @@ struct world {
 struct state {
 	struct header *h;
 	struct slot *slots;
-	uint32_t n;  /* slots that may be touched */
-	uint32_t me; /* never woken: it is awake; NIL for nobody */
+	struct event *history; /* NULL: nothing is remembered */
+	uint32_t n;            /* slots that may be touched */
+	uint32_t me;           /* never woken: it is awake; NIL for nobody */
 	uint64_t now_ns;
 	struct world world;
 	bool bad;            /* an index from the file was out of range */
@@ -56,8 +57,20 @@ uint32_t flki_state_limit(struct state *st, uint32_t limit);
  * and wakes everybody.  False if the slots contradict each other.
  */
 bool flki_state_rebuild(struct state *st);
-/* NULL, or a sentence about the first invariant that does not hold. */
+/* Before that, where they do: who waits with nonsense is put out, who holds keeps as much as can be. */
+void flki_state_salvage(struct state *st);
+
+/*
+ * NULL, or a sentence about the first invariant that does not hold.  In steps: about the next of
+ * them, from *next on, which begins with 0.
+ */
 const char *flki_state_check(struct state *st);
+const char *flki_state_check_next(struct state *st, unsigned *next);
+
+/* history.c: what happened, for people; to slot i, or to the limiter by `me'. */
+void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
+void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
+void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
 /* Shared by state.c and repair.c. */
 void flki_state_append(struct state *st, struct list *list, uint32_t i);

@@ -89,8 +89,9 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
-	if ((error = flki_enter(t, &st, true)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
+	t->waited_for = 0;
 	s = taker_slot(t);
 	s->weight = weight;
 	s->limit = want->limit != 0 ? want->limit : st.h->declared != 0 ? st.h->declared : 1;
@@ -102,6 +103,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 		result = -FLK_HEAVY;
 	} else {
 		remember_command(s, want->command);
+		s->role = (uint32_t)want->role & 0xff;
 		flki_state_enter(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
 			flki_state_mend(&st, t->slot);
@@ -109,6 +111,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 		if (state_of(s) == WAITING)
 			flki_state_sweep_holders(&st);
 		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait);
+		if (result == -EINPROGRESS)
+			flki_state_note(&st, FLK_EV_QUEUED, t->slot, 0);
 	}
 	error = flki_quit(t, &st);
 	return error != 0 ? error : result;
@@ -148,7 +152,7 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
-	if ((error = flki_enter(t, &st, true)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	if (no_ticket_left(&st)) {
 		flki_quit(t, &st);
@@ -165,15 +169,17 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 	return error;
 }
 
-/* Ends whatever the taker does; the kernel need wake nobody when it dies later. */
+/* `why', for the history, if it waits.  Ends whatever the taker does; the kernel need wake nobody when it dies later. */
 static void
-end(struct state *st, uint32_t me)
+end(struct state *st, uint32_t me, int why)
 {
 	struct slot *s = flki_state_at(st, me);
 
 	switch (state_of(s)) {
 	case WAITING:
 		flki_state_leave(st, me);
+		if (s->kind == TAKER)
+			flki_state_note(st, FLK_EV_LEFT, me, why);
 		break;
 	case HELD:
 		flki_state_release(st, me);
@@ -198,9 +204,9 @@ flk_leave(struct flk_taker *t)
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	flki_guard_drop(t);
-	if ((error = flki_enter(t, &st, false)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
-	end(&st, t->slot);
+	end(&st, t->slot, t->waited_for);
 	return flki_quit(t, &st);
 }
 
@@ -235,7 +241,7 @@ flk_release_units(struct flk_taker *t, uint32_t units)
 		return error;
 	if (units == taker_slot(t)->weight)
 		return flk_leave(t);
-	if ((error = flki_enter(t, &st, false)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	flki_state_release_units(&st, t->slot, units);
 	return flki_quit(t, &st);
@@ -250,11 +256,30 @@ flk_forget(struct flk_taker *t)
 	if (error != 0)
 		return error;
 	flki_guard_drop(t);
-	if ((error = flki_enter(t, &st, false)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	flki_state_forget(&st, t->slot);
 	flki_alive_unwatch(&taker_slot(t)->alive);
 	return flki_quit(t, &st);
+}
+
+int
+flk_ended(struct flk_taker *t, int status)
+{
+	int error = check_held(t, 0);
+
+	if (error == 0)
+		taker_slot(t)->status = status;
+	return error;
+}
+
+void
+flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
+{
+	bool known = t->slot != NIL && !taker_is_strange(t);
+
+	*pid = known ? (pid_t)taker_slot(t)->by_pid : 0;
+	*uid = known ? (uid_t)taker_slot(t)->by_uid : 0;
 }
 
 void

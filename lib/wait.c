@@ -160,7 +160,7 @@ pass_on(struct flk_taker *t, const struct watch *w)
 
 	if (flki_lock_is_left(t->flk->file.h) && !somebody_died(w))
 		return 0;
-	if ((error = flki_enter(t, &st, true)) != 0)
+	if ((error = flki_enter(t, &st)) != 0)
 		return error == -FLK_STUCK ? 0 : error;
 	if (somebody_died(w))
 		tell_of_the_dead(&st, w);
@@ -191,10 +191,12 @@ look(struct flk_taker *t, struct state *st, bool relook)
 		flki_state_sweep_holders(st);
 	if (atomic_load(&s->state) == WAITING && st->h->closed && s->kind == TAKER) {
 		flki_state_leave(st, t->slot);
+		flki_state_note(st, FLK_EV_LEFT, t->slot, -FLK_CLOSED);
 		return -FLK_CLOSED;
 	}
 	if (atomic_load(&s->state) == WAITING && atomic_exchange(&t->cancelled, false)) {
 		flki_state_leave(st, t->slot);
+		flki_state_note(st, FLK_EV_LEFT, t->slot, -FLK_CANCELLED);
 		return -FLK_CANCELLED;
 	}
 	switch (atomic_load(&s->state)) {
@@ -240,7 +242,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		until = to_ns(deadline);
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
-		if ((error = flki_enter(t, &st, true)) != 0)
+		if ((error = flki_enter(t, &st)) != 0)
 			return error;
 		if (somebody_died(&w))
 			tell_of_the_dead(&st, &w);
@@ -256,7 +258,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		if ((error = flki_quit(t, &st)) != 0)
 			return error;
 		if (st.now_ns >= until)
-			return -ETIMEDOUT;
+			return t->waited_for = -ETIMEDOUT;
 		for (i = 0; i < w.orphans; i++)
 			if (!flki_orphan_watch(t->flk, w.orphan[i].slot, w.orphan[i].ticket))
 				w.incomplete = true;

@@ -315,7 +315,7 @@ index_is_broken(struct agent *o, struct flk *f)
 	if (pid == 0) {
 		struct flk_taker *t = taker(f);
 		struct state st;
-		if (flki_enter(t, &st, true) != 0)
+		if (flki_enter(t, &st) != 0)
 			_exit(1);
 		st.h->waiting = st.h->holders = (struct list){ 77, 3, 1 };
 		st.h->used = 99;
@@ -580,7 +580,7 @@ test_stopped_inside(bool is_killed)
 	pid = fork_child();
 	if (pid == 0) {
 		struct flk_taker *mine = taker(f);
-		if (flki_enter(mine, &st, true) != 0)
+		if (flki_enter(mine, &st) != 0)
 			_exit(1);
 		raise(SIGSTOP);
 		_exit(flki_quit(mine, &st) == 0 ? 0 : 1);

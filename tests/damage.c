@@ -27,7 +27,7 @@ some_word(struct flk *f)
 		at = (uint32_t)offsetof(struct header, nslots) / 4;
 		at += random_below((uint32_t)sizeof(struct header) / 4 - at);
 	} else {
-		at = (HEADER + random_below(8) * (uint32_t)sizeof(struct slot)) / 4;
+		at = (uint32_t)(SLOTS_AT + random_below(8) * sizeof(struct slot)) / 4;
 		at += 10 + random_below(32);
 	}
 	return (uint32_t *)(void *)(base + at * 4);

@@ -185,7 +185,7 @@ help_shorts() {
 		/^\}/ { on = 0 }
 		on {
 			sub(/\/\*.*/, "")
-			sub(/^\t(struct [a-z_]+|const char \*|[a-z0-9_]+) ?/, "")
+			sub(/^\t(struct [a-z_]+|enum [a-z_]+|const char \*|[a-z0-9_]+) ?/, "")
 			gsub(/\[[^]]*\]|[,;]/, " ")
 			for (i = 1; i <= NF; i++)
 				print $i

@@ -132,7 +132,7 @@ full() {
 @test "a limiter of many sizes: afresh, or a line" {
 	local size afresh=0 refusals=0 status
 	"$FLOCKLIMIT" -f whole -n 1 true
-	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8191 8192; do
+	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8192 270335 270336; do
 		cp whole lim
 		truncate -s "$size" lim
 		status=0
@@ -140,8 +140,8 @@ full() {
 		case $status in
 		0)
 			[ ! -s err ]
-			[ "$size" -eq 0 ] || [ "$size" -eq 8192 ]
-			[ "$(stat -c %s lim)" -eq 8192 ]
+			[ "$size" -eq 0 ] || [ "$size" -eq 270336 ]
+			[ "$(stat -c %s lim)" -eq 270336 ]
 			afresh=$((afresh + 1))
 			;;
 		125)
@@ -157,19 +157,19 @@ full() {
 		esac
 	done
 	[ "$afresh" -eq 2 ]
-	[ "$refusals" -eq 16 ]
+	[ "$refusals" -eq 17 ]
 }
 
 @test "zeros of any size are a limiter that was never born, or none" {
 	local size status
-	for size in 1 100 4095 4096 4097 5000 8191 8192 8193 20000; do
+	for size in 1 100 4095 4096 4097 5000 8192 270335 270336 270337 300000; do
 		rm -f lim
 		truncate -s "$size" lim
 		status=0
 		timeout 10 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
 		echo "size $size: status $status: $(cat err)"
 		case $size in
-		4096 | 8192) [ "$status" -eq 0 ] ;;
+		4096 | 270336) [ "$status" -eq 0 ] ;;
 		*)
 			[ "$status" -eq 125 ]
 			[ "$(cat err)" = "flocklimit: lim: $T/lim: is neither a limiter nor an empty file: choose another path" ]
@@ -182,7 +182,7 @@ full() {
 	"$FLOCKLIMIT" -f lim -n 1 true
 	printf 'more' >>lim
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
-	truncate -s 100000 lim
+	truncate -s 400000 lim
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
 }
 
@@ -203,7 +203,7 @@ full() {
 
 @test "another boot's limiter of another version is still refused: it may be in use by that version" {
 	"$FLOCKLIMIT" -f lim true
-	patch lim 8 '\002'
+	patch lim 8 '\003'
 	patch lim 24 'abcdefghijklmnop'
 	refused "$FLOCKLIMIT" -f lim true
 	[[ $stderr == *"another version"* ]]
@@ -218,7 +218,7 @@ full() {
 	cp lim old
 	for ((i = 0; i < 20; i++)); do let_go "h$i"; done
 	for ((i = 0; i < 20; i++)); do ended "h$i"; done
-	[ "$(stat -c %s old)" -gt 8192 ]
+	[ "$(stat -c %s old)" -gt 270336 ]
 	patch old 24 'abcdefghijklmnop'
 	# Many at once: only one of them makes it anew.
 	seq 30 | timeout 60 xargs -P 30 -I{} "$FLOCKLIMIT" -f old -n 100 sh -c 'echo "$FLOCKLIMIT_TICKET"' >tickets

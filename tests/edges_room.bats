@@ -36,7 +36,7 @@ no_room_at_first() {
 	[ "${lines[2]}" = ballast ] # and nothing else
 	[ "${lines[3]}" = "ticket 1" ]
 	[ "${lines[4]}" = lim ]
-	[ "${lines[5]}" = "8192 bytes" ]
+	[ "${lines[5]}" = "270336 bytes" ]
 }
 
 # Sixteen hold, which is what a new limiter has slots for; there is no room for more.
@@ -107,7 +107,7 @@ on_ext4() {
 }
 
 @test "a tmpfs without room for a seventeenth: it alone is refused" {
-	no_room_for_more 'mount -t tmpfs -o size=16k none full;'
+	no_room_for_more 'mount -t tmpfs -o size=64k none full;'
 }
 
 @test "a disk without room for a seventeenth: the same" {

@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-#define WHOLE (HEADER + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
+#define WHOLE ((uint32_t)SLOTS_AT + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
 
 static char image[WHOLE];
 
@@ -79,13 +79,20 @@ expected_of_another_boot(size_t size)
 	return size == 0 || size >= HEADER ? 0 : -FLK_NOTLIMITER;
 }
 
+/* In the history, which lies between, one size is like another. */
+static size_t
+next_size(size_t size)
+{
+	return size > HEADER + 300 && size < SLOTS_AT - 2000 ? size + 997 : size + 1;
+}
+
 static void
 every_size(const char *path, const char *what, int (*expected)(size_t))
 {
 	int wrong = 0, changed = 0, good = 0, refusals = 0, got;
 	size_t size;
 
-	for (size = 0; size <= WHOLE; size++) {
+	for (size = 0; size <= WHOLE; size = next_size(size)) {
 		write_file(path, image, size);
 		got = outcome(path);
 		good += got == 0;
@@ -94,7 +101,7 @@ every_size(const char *path, const char *what, int (*expected)(size_t))
 			tap_note("%s, size %zu: %d, not %d", what, size, got, expected(size));
 		changed += got != 0 && !is_unchanged(path, image, size);
 	}
-	is(wrong, 0, "%s, of each size from 0 to %u: %d are limiters, %d are refused", what, WHOLE,
+	is(wrong, 0, "%s, of sizes from 0 to %u: %d are limiters, %d are refused", what, WHOLE,
 	   good, refusals);
 	is(changed, 0, "and what is refused is not changed");
 }

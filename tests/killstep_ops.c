@@ -284,7 +284,7 @@ static int
 break_index(struct part *p)
 {
 	struct state st;
-	int error = flki_enter(p->t, &st, true);
+	int error = flki_enter(p->t, &st);
 
 	if (error != 0)
 		return error;

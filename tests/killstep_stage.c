@@ -18,8 +18,8 @@
 
 #include "common.h"
 
-#define SLOT_BYTES(n) (HEADER + (size_t)(n) * sizeof(struct slot))
-#define ROUNDS        200 /* more than that to come to rest is no rest */
+#define IMAGE_SLOTS (FIRST_SLOTS * sizeof(struct slot))
+#define ROUNDS      200 /* more than that to come to rest is no rest */
 
 static const char *const roles[CAST] = { "the first",  "the second",  "the third",
 					 "the fourth", "the steward", "the victim" };
@@ -345,7 +345,8 @@ stage_drain(struct stage *s, unsigned style)
 static void
 save_image(struct stage *s)
 {
-	memcpy(s->image, s->eye->file.h, SLOT_BYTES(FIRST_SLOTS));
+	memcpy(s->image, s->eye->file.h, HEADER);
+	memcpy((char *)s->image + HEADER, s->eye->file.slots, IMAGE_SLOTS);
 }
 
 static void
@@ -398,7 +399,7 @@ stage_open(struct stage *s, const struct operation *op)
 	s->why[0] = '\0';
 	s->most = 2;
 	s->ticket = 0;
-	if (s->image == NULL && (s->image = malloc(SLOT_BYTES(FIRST_SLOTS))) == NULL)
+	if (s->image == NULL && (s->image = malloc(HEADER + IMAGE_SLOTS)) == NULL)
 		tap_bail("memory");
 	if (was_failed || (op->flags & NEW_FILE) != 0)
 		dismiss(s);
@@ -411,7 +412,8 @@ stage_open(struct stage *s, const struct operation *op)
 		new_file(s);
 		save_image(s);
 	}
-	memcpy(s->eye->file.h, s->image, SLOT_BYTES(FIRST_SLOTS));
+	memcpy(s->eye->file.h, s->image, HEADER);
+	memcpy(s->eye->file.slots, (char *)s->image + HEADER, IMAGE_SLOTS);
 	for (who = 0; who <= STEWARD; who++)
 		if (s->cast[who].where == NOT_THERE)
 			hire(s, (enum role)who);

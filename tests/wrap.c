@@ -19,7 +19,7 @@ rebuild(struct flk *f)
 	struct flk_taker *t = taker(f);
 	struct state st;
 
-	if (flki_enter(t, &st, true) != 0)
+	if (flki_enter(t, &st) != 0)
 		tap_bail("flki_enter");
 	ok(flki_state_rebuild(&st), "the index can be made anew there");
 	flki_quit(t, &st);
@@ -127,7 +127,7 @@ die_inside(struct flk *f, uint32_t gen)
 	if (pid == 0) {
 		struct flk *own = attach(path);
 		t = taker(own);
-		_exit(flki_enter(t, &st, true) != 0);
+		_exit(flki_enter(t, &st) != 0);
 	}
 	is(reap_child(pid), 0, "one dies inside, claimed after generation %u", gen);
 	is(atomic_load(&f->file.h->lock) >> 32, (uint32_t)(gen + 1), "the lock has its generation");
@@ -157,7 +157,7 @@ test_generations(void)
 	is(taker_slot(t)->gen, 0, "which follows the highest");
 	atomic_store(&f->file.h->lock, UINT64_C(0xffffffff) << 32 | ((uint64_t)t->slot + 1) << 1);
 	other = taker(f);
-	is(flki_enter(other, &st, true), 0, "the one before it in its slot died inside");
+	is(flki_enter(other, &st), 0, "the one before it in its slot died inside");
 	is(flki_quit(other, &st), 0, "which another mends");
 	is(flk_release(t), 0, "and the permit is its own still");
 	flk_taker_free(t);
@@ -168,7 +168,7 @@ test_generations(void)
 	if (pid == 0) {
 		struct flk *own = attach(flk_path(f));
 		t = taker(own);
-		if (flki_enter(t, &st, true) != 0)
+		if (flki_enter(t, &st) != 0)
 			_exit(1);
 		raise(SIGSTOP);
 		_exit(flki_quit(t, &st) != 0);
@@ -176,7 +176,7 @@ test_generations(void)
 	while (atomic_load(&f->file.h->lock) == 0)
 		usleep(100);
 	is(atomic_load(&f->file.h->lock) >> 32, 0, "one of generation 0 is stopped inside");
-	is(flki_enter(other, &st, true), -FLK_STUCK, "nobody takes its lock");
+	is(flki_enter(other, &st), -FLK_STUCK, "nobody takes its lock");
 	is(flk_stuck_pid(f), pid, "and it is named");
 	kill(pid, SIGCONT);
 	is(reap_child(pid), 0, "it goes on");

@@ -102,6 +102,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 {
 	char text[PLACE_TEXT], span[32], why[80];
 	struct flk_place place;
+	pid_t by;
+	uid_t user;
 
 	if (o->quiet)
 		return;
@@ -121,7 +123,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		say(o->limiter, "no permit: the limiter is closed, until flocklimitctl open");
 		return;
 	default:
-		say(o->limiter, "no permit: somebody took this taker out of the line");
+		flk_evictor(t, &by, &user);
+		say(o->limiter, "no permit: cancelled by pid %d of user %u", (int)by,
+		    (unsigned)user);
 		return;
 	}
 	say(o->limiter, "%s: %s", why, say_place(&place, text));

@@ -30,6 +30,7 @@ struct job {
 	struct flk_taker *taker;
 	struct flk_permit permit;
 	bool joined; /* under a permit that we run under already */
+	int ended;   /* what the history is to be told of the command */
 };
 
 /* What to say of a limiter's file is known by its path; what to do about it, by the code. */
@@ -166,7 +167,10 @@ take_permit(struct job *j)
 	struct flk_request want = { .weight = j->o.weight,
 				    .limit_queue = j->o.limit_queue,
 				    .max_queue = j->o.max_queue,
-				    .command = command_line(j, text) };
+				    .command = command_line(j, text),
+				    .role = j->o.hold_for != 0 ? FLK_KEEPER
+					    : j->o.no_fork     ? FLK_WORKER
+							       : FLK_WRAPPER };
 	uint64_t deadline = 0;
 	int error, guard;
 
@@ -226,7 +230,8 @@ run_command(struct job *j)
 		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
-	status = run(&j->o, pid);
+	j->ended = FLK_UNKNOWN;
+	status = run(&j->o, pid, &j->ended);
 	free(envp);
 	return error != 0 ? cannot_run(j->o.limiter, j->o.command[0], error) : status;
 }
@@ -259,6 +264,7 @@ main(int argc, char **argv)
 	/* The command has ended: what becomes of the file now is no failure of the command's. */
 	on_fault(j.o.limiter, status);
 	if (!j.joined && j.o.hold_for == 0) {
+		flk_ended(j.taker, j.ended);
 		flk_release(j.taker);
 		sched_yield(); /* the next command first; our own end can wait */
 	}

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <sys/wait.h>
 
+#include "flocklimit.h"
 #include "now.h"
 #include "options.h"
 #include "process.h"
@@ -180,7 +181,7 @@ exit_status(const struct running *r, int status)
 }
 
 int
-run(const struct options *o, pid_t command)
+run(const struct options *o, pid_t command, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
 	siginfo_t info;
@@ -195,8 +196,10 @@ run(const struct options *o, pid_t command)
 		}
 		/* Its end first: nothing may be sent to a process that is no more. */
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
-			if (!WIFSTOPPED(status))
+			if (!WIFSTOPPED(status)) {
+				*ended = status | (r.timed_out ? FLK_TIMED_OUT : 0);
 				return exit_status(&r, status);
+			}
 			stop_with_it(&r, WSTOPSIG(status));
 		}
 		hand_on(&r, &info);

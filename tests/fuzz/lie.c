@@ -55,7 +55,7 @@ life_lie(struct bytes *b)
 	uint8_t kind;
 
 	if (f->in_slot)
-		lie.at += HEADER + take8(b) % LIE_SLOTS * (uint32_t)sizeof(struct slot);
+		lie.at += (uint32_t)SLOTS_AT + take8(b) % LIE_SLOTS * (uint32_t)sizeof(struct slot);
 	kind = take8(b);
 	if (kind == 0xff)
 		lie.value = take64(b);

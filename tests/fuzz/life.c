@@ -15,7 +15,7 @@
 
 #define TAKERS   4
 #define STEPS    64 /* enough to fill a line, lie about it, and look at it from all sides */
-#define PRISTINE (HEADER + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
+#define PRISTINE ((uint32_t)SLOTS_AT + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
 #define AWAIT_MS 2000
 
 struct life {
@@ -73,7 +73,7 @@ chosen_size(struct bytes *b)
 	case 1:
 		return take16(b);
 	case 2:
-		return HEADER + (off_t)take8(b) * (off_t)sizeof(struct slot);
+		return (off_t)SLOTS_AT + (off_t)take8(b) * (off_t)sizeof(struct slot);
 	case 3:
 		return (off_t)MAP_BYTES;
 	case 4:

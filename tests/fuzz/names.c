@@ -90,7 +90,7 @@ check_name(const char *name)
 	code = flk_locate(name, small, sizeof(small));
 	require(code != 0 || strlen(small) < sizeof(small));
 	opened = 0;
-	code = flki_place_find(name, &fd, path);
+	code = flki_place_find(name, true, &fd, path);
 	require(code != 0 || (fd >= 0 && right));
 	require(code <= 0);
 	if (code == 0)

@@ -53,8 +53,8 @@ fake_close(int fd)
 #define open  fake_open
 #define read  fake_read
 #define close fake_close
-#include "cmd/flocklimit/process.c"
-#include "cmd/flocklimit/cpus.c"
+#include "cmd/common/process.c"
+#include "cmd/common/cpus.c"
 #undef open
 #undef read
 #undef close

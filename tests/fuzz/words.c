@@ -42,7 +42,7 @@ check_line(int fd, const void *text, size_t size)
 
 #define write check_line
 #define ioctl fake_ioctl
-#include "cmd/flocklimit/say.c"
+#include "cmd/common/say.c"
 #undef write
 #undef ioctl
 

@@ -50,7 +50,7 @@ compose(char line[LINE], const char *limiter, const char *format, va_list ap)
 {
 	size_t n, room = LINE - 2;
 
-	n = (size_t)snprintf(line, room, "flocklimit: %s%s", limiter != NULL ? limiter : "",
+	n = (size_t)snprintf(line, room, PROGRAM ": %s%s", limiter != NULL ? limiter : "",
 			     limiter != NULL ? ": " : "");
 	if (n < room)
 		vsnprintf(line + n, room - n, format, ap);
@@ -88,7 +88,7 @@ say_status(const char *limiter, const char *text)
 		put("\r\033[K", 4);
 		return;
 	}
-	n = snprintf(line, sizeof(line), "flocklimit: %s: %s", limiter, text);
+	n = snprintf(line, sizeof(line), PROGRAM ": %s: %s", limiter, text);
 	if (n < 0)
 		return;
 	tame(line);

@@ -1,6 +1,6 @@
 /*
  * say.h - lines for people, on stderr; each goes out in one write, and no byte of it can move a
- * terminal's cursor.
+ * terminal's cursor.  Who speaks is PROGRAM, a macro of its build.
  */
 #ifndef SAY_H
 #define SAY_H

@@ -10,6 +10,9 @@
 /* The state letter and the parent, from /proc; false if they can't be had. */
 bool process_stat(pid_t pid, char *state, pid_t *parent);
 
+/* One of its children; 0: it has none, or none that we may see. */
+pid_t process_child(pid_t pid);
+
 /* By a signal or a debugger. */
 bool process_is_stopped(pid_t pid);
 

@@ -1,7 +1,9 @@
 #include "process.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +27,25 @@ process_stat(pid_t pid, char *state, pid_t *parent)
 		return false;
 	*parent = (pid_t)number;
 	return true;
+}
+
+pid_t
+process_child(pid_t pid)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	pid_t child = 0, parent;
+	char state;
+
+	while (proc != NULL && child == 0 && (entry = readdir(proc)) != NULL) {
+		pid_t candidate = (pid_t)atoi(entry->d_name);
+		if (candidate > 0 && process_stat(candidate, &state, &parent) && parent == pid &&
+		    state != 'Z')
+			child = candidate;
+	}
+	if (proc != NULL)
+		closedir(proc);
+	return child;
 }
 
 bool

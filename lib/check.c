@@ -1,0 +1,173 @@
+/*
+ * check.c - the invariants of layout.h, verified against the slots themselves.
+ */
+#include "state.h"
+
+static const char *
+check_list(struct state *st, const struct list *list, uint32_t wanted)
+{
+	uint32_t i, prev = NIL, count = 0;
+	uint64_t last = 0;
+
+	for (i = list->head; i != NIL; i = st->slots[i].next) {
+		const struct slot *s = &st->slots[i];
+		if (i >= st->n)
+			return "a link leads outside the file";
+		if (++count > st->n)
+			return "a list runs in a circle";
+		if (atomic_load(&s->state) != wanted)
+			return "a list has a slot of another state";
+		if (s->prev != prev)
+			return "a list differs forwards and backwards";
+		if (s->ticket <= last)
+			return "a list is not in the order of the tickets";
+		if (s->ticket > st->h->last_ticket)
+			return "a ticket was never drawn";
+		last = s->ticket;
+		prev = i;
+	}
+	if (list->tail != prev || list->count != count)
+		return "a list's end or length is wrong";
+	return NULL;
+}
+
+static const char *
+check_holders(struct state *st)
+{
+	return check_list(st, &st->h->holders, HELD);
+}
+
+static const char *
+check_line(struct state *st)
+{
+	return check_list(st, &st->h->waiting, WAITING);
+}
+
+/* That a slot is in no list shows in the count. */
+static const char *
+check_counts(struct state *st)
+{
+	uint32_t i, held = 0, waiting = 0, barriers = 0;
+
+	for (i = 0; i < st->n; i++) {
+		uint32_t state = atomic_load(&st->slots[i].state);
+		held += state == HELD;
+		waiting += state == WAITING;
+		barriers += state == WAITING && st->slots[i].kind == BARRIER;
+		if (state == FORGETTING)
+			return "a permit is neither held nor forgotten";
+		if (state > FORGETTING)
+			return "a slot has no known state";
+	}
+	if (held != st->h->holders.count || waiting != st->h->waiting.count ||
+	    barriers != st->h->barriers)
+		return "a slot is in no list";
+	return NULL;
+}
+
+static const char *
+check_used(struct state *st)
+{
+	uint64_t used = 0;
+	uint32_t i;
+
+	for (i = 0; i < st->n; i++)
+		if (atomic_load(&st->slots[i].state) == HELD)
+			used += st->slots[i].weight;
+	return used != st->h->used ? "the units in use are not the sum of the weights held" : NULL;
+}
+
+static const char *
+check_limit(struct state *st)
+{
+	uint32_t i, min = UINT32_MAX, count = 0;
+
+	for (i = 0; i < st->n; i++) {
+		const struct slot *s = &st->slots[i];
+		if (atomic_load(&s->state) != HELD)
+			continue;
+		if (s->limit < min) {
+			min = s->limit;
+			count = 0;
+		}
+		count += s->limit == min;
+	}
+	if (count != st->h->min_count || (count > 0 && min != st->h->min_limit))
+		return "the smallest limit is not the smallest";
+	return NULL;
+}
+
+/* Of numbers in any order; two sets of them that differ have another sum, but by a rare accident. */
+static uint64_t
+scramble(uint64_t n)
+{
+	n = (n + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	n = (n ^ n >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return n ^ n >> 32;
+}
+
+/* The seats that the holders have are those in the map, each once. */
+static const char *
+check_seats(struct state *st)
+{
+	uint32_t i, held = 0;
+	uint64_t seats = 0, map, sum = 0;
+
+	for (i = 0; i < st->n; i++) {
+		const struct slot *s = &st->slots[i];
+		for (map = s->seat_map; map != 0; map &= map - 1, seats++)
+			sum += scramble(i * UINT64_C(64) + (uint64_t)__builtin_ctzll(map));
+		if (atomic_load(&s->state) != HELD)
+			continue;
+		held++;
+		sum -= scramble(s->seat);
+		if (s->seat >= st->n || !(st->slots[s->seat / 64].seat_map >> s->seat % 64 & 1))
+			return "a holder has no seat";
+	}
+	if (seats != held)
+		return "a seat is taken by nobody";
+	return sum != 0 ? "two holders have one seat" : NULL;
+}
+
+/* A copy of the grant rule, from its words in the manual, not from fits(). */
+static const char *
+check_head(struct state *st)
+{
+	const struct header *h = st->h;
+	uint32_t i = h->waiting.head, left = st->n;
+	uint64_t limit;
+
+	while (i < st->n && st->slots[i].kind == BARRIER && left-- > 0)
+		i = st->slots[i].next;
+	if (i >= st->n || h->paused)
+		return NULL;
+	limit = h->override >= 0 ? (uint64_t)h->override : st->slots[i].limit;
+	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)
+		limit = h->min_limit;
+	limit = limit > h->withheld ? limit - h->withheld : 0;
+	if (limit > 0 && (h->holders.count == 0 || h->used + st->slots[i].weight <= limit))
+		return "the head of the line waits although it fits";
+	return NULL;
+}
+
+const char *
+flki_state_check_next(struct state *st, unsigned *next)
+{
+	static const char *(*const checks[])(struct state *) = {
+		check_holders, check_line,  check_counts, check_used,
+		check_limit,   check_seats, check_head,
+	};
+	const char *why = NULL;
+
+	while (why == NULL && *next < sizeof(checks) / sizeof(checks[0]))
+		why = checks[(*next)++](st);
+	return why;
+}
+
+const char *
+flki_state_check(struct state *st)
+{
+	unsigned next = 0;
+
+	return flki_state_check_next(st, &next);
+}

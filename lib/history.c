@@ -1,0 +1,191 @@
+/*
+ * history.c - the last EVENTS things that happened, in a ring.
+ *
+ * Written by whoever has the lock, as part of what it records: the event's words first, then
+ * `events', which is the number of those written so far.  A writer killed in between has written
+ * nothing, and one killed after its commit and before its event has made history shorter; only
+ * people read it.
+ *
+ * Read without the lock.  Event n is in place n % EVENTS from the moment that `events' is n + 1
+ * until it is n + EVENTS, when the next lap may have begun to write over it.  So a copy is good
+ * if, after it was made, `events' is below n + EVENTS.
+ *
+ * Pairing: the store to `events' releases the event's words to the reader's first load.  The
+ * fence after it orders it before the words of the next event: a reader that copied any of these
+ * sees, behind its own fence, that store.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "futex.h"
+
+#define WORDS (sizeof(struct event) / sizeof(uint64_t))
+
+union event_words {
+	struct event event;
+	uint64_t word[WORDS];
+};
+
+static void
+put(struct state *st, const struct event *e)
+{
+	struct header *h = st->h;
+	uint64_t n = atomic_load_explicit(&h->events, memory_order_relaxed);
+	union event_words from = { .event = *e };
+	uint64_t *to;
+	size_t k;
+
+	/* Without disk space for it, nothing is remembered. */
+	if (st->history == NULL || n % EVENTS >= atomic_load(&h->event_room))
+		return;
+	to = (uint64_t *)(void *)&st->history[n % EVENTS];
+	for (k = 0; k < WORDS; k++)
+		__atomic_store_n(&to[k], from.word[k], __ATOMIC_RELAXED);
+	atomic_store(&h->events, n + 1);
+	atomic_thread_fence(memory_order_release);
+}
+
+/* The last word of the command's name, without its directories, is what people know it by. */
+static void
+name_of(const char command[FLK_COMMAND], char name[20])
+{
+	const char *from = command, *p;
+	size_t n = 0;
+
+	for (p = command; p < command + FLK_COMMAND && *p != '\0' && *p != ' '; p++)
+		if (*p == '/')
+			from = p + 1;
+	while (from + n < p && n < 19) {
+		name[n] = from[n];
+		n++;
+	}
+	memset(name + n, 0, 20 - n);
+}
+
+void
+flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code)
+{
+	const struct slot *s = flki_state_at(st, i);
+	struct event e = { .when_ns = st->now_ns,
+			   .ticket = s->ticket,
+			   .kind = kind,
+			   .weight = s->weight,
+			   .seat = s->seat,
+			   .limit = s->limit,
+			   .pid = s->pid,
+			   .uid = s->uid,
+			   .code = code };
+
+	if (kind == FLK_EV_EVICTED) {
+		e.pid = s->by_pid;
+		e.uid = s->by_uid;
+	}
+	name_of(s->command, e.command);
+	put(st, &e);
+}
+
+void
+flki_state_note_steering(struct state *st, uint32_t kind, int32_t code)
+{
+	struct event e = { .when_ns = st->now_ns, .kind = kind, .code = code };
+
+	if (st->me != NIL) {
+		e.pid = flki_state_at(st, st->me)->pid;
+		e.uid = flki_state_at(st, st->me)->uid;
+	}
+	put(st, &e);
+}
+
+void
+flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns)
+{
+	uint64_t took = now_ns > since_ns ? now_ns - since_ns : 0, bound = FLK_BUCKET_NS;
+	unsigned bucket = 0;
+
+	while (bucket < FLK_BUCKETS - 1 && took > bound) {
+		bucket++;
+		bound *= 4;
+	}
+	times->count[bucket]++;
+	times->sum_ns += took;
+}
+
+/* ---- reading ---- */
+
+static void
+copy(const struct file *f, uint64_t n, struct flk_event *e)
+{
+	const uint64_t *from = (const uint64_t *)(const void *)&f->history[n % EVENTS];
+	union event_words to;
+	size_t k;
+
+	for (k = 0; k < WORDS; k++)
+		to.word[k] = __atomic_load_n(&from[k], __ATOMIC_RELAXED);
+	*e = (struct flk_event){ .number = n + 1,
+				 .when_ns = to.event.when_ns,
+				 .ticket = to.event.ticket,
+				 .kind = to.event.kind,
+				 .weight = to.event.weight,
+				 .seat = to.event.seat,
+				 .limit = to.event.limit,
+				 .pid = to.event.pid,
+				 .uid = to.event.uid,
+				 .code = to.event.code };
+	memcpy(e->command, to.event.command, sizeof(e->command));
+	e->command[sizeof(e->command) - 1] = '\0';
+}
+
+size_t
+flk_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
+{
+	struct header *h = f->file.h;
+	uint64_t end = atomic_load_explicit(&h->events, memory_order_acquire), now;
+	uint64_t first = number, n;
+	size_t copied = 0, lost;
+
+	if (end > EVENTS && first < end - EVENTS)
+		first = end - EVENTS;
+	for (n = first; n < end && copied < room; n++)
+		copy(&f->file, n, &event[copied++]);
+	atomic_thread_fence(memory_order_acquire);
+	now = atomic_load_explicit(&h->events, memory_order_relaxed);
+	/* What was, or may have been, written over meanwhile. */
+	if (now < first + EVENTS)
+		return copied;
+	lost = now - EVENTS + 1 - first < copied ? (size_t)(now - EVENTS + 1 - first) : copied;
+	memmove(event, event + lost, (copied - lost) * sizeof(*event));
+	return copied - lost;
+}
+
+/*
+ * `followed' is set before `events' is looked at, and a writer looks at `followed' after it has
+ * written: one of the two sees the other.  It is set by the sleeper and taken away by who wakes,
+ * so a follower that is killed costs one wake and no more.
+ */
+int
+flk_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
+{
+	struct header *h = f->file.h;
+	uint64_t until = UINT64_MAX, events;
+	int error = 0;
+
+	if (deadline != NULL)
+		until = (uint64_t)deadline->tv_sec * 1000000000u + (uint64_t)deadline->tv_nsec;
+	while (error == 0 || error == -EAGAIN) {
+		atomic_store(&h->followed, 1);
+		events = atomic_load(&h->events);
+		if (events > number)
+			return 0;
+		error = flki_futex_sleep(&h->events, (uint32_t)events, until);
+	}
+	return error;
+}
+
+void
+flki_history_tell(struct header *h)
+{
+	if (atomic_load(&h->followed) != 0 && atomic_exchange(&h->followed, 0) != 0)
+		flki_futex_wake_all(&h->events);
+}

@@ -1,0 +1,66 @@
+/*
+ * estimate.c - how long those in the line have to wait yet, as far as the past can tell: every
+ * permit is taken to last as long as permits did on average, and the line is played through.
+ */
+#include "ctl.h"
+
+#include <stdlib.h>
+
+struct end {
+	double at_s;
+	uint32_t weight;
+};
+
+static double
+average_s(const struct flk_times *t)
+{
+	uint64_t count = 0;
+	int i;
+
+	for (i = 0; i < FLK_BUCKETS; i++)
+		count += t->count[i];
+	return count > 0 ? (double)t->sum_ns / 1e9 / (double)count : -1;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	const struct end *x = a, *y = b;
+
+	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
+}
+
+/*
+ * Ends come out of the array in the order of time: those of the holders are sorted, and each new
+ * one lies after all before it, because all last equally long.
+ */
+void
+estimate(const struct flk_snapshot *s, double *wait_s)
+{
+	double average = average_s(&s->held), now = 0;
+	uint32_t i, next = 0, n = s->holders;
+	uint64_t used = s->used, most = s->limit;
+	struct end *end = calloc((size_t)s->holders + s->waiters + 1, sizeof(*end));
+	bool known = end != NULL && average >= 0 && most > 0 && !s->paused && !s->closed;
+
+	for (i = 0; i < s->holders && known; i++) {
+		double left = average - s->entry[i].since_s;
+		end[i] = (struct end){ .at_s = left > 0 ? left : 0, .weight = s->entry[i].weight };
+	}
+	if (known)
+		qsort(end, n, sizeof(*end), by_time);
+	for (i = 0; i < s->waiters; i++) {
+		uint32_t weight = s->entry[s->holders + i].weight;
+		if (weight > most)
+			weight = (uint32_t)most;
+		while (known && next < n && used + weight > most) {
+			now = end[next].at_s > now ? end[next].at_s : now;
+			used -= end[next++].weight;
+		}
+		wait_s[i] = known ? now : -1;
+		if (known)
+			end[n++] = (struct end){ .at_s = now + average, .weight = weight };
+		used += weight;
+	}
+	free(end);
+}

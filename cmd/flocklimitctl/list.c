@@ -1,0 +1,117 @@
+/*
+ * list.c - all limiters, one line each.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "json.h"
+#include "say.h"
+#include "text.h"
+
+struct listing {
+	struct table *table; /* or else */
+	json_t *array;
+};
+
+static double
+oldest_wait(const struct flk_snapshot *s)
+{
+	return s->waiters > 0 ? s->entry[s->holders].since_s : -1;
+}
+
+static void
+add_row(const struct ctl *c, struct table *t, const char *name, const struct flk_snapshot *s)
+{
+	char wait[32] = "-";
+
+	if (s->waiters > 0)
+		span(oldest_wait(s), c->raw, wait);
+	table_cell(t, "%s", name);
+	table_cell(t, "%" PRIu64 "/%u", s->used, s->limit);
+	table_cell(t, "%u", s->holders);
+	table_cell(t, "%u", s->waiters);
+	table_cell(t, "%s", wait);
+	table_cell(t, "%s", state_of(s));
+	if (s->paused || s->closed || s->override == 0)
+		table_colour(t, "33");
+}
+
+static void
+add_bad_row(struct table *t, const char *name, int error)
+{
+	table_cell(t, "%s", name);
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "%s", error == -FLK_DAMAGED ? "damaged" : flk_strerror(error));
+	table_colour(t, "31");
+}
+
+static json_t *
+object_of(const char *name, const char *path, const struct flk_snapshot *s, int error)
+{
+	json_t *o = json_object();
+
+	json_put(o, "name", json_text(name));
+	json_put(o, "path", json_text(path));
+	if (s == NULL) {
+		json_put(o, "state", json_string(error == -FLK_DAMAGED ? "damaged" : "unusable"));
+		json_put(o, "error", json_text(flk_strerror(error)));
+		return o;
+	}
+	json_limiter(o, s);
+	json_put(o, "holders", json_integer(s->holders));
+	json_put(o, "waiters", json_integer(s->waiters));
+	json_put(o, "oldest_wait_s", s->waiters > 0 ? json_seconds(oldest_wait(s)) : json_null());
+	return o;
+}
+
+static int
+list_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
+{
+	struct flk_snapshot *s = NULL;
+	struct listing *l = ctx;
+	bool named = c->words + c->files > 0;
+
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	/* What is left of another boot, or was removed meanwhile, is no limiter. */
+	if (error == -ENOENT || error == -FLK_GONE)
+		return named ? refuse(name, path, f, error) : DONE;
+	if (l->array != NULL)
+		json_array_append_new(l->array, object_of(name, path, s, error));
+	else if (s != NULL)
+		add_row(c, l->table, name, s);
+	else
+		add_bad_row(l->table, name, error);
+	free(s);
+	return DONE;
+}
+
+int
+list(const struct ctl *c)
+{
+	struct listing l = { .table = NULL, .array = NULL };
+	int status;
+
+	if (c->json)
+		l.array = json_array();
+	else
+		l.table = table_new("NAME|>USED|>HOLDERS|>WAITERS|>OLDEST WAIT|STATE");
+	status = for_each(c, list_one, &l);
+	if (c->json) {
+		json_print(l.array);
+	} else {
+		if (status == DONE)
+			table_print(l.table, "");
+		table_free(l.table);
+	}
+	return status;
+}

@@ -1,0 +1,178 @@
+/*
+ * log.c - what happened, as far back as the limiter remembers.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "say.h"
+#include "text.h"
+
+const char *
+event_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[FLK_EV_QUEUED] = "queued",     [FLK_EV_GRANTED] = "granted",
+		[FLK_EV_RELEASED] = "ended",    [FLK_EV_UNITS] = "released",
+		[FLK_EV_FORGOT] = "forgot",     [FLK_EV_LEFT] = "left",
+		[FLK_EV_EVICTED] = "cancelled", [FLK_EV_REAPED] = "reaped",
+		[FLK_EV_DECLARED] = "declared", [FLK_EV_OVERRIDE] = "limit",
+		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
+		[FLK_EV_CLOSED] = "closed",     [FLK_EV_REOPENED] = "opened",
+		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
+									      : "unknown";
+}
+
+const char *
+why_left(int code)
+{
+	switch (-code) {
+	case ETIMEDOUT:
+		return "timed out";
+	case FLK_CANCELLED:
+		return "by a signal";
+	case FLK_CLOSED:
+		return "the limiter is closed";
+	case FLK_EVICTED:
+		return "by an operator";
+	default:
+		return "gave up";
+	}
+}
+
+/* What is particular about it. */
+static const char *
+detail(const struct flk_event *e, char room[80])
+{
+	switch (e->kind) {
+	case FLK_EV_GRANTED:
+		snprintf(room, 80, "seat %u", e->seat);
+		return room;
+	case FLK_EV_RELEASED:
+		return status_text(e->code, room);
+	case FLK_EV_UNITS:
+	case FLK_EV_FORGOT:
+	case FLK_EV_RESTORED:
+		snprintf(room, 80, "%d units", e->code);
+		return room;
+	case FLK_EV_LEFT:
+		return why_left(e->code);
+	case FLK_EV_EVICTED:
+		return why_left(e->code);
+	case FLK_EV_REAPED:
+		return e->code != 0 ? "killed while it ran" : "killed while it waited";
+	case FLK_EV_DECLARED:
+		snprintf(room, 80, "%d", e->code);
+		return room;
+	case FLK_EV_OVERRIDE:
+		if (e->code == FLK_AUTO)
+			return "auto";
+		snprintf(room, 80, "%d", e->code);
+		return room;
+	default:
+		return "";
+	}
+}
+
+static void
+print_text(const struct ctl *c, const struct flk_event *e)
+{
+	char when[40], room[80], ticket[24] = "", user[40], command[VISIBLE(20)];
+
+	if (c->raw)
+		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
+	else
+		time_of(e->when_ns, when);
+	if (e->ticket != 0)
+		snprintf(ticket, sizeof(ticket), "%" PRIu64, e->ticket);
+	printf("%s  %-9s  %6s  ", when, event_name(e->kind), ticket);
+	if (e->ticket != 0)
+		printf("-w %u  ", e->weight);
+	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, user),
+	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
+	       detail(e, room));
+}
+
+static void
+print_json(const struct flk_event *e)
+{
+	json_t *o = json_object();
+	char room[80];
+
+	json_put(o, "number", json_u64(e->number));
+	json_put(o, "time", json_seconds(epoch_of(e->when_ns)));
+	json_put(o, "event", json_string(event_name(e->kind)));
+	json_put(o, "ticket", e->ticket != 0 ? json_u64(e->ticket) : json_null());
+	if (e->ticket != 0) {
+		json_put(o, "weight", json_integer(e->weight));
+		json_put(o, "command", json_text(e->command));
+	}
+	if (e->kind == FLK_EV_GRANTED)
+		json_put(o, "seat", json_integer(e->seat));
+	json_put(o, "pid", json_integer(e->pid));
+	json_put(o, "uid", json_integer(e->uid));
+	json_put(o, "code", json_integer(e->code));
+	json_put(o, "detail", json_text(detail(e, room)));
+	json_print_line(o);
+}
+
+static void
+print_events(const struct ctl *c, const struct flk_event *e, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		c->json ? print_json(&e[i]) : print_text(c, &e[i]);
+}
+
+static int
+follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
+{
+	size_t n;
+	int error;
+
+	while (fflush(stdout) == 0) {
+		error = flk_follow(f, number, NULL);
+		if (error != 0 && error != -EINTR)
+			return refuse(name_of(c), flk_path(f), f, error);
+		n = flk_history(f, number, e, FLK_HISTORY);
+		print_events(c, e, n);
+		if (n > 0)
+			number = e[n - 1].number;
+	}
+	return DONE; /* nobody reads any more: main() says so */
+}
+
+int
+log_of(const struct ctl *c)
+{
+	struct flk_event *e = calloc(FLK_HISTORY, sizeof(*e));
+	struct flk *f;
+	size_t n, skip;
+	uint64_t number;
+	int status;
+
+	if (e == NULL) {
+		say(NULL, "no memory");
+		return FAILED;
+	}
+	if ((f = open_only(c, &status)) != NULL) {
+		n = flk_history(f, 0, e, FLK_HISTORY);
+		number = n > 0 ? e[n - 1].number : 0;
+		skip = c->last < n ? n - (size_t)c->last : 0;
+		print_events(c, e + skip, n - skip);
+		status = c->follow ? follow(c, f, e, number) : DONE;
+		flk_detach(f);
+	}
+	free(e);
+	return status;
+}

@@ -1,0 +1,265 @@
+/*
+ * show.c - "why is my job not running?"
+ */
+#include "ctl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "json.h"
+#include "process.h"
+#include "say.h"
+#include "text.h"
+
+const char *
+state_of(const struct flk_snapshot *s)
+{
+	if (s->closed)
+		return "closed";
+	if (s->paused || s->override == 0)
+		return "paused";
+	if (s->used > s->limit)
+		return "draining";
+	return s->holders == 0 && s->waiters == 0 ? "idle" : "open";
+}
+
+/* Below it, why: the smallest limit among the holders, whose promise is kept. */
+static const struct flk_entry *
+strictest(const struct flk_snapshot *s)
+{
+	const struct flk_entry *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < s->holders; i++)
+		if (found == NULL || s->entry[i].limit < found->limit)
+			found = &s->entry[i];
+	return found;
+}
+
+void
+why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
+{
+	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
+	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
+	int n;
+
+	*text = '\0';
+	if (s->waiters == 0)
+		return;
+	n = snprintf(text, size, "The first in the line, ticket %" PRIu64 ", ", head->ticket);
+	if (n < 0 || (size_t)n >= size)
+		return;
+	text += n;
+	size -= (size_t)n;
+	if (process_is_stopped((pid_t)head->pid))
+		snprintf(text, size,
+			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
+			 head->pid);
+	else if (s->paused)
+		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
+	else if (s->override == 0)
+		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit");
+	else if (room == 0)
+		snprintf(text, size, "waits because all %u units are withheld", s->limit);
+	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
+		 strict->limit == s->limit)
+		snprintf(text, size,
+			 "wants %u of %u units and %" PRIu64 " are in use: ticket %" PRIu64
+			 ", which runs, was promised -n %u",
+			 head->weight, s->limit, s->used, strict->ticket, strict->limit);
+	else if (head->weight > room)
+		snprintf(text, size, "wants %u units, more than there are: it waits to run alone",
+			 head->weight);
+	else
+		snprintf(text, size, "wants %u of %" PRIu64 " units, and %" PRIu64 " are in use",
+			 head->weight, room, s->used);
+}
+
+/* After an exec (--no-fork) the taker is gone and its pid is the command's own. */
+bool
+outlived(const struct flk_entry *e)
+{
+	return e->orphan && !(e->role == FLK_WORKER && kill((pid_t)e->pid, 0) == 0);
+}
+
+/* ---- as text ---- */
+
+static const char *
+remark(const struct flk_entry *e)
+{
+	if (outlived(e))
+		return " (outlived its flocklimit)";
+	return process_is_stopped((pid_t)e->pid) ? " (stopped)" : "";
+}
+
+static void
+print_holders(const struct ctl *c, const struct flk_snapshot *s)
+{
+	char held[32], user[40], command[VISIBLE(FLK_COMMAND)];
+	struct table *t = table_new(">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
+	uint32_t i;
+
+	for (i = 0; i < s->holders; i++) {
+		const struct flk_entry *e = &s->entry[i];
+		table_cell(t, "%" PRIu64, e->ticket);
+		table_cell(t, "%u", e->weight);
+		table_cell(t, "%u", e->seat);
+		table_cell(t, "%u", e->pid);
+		table_cell(t, "%s", user_name((uid_t)e->uid, user));
+		table_cell(t, "%s", span(e->since_s, c->raw, held));
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(e));
+	}
+	puts("\nholding");
+	table_print(t, "  ");
+	table_free(t);
+}
+
+static void
+print_line(const struct ctl *c, const struct flk_snapshot *s)
+{
+	char waited[32], more[32], user[40], command[VISIBLE(FLK_COMMAND)];
+	struct table *t = table_new(">#|>TICKET|>WEIGHT|>PID|USER|>WAITED|>STARTS IN|COMMAND");
+	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
+	uint32_t i;
+
+	if (wait_s != NULL)
+		estimate(s, wait_s);
+	for (i = 0; i < s->waiters; i++) {
+		const struct flk_entry *e = &s->entry[s->holders + i];
+		bool known = wait_s != NULL && wait_s[i] >= 0;
+		table_cell(t, "%u", i + 1);
+		table_cell(t, "%" PRIu64, e->ticket);
+		table_cell(t, "%u", e->weight);
+		table_cell(t, "%u", e->pid);
+		table_cell(t, "%s", user_name((uid_t)e->uid, user));
+		table_cell(t, "%s", span(e->since_s, c->raw, waited));
+		table_cell(t, "%s%s", known && !c->raw ? "~" : "",
+			   known ? span(wait_s[i], c->raw, more) : "?");
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(e));
+	}
+	free(wait_s);
+	puts("\nwaiting");
+	table_print(t, "  ");
+	table_free(t);
+}
+
+static void
+print_head(const char *name, const char *path, const struct flk_snapshot *s)
+{
+	char from[80] = "";
+
+	if (s->override != FLK_AUTO)
+		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
+	else if (s->limit != s->declared)
+		snprintf(from, sizeof(from), " (latest -n: %u)", s->declared);
+	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
+	       s->limit, from, s->waiters);
+	printf("file: %s\n", path);
+	if (s->withheld > 0)
+		printf("withheld: %u units\n", s->withheld);
+}
+
+static void
+print(const struct ctl *c, const char *name, const char *path, const struct flk_snapshot *s)
+{
+	char why[300];
+
+	print_head(name, path, s);
+	if (s->holders > 0)
+		print_holders(c, s);
+	if (s->waiters > 0)
+		print_line(c, s);
+	why_it_waits(s, why, sizeof(why));
+	if (why[0] != '\0')
+		printf("\n%s.\n", why);
+}
+
+/* ---- for programs ---- */
+
+static json_t *
+json_entry(const struct flk_entry *e)
+{
+	json_t *o = json_object();
+
+	json_put(o, "ticket", json_u64(e->ticket));
+	json_put(o, "weight", json_integer(e->weight));
+	if (e->holds)
+		json_put(o, "seat", json_integer(e->seat));
+	json_put(o, "declared", json_integer(e->limit));
+	json_put(o, "pid", json_integer(e->pid));
+	json_put(o, "uid", json_integer(e->uid));
+	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
+	json_put(o, e->holds ? "held_s" : "waited_s", json_seconds(e->since_s));
+	json_put(o, "command", json_text(e->command));
+	json_put(o, "stopped", json_boolean(process_is_stopped((pid_t)e->pid)));
+	if (e->holds)
+		json_put(o, "orphan", json_boolean(outlived(e)));
+	return o;
+}
+
+static json_t *
+json_line(const struct flk_snapshot *s)
+{
+	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
+	json_t *line = json_array();
+	uint32_t i;
+
+	if (wait_s != NULL)
+		estimate(s, wait_s);
+	for (i = 0; i < s->waiters; i++) {
+		json_t *o = json_entry(&s->entry[s->holders + i]);
+		json_put(o, "position", json_integer(i + 1));
+		json_put(o, "starts_in_s",
+			 wait_s != NULL && wait_s[i] >= 0 ? json_seconds(wait_s[i]) : json_null());
+		json_array_append_new(line, o);
+	}
+	free(wait_s);
+	return line;
+}
+
+static void
+print_json(const char *name, const char *path, const struct flk_snapshot *s)
+{
+	json_t *o = json_object(), *holders = json_array();
+	char why[300];
+	uint32_t i;
+
+	for (i = 0; i < s->holders; i++)
+		json_array_append_new(holders, json_entry(&s->entry[i]));
+	why_it_waits(s, why, sizeof(why));
+	json_put(o, "name", json_text(name));
+	json_put(o, "path", json_text(path));
+	json_limiter(o, s);
+	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
+	json_put(o, "holders", holders);
+	json_put(o, "waiters", json_line(s));
+	json_put(o, "totals", json_totals(s));
+	json_print(o);
+}
+
+int
+show(const struct ctl *c)
+{
+	struct flk_snapshot *s;
+	struct flk *f;
+	int status, error;
+
+	if ((f = open_only(c, &status)) == NULL)
+		return status;
+	if ((error = flk_snapshot(f, &s)) != 0) {
+		status = refuse(name_of(c), flk_path(f), f, error);
+	} else {
+		status = DONE;
+		if (c->json)
+			print_json(name_of(c), flk_path(f), s);
+		else
+			print(c, name_of(c), flk_path(f), s);
+		free(s);
+	}
+	flk_detach(f);
+	return status;
+}

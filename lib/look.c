@@ -170,7 +170,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 static void
 tell(char *why, size_t size, const char *line)
 {
-	size_t n = strnlen(why, size);
+	size_t n = size > 0 ? strnlen(why, size) : 0;
 
 	if (n + 1 < size)
 		snprintf(why + n, size - n, "%s%s", n > 0 ? "\n" : "", line);

@@ -20,18 +20,20 @@ contained() {
 		sh -c '"$@"; s=$?; [ ! -p "$LABEL.end" ] || read -r x <"$LABEL.end"; exit $s' sh "$FLOCKLIMIT" -f "$T/lim" "$@"
 }
 
-# pids_of LABEL COMM: pids of LABEL's processes with this name.
+# pids_of LABEL COMM: pids of LABEL's processes with this name, in this test.
 pids_of() {
 	local pid
 	# shellcheck disable=SC2013 # a line is a word here
 	for pid in $(grep -lzxF "LABEL=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
-		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != "$2" ] || echo "$pid"
+		grep -qzxF "T=$T" "/proc/$pid/environ" 2>/dev/null &&
+			[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "$2" ] && echo "$pid"
 	done
 }
 
 # Says so if it is not alone, and stays until its FIFO is opened.  Its witness is the kernel's,
-# and ends with it however that comes.
-alone='exec 9>witness; flock -n 9 || echo "$LABEL is not alone" >>over; echo "$LABEL" >>order
+# and ends with it however that comes: before the guard does, since a process that ends has its
+# highest descriptor closed first.
+alone='exec 200>witness; flock -n 200 || echo "$LABEL is not alone" >>over; echo "$LABEL" >>order
 	echo in >"$LABEL.in"; read -r x <"$LABEL.go"'
 
 waits() {
@@ -46,15 +48,15 @@ go() {
 	need_pidns
 	local label
 	for label in a b c d e; do mkfifo "$label.go"; done
-	contained a -n 1 sh -c "$alone"
+	contained a -n 1 bash -c "$alone"
 	eventually test -s a.in
-	contained b -n 1 sh -c "$alone"
+	contained b -n 1 bash -c "$alone"
 	eventually waits 1
-	contained c -n 1 sh -c "$alone"
+	contained c -n 1 bash -c "$alone"
 	eventually waits 2
-	contained d -n 1 sh -c "$alone"
+	contained d -n 1 bash -c "$alone"
 	eventually waits 3
-	background e env LABEL=e "$FLOCKLIMIT" -f lim -n 1 sh -c "$alone" # and one outside
+	background e env LABEL=e "$FLOCKLIMIT" -f lim -n 1 bash -c "$alone" # and one outside
 	eventually waits 4
 	# One that waits, in the middle of the line: nobody starts.
 	kill -KILL "$(pids_of c flocklimit)"
@@ -76,7 +78,7 @@ go() {
 	eventually test -s e.in
 	go e
 	ended e
-	[ ! -e over ]
+	[ ! -e over ] || { cat over order; false; }
 	[ "$(tr -d '\n' <order)" = abde ]
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
 }
@@ -84,9 +86,9 @@ go() {
 @test "an orphan in another PID namespace keeps its permit, until it ends" {
 	need_pidns
 	mkfifo a.go b.go a.end
-	contained a -n 1 sh -c "$alone"
+	contained a -n 1 bash -c "$alone"
 	eventually test -s a.in
-	contained b -n 1 sh -c "$alone"
+	contained b -n 1 bash -c "$alone"
 	eventually waits 1
 	kill -KILL "$(pids_of a flocklimit)"
 	# Whoever looks, sees the same: it is held, and the line is as it was.
@@ -99,7 +101,7 @@ go() {
 	go b
 	ended b
 	[ "$status" -eq 0 ]
-	[ ! -e over ]
+	[ ! -e over ] || { cat over order; false; }
 	timeout 10 sh -c 'echo >a.end'
 	ended a
 }
@@ -109,9 +111,9 @@ go() {
 	local i
 	mkfifo a.go b.go
 	for ((i = 0; i < 6; i++)); do
-		contained a -n 1 sh -c "$alone"
+		contained a -n 1 bash -c "$alone"
 		eventually test -s a.in
-		contained b -n 1 sh -c "$alone"
+		contained b -n 1 bash -c "$alone"
 		eventually waits 1
 		# both wrappers are process 2 in theirs
 		if ((i % 2)); then
@@ -131,7 +133,7 @@ go() {
 		fi
 		rm -f a.in b.in
 	done
-	[ ! -e over ]
+	[ ! -e over ] || { cat over order; false; }
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
 }
 

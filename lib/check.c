@@ -110,7 +110,7 @@ scramble(uint64_t n)
 static const char *
 check_seats(struct state *st)
 {
-	uint32_t i, held = 0;
+	uint32_t i, seat, held = 0;
 	uint64_t seats = 0, map, sum = 0;
 
 	for (i = 0; i < st->n; i++) {
@@ -120,8 +120,9 @@ check_seats(struct state *st)
 		if (atomic_load(&s->state) != HELD)
 			continue;
 		held++;
-		sum -= scramble(s->seat);
-		if (s->seat >= st->n || !(st->slots[s->seat / 64].seat_map >> s->seat % 64 & 1))
+		seat = s->seat; /* once: it may change between two looks */
+		sum -= scramble(seat);
+		if (seat >= st->n || !flki_state_seat_is_taken(st, seat))
 			return "a holder has no seat";
 	}
 	if (seats != held)

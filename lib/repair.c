@@ -72,8 +72,8 @@ sane(const struct slot *s)
 	       s->limit <= FLK_MAX_UNITS;
 }
 
-static bool
-seat_is_taken(struct state *st, uint32_t seat)
+bool
+flki_state_seat_is_taken(struct state *st, uint32_t seat)
 {
 	return (flki_state_at(st, seat / 64)->seat_map >> seat % 64 & 1) != 0;
 }
@@ -88,7 +88,8 @@ build_holders(struct state *st)
 		const struct slot *s = flki_state_at(st, i);
 		uint32_t seat = s->seat;
 		next = s->next;
-		if (!sane(s) || seat >= st->n || seat_is_taken(st, seat) || s->ticket <= last)
+		if (!sane(s) || seat >= st->n || flki_state_seat_is_taken(st, seat) ||
+		    s->ticket <= last)
 			return false;
 		last = s->ticket;
 		flki_state_append(st, &st->h->holders, i);
@@ -185,14 +186,16 @@ within(uint32_t value, uint32_t least, uint32_t most)
 static void
 salvage_holder(struct state *st, struct slot *s)
 {
+	uint32_t seat = s->seat;
+
 	s->weight = within(s->weight, 1, FLK_MAX_UNITS);
 	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
 	if (s->ticket == 0 || ticket_is_taken(st, s))
 		s->ticket = ++st->h->last_ticket;
-	if (s->seat < st->n && !seat_is_held(st, s, s->seat))
-		return;
-	for (s->seat = 0; seat_is_held(st, s, s->seat); s->seat++)
-		;
+	if (seat >= st->n || seat_is_held(st, s, seat))
+		for (seat = 0; seat < st->n - 1 && seat_is_held(st, s, seat); seat++)
+			;
+	s->seat = seat;
 }
 
 void

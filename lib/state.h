@@ -72,7 +72,8 @@ void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
-/* Shared by state.c and repair.c. */
+/* Shared by state.c, repair.c and check.c. */
+bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
 void flki_state_append(struct state *st, struct list *list, uint32_t i);
 void flki_state_count_in(struct state *st, const struct slot *s);
 void flki_state_poke(struct state *st, uint32_t i);

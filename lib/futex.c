@@ -27,6 +27,14 @@ flki_monotonic_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint64_t
+flki_deadline_ns(const struct timespec *t)
+{
+	if (t == NULL || (t->tv_sec > 0 && (uint64_t)t->tv_sec >= INT64_MAX / 1000000000))
+		return UINT64_MAX;
+	return t->tv_sec < 0 ? 0 : (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
+}
+
 static struct timespec
 to_timespec(uint64_t ns)
 {

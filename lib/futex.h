@@ -6,6 +6,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <time.h>
 
 #define FUTEX_MAX_WORDS 128 /* of one sleep: the kernel's limit */
 
@@ -17,6 +18,9 @@ struct futex_word { /* the kernel's struct futex_waitv */
 };
 
 uint64_t flki_monotonic_ns(void);
+
+/* A caller's deadline: NULL, and what is later than the clock can tell, is never. */
+uint64_t flki_deadline_ns(const struct timespec *deadline);
 
 struct futex_word flki_futex_on(const void *word, uint32_t value);
 

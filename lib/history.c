@@ -168,11 +168,9 @@ int
 flk_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 {
 	struct header *h = f->file.h;
-	uint64_t until = UINT64_MAX, events;
+	uint64_t until = flki_deadline_ns(deadline), events;
 	int error = 0;
 
-	if (deadline != NULL)
-		until = (uint64_t)deadline->tv_sec * 1000000000u + (uint64_t)deadline->tv_nsec;
 	while (error == 0 || error == -EAGAIN) {
 		atomic_store(&h->followed, 1);
 		events = atomic_load(&h->events);

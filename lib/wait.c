@@ -212,21 +212,10 @@ look(struct flk_taker *t, struct state *st, bool relook)
 	}
 }
 
-/* What is later than the clock can tell is never. */
-static uint64_t
-to_ns(const struct timespec *t)
-{
-	if (t->tv_sec < 0)
-		return 0;
-	if ((uint64_t)t->tv_sec >= INT64_MAX / 1000000000)
-		return UINT64_MAX;
-	return (uint64_t)t->tv_sec * 1000000000u + (uint64_t)t->tv_nsec;
-}
-
 int
 flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
-	uint64_t until = UINT64_MAX, wake_at, tick;
+	uint64_t until = flki_deadline_ns(deadline), wake_at, tick;
 	struct watch w = { .count = 0 };
 	struct state st;
 	uint32_t value;
@@ -238,8 +227,6 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		return -FLK_NOPERMIT;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (deadline != NULL)
-		until = to_ns(deadline);
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st)) != 0)

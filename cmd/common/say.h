@@ -7,12 +7,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct flk_place;
 
 #define PLACE_TEXT 400
 
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Somebody keeps everyone out: a process, or 0 where it is not known who. */
+void say_stuck(const char *limiter, pid_t pid);
 
 /* Without a newline, over what say_status() wrote before; "" clears it. */
 void say_status(const char *limiter, const char *text);

@@ -54,13 +54,7 @@ refuse(const struct job *j, int code)
 		    j->o.weight, j->o.limit != 0 ? j->o.limit : flk_declared(j->limiter));
 		break;
 	case FLK_STUCK:
-		if (flk_stuck_pid(j->limiter) == 0) {
-			say(limiter, "%s", flk_strerror(code));
-			break;
-		}
-		say(limiter,
-		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
-		    (int)flk_stuck_pid(j->limiter), (int)flk_stuck_pid(j->limiter));
+		say_stuck(limiter, j->limiter != NULL ? flk_stuck_pid(j->limiter) : 0);
 		break;
 	case EMFILE:
 	case ENFILE:

@@ -28,9 +28,7 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		    path);
 		return FAILED;
 	case FLK_STUCK:
-		say(name,
-		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
-		    (int)flk_stuck_pid(f), (int)flk_stuck_pid(f));
+		say_stuck(name, f != NULL ? flk_stuck_pid(f) : 0);
 		return FAILED;
 	case FLK_GONE:
 		say(name, "%s: it was removed", path);

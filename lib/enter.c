@@ -167,7 +167,6 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	st->slots = file->slots;
 	st->history = file->history;
 	st->me = t->slot;
-	st->now_ns = 0;
 	st->bad = false;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
 	got = flki_lock_take(file, t->slot);

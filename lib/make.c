@@ -86,8 +86,8 @@ flki_make_is_this_boot(const unsigned char id[16])
 bool
 flki_make_is_unborn(const struct header *h, off_t size)
 {
-	const unsigned char *p = (const unsigned char *)h;
-	off_t i, from = h->layout == LAYOUT ? (off_t)sizeof(*h) : 0;
+	size_t from = h->layout == LAYOUT ? sizeof(*h) : 0;
+	const char *p = (const char *)h + from;
 
 	if (atomic_load(&h->magic) != 0)
 		return false;
@@ -96,10 +96,8 @@ flki_make_is_unborn(const struct header *h, off_t size)
 		return true;
 	if (size != (off_t)HEADER && size != FIRST_SIZE)
 		return false;
-	for (i = from; i < size; i++)
-		if (p[i] != 0)
-			return false;
-	return true;
+	/* Each byte as the one before it, and the first a zero. */
+	return *p == 0 && memcmp(p, p + 1, (size_t)size - from - 1) == 0;
 }
 
 /*

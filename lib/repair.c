@@ -72,12 +72,6 @@ sane(const struct slot *s)
 	       s->limit <= FLK_MAX_UNITS;
 }
 
-bool
-flki_state_seat_is_taken(struct state *st, uint32_t seat)
-{
-	return (flki_state_at(st, seat / 64)->seat_map >> seat % 64 & 1) != 0;
-}
-
 static bool
 build_holders(struct state *st)
 {

@@ -3,7 +3,7 @@
  *
  * Every function here finds the invariants of layout.h true and leaves them true.  If its caller
  * is killed in between, the slots' states are those before or those after the commit (the store
- * marked so), and the index is rebuilt from them by the next owner of the lock.
+ * marked so), and the index (index.c) is rebuilt from them by the next owner of the lock.
  *
  * Who is woken: one whose own fate was decided; one whose predecessor in the line has changed,
  * because it watches that one's life; the first in the line when the holders have changed,
@@ -11,25 +11,12 @@
  */
 #include "state.h"
 
-#include <string.h>
-
 #define COMMIT(s, to) atomic_store_explicit(&(s)->state, (to), memory_order_release)
 
 static uint32_t
 now_is(const struct slot *s)
 {
 	return atomic_load_explicit(&s->state, memory_order_relaxed);
-}
-
-struct slot *
-flki_state_at(struct state *st, uint32_t i)
-{
-	if (i < st->n)
-		return &st->slots[i];
-	st->bad = true;
-	memset(&st->nowhere, 0, sizeof(st->nowhere));
-	st->nowhere.prev = st->nowhere.next = NIL;
-	return &st->nowhere;
 }
 
 void
@@ -43,105 +30,6 @@ flki_state_poke(struct state *st, uint32_t i)
 	atomic_fetch_add(&s->wake, 1);
 	if (s != &st->nowhere)
 		st->world.wake(st->world.ctx, i);
-}
-
-/* ---- the index: two lists, a sum, a smallest limit, a map of seats ---- */
-
-void
-flki_state_append(struct state *st, struct list *list, uint32_t i)
-{
-	struct slot *s = flki_state_at(st, i);
-
-	s->next = NIL;
-	s->prev = list->tail;
-	if (list->tail == NIL)
-		list->head = i;
-	else
-		flki_state_at(st, list->tail)->next = i;
-	list->tail = i;
-	list->count++;
-}
-
-static void
-unlink_slot(struct state *st, struct list *list, uint32_t i)
-{
-	struct slot *s = flki_state_at(st, i);
-	uint32_t prev = s->prev, next = s->next;
-
-	if (prev == NIL)
-		list->head = next;
-	else
-		flki_state_at(st, prev)->next = next;
-	if (next == NIL)
-		list->tail = prev;
-	else
-		flki_state_at(st, next)->prev = prev;
-	if (list->count == 0)
-		st->bad = true;
-	else
-		list->count--;
-}
-
-/* The smallest; the hint saves the look at those words that are known to be full. */
-static uint32_t
-free_seat(struct state *st)
-{
-	uint32_t words = st->n / 64 + 1, k, w;
-
-	for (k = 0; k < words; k++) {
-		w = (st->h->seat_hint + k) % words;
-		uint64_t map = flki_state_at(st, w)->seat_map;
-		if (map != UINT64_MAX) {
-			st->h->seat_hint = w;
-			return w * 64 + (uint32_t)__builtin_ctzll(~map);
-		}
-	}
-	st->bad = true; /* more seats are taken than there are slots */
-	return 0;
-}
-
-/* Adds a holder to everything in I2 and I3. */
-void
-flki_state_count_in(struct state *st, const struct slot *s)
-{
-	struct header *h = st->h;
-
-	h->used += s->weight;
-	flki_state_at(st, s->seat / 64)->seat_map |= UINT64_C(1) << s->seat % 64;
-	if (h->min_count == 0 || s->limit < h->min_limit) {
-		h->min_limit = s->limit;
-		h->min_count = 1;
-	} else if (s->limit == h->min_limit) {
-		h->min_count++;
-	}
-}
-
-/* Takes holder i out of I1 to I3.  Looks through all holders only if the last at min_limit left. */
-static void
-count_out(struct state *st, uint32_t i)
-{
-	struct header *h = st->h;
-	struct slot *s = flki_state_at(st, i);
-	uint32_t j, left;
-
-	unlink_slot(st, &h->holders, i);
-	h->used -= s->weight;
-	flki_state_at(st, s->seat / 64)->seat_map &= ~(UINT64_C(1) << s->seat % 64);
-	if (s->seat / 64 < h->seat_hint)
-		h->seat_hint = s->seat / 64;
-	if (s->limit != h->min_limit || --h->min_count > 0)
-		return;
-	h->min_limit = 0;
-	for (j = h->holders.head, left = st->n; j != NIL && left > 0; left--) {
-		const struct slot *other = flki_state_at(st, j);
-		if (h->min_count == 0 || other->limit < h->min_limit) {
-			h->min_limit = other->limit;
-			h->min_count = 1;
-		} else if (other->limit == h->min_limit) {
-			h->min_count++;
-		}
-		j = other->next;
-	}
 }
 
 /* ---- granting ---- */
@@ -180,13 +68,13 @@ grant(struct state *st, uint32_t i)
 	struct header *h = st->h;
 	struct slot *s = flki_state_at(st, i);
 
-	s->seat = free_seat(st);
+	s->seat = flki_state_free_seat(st);
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	flki_state_count_time(&h->waits, s->since_ns, st->now_ns);
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	COMMIT(s, HELD);
-	unlink_slot(st, &h->waiting, i);
+	flki_state_unlink(st, &h->waiting, i);
 	flki_state_append(st, &h->holders, i);
 	flki_state_count_in(st, s);
 	h->declared = s->limit;
@@ -213,7 +101,7 @@ evict(struct state *st, uint32_t i, int32_t reason)
 	s->by_pid = st->me != NIL ? flki_state_at(st, st->me)->pid : 0;
 	s->by_uid = st->me != NIL ? flki_state_at(st, st->me)->uid : 0;
 	COMMIT(s, OUT);
-	unlink_slot(st, &st->h->waiting, i);
+	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= s->kind == BARRIER;
 	flki_state_poke(st, i);
 	if (s->kind == TAKER)
@@ -287,7 +175,7 @@ unqueue(struct state *st, uint32_t i)
 {
 	uint32_t next = flki_state_at(st, i)->next;
 
-	unlink_slot(st, &st->h->waiting, i);
+	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
 	if (next != NIL)
 		flki_state_poke(st, next);
@@ -342,7 +230,7 @@ flki_state_release(struct state *st, uint32_t i)
 	struct slot *s = flki_state_at(st, i);
 
 	COMMIT(s, IDLE);
-	count_out(st, i);
+	flki_state_count_out(st, i);
 	st->h->released++;
 	flki_state_count_time(&st->h->holds, s->since_ns, st->now_ns);
 	flki_state_note(st, FLK_EV_RELEASED, i, s->status);
@@ -373,7 +261,7 @@ flki_state_forget(struct state *st, uint32_t i)
 	COMMIT(s, FORGETTING);
 	st->h->withheld = s->forget_to;
 	COMMIT(s, IDLE);
-	count_out(st, i);
+	flki_state_count_out(st, i);
 	st->h->released++;
 	flki_state_note(st, FLK_EV_FORGOT, i, (int32_t)s->weight);
 	flki_state_grant(st);
@@ -389,7 +277,7 @@ reap(struct state *st, uint32_t i)
 
 	COMMIT(s, FREE);
 	if (held)
-		count_out(st, i);
+		flki_state_count_out(st, i);
 	else
 		unqueue(st, i);
 	st->h->reaped++;

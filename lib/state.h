@@ -5,6 +5,8 @@
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
 
+#include <string.h>
+
 #include "layout.h"
 
 enum fate { LIVES, DEAD, ORPHAN }; /* ORPHAN: dead, but somebody still has its guard */
@@ -26,9 +28,6 @@ struct state {
 	bool bad;            /* an index from the file was out of range */
 	struct slot nowhere; /* what such an index leads to */
 };
-
-/* Never NULL.  Marks the state bad when the index is out of range, and leads to `nowhere'. */
-struct slot *flki_state_at(struct state *st, uint32_t i);
 
 /* Puts the IDLE slot i, filled in by its owner, at the end of the line; grants if it may. */
 void flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind);
@@ -72,10 +71,33 @@ void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
-/* Shared by state.c, repair.c and check.c. */
-bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
+/* ---- index.c: for state.c, repair.c and check.c ---- */
+
+/* Never NULL.  Marks the state bad when the index is out of range, and leads to `nowhere'. */
+static inline struct slot *
+flki_state_at(struct state *st, uint32_t i)
+{
+	if (i < st->n)
+		return &st->slots[i];
+	st->bad = true;
+	memset(&st->nowhere, 0, sizeof(st->nowhere));
+	st->nowhere.prev = st->nowhere.next = NIL;
+	return &st->nowhere;
+}
+
 void flki_state_append(struct state *st, struct list *list, uint32_t i);
+void flki_state_unlink(struct state *st, struct list *list, uint32_t i);
+
+/* Adds a holder to everything in I2 and I3, and takes holder i out of I1 to I3. */
 void flki_state_count_in(struct state *st, const struct slot *s);
+void flki_state_count_out(struct state *st, uint32_t i);
+
+uint32_t flki_state_free_seat(struct state *st); /* the smallest */
+bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
+
+/* ---- state.c ---- */
+
+/* Whoever is in slot i looks again. */
 void flki_state_poke(struct state *st, uint32_t i);
 
 #endif

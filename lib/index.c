@@ -1,0 +1,107 @@
+/*
+ * index.c - what layout.h calls the index: two lists, a sum, a smallest limit, a map of seats.
+ * All of it follows from the slots, and is there so that nobody has to look through these.
+ */
+#include "state.h"
+
+void
+flki_state_append(struct state *st, struct list *list, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+
+	s->next = NIL;
+	s->prev = list->tail;
+	if (list->tail == NIL)
+		list->head = i;
+	else
+		flki_state_at(st, list->tail)->next = i;
+	list->tail = i;
+	list->count++;
+}
+
+void
+flki_state_unlink(struct state *st, struct list *list, uint32_t i)
+{
+	struct slot *s = flki_state_at(st, i);
+	uint32_t prev = s->prev, next = s->next;
+
+	if (prev == NIL)
+		list->head = next;
+	else
+		flki_state_at(st, prev)->next = next;
+	if (next == NIL)
+		list->tail = prev;
+	else
+		flki_state_at(st, next)->prev = prev;
+	if (list->count == 0)
+		st->bad = true;
+	else
+		list->count--;
+}
+
+bool
+flki_state_seat_is_taken(struct state *st, uint32_t seat)
+{
+	return (flki_state_at(st, seat / 64)->seat_map >> seat % 64 & 1) != 0;
+}
+
+/* The hint saves the look at those words that are known to be full. */
+uint32_t
+flki_state_free_seat(struct state *st)
+{
+	uint32_t words = st->n / 64 + 1, k, w;
+
+	for (k = 0; k < words; k++) {
+		w = (st->h->seat_hint + k) % words;
+		uint64_t map = flki_state_at(st, w)->seat_map;
+		if (map != UINT64_MAX) {
+			st->h->seat_hint = w;
+			return w * 64 + (uint32_t)__builtin_ctzll(~map);
+		}
+	}
+	st->bad = true; /* more seats are taken than there are slots */
+	return 0;
+}
+
+void
+flki_state_count_in(struct state *st, const struct slot *s)
+{
+	struct header *h = st->h;
+
+	h->used += s->weight;
+	flki_state_at(st, s->seat / 64)->seat_map |= UINT64_C(1) << s->seat % 64;
+	if (h->min_count == 0 || s->limit < h->min_limit) {
+		h->min_limit = s->limit;
+		h->min_count = 1;
+	} else if (s->limit == h->min_limit) {
+		h->min_count++;
+	}
+}
+
+/* Looks through all holders only if the last at min_limit left. */
+void
+flki_state_count_out(struct state *st, uint32_t i)
+{
+	struct header *h = st->h;
+	struct slot *s = flki_state_at(st, i);
+	uint32_t j, left;
+
+	flki_state_unlink(st, &h->holders, i);
+	h->used -= s->weight;
+	flki_state_at(st, s->seat / 64)->seat_map &= ~(UINT64_C(1) << s->seat % 64);
+	if (s->seat / 64 < h->seat_hint)
+		h->seat_hint = s->seat / 64;
+	if (s->limit != h->min_limit || --h->min_count > 0)
+		return;
+	h->min_limit = 0;
+	for (j = h->holders.head, left = st->n; j != NIL && left > 0; left--) {
+		const struct slot *other = flki_state_at(st, j);
+		if (h->min_count == 0 || other->limit < h->min_limit) {
+			h->min_limit = other->limit;
+			h->min_count = 1;
+		} else if (other->limit == h->min_limit) {
+			h->min_count++;
+		}
+		j = other->next;
+	}
+}

@@ -115,7 +115,8 @@ uint32_t flk_declared(const struct flk *limiter);
 enum flk_role {
 	FLK_WORKER,  /* the process that holds does the work */
 	FLK_WRAPPER, /* its child does */
-	FLK_KEEPER   /* it holds for another process, and releases at a SIGTERM */
+	FLK_KEEPER,  /* it holds for another process, and releases at a SIGTERM */
+	FLK_CARRIED  /* there is no taker any more: see flk_entrust() */
 };
 
 struct flk_request {
@@ -187,6 +188,12 @@ int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);
  * descriptor is close-on-exec; it belongs to the taker.
  */
 int flk_guard(struct flk_taker *taker, int *fd);
+
+/*
+ * Leaves the permit to those who have that descriptor: it ends with them, as above, but that the
+ * taker is gone then is no accident.  For one that will be gone by an exec.
+ */
+int flk_entrust(struct flk_taker *taker);
 
 /* True while the permit with this ticket is held in this slot (see flk_slot). */
 bool flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit);

@@ -65,6 +65,22 @@ flk_guard(struct flk_taker *t, int *fd)
 	return 0;
 }
 
+int
+flk_entrust(struct flk_taker *t)
+{
+	struct state st;
+	int error;
+
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->guard_fd == -1 || atomic_load(&taker_slot(t)->state) != HELD)
+		return -FLK_NOPERMIT;
+	if ((error = flki_enter(t, &st)) != 0)
+		return error;
+	taker_slot(t)->role = FLK_CARRIED;
+	return flki_quit(t, &st);
+}
+
 /* Unlocks, so that heirs of the descriptor keep nothing: the permit ends with the command. */
 void
 flki_guard_drop(struct flk_taker *t)

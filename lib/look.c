@@ -24,7 +24,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .holds = holds,
 				 .orphan = s->orphan != 0,
 				 .role =
-				     s->role <= FLK_KEEPER ? (enum flk_role)s->role : FLK_WORKER };
+				     s->role <= FLK_CARRIED ? (enum flk_role)s->role : FLK_WORKER };
 	memcpy(e->command, s->command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

@@ -273,15 +273,21 @@ static void
 reap(struct state *st, uint32_t i)
 {
 	struct slot *s = flki_state_at(st, i);
-	bool held = now_is(s) == HELD;
+	bool held = now_is(s) == HELD, ended = held && s->role == FLK_CARRIED;
 
 	COMMIT(s, FREE);
 	if (held)
 		flki_state_count_out(st, i);
 	else
 		unqueue(st, i);
-	st->h->reaped++;
-	if (s->kind == TAKER || held)
+	/* How long it held is not known: only that somebody looks now. */
+	if (ended)
+		st->h->released++;
+	else
+		st->h->reaped++;
+	if (ended)
+		flki_state_note(st, FLK_EV_RELEASED, i, FLK_UNKNOWN);
+	else if (s->kind == TAKER || held)
 		flki_state_note(st, FLK_EV_REAPED, i, held);
 }
 

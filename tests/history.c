@@ -124,6 +124,20 @@ test_steering(void)
 	look(f, 0);
 	ok(happened(12, FLK_EV_REAPED, 2, 1), "which is remembered");
 	is(seen[12].pid, pid, "with its pid");
+	flk_release(t);
+	pid = fork_child();
+	if (pid == 0) {
+		struct flk *mine = attach(flk_path(f));
+		struct flk_taker *its = taker(mine);
+		int fd;
+		_exit(flk_entrust(its) != -FLK_NOPERMIT || flk_acquire(its, &two, NULL) != 0 ||
+		      flk_entrust(its) != -FLK_NOPERMIT || flk_guard(its, &fd) != 0 ||
+		      flk_entrust(its) != 0);
+	}
+	is(reap_child(pid), 0, "one leaves its permit to others, of whom there are none");
+	flk_acquire(t, &four, NULL);
+	look(f, 0);
+	ok(happened(16, FLK_EV_RELEASED, 4, FLK_UNKNOWN), "it was not killed, it ended");
 	flk_taker_free(t);
 	whole(f, "after steering");
 	flk_detach(f);

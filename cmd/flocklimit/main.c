@@ -210,13 +210,17 @@ run_command(struct job *j)
 	int error = 0, status;
 	pid_t pid;
 
+	j->ended = FLK_UNKNOWN;
 	if (envp == NULL) {
 		say(j->o.limiter, "no memory for the environment");
 		return FAILED;
 	}
 	if (j->o.no_fork) {
+		flk_entrust(j->taker);
 		error = become(j->o.command, envp, &j->heritage);
-		return cannot_run(j->o.limiter, j->o.command[0], error);
+		status = cannot_run(j->o.limiter, j->o.command[0], error);
+		j->ended = status << 8; /* as wait(2) has it */
+		return status;
 	}
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
@@ -224,7 +228,6 @@ run_command(struct job *j)
 		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
-	j->ended = FLK_UNKNOWN;
 	status = run(&j->o, pid, &j->ended);
 	free(envp);
 	return error != 0 ? cannot_run(j->o.limiter, j->o.command[0], error) : status;

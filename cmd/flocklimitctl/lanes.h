@@ -16,7 +16,7 @@ enum outcome {
 	BADLY,    /* another exit status */
 	SIGNALED, /* a signal ended it */
 	LATE,     /* it ran into its run timeout */
-	REAPED,   /* its taker is gone without a word: killed, or by design, as with --no-fork */
+	REAPED,   /* its taker was killed */
 	UNTOLD,   /* it ended, and nobody said how */
 	RUNNING,
 	OUTCOMES

@@ -58,7 +58,7 @@ detail(const struct flk_event *e, char room[80])
 		snprintf(room, 80, "seat %u", e->seat);
 		return room;
 	case FLK_EV_RELEASED:
-		return status_text(e->code, room);
+		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
 	case FLK_EV_UNITS:
 	case FLK_EV_FORGOT:
 	case FLK_EV_RESTORED:

@@ -3,6 +3,7 @@
  */
 #include "ctl.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
@@ -79,11 +80,12 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 			 head->weight, room, s->used);
 }
 
-/* After an exec (--no-fork) the taker is gone and its pid is the command's own. */
+/* After an exec (--no-fork) the taker is gone and its pid is the command's own; maybe another's. */
 bool
 outlived(const struct flk_entry *e)
 {
-	return e->orphan && !(e->role == FLK_WORKER && kill((pid_t)e->pid, 0) == 0);
+	return e->orphan &&
+	       !(e->role == FLK_CARRIED && (kill((pid_t)e->pid, 0) == 0 || errno == EPERM));
 }
 
 /* ---- as text ---- */

@@ -81,13 +81,13 @@ ending(const struct turn *t, char room[80])
 	switch (t->last->kind) {
 	case FLK_EV_RELEASED:
 		if (t->last->code == FLK_UNKNOWN)
-			return "released";
+			return "ended, nobody told how";
 		snprintf(room, 80, "%s", status_text(t->last->code, status));
 		return room;
 	case FLK_EV_FORGOT:
 		return "ended, its units withheld";
 	case FLK_EV_REAPED:
-		return t->held ? "reaped: it was killed, or ran by --no-fork"
+		return t->held ? "reaped: it was killed while it held"
 			       : "reaped: it was killed while it waited";
 	default:
 		snprintf(room, 80, "no permit: %s", why_left(t->last->code));

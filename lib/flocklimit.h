@@ -233,7 +233,7 @@ int flk_remove(struct flk *limiter);
 
 struct flk_entry {
 	uint64_t ticket;
-	uint32_t weight, limit, seat;
+	uint32_t weight, limit, seat, slot;
 	uint32_t pid, uid; /* as that taker saw itself; for people, never to decide by */
 	double since_s;    /* how long it has held or waited */
 	uint64_t since_ns; /* since when: CLOCK_MONOTONIC */
@@ -276,6 +276,13 @@ int flk_place(struct flk_taker *taker, struct flk_place *place);
 
 /* A copy of the whole state, taken at one moment; free() it. */
 int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
+
+/*
+ * The processes that have the descriptor of this permit's guard, those that /proc shows to the
+ * caller: what keeps an orphan's permit.  Returns how many; at most ROOM of them are in PID.
+ * It looks through all processes.
+ */
+size_t flk_heirs(struct flk *limiter, uint32_t slot, pid_t *pid, size_t room);
 
 /* Verifies every invariant: 0, or -FLK_DAMAGED and a line about each that fails. */
 int flk_check(struct flk *limiter, char *why, size_t size);

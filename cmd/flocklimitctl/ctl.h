@@ -78,7 +78,9 @@ int refuse(const char *name, const char *path, struct flk *f, int code);
 /* N, N% of the CPUs, or auto. */
 bool parse_limit(const char *word, int64_t *limit);
 
-/* Signals the process that does the work; -ENOENT when it is not there, or another's by now. */
+/* ---- cancel.c ---- */
+
+/* Signals what does the work; -ENOENT when it is not there, or another's by now. */
 int signal_holder(struct flk *f, const struct flk_entry *e, int sig);
 
 /* ---- log.c ---- */
@@ -99,10 +101,12 @@ const char *state_of(const struct flk_snapshot *s);
  */
 void estimate(const struct flk_snapshot *s, double *wait_s);
 
-/* It is dead, and what it ran is not. */
-bool outlived(const struct flk_entry *e);
-
 /* Why the first in the line does not run: a sentence; "" when nobody waits. */
 void why_it_waits(const struct flk_snapshot *s, char *text, size_t size);
+
+/* ---- who.c ---- */
+
+/* Its taker is dead, and what it ran is not. */
+bool outlived(const struct flk_entry *e);
 
 #endif

@@ -149,7 +149,7 @@ draw_entry(int y, const struct row *r)
 	if (e->holds)
 		putf(y, 21, 6, "%5u", e->seat);
 	putf(y, 27, 9, "%8u", e->pid);
-	put(y, 36, 9, user_name((uid_t)e->uid, user));
+	put(y, 36, 9, user_name((uid_t)e->uid, false, user));
 	putf(y, 46, 9, "%8s", time);
 	putf(y, 55, 10, "%9s", starts);
 	putf(y, 66, COLS - 66, "%s%s%s", outlived(e) ? "(orphan) " : "",

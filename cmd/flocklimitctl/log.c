@@ -97,7 +97,7 @@ print_text(const struct ctl *c, const struct flk_event *e)
 	printf("%s  %-9s  %6s  ", when, event_name(e->kind), ticket);
 	if (e->ticket != 0)
 		printf("-w %u  ", e->weight);
-	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, user),
+	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, c->raw, user),
 	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
 	       detail(e, room));
 }

@@ -3,10 +3,8 @@
  */
 #include "ctl.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 #include "process.h"
 #include "say.h"
 #include "text.h"
+#include "who.h"
 
 const char *
 state_of(const struct flk_snapshot *s)
@@ -80,27 +79,44 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 			 head->weight, room, s->used);
 }
 
-/* After an exec (--no-fork) the taker is gone and its pid is the command's own; maybe another's. */
-bool
-outlived(const struct flk_entry *e)
-{
-	return e->orphan &&
-	       !(e->role == FLK_CARRIED && (kill((pid_t)e->pid, 0) == 0 || errno == EPERM));
-}
+/* All that is shown of one limiter, of one moment or nearly. */
+struct view {
+	const struct ctl *c;
+	struct flk *f;
+	const struct flk_snapshot *s;
+	struct crowd *crowd; /* NULL: nothing is known of processes */
+};
 
 /* ---- as text ---- */
 
 static const char *
-remark(const struct flk_entry *e)
+remark(const struct view *v, const struct flk_entry *e)
 {
-	if (outlived(e))
+	if (e->holds && outlived(e))
 		return " (outlived its flocklimit)";
-	return process_is_stopped((pid_t)e->pid) ? " (stopped)" : "";
+	return crowd_is_stopped(v->crowd, e) ? " (stopped)" : "";
+}
+
+/* What must end before this permit does: "what must I kill?" */
+static void
+print_heirs(const struct view *v, const struct flk_entry *e)
+{
+	char command[FLK_COMMAND], text[VISIBLE(FLK_COMMAND)];
+	pid_t heir[HEIRS];
+	size_t n = flk_heirs(v->f, e->slot, heir, HEIRS), i;
+
+	if (n == 0)
+		printf("  ticket %" PRIu64 " is kept by processes that can't be seen from here\n",
+		       e->ticket);
+	for (i = 0; i < n; i++)
+		printf("  ticket %" PRIu64 " is kept by pid %d: %s\n", e->ticket, (int)heir[i],
+		       visible(command_of(heir[i], command, sizeof(command)), text, sizeof(text)));
 }
 
 static void
-print_holders(const struct ctl *c, const struct flk_snapshot *s)
+print_holders(const struct view *v)
 {
+	const struct flk_snapshot *s = v->s;
 	char held[32], user[40], command[VISIBLE(FLK_COMMAND)];
 	struct table *t = table_new(">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
 	uint32_t i;
@@ -111,18 +127,22 @@ print_holders(const struct ctl *c, const struct flk_snapshot *s)
 		table_cell(t, "%u", e->weight);
 		table_cell(t, "%u", e->seat);
 		table_cell(t, "%u", e->pid);
-		table_cell(t, "%s", user_name((uid_t)e->uid, user));
-		table_cell(t, "%s", span(e->since_s, c->raw, held));
-		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(e));
+		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
 	}
 	puts("\nholding");
 	table_print(t, "  ");
 	table_free(t);
+	for (i = 0; i < s->holders; i++)
+		if (outlived(&s->entry[i]))
+			print_heirs(v, &s->entry[i]);
 }
 
 static void
-print_line(const struct ctl *c, const struct flk_snapshot *s)
+print_line(const struct view *v)
 {
+	const struct flk_snapshot *s = v->s;
 	char waited[32], more[32], user[40], command[VISIBLE(FLK_COMMAND)];
 	struct table *t = table_new(">#|>TICKET|>WEIGHT|>PID|USER|>WAITED|>STARTS IN|COMMAND");
 	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
@@ -137,11 +157,11 @@ print_line(const struct ctl *c, const struct flk_snapshot *s)
 		table_cell(t, "%" PRIu64, e->ticket);
 		table_cell(t, "%u", e->weight);
 		table_cell(t, "%u", e->pid);
-		table_cell(t, "%s", user_name((uid_t)e->uid, user));
-		table_cell(t, "%s", span(e->since_s, c->raw, waited));
-		table_cell(t, "%s%s", known && !c->raw ? "~" : "",
-			   known ? span(wait_s[i], c->raw, more) : "?");
-		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(e));
+		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(e->since_s, v->c->raw, waited));
+		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
+			   known ? span(wait_s[i], v->c->raw, more) : "?");
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
 	}
 	free(wait_s);
 	puts("\nwaiting");
@@ -166,15 +186,16 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 }
 
 static void
-print(const struct ctl *c, const char *name, const char *path, const struct flk_snapshot *s)
+print(const struct view *v)
 {
+	const struct flk_snapshot *s = v->s;
 	char why[300];
 
-	print_head(name, path, s);
+	print_head(name_of(v->c), flk_path(v->f), s);
 	if (s->holders > 0)
-		print_holders(c, s);
+		print_holders(v);
 	if (s->waiters > 0)
-		print_line(c, s);
+		print_line(v);
 	why_it_waits(s, why, sizeof(why));
 	if (why[0] != '\0')
 		printf("\n%s.\n", why);
@@ -183,7 +204,25 @@ print(const struct ctl *c, const char *name, const char *path, const struct flk_
 /* ---- for programs ---- */
 
 static json_t *
-json_entry(const struct flk_entry *e)
+json_pid(pid_t pid)
+{
+	return pid != 0 ? json_integer(pid) : json_null();
+}
+
+static json_t *
+json_heirs(const struct view *v, const struct flk_entry *e)
+{
+	json_t *pids = json_array();
+	pid_t heir[HEIRS];
+	size_t n = flk_heirs(v->f, e->slot, heir, HEIRS), i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(pids, json_integer(heir[i]));
+	return pids;
+}
+
+static json_t *
+json_entry(const struct view *v, const struct flk_entry *e)
 {
 	json_t *o = json_object();
 
@@ -197,15 +236,19 @@ json_entry(const struct flk_entry *e)
 	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
 	json_put(o, e->holds ? "held_s" : "waited_s", json_seconds(e->since_s));
 	json_put(o, "command", json_text(e->command));
-	json_put(o, "stopped", json_boolean(process_is_stopped((pid_t)e->pid)));
-	if (e->holds)
-		json_put(o, "orphan", json_boolean(outlived(e)));
+	json_put(o, "stopped", json_boolean(crowd_is_stopped(v->crowd, e)));
+	if (!e->holds)
+		return o;
+	json_put(o, "command_pid", json_pid(crowd_command(v->crowd, e)));
+	json_put(o, "orphan", json_boolean(outlived(e)));
+	json_put(o, "kept_by", outlived(e) ? json_heirs(v, e) : json_null());
 	return o;
 }
 
 static json_t *
-json_line(const struct flk_snapshot *s)
+json_line(const struct view *v)
 {
+	const struct flk_snapshot *s = v->s;
 	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
 	json_t *line = json_array();
 	uint32_t i;
@@ -213,7 +256,7 @@ json_line(const struct flk_snapshot *s)
 	if (wait_s != NULL)
 		estimate(s, wait_s);
 	for (i = 0; i < s->waiters; i++) {
-		json_t *o = json_entry(&s->entry[s->holders + i]);
+		json_t *o = json_entry(v, &s->entry[s->holders + i]);
 		json_put(o, "position", json_integer(i + 1));
 		json_put(o, "starts_in_s",
 			 wait_s != NULL && wait_s[i] >= 0 ? json_seconds(wait_s[i]) : json_null());
@@ -224,21 +267,22 @@ json_line(const struct flk_snapshot *s)
 }
 
 static void
-print_json(const char *name, const char *path, const struct flk_snapshot *s)
+print_json(const struct view *v)
 {
+	const struct flk_snapshot *s = v->s;
 	json_t *o = json_object(), *holders = json_array();
 	char why[300];
 	uint32_t i;
 
 	for (i = 0; i < s->holders; i++)
-		json_array_append_new(holders, json_entry(&s->entry[i]));
+		json_array_append_new(holders, json_entry(v, &s->entry[i]));
 	why_it_waits(s, why, sizeof(why));
-	json_put(o, "name", json_text(name));
-	json_put(o, "path", json_text(path));
+	json_put(o, "name", json_text(name_of(v->c)));
+	json_put(o, "path", json_text(flk_path(v->f)));
 	json_limiter(o, s);
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "holders", holders);
-	json_put(o, "waiters", json_line(s));
+	json_put(o, "waiters", json_line(v));
 	json_put(o, "totals", json_totals(s));
 	json_print(o);
 }
@@ -247,6 +291,7 @@ int
 show(const struct ctl *c)
 {
 	struct flk_snapshot *s;
+	struct view v = { .c = c };
 	struct flk *f;
 	int status, error;
 
@@ -256,10 +301,14 @@ show(const struct ctl *c)
 		status = refuse(name_of(c), flk_path(f), f, error);
 	} else {
 		status = DONE;
+		v.f = f;
+		v.s = s;
+		v.crowd = s->holders + s->waiters > 0 ? crowd_look() : NULL;
 		if (c->json)
-			print_json(name_of(c), flk_path(f), s);
+			print_json(&v);
 		else
-			print(c, name_of(c), flk_path(f), s);
+			print(&v);
+		crowd_free(v.crowd);
 		free(s);
 	}
 	flk_detach(f);

@@ -186,9 +186,9 @@ span(double seconds, bool raw, char room[32])
 }
 
 const char *
-user_name(uid_t uid, char room[40])
+user_name(uid_t uid, bool raw, char room[40])
 {
-	const struct passwd *user = getpwuid(uid);
+	const struct passwd *user = raw ? NULL : getpwuid(uid);
 
 	if (user != NULL)
 		snprintf(room, 40, "%s", user->pw_name);

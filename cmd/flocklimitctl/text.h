@@ -27,8 +27,8 @@ bool colours(void);
 /* "12 s", or with raw "12.345". */
 const char *span(double seconds, bool raw, char room[32]);
 
-/* "ann", or "1000" where nobody has that number. */
-const char *user_name(uid_t uid, char room[40]);
+/* "ann"; "1000" with raw, and where nobody has that number. */
+const char *user_name(uid_t uid, bool raw, char room[40]);
 
 /* Nothing in it moves a cursor: vis(3).  What does not fit into VISIBLE(its size) is cut. */
 #define VISIBLE(bytes) (4 * (bytes) + 17)

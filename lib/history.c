@@ -145,8 +145,8 @@ flk_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room
 	uint64_t first = number, n;
 	size_t copied = 0, lost;
 
-	if (end > EVENTS && first < end - EVENTS)
-		first = end - EVENTS;
+	if (end > FLK_HISTORY && first < end - FLK_HISTORY)
+		first = end - FLK_HISTORY;
 	for (n = first; n < end && copied < room; n++)
 		copy(&f->file, n, &event[copied++]);
 	atomic_thread_fence(memory_order_acquire);

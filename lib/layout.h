@@ -49,7 +49,7 @@
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
-#define EVENTS      4096u                 /* remembered; a power of two */
+#define EVENTS      (FLK_HISTORY + 64u)   /* a page more than is told: those being written over */
 #define SLOTS_AT    ((size_t)HEADER + EVENTS * sizeof(struct event))
 #define MAP_BYTES   (SLOTS_AT + (size_t)MAX_SLOTS * sizeof(struct slot))
 #define GUARD_BASE  (INT64_C(1) << 40)

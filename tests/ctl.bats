@@ -418,7 +418,7 @@ field() { ctl show --json x | jq -c "$1"; }
 	silent 0 "$CTL" check x
 	[ "$(ctl check --json x | jq -c '[.whole, .failures]')" = '[true,[]]' ]
 	# the first slot's seat map, in the index
-	offset=$(python3 -c 'print(4096 + 4096 * 64 + 40 + 16 + 24)')
+	offset=$(python3 -c 'print(4096 + 4160 * 64 + 40 + 16 + 24)')
 	patch limiters/x "$offset" '\7'
 	run --separate-stderr -1 ctl check x
 	[[ $output == *"x: a seat is taken by nobody"* ]]

@@ -13,7 +13,7 @@ said() {
 	local last
 	last=$(tail -n 1 "$T/$1.err")
 	echo "$1: $last"
-	[ "$last" = "flocklimit: lim: $T/lim: is damaged: run flocklimitctl check --repair, or let its takers end and remove it" ] ||
+	[ "$last" = "flocklimit: lim: $T/lim: is damaged: run flocklimitctl check --repair, or let its takers end and flocklimitctl rm it" ] ||
 		[ "$last" = "$cut" ]
 }
 
@@ -132,7 +132,7 @@ full() {
 @test "a limiter of many sizes: afresh, or a line" {
 	local size afresh=0 refusals=0 status
 	"$FLOCKLIMIT" -f whole -n 1 true
-	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8192 270335 270336; do
+	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8192 274431 274432; do
 		cp whole lim
 		truncate -s "$size" lim
 		status=0
@@ -140,8 +140,8 @@ full() {
 		case $status in
 		0)
 			[ ! -s err ]
-			[ "$size" -eq 0 ] || [ "$size" -eq 270336 ]
-			[ "$(stat -c %s lim)" -eq 270336 ]
+			[ "$size" -eq 0 ] || [ "$size" -eq 274432 ]
+			[ "$(stat -c %s lim)" -eq 274432 ]
 			afresh=$((afresh + 1))
 			;;
 		125)
@@ -162,14 +162,14 @@ full() {
 
 @test "zeros of any size are a limiter that was never born, or none" {
 	local size status
-	for size in 1 100 4095 4096 4097 5000 8192 270335 270336 270337 300000; do
+	for size in 1 100 4095 4096 4097 5000 8192 274431 274432 274433 300000; do
 		rm -f lim
 		truncate -s "$size" lim
 		status=0
 		timeout 10 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
 		echo "size $size: status $status: $(cat err)"
 		case $size in
-		4096 | 270336) [ "$status" -eq 0 ] ;;
+		4096 | 274432) [ "$status" -eq 0 ] ;;
 		*)
 			[ "$status" -eq 125 ]
 			[ "$(cat err)" = "flocklimit: lim: $T/lim: is neither a limiter nor an empty file: choose another path" ]
@@ -194,7 +194,7 @@ full() {
 		patch lim "$offset" '\143'
 		cp lim before
 		refused "$FLOCKLIMIT" -f lim true
-		[ "$stderr" = "flocklimit: lim: $T/lim: is a limiter of another version of flocklimit: let its takers end, then remove it" ]
+		[ "$stderr" = "flocklimit: lim: $T/lim: is a limiter of another version of flocklimit: let its takers end, then flocklimitctl rm removes it" ]
 		cmp lim before
 	done
 	rm lim
@@ -218,7 +218,7 @@ full() {
 	cp lim old
 	for ((i = 0; i < 20; i++)); do let_go "h$i"; done
 	for ((i = 0; i < 20; i++)); do ended "h$i"; done
-	[ "$(stat -c %s old)" -gt 270336 ]
+	[ "$(stat -c %s old)" -gt 274432 ]
 	patch old 24 'abcdefghijklmnop'
 	# Many at once: only one of them makes it anew.
 	seq 30 | timeout 60 xargs -P 30 -I{} "$FLOCKLIMIT" -f old -n 100 sh -c 'echo "$FLOCKLIMIT_TICKET"' >tickets

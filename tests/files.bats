@@ -140,7 +140,7 @@ refused_file() {
 		"$FLOCKLIMIT" -f lim -n 2 true
 		offset=$((48 + i * 7919 % 300)) # behind the lock
 		if ((i % 2)); then
-			offset=$((4096 + 4096 * 64 + i * 7919 % 4000))
+			offset=$((4096 + 4160 * 64 + i * 7919 % 4000))
 		fi
 		head -c $((1 + i * 31 % 32)) /dev/urandom | dd of=lim bs=1 seek="$offset" conv=notrunc status=none
 		status=0
@@ -346,7 +346,7 @@ refused_file() {
 	# Every slot that a limiter can have, and every one alive: thread 1 does not end.
 	python3 - "$FLOCKLIMIT_DIR/x" <<-'EOF'
 		import struct, sys
-		slots, size, header, nslots = 131072, 256, 4096 + 4096 * 64, 56
+		slots, size, header, nslots = 131072, 256, 4096 + 4160 * 64, 56
 		with open(sys.argv[1], "r+b") as f:
 		    f.truncate(header + slots * size)
 		    f.seek(nslots)

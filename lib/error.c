@@ -46,10 +46,10 @@ flk_strerror(int code)
 		return "is neither a limiter nor an empty file: choose another path";
 	case FLK_VERSION:
 		return "is a limiter of another version of flocklimit: let its takers end, then "
-		       "remove it";
+		       "flocklimitctl rm removes it";
 	case FLK_DAMAGED:
 		return "is damaged: run flocklimitctl check --repair, or let its takers end and "
-		       "remove it";
+		       "flocklimitctl rm it";
 	case FLK_STUCK:
 		return "somebody who keeps everyone out does not go on: continue or kill it";
 	case FLK_CROWDED:

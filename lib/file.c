@@ -56,8 +56,8 @@ in_group(gid_t gid)
 	return false;
 }
 
-static int
-trusted(const struct stat *sb)
+int
+flki_file_trusted(const struct stat *sb)
 {
 	if (!S_ISREG(sb->st_mode))
 		return -FLK_NOTFILE;
@@ -148,7 +148,7 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 									      : -errno;
 	if (fstat(f->fd, &sb) == -1)
 		return -errno;
-	if ((error = trusted(&sb)) != 0)
+	if ((error = flki_file_trusted(&sb)) != 0)
 		return error;
 	if ((kind = fs_kind(f->fd)) == FS_NETWORK)
 		return -FLK_NETWORK;
@@ -195,6 +195,12 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 		if (error == 0)
 			return 0;
 		flki_file_close(f);
+		/* Somebody has a lease on it, as in discard.c: not for long. */
+		if (error == -EWOULDBLOCK) {
+			usleep(1000);
+			error = -ENOENT;
+			continue;
+		}
 		if (error == -ENOENT && options != NULL && options->existing)
 			return error;
 		if (error == -ENOENT) {
@@ -217,9 +223,8 @@ flki_file_close(struct file *f)
 	f->fd = -1;
 }
 
-/* 1: that is this file's name; 0: it is not, or nobody's. */
-static int
-is_named(int fd, int dirfd, const char *base)
+int
+flki_file_is_named(int fd, int dirfd, const char *base)
 {
 	struct stat mine, named;
 
@@ -241,7 +246,7 @@ flki_file_bury(const struct file *f, int dirfd, const char *base)
 
 	if (error != 0)
 		return error;
-	error = is_named(f->fd, dirfd, base);
+	error = flki_file_is_named(f->fd, dirfd, base);
 	if (error > 0)
 		error = unlinkat(dirfd, base, 0) == -1 && errno != ENOENT ? -errno : 0;
 	flki_make_unlock(f->fd);

@@ -34,6 +34,12 @@ void flki_file_make_history(struct file *f);
 /* Doubles the slots; -FLK_CROWDED when there can't be more. */
 int flki_file_grow(struct file *f);
 
+/* 0: whoever may write it is trusted; or why it must not be used. */
+int flki_file_trusted(const struct stat *sb);
+
+/* 1: that is this file's name; 0: it is not, or nobody's; else -errno. */
+int flki_file_is_named(int fd, int dirfd, const char *base);
+
 /* Takes the name away from a limiter that is dead, and from no other. */
 int flki_file_bury(const struct file *f, int dirfd, const char *base);
 

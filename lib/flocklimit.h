@@ -229,6 +229,15 @@ void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
  */
 int flk_remove(struct flk *limiter);
 
+/* As flk_remove(), but -FLK_BUSY as well while an operator's word stands in it: paused, say. */
+int flk_remove_unused(struct flk *limiter);
+
+/*
+ * The same for one that can't be opened any more: damaged, of another version or boot, or empty.
+ * -FLK_BUSY while any process has the file open, by the kernel's account.
+ */
+int flk_discard(const char *name);
+
 /* ---- looking ------------------------------------------------------------------------------ */
 
 struct flk_entry {
@@ -330,7 +339,7 @@ struct flk_event {
  */
 size_t flk_history(struct flk *limiter, uint64_t number, struct flk_event *event, size_t room);
 
-/* Sleeps until there is an event after NUMBER: 0, or -ETIMEDOUT, or -EINTR. */
+/* Sleeps until there is an event after NUMBER: 0, or -ETIMEDOUT, -EINTR, or -FLK_GONE. */
 int flk_follow(struct flk *limiter, uint64_t number, const struct timespec *deadline);
 
 #ifdef __cplusplus

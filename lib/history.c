@@ -176,6 +176,8 @@ flk_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 		events = atomic_load(&h->events);
 		if (events > number)
 			return 0;
+		if (atomic_load(&h->dead))
+			return -FLK_GONE;
 		error = flki_futex_sleep(&h->events, (uint32_t)events, until);
 	}
 	return error;

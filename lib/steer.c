@@ -144,25 +144,40 @@ flk_evict(struct flk *f, uint64_t ticket)
 
 /* Nobody is in it, and from now on nobody can come in. */
 static int
-change_dead(struct state *st, int64_t unused)
+change_dead(struct state *st, int64_t steered_too)
 {
-	(void)unused;
+	const struct header *h = st->h;
+
 	flki_state_mend(st, NIL);
-	if (st->h->waiting.head != NIL || st->h->holders.head != NIL)
+	if (h->waiting.head != NIL || h->holders.head != NIL)
+		return -FLK_BUSY;
+	if (!steered_too && (h->paused || h->closed || h->override != FLK_AUTO || h->withheld > 0))
 		return -FLK_BUSY;
 	atomic_store(&st->h->dead, 1);
 	return 0;
 }
 
 /* Killed between the two, it leaves the second to whoever finds the dead limiter next. */
-int
-flk_remove(struct flk *f)
+static int
+remove_file(struct flk *f, bool steered_too)
 {
-	int error = steer(f, change_dead, 0);
+	int error = steer(f, change_dead, steered_too);
 
 	if (error == 0 || error == -FLK_GONE)
 		error = flki_file_bury(&f->file, AT_FDCWD, f->path);
 	return error;
+}
+
+int
+flk_remove(struct flk *f)
+{
+	return remove_file(f, true);
+}
+
+int
+flk_remove_unused(struct flk *f)
+{
+	return remove_file(f, false);
 }
 
 int

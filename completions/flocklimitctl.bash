@@ -18,12 +18,11 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	list | show) echo '--file --json --raw --help' ;;
+	list | show | stats) echo '--file --json --raw --help' ;;
 	wait) echo '--file --timeout --help' ;;
 	cancel) echo '--file --signal --help' ;;
 	log) echo '--file --follow --lines --json --raw --help' ;;
 	gantt) echo '--file --text --output --help' ;;
-	stats) echo '--file --json --help' ;;
 	check) echo '--file --json --repair --help' ;;
 	rm) echo '--file --idle --help' ;;
 	*) echo '--file --help' ;;
@@ -73,7 +72,7 @@ _flocklimitctl() {
 	*:)
 		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
 		;;
-	list:* | stats:* | rm:*)
+	list:* | stats:* | rm:* | pause:* | resume:* | close:* | open:*)
 		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
 		;;
 	limit:*)

@@ -26,7 +26,7 @@ complete -c flocklimitctl -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version
 complete -c flocklimitctl -n '__flocklimitctl_verb list show log stats check' -l json -d 'For programs'
-complete -c flocklimitctl -n '__flocklimitctl_verb list show log' -l raw -d 'Plain numbers'
+complete -c flocklimitctl -n '__flocklimitctl_verb list show log stats' -l raw -d 'Plain numbers'
 complete -c flocklimitctl -n '__flocklimitctl_verb wait' -s t -l timeout -x -d 'No longer than that'
 complete -c flocklimitctl -n '__flocklimitctl_verb cancel' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2' -d 'To a holder'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -s f -l follow -d 'As it happens'

@@ -2,220 +2,10 @@
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
-# flocklimitctl: its verbs, one by one.
+# flocklimitctl: steering, and the past.
 
 load lib.bash
-
-CTL=${TESTS_BUILD:-$BATS_TEST_DIRNAME}/../flocklimitctl
-
-ctl() { "$CTL" "$@"; }
-
-# ctl_line STATUS CMD...: that status, nothing on stdout, one line of flocklimitctl's on stderr.
-ctl_line() {
-	local expected=$1
-	shift
-	run --separate-stderr "-$expected" "$CTL" "$@"
-	echo "stdout: $output"
-	echo "stderr: $stderr"
-	[ -z "$output" ]
-	[ "${#stderr_lines[@]}" -eq 1 ]
-	[[ $stderr == "flocklimitctl: "* ]]
-}
-
-# waiter LABEL N OPTION...: one more in the line of x, the Nth.
-waiter() {
-	local label=$1 n=$2
-	shift 2
-	background "$label" "$FLOCKLIMIT" -N x "$@" true
-	eventually waiting "$n"
-}
-
-waiting() { [ "$(ctl show --json x | jq '.waiters | length')" = "$1" ]; }
-
-holding() { [ "$(ctl show --json x 2>/dev/null | jq '.holders | length')" = "$1" ]; }
-
-# field FILTER: what jq makes of show --json x.
-field() { ctl show --json x | jq -c "$1"; }
-
-# ---- words ----
-
-@test "no verb, an unknown one, and what a verb does not know" {
-	ctl_line 125
-	[[ $stderr == *"which verb?"* ]]
-	ctl_line 125 lsit
-	[[ $stderr == *"verb 'lsit': unknown"* ]]
-	ctl_line 125 list --follow
-	[[ $stderr == *"--follow"*"list"* ]]
-	ctl_line 125 list --bogus
-	[[ $stderr == *"--bogus"* ]]
-	ctl_line 125 show
-	[[ $stderr == *"which limiter?"* ]]
-	ctl_line 125 show a b
-	ctl_line 125 show ../etc
-	ctl_line 125 wait x -t soon
-	[[ $stderr == *"--timeout 'soon'"* ]]
-	ctl_line 125 log x -n many
-	ctl_line 125 cancel x 1 -s NONSENSE
-}
-
-@test "help and version" {
-	run -0 ctl --help
-	for verb in list show top limit pause resume close open wait cancel release log gantt stats check rm; do
-		[[ $output == *" $verb"* ]]
-	done
-	run -0 ctl show --help
-	[[ $output == Usage:* ]]
-	run -0 ctl --version
-	[[ $output == "flocklimitctl "* ]]
-}
-
-@test "a limiter that is not there" {
-	for verb in show pause resume close open wait log check "limit x 3"; do
-		# shellcheck disable=SC2086 # words
-		set -- $verb
-		ctl_line 1 "$1" nosuch "${@:3}"
-		[[ $stderr == *"nosuch: there is no such limiter"* ]]
-	done
-	ctl_line 1 list nosuch
-	ctl_line 1 rm nosuch
-	[ ! -e limiters ]
-}
-
-@test "what is no limiter" {
-	mkdir limiters
-	echo 'this is a text of mine, and none of yours' >limiters/text
-	ctl_line 125 show text
-	ctl_line 125 rm text
-	[ -s limiters/text ]
-	run -0 ctl list
-	[[ $output == *"text"*"not"* ]]
-	run -0 ctl list --json
-	[ "$(jq -r '.[0].state' <<<"$output")" = unusable ]
-	: >limiters/empty
-	run -0 ctl list
-	[ "$(grep -c '^empty' <<<"$output")" -eq 0 ]
-	[ ! -s limiters/empty ]
-}
-
-@test "looking makes nothing" {
-	run -0 ctl list
-	[ "${#lines[@]}" -eq 1 ]
-	run -0 ctl list --json
-	[ "$output" = "[]" ]
-	run -0 ctl stats
-	[ ! -e limiters ]
-}
-
-# ---- list and show ----
-
-@test "list: each limiter in one line" {
-	hold a -N x -n 4 -w 3
-	waiter w 1 -w 2
-	"$FLOCKLIMIT" -N idle -n 7 true
-	"$FLOCKLIMIT" -f other -n 2 true
-	run -0 ctl list
-	[[ ${lines[0]} == NAME*USED*HOLDERS*WAITERS*"OLDEST WAIT"*STATE ]]
-	[[ ${lines[1]} =~ ^idle\ +0/7\ +0\ +0\ +-\ +idle$ ]]
-	[[ ${lines[2]} =~ ^x\ +3/4\ +1\ +1\ +[0-9.]+\ m?s\ +open$ ]]
-	[ "${#lines[@]}" -eq 3 ]
-	run -0 ctl list -f other
-	[[ ${lines[1]} == other* ]]
-	run -0 ctl list --json
-	[ "$(jq -c 'map([.name, .used, .limit, .holders, .waiters, .state])' <<<"$output")" = \
-		'[["idle",0,7,0,0,"idle"],["x",3,4,1,1,"open"]]' ]
-	[ "$(jq '.[1].oldest_wait_s > 0' <<<"$output")" = true ]
-	[ "$(jq -r '.[1].path' <<<"$output")" = "$T/limiters/x" ]
-}
-
-@test "show: who holds, who waits, and why" {
-	hold a -N x -n 4 -w 3
-	waiter w1 1 -w 2
-	waiter w2 2
-	run -0 ctl show x
-	[[ ${lines[0]} == "x: open, 3 of 4 in use, 2 waiting" ]]
-	[[ $output == *"holding"*"TICKET"*"SEAT"*"sh -c"* ]]
-	[[ $output == *"waiting"*"TICKET"*"STARTS IN"*"true"* ]]
-	[[ $output == *"The first in the line, ticket 2, wants 2 of 4 units, and 3 are in use."* ]]
-	[ "$(field '[.name, .state, .limit, .declared, .override, .used]')" = \
-		'["x","open",4,4,null,3]' ]
-	[ "$(field '.holders[0] | [.ticket, .weight, .seat, .uid, .orphan, .stopped]')" = \
-		"[1,3,0,$(id -u),false,false]" ]
-	[ "$(field '.holders[0].pid')" = "${pids[a]}" ]
-	[ "$(field '.holders[0] | (now - .since - .held_s) | fabs < 1')" = true ]
-	[ "$(field '.waiters | map([.ticket, .weight, .position, .command])')" = \
-		'[[2,2,1,"true"],[3,1,2,"true"]]' ]
-	[ "$(field '.waiters[0].waited_s >= .waiters[1].waited_s')" = true ]
-	[ "$(field '.totals.granted')" = 1 ]
-}
-
-@test "show: an estimate from the past" {
-	for _ in 1 2 3; do
-		"$FLOCKLIMIT" -N x -n 1 sleep 0.02
-	done
-	hold a -N x -n 1
-	waiter w1 1
-	waiter w2 2
-	[ "$(field '.waiters[0].starts_in_s | . != null and . < 10')" = true ]
-	[ "$(field '.waiters[1].starts_in_s > .waiters[0].starts_in_s')" = true ]
-	ctl pause x
-	[ "$(field '.waiters[0].starts_in_s')" = null ]
-}
-
-@test "show: whom a promise of another holds up" {
-	hold a -N x -n 2 -w 1
-	waiter w 1 -n 8 -w 4
-	run -0 ctl show x
-	[[ $output == *"wants 4 of 2 units"*"ticket 1, which runs, was promised -n 2"* ]]
-}
-
-@test "show: an orphan, and who is stopped" {
-	hold a -N x -n 1
-	kill -KILL "${pids[a]}"
-	ended a
-	waiter w 1
-	[ "$(field '.holders[0].orphan')" = true ]
-	run -0 ctl show x
-	[[ $output == *"(outlived its flocklimit)"* ]]
-	kill -STOP "${pids[w]}"
-	eventually is_state T "${pids[w]}"
-	[ "$(field '.waiters[0].stopped')" = true ]
-	run -0 ctl show x
-	[[ $output == *"is stopped, and everybody waits for it: kill -CONT ${pids[w]}"* ]]
-	kill -CONT "${pids[w]}"
-	let_go a
-	ended w
-	[ "$status" -eq 0 ]
-}
-
-@test "show: no byte of a command line reaches the terminal raw" {
-	mkfifo go
-	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'read x <go' $'\e[31m\nname' $'\xff'
-	eventually holding 1
-	run -0 ctl show x
-	[ "$(LC_ALL=C grep -c $'[\e\xff]' <<<"$output")" -eq 0 ]
-	[ "$(ctl show x | grep -c .)" -eq 5 ]
-	ctl show --json x | jq -e '.holders[0].command' >/dev/null
-	: >go
-	ended a
-}
-
-@test "1,000 waiters" {
-	hold a -N x -n 1
-	local crowd=()
-	for _ in $(seq 1000); do
-		"$FLOCKLIMIT" -N x -n 1 -q true </dev/null >/dev/null 2>&1 3>&- &
-		crowd+=($!)
-	done
-	eventually waiting 1000
-	run -0 ctl show x
-	[ "${#lines[@]}" -ge 1004 ]
-	[ "$(field '.waiters | map(.position) == [range(1; 1001)]')" = true ]
-	run -0 ctl list
-	[[ $output == *" 1000 "* ]]
-	ctl close x
-	eventually waiting 0
-	wait "${crowd[@]}" || [ "$?" -eq 75 ]
-}
+load ctl.bash
 
 # ---- steering ----
 
@@ -245,6 +35,26 @@ field() { ctl show --json x | jq -c "$1"; }
 	ctl_line 125 limit x -- -1
 	ctl_line 125 limit x 2000000000
 	ctl_line 125 limit x some
+	[ "$stderr" = "flocklimitctl: x: limit 'some': not a number from 0 to 1000000000, N% of the CPUs, or auto" ]
+	ctl_line 125 limit x -1
+	[[ $stderr == *"'-1': no option, and no number here is below 0"* ]]
+	ctl_line 125 limit x 1 2
+	ctl limit x 1000000000
+	[ "$(field '.limit')" = 1000000000 ]
+}
+
+@test "pause, resume, close, open: several at once, and as many as can be" {
+	for name in x y; do
+		"$FLOCKLIMIT" -N $name -n 1 true
+	done
+	ctl_line 1 pause x nosuch y
+	[[ $stderr == *"nosuch: there is no such limiter"* ]]
+	[ "$(ctl list --json | jq -c 'map(.state)')" = '["paused","paused"]' ]
+	silent 0 "$CTL" resume x y
+	silent 0 "$CTL" close x y
+	[ "$(ctl list --json | jq -c 'map(.state)')" = '["closed","closed"]' ]
+	silent 0 "$CTL" open --file limiters/x y
+	[ "$(ctl list --json | jq -c 'map(.state)')" = '["idle","idle"]' ]
 }
 
 @test "pause and resume" {
@@ -287,6 +97,22 @@ field() { ctl show --json x | jq -c "$1"; }
 	run -0 ctl wait x
 }
 
+@test "wait: newcomers do not keep it" {
+	hold a -N x -n 2
+	background newcomers sh -c 'until [ -e enough ]; do "$FLOCKLIMIT" -N x -n 2 sh -c "echo >>came"; done'
+	eventually test -s came
+	background wait "$CTL" wait x
+	seen=$(wc -l <came)
+	eventually sh -c '[ "$(wc -l <came)" -gt "$1" ]' sh $((seen + 5))
+	is_state SR "${pids[wait]}"
+	let_go a
+	ended wait
+	[ "$status" -eq 0 ]
+	kill -0 "${pids[newcomers]}"
+	: >enough
+	ended newcomers
+}
+
 @test "cancel: a waiter hears by whom; the next moves up" {
 	hold a -N x -n 1
 	waiter w1 1
@@ -305,6 +131,12 @@ field() { ctl show --json x | jq -c "$1"; }
 	[[ $stderr == *"without --signal"* ]]
 	ctl_line 125 cancel x
 	ctl_line 125 cancel x two
+	# One that can't be cancelled does not save the others.
+	waiter w3 2
+	run --separate-stderr -1 ctl cancel x 77 "$(field '.waiters[1].ticket')"
+	[ "$stderr" = "flocklimitctl: x: ticket 77: nobody waits or holds with it" ]
+	ended w3
+	[ "$status" -eq 75 ]
 	let_go a
 	ended w2
 	[ "$status" -eq 0 ]
@@ -328,6 +160,44 @@ field() { ctl show --json x | jq -c "$1"; }
 	[ "$status" -eq 137 ]
 	ended w
 	[ "$status" -eq 0 ]
+}
+
+@test "cancel --signal: what outlived its flocklimit, all of it" {
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'sleep 1000 & echo $! >a.up; wait'
+	eventually test -s a.up
+	kill -KILL "${pids[a]}"
+	ended a
+	waiter w 1
+	silent 0 "$CTL" cancel x 1 -s TERM
+	ended w
+	[ "$status" -eq 0 ]
+	eventually is_gone "$(cat a.up)"
+}
+
+# The pid of a taker in another namespace is here that of anybody.
+@test "cancel --signal: nobody who has nothing to do with the limiter" {
+	background stranger sleep 1000
+	hold a -N x -n 1
+	become "${pids[stranger]}"
+	for signal in USR1 KILL; do
+		ctl_line 1 cancel x 1 -s $signal
+		[[ $stderr == *"it has just ended, or its pid is of another namespace" ]]
+	done
+	kill -0 "${pids[stranger]}"
+	let_go a
+	ended a
+	[ "$status" -eq 0 ]
+}
+
+# What a --no-fork command left behind keeps the permit, and its pid may be anybody's by now.
+@test "cancel --signal: not who got the pid of a --no-fork command" {
+	background stranger sleep 1000
+	background a "$FLOCKLIMIT" -N x -n 1 -F sh -c 'sleep 1000 & echo $! >a.up'
+	ended a
+	become "${pids[stranger]}"
+	silent 0 "$CTL" cancel x 1 -s KILL
+	eventually is_gone "$(cat a.up)"
+	kill -0 "${pids[stranger]}"
 }
 
 @test "release: the permit of --hold-for" {
@@ -371,6 +241,47 @@ field() { ctl show --json x | jq -c "$1"; }
 	[ "$(jq -s '(now - .[8].time) | fabs < 10' <<<"$output")" = true ]
 }
 
+@test "log: a --no-fork command was not killed, and one that can't be run did not end well" {
+	"$FLOCKLIMIT" -N x -n 1 -F true
+	run -127 "$FLOCKLIMIT" -N x -n 1 -F ./nosuch
+	run -127 "$FLOCKLIMIT" -N x -n 1 ./nosuch
+	run -0 ctl log x
+	[[ ${lines[1]} == *" ended "*" true  status unknown" ]]
+	[[ ${lines[3]} == *" ended "*"exit 127" ]]
+	[[ ${lines[5]} == *" ended "*"exit 127" ]]
+	[ "$(ctl log --json x | jq -sc 'map(.event)')" = \
+		'["granted","ended","granted","ended","granted","ended"]' ]
+	[ "$(ctl log --json x | jq -s '.[1].code')" = -1 ]
+	[ "$(field '.totals | [.released, .reaped]')" = '[3,0]' ]
+	run -0 ctl gantt --text x
+	[[ $output == *"end not told: 1"* ]]
+	[[ $output != *reaped* ]]
+}
+
+@test "log -f: it ends when the limiter does" {
+	"$FLOCKLIMIT" -N x -n 1 true
+	background log "$CTL" log -f x
+	eventually has_lines 2 log.out
+	eventually is_state S "${pids[log]}"
+	ctl rm x
+	ended log
+	[ "$status" -eq 1 ]
+	[ "$(cat log.err)" = "flocklimitctl: x: $T/limiters/x: it was removed" ]
+}
+
+@test "log -f: it says what it missed" {
+	"$FLOCKLIMIT" -N x -n 2 true
+	background log "$CTL" log -f --json x
+	eventually has_lines 2 log.out
+	kill -STOP "${pids[log]}"
+	eventually is_state T "${pids[log]}"
+	yes | head -n 2060 | xargs -n 1 -P 2 "$FLOCKLIMIT" -N x -n 2 true
+	kill -CONT "${pids[log]}"
+	# Each had to be granted and to end; some had to wait as well.
+	eventually sh -c 'tail -n 1 log.out | jq -e .number >last && ctl=$(wc -l <log.out) && [ "$ctl" -eq 4098 ]'
+	[ "$(cat log.err)" = "flocklimitctl: x: too much happened at once: $(($(cat last) - 4098)) events are missing" ]
+}
+
 @test "log -f: as it happens" {
 	"$FLOCKLIMIT" -N x -n 1 true
 	background log "$CTL" log -f x
@@ -409,59 +320,14 @@ field() { ctl show --json x | jq -c "$1"; }
 	[ "$(jq -c '.[0] | [.name, .totals.granted, (.held | map(.count) | add)]' <<<"$output")" = '["x",1,1]' ]
 	run -0 ctl stats x
 	[[ $output != *'"y"'* ]]
-}
-
-# ---- check and rm ----
-
-@test "check: whole, damaged, repaired" {
-	hold a -N x -n 2
-	silent 0 "$CTL" check x
-	[ "$(ctl check --json x | jq -c '[.whole, .failures]')" = '[true,[]]' ]
-	# the first slot's seat map, in the index
-	offset=$(python3 -c 'print(4096 + 4160 * 64 + 40 + 16 + 24)')
-	patch limiters/x "$offset" '\7'
-	run --separate-stderr -1 ctl check x
-	[[ $output == *"x: a seat is taken by nobody"* ]]
-	[[ $stderr == *"check --repair"* ]]
-	run -1 ctl check --json x
-	run --separate-stderr -0 ctl check --repair x
-	[[ $output == *"x: repaired"* ]]
-	silent 0 "$CTL" check x
-	[ "$(field '.used')" = 1 ]
-	let_go a
-	ended a
-	[ "$status" -eq 0 ]
-}
-
-@test "rm: not while somebody holds or waits" {
-	hold a -N x -n 1
-	ctl_line 1 rm x
-	[[ $stderr == *"somebody holds or waits"* ]]
-	let_go a
-	ended a
-	silent 0 "$CTL" rm x
-	[ ! -e limiters/x ]
-	ctl_line 1 rm x
-	ctl_line 125 rm
-}
-
-@test "rm --idle: those that nobody uses, and only those" {
-	hold a -N x -n 1
-	for name in p q r; do
-		"$FLOCKLIMIT" -N $name -n 1 true
-	done
-	silent 0 "$CTL" rm --idle
-	[ "$(ls limiters)" = x ]
-	silent 0 "$CTL" rm --idle
-}
-
-@test "rm against newcomers: nobody is left behind in a dead limiter" {
-	for _ in $(seq 20); do
-		background rm sh -c 'for i in $(seq 20); do "$0" rm --idle; done' "$CTL"
-		for _ in $(seq 10); do
-			"$FLOCKLIMIT" -N x -n 1 true
-		done
-		ended rm
-		[ "$status" -eq 0 ]
-	done
+	# One that is damaged does not hide the others.
+	truncate -s 4096 limiters/y
+	run --separate-stderr -0 ctl stats
+	[ -z "$stderr" ]
+	grep -q '^flocklimit_usable{limiter="x"} 1$' <<<"$output"
+	grep -q '^flocklimit_usable{limiter="y"} 0$' <<<"$output"
+	grep -q '^flocklimit_hold_seconds_count{limiter="x"} 1$' <<<"$output"
+	[[ $output != *'granted_total{limiter="y"}'* ]]
+	[ "$(ctl stats --json | jq -c 'map([.name, .state])')" = '[["x","idle"],["y","damaged"]]' ]
+	run -125 ctl stats y
 }

@@ -1,12 +1,10 @@
 /*
- * check.c - is it whole, and is it of use?
+ * check.c - is it whole?
  */
 #include "ctl.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
@@ -37,70 +35,54 @@ print_json(const char *name, const char *path, char *why, bool repaired)
 	json_print(o);
 }
 
-int
-check(const struct ctl *c)
+static void
+advise(const struct ctl *c, const char *name, bool readable)
 {
-	struct ctl mine = *c;
+	fflush(stdout); /* what it is about comes first */
+	if (!c->repair && readable)
+		say(name, "flocklimitctl check --repair mends it");
+	else
+		say(name, "can't be repaired: flocklimitctl rm removes it when nobody has it open "
+			  "any more");
+}
+
+/* One that can't be opened at all is beyond repair. */
+static int
+check_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	  void *ctx)
+{
 	char why[2000] = "", again[2000] = "";
 	bool repaired = false;
-	struct flk *f;
-	int status, error;
 
-	mine.even_damaged = true;
-	if ((f = open_only(&mine, &status)) == NULL)
-		return status;
-	error = flk_check(f, why, sizeof(why));
-	if (error == -FLK_DAMAGED && c->repair) {
+	(void)ctx;
+	if (f != NULL)
+		error = flk_check(f, why, sizeof(why));
+	else if (error == -FLK_DAMAGED)
+		snprintf(why, sizeof(why), "the file is cut short, or its header makes no sense");
+	if (error == -FLK_DAMAGED && f != NULL && c->repair) {
 		error = flk_repair(f);
 		if (error == 0)
 			error = flk_check(f, again, sizeof(again));
 		repaired = error == 0;
 	}
-	if (error != 0 && error != -FLK_DAMAGED) {
-		status = refuse(name_of(c), flk_path(f), f, error);
-	} else {
-		status = error == 0 ? DONE : NO;
-		if (c->json)
-			print_json(name_of(c), flk_path(f), why, repaired);
-		else
-			print_failures(name_of(c), why);
-		if (repaired && !c->json)
-			printf("%s: repaired\n", name_of(c));
-		else if (status == NO)
-			say(name_of(c), c->repair ? "can't be repaired: flocklimitctl rm it when "
-						    "nothing runs under it"
-						  : "flocklimitctl check --repair mends it");
-	}
-	flk_detach(f);
-	return status;
-}
-
-/* ---- rm ---- */
-
-static int
-remove_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	   void *ctx)
-{
-	(void)ctx;
-	if (error == 0)
-		error = flk_remove(f);
-	if (error == 0)
-		return DONE;
-	if (c->idle && (error == -FLK_BUSY || error == -ENOENT || error == -FLK_GONE))
-		return DONE;
-	if (error == -FLK_BUSY) {
-		say(name, "somebody holds or waits: flocklimitctl show %s", name);
-		return NO;
-	}
-	return refuse(name, path, f, error);
+	if (error != 0 && error != -FLK_DAMAGED)
+		return refuse(name, path, f, error);
+	if (c->json)
+		print_json(name, path, why, repaired);
+	else
+		print_failures(name, why);
+	if (repaired && !c->json)
+		printf("%s: repaired\n", name);
+	if (error != 0)
+		advise(c, name, f != NULL);
+	return error == 0 ? DONE : NO;
 }
 
 int
-remove_it(const struct ctl *c)
+check(const struct ctl *c)
 {
-	if (!c->idle && c->words + c->files == 0) {
-		say(NULL, "rm: which limiters? NAME..., or --idle for all that nobody uses");
-		return FAILED;
-	}
-	return for_each(c, remove_one, NULL);
+	struct ctl mine = *c;
+
+	mine.even_damaged = true;
+	return is_one(c) ? for_each(&mine, check_one, NULL) : FAILED;
 }

@@ -58,6 +58,10 @@ struct flk *open_named(const struct ctl *c, char ***rest, int *rests, int *statu
 /* As open_named(), and nothing may follow. */
 struct flk *open_only(const struct ctl *c, int *status);
 
+/* Is any named at all?  False, and it was said. */
+bool is_named(const struct ctl *c);
+bool is_one(const struct ctl *c); /* and nothing else */
+
 /* As people call it: the name, or the path where it was given by -f. */
 const char *name_of(const struct ctl *c);
 

@@ -45,6 +45,13 @@ json_limiter(json_t *o, const struct flk_snapshot *s)
 	json_put(o, "used", json_u64(s->used));
 }
 
+void
+json_unusable(json_t *o, int error)
+{
+	json_put(o, "state", json_string(error == -FLK_DAMAGED ? "damaged" : "unusable"));
+	json_put(o, "error", json_text(flk_strerror(error)));
+}
+
 static json_t *
 json_times(const struct flk_times *t)
 {

@@ -18,6 +18,7 @@ json_t *json_u64(uint64_t n);
 
 /* state, limit, declared, override, withheld, used */
 void json_limiter(json_t *object, const struct flk_snapshot *s);
+void json_unusable(json_t *object, int error); /* state, error */
 json_t *json_totals(const struct flk_snapshot *s);
 
 /* Prints it, and frees it. */

@@ -49,7 +49,9 @@ add_bad_row(struct table *t, const char *name, int error)
 	table_cell(t, "-");
 	table_cell(t, "-");
 	table_cell(t, "-");
-	table_cell(t, "%s", error == -FLK_DAMAGED ? "damaged" : flk_strerror(error));
+	table_cell(t, "%s",
+		   error == -FLK_DAMAGED ? "damaged: see flocklimitctl check"
+					 : flk_strerror(error));
 	table_colour(t, "31");
 }
 
@@ -61,8 +63,7 @@ object_of(const char *name, const char *path, const struct flk_snapshot *s, int 
 	json_put(o, "name", json_text(name));
 	json_put(o, "path", json_text(path));
 	if (s == NULL) {
-		json_put(o, "state", json_string(error == -FLK_DAMAGED ? "damaged" : "unusable"));
-		json_put(o, "error", json_text(flk_strerror(error)));
+		json_unusable(o, error);
 		return o;
 	}
 	json_limiter(o, s);
@@ -79,12 +80,15 @@ list_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	struct flk_snapshot *s = NULL;
 	struct listing *l = ctx;
 	bool named = c->words + c->files > 0;
+	int status = DONE;
 
 	if (error == 0)
 		error = flk_snapshot(f, &s);
+	if (error != 0 && named)
+		status = refuse(name, path, f, error);
 	/* What is left of another boot, or was removed meanwhile, is no limiter. */
 	if (error == -ENOENT || error == -FLK_GONE)
-		return named ? refuse(name, path, f, error) : DONE;
+		return status;
 	if (l->array != NULL)
 		json_array_append_new(l->array, object_of(name, path, s, error));
 	else if (s != NULL)
@@ -92,7 +96,7 @@ list_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	else
 		add_bad_row(l->table, name, error);
 	free(s);
-	return DONE;
+	return status;
 }
 
 int
@@ -109,7 +113,7 @@ list(const struct ctl *c)
 	if (c->json) {
 		json_print(l.array);
 	} else {
-		if (status == DONE)
+		if (status == DONE || table_rows(l.table) > 0)
 			table_print(l.table, "");
 		table_free(l.table);
 	}

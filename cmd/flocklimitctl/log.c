@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "now.h"
 #include "say.h"
 #include "text.h"
 
@@ -134,6 +135,18 @@ print_events(const struct ctl *c, const struct flk_event *e, size_t n)
 		c->json ? print_json(&e[i]) : print_text(c, &e[i]);
 }
 
+/* Who removes a limiter by rm(1) tells nobody: once a minute we look. */
+static int
+sleep_until_event(struct flk *f, uint64_t number)
+{
+	uint64_t at = now_ns() + 60 * SECOND;
+	struct timespec relook = { .tv_sec = (time_t)(at / SECOND),
+				   .tv_nsec = (long)(at % SECOND) };
+	int error = flk_follow(f, number, &relook);
+
+	return error == -ETIMEDOUT ? flk_verify(f) : error == -EINTR ? 0 : error;
+}
+
 static int
 follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
 {
@@ -141,10 +154,13 @@ follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
 	int error;
 
 	while (fflush(stdout) == 0) {
-		error = flk_follow(f, number, NULL);
-		if (error != 0 && error != -EINTR)
+		error = sleep_until_event(f, number);
+		if (error != 0)
 			return refuse(name_of(c), flk_path(f), f, error);
 		n = flk_history(f, number, e, FLK_HISTORY);
+		if (n > 0 && e[0].number > number + 1)
+			say(name_of(c), "too much happened at once: %" PRIu64 " events are missing",
+			    e[0].number - number - 1);
 		print_events(c, e, n);
 		if (n > 0)
 			number = e[n - 1].number;

@@ -4,13 +4,17 @@
 #include <errno.h>
 #include <getopt.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ctl.h"
 #include "parse.h"
 #include "say.h"
+
+#define USED 32 /* letters of options */
 
 struct verb {
 	const char *name;
@@ -24,7 +28,7 @@ static const struct verb verbs[] = {
 	{ "limit", limit, "" },    { "pause", pause_it, "" },  { "resume", resume_it, "" },
 	{ "close", close_it, "" }, { "open", open_it, "" },    { "wait", wait_for, "t" },
 	{ "cancel", cancel, "s" }, { "release", release, "" }, { "log", log_of, "JRFn" },
-	{ "gantt", gantt, "Xo" },  { "stats", stats, "J" },    { "check", check, "JP" },
+	{ "gantt", gantt, "Xo" },  { "stats", stats, "JR" },   { "check", check, "JP" },
 	{ "rm", remove_it, "I" },
 };
 
@@ -36,8 +40,8 @@ static const char help[] =
     "  show NAME             who holds, who waits and for how long, and why\n"
     "  top [NAME]            the same, live\n"
     "  limit NAME N|N%|auto  override every -n, until auto; 0 lets nothing start\n"
-    "  pause, resume NAME    nothing new starts; go on\n"
-    "  close, open NAME      turn waiters and newcomers away; admit again\n"
+    "  pause, resume NAME... nothing new starts; go on\n"
+    "  close, open NAME...   turn waiters and newcomers away; admit again\n"
     "  wait NAME             until everything that is there now is done\n"
     "  cancel NAME TICKET... take waiters out of the line; with -s, signal a holder\n"
     "  release NAME TICKET   end a permit of flocklimit --hold-for\n"
@@ -49,7 +53,7 @@ static const char help[] =
     "\n"
     "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file only)\n"
     "      --json            for programs: list, show, log, stats, check\n"
-    "      --raw             seconds and numbers as they are: list, show, log\n"
+    "      --raw             seconds and numbers as they are: list, show, log, stats\n"
     "  -t, --timeout DUR     wait: no longer than that (then exit 1)\n"
     "  -s, --signal SIG      cancel: send SIG to the process of a holder\n"
     "  -f, --follow          log: go on as things happen\n"
@@ -82,6 +86,54 @@ find_verb(const char *name)
 		if (strcmp(verbs[i].name, name) == 0)
 			return &verbs[i];
 	return NULL;
+}
+
+/* How many letters must be put in, left out, changed, or swapped with the next. */
+static unsigned
+distance(const char *a, const char *b)
+{
+	unsigned d[16][16], i, j, least;
+	size_t m = strlen(a), n = strlen(b);
+
+	if (m > 15 || n > 15)
+		return 16;
+	for (i = 0; i <= m; i++) {
+		for (j = 0; j <= n; j++) {
+			if (i == 0 || j == 0) {
+				d[i][j] = i + j;
+				continue;
+			}
+			least = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+			least = d[i - 1][j] + 1 < least ? d[i - 1][j] + 1 : least;
+			least = d[i][j - 1] + 1 < least ? d[i][j - 1] + 1 : least;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+			    d[i - 2][j - 2] + 1 < least)
+				least = d[i - 2][j - 2] + 1;
+			d[i][j] = least;
+		}
+	}
+	return d[m][n];
+}
+
+static int
+unknown_verb(const char *word)
+{
+	unsigned least = 3, far;
+	const char *nearest = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		far = distance(word, verbs[i].name);
+		if (far < least && far < strlen(verbs[i].name)) {
+			least = far;
+			nearest = verbs[i].name;
+		}
+	}
+	if (nearest != NULL)
+		say(NULL, "verb '%s': unknown: did you mean %s? See --help", word, nearest);
+	else
+		say(NULL, "verb '%s': unknown: see --help", word);
+	return FAILED;
 }
 
 static int
@@ -129,9 +181,9 @@ take_option(struct ctl *c, int letter, char *value)
 		c->text = true;
 		return -1;
 	case 'n':
-		if (parse_number(value, 0, FLK_HISTORY, &c->last))
+		if (parse_number(value, 0, UINT64_C(1) << 60, &c->last))
 			return -1;
-		return bad("--lines", value, "not a number from 0 to 4096");
+		return bad("--lines", value, "not a number of events");
 	case 'o':
 		c->output = value;
 		return -1;
@@ -149,13 +201,34 @@ take_option(struct ctl *c, int letter, char *value)
 	}
 }
 
+/* What getopt(3) did not know; of several letters behind one dash it tells which. */
 static int
-parse(struct ctl *c, const struct verb *verb, int argc, char **argv)
+unknown_option(const char *word)
+{
+	char letter[3] = { '-', (char)optopt, '\0' };
+
+	if (optopt >= '0' && optopt <= '9')
+		say(NULL, "'%s': no option, and no number here is below 0: see --help", word);
+	else
+		say(NULL, "option '%s': unknown: see --help",
+		    optopt != 0 && strncmp(word, "--", 2) != 0 ? letter : word);
+	return FAILED;
+}
+
+/*
+ * -1 to go on at optind, or what to exit with.  Before the verb it is not known what options mean
+ * to it: they are remembered, and -f is --file.  `verb' is NULL there.
+ */
+static int
+parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **argv)
 {
 	/* log -f follows, as tail -f does. */
-	bool follows = strchr(verb->options, 'F') != NULL;
-	const char *letters = follows ? ":fhn:o:s:t:V" : ":f:hn:o:s:t:V";
+	bool follows = verb != NULL && strchr(verb->options, 'F') != NULL;
+	const char *letters = verb == NULL ? "+:f:hn:o:s:t:V"
+			      : follows    ? ":fhn:o:s:t:V"
+					   : ":f:hn:o:s:t:V";
 	int letter, status;
+	size_t n = strlen(used);
 
 	opterr = 0;
 	while ((letter = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
@@ -169,52 +242,87 @@ parse(struct ctl *c, const struct verb *verb, int argc, char **argv)
 			puts(PROGRAM " " VERSION);
 			return DONE;
 		case ':':
-			return bad(argv[optind - 1], "", "needs a value: see --help");
+			say(NULL, "%s: needs a value: see --help", argv[optind - 1]);
+			return FAILED;
 		case '?':
-			return bad("option", argv[optind - 1], "unknown: see --help");
+			return unknown_option(argv[optind - 1]);
 		default:
 			break;
 		}
-		if (letter != 'f' && strchr(verb->options, letter) == NULL) {
-			say(NULL, "--%s: means nothing to %s: see --help", long_name(letter),
-			    verb->name);
-			return FAILED;
-		}
+		if (letter != 'f' && strchr(used, letter) == NULL && n + 1 < USED)
+			used[n++] = (char)letter;
 		if ((status = take_option(c, letter, optarg)) != -1)
 			return status;
 	}
+	return -1;
+}
+
+static int
+means_nothing(const struct verb *verb, const char *used)
+{
+	for (; *used != '\0'; used++) {
+		if (strchr(verb->options, *used) != NULL)
+			continue;
+		say(NULL, "--%s: means nothing to %s: see --help", long_name(*used), verb->name);
+		return FAILED;
+	}
+	return -1;
+}
+
+/* What the words mean, or what to exit with. */
+static int
+take_words(struct ctl *c, const struct verb **verb, int argc, char **argv)
+{
+	char used[USED] = "";
+	int status = parse(c, NULL, used, argc, argv);
+
+	if (status != -1)
+		return status;
+	if (optind == argc) {
+		say(NULL, "which verb? list, show, ...: see --help");
+		return FAILED;
+	}
+	*verb = find_verb(argv[optind]);
+	if (*verb == NULL)
+		return unknown_verb(argv[optind]);
+	argc -= optind;
+	argv += optind;
+	optind = 0; /* begin anew */
+	if ((status = parse(c, *verb, used, argc, argv)) != -1)
+		return status;
 	c->word = argv + optind;
 	c->words = argc - optind;
-	return -1;
+	return means_nothing(*verb, used);
+}
+
+/* Cut short while we look: its pages are gone. */
+static void
+on_bus(int sig)
+{
+	static const char line[] = PROGRAM ": the limiter's file was cut short while it was in "
+					   "use\n";
+	ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
+
+	(void)sig;
+	(void)written;
+	_exit(FAILED);
 }
 
 int
 main(int argc, char **argv)
 {
 	struct ctl c = { .timeout_ns = NEVER, .last = NEVER };
-	const struct verb *verb;
+	const struct verb *verb = NULL;
 	int status;
 
 	setlocale(LC_CTYPE, "");
-	if (argc < 2) {
-		say(NULL, "which verb? list, show, ...: see --help");
+	signal(SIGBUS, on_bus);
+	c.file = calloc((size_t)argc + 1, sizeof(*c.file));
+	if (c.file == NULL) {
+		say(NULL, "no memory");
 		return FAILED;
 	}
-	if (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0) {
-		fputs(help, stdout);
-		return DONE;
-	}
-	if (strcmp(argv[1], "-V") == 0 || strcmp(argv[1], "--version") == 0) {
-		puts(PROGRAM " " VERSION);
-		return DONE;
-	}
-	verb = find_verb(argv[1]);
-	if (verb == NULL)
-		return bad("verb", argv[1], "unknown: see --help");
-	c.file = calloc((size_t)argc, sizeof(*c.file));
-	if (c.file == NULL)
-		return FAILED;
-	status = parse(&c, verb, argc - 1, argv + 1);
+	status = take_words(&c, &verb, argc, argv);
 	if (status == -1)
 		status = verb->run(&c);
 	free(c.file);

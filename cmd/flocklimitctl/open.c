@@ -9,34 +9,82 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "say.h"
+#include "text.h"
 
 static const struct flk_options existing = { .existing = true };
+
+/* What the name does not tell of the path: nothing where it is one. */
+static const char *
+where(const char *name, const char *path)
+{
+	if (strncmp(path, "./", 2) == 0 && strcmp(path + 2, name) == 0)
+		return "";
+	return strcmp(path, name) == 0 ? "" : path;
+}
+
+static int
+foreign(const char *name, const char *path)
+{
+	char user[40];
+	struct stat sb;
+
+	if (lstat(path, &sb) == -1)
+		say(name, "%s: %s", path, flk_strerror(-FLK_FOREIGN));
+	else
+		say(name,
+		    "%s: belongs to user %s: run flocklimitctl as that user, say by sudo -u %s",
+		    path, user_name(sb.st_uid, false, user), user);
+	return FAILED;
+}
 
 int
 refuse(const char *name, const char *path, struct flk *f, int code)
 {
+	const char *at = where(name, path), *colon = *at != '\0' ? ": " : "";
+
 	switch (-code) {
 	case ENOENT:
-		say(name, "there is no such limiter (%s): flocklimitctl list shows those there are",
-		    path);
+		if (*at == '\0')
+			say(name, "there is no limiter in this path");
+		else
+			say(name,
+			    "there is no such limiter (%s): flocklimitctl list shows those "
+			    "there are",
+			    path);
 		return NO;
 	case FLK_DAMAGED:
 		say(name,
-		    "%s: it is damaged: flocklimitctl check tells how, and check --repair mends it",
-		    path);
+		    "%s%sis damaged: flocklimitctl check --repair mends it, or, when nobody "
+		    "has it open any more, flocklimitctl rm removes it",
+		    at, colon);
 		return FAILED;
+	case FLK_FOREIGN:
+		return foreign(name, path);
 	case FLK_STUCK:
 		say_stuck(name, f != NULL ? flk_stuck_pid(f) : 0);
 		return FAILED;
 	case FLK_GONE:
-		say(name, "%s: it was removed", path);
+		say(name, "%s%sit was removed", at, colon);
 		return NO;
+	case EACCES:
+	case EPERM:
+		say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
+		return FAILED;
 	default:
-		say(name, "%s: %s", path, flk_strerror(code));
+		say(name, "%s%s%s", at, colon, flk_strerror(code));
 		return FAILED;
 	}
+}
+
+bool
+is_named(const struct ctl *c)
+{
+	if (c->files == 0 && c->words == 0)
+		say(NULL, "which limiter? NAME, or --file PATH: see --help");
+	return c->files + c->words > 0;
 }
 
 const char *
@@ -45,14 +93,38 @@ name_of(const struct ctl *c)
 	return c->files > 0 ? c->file[0] : c->word[0];
 }
 
-/* flk_attach takes what has a slash for a path. */
+/* What flk_attach is given, which takes what has a slash for a path; NULL, and it was said why. */
 static const char *
 as_path(const char *file, char path[PATH_MAX])
 {
+	if (*file == '\0') {
+		say(NULL, "--file '': which path?");
+		return NULL;
+	}
+	if (strlen(file) + 3 > PATH_MAX) {
+		say(NULL, "--file '%.60s...': %s", file, strerror(ENAMETOOLONG));
+		return NULL;
+	}
 	if (strchr(file, '/') != NULL)
 		return file;
 	snprintf(path, PATH_MAX, "./%s", file);
 	return path;
+}
+
+static const char *
+as_name(const char *word, char path[PATH_MAX])
+{
+	int error = flk_locate(word, path, PATH_MAX);
+
+	if (strchr(word, '/') != NULL)
+		say(NULL, "'%s': not a limiter's name; for a path: --file", word);
+	else if (error == -ENAMETOOLONG)
+		say(NULL, "FLOCKLIMIT_DIR: %s", strerror(ENAMETOOLONG));
+	else if (error != 0)
+		say(NULL, "'%s': %s", word, flk_strerror(error));
+	else
+		return word;
+	return NULL;
 }
 
 static const struct flk_options *
@@ -77,40 +149,43 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 		say(NULL, "--file: one limiter only, please");
 		return NULL;
 	}
-	if (!by_file && c->words == 0) {
-		say(NULL, "which limiter? NAME, or --file PATH: see --help");
+	if (!is_named(c))
 		return NULL;
-	}
-	name = by_file ? as_path(c->file[0], room) : c->word[0];
+	name = by_file ? as_path(c->file[0], room) : as_name(c->word[0], room);
 	*rest = c->word + !by_file;
 	*rests = c->words - !by_file;
-	if (!by_file && strchr(name, '/') != NULL) {
-		say(NULL, "'%s': not a limiter's name; for a path: --file", name);
+	if (name == NULL)
 		return NULL;
-	}
 	error = flk_attach(&f, name, how(c));
-	if (error == -FLK_BADNAME) {
-		say(NULL, "'%s': %s", name, flk_strerror(error));
-	} else if (error != 0) {
-		if (flk_locate(name, path, sizeof(path)) != 0)
-			snprintf(path, sizeof(path), "%s", name);
+	if (error != 0) {
+		flk_locate(name, path, sizeof(path));
 		*status = refuse(name_of(c), path, NULL, error);
 	}
 	return f;
 }
 
+bool
+is_one(const struct ctl *c)
+{
+	int named = c->files > 0 ? 0 : 1;
+
+	if (c->files > 1)
+		say(NULL, "--file: one limiter only, please");
+	else if (c->words > named)
+		say(NULL, "'%s': one limiter only, please", c->word[named]);
+	else
+		return is_named(c);
+	return false;
+}
+
 struct flk *
 open_only(const struct ctl *c, int *status)
 {
-	int named = c->files > 0 ? 0 : 1, rests;
 	char **rest;
+	int rests;
 
-	if (c->words > named) {
-		say(NULL, "'%s': one limiter only, please", c->word[named]);
-		*status = FAILED;
-		return NULL;
-	}
-	return open_named(c, &rest, &rests, status);
+	*status = FAILED;
+	return is_one(c) ? open_named(c, &rest, &rests, status) : NULL;
 }
 
 /* ---- many ---- */
@@ -120,10 +195,12 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 {
 	char path[PATH_MAX];
 	struct flk *f = NULL;
-	int error = flk_attach(&f, name, how(c)), status;
+	int error, status;
 
-	if (flk_locate(name, path, sizeof(path)) != 0)
-		snprintf(path, sizeof(path), "%s", name);
+	if (name == NULL)
+		return FAILED;
+	error = flk_attach(&f, name, how(c));
+	flk_locate(name, path, sizeof(path));
 	status = each(c, shown, path, f, error, ctx);
 	flk_detach(f);
 	return status;
@@ -144,7 +221,7 @@ visit_directory(const struct ctl *c, each_limiter *each, void *ctx)
 	char dir[PATH_MAX];
 	int n, i, s, status = DONE;
 
-	if (flk_locate("x", dir, sizeof(dir)) != 0)
+	if (as_name("x", dir) == NULL)
 		return FAILED;
 	*strrchr(dir, '/') = '\0';
 	n = scandir(dir[0] != '\0' ? dir : "/", &entry, is_limiter_name, alphasort);
@@ -172,7 +249,7 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 	if (c->files == 0 && c->words == 0)
 		return visit_directory(c, each, ctx);
 	for (i = 0; i < c->words; i++) {
-		s = visit(c, c->word[i], c->word[i], each, ctx);
+		s = visit(c, as_name(c->word[i], room), c->word[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	for (i = 0; i < c->files; i++) {

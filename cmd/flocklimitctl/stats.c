@@ -19,7 +19,8 @@ struct collected {
 	size_t n;
 	struct limiter {
 		char *name;
-		struct flk_snapshot *s;
+		struct flk_snapshot *s; /* NULL: it can't be looked at */
+		int error;
 	} * limiter;
 };
 
@@ -33,17 +34,19 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 
 	if (error == 0)
 		error = flk_snapshot(f, &s);
-	if ((error == -ENOENT || error == -FLK_GONE) && c->words + c->files == 0)
-		return DONE;
-	if (error != 0)
+	/* Of all that are there, one that is damaged must not hide the others: a metric tells. */
+	if (error != 0 && c->words + c->files > 0)
 		return refuse(name, path, f, error);
+	if (error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
+	    error == -FLK_NOTFILE || error == -FLK_SYMLINK)
+		return DONE;
 	more = reallocarray(all->limiter, all->n + 1, sizeof(*more));
 	if (more == NULL) {
 		free(s);
 		return refuse(name, path, f, -ENOMEM);
 	}
 	all->limiter = more;
-	more[all->n++] = (struct limiter){ .name = strdup(name), .s = s };
+	more[all->n++] = (struct limiter){ .name = strdup(name), .s = s, .error = error };
 	return DONE;
 }
 
@@ -157,9 +160,25 @@ print_metric(const struct collected *all, const struct metric *m)
 	printf("# HELP flocklimit_%s %s\n# TYPE flocklimit_%s %s\n", m->name, m->help, m->name,
 	       m->type);
 	for (i = 0; i < all->n; i++) {
+		if (all->limiter[i].s == NULL)
+			continue;
 		printf("flocklimit_%s", m->name);
 		print_labels(all->limiter[i].name, "");
 		printf("%.15g\n", m->value(all->limiter[i].s));
+	}
+}
+
+static void
+print_usable(const struct collected *all)
+{
+	size_t i;
+
+	puts("# HELP flocklimit_usable 0 where the limiter can't be looked at: it is damaged, say."
+	     "\n# TYPE flocklimit_usable gauge");
+	for (i = 0; i < all->n; i++) {
+		printf("flocklimit_usable");
+		print_labels(all->limiter[i].name, "");
+		puts(all->limiter[i].s != NULL ? "1" : "0");
 	}
 }
 
@@ -193,16 +212,21 @@ print_text(const struct collected *all)
 {
 	size_t i;
 
+	print_usable(all);
 	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
 		print_metric(all, &metrics[i]);
 	puts("# HELP flocklimit_wait_seconds How long takers waited for their permit.\n"
 	     "# TYPE flocklimit_wait_seconds histogram");
 	for (i = 0; i < all->n; i++)
-		print_histogram("wait_seconds", all->limiter[i].name, &all->limiter[i].s->waited);
+		if (all->limiter[i].s != NULL)
+			print_histogram("wait_seconds", all->limiter[i].name,
+					&all->limiter[i].s->waited);
 	puts("# HELP flocklimit_hold_seconds How long permits were held.\n"
 	     "# TYPE flocklimit_hold_seconds histogram");
 	for (i = 0; i < all->n; i++)
-		print_histogram("hold_seconds", all->limiter[i].name, &all->limiter[i].s->held);
+		if (all->limiter[i].s != NULL)
+			print_histogram("hold_seconds", all->limiter[i].name,
+					&all->limiter[i].s->held);
 }
 
 static json_t *
@@ -231,13 +255,17 @@ print_json(const struct collected *all)
 		const struct flk_snapshot *s = all->limiter[i].s;
 		json_t *o = json_object();
 		json_put(o, "name", json_text(all->limiter[i].name));
+		json_array_append_new(array, o);
+		if (s == NULL) {
+			json_unusable(o, all->limiter[i].error);
+			continue;
+		}
 		json_limiter(o, s);
 		json_put(o, "holders", json_integer(s->holders));
 		json_put(o, "waiters", json_integer(s->waiters));
 		json_put(o, "totals", json_totals(s));
 		json_put(o, "waited", json_buckets(&s->waited));
 		json_put(o, "held", json_buckets(&s->held));
-		json_array_append_new(array, o);
 	}
 	json_print(array);
 }
@@ -251,7 +279,7 @@ stats(const struct ctl *c)
 
 	if (c->json)
 		print_json(&all);
-	else
+	else if (all.n > 0 || status == DONE)
 		print_text(&all);
 	for (i = 0; i < all.n; i++) {
 		free(all.limiter[i].name);

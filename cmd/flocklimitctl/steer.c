@@ -12,19 +12,29 @@
 #include "parse.h"
 #include "say.h"
 
-/* One call on one limiter. */
-static int
-apply(const struct ctl *c, int (*change)(struct flk *))
-{
-	struct flk *f;
-	int status, error;
+struct change {
+	int (*make)(struct flk *);
+};
 
-	if ((f = open_only(c, &status)) == NULL)
-		return status;
-	error = change(f);
-	status = error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
-	flk_detach(f);
-	return status;
+static int
+apply_to_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	     void *ctx)
+{
+	const struct change *change = ctx;
+
+	(void)c;
+	if (error == 0)
+		error = change->make(f);
+	return error == 0 ? DONE : refuse(name, path, f, error);
+}
+
+/* One call on each that is named. */
+static int
+apply(const struct ctl *c, int (*make)(struct flk *))
+{
+	struct change change = { .make = make };
+
+	return is_named(c) ? for_each(c, apply_to_one, &change) : FAILED;
 }
 
 int
@@ -88,8 +98,12 @@ limit(const struct ctl *c)
 	if (f == NULL)
 		return status;
 	if (rests != 1 || !parse_limit(rest[0], &to)) {
-		say(NULL, "limit %s '%s': one of a number from 0 to %u, N%% of the CPUs, or auto",
-		    name_of(c), rests > 0 ? rest[rests - 1] : "", FLK_MAX_UNITS);
+		say(name_of(c), "limit%s%s%s: %s number from 0 to %u, N%% of the CPUs, or auto",
+		    rests > 0 ? " '" : "", rests > 0 ? rest[rests - 1] : "", rests > 0 ? "'" : "",
+		    rests > 1    ? "one only, a"
+		    : rests == 1 ? "not a"
+				 : "to what? A",
+		    FLK_MAX_UNITS);
 		status = FAILED;
 	} else {
 		error = flk_override(f, to);
@@ -123,7 +137,9 @@ wait_for(const struct ctl *c)
 		status = NO;
 	else
 		status = error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
-	flk_taker_free(t);
+	/* Where the file was cut short, there is nothing left to leave. */
+	if (error != -FLK_DAMAGED)
+		flk_taker_free(t);
 	flk_detach(f);
 	return status;
 }

@@ -154,6 +154,12 @@ table_print(struct table *t, const char *indent)
 	}
 }
 
+size_t
+table_rows(const struct table *t)
+{
+	return t->rows - 1;
+}
+
 void
 table_free(struct table *t)
 {

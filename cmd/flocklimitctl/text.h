@@ -19,6 +19,7 @@ struct table *table_new(const char *titles);
 void table_cell(struct table *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_colour(struct table *t, const char *sgr); /* of the row under way; "31" */
 void table_print(struct table *t, const char *indent);
+size_t table_rows(const struct table *t); /* without the titles */
 void table_free(struct table *t);
 
 /* stdout is a terminal, and nobody said NO_COLOR. */

@@ -1,0 +1,98 @@
+/*
+ * rm.c - removing limiters that nobody uses.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "say.h"
+#include "who.h"
+
+static int
+in_use(const char *name, const char *path)
+{
+	char pids[200] = "";
+	pid_t pid[HEIRS];
+	struct stat file;
+	size_t n = 0, i, at = 0;
+
+	if (stat(path, &file) == 0)
+		n = who_has_open(&file, pid, HEIRS);
+	for (i = 0; i < n && at + 20 < sizeof(pids); i++)
+		at += (size_t)snprintf(pids + at, sizeof(pids) - at, " %d", (int)pid[i]);
+	say(name, "%s: it can't be used any more, but processes have it open%s%s: let them end",
+	    path, n > 0 ? ":" : "", pids);
+	return NO;
+}
+
+/* What can't be opened as a limiter has nobody in it who could be asked; the kernel is. */
+static int
+discard(const struct ctl *c, const char *name, const char *path, int opening)
+{
+	int error = flk_discard(strchr(path, '/') != NULL ? path : name);
+
+	if (error == 0)
+		return DONE;
+	if (c->idle && (error == -FLK_BUSY || error == -ENOENT))
+		return DONE;
+	if (error == -FLK_BUSY)
+		return in_use(name, path);
+	if (error == -ENOTSUP || error == -EACCES) {
+		say(name,
+		    "%s: %s; whether anybody has it open can't be told here (%s): rm(1) it when "
+		    "nobody does",
+		    path, flk_strerror(opening), strerror(-error));
+		return FAILED;
+	}
+	return refuse(name, path, NULL, error);
+}
+
+static int
+remove_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	   void *ctx)
+{
+	(void)ctx;
+	if (f != NULL)
+		error = c->idle ? flk_remove_unused(f) : flk_remove(f);
+	switch (-error) {
+	case 0:
+		return DONE;
+	case FLK_BUSY:
+	case FLK_GONE:
+		if (c->idle)
+			return DONE;
+		break;
+	case FLK_NOTLIMITER:
+	case FLK_NOTFILE:
+	case FLK_SYMLINK:
+	case FLK_FOREIGN: /* none of our limiters */
+		if (c->idle && c->words + c->files == 0)
+			return DONE;
+		break;
+	case FLK_DAMAGED:
+	case FLK_VERSION:
+	case ENOENT: /* empty, or of another boot */
+		if (f == NULL)
+			return discard(c, name, path, error);
+		break;
+	default:
+		break;
+	}
+	if (error != -FLK_BUSY)
+		return refuse(name, path, f, error);
+	say(name, "somebody holds or waits: flocklimitctl show tells who");
+	return NO;
+}
+
+int
+remove_it(const struct ctl *c)
+{
+	if (!c->idle && c->words + c->files == 0) {
+		say(NULL, "rm: which limiters? NAME..., or --idle for all that nobody uses");
+		return FAILED;
+	}
+	return for_each(c, remove_one, NULL);
+}

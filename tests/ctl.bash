@@ -30,6 +30,8 @@ waiting() { [ "$(ctl show --json x | jq '.waiters | length')" = "$1" ]; }
 
 holding() { [ "$(ctl show --json x 2>/dev/null | jq '.holders | length')" = "$1" ]; }
 
+field_is() { [ "$(field "$1")" = "$2" ]; }
+
 # become PID: the taker in the first slot of x calls itself so.
 become() {
 	patch limiters/x $((4096 + 4160 * 64 + 116)) \

@@ -99,18 +99,15 @@ load ctl.bash
 
 @test "wait: newcomers do not keep it" {
 	hold a -N x -n 2
-	background newcomers sh -c 'until [ -e enough ]; do "$FLOCKLIMIT" -N x -n 2 sh -c "echo >>came"; done'
-	eventually test -s came
 	background wait "$CTL" wait x
-	seen=$(wc -l <came)
-	eventually sh -c '[ "$(wc -l <came)" -gt "$1" ]' sh $((seen + 5))
+	eventually field_is .totals.last_ticket 2
+	hold b -N x -n 2
 	is_state SR "${pids[wait]}"
 	let_go a
+	eventually is_gone "${pids[wait]}"
 	ended wait
 	[ "$status" -eq 0 ]
-	kill -0 "${pids[newcomers]}"
-	: >enough
-	ended newcomers
+	holding 1
 }
 
 @test "cancel: a waiter hears by whom; the next moves up" {
@@ -264,6 +261,7 @@ load ctl.bash
 	eventually has_lines 2 log.out
 	eventually is_state S "${pids[log]}"
 	ctl rm x
+	eventually is_gone "${pids[log]}"
 	ended log
 	[ "$status" -eq 1 ]
 	[ "$(cat log.err)" = "flocklimitctl: x: $T/limiters/x: it was removed" ]

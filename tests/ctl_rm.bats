@@ -105,7 +105,8 @@ load ctl.bash
 		echo "$text" >text
 		ctl_line 125 rm -f text
 	done
-	head -c 300000 /dev/zero >zeros
+	# Zeros of this size may become a limiter, but may be anything else.
+	head -c 4096 /dev/zero >zeros
 	ctl_line 125 rm -f zeros
 	ln -s text link
 	ctl_line 125 rm -f link

@@ -141,7 +141,7 @@ load ctl.bash
 	rm limiters/x
 	hold a -N x -n 1
 	background wait "$CTL" wait x -t 1s
-	eventually test "$(ctl wait x -t 0 || echo "$?")" = 1
+	eventually field_is .totals.last_ticket 2
 	truncate -s 0 limiters/x
 	ended wait
 	[ "$status" -eq 125 ]
@@ -294,7 +294,7 @@ os.kill(os.getpid(), signal.SIGTSTP)'
 @test "show: a command that runs in its taker's place" {
 	background a "$FLOCKLIMIT" -N x -n 1 -F sleep 1000
 	eventually holding 1
-	eventually test "$(field '.holders[0] | [.pid, .command_pid, .orphan, .stopped]')" = \
+	eventually field_is '.holders[0] | [.pid, .command_pid, .orphan, .stopped]' \
 		"[${pids[a]},${pids[a]},false,false]"
 	kill -STOP "${pids[a]}"
 	eventually is_state T "${pids[a]}"

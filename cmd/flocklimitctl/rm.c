@@ -36,7 +36,7 @@ discard(const struct ctl *c, const char *name, const char *path, int opening)
 
 	if (error == 0)
 		return DONE;
-	if (c->idle && (error == -FLK_BUSY || error == -ENOENT))
+	if (c->idle && (error == -FLK_BUSY || error == -ENOENT || error == -FLK_NOTLIMITER))
 		return DONE;
 	if (error == -FLK_BUSY)
 		return in_use(name, path);

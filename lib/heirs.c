@@ -74,7 +74,8 @@ is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
 		close(fd);
 		return false;
 	}
-	while (!found && (entry = readdir(fds)) != NULL)
+	/* Of a directory that nobody else reads. */
+	while (!found && (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		found = isdigit((unsigned char)entry->d_name[0]) &&
 			is_guard(proc, pid, entry->d_name, limiter, byte);
 	closedir(fds);
@@ -91,7 +92,7 @@ flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 
 	if (proc == NULL || fstat(f->file.fd, &limiter) == -1)
 		room = 0;
-	while (n < room && (entry = readdir(proc)) != NULL)
+	while (n < room && (entry = readdir(proc)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		if (isdigit((unsigned char)entry->d_name[0]) &&
 		    is_heir(dirfd(proc), entry->d_name, &limiter, (uint64_t)GUARD_BASE + slot))
 			pid[n++] = (pid_t)atoi(entry->d_name);

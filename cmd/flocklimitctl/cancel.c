@@ -52,15 +52,15 @@ still_holds(struct flk *f, const struct flk_entry *e)
 
 /* ---- signals ---- */
 
-/* Who has the guard by now; *is_one: also this process. */
+/* Who has the guard by now, and whether that one is among them. */
 static size_t
-heirs_of(struct flk *f, const struct flk_entry *e, pid_t pid[HEIRS], pid_t one, bool *is_one)
+heirs_of(struct flk *f, const struct flk_entry *e, pid_t pid[HEIRS], pid_t one, bool *among)
 {
 	size_t n = flk_heirs(f, e->slot, pid, HEIRS), i;
 
-	*is_one = false;
+	*among = false;
 	for (i = 0; i < n; i++)
-		*is_one |= pid[i] == one;
+		*among |= pid[i] == one;
 	return n;
 }
 
@@ -71,13 +71,13 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 	pid_t heir[HEIRS], parent;
 	struct flk_permit permit;
 	struct stat file;
-	bool is_one;
+	bool among;
 	char state;
 
 	if (e->orphan) {
-		heirs_of(f, e, heir, pid, &is_one);
+		heirs_of(f, e, heir, pid, &among);
 		/* The slot may be another's by now, and so its heirs. */
-		return is_one && flk_holds(f, e->slot, e->ticket, &permit) ? 1 : 0;
+		return among && flk_holds(f, e->slot, e->ticket, &permit) ? 1 : 0;
 	}
 	if (pid != (pid_t)e->pid &&
 	    (!process_stat(pid, &state, &parent) || parent != (pid_t)e->pid))

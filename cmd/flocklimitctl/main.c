@@ -92,7 +92,7 @@ find_verb(const char *name)
 static unsigned
 distance(const char *a, const char *b)
 {
-	unsigned d[16][16], i, j, least;
+	unsigned d[16][16] = { { 0 } }, i, j, least;
 	size_t m = strlen(a), n = strlen(b);
 
 	if (m > 15 || n > 15)

@@ -295,7 +295,7 @@ load ctl.bash
 
 @test "a killed wrapper is in the log" {
 	hold a -N x -n 1
-	kill -KILL "$(up a)" "${pids[a]}"
+	kill -KILL "${pids[a]}" "$(up a)"
 	ended a
 	"$FLOCKLIMIT" -N x true
 	run -0 ctl log x

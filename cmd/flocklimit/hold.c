@@ -140,13 +140,36 @@ detach(void)
 		return;
 }
 
+static _Atomic bool let_go;
+
+static void
+on_term(int sig)
+{
+	(void)sig;
+	let_go = true;
+}
+
+/* To die by the signal would do, but then the history had it that the keeper was killed. */
+static void
+until_it_ends(void)
+{
+	struct pollfd polls = { .fd = holder_fd, .events = POLLIN };
+	struct sigaction handle = { .sa_handler = on_term };
+	sigset_t mask;
+
+	sigfillset(&handle.sa_mask);
+	sigaction(SIGTERM, &handle, NULL);
+	sigfillset(&mask);
+	sigdelset(&mask, SIGTERM);
+	while (!let_go && ppoll(&polls, 1, NULL, &mask) == -1 && errno == EINTR)
+		;
+}
+
 int
 hold_keep(struct flk_taker *t)
 {
-	struct pollfd polls = { .fd = holder_fd, .events = POLLIN };
 	struct flk_permit permit;
 	char text[32];
-	sigset_t mask;
 	int n;
 
 	/* From here on the asker may end; if it has, the write below fails. */
@@ -157,11 +180,7 @@ hold_keep(struct flk_taker *t)
 	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", permit.ticket);
 	if (write(ticket_fd, text, (size_t)n) == n) {
 		close(ticket_fd);
-		signal(SIGTERM, SIG_DFL);
-		sigfillset(&mask);
-		sigdelset(&mask, SIGTERM);
-		while (ppoll(&polls, 1, NULL, &mask) == -1 && errno == EINTR)
-			;
+		until_it_ends();
 	}
 	flk_release(t);
 	return 0;

@@ -161,6 +161,25 @@ places() {
 	run -1 env LC_ALL=C grep -P '[^\x20-\x7e\n]' x.txt
 }
 
+@test "what is written stays in the picture, and every class has its look" {
+	need_xmllint
+	local name class
+	name=$(printf 'n%.0s' {1..64})
+	"$FLOCKLIMIT" -N "$name" -n 2 true
+	# Right at the end: there is room for the words only on the left of it.
+	"$CTL" limit "$name" 123456789
+	"$CTL" gantt "$name" >x.svg
+	[ "$(xpath 'string(/s:svg/s:title)' x.svg)" = "$name" ]
+	[[ $(xpath 'string(//s:text[contains(@class, "name")])' x.svg) == $'\xe2\x80\xa6'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn* ]]
+	[ "$(xpath 'string(//s:text[@class="note e"])' x.svg)" = "limit 123456789" ]
+	eventful
+	"$CTL" gantt x >>x.svg
+	for class in $(grep -oE 'class="[^"]*"' x.svg | cut -d'"' -f2 | tr ' ' '\n' | sort -u); do
+		echo "$class"
+		[ "$class" = hold ] || grep -m 1 '<style>' x.svg | grep -qE "\\.${class}[,{]"
+	done
+}
+
 # same FILE FILE: one picture, but for the last digit of a time: two runs read the clock twice.
 same() {
 	tr -d 0-9 <"$1" | cmp - <(tr -d 0-9 <"$2")
@@ -235,7 +254,7 @@ same() {
 	[[ $(head -n 1 x.txt) == "x: 9 tickets"* ]]
 	[[ $(cat x.txt) == *"# exit 0: 3  x exit not 0: 1  s signal: 1  t run timeout: 1  k reaped: 1"* ]]
 	[[ $(grep ^limit x.txt) =~ 2-+1-*2-* ]]
-	[[ $(grep '^seat 0' x.txt) =~ ^'seat 0   >>>>>>>>' ]]
+	[[ $(grep '^seat 0' x.txt) =~ ^'seat 0   >1 sh>>>>>' ]]
 	LC_ALL=C.UTF-8 "$CTL" gantt x --text | grep -q $'^seat 0   \xe2\x96\x91'
 	run -1 grep $'\e' x.txt
 }

@@ -153,6 +153,7 @@ draw_limit(const struct page *p)
 struct cell {
 	uint32_t turn; /* 1 +; 0: nobody */
 	uint64_t ns;   /* how much of the column */
+	char letter;   /* written there; 0: none */
 };
 
 static void
@@ -167,6 +168,36 @@ fill_cells(const struct page *p, const struct turn *t, uint32_t number, struct c
 		ns = end > begin ? end - begin : 0;
 		if (cell[k].turn == 0 || ns > cell[k].ns)
 			cell[k] = (struct cell){ .turn = number, .ns = ns };
+	}
+}
+
+/* "12 cc", or "12", or nothing, with some of the bar on either side. */
+static void
+name_bar(const struct turn *t, struct cell *cell, unsigned columns)
+{
+	char name[24 + FLK_COMMAND];
+	size_t n, number, k;
+
+	n = number = (size_t)snprintf(name, 24, "%" PRIu64, t->ticket);
+	name[n++] = ' ';
+	for (k = 0; t->command[k] > ' ' && t->command[k] < 0x7f; k++)
+		name[n++] = t->command[k];
+	if (n + 2 > columns || k == 0)
+		n = number;
+	for (k = 0; k < n && n + 2 <= columns; k++)
+		cell[1 + k].letter = name[k];
+}
+
+static void
+name_bars(const struct page *p, struct cell *cell)
+{
+	unsigned from, to;
+
+	for (from = 0; from < p->columns; from = to) {
+		for (to = from + 1; to < p->columns && cell[to].turn == cell[from].turn; to++)
+			;
+		if (cell[from].turn != 0)
+			name_bar(&p->l->turn[cell[from].turn - 1], cell + from, to - from);
 	}
 }
 
@@ -186,15 +217,20 @@ glyph(const struct page *p, const struct cell *cell, unsigned k)
 static void
 draw_cells(const struct page *p, const struct cell *cell)
 {
-	const char *sgr, *now = "";
+	char sgr[16], now[16] = "";
 	unsigned k;
 
 	for (k = 0; k < p->columns; k++) {
-		sgr = cell[k].turn != 0 ? look[p->l->turn[cell[k].turn - 1].outcome].sgr : "";
+		snprintf(sgr, sizeof(sgr), "%s%s",
+			 cell[k].turn != 0 ? look[p->l->turn[cell[k].turn - 1].outcome].sgr : "",
+			 cell[k].letter != 0 ? ";7" : "");
 		if (p->colour && strcmp(sgr, now) != 0)
-			fprintf(p->out, "\033[%sm", sgr);
-		now = sgr;
-		fputs(cell[k].turn != 0 ? glyph(p, cell, k) : " ", p->out);
+			fprintf(p->out, "\033[0;%sm", sgr);
+		memcpy(now, sgr, sizeof(now));
+		if (cell[k].letter != 0)
+			fputc(cell[k].letter, p->out);
+		else
+			fputs(cell[k].turn != 0 ? glyph(p, cell, k) : " ", p->out);
 	}
 	fputs(p->colour && *now != '\0' ? "\033[m\n" : "\n", p->out);
 }
@@ -215,6 +251,7 @@ draw_seats(const struct page *p)
 				fill_cells(p, &l->turn[i], (uint32_t)i + 1, cell);
 		snprintf(label, sizeof(label), "seat %u", seat);
 		put_label(p, label);
+		name_bars(p, cell);
 		draw_cells(p, cell);
 	}
 }

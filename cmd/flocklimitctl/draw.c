@@ -67,10 +67,10 @@ draw_bar(int y, const struct flk_snapshot *s)
 	if (filled > width)
 		filled = width;
 	mvaddch(y, 0, '[');
-	attron(A_REVERSE);
+	attron(A_BOLD);
 	for (k = 0; k < filled; k++)
-		mvaddch(y, 1 + k, ' ');
-	attroff(A_REVERSE);
+		mvaddch(y, 1 + k, '|');
+	attroff(A_BOLD);
 	for (; k < width; k++)
 		mvaddch(y, 1 + k, '.');
 	mvaddch(y, 1 + width, ']');

@@ -5,56 +5,49 @@
  * the line of those who wait.  The colours are those of Okabe and Ito, which people who see few
  * colours can tell apart.
  */
-#include "picture.h"
+#include "svg.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "text.h"
 #include "xml.h"
 
-#define WIDTH  960
-#define LEFT   52.0
-#define RIGHT  888.0
-#define STRIP  64.0 /* height of the panel of units */
-#define GAP    28.0 /* between two panels: the next one's heading */
-#define LETTER 6.2  /* about as wide, of the small ones */
+#define WIDTH   960
+#define GAP     28.0 /* between two panels: the next one's heading */
+#define CAPITAL 9.4  /* about as wide, of the limiter's name */
 
-struct svg {
-	FILE *out;
-	const struct lanes *l;
-	struct axis axis;
-	double strip, seats, line, bottom; /* where each part begins */
-	double lane, row;                  /* how high each is */
-	uint64_t units;                    /* at the top of the strip */
-	uint32_t heaviest;
-};
-
+/* What is written between the panels keeps the lines behind it away from its letters. */
 static const char style[] =
     "text{font:11px system-ui,-apple-system,\"Segoe UI\",Helvetica,Arial,sans-serif;fill:#57606a}"
     ".name{font-size:15px;font-weight:600;fill:#1f2328}.e{text-anchor:end}.m{text-anchor:middle}"
-    ".in{font-size:10px;fill:#fff;pointer-events:none}.ink{font-size:10px;fill:#1f2328;"
-    "pointer-events:none}.red{fill:#cf222e}"
+    ".head,.note{paint-order:stroke;stroke:#fff;stroke-width:3px}.note{font-size:10px;fill:#1f2328}"
+    ".in,.ink,.on,.off{font-size:10px;pointer-events:none}.in,.off{fill:#fff}.ink,.on{fill:#1f2328}"
+    ".red{fill:#cf222e}.page{fill:#fff;stroke:#d0d7de}"
     ".hold:hover,.wait:hover{stroke:#1f2328;stroke-width:1.5}"
     ".well{fill:#0072b2}.badly{fill:#e69f00}.signaled{fill:#d55e00}.late{fill:#cc79a7}"
     ".reaped{fill:#1f2328}.untold{fill:#009e73}.running{fill:#56b4e9}"
     ".wait{fill:#c8ced5}.out{fill:#8c959f}.used{fill:#d5e3ee;stroke:#7a9cb8}"
     ".limit{fill:none;stroke:#cf222e;stroke-width:1.5}.room{fill:none;stroke:#cf222e;"
     "stroke-dasharray:2 2}"
-    ".band{fill:#f3f5f7}.grid{fill:none;stroke:#e1e5ea}.mark{stroke:#57606a;stroke-dasharray:3 2}";
+    ".band{fill:#f3f5f7}.grid{fill:none;stroke:#e1e5ea}.mark{stroke:#57606a;stroke-dasharray:3 2}"
+    "@media(prefers-color-scheme:dark){.page{fill:#0d1117;stroke:#30363d}text{fill:#9198a1}"
+    ".head,.note{stroke:#0d1117}.off{fill:#0d1117}.name,.note,.on,.reaped{fill:#f0f6fc}"
+    ".wait{fill:#3d444d}.out{fill:#6e7681}.used{fill:#1b3347;stroke:#4f7ca0}.red{fill:#ff7b72}"
+    ".limit,.room{stroke:#ff7b72}.band{fill:#161b22}.grid{stroke:#262c36}.mark{stroke:#9198a1}"
+    ".hold:hover,.wait:hover{stroke:#f0f6fc}}";
 
 static const struct {
 	const char *class, *ink; /* of the bar, and of what is written on it */
 } look[OUTCOMES] = {
 	[WELL] = { "well", "in" },         [BADLY] = { "badly", "ink" },
 	[SIGNALED] = { "signaled", "in" }, [LATE] = { "late", "ink" },
-	[REAPED] = { "reaped", "in" },     [UNTOLD] = { "untold", "in" },
+	[REAPED] = { "reaped", "off" },    [UNTOLD] = { "untold", "ink" },
 	[RUNNING] = { "running", "ink" },
 };
 
-static void
-put_label(const struct svg *v, double x, double y, const char *class, const char *text)
+void
+svg_label(const struct svg *v, double x, double y, const char *class, const char *text)
 {
 	xml_number(v->out, "<text x=\"", x);
 	xml_number(v->out, "\" y=\"", y);
@@ -73,22 +66,14 @@ x_of(const struct svg *v, double since_s)
 	return LEFT + (RIGHT - LEFT) * since_s / (v->axis.to - v->axis.from);
 }
 
-static double
-x_of_ns(const struct svg *v, uint64_t when_ns)
+double
+svg_x(const struct svg *v, uint64_t when_ns)
 {
 	uint64_t from = v->l->from_ns, to = v->l->to_ns;
 
 	if (when_ns <= from)
 		return LEFT;
 	return x_of(v, (double)((when_ns < to ? when_ns : to) - from) / 1e9);
-}
-
-static double
-y_of(const struct svg *v, uint64_t units)
-{
-	double share = (double)units / (double)v->units;
-
-	return v->strip + STRIP * (1 - (share < 1 ? share : 1));
 }
 
 static void
@@ -100,7 +85,7 @@ lay_out(struct svg *v)
 	v->axis = axis_of(l, 9);
 	v->lane = l->seats <= 8 ? 24 : l->seats <= 20 ? 16 : l->seats <= 64 ? 9 : 576.0 / l->seats;
 	v->row = l->rows <= 8 ? 14 : l->rows <= 200 ? 100.0 / l->rows + 1 : 300.0 / l->rows;
-	v->strip = 96;
+	v->strip = 102;
 	v->seats = v->strip + STRIP + GAP;
 	v->line = v->seats + v->lane * l->seats + (l->seats > 0 ? GAP : 0);
 	v->bottom = l->rows > 0 ? v->line + v->row * l->rows : v->line - GAP;
@@ -116,6 +101,24 @@ lay_out(struct svg *v)
 
 /* ---- around ---- */
 
+/* Of a long one, the end: that of a path tells more than its beginning. */
+static void
+put_name(const struct svg *v, const char *name, double width)
+{
+	char text[FLK_NAME_MAX + 8];
+
+	if (CAPITAL * (double)xml_letters(name) <= width) {
+		svg_label(v, LEFT, 29, "name", name);
+		return;
+	}
+	while (CAPITAL * (double)(xml_letters(name) + 1) > width)
+		do
+			name++;
+		while (((unsigned char)*name & 0xc0) == 0x80);
+	snprintf(text, sizeof(text), "\xe2\x80\xa6%s", name);
+	svg_label(v, LEFT, 29, "name", text);
+}
+
 static void
 draw_frame(const struct svg *v, const char *name)
 {
@@ -128,12 +131,12 @@ draw_frame(const struct svg *v, const char *name)
 		WIDTH, height, WIDTH, height);
 	xml_text(v->out, name);
 	fprintf(v->out, "</title>\n<style>%s</style>\n", style);
-	fprintf(v->out, "<path fill=\"#fff\" stroke=\"#d0d7de\" d=\"M.5 .5h%dv%dh-%dz\"/>\n",
-		WIDTH - 1, height - 1, WIDTH - 1);
-	put_label(v, LEFT, 29, "name", name);
+	fprintf(v->out, "<path class=\"page\" d=\"M.5 .5h%dv%dh-%dz\"/>\n", WIDTH - 1, height - 1,
+		WIDTH - 1);
 	snprintf(text, sizeof(text), "%zu ticket%s, %s", v->l->turns, v->l->turns == 1 ? "" : "s",
 		 from_to(v->l, times));
-	put_label(v, RIGHT, 29, "e", text);
+	svg_label(v, RIGHT, 29, "e", text);
+	put_name(v, name, RIGHT - LEFT - LETTER * (double)strlen(text) - 20);
 }
 
 /* Returns where the next one may begin. */
@@ -149,7 +152,7 @@ draw_key(const struct svg *v, double x, double y, const char *class, const char 
 	xml_number(v->out, "M", x);
 	xml_number(v->out, " ", y - 9);
 	fputs("h10v10h-10z\"/>", v->out);
-	put_label(v, x + 15, y, "", text);
+	svg_label(v, x + 15, y, "head", text);
 	return x + 15 + LETTER * (double)strlen(text) + 16;
 }
 
@@ -180,115 +183,7 @@ draw_axis(const struct svg *v)
 	}
 	fputs("\"/>\n", v->out);
 	for (t = a->first; t <= a->to; t += a->step)
-		put_label(v, x_of(v, t - a->from), v->bottom + 18, "m", axis_label(a, t, room));
-}
-
-/* ---- the strip: units in use, and the limit ---- */
-
-static uint64_t
-used_of(const struct step *p)
-{
-	return p->used;
-}
-
-static uint64_t
-limit_of(const struct step *p)
-{
-	return p->limit;
-}
-
-static uint64_t
-room_of(const struct step *p)
-{
-	return p->room;
-}
-
-/* A step line; one that is an area comes down at both ends. */
-static void
-draw_steps(const struct svg *v, const char *class, uint64_t (*value)(const struct step *),
-	   bool area)
-{
-	const struct lanes *l = v->l;
-	size_t i;
-
-	fprintf(v->out, "<path class=\"%s\" d=\"", class);
-	xml_number(v->out, "M", LEFT);
-	xml_number(v->out, " ", area ? v->strip + STRIP : y_of(v, value(&l->step[0])));
-	if (area)
-		xml_number(v->out, "V", y_of(v, value(&l->step[0])));
-	for (i = 1; i < l->steps; i++) {
-		if (value(&l->step[i]) == value(&l->step[i - 1]))
-			continue;
-		xml_number(v->out, "H", x_of_ns(v, l->step[i].when_ns));
-		xml_number(v->out, "V", y_of(v, value(&l->step[i])));
-	}
-	xml_number(v->out, "H", x_of_ns(v, l->to_ns));
-	if (area)
-		xml_number(v->out, "V", v->strip + STRIP);
-	fputs("\"/>\n", v->out);
-}
-
-static uint64_t
-round_units(uint64_t most)
-{
-	uint64_t decade = 1;
-
-	while (most / decade > 20)
-		decade *= 10;
-	return most / decade > 8 ? 5 * decade : most / decade > 3 ? 2 * decade : decade;
-}
-
-static void
-draw_strip(const struct svg *v)
-{
-	const struct step *last = &v->l->step[v->l->steps - 1];
-	uint64_t step = round_units(v->units), u;
-	bool withheld = false;
-	char room[40];
-	double y;
-	size_t i;
-
-	put_label(v, LEFT, v->strip - 9, "", "units in use");
-	for (u = 0; u <= v->units; u += step) {
-		snprintf(room, sizeof(room), "%" PRIu64, u);
-		put_label(v, LEFT - 6, y_of(v, u) + 4, "e", room);
-	}
-	draw_steps(v, "used", used_of, true);
-	for (i = 0; i < v->l->steps; i++)
-		withheld |= v->l->step[i].room != v->l->step[i].limit;
-	if (withheld)
-		draw_steps(v, "room", room_of, false);
-	draw_steps(v, "limit", limit_of, false);
-	y = y_of(v, last->limit) + 4;
-	snprintf(room, sizeof(room), last->limit < 10000 ? "limit %u" : "%u", last->limit);
-	put_label(v, RIGHT + 6, y, "red", room);
-	if (last->limit > v->units)
-		put_label(v, RIGHT + 6, y + 14, "red", "(above)");
-}
-
-static void
-draw_marks(const struct svg *v)
-{
-	double free_from = 0, x;
-	char room[40], when[40];
-	size_t i;
-
-	for (i = 0; i < v->l->events; i++) {
-		const struct flk_event *e = &v->l->event[i];
-		const char *text = mark_text(e, room);
-		if (*text == '\0')
-			continue;
-		x = x_of_ns(v, e->when_ns);
-		xml_number(v->out, "<path class=\"mark\" d=\"M", x);
-		xml_number(v->out, " ", v->strip - 6);
-		xml_number(v->out, "v", STRIP + 6);
-		fprintf(v->out, "\"><title>%s %s</title></path>\n", time_of(e->when_ns, when),
-			text);
-		if (x < free_from)
-			continue;
-		put_label(v, x + 3, v->strip - 2, "ink", text);
-		free_from = x + LETTER * (double)(strlen(text) + 1);
-	}
+		svg_label(v, x_of(v, t - a->from), v->bottom + 18, "m", axis_label(a, t, room));
 }
 
 /* ---- bars ---- */
@@ -310,14 +205,14 @@ draw_name(const struct svg *v, const struct turn *t, double x, double y, double 
 	if (width < LETTER * (double)xml_letters(text) + 7)
 		snprintf(text, sizeof(text), "%s", number);
 	if (width >= LETTER * (double)xml_letters(text) + 7)
-		put_label(v, x + 4, y, class, text);
+		svg_label(v, x + 4, y, class, text);
 }
 
 static void
 draw_bar(const struct svg *v, const struct turn *t, const char *class, const char *ink,
 	 uint64_t from_ns, uint64_t to_ns, double y, double height)
 {
-	double x = x_of_ns(v, from_ns), end = x_of_ns(v, to_ns), width;
+	double x = svg_x(v, from_ns), end = svg_x(v, to_ns), width;
 	char title[TITLE_TEXT];
 
 	width = end - x - 0.5 > 0.8 ? end - x - 0.5 : 0.8;
@@ -363,7 +258,7 @@ draw_seats(const struct svg *v)
 		return;
 	while (every * v->lane < 13)
 		every *= every == 1 || every % 10 == 0 ? 2 : every % 4 == 0 ? 5 : 2;
-	put_label(v, LEFT, v->seats - 8, "", seats > 1 ? "seats" : "the seat");
+	svg_label(v, LEFT, v->seats - 8, "head", seats > 1 ? "seats" : "the seat");
 	fputs("<path class=\"band\" d=\"", v->out);
 	for (i = 0; i < seats && v->lane >= 4; i += 2) {
 		xml_number(v->out, "M", LEFT);
@@ -375,7 +270,7 @@ draw_seats(const struct svg *v)
 	fputs("\"/>\n", v->out);
 	for (i = 0; i < seats; i += every) {
 		snprintf(room, sizeof(room), "%u", i);
-		put_label(v, LEFT - 6, v->seats + v->lane * (i + 0.5) + 4, "e", room);
+		svg_label(v, LEFT - 6, v->seats + v->lane * (i + 0.5) + 4, "e", room);
 	}
 }
 
@@ -400,11 +295,11 @@ draw_line(const struct svg *v)
 		waits += t->waited;
 		out += no_permit(t);
 		if (t->waited)
-			draw_bar(v, t, no_permit(t) ? "wait out" : "wait", "ink", t->queued_ns,
+			draw_bar(v, t, no_permit(t) ? "wait out" : "wait", "on", t->queued_ns,
 				 lanes_wait_end(t), v->line + v->row * t->row, height);
 	}
 	snprintf(room, sizeof(room), "waiting, at most %u at once", v->l->most_waiting);
-	put_label(v, LEFT, v->line - 8, "", room);
+	svg_label(v, LEFT, v->line - 8, "head", room);
 	x = draw_key(v, LEFT + LETTER * (double)strlen(room) + 16, v->line - 8, "wait", "waits",
 		     waits - out);
 	draw_key(v, x, v->line - 8, "out", "no permit", out);
@@ -420,8 +315,7 @@ draw_svg(FILE *out, const struct lanes *l, const char *name)
 	draw_keys(&v);
 	draw_seats(&v);
 	draw_axis(&v);
-	draw_strip(&v);
-	draw_marks(&v);
+	svg_strip(&v);
 	draw_holds(&v);
 	draw_line(&v);
 	fputs("</svg>\n", out);

@@ -59,10 +59,21 @@ xml_text(FILE *out, const char *text)
 size_t
 xml_letters(const char *text)
 {
+	const unsigned char *p = (const unsigned char *)text;
 	size_t letters = 0;
+	uint32_t c;
+	unsigned n;
 
-	for (; *text != '\0'; text++)
-		letters += *text >= 0x20 && *text < 0x7f ? 1 : 4;
+	while (*p != '\0') {
+		n = utf8_length(p, &c);
+		if (n == 0 || is_unfit(c)) {
+			letters += 4;
+			p++;
+			continue;
+		}
+		letters += c < 0x1100 ? 1 : 2; /* from there on, some are wide */
+		p += n;
+	}
 	return letters;
 }
 

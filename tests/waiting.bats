@@ -1,0 +1,119 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# What one who waits sees on a terminal; and permits that are held for another process.
+
+load lib.bash
+
+CTL=${FLOCKLIMIT}ctl
+
+# typescript LABEL CMD...: runs CMD on a terminal of its own, on which nobody types.
+typescript() {
+	local label=$1
+	shift
+	need_helper pty
+	background "$label" "$HELPERS/pty" env --default-signal=INT,QUIT "$@"
+}
+
+# shown WORDS LABEL: a status line with these words was drawn.
+shown() { drawn "$2" | grep -qE -- "$1"; }
+
+# drawn LABEL: what was drawn into the line, one after the other.
+drawn() { tr '\r' '\n' <"$T/$1.out"; }
+
+held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($t | tonumber))' >/dev/null; }
+
+@test "the status line: after two seconds, in place, how far one has come" {
+	local before
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 sh -c 'echo; cat go'
+	mkfifo go
+	eventually in_line 1
+	before=$EPOCHREALTIME
+	typescript c "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually in_line 2
+	eventually shown 'flocklimit: x: waiting [0-9.]+ s: 1 of 1 in use, 1 ahead of you \(oldest holder: pid [0-9]+, [0-9.]+ m?s, "sh -c ' c
+	awk -v a="$before" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a < 2 }'
+	let_go a
+	ended a
+	eventually shown 'waiting [0-9.]+ s: 1 of 1 in use, 0 ahead of you' c
+	[[ $(drawn c | grep -oE 'waiting [0-9]' | head -n 1) != "waiting "[01] ]]
+	timeout 10 sh -c ': >go'
+	ended c
+	[ "$status" -eq 0 ]
+	# One line, cleared each time: no other ever scrolls by, and nothing is left of it.
+	[ "$(grep -c . c.out)" -eq 1 ]
+	[ "$(drawn c | grep -c 'waiting')" -ge 2 ]
+	[ "$(drawn c | grep 'waiting' | grep -cvF $'\e[K')" -eq 0 ]
+	[[ $(cat c.out) == *$'\r\e[Kran'* ]]
+}
+
+@test "the status line is cleared at a cancellation and at a timeout, and before the sentence" {
+	hold a -N x -n 1
+	typescript b "$FLOCKLIMIT" -N x -n 1 -t 2.5s true
+	typescript c "$FLOCKLIMIT" -N x -n 1 true
+	typescript q "$FLOCKLIMIT" -N x -n 1 -q true
+	background d "$FLOCKLIMIT" -N x -n 1 true
+	eventually in_line 4
+	eventually shown 'waiting' b
+	eventually shown 'waiting' c
+	"$CTL" cancel x "$("$CTL" show --json x | jq --argjson p "$(pgrep -P "${pids[c]}")" '.waiters[] | select(.pid == $p).ticket')"
+	ended c
+	[ "$status" -eq 75 ]
+	[[ $(cat c.out) == *$'\r\e[Kflocklimit: x: no permit: cancelled by pid '* ]]
+	ended b
+	[ "$status" -eq 75 ]
+	[[ $(cat b.out) == *$'\r\e[Kflocklimit: x: no permit after 2.5 s: '* ]]
+	# By now the others have waited as long: not on a terminal, or asked to be quiet.
+	[ ! -s d.err ]
+	[ ! -s q.out ]
+	let_go a
+	ended d
+	ended q
+	[ "$status" -eq 0 ]
+}
+
+@test "a status line is no wider than the terminal" {
+	hold a -N x -n 1
+	typescript b sh -c 'stty cols 50; exec "$FLOCKLIMIT" -N x -n 1 true'
+	eventually shown 'waiting' b
+	let_go a
+	ended b
+	drawn b | sed 's/\x1b\[K//' | awk 'length > 49 { exit 1 }'
+	[[ $(drawn b | grep -m 1 waiting) == *... ]]
+}
+
+@test "--hold-for and release: the next one starts, and the history has it right" {
+	local ticket
+	background script sleep inf
+	ticket=$("$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[script]}")
+	held "$ticket"
+	[[ $("$CTL" show x) == *"--hold-for ${pids[script]}"* ]]
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually in_line 1
+	silent 0 "$CTL" release x "$ticket"
+	ended b
+	[ "$(cat b.out)" = ran ]
+	kill -0 "${pids[script]}"
+	[ "$("$CTL" log x --json | jq -r --arg t "$ticket" 'select(.ticket == ($t | tonumber)).event' | tr '\n' ' ')" = "granted ended " ]
+	[ "$("$CTL" show --json x | jq .totals.reaped)" = 0 ]
+	# And the end of the process is the end of the permit, too.
+	ticket=$("$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[script]}")
+	kill "${pids[script]}"
+	ended script
+	silent 0 "$CTL" wait x -t 10s
+	run -1 held "$ticket"
+	[ "$("$CTL" show --json x | jq .totals.reaped)" = 0 ]
+}
+
+@test "--hold-for: released in the very moment that it begins" {
+	local i ticket
+	background script sleep inf
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		ticket=$("$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[script]}")
+		"$CTL" release x "$ticket"
+		silent 0 "$CTL" wait x -t 10s
+	done
+	[ "$("$CTL" show --json x | jq -c '.totals | [.released, .reaped]')" = "[10,0]" ]
+}

@@ -5,11 +5,16 @@ _flocklimitctl_limiters() {
 	flocklimitctl list --raw 2>/dev/null | awk 'NR > 1 { print $1 }'
 }
 
-# The tickets of limiter $1.
+# The tickets of kind $1 in the limiter that the rest names: waiting, holding, or kept (--hold-for).
 _flocklimitctl_tickets() {
-	flocklimitctl show --raw "$1" 2>/dev/null |
-		awk '$1 == "TICKET" { on = 1; next } $2 == "TICKET" { on = 2; next }
-			on && $on ~ /^[0-9]+$/ { print $on }'
+	local kind=$1
+
+	shift
+	flocklimitctl show --raw "$@" 2>/dev/null | awk -v kind="$kind" '
+		NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
+		$1 == "TICKET" || $2 == "TICKET" { column = $1 == "TICKET" ? 1 : 2; next }
+		NF == 0 { on = 0 }
+		on && (kind != "kept" || $7 == "--hold-for") { print $column }'
 }
 
 _flocklimitctl_words() {
@@ -18,70 +23,98 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	list | show | stats) echo '--file --json --raw --help' ;;
-	wait) echo '--file --timeout --help' ;;
-	cancel) echo '--file --signal --help' ;;
-	log) echo '--file --follow --lines --json --raw --help' ;;
-	gantt) echo '--file --text --output --help' ;;
-	check) echo '--file --json --repair --help' ;;
-	rm) echo '--file --idle --help' ;;
-	*) echo '--file --help' ;;
+	list | show | stats) echo '--file --json --raw --help --version' ;;
+	wait) echo '--file --timeout --help --version' ;;
+	cancel) echo '--file --signal --help --version' ;;
+	log) echo '--file --follow --lines --json --raw --help --version' ;;
+	gantt) echo '--file --text --output --help --version' ;;
+	check) echo '--file --json --repair --help --version' ;;
+	rm) echo '--file --idle --help --version' ;;
+	*) echo '--file --help --version' ;;
+	esac
+}
+
+# Completes the value of option $1.
+_flocklimitctl_value() {
+	case $1 in
+	file | output)
+		compopt -o filenames 2>/dev/null
+		_flocklimitctl_words -f
+		;;
+	lines)
+		_flocklimitctl_words -W '10 100 1000'
+		;;
+	signal)
+		_flocklimitctl_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
+		;;
+	timeout)
+		_flocklimitctl_words -W '100ms 1s 10s 1m 10m 1h 1d'
+		;;
 	esac
 }
 
 _flocklimitctl() {
-	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-	local verb=${COMP_WORDS[1]} name='' i
-	COMPREPLY=()
+	local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} word i
+	local wants='' cancels=waiting limiter=() given=0
 
+	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		_flocklimitctl_words -W 'list show top limit pause resume close open wait cancel release
 			log gantt stats check rm --help --version'
 		return
 	fi
-	case $prev in
-	--signal | -s)
-		_flocklimitctl_words -W 'TERM INT HUP QUIT KILL USR1 USR2 CONT STOP'
-		return
-		;;
-	--timeout | -t)
-		_flocklimitctl_words -W '1s 10s 1m 10m 1h'
-		return
-		;;
-	--lines | -n)
-		_flocklimitctl_words -W '10 100 1000'
-		return
-		;;
-	--file | --output | -o)
-		compopt -o filenames 2>/dev/null
-		_flocklimitctl_words -f
-		return
-		;;
-	esac
-	if [[ $cur == -* ]]; then
-		_flocklimitctl_words -W "$(_flocklimitctl_options "$verb")"
-		return
-	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
-		if [[ ${COMP_WORDS[i]} != -* ]]; then
-			name=${COMP_WORDS[i]}
-			break
+		word=${COMP_WORDS[i]}
+		if [[ -n $wants ]]; then
+			# readline makes words of --file, = and value
+			if [[ $word != = ]]; then
+				[[ $wants == file ]] && limiter=(--file "$word")
+				wants=
+			fi
+			continue
 		fi
+		case $verb:$word in
+		log:-f) ;;
+		*:-f) wants='file' ;;
+		*:-n) wants=lines ;;
+		*:-o) wants=output ;;
+		*:-s) wants=signal ;;
+		*:-t) wants=timeout ;;
+		*:--file | *:--lines | *:--output | *:--signal | *:--timeout) wants=${word#--} ;;
+		*:-s*) cancels=holding ;;
+		*:-*) ;;
+		*)
+			given=$((given + 1))
+			((${#limiter[@]})) || limiter=("$word")
+			;;
+		esac
+		[[ $wants == signal ]] && cancels=holding
 	done
-	case $verb:$name in
-	*:)
+	[[ ${limiter[0]-} == --file ]] || given=$((given - 1))
+
+	if [[ -n $wants ]]; then
+		[[ $cur != = ]] || cur=
+		_flocklimitctl_value "$wants"
+	elif [[ $cur == -* ]]; then
+		_flocklimitctl_words -W "$(_flocklimitctl_options "$verb")"
+	elif ((${#limiter[@]} == 0)); then
 		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
-		;;
-	list:* | stats:* | rm:* | pause:* | resume:* | close:* | open:*)
-		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
-		;;
-	limit:*)
-		_flocklimitctl_words -W 'auto 0 1 2 4 8 16 50% 100%'
-		;;
-	cancel:* | release:*)
-		_flocklimitctl_words -W "$(_flocklimitctl_tickets "$name")"
-		;;
-	esac
+	else
+		case $verb in
+		list | stats | rm | pause | resume | close | open)
+			_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
+			;;
+		limit)
+			((given)) || _flocklimitctl_words -W 'auto 0 1 2 4 8 16 50% 100%'
+			;;
+		cancel)
+			_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"
+			;;
+		release)
+			_flocklimitctl_words -W "$(_flocklimitctl_tickets kept "${limiter[@]}")"
+			;;
+		esac
+	fi
 }
 
 complete -F _flocklimitctl flocklimitctl

@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# What bash, zsh and fish offer.
+
+load lib.bash
+
+COMPLETIONS=$BATS_TEST_DIRNAME/../completions
+CTL=${FLOCKLIMIT}ctl
+
+# Each: what is offered at the end of LINE, one a line.
+
+bash_offers() {
+	bash --norc -c '
+		. "$1/flocklimit.bash"
+		. "$1/flocklimitctl.bash"
+		line=${2//=/ = } # as readline makes words of it
+		read -ra COMP_WORDS <<<"$line"
+		[[ $line != *" " ]] || COMP_WORDS+=("")
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$2 COMP_POINT=${#2}
+		"_${COMP_WORDS[0]}"
+		printf "%s\n" "${COMPREPLY[@]}"' bash "$COMPLETIONS" "$1"
+}
+
+zsh_offers() {
+	timeout 60 zsh -f "$BATS_TEST_DIRNAME/helpers/zsh-complete" "$COMPLETIONS" "$1" 3>&-
+}
+
+fish_offers() {
+	HOME=$T fish --no-config -c 'set fish_complete_path $argv[1]; complete -C $argv[2]' \
+		"$COMPLETIONS" "$1" | cut -f1 | sed 's/^--[a-z-]*=//'
+}
+
+# offers SHELL LINE [WORD...]: that, and nothing else.  Where one has not begun an option, zsh offers
+# them where there is nothing else: they do not count.  Of paths, the last part.
+offers() {
+	local shell=$1 line=$2 options='^-'
+	shift 2
+	echo "$shell: $line"
+	[[ ${line##* } != -* ]] || options='^$'
+	diff <(printf '%s\n' "$@" | grep . | LC_ALL=C sort -u) \
+		<("${shell}_offers" "$line" | grep -v "$options" | grep . | sed 's,.*/,,' | LC_ALL=C sort -u)
+}
+
+need() {
+	command -v "$1" >/dev/null || skip "no $1"
+}
+
+# tickets FILTER: into an array `ticket'.
+tickets() {
+	mapfile -t ticket < <("$CTL" show --json x | jq "$1.ticket")
+}
+
+# crowd: x, which a command holds, and a process for us, and for which two wait.
+crowd() {
+	mkdir bin
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	ln -s "$CTL" bin/flocklimitctl
+	PATH=$T/bin:$PATH
+	hold a -N x -n 2
+	flocklimit -N x -n 2 --hold-for $$ >/dev/null
+	background b flocklimit -N x -n 2 true
+	eventually in_line 1
+	background c flocklimit -N x -n 2 true
+	eventually in_line 2
+	flocklimit -N lint true
+	flocklimit -N link true
+}
+
+# all SHELL: what all three are to offer.
+all() {
+	local shell=$1 ticket held
+	crowd
+	tickets '.holders[]'
+	held=("${ticket[@]}")
+	tickets '.waiters[]'
+	[ "${#ticket[@]} ${#held[@]}" = "2 2" ]
+	offers "$shell" 'flocklimitctl s' show stats
+	offers "$shell" 'flocklimitctl show ' link lint x
+	offers "$shell" 'flocklimitctl show l' link lint
+	offers "$shell" 'flocklimitctl show x '
+	offers "$shell" 'flocklimitctl pause --file limiters/x '
+	offers "$shell" 'flocklimitctl log -f l' link lint
+	offers "$shell" 'flocklimitctl rm x l' link lint
+	offers "$shell" 'flocklimitctl limit ' link lint x
+	offers "$shell" 'flocklimitctl limit x a' auto
+	offers "$shell" 'flocklimitctl limit -f limiters/x a' auto
+	offers "$shell" 'flocklimitctl limit x 3 '
+	offers "$shell" 'flocklimitctl cancel x ' "${ticket[@]}"
+	offers "$shell" "flocklimitctl cancel x ${ticket[0]} ${ticket[1]}" "${ticket[1]}"
+	offers "$shell" 'flocklimitctl cancel -f limiters/x ' "${ticket[@]}"
+	offers "$shell" 'flocklimitctl cancel -s KILL x ' "${held[@]}"
+	offers "$shell" 'flocklimitctl cancel --signal=KILL x ' "${held[@]}"
+	offers "$shell" 'flocklimitctl cancel nosuch '
+	offers "$shell" 'flocklimitctl cancel x -s US' USR1 USR2
+	offers "$shell" 'flocklimitctl cancel --signal=KI' KILL
+	offers "$shell" 'flocklimitctl release x ' "${held[1]}"
+	offers "$shell" 'flocklimitctl release --file limiters/x ' "${held[1]}"
+	offers "$shell" 'flocklimitctl gantt --te' --text
+	offers "$shell" 'flocklimitctl check --r' --repair
+	offers "$shell" 'flocklimitctl pause --j'
+	offers "$shell" 'flocklimitctl show -f limiters/' x lint link
+	offers "$shell" 'flocklimitctl gantt -o limiters/l' lint link
+	offers "$shell" 'flocklimit -N l' link lint
+	offers "$shell" 'flocklimit --name=l' link lint
+	offers "$shell" 'flocklimit -n 4 --nonb' --nonblock
+	offers "$shell" 'flocklimit --nested=' join queue
+	offers "$shell" 'flocklimit -s US' USR1 USR2
+}
+
+@test "bash" {
+	all bash
+	offers bash 'flocklimitctl wait --timeout 10' 10s 10m 100ms
+	offers bash 'flocklimitctl log -n 100' 100 1000
+}
+
+@test "zsh" {
+	need zsh
+	all zsh
+}
+
+@test "fish" {
+	need fish
+	all fish
+	offers fish 'flocklimitctl wait --timeout 10' 10s 10m 100ms
+}
+
+@test "bash offers every verb" {
+	"$CTL" --help | sed -n '/^  [a-z]/s/^  \([a-z]*\)\(, \([a-z]*\)\)*.*/\1 \3/p' | xargs -n 1 >verbs
+	[ "$(wc -l <verbs)" -ge 16 ]
+	mapfile -t verbs <verbs
+	offers bash 'flocklimitctl ' "${verbs[@]}"
+}
+
+# completes WORD...: what bash offers for the last one, in its own order.
+completes() {
+	bash --norc -c '
+		. "$1"
+		shift
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
+		_flocklimit
+		echo "${COMPREPLY[@]}"' bash "$COMPLETIONS/flocklimit.bash" "$@"
+}
+
+@test "bash: options, names, signals and the command that flocklimit runs" {
+	[ "$(completes flocklimit --ti)" = --timeout ]
+	[ "$(completes flocklimit -n 4 --nonb)" = --nonblock ]
+	[ "$(completes flocklimit -n 4 -qs US)" = "USR1 USR2" ]
+	[ "$(completes flocklimit --signal = KI)" = KILL ]
+	[ "$(completes flocklimit --nested =)" = "join queue" ]
+	for name in link lint build; do
+		"$FLOCKLIMIT" -N "$name" true
+	done
+	[ "$(completes flocklimit -N '')" = "build link lint" ]
+	[ "$(completes flocklimit -vN li)" = "link lint" ]
+	[ "$(completes flocklimit --na = b)" = build ]
+	mkdir bin
+	printf '#!/bin/sh\n' >bin/sesquipedalian
+	chmod +x bin/sesquipedalian
+	touch file-of-mine
+	PATH=$T/bin:$PATH
+	[ "$(completes flocklimit -n 4 sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit -n 4 -- sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit --weight 3 -v sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit -n4 ls file-)" = file-of-mine ]
+	[ "$(completes flocklimit -f file-)" = file-of-mine ]
+	[ "$(completes flocklimit -c 'echo hello' '')" = "" ]
+}
+
+@test "the completions are sound zsh and fish" {
+	command -v zsh fish >/dev/null || skip "neither zsh nor fish"
+	local file
+	for file in flocklimit flocklimitctl; do
+		! command -v zsh >/dev/null || zsh -n "$COMPLETIONS/_$file"
+		! command -v fish >/dev/null || fish --no-execute "$COMPLETIONS/$file.fish"
+	done
+}

@@ -4,29 +4,7 @@
 # What the pages, the README and the completions say is what the program does.
 
 load lib.bash
-
-TOP=$BATS_TEST_DIRNAME/..
-BUILD=${TESTS_BUILD:-$BATS_TEST_DIRNAME}/..
-
-# same WHAT FILE FILE: two sorted lists are one, and not empty.
-same() {
-	[ -s "$2" ]
-	echo "$1:"
-	diff "$2" "$3"
-}
-
-# section NAME PAGE: its lines.
-section() {
-	awk -v wanted="$1" '/^\.Sh / { on = (substr($0, 5) == wanted); next } on' "$2"
-}
-
-# literals DIR: the literal blocks of standard input, as they are read, one file each.
-literals() {
-	awk -v dir="$1" '
-		/^\.Bd -literal/ { file = sprintf("%s/%02d", dir, ++n); next }
-		/^\.Ed/ { file = "" }
-		file != "" { gsub(/\\e/, "\\"); gsub(/\\&/, ""); print > file }'
-}
+load docs.bash
 
 help_longs() {
 	"$FLOCKLIMIT" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u
@@ -80,6 +58,29 @@ help_shorts() {
 	grep '^complete ' "$TOP/completions/flocklimit.fish" | grep -oE -- ' -s [A-Za-z]\b' |
 		sed 's/ -s //; s/^/-/' | sort -u >fish
 	same "fish, short" help fish
+}
+
+@test "the pages refer to each other" {
+	local from to
+	for from in flocklimit.1 flocklimitctl.1 libflocklimit.3 flocklimit.7; do
+		for to in "flocklimit 1" "flocklimitctl 1" "libflocklimit 3" "flocklimit 7"; do
+			[ "$from" = "${to/ /.}" ] || section "SEE ALSO" "$TOP/man/$from" | grep -qE "^\.Xr $to( ,)?$"
+		done
+	done
+}
+
+@test "the library exports what the header has, and no other" {
+	[ -f "$BUILD/.libs/libflocklimit.so" ] || skip "no shared library"
+	command -v nm >/dev/null || skip "no nm"
+	grep -oE '\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | tr -d '(' | sort -u >header
+	nm -D --defined-only "$BUILD/.libs/libflocklimit.so" | awk '{ print $3 }' | sort >exported
+	comm -13 header exported >unknown
+	cat unknown
+	[ ! -s unknown ]
+	grep -oE '^[a-z][^*]*\*?\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | grep -oE 'flk_[a-z_]+' | sort -u >header
+	comm -23 header exported >missing
+	cat missing
+	[ ! -s missing ]
 }
 
 @test "the exit statuses in --help are those of the page" {

@@ -1,0 +1,211 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2094 # programs that are called as files are
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# What flocklimitctl(1) and its completions say is what the program does.
+
+load lib.bash
+load docs.bash
+
+CTL=${FLOCKLIMIT}ctl
+
+# ctl_options: of flocklimitctl's help, "-f --file" and the like.
+ctl_options() {
+	"$CTL" --help | sed -n 's/^  \(-[A-Za-z]\|  \),\{0,1\} *\(--[a-z-]*\).*/\1 \2/p'
+}
+
+ctl_verbs() {
+	"$CTL" --help | grep -oE '^  [a-z]+(, [a-z]+)*' | tr -d ' ' | tr ',' '\n'
+}
+
+# words SECTION PAGE: what its lists are about.
+words() {
+	section "$1" "$2" | sed -n 's/^\.It Cm //p' | tr -d ' ' | tr ',' '\n' | sort -u
+}
+
+@test "flocklimitctl(1) has every verb and every option, and no other" {
+	local page=$TOP/man/flocklimitctl.1
+	ctl_verbs | sort >help
+	[ "$(wc -l <help)" -ge 16 ]
+	section SYNOPSIS "$page" | sed -n 's/^\.Cm //p' | tr -d ' ' | tr '|' '\n' | sort -u >synopsis
+	same "verbs in the SYNOPSIS" help synopsis
+	section DESCRIPTION "$page" | sed '/^\.Bl.*-compact/,/^\.El/d' | sed -n 's/^\.It Cm //p' |
+		tr -d ' ' | tr ',' '\n' | sort -u >described
+	same "verbs that are described" help described
+
+	ctl_options | grep -oE -- '--?[A-Za-z][a-z-]*' | sort -u >help
+	section OPTIONS "$page" | grep '^\.It Fl ' | sed 's/ Ar .*//; s/^\.It Fl //; s/ , /\n/g' |
+		sed 's/^/-/' | sort -u >page
+	same options help page
+}
+
+# takes VERB OPTION: the program says what means nothing to it.
+takes() {
+	run "$CTL" "$1" "$2" nosuch </dev/null
+	[[ $output != *"means nothing to"* ]]
+}
+
+@test "page and completions have the options of each verb, and no other" {
+	local verb option page=$TOP/man/flocklimitctl.1
+	for verb in $(ctl_verbs); do
+		for option in --file=nosuch --follow --help --idle --json --lines=1 --output=none --raw \
+			--repair --signal=TERM --text --timeout=1ms --version; do
+			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
+		done
+	done | sort >program
+	[ "$(cut -d' ' -f2 program | sort -u | wc -l)" = "$(ctl_options | wc -l)" ]
+	[ "$(wc -l <program)" -ge 60 ]
+
+	# All of them have these three, which the SYNOPSIS leaves out.
+	grep -vE -- '--(file|help|version)$' program >some
+	section SYNOPSIS "$page" | awk '
+		/^\.Nm/ { verb = "" }
+		/^\.Cm/ { verb = $2 }
+		/^\.Op Fl/ && verb != "" {
+			long["t"] = "-timeout"; long["s"] = "-signal"; long["f"] = "-follow"
+			long["n"] = "-lines"; long["o"] = "-output"
+			for (i = 2; i < NF; i++)
+				if ($i == "Fl")
+					print verb " -" (($(i + 1) in long) ? long[$(i + 1)] : $(i + 1))
+		}' | sort >synopsis
+	same SYNOPSIS some synopsis
+
+	for verb in $(ctl_verbs); do
+		bash -c '. "$1"; _flocklimitctl_options "$2"' bash "$TOP/completions/flocklimitctl.bash" "$verb" |
+			grep -oE -- '--[a-z-]+' | sed "s/^/$verb /"
+	done | sort >bash
+	same bash program bash
+
+	sed -nE 's/^([a-z |]+)\) _arguments -s \$file(.*)/\1)\2/p' "$TOP/completions/_flocklimitctl" |
+		while IFS=')' read -r verbs options; do
+			for verb in $(tr -d '|' <<<"$verbs"); do
+				{ printf '%s\n' --file --help --version; grep -oE -- '--[a-z]+' <<<"$options" || :; } |
+					sed "s/^/$verb /"
+			done
+		done | sort -u >zsh
+	same zsh program zsh
+
+	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_verb [a-z ]*' )?.*-l [a-z]+" \
+		"$TOP/completions/flocklimitctl.fish" | while read -r line; do
+		verbs=$(sed -n "s/.*-n '__flocklimitctl_verb \([a-z ]*\)'.*/\1/p" <<<"$line")
+		for verb in ${verbs:-$(ctl_verbs)}; do
+			echo "$verb --${line##*-l }"
+		done
+	done | sort -u >fish
+	same fish program fish
+}
+
+# subsection NAME PAGE: what the list there is about.
+subsection() {
+	section JSON "$2" | awk -v wanted="$1" '/^\.Ss / { on = (substr($0, 5) == wanted); next } on' |
+		sed -n '1,/^\.El/p' | sed -n 's/^\.It Cm //p' | tr -d ' ' | tr ',' '\n'
+}
+
+# keys: of all objects in standard input.
+keys() {
+	jq -r '.. | objects | keys_unsorted[]' | sort -u
+}
+
+@test "flocklimitctl(1) has every field of the JSON, and no other" {
+	local page=$TOP/man/flocklimitctl.1
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x true
+	eventually in_line 1
+	mkdir limiters/unusable
+	"$CTL" show --json x | jq '.holders[], .waiters[]' | keys >taker
+	same taker taker <(subsection "A taker" "$page" | sort -u)
+	"$CTL" show --json x | jq '.totals | del(.waited, .held)' | keys >totals
+	same totals totals <(subsection Totals "$page" | grep -vxE 'waited|held' | sort -u)
+	[ "$("$CTL" show --json x | jq -c '.totals.waited, .totals.held | keys' | sort -u)" = '["count","sum_s"]' ]
+	{
+		"$CTL" list --json | jq '.[]'
+		"$CTL" stats --json x | jq '.[]'
+		"$CTL" show --json x
+	} | jq 'del(.holders[]?, .waiters[]?, .totals[]?, .waited[]?, .held[]?)' | keys >limiter
+	same limiter limiter <({ subsection "A limiter" "$page"; echo error; } | sort -u)
+	[ "$("$CTL" stats --json x | jq -c '.[0] | .waited[], .held[] | keys' | sort -u)" = '["count","up_to_s"]' ]
+	"$CTL" log --json x | keys >event
+	same event event <({ subsection "An event" "$page"; printf '%s\n' command weight; } | sort -u)
+	"$CTL" check --json x | keys >check
+	same check check <(subsection "A check" "$page" | sort -u)
+}
+
+@test "flocklimitctl(1) has every event, every state and every metric, and no other" {
+	local page=$TOP/man/flocklimitctl.1 source=$TOP/cmd/flocklimitctl
+	sed -n '/^event_name/,/^}/p' "$source/log.c" | grep -oE '\] = "[a-z]+"' | cut -d'"' -f2 | sort >events
+	[ "$(wc -l <events)" = "$(grep -cE '^	FLK_EV_[A-Z]+' "$TOP/lib/flocklimit.h")" ]
+	section JSON "$page" | sed -n '/^The events, and/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
+		tr -d ' ' | tr ',' '\n' | sort >page
+	same events events page
+	{
+		sed -n '/^state_of/,/^}/p' "$source/show.c" | grep -oE '"[a-z]+"' | tr -d '"'
+		echo damaged
+	} | sort -u >states
+	section DESCRIPTION "$page" | sed -n '/^\.It Cm list/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
+		grep -vx list | sort >page
+	same states states page
+	"$FLOCKLIMIT" -N x true
+	"$CTL" stats | sed -n 's/^# TYPE flocklimit_\([a-z_]*\) .*/\1/p' | sort >metrics
+	words METRICS "$page" >page
+	same metrics metrics page
+}
+
+@test "flocklimitctl(1) has every key of top" {
+	grep -oE "(case|key ==) '.'" "$TOP/cmd/flocklimitctl/top.c" | cut -d"'" -f2 | sed 's/ /space/' |
+		sort -u >keys
+	sed -n '/^\.It Cm top/,/^\.El/p' "$TOP/man/flocklimitctl.1" | sed -n 's/^\.It Ic //p' |
+		tr -d ' ' | tr ',' '\n' | grep -xE '.|space' | sort >page
+	same keys keys page
+}
+
+@test "what flocklimitctl(1) says of messages is what is said" {
+	cat "$TOP"/cmd/flocklimitctl/*.c "$TOP"/cmd/common/say.c | tr -d '\n' | sed -E 's/"[[:space:]]*"//g' >sources
+	section DIAGNOSTICS "$TOP/man/flocklimitctl.1" | sed -n 's/^\.It //p' >messages
+	[ "$(wc -l <messages)" -ge 10 ]
+	while read -r message; do
+		echo "$message"
+		grep -qF -- "$message" sources
+	done <messages
+}
+
+@test "the examples of flocklimitctl(1) run as they stand" {
+	local example
+	mkdir bin work examples
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	ln -s "$CTL" bin/flocklimitctl
+	for program in reboot optipng; do
+		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
+		chmod +x "bin/$program"
+	done
+	background script sleep inf
+	section EXAMPLES "$TOP/man/flocklimitctl.1" | literals examples
+	cd work
+	touch a.png b.png
+	"$FLOCKLIMIT" -N build -n 4 false || :
+	"$FLOCKLIMIT" -N deploy -n 1 --hold-for "${pids[script]}" >/dev/null
+	for example in ../examples/*; do
+		cat "$example"
+		: >"$T/log"
+		PATH=$T/bin:$PATH sh -e "$example" >"$T/out" 3>&-
+		cat "$T/out"
+		case $(cat "$example") in
+		*"show build"*) [[ $(head -n 1 "$T/out") == "build: idle, 0 of 4"* ]] ;;
+		*"build auto"*) [ "$("$CTL" show --json build | jq -c '[.override, .limit]')" = '[null,4]' ] ;;
+		*reboot*)
+			[ "$(cat "$T/log")" = "reboot " ]
+			"$CTL" open build
+			;;
+		*shrink*) [ "$(sort "$T/log")" = $'optipng a.png\noptipng b.png' ] ;;
+		*release*) "$CTL" wait deploy -t 10s ;;
+		*.detail*) [ "$(cat "$T/out")" = $'false\nexit 1' ] ;;
+		*gantt*)
+			[[ $(cat build.svg) == "<svg "* ]]
+			[[ $(cat "$T/out") == "build: "* ]]
+			;;
+		*flocklimit.prom*) grep -q 'flocklimit_granted_total{limiter="build"} 1' flocklimit.prom ;;
+		*--idle*) [ -z "$(ls "$FLOCKLIMIT_DIR")" ] ;;
+		esac
+	done
+	[ "${example##*/}" -ge 12 ]
+}

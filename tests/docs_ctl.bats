@@ -209,3 +209,50 @@ keys() {
 	done
 	[ "${example##*/}" -ge 12 ]
 }
+
+@test "the recipes in the README use verbs and options that there are" {
+	local verb options option
+	grep -oE 'flocklimitctl [a-z]+[^|&>`]*' "$TOP/README.md" >used
+	[ "$(wc -l <used)" -ge 8 ]
+	while read -r _ verb options; do
+		echo "$verb $options"
+		ctl_verbs | grep -qx "$verb"
+		for option in $(grep -oE -- '--[a-z]+' <<<"$options" || :); do
+			takes "$verb" "$option"
+		done
+	done <used
+}
+
+# titles: the first words of the lines of tables, in capitals.
+titles() {
+	grep -oE '^ *(#  *)?(TICKET .*COMMAND)' | sed -E 's/^ *//; s/ +/ /g'
+}
+
+@test "the screens in the README are those of the program" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x true
+	eventually in_line 1
+	"$CTL" show x | titles | sort -u >show
+	[ "$(wc -l <show)" = 2 ]
+	sed -n 's/^    //p' "$TOP/README.md" | titles | sort -u >README
+	comm -23 show README >missing
+	cat missing
+	[ ! -s missing ]
+	# As top has it.
+	grep -oE '"  *#   TICKET.*COMMAND' "$TOP/cmd/flocklimitctl/draw.c" | tr -d '"' | titles >top
+	same top top <(comm -13 show README)
+	grep -qF "$(sed -n 's/.*"\(q quit  s sort.*\)".*/\1/p' "$TOP/cmd/flocklimitctl/draw.c" | head -n 1 | grep .)" "$TOP/README.md"
+}
+
+@test "the picture in the README is as the program draws it" {
+	command -v xmllint >/dev/null || skip "no xmllint"
+	grep -q '](doc/gantt.svg)' "$TOP/README.md"
+	xmllint --noout "$TOP/doc/gantt.svg"
+	[ "$(wc -c <"$TOP/doc/gantt.svg")" -lt 20000 ]
+	"$FLOCKLIMIT" -N x true
+	"$CTL" gantt x >x.svg
+	grep '<style>' x.svg >drawn
+	same "the style, else run doc/scenario again" drawn <(grep '<style>' "$TOP/doc/gantt.svg")
+	# Of nobody's machine.
+	run -1 grep -E '/home|/root|/tmp|, root' "$TOP/doc/gantt.svg"
+}

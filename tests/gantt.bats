@@ -176,7 +176,7 @@ places() {
 	"$CTL" gantt x >>x.svg
 	for class in $(grep -oE 'class="[^"]*"' x.svg | cut -d'"' -f2 | tr ' ' '\n' | sort -u); do
 		echo "$class"
-		[ "$class" = hold ] || grep -m 1 '<style>' x.svg | grep -qE "\\.${class}[,{]"
+		[ "$class" = hold ] || grep -m 1 '<style>' x.svg | sed 's,@media.*,,' | grep -qE "\\.${class}[,{]"
 	done
 }
 

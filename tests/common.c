@@ -234,6 +234,24 @@ reap_child(pid_t pid)
 	return status;
 }
 
+bool
+is_asleep(pid_t pid)
+{
+	char path[64], text[512];
+	const char *p;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd == -1)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return (p = strrchr(text, ')')) != NULL && p[2] == 'S';
+}
+
 void
 stop_child(pid_t pid)
 {

@@ -83,6 +83,9 @@ _Noreturn void agent_serve(const char *path, int orders, int answers);
 pid_t fork_child(void);
 int reap_child(pid_t pid);
 
+/* In a system call, on its way nowhere. */
+bool is_asleep(pid_t pid);
+
 /* SIGSTOP, and waits until it has stopped. */
 void stop_child(pid_t pid);
 

@@ -56,17 +56,6 @@ usage_of(pid_t pid)
 	return u;
 }
 
-/* In a system call, on its way nowhere. */
-static bool
-sleeps(pid_t pid)
-{
-	char text[4096];
-	const char *p;
-
-	return read_file(pid, "stat", text, sizeof(text)) && (p = strrchr(text, ')')) != NULL &&
-	       p[2] == 'S';
-}
-
 static void
 measure(const pid_t *pid, const char *what)
 {
@@ -75,7 +64,7 @@ measure(const pid_t *pid, const char *what)
 	int i;
 
 	for (i = 0; i < WAITERS; i++) {
-		while (!sleeps(pid[i]))
+		while (!is_asleep(pid[i]))
 			usleep(1000);
 		before[i] = usage_of(pid[i]);
 	}

@@ -23,6 +23,7 @@ struct ctl {
 	int words;
 	bool json, raw, follow, text, idle, repair;
 	bool even_damaged;   /* the verb opens what is damaged, too */
+	bool quiet;          /* for_each() says nothing: the screen is curses' */
 	uint64_t timeout_ns; /* NEVER */
 	uint64_t last;       /* -n of log: so many events; 0: not given */
 	int signal;          /* 0: not given */

@@ -1,113 +1,199 @@
 /*
  * draw.c - the screen of top.  It is drawn anew each time; curses sends what has changed.
+ *
+ * A small window loses what is of least use: first the bar and the sentence, then the line of
+ * keys, then the titles.
  */
 #include "top.h"
 
 #include <inttypes.h>
 #include <ncurses.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <wchar.h>
 
-#include "process.h"
 #include "text.h"
 
-#define HEAD 4 /* lines above the table's rows */
-#define FOOT 2
+/* Lines of the screen; negative: there is no room for it. */
+struct layout {
+	int bar, why, titles, first, info, keys, height;
+};
 
-static void
-put(int y, int x, int width, const char *text)
+static struct layout
+layout(void)
 {
-	wchar_t wide[512];
-	size_t n = mbstowcs(wide, text, sizeof(wide) / sizeof(wide[0]) - 1);
+	struct layout l = { .bar = -1, .why = -1, .titles = -1, .first = 1, .keys = -1 };
 
-	if (width <= 0 || y >= LINES || x >= COLS)
+	l.info = LINES - 1;
+	if (LINES >= 9) {
+		l.bar = 1;
+		l.why = 2;
+		l.titles = 3;
+		l.first = 4;
+		l.info = LINES - 2;
+		l.keys = LINES - 1;
+	} else if (LINES >= 5) {
+		l.titles = 1;
+		l.first = 2;
+	}
+	l.height = l.info > l.first ? l.info - l.first : 0;
+	return l;
+}
+
+size_t
+draw_height(void)
+{
+	int height = layout().height;
+
+	return height > 0 ? (size_t)height : 1;
+}
+
+/* ---- text ---- */
+
+static bool coloured;
+
+void
+draw_begin(void)
+{
+	coloured = colours() && has_colors();
+	if (!coloured)
 		return;
-	if (x + width > COLS)
+	start_color();
+	use_default_colors();
+	init_pair(GREEN, COLOR_GREEN, -1);
+	init_pair(YELLOW, COLOR_YELLOW, -1);
+	init_pair(RED, COLOR_RED, -1);
+}
+
+void
+draw_colour(enum colour colour, bool on)
+{
+	if (colour == PLAIN || !coloured)
+		return;
+	if (on)
+		attron(COLOR_PAIR(colour));
+	else
+		attroff(COLOR_PAIR(colour));
+}
+
+void
+draw_at(int y, int x, int width, const char *text)
+{
+	mbstate_t state = { 0 };
+	wchar_t wide[600], c;
+	size_t n = 0, bytes;
+	int columns = 0, w;
+
+	if (width > COLS - x)
 		width = COLS - x;
-	if (n == (size_t)-1) {
-		mvaddnstr(y, x, text, width);
+	if (width <= 0 || y < 0 || y >= LINES)
 		return;
+	for (; *text != '\0' && n < sizeof(wide) / sizeof(wide[0]) - 1; text += bytes) {
+		bytes = mbrtowc(&c, text, strlen(text), &state);
+		w = bytes <= strlen(text) ? wcwidth(c) : -1;
+		if (w < 0) {
+			memset(&state, 0, sizeof(state));
+			bytes = bytes <= strlen(text) ? bytes : 1;
+			c = L'?';
+			w = 1;
+		}
+		if (columns + w > width)
+			break;
+		columns += w;
+		if (columns > 0) /* an accent on what stands before is not ours to put */
+			wide[n++] = c;
 	}
 	wide[n] = L'\0';
-	mvaddnwstr(y, x, wide, width);
+	mvaddnwstr(y, x, wide, (int)n);
 }
 
 __attribute__((format(printf, 4, 5))) static void
-putf(int y, int x, int width, const char *format, ...)
+put(int y, int x, int width, const char *format, ...)
 {
-	char text[512];
+	char text[600];
 	va_list ap;
 
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	put(y, x, width, text);
-}
-
-size_t
-draw_height(const struct screen *v)
-{
-	(void)v;
-	return LINES > HEAD + FOOT ? (size_t)(LINES - HEAD - FOOT) : 1;
+	draw_at(y, x, width, text);
 }
 
 /* ---- the top of the screen ---- */
 
-static void
-draw_bar(int y, const struct flk_snapshot *s)
-{
-	int width = COLS - 2 < 60 ? COLS - 2 : 60, filled, k;
-
-	if (width < 10)
-		return;
-	filled = s->limit > 0 ? (int)((double)s->used / s->limit * width) : 0;
-	if (filled > width)
-		filled = width;
-	mvaddch(y, 0, '[');
-	attron(A_BOLD);
-	for (k = 0; k < filled; k++)
-		mvaddch(y, 1 + k, '|');
-	attroff(A_BOLD);
-	for (; k < width; k++)
-		mvaddch(y, 1 + k, '.');
-	mvaddch(y, 1 + width, ']');
-}
+#define CLOCK 8
+#define SORT  20 /* columns for by what the table is sorted */
 
 static void
 draw_clock(void)
 {
-	char text[20];
+	char text[CLOCK + 1];
 	time_t now = time(NULL);
 	struct tm tm;
 
+	if (COLS < 40)
+		return;
 	localtime_r(&now, &tm);
 	strftime(text, sizeof(text), "%T", &tm);
-	put(0, COLS - 8, 8, text);
+	draw_at(0, COLS - CLOCK, CLOCK, text);
+}
+
+static int
+title_width(void)
+{
+	return COLS < 40 ? COLS : COLS - CLOCK - 1;
+}
+
+static enum colour
+colour_of(const struct flk_snapshot *s)
+{
+	if (s->used > s->limit && s->override != 0)
+		return RED;
+	return s->closed || s->paused || s->override == 0 ? YELLOW : GREEN;
 }
 
 static void
-draw_head_of_one(const struct screen *v)
+draw_bar(int y, const struct screen *v)
+{
+	const struct flk_snapshot *s = v->s;
+	int width = COLS - 26 < 40 ? COLS - 26 : 40, filled, k;
+	double part = s->limit > 0 ? (double)s->used / s->limit : (double)(s->used > 0);
+
+	if (y < 0 || width < 10)
+		return;
+	filled = (int)((part < 1 ? part : 1) * width + 0.5);
+	mvaddch(y, 0, '[');
+	draw_colour(colour_of(s), true);
+	for (k = 0; k < width; k++)
+		mvaddch(y, 1 + k, k < filled ? '#' : '.');
+	draw_colour(colour_of(s), false);
+	mvaddch(y, 1 + width, ']');
+	if (v->per_s >= 0)
+		put(y, width + 3, COLS - SORT - width - 4, "%.1f grants/s", v->per_s);
+}
+
+static void
+draw_head_of_one(const struct screen *v, const struct layout *l)
 {
 	const struct flk_snapshot *s = v->s;
 	char why[300];
 
-	if (s == NULL) {
-		putf(0, 0, COLS - 9, "%s", v->name);
-		return;
-	}
 	attron(A_BOLD);
-	putf(0, 0, COLS - 9, "%s: %s, %" PRIu64 " of %u in use%s, %u holding, %u waiting", v->name,
-	     state_of(s), s->used, s->limit, s->override != FLK_AUTO ? " (override)" : "",
-	     s->holders, s->waiters);
+	if (s == NULL)
+		put(0, 0, title_width(), "%s", v->name);
+	else
+		put(0, 0, title_width(),
+		    "%s: %s, %" PRIu64 " of %u in use%s, %u holding, %u waiting", v->name,
+		    state_of(s), s->used, s->limit, s->override != FLK_AUTO ? " (override)" : "",
+		    s->holders, s->waiters);
 	attroff(A_BOLD);
-	draw_bar(1, s);
-	if (v->per_s >= 0)
-		putf(1, 63, COLS - 63, "%.1f grants/s", v->per_s);
+	if (s == NULL)
+		return;
+	draw_bar(l->bar, v);
 	why_it_waits(s, why, sizeof(why));
-	put(2, 0, COLS, why);
+	draw_at(l->why, 0, COLS, why);
 }
 
 static void
@@ -124,130 +210,136 @@ draw_head_of_all(const struct screen *v)
 		holders += s != NULL ? s->holders : 0;
 	}
 	attron(A_BOLD);
-	putf(0, 0, COLS - 9, "%zu limiters: %" PRIu64 " units in use, %u holding, %u waiting",
-	     v->rows, used, holders, waiters);
+	put(0, 0, title_width(), "%zu limiter%s: %" PRIu64 " in use, %u holding, %u waiting",
+	    v->rows, v->rows == 1 ? "" : "s", used, holders, waiters);
 	attroff(A_BOLD);
 }
 
-/* ---- the rows ---- */
+/* ---- the bottom ---- */
 
 static void
-draw_entry(int y, const struct row *r)
+draw_prompt(int y, const struct screen *v)
 {
-	const struct flk_entry *e = r->entry;
-	char time[32], starts[40] = "", user[40], command[VISIBLE(FLK_COMMAND)];
-	bool stopped = process_is_stopped((pid_t)e->pid);
+	const struct prompt *p = &v->ask;
+	bool yes_or_no = p->about == CLOSE || p->about == CANCEL;
+	char text[sizeof(p->question) + sizeof(p->answer)];
+	size_t width = COLS > 1 ? (size_t)COLS - 1 : 0, n = strlen(p->answer);
 
-	span(e->since_s, false, time);
-	if (!e->holds && r->starts_in_s >= 0) {
-		starts[0] = '~';
-		span(r->starts_in_s, false, starts + 1);
-	}
-	putf(y, 0, 5, e->holds ? "run" : "%4u", r->position);
-	putf(y, 5, 9, "%8" PRIu64, e->ticket);
-	putf(y, 14, 7, "%6u", e->weight);
-	if (e->holds)
-		putf(y, 21, 6, "%5u", e->seat);
-	putf(y, 27, 9, "%8u", e->pid);
-	put(y, 36, 9, user_name((uid_t)e->uid, false, user));
-	putf(y, 46, 9, "%8s", time);
-	putf(y, 55, 10, "%9s", starts);
-	putf(y, 66, COLS - 66, "%s%s%s", outlived(e) ? "(orphan) " : "",
-	     stopped ? "(stopped) " : "", visible(e->command, command, sizeof(command)));
+	snprintf(text, sizeof(text), "%s%s", p->question, p->answer);
+	/* What is typed last is seen, if need be without the question. */
+	if (strlen(text) > width)
+		snprintf(text, sizeof(text), "%s",
+			 yes_or_no ? "y/n?" : p->answer + (n > width ? n - width : 0));
+	attron(A_BOLD);
+	draw_at(y, 0, COLS, text);
+	attroff(A_BOLD);
+	draw_colour(YELLOW, true);
+	addch('_' | A_BLINK);
+	draw_colour(YELLOW, false);
 }
 
 static void
-draw_limiter(int y, const struct row *r)
+draw_keys(int y, const struct screen *v)
 {
-	const struct flk_snapshot *s = r->s;
-	char wait[32] = "";
-
-	put(y, 0, 30, r->name);
-	if (s == NULL) {
-		put(y, 31, COLS - 31, flk_strerror(r->error));
-		return;
-	}
-	if (s->waiters > 0)
-		span(s->entry[s->holders].since_s, false, wait);
-	putf(y, 31, 14, "%6" PRIu64 "/%-6u", s->used, s->limit);
-	putf(y, 45, 9, "%8u", s->holders);
-	putf(y, 54, 9, "%8u", s->waiters);
-	putf(y, 63, 9, "%8s", wait);
-	put(y, 73, COLS - 73, state_of(s));
-}
-
-static void
-draw_titles(const struct screen *v)
-{
-	static const char *const sorts[] = { "turn", "time", "weight", "pid" };
-
-	attron(A_UNDERLINE);
-	mvhline(HEAD - 1, 0, ' ', COLS);
-	if (v->name != NULL)
-		putf(HEAD - 1, 0, COLS,
-		     "   #   TICKET WEIGHT  SEAT      PID USER          TIME STARTS IN  COMMAND");
-	else
-		putf(HEAD - 1, 0, COLS, "%-31s  USED/LIMIT   HOLDING  WAITING   OLDEST STATE",
-		     "LIMITER");
-	attroff(A_UNDERLINE);
-	if (v->name != NULL && v->sort != BY_TURN)
-		putf(LINES - 2, 0, COLS, "sorted by %s", sorts[v->sort]);
-}
-
-static void
-draw_foot(const struct screen *v)
-{
-	const char *keys =
-	    v->name != NULL
-		? "q quit  s sort  p pause/resume  o close/open  l limit  c cancel  arrows move"
-		: "q quit  enter look into it  p pause/resume  o close/open  l limit  arrows move";
-
-	if (v->message[0] != '\0') {
-		attron(A_BOLD);
-		mvhline(LINES - 2, 0, ' ', COLS);
-		put(LINES - 2, 0, COLS, v->message);
-		attroff(A_BOLD);
-	}
 	attron(A_REVERSE);
-	mvhline(LINES - 1, 0, ' ', COLS);
-	put(LINES - 1, 0, COLS, keys);
+	mvhline(y, 0, ' ', COLS);
+	draw_at(
+	    y, 0, COLS,
+	    v->name != NULL
+		? "q quit  h help  s sort  / find  p pause  o close  l limit  c cancel  S signal"
+		: "q quit  h help  Enter look into it  s sort  / find  p pause  o close  l limit");
 	attroff(A_REVERSE);
 }
 
-void
-draw(const struct screen *v)
+static void
+draw_trouble(int y, const struct screen *v)
 {
-	size_t i, height = draw_height(v);
-
-	erase();
-	v->name != NULL ? draw_head_of_one(v) : draw_head_of_all(v);
-	draw_clock();
-	draw_titles(v);
-	for (i = 0; i < height && v->top + i < v->rows; i++) {
-		const struct row *r = &v->row[v->top + i];
-		int y = HEAD + (int)i;
-		if (v->top + i == v->chosen)
-			attron(A_REVERSE);
-		mvhline(y, 0, ' ', COLS);
-		r->entry != NULL ? draw_entry(y, r) : draw_limiter(y, r);
-		attroff(A_REVERSE);
-	}
-	draw_foot(v);
-	refresh();
+	draw_colour(RED, true);
+	draw_at(y, 0, COLS, v->trouble);
+	draw_colour(RED, false);
 }
 
-bool
-draw_ask(const char *question, char *answer, size_t size)
+/* The last line but one: a question, an answer, or all of the marked command. */
+static void
+draw_info(const struct layout *l, const struct screen *v)
 {
-	int got;
+	char command[ROW_TEXT];
+	bool troubled = v->trouble[0] != '\0';
 
-	mvhline(LINES - 2, 0, ' ', COLS);
-	put(LINES - 2, 0, COLS, question);
-	echo();
-	curs_set(1);
-	timeout(-1);
-	got = mvgetnstr(LINES - 2, (int)strlen(question), answer, (int)size - 1);
-	noecho();
-	curs_set(0);
-	return got == OK && answer[0] != '\0';
+	if (troubled && l->why >= 0)
+		draw_trouble(l->why, v);
+	move(l->info, 0);
+	if (v->ask.about != NOTHING) {
+		clrtoeol();
+		draw_prompt(l->info, v);
+	} else if (v->message[0] != '\0') {
+		clrtoeol();
+		attron(A_BOLD);
+		draw_at(l->info, 0, COLS, v->message);
+		attroff(A_BOLD);
+	} else if (troubled && l->why < 0) {
+		clrtoeol();
+		draw_trouble(l->info, v);
+	} else if (l->keys >= 0 && v->name != NULL && v->chosen < v->rows) {
+		draw_at(l->info, 0, COLS, rows_command(&v->row[v->chosen], command));
+	}
+}
+
+/* ---- help ---- */
+
+static void
+draw_help(void)
+{
+	static const char *const lines[] = {
+		"q F10             quit",
+		"Up k  Down j      mark another",
+		"PgUp ^B  PgDn ^F  a page up, down (also Space)",
+		"Home g  End G     the first, the last",
+		"Enter Right       look into the marked limiter",
+		"Esc Left          back to all limiters (also Backspace)",
+		"s F6              sort by another column",
+		"r                 the other way round",
+		"/ F3              find a name, command, user, ticket or pid",
+		"n                 find the next",
+		"p                 pause, resume",
+		"o                 close, open",
+		"l                 change the limit: N, N% of the CPUs, auto",
+		"c F9              cancel: a waiter leaves the line, a holder gets TERM",
+		"S                 send a signal to a holder",
+		"^L                draw the screen anew",
+		"^Z  ^C            suspend; end",
+		"h ? F1            this help",
+	};
+	int i, n = (int)(sizeof(lines) / sizeof(lines[0]));
+
+	for (i = 0; i < n && i < LINES; i++)
+		draw_at(i, 0, COLS, lines[i]);
+	attron(A_BOLD);
+	draw_at(n + 1 < LINES ? n + 1 : LINES - 1, 0, COLS, "any key to go back");
+	attroff(A_BOLD);
+}
+
+void
+draw(struct screen *v)
+{
+	struct layout l = layout();
+
+	erase();
+	if (v->help) {
+		draw_help();
+		refresh();
+		return;
+	}
+	if (v->name != NULL)
+		draw_head_of_one(v, &l);
+	else
+		draw_head_of_all(v);
+	if (l.bar >= 0)
+		put(l.bar, COLS > SORT ? COLS - SORT : 0, SORT, "%*s", SORT, rows_sort_name(v));
+	draw_clock();
+	rows_draw(v, l.titles, l.first, l.height);
+	if (l.keys >= 0)
+		draw_keys(l.keys, v);
+	draw_info(&l, v);
+	refresh();
 }

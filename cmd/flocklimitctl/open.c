@@ -228,7 +228,8 @@ visit_directory(const struct ctl *c, each_limiter *each, void *ctx)
 	if (n == -1 && errno == ENOENT)
 		return DONE;
 	if (n == -1) {
-		say(NULL, "%s: %s", dir, strerror(errno));
+		if (!c->quiet)
+			say(NULL, "%s: %s", dir, strerror(errno));
 		return FAILED;
 	}
 	for (i = 0; i < n; i++) {

@@ -1,81 +1,26 @@
 /*
- * top.c - show, live.  A look a second; nothing is asked of the takers.
+ * top.c - show, live.
+ *
+ * A look is a copy of the records under the mutex, once a second.  Between looks at one limiter,
+ * four times a second, its history is asked for news, which takes no lock and costs those who
+ * write it nothing: to be woken, flk_follow(), would cost them a system call.  A look that took
+ * long, because somebody keeps everyone out, puts off the next one: keys go first.
  */
 #include "top.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <ncurses.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <term.h>
-#include <termios.h>
-#include <unistd.h>
 
 #include "now.h"
-#include "say.h"
-#include "text.h"
+#include "terminal.h"
 
-#define LOOK_MS 1000
+#define LOOK (SECOND)
+#define TICK (SECOND / 4)
 
-/* ---- the terminal, given back as it was ---- */
-
-static struct termios before;
-static char goodbye[128]; /* what makes the cursor visible and the old screen come back */
-
-/* Async-signal-safe, unlike endwin(). */
-static void
-on_crash(int sig)
-{
-	ssize_t written = write(STDOUT_FILENO, goodbye, strlen(goodbye));
-
-	(void)written;
-	tcsetattr(STDIN_FILENO, TCSANOW, &before);
-	signal(sig, SIG_DFL);
-	raise(sig);
-}
-
-static void
-remember(const char *capability)
-{
-	const char *s = tigetstr(capability);
-	size_t n = strlen(goodbye);
-
-	if (s != NULL && s != (const char *)-1)
-		snprintf(goodbye + n, sizeof(goodbye) - n, "%s", s);
-}
-
-static bool
-begin(void)
-{
-	static const int signals[] = { SIGHUP, SIGINT, SIGQUIT, SIGILL,  SIGABRT,
-				       SIGBUS, SIGFPE, SIGSEGV, SIGPIPE, SIGTERM };
-	size_t i;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, &before)) {
-		say(NULL, "top: needs a terminal; without one: list, show, log -f");
-		return false;
-	}
-	if (newterm(NULL, stdout, stdin) == NULL) {
-		say(NULL, "top: this terminal (TERM=%s) is not known", getenv("TERM"));
-		return false;
-	}
-	remember("cnorm");
-	remember("sgr0");
-	remember("rmcup");
-	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
-		signal(signals[i], on_crash);
-	cbreak();
-	noecho();
-	keypad(stdscr, TRUE);
-	set_escdelay(50);
-	curs_set(0);
-	return true;
-}
-
-/* ---- what is looked at ---- */
+/* ---- rows ---- */
 
 static void
 forget_rows(struct screen *v)
@@ -87,6 +32,8 @@ forget_rows(struct screen *v)
 		free(v->row[i].s);
 	}
 	v->rows = 0;
+	free(v->s);
+	v->s = NULL;
 }
 
 static struct row *
@@ -104,27 +51,95 @@ new_row(struct screen *v)
 	return &v->row[v->rows++];
 }
 
-static enum sort sorted_by;
+static enum sort sorted_by; /* for qsort() */
+static int direction;
 
 static int
-compare(const void *a, const void *b)
+by_number(double x, double y)
+{
+	return (x > y) - (x < y);
+}
+
+static int
+compare_entries(const void *a, const void *b)
 {
 	const struct row *ra = a, *rb = b;
 	const struct flk_entry *x = ra->entry, *y = rb->entry;
-	int by_turn = (x->ticket > y->ticket) - (x->ticket < y->ticket);
+	int by = 0;
 
 	if (x->holds != y->holds)
 		return x->holds ? -1 : 1;
-	switch (sorted_by) {
-	case BY_TIME:
-		return x->since_s != y->since_s ? (x->since_s < y->since_s ? 1 : -1) : by_turn;
-	case BY_WEIGHT:
-		return x->weight != y->weight ? (x->weight < y->weight ? 1 : -1) : by_turn;
-	case BY_PID:
-		return x->pid != y->pid ? (x->pid > y->pid ? 1 : -1) : by_turn;
-	default:
-		return by_turn;
-	}
+	if (sorted_by == BY_TIME)
+		by = by_number(y->since_s, x->since_s);
+	else if (sorted_by == BY_WEIGHT)
+		by = by_number(y->weight, x->weight);
+	else if (sorted_by == BY_PID)
+		by = by_number(x->pid, y->pid);
+	return direction * (by != 0 ? by : (x->ticket > y->ticket) - (x->ticket < y->ticket));
+}
+
+static double
+oldest_wait(const struct flk_snapshot *s)
+{
+	return s->waiters > 0 ? s->entry[s->holders].since_s : -1;
+}
+
+static int
+compare_limiters(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	int by = 0;
+
+	if (sorted_by != BY_NAME && (x->s == NULL || y->s == NULL))
+		by = (x->s == NULL) - (y->s == NULL);
+	else if (sorted_by == BY_USED)
+		by = by_number((double)y->s->used, (double)x->s->used);
+	else if (sorted_by == BY_WAITERS)
+		by = by_number(y->s->waiters, x->s->waiters);
+	else if (sorted_by == BY_OLDEST)
+		by = by_number(oldest_wait(y->s), oldest_wait(x->s));
+	if (by == 0)
+		by = strcmp(x->name, y->name) < 0 ? -1 : 1; /* no two are the same */
+	return direction * by;
+}
+
+/* The mark stays with what it marks, for as long as that is there. */
+void
+top_sort(struct screen *v)
+{
+	bool one = v->name != NULL;
+	size_t i;
+
+	sorted_by = v->sort[one];
+	direction = v->reverse ? -1 : 1;
+	if (v->rows > 0)
+		qsort(v->row, v->rows, sizeof(*v->row), one ? compare_entries : compare_limiters);
+	for (i = 0; i < v->rows; i++)
+		if (one ? v->row[i].entry->ticket == v->marked
+			: strcmp(v->row[i].name, v->marked_name) == 0)
+			break;
+	top_move(v, (long)(i < v->rows ? i : v->chosen));
+}
+
+void
+top_move(struct screen *v, long row)
+{
+	size_t height = draw_height();
+
+	if (row >= (long)v->rows)
+		row = (long)v->rows - 1;
+	v->chosen = row < 0 ? 0 : (size_t)row;
+	/* No more is above than there must be: a window that grew is filled. */
+	if (v->top + height > v->rows)
+		v->top = v->rows > height ? v->rows - height : 0;
+	if (v->chosen < v->top)
+		v->top = v->chosen;
+	if (v->chosen >= v->top + height)
+		v->top = v->chosen - height + 1;
+	if (v->chosen < v->rows && v->name != NULL)
+		v->marked = v->row[v->chosen].entry->ticket;
+	else if (v->chosen < v->rows)
+		snprintf(v->marked_name, sizeof(v->marked_name), "%s", v->row[v->chosen].name);
 }
 
 static void
@@ -145,8 +160,6 @@ rows_of_one(struct screen *v)
 		r->starts_in_s = i < s->holders || wait_s == NULL ? -1 : wait_s[i - s->holders];
 	}
 	free(wait_s);
-	sorted_by = v->sort;
-	qsort(v->row, v->rows, sizeof(*v->row), compare);
 }
 
 static int
@@ -154,269 +167,226 @@ add_limiter(const struct ctl *c, const char *name, const char *path, struct flk 
 	    void *ctx)
 {
 	struct screen *v = ctx;
-	struct row *r;
 	struct flk_snapshot *s = NULL;
+	char *copy = NULL;
+	struct row *r;
 
 	(void)c;
 	(void)path;
 	if (error == 0)
 		error = flk_snapshot(f, &s);
-	if (error == -ENOENT || error == -FLK_GONE || (r = new_row(v)) == NULL) {
+	if (error == -ENOENT || error == -FLK_GONE || (copy = strdup(name)) == NULL ||
+	    (r = new_row(v)) == NULL) {
+		free(copy);
 		free(s);
 		return DONE;
 	}
-	r->name = strdup(name);
+	r->name = copy;
 	r->s = s;
+	r->identity = f != NULL ? flk_identity(f) : 0;
 	r->error = error;
 	return DONE;
 }
+
+/* ---- looks ---- */
 
 /* Grants per second, over the looks of the last few seconds. */
 static void
 measure(struct screen *v)
 {
-	static uint64_t granted, since;
 	uint64_t now = now_ns();
 
-	if (since != 0 && now - since < 2 * SECOND)
+	if (v->granted_ns != 0 && now - v->granted_ns < 2 * SECOND)
 		return;
-	v->per_s = since == 0 || v->s->granted < granted
+	v->per_s = v->granted_ns == 0 || v->s->granted < v->granted
 		       ? -1
-		       : (double)(v->s->granted - granted) * 1e9 / (double)(now - since);
-	granted = v->s->granted;
-	since = now;
+		       : (double)(v->s->granted - v->granted) * 1e9 / (double)(now - v->granted_ns);
+	v->granted = v->s->granted;
+	v->granted_ns = now;
+}
+
+/* The number of the newest event; in a storm, of one that was. */
+static void
+see_news(struct screen *v)
+{
+	struct flk_event e[64];
+	size_t n, k;
+
+	for (k = 0; k < 2 * FLK_HISTORY / 64; k++) {
+		n = flk_history(v->f, v->seen, e, 64);
+		if (n == 0)
+			return;
+		v->seen = e[n - 1].number;
+	}
+}
+
+static bool
+has_news(struct screen *v)
+{
+	struct flk_event e;
+
+	if (v->f == NULL)
+		return false;
+	return flk_verify(v->f) != 0 || flk_history(v->f, v->seen, &e, 1) > 0;
 }
 
 static void
-look(const struct ctl *c, struct screen *v, const char *attach)
+why_not(struct screen *v, int error)
 {
-	struct flk *f = NULL;
+	pid_t pid = error == -FLK_STUCK && v->f != NULL ? flk_stuck_pid(v->f) : 0;
+
+	if (error == -ENOENT || error == -FLK_GONE)
+		snprintf(v->trouble, sizeof(v->trouble),
+			 "there is no such limiter now; it will be shown when it is there again");
+	else if (pid != 0)
+		snprintf(
+		    v->trouble, sizeof(v->trouble),
+		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
+		    (int)pid, (int)pid);
+	else
+		snprintf(v->trouble, sizeof(v->trouble), "%s", flk_strerror(error));
+}
+
+/* By its name each time: it may be another by now. */
+static void
+look_at_one(struct screen *v)
+{
+	static const struct flk_options existing = { .existing = true };
 	int error;
+
+	flk_detach(v->f);
+	v->f = NULL;
+	error = flk_attach(&v->f, v->attach, &existing);
+	if (error == 0 && flk_identity(v->f) != v->identity) {
+		v->identity = flk_identity(v->f);
+		v->seen = v->granted_ns = v->marked = 0;
+		v->per_s = -1;
+	}
+	if (error == 0) {
+		see_news(v);
+		error = flk_snapshot(v->f, &v->s);
+	}
+	if (error != 0) {
+		why_not(v, error);
+		return;
+	}
+	measure(v);
+	rows_of_one(v);
+}
+
+static void
+look(struct screen *v)
+{
+	uint64_t begin = now_ns(), end, rest;
 
 	forget_rows(v);
-	free(v->s);
-	v->s = NULL;
-	if (v->name == NULL) {
-		for_each(c, add_limiter, v);
+	v->trouble[0] = '\0';
+	if (v->name != NULL) {
+		look_at_one(v);
 	} else {
-		const struct flk_options existing = { .existing = true };
-		if ((error = flk_attach(&f, attach, &existing)) == 0)
-			error = flk_snapshot(f, &v->s);
-		if (error != 0)
-			snprintf(v->message, sizeof(v->message), "%s: %s", v->name,
-				 error == -ENOENT ? "there is no such limiter (yet)"
-						  : flk_strerror(error));
-		flk_detach(f);
-		if (v->s != NULL) {
-			measure(v);
-			rows_of_one(v);
-		}
+		struct ctl silent = *v->c;
+		silent.quiet = true;
+		if (for_each(&silent, add_limiter, v) != DONE)
+			snprintf(v->trouble, sizeof(v->trouble),
+				 "the limiter directory can't be read: %s", strerror(errno));
 	}
-	if (v->chosen >= v->rows)
-		v->chosen = v->rows > 0 ? v->rows - 1 : 0;
+	top_sort(v);
+	end = now_ns();
+	rest = 4 * (end - begin);
+	v->next_ns = end + (rest > LOOK ? rest : LOOK);
+	v->soonest_ns = end + (rest > TICK ? rest : TICK);
 }
 
-/* ---- keys ---- */
+/* ---- one, and all ---- */
 
-/* The limiter that a key is about, opened; and how things stand there. */
-static struct flk *
-subject(struct screen *v, const char *attach, const struct flk_snapshot **s)
+static void
+show_other(struct screen *v)
 {
-	const struct flk_options existing = { .existing = true };
-	const char *name = attach;
-	struct flk *f = NULL;
-	int error;
+	flk_detach(v->f);
+	v->f = NULL;
+	forget_rows(v);
+	memset(v->width, 0, sizeof(v->width));
+	v->identity = v->marked = 0;
+	v->chosen = v->top = 0;
+	v->next_ns = 0;
+}
 
-	*s = v->s;
-	if (v->name == NULL) {
-		if (v->chosen >= v->rows)
-			return NULL;
-		name = v->row[v->chosen].name;
-		*s = v->row[v->chosen].s;
-	}
-	if (*s == NULL)
-		return NULL;
-	error = flk_attach(&f, name, &existing);
-	if (error != 0)
-		snprintf(v->message, sizeof(v->message), "%s", flk_strerror(error));
-	return f;
+void
+top_enter(struct screen *v, const char *name)
+{
+	snprintf(v->entered, sizeof(v->entered), "%s", name);
+	v->name = v->attach = v->entered;
+	show_other(v);
+}
+
+void
+top_leave(struct screen *v)
+{
+	v->name = v->attach = NULL;
+	v->entered[0] = '\0';
+	show_other(v);
+}
+
+/* Nothing but a key is of interest for so long. */
+static int
+pause_ms(const struct screen *v)
+{
+	uint64_t now = now_ns(), until = v->next_ns;
+
+	if (v->f != NULL && until > now + TICK)
+		until = now + TICK > v->soonest_ns ? now + TICK : v->soonest_ns;
+	return until > now ? (int)((until - now) / 1000000) + 1 : 0;
 }
 
 static int
-change_limit(struct screen *v, struct flk *f)
+watch(struct screen *v)
 {
-	char answer[32] = "";
-	int64_t to;
+	int key = KEY_AGAIN;
 
-	if (!draw_ask("limit (N, N%, auto): ", answer, sizeof(answer)))
-		return 0;
-	if (parse_limit(answer, &to))
-		return flk_override(f, to);
-	snprintf(v->message, sizeof(v->message), "'%.20s': no number, N%% or auto", answer);
-	return 0;
-}
-
-static int
-cancel_chosen(struct screen *v, struct flk *f)
-{
-	const struct flk_entry *e = v->name != NULL && v->rows > 0 ? v->row[v->chosen].entry : NULL;
-	char question[100], answer[8] = "";
-
-	if (e == NULL)
-		return 0;
-	if (e->holds)
-		snprintf(question, sizeof(question), "send TERM to pid %u, which runs (y/n)? ",
-			 e->pid);
-	else
-		snprintf(question, sizeof(question),
-			 "take ticket %" PRIu64 " out of the line (y/n)? ", e->ticket);
-	if (!draw_ask(question, answer, sizeof(answer)) || answer[0] != 'y')
-		return 0;
-	return e->holds ? signal_holder(f, e, SIGTERM) : flk_evict(f, e->ticket);
-}
-
-static void
-act(struct screen *v, const char *attach, int key)
-{
-	const struct flk_snapshot *s = NULL;
-	struct flk *f = subject(v, attach, &s);
-	int error = 0;
-
-	if (f == NULL)
-		return;
-	if (key == 'p')
-		error = s->paused ? flk_resume(f) : flk_pause(f);
-	else if (key == 'o')
-		error = s->closed ? flk_reopen(f) : flk_close(f);
-	else if (key == 'l')
-		error = change_limit(v, f);
-	else if (key == 'c')
-		error = cancel_chosen(v, f);
-	if (error != 0)
-		snprintf(v->message, sizeof(v->message), "%s",
-			 error == -ENOENT ? "it has just ended" : flk_strerror(error));
-	flk_detach(f);
-}
-
-static void
-move_to(struct screen *v, long row)
-{
-	size_t height = draw_height(v);
-
-	if (row >= (long)v->rows)
-		row = (long)v->rows - 1;
-	v->chosen = row < 0 ? 0 : (size_t)row;
-	if (v->chosen < v->top)
-		v->top = v->chosen;
-	if (v->chosen >= v->top + height)
-		v->top = v->chosen - height + 1;
-}
-
-/* False: it is the end. */
-static bool
-take_key(struct screen *v, const char *attach, int key)
-{
-	long row = (long)v->chosen, page = (long)draw_height(v);
-
-	v->message[0] = '\0';
-	switch (key) {
-	case 'q':
-		return false;
-	case KEY_UP:
-	case 'k':
-		row--;
-		break;
-	case KEY_DOWN:
-	case 'j':
-		row++;
-		break;
-	case KEY_PPAGE:
-		row -= page;
-		break;
-	case KEY_NPAGE:
-	case ' ':
-		row += page;
-		break;
-	case KEY_HOME:
-	case 'g':
-		row = 0;
-		break;
-	case KEY_END:
-	case 'G':
-		row = (long)v->rows;
-		break;
-	case 's':
-		v->sort = (v->sort + 1) % SORTS;
-		break;
-	case 'p':
-	case 'o':
-	case 'l':
-	case 'c':
-		act(v, attach, key);
-		break;
-	default:
-		break;
+	while (key != KEY_LOST) {
+		uint64_t now = now_ns();
+		bool due = now >= v->next_ns || (now >= v->soonest_ns && has_news(v));
+		if (due)
+			look(v);
+		if (due || key != ERR)
+			draw(v);
+		key = terminal_key(pause_ms(v));
+		if (key != ERR && key != KEY_LOST && !keys_take(v, key))
+			return DONE;
 	}
-	move_to(v, row);
-	return true;
-}
-
-/* False: it was left for where it was entered from. */
-static bool /* NOLINTNEXTLINE(misc-no-recursion): from all limiters into one, and no deeper */
-watch(const struct ctl *c, const char *name, const char *attach)
-{
-	struct screen v = { .name = name, .per_s = -1 };
-	bool entered = name != NULL && c->words + c->files == 0, quits = true;
-	int key;
-
-	do {
-		look(c, &v, attach);
-		move_to(&v, (long)v.chosen);
-		draw(&v);
-		timeout(LOOK_MS);
-		key = getch();
-		if (key == ERR)
-			continue;
-		if (name == NULL && (key == '\n' || key == KEY_ENTER || key == KEY_RIGHT)) {
-			if (v.chosen < v.rows && v.row[v.chosen].s != NULL) {
-				char chosen[FLK_NAME_MAX + 1];
-				snprintf(chosen, sizeof(chosen), "%s", v.row[v.chosen].name);
-				if (watch(c, chosen, chosen))
-					break;
-			}
-			continue;
-		}
-		if (entered && (key == KEY_LEFT || key == 27)) {
-			quits = false;
-			break;
-		}
-	} while (key == ERR || take_key(&v, attach, key));
-	forget_rows(&v);
-	free(v.row);
-	free(v.s);
-	return quits;
+	return FAILED;
 }
 
 int
 top(const struct ctl *c)
 {
+	struct screen v = { .c = c, .per_s = -1 };
 	char room[4096];
-	const char *attach = NULL;
 	struct flk *f;
-	int status;
+	int status = DONE;
 
 	if (c->words + c->files > 0) {
 		if ((f = open_only(c, &status)) == NULL)
 			return status;
 		snprintf(room, sizeof(room), "%s", flk_path(f));
-		attach = room;
-		if (c->files == 0)
-			attach = c->word[0];
+		v.attach = c->files == 0 ? c->word[0] : room;
+		v.name = name_of(c);
 		flk_detach(f);
+		status = DONE;
+	} else {
+		/* What is wrong with the directory is said before there is a screen. */
+		status = for_each(c, add_limiter, &v);
+		forget_rows(&v);
 	}
-	if (!begin())
-		return FAILED;
-	watch(c, attach != NULL ? name_of(c) : NULL, attach);
-	endwin();
-	return DONE;
+	if (status == DONE && !terminal_begin())
+		status = FAILED;
+	if (status == DONE) {
+		draw_begin();
+		status = watch(&v);
+		terminal_end();
+	}
+	flk_detach(v.f);
+	forget_rows(&v);
+	free(v.row);
+	return status;
 }

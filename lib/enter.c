@@ -180,8 +180,12 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	}
 	st->n = flki_file_slots(file);
 	st->now_ns = flki_monotonic_ns();
-	if (got == INHERITED && !flki_state_rebuild(st))
-		atomic_store(&file->h->damaged, 1);
+	if (got == INHERITED) {
+		/* It may have died after it took this away and before it woke those who follow. */
+		atomic_store(&file->h->followed, 1);
+		if (!flki_state_rebuild(st))
+			atomic_store(&file->h->damaged, 1);
+	}
 	return 0;
 }
 
@@ -196,8 +200,10 @@ flki_enter(struct flk_taker *t, struct state *st)
 		error = -FLK_DAMAGED;
 	else if (atomic_load(&st->h->dead))
 		error = -FLK_GONE;
-	if (error != 0)
+	if (error != 0) {
+		flki_history_tell(st->h);
 		flki_lock_drop(st->h);
+	}
 	return error;
 }
 

@@ -194,6 +194,7 @@ flk_check(struct flk *f, char *why, size_t size)
 		while (count < 16 && (broken[count] = flki_state_check_next(&st, &next)) != NULL)
 			count++;
 		st.bad = false; /* looked at only */
+		flki_history_tell(st.h);
 		flki_lock_drop(st.h);
 	}
 	flki_drop_slot(&me);

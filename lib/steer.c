@@ -189,6 +189,7 @@ flk_repair(struct flk *f)
 
 	if ((error = flki_enter_anyway(&me, &st)) == 0) {
 		flki_state_rouse(&st);
+		st.bad = false; /* by what is to be made anew */
 		flki_state_salvage(&st);
 		atomic_store(&st.h->damaged, !flki_state_rebuild(&st));
 		error = flki_quit(&me, &st);

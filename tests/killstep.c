@@ -6,8 +6,8 @@
  *	killstep.t -a                   everything, on all CPUs
  *	killstep.t -o NAME -k K [-j J] [-y STYLE]       that one kill
  *
- * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME is about this operation only, and
- * -l lists them.  -1 leaves the second kills out.
+ * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME[,NAME]... is about these operations
+ * only, and -l lists them.  -1 leaves the second kills out.
  *
  * Two kills between which neither the file nor what the kernel was told has changed leave the same
  * behind.  So the first kill is made at every point; the second at every point too, but after
@@ -28,9 +28,10 @@
 
 #include "common.h"
 
-#define MOST_WORKERS 64
-#define TOLD         8 /* failures of one operation that are printed */
-#define SPLIT        4 /* shares of one operation */
+#define MOST_WORKERS    64
+#define MOST_OPERATIONS 128
+#define TOLD            8 /* failures of one operation that are printed */
+#define SPLIT           4 /* shares of one operation */
 
 struct tally {
 	uint64_t first, second, states, failures, ns;
@@ -39,185 +40,13 @@ struct tally {
 
 struct shared {
 	unsigned next;
-	struct tally tally[MOST_WORKERS][128];
+	struct tally tally[MOST_WORKERS][MOST_OPERATIONS];
 };
 
 static struct shared *shared;
 static struct stage stage;
-static struct trace trace, second_trace;
 static uint64_t seed;
 static bool first_only;
-
-/* ---- one round ---- */
-
-/* Did the file change since we last asked?  What is in the history, only people read. */
-static bool
-changed(const struct stage *s, bool start)
-{
-	static unsigned char header[HEADER], slots[FIRST_SLOTS * sizeof(struct slot)];
-	const struct file *f;
-	bool differs;
-
-	if (s->eye == NULL)
-		return start;
-	f = &s->eye->file;
-	differs = start || memcmp(header, f->h, sizeof(header)) != 0 ||
-		  memcmp(slots, f->slots, sizeof(slots)) != 0;
-	if (differs) {
-		memcpy(header, f->h, sizeof(header));
-		memcpy(slots, f->slots, sizeof(slots));
-	}
-	return differs;
-}
-
-/* The victim sleeps: what ends that?  False if nothing will. */
-static bool
-end_sleep(struct stage *s, struct actor *a, bool *helped)
-{
-	if (a != &s->cast[VICTIM])
-		return false;
-	if (s->op->asleep != NULL && !*helped) {
-		*helped = true;
-		s->op->asleep(s);
-		actor_refresh(a);
-	} else if (s->op->flags & SLEEPS_ON) {
-		actor_wait_up(a);
-	}
-	return a->where != ASLEEP;
-}
-
-/*
- * Lets it go on for so many points, or to the end of what it does; returns how many it was.  With
- * `record' the trace is written, without it is made use of.
- */
-static long
-walk(struct stage *s, struct actor *a, long points, struct trace *t, bool record)
-{
-	bool helped = false;
-	long at = 0, leapt;
-
-	if (record) {
-		trace_reset(t);
-		changed(s, true);
-		trace_add(t, a, true);
-	}
-	while (at < points && !s->failed && !a->loose) {
-		if (a->where == ASLEEP && !end_sleep(s, a, &helped))
-			break;
-		if (!record && points <= t->points) {
-			leapt = actor_leap(a, t, at, points);
-			if (leapt != at) {
-				at = leapt;
-				continue;
-			}
-		}
-		if (!actor_step(a))
-			break;
-		at++;
-		if (record)
-			trace_add(t, a, changed(s, false));
-	}
-	if (record)
-		trace_finish(t);
-	if (a->crash != 0)
-		stage_fail(s, "killed by signal %d, not by us", a->crash);
-	return at;
-}
-
-static void
-set_up(struct stage *s, const struct operation *op)
-{
-	struct actor *victim = &s->cast[VICTIM];
-
-	stage_open(s, op);
-	if (op->before != NULL)
-		op->before(s);
-	actor_start(victim, s->path);
-	if (!(op->flags & RAW)) {
-		actor_do_at_once(victim, come);
-		if (victim->desk->code != 0)
-			stage_fail(s, "the victim can't come");
-	}
-	if (op->ready != NULL)
-		actor_do_at_once(victim, op->ready);
-	if (op->around != NULL)
-		op->around(s);
-	actor_begin(victim, op->steps);
-}
-
-/* Who comes to mend what the victim left: one who was woken by it, or a newcomer, or nobody. */
-static struct actor *
-mender(struct stage *s, unsigned style)
-{
-	int i, who;
-
-	stage_look_around(s);
-	for (i = 0; i < CAST; i++) {
-		who = style & BACKWARD ? CAST - 1 - i : i;
-		if (s->cast[who].where == WOKEN)
-			return &s->cast[who];
-	}
-	if (s->op->flags & NO_FILE) {
-		actor_start(&s->cast[VICTIM], s->path);
-		actor_begin(&s->cast[VICTIM], be_made);
-		return &s->cast[VICTIM];
-	}
-	if (s->eye->file.h->lock == 0 || s->cast[STEWARD].where != AT_DESK)
-		return NULL;
-	actor_begin(&s->cast[STEWARD], take_one);
-	return &s->cast[STEWARD];
-}
-
-/*
- * Killed after k, and if j is not -1 the mender after j; true if all that must hold then does.
- * With `record' the mender's trace is taken and it is killed at the end; *points is where it was.
- */
-static bool
-play(struct stage *s, const struct operation *op, long k, long j, unsigned style, bool record,
-     long *points)
-{
-	struct actor *a;
-
-	set_up(s, op);
-	walk(s, &s->cast[VICTIM], k, &trace, false);
-	actor_kill(&s->cast[VICTIM]);
-	if (j >= 0) {
-		a = mender(s, style);
-		*points = a == NULL ? -1 : walk(s, a, j, &second_trace, record);
-		if (a != NULL)
-			actor_kill(a);
-		else if (record)
-			second_trace.points = -1;
-	}
-	stage_look_around(s);
-	if (op->after != NULL && !s->failed)
-		op->after(s);
-	if (!record || !s->failed)
-		stage_drain(s, style);
-	stage_close(s);
-	return !s->failed;
-}
-
-/* All of it, unharmed: its trace, and that it does what the table says. */
-static bool
-rehearse(struct stage *s, const struct operation *op)
-{
-	struct actor *victim = &s->cast[VICTIM];
-	int code;
-
-	set_up(s, op);
-	walk(s, victim, LONG_MAX, &trace, true);
-	code = victim->where == ASLEEP ? -EINPROGRESS : victim->desk->code;
-	if (code != op->code)
-		stage_fail(s, "it returns %d (%s), not %d", code, flk_strerror(code), op->code);
-	actor_kill(victim);
-	stage_look_around(s);
-	if (op->after != NULL && !s->failed)
-		op->after(s);
-	stage_drain(s, 0);
-	stage_close(s);
-	return !s->failed;
-}
 
 /* ---- sweeps ---- */
 
@@ -335,23 +164,53 @@ sample(struct tally *t, const struct operation *op, uint64_t until)
 
 /* ---- workers ---- */
 
+const struct operation *
+operation(unsigned i)
+{
+	if (i < operations_count)
+		return &operations[i];
+	i -= operations_count;
+	return i < operator_operations_count ? &operator_operations[i] : NULL;
+}
+
+static unsigned
+count_operations(void)
+{
+	return operations_count + operator_operations_count;
+}
+
+/* Names may have commas, and so one is looked for in the list. */
+static bool
+is_among(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at;
+
+	for (at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ',') && (at[n] == '\0' || at[n] == ','))
+			return true;
+	return false;
+}
+
 static void
 work(unsigned me, bool all, const char *only, double seconds)
 {
-	unsigned jobs = all ? operations_count * SPLIT : operations_count, i, o;
+	unsigned jobs = count_operations() * (all ? SPLIT : 1), i, o;
+	const struct operation *op;
 	uint64_t start = now_ns(), began;
 
 	while ((i = __atomic_fetch_add(&shared->next, 1, __ATOMIC_SEQ_CST)) < jobs) {
 		o = all ? i / SPLIT : i;
-		if (only != NULL && strcmp(only, operations[o].name) != 0)
+		op = operation(o);
+		if (only != NULL && !is_among(only, op->name))
 			continue;
 		random_seed(seed + o);
 		began = now_ns();
 		if (all)
-			sweep(&shared->tally[me][o], &operations[o], i % SPLIT, SPLIT);
+			sweep(&shared->tally[me][o], op, i % SPLIT, SPLIT);
 		else
-			sample(&shared->tally[me][o], &operations[o],
-			       start + (uint64_t)(seconds * 1e9 * (o + 1) / operations_count));
+			sample(&shared->tally[me][o], op,
+			       start + (uint64_t)(seconds * 1e9 * (o + 1) / jobs));
 		shared->tally[me][o].ns += now_ns() - began;
 	}
 }
@@ -390,11 +249,12 @@ static void
 sum_up(unsigned n, bool all, const char *only)
 {
 	struct tally sum = { .failures = 0 };
+	const struct operation *op;
 	unsigned i, o;
 
-	for (o = 0; o < operations_count; o++) {
+	for (o = 0; (op = operation(o)) != NULL; o++) {
 		struct tally t = { .failures = 0 };
-		if (only != NULL && strcmp(only, operations[o].name) != 0)
+		if (only != NULL && !is_among(only, op->name))
 			continue;
 		for (i = 0; i < n; i++) {
 			const struct tally *w = &shared->tally[i][o];
@@ -413,9 +273,8 @@ sum_up(unsigned n, bool all, const char *only)
 		ok(t.failures == 0 && t.first > 0,
 		   "%s, %ld points: %llu kills; %llu of its mender, in %llu states, of up to %ld "
 		   "points; %.1f s",
-		   operations[o].name, t.points, (unsigned long long)t.first,
-		   (unsigned long long)t.second, (unsigned long long)t.states, t.most_second,
-		   (double)t.ns / 1e9);
+		   op->name, t.points, (unsigned long long)t.first, (unsigned long long)t.second,
+		   (unsigned long long)t.states, t.most_second, (double)t.ns / 1e9);
 	}
 	tap_note("%s: %llu kills survived: %llu first, %llu second",
 		 all ? "everything" : "a sample",
@@ -428,13 +287,12 @@ sum_up(unsigned n, bool all, const char *only)
 static int
 one_kill(const char *name, long k, long j, unsigned style)
 {
-	const struct operation *op = NULL;
+	const struct operation *op;
 	struct tally t = { .failures = 0 };
 	unsigned o;
 
-	for (o = 0; o < operations_count; o++)
-		if (strcmp(name, operations[o].name) == 0)
-			op = &operations[o];
+	for (o = 0; (op = operation(o)) != NULL && strcmp(name, op->name) != 0; o++)
+		;
 	if (op == NULL)
 		tap_bail("no such operation: %s", name);
 	if (!rehearse(&stage, op))
@@ -485,8 +343,8 @@ main(int argc, char **argv)
 			seconds = atof(optarg);
 			break;
 		case 'l':
-			for (o = 0; o < operations_count; o++)
-				puts(operations[o].name);
+			for (o = 0; operation(o) != NULL; o++)
+				puts(operation(o)->name);
 			return 0;
 		default:
 			return 2;
@@ -502,7 +360,7 @@ main(int argc, char **argv)
 	tap_note("seed %llu", (unsigned long long)seed);
 	shared =
 	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || operations_count > 128)
+	if (shared == MAP_FAILED || count_operations() > MOST_OPERATIONS)
 		tap_bail("mmap");
 	n = cpus();
 	run_workers(n, all, only, seconds);

@@ -16,7 +16,7 @@
 #include "flocklimit.h"
 #include "internal.h"
 
-/* ---- actors: killstep_actor.c ---- */
+/* ---- actors: killstep_actor.c, killstep_trace.c ---- */
 
 /* What an actor has at hand. */
 struct part {
@@ -53,6 +53,7 @@ struct actor {
 bool actor_possible(void);
 void actor_start(struct actor *a, const char *path);
 void actor_kill(struct actor *a);
+uintptr_t actor_pc(const struct actor *a);
 
 /* Has it do so, until it is back at its desk or asleep. */
 void actor_do(struct actor *a, deed *deed);
@@ -62,6 +63,8 @@ void actor_do_at_once(struct actor *a, deed *deed);
 void actor_run(struct actor *a);
 /* One who was asleep: is it still? */
 void actor_refresh(struct actor *a);
+/* It sleeps until there is news in the history. */
+bool actor_follows(const struct actor *a);
 /* One whom time wakes. */
 void actor_wait_up(struct actor *a);
 
@@ -89,7 +92,7 @@ void trace_reset(struct trace *t);
 void trace_add(struct trace *t, struct actor *a, bool changed);
 void trace_finish(struct trace *t);
 
-/* ---- the stage: killstep_stage.c ---- */
+/* ---- the stage: killstep_stage.c, killstep_truth.c ---- */
 
 enum role { FIRST, SECOND, THIRD, FOURTH, STEWARD, VICTIM, CAST };
 
@@ -109,6 +112,7 @@ struct stage {
 	const struct operation *op;
 	uint32_t most;   /* units that may be held at once */
 	uint64_t ticket; /* the latest that anybody got */
+	uint64_t heard;  /* the last event that one who follows knows */
 	bool failed;
 	char why[240];
 };
@@ -140,14 +144,51 @@ void stage_look_around(struct stage *s); /* who was woken? */
 void stage_settle(struct stage *s, unsigned style);
 void stage_check(struct stage *s);
 void stage_drain(struct stage *s, unsigned style);
+uint64_t stage_withheld(const struct stage *s);
+uint32_t stage_slots(const struct stage *s);
 
-/* ---- the operations: killstep_ops.c, killstep_make.c ---- */
+extern const char *const stage_roles[CAST];
 
-extern const struct operation operations[];
-extern const unsigned operations_count;
+/* ---- a round: killstep_round.c ---- */
 
-deed come, release, restore_all, lift_override, resume, reopen, take_one, take_all, check_it, idle;
+extern struct trace trace, second_trace; /* of the victim, of its mender */
 
+/* All of it, unharmed: its trace, and that it does what the table says. */
+bool rehearse(struct stage *s, const struct operation *op);
+
+/*
+ * Killed after k, and if j is not -1 the mender after j; true if all that must hold then does.
+ * With `record' the mender's trace is taken and it is killed at the end; *points is where it was.
+ */
+bool play(struct stage *s, const struct operation *op, long k, long j, unsigned style, bool record,
+	  long *points);
+
+/* ---- the operations ---- */
+
+/* One after another; NULL after the last. */
+const struct operation *operation(unsigned i);
+
+/* killstep_ops.c; killstep_steer.c: what operators do, and those who only read */
+extern const struct operation operations[], operator_operations[];
+extern const unsigned operations_count, operator_operations_count;
+
+deed repair; /* killstep_steer.c */
+
+/* killstep_deeds.c */
+deed come, idle, take_one, take_all, take_if_alone, try_one, line_up_for_one, line_up_for_all,
+    wait_on, wait_no_longer, take_all_soon, cancel, cancelled_in_line, wait_and_leave, leave,
+    release, release_one, forget, forget_one, restore_one, restore_all, set_limit, override_nothing,
+    override_one, override_three, lift_override, pause_it, resume, close_it, reopen, wait_idle,
+    look, check_it, guard, take_all_guarded, end, break_index;
+
+/* What the others do: killstep_ops.c */
+void first_holds(struct stage *s);
+void first_holds_second_waits(struct stage *s);
+void first_releases(struct stage *s);
+void two_behind(struct stage *s);
+void second_dies(struct stage *s);
+
+/* killstep_make.c */
 void empty_file(struct stage *s);
 void old_boot(struct stage *s);
 void others_fill_it(struct stage *s);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -25,8 +24,6 @@
 #include <sys/wait.h>
 
 #include "common.h"
-
-#define VDSO_BYTES 16384
 
 #ifdef __x86_64__
 
@@ -86,6 +83,8 @@ note_stop(struct actor *a, int status)
 		a->call = a->call == -1 ? ptrace(PTRACE_PEEKUSER, a->pid, REG(orig_rax), NULL) : -1;
 		if (a->where == ASLEEP)
 			a->where = WOKEN;
+	} else if (WSTOPSIG(status) == SIGTERM) {
+		actor_kill(a); /* of which it dies, as anybody does */
 	} else if (WSTOPSIG(status) != SIGTRAP) {
 		int sig = WSTOPSIG(status);
 		actor_kill(a);
@@ -93,7 +92,7 @@ note_stop(struct actor *a, int status)
 	}
 }
 
-/* In the one call that waits for another taker's doing: asleep, and nobody has woken it? */
+/* In such a call: asleep, and nobody has woken it? */
 static bool
 sleeps(const struct actor *a)
 {
@@ -124,13 +123,36 @@ try_wait(struct actor *a, int flags)
 	return true;
 }
 
+/*
+ * In a call that lasts until another does something?  A nap on the lock does not, so of a single
+ * word's sleeps it is only that of one who follows the history.
+ */
+static bool
+may_sleep(const struct actor *a)
+{
+	long word;
+
+	if (a->call != SYS_futex)
+		return a->call == SYS_futex_waitv;
+	word = ptrace(PTRACE_PEEKUSER, a->pid, REG(rdi), NULL);
+	return (unsigned long)word % HEADER == offsetof(struct header, events);
+}
+
+bool
+actor_follows(const struct actor *a)
+{
+	return a->where == ASLEEP && a->call == SYS_futex;
+}
+
 /* Resumes it until it stops, or sleeps. */
 static void
 go(struct actor *a, unsigned request)
 {
+	bool sleepy = may_sleep(a);
+
 	if (ptrace(request, a->pid, NULL, NULL) == -1)
 		tap_bail("ptrace");
-	if (a->call != SYS_futex_waitv) {
+	if (!sleepy) {
 		try_wait(a, 0);
 		return;
 	}
@@ -266,8 +288,8 @@ actor_do_at_once(struct actor *a, deed *what)
 		a->where = AT_DESK;
 }
 
-static uintptr_t
-pc_of(const struct actor *a)
+uintptr_t
+actor_pc(const struct actor *a)
 {
 	return (uintptr_t)ptrace(PTRACE_PEEKUSER, a->pid, REG(rip), NULL);
 }
@@ -276,7 +298,7 @@ pc_of(const struct actor *a)
 static bool
 at_system_call(const struct actor *a)
 {
-	return memcmp((const void *)pc_of(a), syscall_instruction, 2) == 0;
+	return memcmp((const void *)actor_pc(a), syscall_instruction, 2) == 0;
 }
 
 bool
@@ -363,89 +385,11 @@ actor_possible(void)
 	return false;
 }
 
+bool
+actor_follows(const struct actor *a)
+{
+	(void)a;
+	return false;
+}
+
 #endif
-
-/* ---- traces ---- */
-
-/* The clock tries again when it was just being set, so what is there is no place to count from. */
-static bool
-in_vdso(uintptr_t pc)
-{
-	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
-
-	return start != 0 && pc >= start && pc - start < VDSO_BYTES;
-}
-
-void
-trace_reset(struct trace *t)
-{
-	t->points = -1;
-}
-
-void
-trace_add(struct trace *t, struct actor *a, bool changed)
-{
-	long i = ++t->points;
-
-	if (i >= t->room) {
-		t->room = t->room != 0 ? 2 * t->room : 4096;
-		t->pc = realloc(t->pc, (size_t)t->room * sizeof(*t->pc));
-		t->slept = realloc(t->slept, (size_t)t->room * sizeof(*t->slept));
-		t->changed = realloc(t->changed, (size_t)t->room * sizeof(*t->changed));
-		t->anchor = realloc(t->anchor, (size_t)t->room * sizeof(*t->anchor));
-		t->hits = realloc(t->hits, (size_t)t->room * sizeof(*t->hits));
-		if (!t->pc || !t->slept || !t->changed || !t->anchor || !t->hits)
-			tap_bail("memory");
-	}
-	t->slept[i] = a->where == ASLEEP;
-	t->changed[i] = changed || a->call != -1;
-	t->pc[i] = a->where == AMID && a->call == -1 && !in_vdso(pc_of(a)) ? pc_of(a) : 0;
-}
-
-/* How often each instruction was seen since the start or the last sleep. */
-enum { BUCKETS = 1 << 15 };
-
-static struct {
-	uintptr_t pc;
-	long hits;
-} seen[BUCKETS];
-
-static long
-count_hit(uintptr_t pc)
-{
-	size_t b = pc * 2654435761u % BUCKETS;
-
-	while (seen[b].pc != 0 && seen[b].pc != pc)
-		b = (b + 1) % BUCKETS;
-	seen[b].pc = pc;
-	return ++seen[b].hits;
-}
-
-/*
- * An anchor is a point that a breakpoint reaches with few hits: each costs as much as two steps.
- * The count begins anew at a base, the first point from which one can leap after the start or a
- * sleep; hits is 0 there and at all points before it.
- */
-void
-trace_finish(struct trace *t)
-{
-	long i, best = 0;
-	bool base = true;
-
-	for (i = 0; i <= t->points; i++) {
-		base = base || t->slept[i];
-		t->hits[i] = 0;
-		if (base) {
-			memset(seen, 0, sizeof(seen));
-			best = i;
-			base = t->pc[i] == 0;
-			if (!base)
-				count_hit(t->pc[i]);
-		} else if (t->pc[i] != 0) {
-			t->hits[i] = count_hit(t->pc[i]);
-			if (2 * t->hits[i] - i < 2 * t->hits[best] - best)
-				best = i;
-		}
-		t->anchor[i] = best;
-	}
-}

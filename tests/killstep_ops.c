@@ -7,305 +7,18 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 
 #define SLEEPS_AGAIN (-EINPROGRESS) /* the code of a deed that ends asleep */
 
-/* ---- deeds ---- */
-
-static const struct flk_request one = { .weight = 1, .limit = 2 };
-static const struct flk_request both = { .weight = 2, .limit = 2 };
-static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
-
-int
-come(struct part *p)
-{
-	int error = flk_attach(&p->f, p->path, NULL);
-
-	return error != 0 ? error : flk_taker_new(&p->t, p->f);
-}
-
-int
-idle(struct part *p)
-{
-	struct flk_place place;
-
-	return flk_place(p->t, &place);
-}
-
-int
-take_one(struct part *p)
-{
-	return flk_acquire(p->t, &one, NULL);
-}
-
-int
-take_all(struct part *p)
-{
-	return flk_acquire(p->t, &both, NULL);
-}
-
-static int
-take_if_alone(struct part *p)
-{
-	return flk_acquire(p->t, &alone, NULL);
-}
-
-static int
-try_one(struct part *p)
-{
-	return flk_try(p->t, &one);
-}
-
-static int
-line_up_for_one(struct part *p)
-{
-	return flk_enqueue(p->t, &one);
-}
-
-static int
-line_up_for_all(struct part *p)
-{
-	return flk_enqueue(p->t, &both);
-}
-
-static int
-wait_on(struct part *p)
-{
-	return flk_wait(p->t, NULL, NULL);
-}
-
-static int
-wait_no_longer(struct part *p)
-{
-	static const struct timespec past;
-	int error = flk_wait(p->t, &past, NULL);
-
-	return flk_leave(p->t) == 0 ? error : -1;
-}
-
-static int
-take_all_soon(struct part *p)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_nsec += 8000000;
-	if (t.tv_nsec >= 1000000000) {
-		t.tv_sec++;
-		t.tv_nsec -= 1000000000;
-	}
-	return flk_acquire(p->t, &both, &t);
-}
-
-static int
-cancel(struct part *p)
-{
-	flk_cancel(p->t);
-	return 0;
-}
-
-static int
-cancelled_in_line(struct part *p)
-{
-	int error = flk_enqueue(p->t, &both);
-
-	flk_cancel(p->t);
-	return error;
-}
-
-/* The canceller comes too late: what it was granted goes on to the next. */
-static int
-wait_and_leave(struct part *p)
-{
-	int error = flk_wait(p->t, NULL, NULL);
-
-	return flk_leave(p->t) == 0 ? error : -1;
-}
-
-static int
-leave(struct part *p)
-{
-	return flk_leave(p->t);
-}
-
-int
-release(struct part *p)
-{
-	return flk_release(p->t);
-}
-
-static int
-release_one(struct part *p)
-{
-	return flk_release_units(p->t, 1);
-}
-
-static int
-forget(struct part *p)
-{
-	return flk_forget(p->t);
-}
-
-static int
-forget_one(struct part *p)
-{
-	int error = flk_acquire(p->t, &one, NULL);
-
-	return error != 0 ? error : flk_forget(p->t);
-}
-
-static int
-restore_one(struct part *p)
-{
-	return flk_restore(p->f, 1);
-}
-
-int
-restore_all(struct part *p)
-{
-	struct flk_snapshot *s;
-	uint32_t units;
-	int error = flk_snapshot(p->f, &s);
-
-	if (error != 0)
-		return error;
-	units = s->withheld;
-	free(s);
-	return units > 0 ? flk_restore(p->f, units) : 0;
-}
-
-static int
-set_limit(struct part *p)
-{
-	return flk_set_limit(p->f, 1);
-}
-
-static int
-override_nothing(struct part *p)
-{
-	return flk_override(p->f, 0);
-}
-
-static int
-override_one(struct part *p)
-{
-	return flk_override(p->f, 1);
-}
-
-static int
-override_three(struct part *p)
-{
-	return flk_override(p->f, 3);
-}
-
-int
-lift_override(struct part *p)
-{
-	return flk_override(p->f, FLK_AUTO);
-}
-
-static int
-pause_it(struct part *p)
-{
-	return flk_pause(p->f);
-}
-
-int
-resume(struct part *p)
-{
-	return flk_resume(p->f);
-}
-
-static int
-close_it(struct part *p)
-{
-	return flk_close(p->f);
-}
-
-int
-reopen(struct part *p)
-{
-	return flk_reopen(p->f);
-}
-
-static int
-wait_idle(struct part *p)
-{
-	return flk_wait_idle(p->t, NULL);
-}
-
-static int
-look(struct part *p)
-{
-	struct flk_snapshot *s = NULL;
-	int error = flk_snapshot(p->f, &s);
-
-	free(s);
-	return error;
-}
-
-int
-check_it(struct part *p)
-{
-	char why[100];
-
-	return flk_check(p->f, why, sizeof(why));
-}
-
-static int
-guard(struct part *p)
-{
-	int fd;
-
-	return flk_guard(p->t, &fd);
-}
-
-static int
-take_all_guarded(struct part *p)
-{
-	int error = take_all(p);
-
-	return error != 0 ? error : guard(p);
-}
-
-static int
-end(struct part *p)
-{
-	struct flk_taker *t = p->t;
-
-	p->t = NULL;
-	flk_taker_free(t);
-	return 0;
-}
-
-/* Leaves the lock taken, and an index that is nonsense. */
-static int
-break_index(struct part *p)
-{
-	struct state st;
-	int error = flki_enter(p->t, &st);
-
-	if (error != 0)
-		return error;
-	st.h->waiting = st.h->holders = (struct list){ 77, 3, 1 };
-	st.h->used = 99;
-	st.h->barriers = 3;
-	st.h->min_count = 4;
-	st.slots[0].next = st.slots[1].next = 1;
-	st.slots[0].seat_map = 0xf0f0;
-	return 0;
-}
-
 /* ---- what the others do ---- */
 
-static void
+void
 first_holds(struct stage *s)
 {
 	act(s, FIRST, take_all);
 }
 
-static void
+void
 first_holds_second_waits(struct stage *s)
 {
 	act(s, FIRST, take_all);
@@ -320,7 +33,7 @@ line_of_three(struct stage *s)
 	act(s, THIRD, take_all);
 }
 
-static void
+void
 two_behind(struct stage *s)
 {
 	act(s, SECOND, take_one);
@@ -339,7 +52,7 @@ third_comes(struct stage *s)
 	act(s, THIRD, take_one);
 }
 
-static void
+void
 first_releases(struct stage *s)
 {
 	act(s, FIRST, release);
@@ -373,7 +86,7 @@ first_dies(struct stage *s)
 	slay(s, FIRST);
 }
 
-static void
+void
 second_dies(struct stage *s)
 {
 	slay(s, SECOND);

@@ -1,10 +1,5 @@
 /*
- * killstep_stage.c - what those do who are not killed, and what must hold of them and the file
- * whenever everybody has come to rest.
- *
- * What must hold is told from the slots' states alone, by the words of the manual, and from what
- * the takers themselves were told: the index, which a dead taker may have left half done, plays no
- * part until the end.
+ * killstep_stage.c - what those do who are not killed.
  */
 #include "killstep.h"
 
@@ -21,8 +16,8 @@
 #define IMAGE_SLOTS (FIRST_SLOTS * sizeof(struct slot))
 #define ROUNDS      200 /* more than that to come to rest is no rest */
 
-static const char *const roles[CAST] = { "the first",  "the second",  "the third",
-					 "the fourth", "the steward", "the victim" };
+const char *const stage_roles[CAST] = { "the first",  "the second",  "the third",
+					"the fourth", "the steward", "the victim" };
 
 void
 stage_fail(struct stage *s, const char *words, ...)
@@ -46,13 +41,13 @@ hear(struct stage *s, enum role who)
 	struct actor *a = &s->cast[who];
 
 	if (a->crash != 0)
-		stage_fail(s, "%s ended by signal %d", roles[who], a->crash);
+		stage_fail(s, "%s ended by signal %d", stage_roles[who], a->crash);
 	a->crash = 0;
 	if (a->where != AT_DESK)
 		return;
 	if (a->desk->code != 0 && a->desk->code != -FLK_CLOSED && a->desk->code != -EINPROGRESS &&
 	    a->desk->code != -FLK_CANCELLED && a->desk->code != -FLK_EVICTED)
-		stage_fail(s, "%s was told: %s", roles[who], flk_strerror(a->desk->code));
+		stage_fail(s, "%s was told: %s", stage_roles[who], flk_strerror(a->desk->code));
 	if (a->desk->held != 0 && a->desk->ticket > s->ticket)
 		s->ticket = a->desk->ticket;
 }
@@ -70,7 +65,7 @@ act(struct stage *s, enum role who, deed *what)
 		actor_do_at_once(a, come);
 	}
 	if (a->where != AT_DESK) {
-		stage_fail(s, "%s is not free to act", roles[who]);
+		stage_fail(s, "%s is not free to act", stage_roles[who]);
 		return;
 	}
 	actor_do(a, what);
@@ -114,135 +109,6 @@ stage_settle(struct stage *s, unsigned style)
 	}
 }
 
-/* ---- what must hold when everybody has come to rest ---- */
-
-struct truth {
-	uint64_t used, withheld, first_barrier, last_held, oldest_held, head;
-	uint32_t min_limit, holders, head_weight, head_limit;
-};
-
-static uint32_t
-slots_now(const struct stage *s)
-{
-	uint32_t n = atomic_load(&s->eye->file.h->nslots);
-
-	return n <= MAX_SLOTS && n >= FIRST_SLOTS ? n : FIRST_SLOTS;
-}
-
-static void
-note_held(struct truth *t, const struct slot *slot)
-{
-	t->used += slot->weight;
-	if (t->holders++ == 0 || slot->limit < t->min_limit)
-		t->min_limit = slot->limit;
-	if (slot->ticket > t->last_held)
-		t->last_held = slot->ticket;
-	if (slot->ticket < t->oldest_held)
-		t->oldest_held = slot->ticket;
-}
-
-/* The living alone count: nobody here leaves a command behind. */
-static struct truth
-truth_of(const struct stage *s)
-{
-	const struct header *h = s->eye->file.h;
-	struct truth t = { .withheld = h->withheld,
-			   .first_barrier = UINT64_MAX,
-			   .oldest_held = UINT64_MAX,
-			   .head = UINT64_MAX };
-	uint32_t i, n = slots_now(s);
-
-	for (i = 0; i < n; i++) {
-		const struct slot *slot = &s->eye->file.slots[i];
-		uint32_t state = atomic_load(&slot->state);
-		if (state == FORGETTING)
-			t.withheld = slot->forget_to;
-		if (!flki_alive_is(&slot->alive))
-			continue;
-		if (state == HELD)
-			note_held(&t, slot);
-		if (state != WAITING)
-			continue;
-		if (slot->kind == BARRIER) {
-			if (slot->ticket < t.first_barrier)
-				t.first_barrier = slot->ticket;
-		} else if (slot->ticket < t.head) {
-			t.head = slot->ticket;
-			t.head_weight = slot->weight;
-			t.head_limit = slot->limit;
-		}
-	}
-	return t;
-}
-
-static void
-check_truth(struct stage *s)
-{
-	const struct header *h = s->eye->file.h;
-	struct truth t = truth_of(s);
-	uint64_t limit;
-
-	if (t.used > s->most)
-		stage_fail(s, "%llu units are held, of %u", (unsigned long long)t.used, s->most);
-	if (t.first_barrier < t.oldest_held && t.first_barrier < t.head)
-		stage_fail(s, "one waits until it is idle, and it is");
-	if (t.head == UINT64_MAX)
-		return;
-	if (t.last_held > t.head)
-		stage_fail(s, "ticket %llu is held and %llu waits", (unsigned long long)t.last_held,
-			   (unsigned long long)t.head);
-	if (h->closed)
-		stage_fail(s, "one waits in a closed limiter");
-	limit = h->override >= 0 ? (uint64_t)h->override : t.head_limit;
-	if (h->override < 0 && t.holders > 0 && t.min_limit < limit)
-		limit = t.min_limit;
-	limit = limit > t.withheld ? limit - t.withheld : 0;
-	if (!h->paused && limit > 0 && (t.holders == 0 || t.used + t.head_weight <= limit))
-		stage_fail(s, "ticket %llu waits although it fits", (unsigned long long)t.head);
-}
-
-/* What they were told, and where they are, is what the file says. */
-static void
-check_cast(struct stage *s)
-{
-	uint64_t told = 0;
-	uint32_t i, n = slots_now(s);
-	int who;
-
-	for (who = 0; who < CAST; who++)
-		if (s->cast[who].where == AT_DESK)
-			told += s->cast[who].desk->held;
-	if (told > s->most)
-		stage_fail(s, "they were told that they hold %llu units, of %u",
-			   (unsigned long long)told, s->most);
-	for (i = 0; i < n; i++) {
-		const struct slot *slot = &s->eye->file.slots[i];
-		uint32_t state = atomic_load(&slot->state);
-		if (!flki_alive_is(&slot->alive))
-			continue;
-		for (who = 0; who < CAST; who++)
-			if (s->cast[who].where != NOT_THERE &&
-			    (uint32_t)s->cast[who].pid == slot->pid)
-				break;
-		if (who == CAST)
-			continue;
-		if (s->cast[who].where == ASLEEP && state != WAITING)
-			stage_fail(s, "%s sleeps on, its fate decided (state %u)", roles[who],
-				   state);
-		if (s->cast[who].where == AT_DESK && state == HELD && s->cast[who].desk->held == 0)
-			stage_fail(s, "%s holds and does not know it", roles[who]);
-	}
-}
-
-void
-stage_check(struct stage *s)
-{
-	if (s->failed)
-		return;
-	check_truth(s);
-	check_cast(s);
-}
-
 /* ---- the rest of the queue ---- */
 
 static int
@@ -263,7 +129,7 @@ somebody_sleeps(const struct stage *s)
 	int who;
 
 	for (who = 0; who < CAST; who++)
-		if (s->cast[who].where == ASLEEP)
+		if (s->cast[who].where == ASLEEP && !actor_follows(&s->cast[who]))
 			return true;
 	return false;
 }
@@ -278,7 +144,7 @@ unblock(struct stage *s)
 		act(s, STEWARD, resume);
 	else if (h->override >= 0)
 		act(s, STEWARD, lift_override);
-	else if (truth_of(s).withheld > 0)
+	else if (stage_withheld(s) > 0)
 		act(s, STEWARD, restore_all);
 	else if (h->closed)
 		act(s, STEWARD, reopen);
@@ -291,7 +157,7 @@ static void
 check_end(struct stage *s)
 {
 	const struct header *h = s->eye->file.h;
-	uint32_t i, state, n = slots_now(s);
+	uint32_t i, state, n = stage_slots(s);
 	uint64_t before = s->ticket;
 
 	act(s, STEWARD, take_all);
@@ -301,6 +167,8 @@ check_end(struct stage *s)
 		stage_fail(s, "a ticket was drawn twice");
 	act(s, STEWARD, check_it);
 	act(s, STEWARD, release);
+	stage_settle(s, 0);
+	stage_check(s);
 	for (i = 0; i < n && !s->failed; i++) {
 		state = atomic_load(&s->eye->file.slots[i].state);
 		if (state == HELD || state == WAITING || state == FORGETTING)

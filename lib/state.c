@@ -67,10 +67,10 @@ grant(struct state *st, uint32_t i)
 {
 	struct header *h = st->h;
 	struct slot *s = flki_state_at(st, i);
+	uint64_t since = s->since_ns;
 
 	s->seat = flki_state_free_seat(st);
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
-	flki_state_count_time(&h->waits, s->since_ns, st->now_ns);
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	COMMIT(s, HELD);
@@ -79,6 +79,7 @@ grant(struct state *st, uint32_t i)
 	flki_state_count_in(st, s);
 	h->declared = s->limit;
 	h->granted++;
+	flki_state_count_time(&h->waits, since, st->now_ns);
 	flki_state_poke(st, i);
 	flki_state_note(st, FLK_EV_GRANTED, i, 0);
 }

@@ -2,7 +2,9 @@
  * twin.h - what the parts of twin.t share.
  *
  *	twin_naive.c	the obviously right one: an array of takers, looked through from end to end
+ *	twin_where.c	that look
  *	twin_real.c	lib/state.c and lib/repair.c, with a place to die at each store that counts
+ *	twin_history.c	what the naive one tells of itself
  *	twin_act.c	one operation, done to both
  *	twin_agree.c	are they the same, and is everybody awake who must be?
  *	twin_story.c	operations as data: made at random, played, printed
@@ -24,12 +26,12 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS, /* a: weight, b: limit */
-	TRIES,  /* the same, but leaves again if it must wait */
-	BARS,   /* enters as a barrier */
-	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
-	LEAVES,
-	RELEASES,
+	ENTERS,   /* a: weight, b: limit */
+	TRIES,    /* the same, but leaves again if it must wait */
+	BARS,     /* enters as a barrier */
+	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
+	LEAVES,   /* a: why, for the history */
+	RELEASES, /* a: its status */
 	RELEASES_UNITS, /* a */
 	FORGETS,
 	COMES_BACK, /* sees that it was put out of the line */
@@ -47,7 +49,8 @@ enum deed {
 	RESTORES, /* a: units */
 	DECLARES, /* a: limit */
 	SWEEPS,
-	REBUILDS
+	REBUILDS,
+	REPAIRS /* what is sound, but for its index */
 };
 
 /*
@@ -89,7 +92,8 @@ struct naive {
 	enum slot_kind kind;
 	uint64_t ticket, forget_to;
 	uint32_t weight, limit, seat;
-	int reason;
+	int reason, status;
+	uint64_t since;
 };
 
 extern struct naive naive[MOST];
@@ -101,8 +105,9 @@ extern struct naive_header {
 	bool paused, closed;
 } naive_header;
 
-/* It is killed as well, after so many stores that count. */
-void naive_live_for(uint32_t stores);
+/* It is killed as well, after so many stores that count: right then, or before the next. */
+void naive_live_for(uint32_t stores, bool right_then);
+bool naive_lives(void);
 
 void naive_acts(const struct op *op);
 void naive_rebuild(void);
@@ -112,11 +117,26 @@ unsigned naive_predecessor(unsigned me);
 unsigned naive_next(enum slot_state state, unsigned after); /* by ticket; NOBODY: the first */
 uint64_t naive_used(void);
 uint32_t naive_limit(uint32_t own);
+uint32_t naive_free_seat(void);
+
+/* ---- what the naive one tells of itself ---- */
+
+enum total { GRANTED, RELEASED, LEFT, EVICTED, REAPED, REPAIRED, TOTALS };
+
+void naive_history_reset(void);
+void naive_hush(bool hush); /* what is only tried is not told */
+void naive_note(enum flk_event_kind kind, unsigned who, int code);
+void naive_count(enum total which);
+void naive_took(bool held, uint64_t since);
+
+const char *history_differs(void);
+const char *complain(const char *what, unsigned who, uint64_t has, uint64_t naive_has);
 
 /* ---- the real one ---- */
 
 extern struct header *const real;
 extern struct slot real_slots[2 * MOST];
+extern struct event real_history[EVENTS];
 extern struct state real_state;
 
 void real_reset(const struct story *story);
@@ -132,6 +152,8 @@ extern struct world_of_one {
 	bool asleep;        /* of those who wait */
 	bool watches[MOST]; /* of those asleep */
 } world[MOST];
+
+extern uint64_t world_clock;
 
 bool is_dead(unsigned who); /* and nothing of it is left */
 

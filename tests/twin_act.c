@@ -7,6 +7,7 @@
 #include <string.h>
 
 struct world_of_one world[MOST];
+uint64_t world_clock;
 
 static bool left_alone;
 
@@ -30,6 +31,8 @@ act_reset(const struct story *story)
 	left_alone = false;
 	takers = story->takers;
 	real_reset(story);
+	naive_history_reset();
+	world_clock = 1000000000;
 	memset(naive, 0, sizeof(naive));
 	memset(world, 0, sizeof(world));
 	naive_header =
@@ -155,12 +158,13 @@ let_all_look(void)
 {
 	unsigned i, rounds;
 
-	naive_live_for(UNCUT);
+	naive_hush(true);
 	naive_rebuild();
 	for (rounds = 0; rounds < takers; rounds++)
 		for (i = 0; i < takers; i++)
 			if (!world[i].dead && naive[i].state == WAITING)
 				naive_mend(i);
+	naive_hush(false);
 }
 
 static bool
@@ -203,6 +207,7 @@ inherit(const struct op *op)
 	struct naive_header saved_header;
 	bool comes;
 
+	naive_live_for(UNCUT, false);
 	if (is_takers_own(op->deed))
 		die(op->who, false);
 	if (real->declared == naive_header.declared_before)
@@ -222,15 +227,25 @@ inherit(const struct op *op)
 		real_state.bad = true;
 }
 
+/* Times of all lengths, and the same for the same story. */
+static void
+pass_time(void)
+{
+	uint64_t n = world_clock * UINT64_C(6364136223846793005) + 1442695040888963407;
+
+	world_clock += 1 + (n >> 40 & 0xffff) * (n >> 56) * 1000;
+}
+
 void
 act(const struct op *op)
 {
 	bool lived;
 
+	pass_time();
 	naive_header.declared_before = naive_header.declared;
 	real_begin(is_takers_own(op->deed) ? op->who : NIL);
 	lived = real_acts(op);
-	naive_live_for(op->cut == UNCUT ? UNCUT : (op->cut + 1) / 2);
+	naive_live_for(op->cut == UNCUT ? UNCUT : (op->cut + 1) / 2, op->cut % 2 != 0);
 	naive_acts(op);
 	if (!lived) {
 		inherit(op);

@@ -7,7 +7,7 @@
 
 static char complaint[200];
 
-static const char *
+const char *
 complain(const char *what, unsigned who, uint64_t has, uint64_t naive_has)
 {
 	snprintf(complaint, sizeof(complaint), "%s of %u is %lld, and the naive one's %lld", what,
@@ -131,7 +131,8 @@ disagreement(void)
 			return why;
 	if ((why = list_differs(&real->holders, HELD)) != NULL ||
 	    (why = list_differs(&real->waiting, WAITING)) != NULL ||
-	    (why = header_differs()) != NULL || (why = oversleeps()) != NULL)
+	    (why = header_differs()) != NULL || (why = history_differs()) != NULL ||
+	    (why = oversleeps()) != NULL)
 		return why;
 	real_begin(NIL);
 	if ((why = flki_state_check(&real_state)) != NULL)

@@ -11,19 +11,30 @@ uint32_t takers;
 struct naive_header naive_header;
 
 static uint32_t stores_left;
+static bool dies_at_once, died;
 
 void
-naive_live_for(uint32_t stores)
+naive_live_for(uint32_t stores, bool right_then)
 {
 	stores_left = stores;
+	dies_at_once = right_then && stores != UNCUT;
+	died = false;
+}
+
+bool
+naive_lives(void)
+{
+	return !died;
 }
 
 static bool
 may_store(void)
 {
-	if (stores_left == 0)
+	died |= stores_left == 0;
+	if (died)
 		return false;
 	stores_left--;
+	died = dies_at_once && stores_left == 0;
 	return true;
 }
 
@@ -34,72 +45,6 @@ turns(unsigned me, enum slot_state state)
 		return false;
 	naive[me].state = state;
 	return true;
-}
-
-/* ---- who is where ---- */
-
-unsigned
-naive_next(enum slot_state state, unsigned after)
-{
-	unsigned i, best = NOBODY;
-
-	for (i = 0; i < takers; i++)
-		if (naive[i].state == state &&
-		    (after == NOBODY || naive[i].ticket > naive[after].ticket) &&
-		    (best == NOBODY || naive[i].ticket < naive[best].ticket))
-			best = i;
-	return best;
-}
-
-unsigned
-naive_predecessor(unsigned me)
-{
-	unsigned i, best = NOBODY;
-
-	for (i = 0; i < takers; i++)
-		if (naive[i].state == WAITING && naive[i].ticket < naive[me].ticket &&
-		    (best == NOBODY || naive[i].ticket > naive[best].ticket))
-			best = i;
-	return best;
-}
-
-uint64_t
-naive_used(void)
-{
-	uint64_t sum = 0;
-	unsigned i;
-
-	for (i = 0; i < takers; i++)
-		sum += naive[i].state == HELD ? naive[i].weight : 0;
-	return sum;
-}
-
-uint32_t
-naive_limit(uint32_t own)
-{
-	unsigned i;
-
-	if (naive_header.override >= 0)
-		return (uint32_t)naive_header.override;
-	for (i = 0; i < takers; i++)
-		if (naive[i].state == HELD && naive[i].limit < own)
-			own = naive[i].limit;
-	return own;
-}
-
-static uint32_t
-smallest_free_seat(void)
-{
-	uint32_t seat;
-	unsigned i;
-
-	for (seat = 0;; seat++) {
-		for (i = 0; i < takers; i++)
-			if (naive[i].state == HELD && naive[i].seat == seat)
-				break;
-		if (i == takers)
-			return seat;
-	}
 }
 
 /* ---- granting ---- */
@@ -144,10 +89,17 @@ grant(void)
 				naive[i].reason = 0;
 				changed = true;
 			} else if (naive[i].kind == TAKER && fits(i)) {
-				uint32_t seat = smallest_free_seat();
+				uint32_t seat = naive_free_seat();
+				uint64_t since = naive[i].since;
+				/* It seems to wait anew, if its granter dies now. */
+				if (naive_lives())
+					naive[i].since = world_clock;
 				if (!turns(i, HELD))
 					return;
 				naive[i].seat = seat;
+				naive_took(false, since);
+				naive_count(GRANTED);
+				naive_note(FLK_EV_GRANTED, i, 0);
 				naive_header.declared_before = naive_header.declared;
 				naive_header.declared = naive[i].limit;
 				changed = true;
@@ -164,6 +116,8 @@ enter(unsigned me, enum slot_kind kind, uint32_t weight, uint32_t limit)
 	naive[me].weight = weight;
 	naive[me].limit = limit;
 	naive[me].kind = kind;
+	naive[me].since = world_clock;
+	naive[me].status = FLK_UNKNOWN;
 	naive[me].ticket = ++naive_header.tickets;
 	if (turns(me, WAITING))
 		grant();
@@ -172,15 +126,21 @@ enter(unsigned me, enum slot_kind kind, uint32_t weight, uint32_t limit)
 static void
 leave(unsigned me)
 {
-	if (turns(me, IDLE))
-		grant();
+	if (!turns(me, IDLE))
+		return;
+	naive_count(LEFT);
+	grant();
 }
 
 static void
 release(unsigned me)
 {
-	if (turns(me, IDLE))
-		grant();
+	if (!turns(me, IDLE))
+		return;
+	naive_count(RELEASED);
+	naive_took(true, naive[me].since);
+	naive_note(FLK_EV_RELEASED, me, naive[me].status);
+	grant();
 }
 
 static void
@@ -189,6 +149,7 @@ release_units(unsigned me, uint32_t units)
 	if (!may_store())
 		return;
 	naive[me].weight -= units;
+	naive_note(FLK_EV_UNITS, me, (int)units);
 	grant();
 }
 
@@ -203,16 +164,27 @@ forget(unsigned me)
 	if (!turns(me, IDLE))
 		return;
 	naive_header.withheld = sum;
+	naive_count(RELEASED);
+	naive_note(FLK_EV_FORGOT, me, (int)naive[me].weight);
 	grant();
+}
+
+static bool
+put_out(unsigned me, int reason)
+{
+	if (!turns(me, OUT))
+		return false;
+	naive[me].reason = reason;
+	naive_count(EVICTED);
+	naive_note(FLK_EV_EVICTED, me, reason);
+	return true;
 }
 
 static void
 evict(unsigned me, int reason)
 {
-	if (!turns(me, OUT))
-		return;
-	naive[me].reason = reason;
-	grant();
+	if (put_out(me, reason))
+		grant();
 }
 
 static void
@@ -221,16 +193,25 @@ evict_all(int reason)
 	unsigned i;
 
 	for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
-		if (naive[i].kind == BARRIER)
-			continue;
-		if (!turns(i, OUT))
+		if (naive[i].kind == TAKER && !put_out(i, reason))
 			return;
-		naive[i].reason = reason;
 	}
 	grant();
 }
 
 /* ---- the dead ---- */
+
+static bool
+reap(unsigned me)
+{
+	bool held = naive[me].state == HELD;
+
+	if (!turns(me, FREE))
+		return false;
+	naive_count(REAPED);
+	naive_note(FLK_EV_REAPED, me, held);
+	return true;
+}
 
 static void
 sweep(unsigned me)
@@ -241,7 +222,7 @@ sweep(unsigned me)
 	for (i = naive_next(HELD, NOBODY); i != NOBODY; i = naive_next(HELD, i)) {
 		if (i == me || !is_dead(i))
 			continue;
-		if (!turns(i, FREE))
+		if (!reap(i))
 			return;
 		any = true;
 	}
@@ -256,7 +237,7 @@ naive_mend(unsigned me)
 	unsigned i;
 
 	while ((i = naive_predecessor(me)) != NOBODY && is_dead(i))
-		if (!turns(i, FREE))
+		if (!reap(i))
 			return;
 	if (i == NOBODY)
 		sweep(me);
@@ -274,6 +255,8 @@ naive_rebuild(void)
 			if (!turns(i, FREE))
 				return;
 		}
+	naive_count(REPAIRED);
+	naive_note(FLK_EV_REPAIRED, NOBODY, 0);
 	sweep(NOBODY);
 	if (naive_header.closed)
 		evict_all(-FLK_CLOSED);
@@ -294,6 +277,8 @@ comes_in(const struct op *op, enum slot_kind kind)
 		sweep(op->who);
 	if (me->state == WAITING && op->deed == TRIES)
 		leave(op->who);
+	else if (me->state == WAITING)
+		naive_note(FLK_EV_QUEUED, op->who, 0);
 }
 
 static void
@@ -305,8 +290,10 @@ looks(const struct op *op)
 		naive_mend(op->who);
 	if (me->state == WAITING && op->a)
 		sweep(op->who);
-	if (me->state == WAITING && naive_header.closed && me->kind == TAKER)
+	if (me->state == WAITING && naive_header.closed && me->kind == TAKER) {
 		leave(op->who);
+		naive_note(FLK_EV_LEFT, op->who, -FLK_CLOSED);
+	}
 }
 
 static void
@@ -317,24 +304,30 @@ steers(const struct op *op)
 	switch (op->deed) {
 	case OVERRIDES:
 		naive_header.override = op->a == UNCUT ? FLK_AUTO : (int64_t)op->a;
+		naive_note(FLK_EV_OVERRIDE, NOBODY, (int)naive_header.override);
 		break;
 	case PAUSES:
 	case RESUMES:
 		naive_header.paused = op->deed == PAUSES;
+		naive_note(op->deed == PAUSES ? FLK_EV_PAUSED : FLK_EV_RESUMED, NOBODY, 0);
 		break;
 	case CLOSES:
 		naive_header.closed = true;
+		naive_note(FLK_EV_CLOSED, NOBODY, 0);
 		evict_all(-FLK_CLOSED);
 		break;
 	case REOPENS:
 		naive_header.closed = false;
+		naive_note(FLK_EV_REOPENED, NOBODY, 0);
 		break;
 	case RESTORES:
 		naive_header.withheld -= op->a;
+		naive_note(FLK_EV_RESTORED, NOBODY, (int)op->a);
 		break;
 	default:
 		naive_header.declared_before = naive_header.declared;
 		naive_header.declared = op->a;
+		naive_note(FLK_EV_DECLARED, NOBODY, (int)op->a);
 		break;
 	}
 	grant();
@@ -356,8 +349,10 @@ naive_acts(const struct op *op)
 		break;
 	case LEAVES:
 		leave(op->who);
+		naive_note(FLK_EV_LEFT, op->who, (int)op->a);
 		break;
 	case RELEASES:
+		naive[op->who].status = (int)op->a;
 		release(op->who);
 		break;
 	case RELEASES_UNITS:
@@ -384,6 +379,7 @@ naive_acts(const struct op *op)
 		sweep(NOBODY);
 		break;
 	case REBUILDS:
+	case REPAIRS:
 		naive_rebuild();
 		break;
 	default:

@@ -35,6 +35,7 @@ static union {
 
 struct header *const real = &first_page.h;
 struct slot real_slots[2 * MOST];
+struct event real_history[EVENTS];
 struct state real_state;
 
 static enum fate
@@ -56,9 +57,10 @@ real_begin(uint32_t me)
 {
 	real_state = (struct state){ .h = real,
 				     .slots = real_slots,
+				     .history = real_history,
 				     .n = real->nslots,
 				     .me = me,
-				     .now_ns = 1,
+				     .now_ns = world_clock,
 				     .world = { .fate = fate, .wake = wake } };
 }
 
@@ -68,6 +70,7 @@ real_reset(const struct story *story)
 	memset(&first_page, 0, sizeof(first_page));
 	memset(real_slots, 0, story->slots * sizeof(real_slots[0]));
 	real->nslots = story->slots;
+	real->event_room = EVENTS;
 	real->waiting = real->holders = (struct list){ NIL, NIL, 0 };
 	real->override = FLK_AUTO;
 	real->last_ticket = story->first_ticket;
@@ -120,6 +123,8 @@ real_enters(const struct op *op, enum slot_kind kind)
 		flki_state_sweep_holders(&real_state);
 	if (real_waits(op->who) && op->deed == TRIES)
 		flki_state_leave(&real_state, op->who);
+	else if (real_waits(op->who) && kind == TAKER)
+		flki_state_note(&real_state, FLK_EV_QUEUED, op->who, 0);
 }
 
 static void
@@ -129,13 +134,23 @@ real_looks(const struct op *op)
 		flki_state_mend(&real_state, op->who);
 	if (real_waits(op->who) && op->a)
 		flki_state_sweep_holders(&real_state);
-	if (real_waits(op->who) && real->closed && real_slots[op->who].kind == TAKER)
+	if (real_waits(op->who) && real->closed && real_slots[op->who].kind == TAKER) {
 		flki_state_leave(&real_state, op->who);
+		flki_state_note(&real_state, FLK_EV_LEFT, op->who, -FLK_CLOSED);
+	}
 }
 
 static void
 real_steers(const struct op *op)
 {
+	static const enum flk_event_kind kinds[] = {
+		[OVERRIDES] = FLK_EV_OVERRIDE, [PAUSES] = FLK_EV_PAUSED,
+		[RESUMES] = FLK_EV_RESUMED,    [CLOSES] = FLK_EV_CLOSED,
+		[REOPENS] = FLK_EV_REOPENED,   [RESTORES] = FLK_EV_RESTORED,
+		[DECLARES] = FLK_EV_DECLARED,
+	};
+	bool has_code = op->deed == OVERRIDES || op->deed == RESTORES || op->deed == DECLARES;
+
 	flki_state_rouse(&real_state);
 	may_die();
 	switch (op->deed) {
@@ -158,6 +173,8 @@ real_steers(const struct op *op)
 		break;
 	}
 	may_die();
+	/* UNCUT is auto, and that is -1. */
+	flki_state_note_steering(&real_state, kinds[op->deed], has_code ? (int32_t)op->a : 0);
 	if (op->deed == CLOSES)
 		flki_state_evict_all(&real_state, -FLK_CLOSED);
 	flki_state_grant(&real_state);
@@ -179,8 +196,11 @@ do_it(const struct op *op)
 		break;
 	case LEAVES:
 		flki_state_leave(&real_state, op->who);
+		if (real_slots[op->who].kind == TAKER)
+			flki_state_note(&real_state, FLK_EV_LEFT, op->who, (int32_t)op->a);
 		break;
 	case RELEASES:
+		real_slots[op->who].status = (int32_t)op->a;
 		flki_state_release(&real_state, op->who);
 		break;
 	case RELEASES_UNITS:
@@ -207,6 +227,14 @@ do_it(const struct op *op)
 		break;
 	case SWEEPS:
 		flki_state_sweep_holders(&real_state);
+		break;
+	case REPAIRS:
+		real_scramble(op->a);
+		flki_state_rouse(&real_state);
+		real_state.bad = false;
+		flki_state_salvage(&real_state);
+		if (!flki_state_rebuild(&real_state))
+			real_state.bad = true;
 		break;
 	case REBUILDS:
 		real_scramble(op->a);

@@ -7,6 +7,7 @@
  */
 #include "twin.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,8 +46,9 @@ units(uint32_t most)
 static void
 steer(struct op *op)
 {
-	static const enum deed deeds[] = { OVERRIDES, OVERRIDES,  PAUSES, CLOSES,   RESTORES,
-					   DECLARES,  EVICTS_ALL, SWEEPS, REBUILDS, EVICTS };
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     CLOSES,
+					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
+					   REBUILDS,  EVICTS,    REPAIRS };
 	unsigned waits = naive_next(WAITING, NOBODY);
 
 	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
@@ -64,7 +66,7 @@ steer(struct op *op)
 		*op = (struct op){ .deed = RESTORES,
 				   .a = (uint32_t)naive_header.withheld,
 				   .cut = op->cut };
-	if (op->deed == REBUILDS)
+	if (op->deed == REBUILDS || op->deed == REPAIRS)
 		op->a = random_below(UINT32_MAX);
 	if (op->deed == EVICTS && waits != NOBODY)
 		while (percent(60) && naive_next(WAITING, waits) != NOBODY)
@@ -80,6 +82,8 @@ of_holder(struct op *op, uint32_t dice)
 	if (world[op->who].fresh && dice < 40)
 		return LOOKS;
 	op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
+	if (dice < 60)
+		op->a = percent(50) ? 0 : percent(50) ? 0x100 : (uint32_t)FLK_UNKNOWN;
 	return dice < 60   ? RELEASES
 	       : dice < 72 ? RELEASES_UNITS
 	       : dice < 79 ? FORGETS
@@ -91,7 +95,11 @@ static enum deed
 of_waiter(struct op *op, uint32_t dice)
 {
 	op->a = percent(20);
-	return world[op->who].dead ? EVICTS : dice < 65 ? LOOKS : dice < 82 ? LEAVES : DIES;
+	if (world[op->who].dead || (dice >= 65 && dice < 70))
+		return EVICTS;
+	if (dice >= 70 && dice < 84)
+		op->a = percent(50) ? 0 : (uint32_t)(percent(50) ? -ETIMEDOUT : -FLK_CANCELLED);
+	return dice < 65 ? LOOKS : dice < 84 ? LEAVES : DIES;
 }
 
 static enum deed
@@ -213,8 +221,8 @@ static const struct {
 	[TRIES] = { "%w tries, weight %a, limit %b" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a)" },
-	[LEAVES] = { "%w leaves the line" },
-	[RELEASES] = { "%w releases" },
+	[LEAVES] = { "%w leaves the line (%a)" },
+	[RELEASES] = { "%w releases (%a)" },
 	[RELEASES_UNITS] = { "%w releases %a units" },
 	[FORGETS] = { "%w forgets" },
 	[COMES_BACK] = { "%w sees that it is out" },
@@ -233,6 +241,7 @@ static const struct {
 	[DECLARES] = { "declare %a" },
 	[SWEEPS] = { "sweep" },
 	[REBUILDS] = { "rebuild (%a)" },
+	[REPAIRS] = { "repair (%a)" },
 };
 
 static void

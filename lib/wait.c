@@ -196,7 +196,8 @@ look(struct flk_taker *t, struct state *st, bool relook)
 	}
 	if (atomic_load(&s->state) == WAITING && atomic_exchange(&t->cancelled, false)) {
 		flki_state_leave(st, t->slot);
-		flki_state_note(st, FLK_EV_LEFT, t->slot, -FLK_CANCELLED);
+		if (s->kind == TAKER)
+			flki_state_note(st, FLK_EV_LEFT, t->slot, -FLK_CANCELLED);
 		return -FLK_CANCELLED;
 	}
 	switch (atomic_load(&s->state)) {
@@ -210,6 +211,18 @@ look(struct flk_taker *t, struct state *st, bool relook)
 	default:
 		return -FLK_NOPERMIT; /* it never stood in the line */
 	}
+}
+
+/* Taken out of the line, and then the limiter was removed: the first is what it hears. */
+static int
+out_or(struct flk_taker *t, int error)
+{
+	struct slot *s = taker_slot(t);
+
+	if (error != -FLK_GONE || atomic_load(&s->state) != OUT)
+		return error;
+	atomic_store(&s->state, IDLE);
+	return reason_of(s);
 }
 
 int
@@ -230,7 +243,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st)) != 0)
-			return error;
+			return out_or(t, error);
 		if (somebody_died(&w))
 			tell_of_the_dead(&st, &w);
 		error = look(t, &st, slept_out);

@@ -157,6 +157,15 @@ first_keeps(struct stage *s)
 	act(s, FIRST, keep_all);
 }
 
+/* And by the time that it runs there is nothing left to wait for. */
+static void
+evicted_and_removed_unawares(struct stage *s)
+{
+	steward_evicts_victim(s);
+	act(s, FIRST, release);
+	act(s, STEWARD, remove_it);
+}
+
 static void
 first_and_second_die(struct stage *s)
 {
@@ -337,6 +346,9 @@ const struct operation operator_operations[] = {
 	  steward_evicts_victim, -FLK_EVICTED, NULL, 0 },
 	{ "be evicted unawares", "flk_evict flk_wait", first_holds, line_up_for_all,
 	  evicted_unawares, wait_on, NULL, -FLK_EVICTED, NULL, 0 },
+	{ "be evicted, and it is removed", "flk_evict flk_remove flk_wait", first_holds,
+	  line_up_for_all, evicted_and_removed_unawares, wait_on, NULL, -FLK_EVICTED,
+	  gone_or_as_before, NEW_FILE },
 	{ "leave when evicted", "flk_evict flk_leave", first_holds, line_up_for_all,
 	  evicted_unawares, leave, NULL, 0, NULL, 0 },
 	{ "remove", "flk_remove", NULL, NULL, NULL, remove_it, NULL, 0, gone_or_as_before,

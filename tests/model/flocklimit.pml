@@ -19,10 +19,12 @@ local int weights = 1111, limits = 2222, kinds = 0; /* a digit for each; process
 local int orders = 0;                 /* what the operator does: ORDERS, the last digit first */
 local byte override_first = AUTO;
 local byte cancelled_one = NIL;       /* whom a signal cancels, at some time or never */
+local byte evicted_one = NIL;         /* whom the operator takes out of the line */
 local byte kills_at_most = 0, lives_at_most = 0, rounds_each = 1;
 local byte impatient_ones = 0, triers = 0; /* masks: who may time out; who does not wait at all */
 local byte broken = 0;                /* the protocol without one of its parts: BROKEN */
 local bit paused_first = 0;
+local bit removable = 0;              /* who comes opens the file first, in a step of its own */
 local bit fine = 0;                   /* an index is changed in a step of its own */
 local bit no_nap = 0;                 /* who sleeps on the lock comes only when it is woken */
 
@@ -47,10 +49,12 @@ c_decl {
 #define BARRIER 1
 #define OPERATOR 2
 
-/* ORDERS: 1 to 4 override the limit by so many, 5 ends that, and */
+/* ORDERS: 1 to 3 override the limit by so many, 5 ends that, and */
+#define REMOVE 4
 #define PAUSE 6
 #define RESUME 7
 #define CLOSE 8
+#define EVICT 9
 
 /* BROKEN.  Those from HARMLESS on are expected to pass: README.md says why. */
 #define WAKE_BEFORE_STATE 1 /* who gives a permit back wakes first, and goes to the lock then */
@@ -73,6 +77,12 @@ c_decl {
 #define INDEX_TRUSTED 18
 #define LINE_NOT_HELD 19
 #define NOT_TOLD_IN_LINE 20 /* takes more than is searched */
+#define EVICTED_NOT_WOKEN 21
+#define EVICT_SILENT 22
+#define EVICT_UNCHECKED 23
+#define REMOVED_LATE 24
+#define GONE_NOT_ASKED 25
+#define UNLINKED_FIRST 26
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
 #define NO_SWEEP_AT_DOOR 53
@@ -131,6 +141,12 @@ bit cancelled[N];
 
 /* ---- what is checked, and bounds ---- */
 
+/*
+ * The file: is it marked as removed, and has it a name?  Who finds it so takes the name away and goes
+ * elsewhere, to a new one, and runs there.
+ */
+bit removed, unlinked, elsewhere;
+
 bit runs[N]; /* the caller was told that it has a permit, and lives */
 byte kills, lives, born;
 
@@ -173,6 +189,8 @@ init
 		now.impatient_ones = flk_from_environment("IMPATIENT", now.impatient_ones);
 		now.triers = flk_from_environment("TRIERS", now.triers);
 		now.cancelled_one = flk_from_environment("CANCELLED", now.cancelled_one);
+		now.evicted_one = flk_from_environment("EVICTED", now.evicted_one);
+		now.removable = flk_from_environment("REMOVABLE", now.removable);
 		now.orders = flk_from_environment("ORDERS", now.orders);
 		now.paused_first = flk_from_environment("PAUSED", now.paused_first);
 		now.override_first = flk_from_environment("OVERRIDE", now.override_first);

@@ -25,10 +25,24 @@ inline check_grant(x)
 	assert(!paused)
 }
 
+/* Somebody runs under a new limiter of this name: then nobody does here, nor will. */
+inline check_elsewhere()
+{
+	a = 0;
+	do
+	:: a < N ->
+		assert(!runs[a]);
+		assert(!alive[a] || (state[a] != WAITING && state[a] != HELD));
+		a++
+	:: else -> break
+	od
+}
+
 /* What those who were told that they may run add up to. */
 inline check_running(x)
 {
 	assert(state[x] == HELD);
+	assert(!elsewhere);
 	a = 0; b = 0; c = LIMIT(x);
 	do
 	:: a < N ->

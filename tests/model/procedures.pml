@@ -84,6 +84,7 @@ mend:	/* Whom it reaps has nobody behind but us. */
 	if
 	:: BACK(mend, 1)
 	:: BACK(mend, 2)
+	:: BACK(mend, 3)
 	fi;
 evict_all:
 	skip;

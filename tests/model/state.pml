@@ -105,7 +105,7 @@ inline mend_next()
 {
 	c = 0;
 	do
-	:: line[c] != me -> c++
+	:: c < nline && line[c] != me -> c++ /* who does not stand in it looks from its end on */
 	:: else -> break
 	od;
 	if

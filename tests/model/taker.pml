@@ -17,6 +17,8 @@
 #define TO_LEAVE 4
 #define TO_REST 5
 #define TO_DROP 6
+#define TO_UNLINK 7
+#define TO_ELSEWHERE 8
 
 #define OWNER (lock == 0 -> 0 : lock - 1)
 #define OWNER_IS_DEAD (!alive[OWNER] || (gen[OWNER] != lock_gen && broken != NO_GENERATION))
@@ -51,6 +53,20 @@ proctype Taker(byte me)
 
 	if
 	:: DIGIT(weights, me) == 0 -> goto gone /* not in this configuration */
+	:: else
+	fi;
+
+	/* file.c: flki_file_open() */
+	if
+	:: removable && KIND(me) != OPERATOR ->
+end_unopened:
+		if
+		:: d_step { !removed && !unlinked -> skip }
+		:: d_step { born == me && (removed || unlinked) -> born++ };
+			goto somewhere_else
+		:: d_step { born == me -> born = N };
+			goto gone
+		fi
 	:: else
 	fi;
 
@@ -121,6 +137,21 @@ visit:	/* flki_lock_take().  Who finds a living owner inside tries again at some
 	fi;
 inside:
 	if
+	:: removed && broken != GONE_NOT_ASKED ->
+		if
+		:: want == QUEUE_UP -> then = TO_ELSEWHERE
+		:: want == STEER -> then = TO_DROP; ordered++
+		:: else ->
+			if
+			:: state[me] == OUT -> STEP(state[me] = IDLE)
+			:: else
+			fi;
+			then = TO_REST
+		fi;
+		goto quit
+	:: else
+	fi;
+	if
 	:: want == QUEUE_UP -> goto queue_up
 	:: want == LOOK -> goto look
 	:: want == PASS_ON -> goto pass_on
@@ -149,6 +180,8 @@ quit:	/* flki_lock_drop() */
 	:: then == TO_LEAVE -> then = 0; goto leave_it
 	:: then == TO_REST -> then = 0; goto rest
 	:: then == TO_DROP -> then = 0; goto drop
+	:: then == TO_UNLINK -> then = 0; goto unlink
+	:: then == TO_ELSEWHERE -> then = 0; goto somewhere_else
 	fi;
 
 	/* ---- taker.c: queue_up(), flk_wait_idle() ---- */
@@ -391,7 +424,21 @@ drop:
 	:: goto gone
 	fi;
 
-	/* ---- limiter.c: steer() ---- */
+somewhere_else: /* another attaches, and finds a limiter that nobody uses */
+	skip;
+	STEP(unlinked = 1; elsewhere = 1; check_elsewhere());
+	goto rest;
+
+	/* ---- steer.c: flk_remove(), flki_file_bury() ---- */
+unlink:
+	if
+	:: broken == REMOVED_LATE -> STEP(removed = 1)
+	:: else
+	fi;
+	STEP(unlinked = 1);
+	goto drop;
+
+	/* ---- steer.c: steer() ---- */
 steer:
 	if
 	:: broken != NO_ROUSE -> STEP(x = (nline > 0 -> line[0] : NIL)); poke(x)
@@ -400,14 +447,42 @@ steer:
 	STEP(x = DIGIT(orders, ordered);
 	    ordered++;
 	    if
-	    :: x <= 4 -> override = x
+	    :: x < REMOVE -> override = x
 	    :: x == 5 -> override = AUTO
 	    :: x == PAUSE -> paused = 1
 	    :: x == RESUME -> paused = 0
 	    :: x == CLOSE -> closed = 1
+	    :: x == EVICT || x == REMOVE
 	    fi);
 	if
 	:: x == CLOSE -> CALL(evict_all, 1)
+	:: x == EVICT && state[evicted_one] == WAITING ->
+		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(unqueue(evicted_one)));
+		INDEX_APART(unqueue(evicted_one));
+		if
+		:: broken != EVICTED_NOT_WOKEN -> poke(evicted_one)
+		:: else
+		fi;
+		if
+		:: broken != EVICT_SILENT -> poke(x)
+		:: else
+		fi
+	:: x == EVICT && state[evicted_one] == HELD && broken == EVICT_UNCHECKED ->
+		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(count_out(evicted_one)));
+		poke(evicted_one)
+	:: x == REMOVE ->
+		if
+		:: broken == UNLINKED_FIRST -> STEP(unlinked = 1)
+		:: else
+		fi;
+		CALL(mend, 3);
+		if
+		:: nline == 0 && nholders == 0 ->
+			STEP(removed = (broken != REMOVED_LATE));
+			then = TO_UNLINK;
+			goto quit
+		:: else
+		fi
 	:: else
 	fi;
 	CALL(grant, 3);

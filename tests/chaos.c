@@ -1,7 +1,8 @@
 /*
  * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of
- * every weight and option, while limits are raised and lowered, files are removed, and wrappers,
- * commands, groups and crowds are killed, stopped and ended.
+ * every weight and option, while limits are raised and lowered, files are removed, waiters are
+ * cancelled, readers come and go, and wrappers, commands, groups and crowds are killed, stopped and
+ * ended.
  *
  *	chaos.t [SECONDS [SEED [STALL_MS]]]		SEED 0: any
  *
@@ -111,6 +112,7 @@ storm(uint64_t until)
 		harm_planned(now);
 		harm_some(seconds < 0.02 ? seconds : 0.02);
 		limiters_steer(seconds < 0.02 ? seconds : 0.02);
+		operator_acts_for(seconds < 0.02 ? seconds : 0.02);
 		limiters_inspect(false);
 		takers_launch();
 		machine_beats();
@@ -129,6 +131,7 @@ calm(void)
 	unsigned left = takers_left(), n;
 
 	limiters_calm();
+	operator_calm();
 	while ((now = chaos_now()) - moved < HUNG_NS) {
 		harm_planned(now);
 		takers_follow();
@@ -216,6 +219,7 @@ main(int argc, char **argv)
 	alarm(seconds + 120);
 	takers_begin(self_path, log_path);
 	limiters_begin(dir);
+	operator_begin(self_path);
 	if (pthread_create(&thread, NULL, heartbeat, NULL) != 0)
 		tap_bail("pthread_create");
 
@@ -228,6 +232,12 @@ main(int argc, char **argv)
 	well &= ok(last_id >= seconds * 20, "%" PRIu64 " takers were launched", last_id);
 	well &=
 	    ok(harm_done >= seconds * 5, "%u times one was killed, ended or stopped", harm_done);
+	well &=
+	    ok(operator_acts[CANCELLED] >= seconds && operator_acts[REMOVED] > 0 &&
+		   operator_acts[REFUSED] >= seconds,
+	       "%u waiters were cancelled, %u limiters removed and %u not; %u checks, %u readers",
+	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
+	       operator_acts[CHECKED], operator_acts[READ]);
 	well &= ok(judge(stall_ms), "no law was broken");
 	if (well) {
 		clean_up();

@@ -15,6 +15,9 @@
  *	R t id status		a taker's process was reaped, with this status of wait()
  *	G t0 t1 lim birth verb value	the limiter was steered, at some time between
  *	U t0 t1 lim		the limiter's file was removed, at some time between
+ *	M t0 t1 lim birth	it was removed by flk_remove(), as nobody used it
+ *	C t id ticket		this taker was taken out of the line
+ *	Q t lim what result	what an operator was told, or how a reader ended; 0 is well
  *	I t0 t1 birth		flk_wait_idle() was called and returned 0
  *	B t0 t1			the machine was to do something at t0, and did it at t1
  *	W t lim birth used waiters check try	what was left at the end of a limiter file; 0 is well
@@ -42,6 +45,8 @@ enum flag {
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */
 enum verb { OVERRIDE, PAUSE, SHUT };
 
+enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW };
+
 /* Every command exits with it. */
 #define CODE(id) ((int)((id) % 50))
 
@@ -53,5 +58,8 @@ void chaos_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* chaos_command.c: what a process of the storm does; -1 if argv is the driver's */
 int chaos_command(int argc, char **argv);
+
+/* chaos_operator.c */
+int chaos_follower(const char *path);
 
 #endif

@@ -179,7 +179,7 @@ agent(char **arg)
 		if (error == 0)
 			error = flk_verify(f); /* as flocklimit does: it may have been removed */
 	} while (error == -FLK_GONE);
-	if (error == -ETIMEDOUT || error == -FLK_CLOSED)
+	if (error == -ETIMEDOUT || error == -FLK_CLOSED || error == -FLK_EVICTED)
 		return 75;
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
@@ -200,15 +200,21 @@ static int
 idler(char **arg)
 {
 	struct timespec until = deadline(number(arg[2]));
-	struct flk_taker *t;
+	struct flk_taker *t = NULL;
+	struct flk *f = NULL;
 	uint64_t since;
-	struct flk *f;
 	int error;
 
-	if (flk_attach(&f, arg[1], NULL) != 0 || flk_taker_new(&t, f) != 0)
-		return 95;
-	since = chaos_now();
-	error = flk_wait_idle(t, &until);
+	do {
+		flk_taker_free(t);
+		flk_detach(f);
+		t = NULL;
+		f = NULL;
+		if (flk_attach(&f, arg[1], NULL) != 0 || flk_taker_new(&t, f) != 0)
+			return 95;
+		since = chaos_now();
+		error = flk_wait_idle(t, &until);
+	} while (error == -FLK_GONE);
 	if (error == 0)
 		chaos_say("I %" PRIu64 " %" PRIu64 " %" PRIu64, since, chaos_now(),
 			  flk_identity(f));
@@ -236,6 +242,8 @@ chaos_command(int argc, char **argv)
 			heir(number(argv[2]), number(argv[3]));
 		return 0;
 	}
+	if (strcmp(verb, "follower") == 0 && argc == 3)
+		return chaos_follower(argv[2]);
 	if (strcmp(verb, "beat") == 0 && argc == 3) {
 		chaos_say("B %s %" PRIu64, argv[2], chaos_now());
 		return 0;

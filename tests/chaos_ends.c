@@ -41,7 +41,8 @@ expected(const struct story *s, const struct run *r)
 		return true;
 	switch (code) {
 	case 75:
-		return r->started == 0 && (r->flags & (WAIT | QUEUE | IDLER) || was_closed(s, r));
+		return r->started == 0 &&
+		       (r->flags & (WAIT | QUEUE | IDLER) || r->cancelled != 0 || was_closed(s, r));
 	case 124:
 		return r->flags & RUN;
 	case 128 + SIGKILL:
@@ -60,6 +61,11 @@ void
 chaos_ends(const struct story *s, struct verdict *v)
 {
 	foreach (const struct run, r, s->runs) {
+		if (r->cancelled != 0 && r->started != 0)
+			chaos_guilty(v, CANCELLED, r->cancelled,
+				     "taker %" PRIu64 " with ticket %" PRIu64
+				     ": it was taken out of the line with ticket %" PRIu64,
+				     r->id, r->ticket, r->cancelled_ticket);
 		if (r->reaped == 0)
 			chaos_guilty(v, STATUS, r->launched, "taker %" PRIu64 " never ended",
 				     r->id);

@@ -289,7 +289,7 @@ a_quiet_one(void)
 	}
 }
 
-static bool
+bool
 due(double per_second, double seconds)
 {
 	return rand() < RAND_MAX * (per_second * seconds);

@@ -507,6 +507,68 @@ waited_behind_one_that_left(void)
 }
 
 static void
+cancelled(bool ran)
+{
+	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
+
+	start(1, a, 1, 3, 3);
+	line('C', 5, "%u 2", b);
+	if (!ran)
+		line('R', 6, "%u %d", b, EXIT(75));
+	end(10, a);
+	if (ran) {
+		start(11, b, 2, 1, 3);
+		end(20, b);
+	}
+}
+
+static void
+was_cancelled(void)
+{
+	cancelled(false);
+}
+
+static void
+ran_though_cancelled(void)
+{
+	cancelled(true);
+}
+
+static void
+removed_idle(unsigned from, unsigned until)
+{
+	unsigned a = launch(0, 2, 3, 0);
+
+	start(from, a, 1, 2, 3);
+	end(until, a);
+	spell('M', 10, 12, " 0 %" PRIu64, BIRTH);
+}
+
+static void
+removed_when_idle(void)
+{
+	removed_idle(1, 9);
+}
+
+static void
+removed_while_one_holds(void)
+{
+	removed_idle(1, 30);
+}
+
+static void
+granted_in_a_removed_one(void)
+{
+	removed_idle(15, 30);
+}
+
+static void
+a_check_fails(void)
+{
+	line('Q', 5, "0 %d -4106", CHECK);
+}
+
+static void
 nonsense(void)
 {
 	fputs("S 12 what\n", out);
@@ -587,6 +649,12 @@ main(int argc, char **argv)
 	judge(waited_for_one_that_was_stopped, INNOCENT, true, "the head was stopped");
 	judge(waited_while_paused, INNOCENT, true, "the limiter was paused");
 	judge(waited_behind_one_that_left, INNOCENT, true, "the head had more weight, and left");
+	judge(was_cancelled, INNOCENT, true, "75 after somebody cancelled it");
+	judge(ran_though_cancelled, CANCELLED, true, "it was cancelled, and runs");
+	judge(removed_when_idle, INNOCENT, true, "removed when nobody held it");
+	judge(removed_while_one_holds, OLD_FILE, true, "removed while one holds");
+	judge(granted_in_a_removed_one, OLD_FILE, true, "granted in a limiter that was removed");
+	judge(a_check_fails, LOST, true, "a check that fails");
 	judge(nonsense, UNREADABLE, true, "nonsense");
 	judge(fine, UNREADABLE, false, "the log is cut short");
 	unlink(path);

@@ -17,6 +17,7 @@ struct run { /* one taker, whether its command ever started or not */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
 	uint64_t pid, birth, ticket, told, seat;
 	int status;
+	uint64_t cancelled, cancelled_ticket;
 	uint64_t heir, heir_started, heir_ended;
 
 	/*
@@ -51,14 +52,15 @@ struct array {
 	for (type *p = (array).at, *p##_end = (array).n > 0 ? p + (array).n : p; p < p##_end; p++)
 
 struct story {
-	struct array runs;     /* struct run, by id; id 1 is the first */
-	struct array harms;    /* struct harm, by what, target, time */
-	struct array steers;   /* struct steer */
-	struct array removals; /* struct span of a limiter */
-	struct array idles;    /* struct span of a birth */
-	struct array beats;    /* struct span, by time */
-	struct array stops;    /* struct span of a limiter: a wrapper was stopped */
-	uint64_t end;          /* of the log; 0: it was cut short */
+	struct array runs;          /* struct run, by id; id 1 is the first */
+	struct array harms;         /* struct harm, by what, target, time */
+	struct array steers;        /* struct steer */
+	struct array removals;      /* struct span of a limiter */
+	struct array idles;         /* struct span of a birth */
+	struct array idle_removals; /* the same */
+	struct array beats;         /* struct span, by time */
+	struct array stops;         /* struct span of a limiter: a wrapper was stopped */
+	uint64_t end;               /* of the log; 0: it was cut short */
 };
 
 /* What a log may be guilty of. */
@@ -71,6 +73,7 @@ enum guilt {
 	SEAT_SHARED,
 	OLD_FILE,
 	NOT_IDLE,
+	CANCELLED,
 	STATUS,
 	VANISHED,
 	LOST,

@@ -310,6 +310,24 @@ check_removals(const struct life *l, struct verdict *v)
 	}
 }
 
+/* Nobody held it then, and nobody was given a permit after that. */
+static void
+check_idle_removals(const struct life *l, struct verdict *v)
+{
+	foreach (const struct span, m, l->s->idle_removals) {
+		size_t i;
+		if (m->of != l->birth)
+			continue;
+		for (i = 0; i < l->n; i++)
+			if (l->run[i]->started > m->to ||
+			    (l->run[i]->started < m->from && l->run[i]->surely > m->to))
+				chaos_guilty(v, OLD_FILE, m->to,
+					     "ticket %" PRIu64
+					     " runs in a limiter that was removed",
+					     l->run[i]->ticket);
+	}
+}
+
 /* Who surely held when flk_wait_idle() was called, no longer did when it returned. */
 static void
 check_idles(const struct life *l, struct verdict *v)
@@ -356,6 +374,7 @@ check_life(struct life *l, struct verdict *v)
 	check_starts(l, v);
 	check_removals(l, v);
 	check_idles(l, v);
+	check_idle_removals(l, v);
 	free(l->last);
 	free(l->steers.at);
 }

@@ -97,12 +97,6 @@ undo(unsigned i, enum verb verb)
 		steer(i, verb, verb == OVERRIDE ? FLK_AUTO : 0);
 }
 
-static bool
-due(double per_second, double seconds)
-{
-	return rand() < RAND_MAX * (per_second * seconds);
-}
-
 void
 limiters_steer(double seconds)
 {
@@ -163,6 +157,20 @@ limiters_remove(void)
 	removed[removed_count].lim = i;
 	removed[removed_count++].last_id = last_id;
 	steered[i].f = attach(i);
+}
+
+struct flk *
+limiter_handle(unsigned i)
+{
+	return steered[i].f;
+}
+
+/* Its state went with it. */
+void
+limiter_anew(unsigned i)
+{
+	flk_detach(steered[i].f);
+	steered[i] = (struct steered){ .f = attach(i) };
 }
 
 /* Everything was given back, nobody waits, no invariant is broken, and all of it can be had. */

@@ -94,6 +94,10 @@ of_a_run(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 	case 'D':
 		r->heir_ended = x[0];
 		return true;
+	case 'C':
+		r->cancelled = x[0];
+		r->cancelled_ticket = x[2];
+		return true;
 	default:
 		r->reaped = x[0];
 		r->status = (int)x[2];
@@ -129,6 +133,18 @@ of_the_world(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 				 sizeof(*span));
 		*span = (struct span){ .from = x[0], .to = x[1], .of = x[2] };
 		return true;
+	case 'M':
+		span = chaos_add(&s->idle_removals, sizeof(*span));
+		*span = (struct span){ .from = x[0], .to = x[1], .of = x[3] };
+		span = chaos_add(&s->removals, sizeof(*span));
+		*span = (struct span){ .from = x[0], .to = x[1], .of = x[2] };
+		return true;
+	case 'Q':
+		if (x[3] != 0)
+			chaos_guilty(
+			    v, LOST, x[0], "limiter %llu, what an operator does (%llu): %lld",
+			    (unsigned long long)x[1], (unsigned long long)x[2], (long long)x[3]);
+		return true;
 	case 'W':
 		if (x[3] != 0 || x[4] != 0 || x[5] != 0 || x[6] != 0)
 			chaos_guilty(v, LOST, x[0],
@@ -148,8 +164,10 @@ of_the_world(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
-	static const char letters[] = "LSAEHDRKGUIBWZ";
-	static const unsigned char numbers[] = { 9, 8, 3, 4, 3, 3, 3, 4, 6, 3, 3, 2, 7, 2 };
+	static const char letters[] = "LSAEHDRCKGUMIBWQZ";
+	static const unsigned char numbers[] = {
+		9, 8, 3, 4, 3, 3, 3, 3, 4, 6, 3, 4, 3, 2, 7, 4, 2
+	};
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;
@@ -166,8 +184,8 @@ record(struct story *s, const char *line, struct verdict *v)
 		return false;
 	if (*line == 'L')
 		return launched(s, x);
-	return strchr("SAEHDR", *line) != NULL ? of_a_run(s, *line, x, v)
-					       : of_the_world(s, *line, x, v);
+	return strchr("SAEHDRC", *line) != NULL ? of_a_run(s, *line, x, v)
+						: of_the_world(s, *line, x, v);
 }
 
 /* ---- what was done to whom ---- */
@@ -383,6 +401,7 @@ chaos_forget(struct story *s)
 	free(s->steers.at);
 	free(s->removals.at);
 	free(s->idles.at);
+	free(s->idle_removals.at);
 	free(s->beats.at);
 	free(s->stops.at);
 	memset(s, 0, sizeof(*s));

@@ -28,6 +28,8 @@ struct program {
 	bool heir;
 };
 
+struct flk;
+
 struct limiter {
 	char path[200];
 	unsigned n; /* what most declare */
@@ -42,6 +44,8 @@ extern uint64_t last_id;
 unsigned below(unsigned n); /* a random number */
 bool chance(unsigned percent);
 
+bool due(double per_second, double seconds);
+
 /* ---- chaos_takers.c ---- */
 
 void takers_begin(const char *self, const char *log);
@@ -49,6 +53,7 @@ void takers_launch(void);     /* fills up the empty places, some at a time */
 bool takers_reap(void);       /* whoever has ended, or stopped of itself; none are left */
 void takers_follow(void);     /* reads in the log which programs run */
 unsigned takers_left(void);   /* not reaped yet */
+bool takers_of(unsigned lim); /* is one of them in this limiter? */
 uint64_t takers_oldest(void); /* smallest id of those that live; UINT64_MAX */
 struct taker *taker_of(uint64_t id);
 void takers_forget(pid_t pid); /* a program that is gone */
@@ -73,5 +78,17 @@ void limiters_calm(void); /* no override, not paused, open */
 /* Looks at removed ones that nobody can use any more; at the end, at all. */
 void limiters_inspect(bool end);
 void limiters_remove(void);
+struct flk *limiter_handle(unsigned i);
+void limiter_anew(unsigned i); /* nobody can use the old one any more */
+
+/* ---- chaos_operator.c ---- */
+
+enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, ACTS };
+extern unsigned operator_acts[ACTS];
+
+void operator_begin(const char *self);
+void operator_acts_for(double seconds);
+void operator_calm(void);
+bool operator_reaped(pid_t pid, int status); /* it was one of its readers */
 
 #endif

@@ -69,6 +69,17 @@ takers_left(void)
 	return n;
 }
 
+bool
+takers_of(unsigned lim)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0 && taker[i].lim == lim)
+			return true;
+	return false;
+}
+
 uint64_t
 takers_oldest(void)
 {
@@ -276,11 +287,9 @@ static void
 look_at_the_quiet_one(void)
 {
 	static uint64_t last;
-	unsigned i;
 
-	for (i = 0; i < AT_ONCE; i++)
-		if (taker[i].pid != 0 && taker[i].lim == QUIET && chaos_now() - last < TOO_LATE_NS)
-			return;
+	if (takers_of(QUIET) && chaos_now() - last < TOO_LATE_NS)
+		return;
 	last = chaos_now();
 	quiet_due = 3 + below(8);
 }
@@ -355,7 +364,8 @@ takers_reap(void)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (!WIFSTOPPED(status)) {
-			reaped(pid, status);
+			if (!operator_reaped(pid, status))
+				reaped(pid, status);
 			continue;
 		}
 		/* One that stops with its command may do so after the CONT that was for both. */

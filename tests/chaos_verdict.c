@@ -19,6 +19,7 @@ static const char *const names[GUILTS] = {
 	[SEAT_SHARED] = "seat shared",
 	[OLD_FILE] = "in a removed file",
 	[NOT_IDLE] = "not idle",
+	[CANCELLED] = "ran though cancelled",
 	[STATUS] = "unexpected status",
 	[VANISHED] = "vanished",
 	[LOST] = "capacity lost",
@@ -57,10 +58,12 @@ chaos_tell(const struct verdict *v, const char *format, ...)
 static void
 tell_counts(const struct story *s, const struct verdict *v)
 {
-	unsigned starts = 0, kills = 0, terms = 0, stops = 0;
+	unsigned starts = 0, kills = 0, terms = 0, stops = 0, cancelled = 0;
 
-	foreach (const struct run, r, s->runs)
+	foreach (const struct run, r, s->runs) {
 		starts += r->started != 0;
+		cancelled += r->cancelled != 0;
+	}
 	foreach (const struct harm, h, s->harms) {
 		kills += h->sig == SIGKILL;
 		terms += h->sig == SIGTERM;
@@ -68,8 +71,9 @@ tell_counts(const struct story *s, const struct verdict *v)
 	}
 	chaos_tell(v,
 		   "%zu takers, %u commands started; %u KILL, %u TERM, %u STOP; steered %zu times, "
-		   "%zu files removed, %zu times idle",
-		   s->runs.n, starts, kills, terms, stops, s->steers.n, s->removals.n, s->idles.n);
+		   "%zu files removed, %zu limiters, %zu times idle, %u cancelled",
+		   s->runs.n, starts, kills, terms, stops, s->steers.n,
+		   s->removals.n - s->idle_removals.n, s->idle_removals.n, s->idles.n, cancelled);
 }
 
 void

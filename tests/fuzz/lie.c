@@ -36,6 +36,11 @@ static const struct field {
 	       S(seat),          S(prev),         S(next),          S(reason),
 	       S(pid),           S(orphan),       S(command) };
 
+/* What came later has bytes of its own, so that an old input means what it meant. */
+#define LATER 240
+static const struct field later[] = { H(events), H(event_room), H(followed), H(granted),
+				      S(status), S(by_pid),     S(role) };
+
 struct lie
 life_lie(struct bytes *b)
 {
@@ -50,9 +55,11 @@ life_lie(struct bytes *b)
 					   INT32_MAX,  0x80000000, NIL - 1,
 					   NIL,        INT64_MAX,  UINT64_MAX - 1,
 					   UINT64_MAX, 0x40000000, 0xffffffff00000000 };
-	const struct field *f = &fields[take8(b) % (sizeof(fields) / sizeof(fields[0]))];
+	uint8_t which = take8(b), kind;
+	const struct field *f = which >= LATER
+				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
+				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];
 	struct lie lie = { .wide = f->wide, .at = f->at };
-	uint8_t kind;
 
 	if (f->in_slot)
 		lie.at += (uint32_t)SLOTS_AT + take8(b) % LIE_SLOTS * (uint32_t)sizeof(struct slot);

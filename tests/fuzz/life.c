@@ -133,6 +133,9 @@ enum step {
 	LAST_STEP
 };
 
+/* The first of those bytes that mean an operator instead: a new step is not to change the old. */
+#define OPERATE 240
+
 static struct timespec
 soon(struct bytes *b)
 {
@@ -145,15 +148,6 @@ soon(struct bytes *b)
 	return t;
 }
 
-/* Whatever the file says, what comes out is success or an error that there is. */
-static void
-one_of_ours(int code)
-{
-	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_BUSY) ||
-		(code < 0 && code > -4096));
-	require(flk_strerror(code) != NULL);
-}
-
 static void
 look_at_copies(struct life *l, struct flk_taker *t, uint8_t which)
 {
@@ -164,7 +158,7 @@ look_at_copies(struct life *l, struct flk_taker *t, uint8_t which)
 
 	if (which == SNAPSHOT) {
 		int code = flk_snapshot(l->f, &s);
-		one_of_ours(code);
+		life_one_of_ours(code);
 		if (code != 0)
 			return;
 		require(s->holders <= MAX_SLOTS && s->waiters <= MAX_SLOTS);
@@ -172,11 +166,11 @@ look_at_copies(struct life *l, struct flk_taker *t, uint8_t which)
 			require(strnlen(s->entry[i].command, FLK_COMMAND) < FLK_COMMAND);
 		free(s);
 	} else if (which == CHECK) {
-		one_of_ours(flk_check(l->f, why, sizeof(why)));
+		life_one_of_ours(flk_check(l->f, why, sizeof(why)));
 		require(strnlen(why, sizeof(why)) < sizeof(why));
 	} else {
 		int code = flk_place(t, &place);
-		one_of_ours(code);
+		life_one_of_ours(code);
 		if (code == 0) {
 			require(strnlen(place.head.command, FLK_COMMAND) < FLK_COMMAND);
 			require(strnlen(place.oldest.command, FLK_COMMAND) < FLK_COMMAND);
@@ -188,7 +182,7 @@ static void
 take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
 	struct flk_request want = { .weight = 1, .limit = 3, .command = "make -j4" };
-	uint8_t step = take8(b) % LAST_STEP;
+	uint8_t step = take8(b);
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 	struct flk_permit permit;
 	struct timespec deadline;
@@ -196,6 +190,11 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 	struct flk *other;
 	int fd;
 
+	if (step >= OPERATE) {
+		life_operate(l->f, *t, l->path, b);
+		return;
+	}
+	step %= LAST_STEP;
 	switch (step) {
 	case LIE:
 		lie = life_lie(b);
@@ -210,27 +209,27 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 		want.limit = take8(b) % 5;
 		want.limit_queue = (want.limit & 1) != 0;
 		want.max_queue = 2;
-		one_of_ours(step == TRY ? flk_try(*t, &want) : flk_enqueue(*t, &want));
+		life_one_of_ours(step == TRY ? flk_try(*t, &want) : flk_enqueue(*t, &want));
 		break;
 	case WAIT:
 		deadline = soon(b);
-		one_of_ours(flk_wait(*t, &deadline, NULL));
+		life_one_of_ours(flk_wait(*t, &deadline, NULL));
 		break;
 	case WAIT_CANCELLED: /* without a deadline, but told to stop */
 		flk_cancel(*t);
-		one_of_ours(flk_wait(*t, NULL, NULL));
+		life_one_of_ours(flk_wait(*t, NULL, NULL));
 		break;
 	case LEAVE:
-		one_of_ours(flk_leave(*t));
+		life_one_of_ours(flk_leave(*t));
 		break;
 	case RELEASE:
-		one_of_ours(flk_release(*t));
+		life_one_of_ours(flk_release(*t));
 		break;
 	case RELEASE_UNITS:
-		one_of_ours(flk_release_units(*t, take8(b) % 4));
+		life_one_of_ours(flk_release_units(*t, take8(b) % 4));
 		break;
 	case FORGET:
-		one_of_ours(flk_forget(*t));
+		life_one_of_ours(flk_forget(*t));
 		break;
 	case SNAPSHOT:
 	case CHECK:
@@ -241,42 +240,42 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 		flk_holds(l->f, take32(b), take8(b), &permit);
 		break;
 	case OVERRIDE:
-		one_of_ours(flk_override(l->f, (int64_t)(take8(b) % 5) - 1));
+		life_one_of_ours(flk_override(l->f, (int64_t)(take8(b) % 5) - 1));
 		break;
 	case PAUSE:
-		one_of_ours(flk_pause(l->f));
+		life_one_of_ours(flk_pause(l->f));
 		break;
 	case RESUME:
-		one_of_ours(flk_resume(l->f));
+		life_one_of_ours(flk_resume(l->f));
 		break;
 	case CLOSE:
-		one_of_ours(flk_close(l->f));
+		life_one_of_ours(flk_close(l->f));
 		break;
 	case REOPEN:
-		one_of_ours(flk_reopen(l->f));
+		life_one_of_ours(flk_reopen(l->f));
 		break;
 	case SET_LIMIT:
-		one_of_ours(flk_set_limit(l->f, take8(b) % 5));
+		life_one_of_ours(flk_set_limit(l->f, take8(b) % 5));
 		break;
 	case RESTORE:
-		one_of_ours(flk_restore(l->f, take8(b)));
+		life_one_of_ours(flk_restore(l->f, take8(b)));
 		break;
 	case WAIT_IDLE:
 		deadline = soon(b);
-		one_of_ours(flk_wait_idle(*t, &deadline));
+		life_one_of_ours(flk_wait_idle(*t, &deadline));
 		break;
 	case PERMIT:
-		one_of_ours(flk_permit(*t, &permit));
+		life_one_of_ours(flk_permit(*t, &permit));
 		break;
 	case GUARD:
-		one_of_ours(flk_guard(*t, &fd));
+		life_one_of_ours(flk_guard(*t, &fd));
 		break;
 	case ANOTHER_TAKER:
 		flk_taker_free(*t);
 		require(flk_taker_new(t, l->f) == 0);
 		break;
 	case VERIFY:
-		one_of_ours(flk_verify(l->f));
+		life_one_of_ours(flk_verify(l->f));
 		break;
 	case GUARD_BYTE: /* as a command has it whose wrapper is dead */
 		lock.l_start = GUARD_BASE + take8(b) % LIE_SLOTS;
@@ -284,7 +283,7 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 		break;
 	default:
 		fd = flk_attach(&other, l->path, NULL);
-		one_of_ours(fd);
+		life_one_of_ours(fd);
 		if (fd == 0)
 			flk_detach(other);
 		break;
@@ -337,7 +336,7 @@ life_live(struct bytes *b, const struct life_watch *watch)
 		life_tell(l.map, l.size, &lie);
 	}
 	code = flk_attach(&l.f, l.path, NULL);
-	one_of_ours(code);
+	life_one_of_ours(code);
 	if (code == 0) {
 		struct stat sb;
 		/* an empty file has become a limiter by now */

@@ -30,6 +30,14 @@ struct life_watch {
 	void *ctx;
 };
 
+/* Whatever the file says, what comes out is success or an error that there is. */
+void life_one_of_ours(int code);
+
+struct flk;
+struct flk_taker;
+
+void life_operate(struct flk *f, struct flk_taker *t, const char *path, struct bytes *b);
+
 void life_live(struct bytes *b, const struct life_watch *watch);
 
 #endif

@@ -42,7 +42,8 @@ column_ns(const struct page *p, unsigned column)
 {
 	uint64_t took = p->l->to_ns - p->l->from_ns;
 
-	return p->l->from_ns + (uint64_t)((double)took * column / p->columns);
+	/* Of a file that lies, all of 64 bits. */
+	return p->l->from_ns + took / p->columns * column + took % p->columns * column / p->columns;
 }
 
 static unsigned

@@ -36,14 +36,15 @@ event_name(uint32_t kind)
 const char *
 why_left(int code)
 {
-	switch (-code) {
-	case ETIMEDOUT:
+	/* In a file that lies it may be any number, and not every one can be negated. */
+	switch (code) {
+	case -ETIMEDOUT:
 		return "timed out";
-	case FLK_CANCELLED:
+	case -FLK_CANCELLED:
 		return "by a signal";
-	case FLK_CLOSED:
+	case -FLK_CLOSED:
 		return "the limiter is closed";
-	case FLK_EVICTED:
+	case -FLK_EVICTED:
 		return "by an operator";
 	default:
 		return "gave up";

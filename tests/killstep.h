@@ -192,6 +192,7 @@ void second_dies(struct stage *s);
 void empty_file(struct stage *s);
 void old_boot(struct stage *s);
 void others_fill_it(struct stage *s);
+void history_runs_short(struct stage *s);
 deed be_made, grow_it;
 void newcomer_finds_it_whole(struct stage *s);
 

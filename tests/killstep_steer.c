@@ -137,6 +137,20 @@ three_wait(struct stage *s)
 	act(s, FOURTH, take_one);
 }
 
+/* When whom it evicted knows that already, and no longer looks after those it watched. */
+static void
+second_dies_later(struct stage *s)
+{
+	stage_settle(s, 0);
+	second_dies(s);
+}
+
+static void
+third_comes(struct stage *s)
+{
+	act(s, THIRD, take_one);
+}
+
 static void
 steward_evicts_victim(struct stage *s)
 {
@@ -324,26 +338,20 @@ nothing_is_left(struct stage *s)
 		stage_fail(s, "a reader has left something behind");
 }
 
-static void
-history_runs_short(struct stage *s)
-{
-	struct header *h = s->eye->file.h;
-
-	atomic_store(&h->events, atomic_load(&h->event_room) / 2);
-}
-
 /* ---- the table ---- */
 
 const struct operation operator_operations[] = {
 	{ "evict the head", "flk_evict", big_head, NULL, NULL, evict_second, NULL, 0, NULL, 0 },
-	{ "evict from the middle", "flk_evict", three_wait, NULL, NULL, evict_third, NULL, 0,
-	  second_dies, 0 },
+	{ "evict from the middle", "flk_evict", three_wait, NULL, NULL, evict_third, NULL, 0, NULL,
+	  0 },
+	{ "evict, and the one before it dies", "flk_evict", three_wait, NULL, NULL, evict_third,
+	  NULL, 0, second_dies_later, 0 },
 	{ "evict one just granted", "flk_evict", first_holds_second_waits, NULL, first_releases,
 	  evict_second, NULL, -FLK_NOPERMIT, NULL, 0 },
 	{ "evict one who is dead", "flk_evict", big_head, NULL, second_dies, evict_second, NULL, 0,
 	  NULL, 0 },
-	{ "be evicted", "flk_evict flk_wait", first_holds, line_up_for_all, two_behind, wait_on,
-	  steward_evicts_victim, -FLK_EVICTED, NULL, 0 },
+	{ "be evicted", "flk_evict flk_wait", first_holds_second_waits, line_up_for_all,
+	  third_comes, wait_on, steward_evicts_victim, -FLK_EVICTED, NULL, 0 },
 	{ "be evicted unawares", "flk_evict flk_wait", first_holds, line_up_for_all,
 	  evicted_unawares, wait_on, NULL, -FLK_EVICTED, NULL, 0 },
 	{ "be evicted, and it is removed", "flk_evict flk_remove flk_wait", first_holds,

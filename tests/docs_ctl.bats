@@ -7,6 +7,7 @@
 
 load lib.bash
 load docs.bash
+load top.bash
 
 CTL=${FLOCKLIMIT}ctl
 
@@ -151,14 +152,6 @@ keys() {
 	same metrics metrics page
 }
 
-@test "flocklimitctl(1) has every key of top" {
-	grep -oE "(case|key ==) '.'" "$TOP/cmd/flocklimitctl/top.c" | cut -d"'" -f2 | sed 's/ /space/' |
-		sort -u >keys
-	sed -n '/^\.It Cm top/,/^\.El/p' "$TOP/man/flocklimitctl.1" | sed -n 's/^\.It Ic //p' |
-		tr -d ' ' | tr ',' '\n' | grep -xE '.|space' | sort >page
-	same keys keys page
-}
-
 @test "what flocklimitctl(1) says of messages is what is said" {
 	cat "$TOP"/cmd/flocklimitctl/*.c "$TOP"/cmd/common/say.c | tr -d '\n' | sed -E 's/"[[:space:]]*"//g' >sources
 	section DIAGNOSTICS "$TOP/man/flocklimitctl.1" | sed -n 's/^\.It //p' >messages
@@ -238,10 +231,14 @@ titles() {
 	comm -23 show README >missing
 	cat missing
 	[ ! -s missing ]
-	# As top has it.
-	grep -oE '"  *#   TICKET.*COMMAND' "$TOP/cmd/flocklimitctl/draw.c" | tr -d '"' | titles >top
+	top_in 90x16 x
+	eventually shows 'q quit'
+	screen | titles >top
 	same top top <(comm -13 show README)
-	grep -qF "$(sed -n 's/.*"\(q quit  s sort.*\)".*/\1/p' "$TOP/cmd/flocklimitctl/draw.c" | head -n 1 | grep .)" "$TOP/README.md"
+	screen | sed -n 's/ *$//; /^q quit/p' >keys
+	[ -s keys ]
+	grep -qF "$(cat keys)" "$TOP/README.md"
+	close_terminal
 }
 
 @test "the picture in the README is as the program draws it" {

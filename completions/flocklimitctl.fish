@@ -31,7 +31,7 @@ function __flocklimitctl_wants
     __flocklimitctl_verb $argv; or return
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
-    contains -- $verb list stats rm; or test -z "$limiter"
+    contains -- $verb list stats rm pause resume close open; or test -z "$limiter"
 end
 
 # True where such a verb has its limiter, and wants what comes then.

@@ -116,7 +116,8 @@ remove_if_idle(unsigned lim)
 		return;
 	}
 	operator_acts[REFUSED]++;
-	if (error != -FLK_BUSY)
+	/* Who is stopped inside for long may be so still on a machine that is late. */
+	if (error != -FLK_BUSY && error != -FLK_STUCK)
 		told(lim, REMOVE, error);
 }
 
@@ -237,12 +238,14 @@ chaos_follower(const char *path)
 	uint64_t number = 0, last;
 	struct flk *f;
 	size_t n, i;
+	int error;
 
 	if (flk_attach(&f, path, &existing) != 0)
 		return 1;
 	while (flk_verify(f) == 0) {
-		if (flk_follow(f, number, NULL) != 0)
-			return 2;
+		error = flk_follow(f, number, NULL);
+		if (error != 0)
+			return error == -FLK_GONE ? 0 : 2;
 		n = flk_history(f, number, e, FLK_HISTORY);
 		for (i = 0, last = number; i < n; last = e[i++].number)
 			if (e[i].number <= last || (i > 0 && e[i].number != last + 1) ||

@@ -80,7 +80,8 @@ all() {
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
 	offers "$shell" 'flocklimitctl show x '
-	offers "$shell" 'flocklimitctl pause --file limiters/x '
+	offers "$shell" 'flocklimitctl wait --file limiters/x '
+	offers "$shell" 'flocklimitctl pause x l' link lint
 	offers "$shell" 'flocklimitctl log -f l' link lint
 	offers "$shell" 'flocklimitctl rm x l' link lint
 	offers "$shell" 'flocklimitctl limit ' link lint x

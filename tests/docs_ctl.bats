@@ -189,7 +189,6 @@ keys() {
 			[ "$(cat "$T/log")" = "reboot " ]
 			"$CTL" open build
 			;;
-		*shrink*) [ "$(sort "$T/log")" = $'optipng a.png\noptipng b.png' ] ;;
 		*release*) "$CTL" wait deploy -t 10s ;;
 		*.detail*) [ "$(cat "$T/out")" = $'false\nexit 1' ] ;;
 		*gantt*)

@@ -60,7 +60,7 @@ life_operate(struct flk *f, struct flk_taker *t, const char *path, struct bytes 
 		break;
 	case 1:
 		code = flk_follow(f, take8(b), &past);
-		require(code == 0 || code == -ETIMEDOUT || code == -EINTR);
+		require(code == 0 || code == -ETIMEDOUT || code == -EINTR || code == -FLK_GONE);
 		break;
 	case 2:
 		life_one_of_ours(flk_evict(f, some_ticket(f, b)));

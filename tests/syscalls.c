@@ -140,8 +140,9 @@ watch(pid_t child, struct window window[WINDOWS])
 		tap_bail("no child to trace");
 	if (ptrace(PTRACE_SETOPTIONS, child, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == -1)
 		tap_bail("ptrace: %s", strerror(errno));
-	for (sig = 0;; sig = 0) {
+	for (sig = 0;;) {
 		ptrace(PTRACE_SYSCALL, child, 0, sig);
+		sig = 0;
 		if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
 			break;
 		if (WSTOPSIG(status) != (SIGTRAP | 0x80)) {

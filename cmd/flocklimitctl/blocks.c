@@ -152,8 +152,8 @@ draw_limit(const struct page *p)
 /* ---- seats ---- */
 
 struct cell {
-	uint32_t turn; /* 1 +; 0: nobody */
 	uint64_t ns;   /* how much of the column */
+	uint32_t turn; /* 1 +; 0: nobody */
 	char letter;   /* written there; 0: none */
 };
 

@@ -252,8 +252,8 @@ load ctl.bash
 
 @test "show: what must be killed before an orphan's permit goes back" {
 	background a "$FLOCKLIMIT" -N x -n 3 sh -c 'sleep 1000 & echo $$ $! >a.up; wait'
-	background b "$FLOCKLIMIT" -N x -n 3 sleep 1000
 	eventually test -s a.up
+	background b "$FLOCKLIMIT" -N x -n 3 sleep 1000
 	eventually holding 2
 	read -r shell sleeper <a.up
 	[ "$(field '.holders[0] | [.command_pid, .kept_by]')" = "[$shell,null]" ]

@@ -34,10 +34,7 @@ was_limiter(int fd)
 	if (atomic_load(&h.magic) == MAGIC)
 		return 0;
 	/* Not by its zeros, which many files begin with. */
-	return atomic_load(&h.magic) == 0 && h.layout == LAYOUT && h.header_size == HEADER &&
-		       h.slot_size == sizeof(struct slot) && h.byte_order == __BYTE_ORDER__
-		   ? 0
-		   : -FLK_NOTLIMITER;
+	return atomic_load(&h.magic) == 0 && header_is_ours(&h) ? 0 : -FLK_NOTLIMITER;
 }
 
 /* Who opens it meanwhile makes the kernel send a signal: one that does nothing by default. */

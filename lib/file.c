@@ -92,8 +92,7 @@ check_header(int fd, const struct header *h, bool persistent, bool even_damaged,
 	/* It may have been born while we looked. */
 	if (magic != MAGIC && atomic_load(&h->magic) != MAGIC)
 		return -FLK_NOTLIMITER;
-	if (h->layout != LAYOUT || h->header_size != HEADER ||
-	    h->slot_size != sizeof(struct slot) || h->byte_order != __BYTE_ORDER__)
+	if (!header_is_ours(h))
 		return -FLK_VERSION;
 	if (persistent && !flki_make_is_this_boot(h->boot))
 		return UNBORN;

@@ -38,6 +38,7 @@
 #define FLKI_LAYOUT_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -143,6 +144,14 @@ struct header {
 	_Atomic uint32_t event_room; /* how many have disk space; only grows */
 	_Atomic uint32_t followed;   /* somebody may sleep on `events' */
 };
+
+/* All of our signature but the magic. */
+static inline bool
+header_is_ours(const struct header *h)
+{
+	return h->layout == LAYOUT && h->header_size == HEADER &&
+	       h->slot_size == sizeof(struct slot) && h->byte_order == __BYTE_ORDER__;
+}
 
 _Static_assert(sizeof(struct alive) == 40, "glibc's and the kernel's view of a robust futex");
 _Static_assert(offsetof(struct alive, next) == 32, "futex_offset is -32");

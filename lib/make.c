@@ -91,8 +91,7 @@ flki_make_is_unborn(const struct header *h, off_t size)
 
 	if (atomic_load(&h->magic) != 0)
 		return false;
-	if (h->layout == LAYOUT && h->header_size == HEADER &&
-	    h->slot_size == sizeof(struct slot) && h->byte_order == __BYTE_ORDER__)
+	if (header_is_ours(h))
 		return true;
 	if (size != (off_t)HEADER && size != FIRST_SIZE)
 		return false;

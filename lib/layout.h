@@ -6,8 +6,10 @@
  *	| header     | events     | slot 0         | slot 1         |
  *	+------------+--- - - ----+----------------+----------------+---
  *
- * The history is a hole until it is written: a quiet limiter costs two pages.  And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while the
- * permit in slot i is tied to a descriptor, INIT_BYTE while a limiter is being made in place.
+ * The history is a hole until it is written: a quiet limiter costs two pages.
+ *
+ * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while
+ * the permit in slot i is tied to a descriptor, INIT_BYTE while a limiter is being made in place.
  *
  * A taker owns one slot for as long as it lives and holds that slot's `alive'.  The lock is a
  * word that names the slot of its owner; there is no other notion of who somebody is, so process

@@ -169,7 +169,10 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 	return error;
 }
 
-/* `why', for the history, if it waits.  Ends whatever the taker does; the kernel need wake nobody when it dies later. */
+/*
+ * Ends whatever the taker does, with `why' in the history if it waits; the kernel need wake nobody
+ * when it dies later.
+ */
 static void
 end(struct state *st, uint32_t me, int why)
 {

@@ -11,6 +11,7 @@
 #include "options.h"
 #include "process.h"
 #include "say.h"
+#include "signals.h"
 #include "spawn.h"
 
 #define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
@@ -39,31 +40,6 @@ on_signal(int sig)
 
 /* ---- signals that would end us: leave the line first ---- */
 
-static bool
-ends_a_process(int sig)
-{
-	switch (sig) {
-	case SIGKILL:
-	case SIGSTOP:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-	case SIGCONT:
-	case SIGCHLD:
-	case SIGURG:
-	case SIGWINCH:
-	case SIGBUS:
-	case SIGSEGV:
-	case SIGILL:
-	case SIGFPE:
-	case SIGTRAP:
-	case SIGABRT:
-		return false;
-	default:
-		return true;
-	}
-}
-
 /* What was ignored stays ignored: nohup, background jobs. */
 static void
 catch_signals(struct flk_taker *t)
@@ -76,7 +52,7 @@ catch_signals(struct flk_taker *t)
 	sigfillset(&handle.sa_mask);
 	sigdelset(&handle.sa_mask, SIGBUS);
 	for (sig = 1; sig <= SIGRTMAX; sig++)
-		if (ends_a_process(sig) && sigaction(sig, NULL, &old) == 0 &&
+		if (signal_ends(sig) && !signal_is_fault(sig) && sigaction(sig, NULL, &old) == 0 &&
 		    old.sa_handler == SIG_DFL)
 			sigaction(sig, &handle, NULL);
 }

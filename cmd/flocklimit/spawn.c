@@ -15,6 +15,7 @@
 #include <sys/uio.h>
 
 #include "say.h"
+#include "signals.h"
 
 #define HIGH_FD      50 /* above what scripts use, below the next size of the kernel's table */
 #define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
@@ -58,13 +59,13 @@ signals_mask(int how, const sigset_t *set, sigset_t *old)
 void
 signals_block(void)
 {
-	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
 	sigset_t all;
-	size_t i;
+	int sig;
 
 	memset(&all, 0xff, sizeof(all));
-	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&all, faults[i]);
+	for (sig = 1; sig < 32; sig++)
+		if (signal_is_fault(sig))
+			sigdelset(&all, sig);
 	signals_mask(SIG_SETMASK, &all, NULL);
 }
 

@@ -68,8 +68,8 @@ const char *name_of(const struct ctl *c);
 
 /*
  * Calls `each' for those that words and -f name or, without any, for every limiter of the
- * directory, by name.  `f' is NULL where it can't be opened, and `error' says why.  Adds up to the largest
- * status that was returned.
+ * directory, by name.  `f' is NULL where it can't be opened, and `error' says why.  Adds up to the
+ * largest status that was returned.
  */
 typedef int each_limiter(const struct ctl *c, const char *name, const char *path, struct flk *f,
 			 int error, void *ctx);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "signals.h"
 
 static struct termios before;
 static char goodbye[256]; /* cursor visible, keys and attributes as ever, and the old screen */
@@ -60,30 +61,11 @@ on_stop(int sig)
 	atomic_store(sig == SIGTSTP ? &suspended : &continued, true);
 }
 
+/* These end us even where they are ignored. */
 static bool
 is_fault(int sig)
 {
-	return sig == SIGSEGV || sig == SIGBUS || sig == SIGILL || sig == SIGFPE ||
-	       sig == SIGABRT || sig == SIGTRAP || sig == SIGSYS;
-}
-
-static bool
-ends_us(int sig)
-{
-	switch (sig) {
-	case SIGKILL:
-	case SIGSTOP:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-	case SIGCONT:
-	case SIGCHLD:
-	case SIGURG:
-	case SIGWINCH:
-		return false;
-	default:
-		return true;
-	}
+	return signal_is_fault(sig) || sig == SIGSYS;
 }
 
 static bool
@@ -108,7 +90,7 @@ catch_all(void)
 	sigaltstack(&other, NULL);
 	sigfillset(&end.sa_mask);
 	for (sig = 1; sig < 32; sig++)
-		if (ends_us(sig) && (is_fault(sig) || !is_ignored(sig)))
+		if (signal_ends(sig) && (is_fault(sig) || !is_ignored(sig)))
 			sigaction(sig, &end, NULL);
 	if (!is_ignored(SIGTSTP))
 		sigaction(SIGTSTP, &stop, NULL);

@@ -342,6 +342,59 @@ size_t flk_history(struct flk *limiter, uint64_t number, struct flk_event *event
 /* Sleeps until there is an event after NUMBER: 0, or -ETIMEDOUT, -EINTR, or -FLK_GONE. */
 int flk_follow(struct flk *limiter, uint64_t number, const struct timespec *deadline);
 
+/* ---- many at once ------------------------------------------------------------------------- */
+
+/*
+ * A map works on items, each under a permit of its own and in a thread of its own; it stands in
+ * the line for one of them at a time.  Callbacks get the context; next() and done() are never
+ * called twice at once.
+ */
+struct flk_map;
+
+struct flk_map_options {
+	const struct flk_options *options; /* as for flk_attach() */
+	struct flk_request want;           /* for each item */
+	const struct timespec *patience;   /* how long an item may wait for its permit; or NULL */
+	bool in_order;                     /* done() gets the items in the order of next() */
+	bool go_on;                        /* begin more after work() failed */
+	void *context;
+
+	/*
+	 * Sets *item, and returns 1; or 0 when there are no more, or a negative code.  May change
+	 * *want for this item, and may block.
+	 */
+	int (*next)(void *context, void **item, struct flk_request *want);
+
+	/* Runs under the taker's permit, which it must not release.  0, or what is wrong. */
+	int (*work)(void *context, void *item, struct flk_taker *taker);
+
+	/* When the permit is given back; may be NULL. */
+	void (*done)(void *context, void *item, int result);
+
+	/* Instead of work() and done() if no permit was had; may be NULL. */
+	void (*drop)(void *context, void *item);
+};
+
+int flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options);
+
+/*
+ * Returns when all that was begun has ended: 0, or the code of the first item that failed.  Once,
+ * and in one thread.
+ */
+int flk_map_run(struct flk_map *map);
+
+/* Begins nothing more; from any thread, also out of a callback, but not from a signal handler. */
+void flk_map_stop(struct flk_map *map);
+
+void flk_map_free(struct flk_map *map);
+
+/* The same for 0 to n-1; ends early when one fails. */
+int flk_map_array(const char *name, const struct flk_request *want, size_t n,
+		  int (*work)(void *context, size_t i), void *context);
+
+/* The limiter that a taker was made for. */
+struct flk *flk_limiter(const struct flk_taker *taker);
+
 #ifdef __cplusplus
 }
 #endif

@@ -30,6 +30,12 @@ flk_taker_new(struct flk_taker **taker, struct flk *limiter)
 	return 0;
 }
 
+struct flk *
+flk_limiter(const struct flk_taker *t)
+{
+	return t->flk;
+}
+
 void
 flk_taker_free(struct flk_taker *t)
 {

@@ -1,0 +1,364 @@
+/*
+ * map.c - many at once: items, each worked on under a permit of its own.
+ *
+ * Whoever leads gets the next item and stands in the line for it; there is one leader at a time,
+ * so a map has one ticket in the line however many items it has.  Once it has its permit, somebody
+ * else leads, and it does the work, in its own thread: a permit belongs to the thread that took
+ * it.  There are as many threads as work at the same time, and the leader.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "futex.h"
+
+#define SECOND  UINT64_C(1000000000)
+#define FIRST   16
+#define WINDOW  65536 /* items that are begun and not told, at most */
+#define THREADS 16384
+
+struct result {
+	void *item;
+	int code;
+	bool there;
+};
+
+/*
+ * begun counts items, told those that done() has seen; what is between them is in the ring, each
+ * at its number: of its beginning if they are told in order, else of its end.
+ */
+struct flk_map {
+	struct flk_map_options o;
+	char *name;
+
+	pthread_mutex_t lock; /* guards all that follows; not held in a callback or a wait */
+	pthread_cond_t turn;  /* somebody may lead, or all is over */
+	struct flk *limiter;  /* where the next permit is taken; each taker has a part in its own */
+	struct flk_taker *leader; /* who waits for a permit, or NULL */
+	bool led, telling, over;
+	unsigned idle, threads;
+	uint64_t begun, ended, told;
+	struct result *ring;
+	size_t room;     /* of the ring; a power of two */
+	uint64_t failed; /* the first item that did, with `error' */
+	int error;
+};
+
+/* Nothing more begins. */
+static void
+end(struct flk_map *m)
+{
+	m->over = true;
+	if (m->leader != NULL)
+		flk_cancel(m->leader);
+	pthread_cond_broadcast(&m->turn);
+}
+
+/* ---- what has ended ---- */
+
+static void
+fail(struct flk_map *m, uint64_t number, int error)
+{
+	if (m->error == 0 || number < m->failed) {
+		m->failed = number;
+		m->error = error;
+	}
+}
+
+static bool
+make_room(struct flk_map *m)
+{
+	struct result *ring;
+	uint64_t i;
+
+	if (m->begun - m->told < m->room)
+		return true;
+	ring = calloc(m->room * 2, sizeof(*ring));
+	if (ring == NULL)
+		return false;
+	for (i = m->told; i < m->begun; i++)
+		ring[i & (m->room * 2 - 1)] = m->ring[i & (m->room - 1)];
+	free(m->ring);
+	m->ring = ring;
+	m->room *= 2;
+	return true;
+}
+
+/* Whoever ends an item tells what can be told by now, unless another does. */
+static void
+tell(struct flk_map *m)
+{
+	struct result r, *next;
+
+	if (m->telling)
+		return;
+	m->telling = true;
+	while (next = &m->ring[m->told & (m->room - 1)], next->there) {
+		r = *next;
+		next->there = false;
+		if (m->o.done != NULL) {
+			pthread_mutex_unlock(&m->lock);
+			m->o.done(m->o.context, r.item, r.code);
+			pthread_mutex_lock(&m->lock);
+		}
+		if (m->begun - m->told++ == WINDOW)
+			pthread_cond_broadcast(&m->turn);
+	}
+	m->telling = false;
+}
+
+static void
+finish(struct flk_map *m, uint64_t number, void *item, int code)
+{
+	uint64_t place = m->o.in_order ? number : m->ended;
+
+	m->ended++;
+	if (code != 0) {
+		fail(m, number, code);
+		if (!m->o.go_on)
+			end(m);
+	}
+	m->ring[place & (m->room - 1)] = (struct result){ item, code, true };
+	tell(m);
+}
+
+/* ---- the line ---- */
+
+static void
+leave(struct flk_taker *t)
+{
+	struct flk *f;
+
+	if (t == NULL)
+		return;
+	f = t->flk;
+	flk_taker_free(t);
+	flki_put(f);
+}
+
+/* A taker of the limiter in use; the lock is held. */
+static int
+arrive(struct flk_map *m, struct flk_taker **t)
+{
+	int error;
+
+	if (*t != NULL && (*t)->flk == m->limiter)
+		return 0;
+	leave(*t);
+	*t = NULL;
+	if ((error = flk_taker_new(t, m->limiter)) == 0)
+		atomic_fetch_add(&m->limiter->users, 1);
+	return error;
+}
+
+static int
+stand_in_line(struct flk_map *m, struct flk_taker *t, const struct flk_request *want,
+	      uint64_t until)
+{
+	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND),
+				     .tv_nsec = (long)(until % SECOND) };
+	int error;
+
+	if (m->o.patience != NULL && flki_deadline_ns(m->o.patience) == 0)
+		return flk_try(t, want);
+	error = flk_acquire(t, want, until == UINT64_MAX ? NULL : &deadline);
+	if (error == -ETIMEDOUT)
+		flk_leave(t);
+	return error;
+}
+
+/*
+ * The leader's part with the lock held: its permit.  A limiter whose file was removed is not the
+ * one that others find: another is made.
+ */
+static int
+take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *want)
+{
+	uint64_t until = m->o.patience != NULL ? flki_deadline_ns(m->o.patience) : UINT64_MAX;
+	struct flk *fresh;
+	int error;
+
+	if (until < UINT64_MAX - flki_monotonic_ns())
+		until += flki_monotonic_ns();
+	for (;;) {
+		if ((error = arrive(m, t)) != 0 || m->over)
+			return error != 0 ? error : -FLK_CANCELLED;
+		m->leader = *t;
+		pthread_mutex_unlock(&m->lock);
+		error = stand_in_line(m, *t, want, until);
+		if (error == 0 && (error = flk_verify((*t)->flk)) != 0)
+			flk_release(*t);
+		fresh = NULL;
+		if (error == -FLK_GONE)
+			error = flk_attach(&fresh, m->name, m->o.options);
+		pthread_mutex_lock(&m->lock);
+		m->leader = NULL;
+		if (error == 0 && fresh == NULL && m->over) {
+			flk_release(*t);
+			error = -FLK_CANCELLED;
+		}
+		if (fresh == NULL)
+			return error;
+		flki_put(m->limiter);
+		m->limiter = fresh;
+	}
+}
+
+/* ---- the crew ---- */
+
+static void *work_along(void *map);
+
+/* Somebody must lead: one who has nothing to do, or one more.  If that fails, whoever ends. */
+static void
+pass_lead(struct flk_map *m)
+{
+	sigset_t all, saved;
+	pthread_attr_t detached;
+	pthread_t thread;
+
+	m->led = false;
+	if (m->idle > 0 || m->over || m->threads >= THREADS) {
+		pthread_cond_signal(&m->turn);
+		return;
+	}
+	if (pthread_attr_init(&detached) != 0)
+		return;
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	/* Signals are for the caller's threads. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	if (pthread_create(&thread, &detached, work_along, m) == 0)
+		m->threads++;
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	pthread_attr_destroy(&detached);
+}
+
+/* Waits for its turn to lead; false if all is over. */
+static bool
+may_lead(struct flk_map *m)
+{
+	m->idle++;
+	while (!m->over && (m->led || m->begun - m->told >= WINDOW))
+		pthread_cond_wait(&m->turn, &m->lock);
+	m->idle--;
+	return !m->over;
+}
+
+/* True with an item and a permit for it. */
+static bool
+lead(struct flk_map *m, struct flk_taker **t, void **item, uint64_t *number)
+{
+	struct flk_request want = m->o.want;
+	int got, error;
+
+	m->led = true;
+	pthread_mutex_unlock(&m->lock);
+	got = m->o.next(m->o.context, item, &want);
+	pthread_mutex_lock(&m->lock);
+	if (got == 1) {
+		error = make_room(m) ? take_permit(m, t, &want) : -ENOMEM;
+		if (error == 0) {
+			*number = m->begun++;
+			pass_lead(m);
+			return true;
+		}
+		if (m->o.drop != NULL)
+			m->o.drop(m->o.context, *item);
+		if (error != -FLK_CANCELLED || !m->over)
+			fail(m, m->begun, error);
+	} else if (got < 0) {
+		fail(m, m->begun, got);
+	}
+	end(m);
+	return false;
+}
+
+static void *
+work_along(void *map)
+{
+	struct flk_map *m = map;
+	struct flk_taker *t = NULL;
+	uint64_t number;
+	void *item;
+	int code;
+
+	pthread_mutex_lock(&m->lock);
+	while (may_lead(m) && lead(m, &t, &item, &number)) {
+		pthread_mutex_unlock(&m->lock);
+		code = m->o.work(m->o.context, item, t);
+		flk_release(t);
+		pthread_mutex_lock(&m->lock);
+		finish(m, number, item, code);
+	}
+	leave(t);
+	m->threads--;
+	/* The last one out is waited for; after the unlock the map may be gone. */
+	pthread_cond_broadcast(&m->turn);
+	pthread_mutex_unlock(&m->lock);
+	return NULL;
+}
+
+/* ---- for callers ---- */
+
+int
+flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options)
+{
+	struct flk_map *m = calloc(1, sizeof(*m));
+	int error = -ENOMEM;
+
+	if (m == NULL)
+		return error;
+	m->o = *options;
+	m->room = FIRST;
+	m->ring = calloc(FIRST, sizeof(*m->ring));
+	m->name = strdup(name);
+	if (m->ring == NULL || m->name == NULL ||
+	    (error = flk_attach(&m->limiter, name, options->options)) != 0) {
+		free(m->ring);
+		free(m->name);
+		free(m);
+		return error;
+	}
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->turn, NULL);
+	*map = m;
+	return 0;
+}
+
+int
+flk_map_run(struct flk_map *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->threads++;
+	pthread_mutex_unlock(&m->lock);
+	work_along(m);
+	pthread_mutex_lock(&m->lock);
+	while (m->threads > 0)
+		pthread_cond_wait(&m->turn, &m->lock);
+	pthread_mutex_unlock(&m->lock);
+	return m->error;
+}
+
+void
+flk_map_stop(struct flk_map *m)
+{
+	pthread_mutex_lock(&m->lock);
+	end(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
+void
+flk_map_free(struct flk_map *m)
+{
+	if (m == NULL)
+		return;
+	flki_put(m->limiter);
+	pthread_cond_destroy(&m->turn);
+	pthread_mutex_destroy(&m->lock);
+	free(m->ring);
+	free(m->name);
+	free(m);
+}

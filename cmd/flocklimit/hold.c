@@ -57,14 +57,14 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 	while (poll(polls, 2, -1) == -1 && errno == EINTR)
 		;
 	if (polls[0].revents == 0) {
-		say(o->limiter, "--hold-for: process %d ended before the permit was granted",
+		say(o->want.limiter, "--hold-for: process %d ended before the permit was granted",
 		    (int)o->hold_for);
 		return 125;
 	}
 	n = read(fd, ticket, sizeof(ticket));
 	if (n <= 0)
 		return status_of(keeper);
-	return write(STDOUT_FILENO, ticket, (size_t)n) == n ? 0 : failed(o->limiter, "stdout");
+	return write(STDOUT_FILENO, ticket, (size_t)n) == n ? 0 : failed(o->want.limiter, "stdout");
 }
 
 /* Where stdio is closed, ours must not be in its place: detach() puts /dev/null there. */
@@ -88,18 +88,18 @@ hold_split(const struct options *o)
 
 	holder_fd = above_stdio((int)syscall(SYS_pidfd_open, o->hold_for, 0));
 	if (holder_fd == -1 && errno == ESRCH) {
-		say(o->limiter, "--hold-for: there is no process %d", (int)o->hold_for);
+		say(o->want.limiter, "--hold-for: there is no process %d", (int)o->hold_for);
 		return 125;
 	}
 	if (holder_fd == -1)
-		return failed(o->limiter, "pidfd_open");
+		return failed(o->want.limiter, "pidfd_open");
 	if (pipe2(fds, O_CLOEXEC) == -1)
-		return failed(o->limiter, "pipe");
+		return failed(o->want.limiter, "pipe");
 	fds[0] = above_stdio(fds[0]);
 	fds[1] = above_stdio(fds[1]);
 	keeper = fork();
 	if (keeper == -1)
-		return failed(o->limiter, "fork");
+		return failed(o->want.limiter, "fork");
 	if (keeper == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		close(fds[0]);

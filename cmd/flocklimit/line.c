@@ -93,18 +93,18 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		snprintf(why, sizeof(why), "no permit without waiting");
 		break;
 	case FLK_FULL:
-		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->max_queue);
+		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->want.max_queue);
 		break;
 	case FLK_CLOSED:
-		say(o->limiter, "no permit: the limiter is closed, until flocklimitctl open");
+		say(o->want.limiter, "no permit: the limiter is closed, until flocklimitctl open");
 		return;
 	default:
 		flk_evictor(t, &by, &user);
-		say(o->limiter, "no permit: cancelled by pid %d of user %u", (int)by,
+		say(o->want.limiter, "no permit: cancelled by pid %d of user %u", (int)by,
 		    (unsigned)user);
 		return;
 	}
-	say(o->limiter, "%s: %s", why, say_place(&place, text));
+	say(o->want.limiter, "%s: %s", why, say_place(&place, text));
 }
 
 struct watcher {
@@ -124,11 +124,11 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		return;
 	say_place(&place, text);
 	if (w->o->verbose && !w->told)
-		say(w->o->limiter, "waiting: %s", text);
+		say(w->o->want.limiter, "waiting: %s", text);
 	w->told = true;
 	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
 	    process_is_stopped((pid_t)place.head.pid)) {
-		say(w->o->limiter,
+		say(w->o->want.limiter,
 		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
 		    "kill -CONT %u",
 		    place.head.pid, place.head.pid);
@@ -137,7 +137,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	if (w->terminal && now - w->since >= QUIET_SPAN) {
 		snprintf(line, sizeof(line), "waiting %s: %s",
 			 say_duration((double)(now - w->since) / 1e9, span), text);
-		say_status(w->o->limiter, line);
+		say_status(w->o->want.limiter, line);
 		w->status = true;
 	}
 }
@@ -178,18 +178,19 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	char span[32];
 	int code;
 
-	code = o->timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
+	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
 		w.since = now_ns();
 		if (*deadline == 0)
-			*deadline = o->timeout_ns == NEVER ? NEVER : w.since + o->timeout_ns;
+			*deadline =
+			    o->want.timeout_ns == NEVER ? NEVER : w.since + o->want.timeout_ns;
 		w.terminal = !o->quiet && isatty(STDERR_FILENO);
 		catch_signals(t);
 		code = wait_in_line(t, &w, *deadline, mask);
 		waiting = NULL;
 		signals_block();
 		if (w.status)
-			say_status(o->limiter, "");
+			say_status(o->want.limiter, "");
 		waited = (double)(now_ns() - w.since) / 1e9;
 		if (ended_by) {
 			flk_leave(t);
@@ -199,10 +200,10 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	switch (-code) {
 	case 0:
 		if (o->verbose)
-			say(o->limiter, "waited %s", say_duration(waited, span));
+			say(o->want.limiter, "waited %s", say_duration(waited, span));
 		break;
 	case ETIMEDOUT:
-		complain(t, o, code, (double)o->timeout_ns / 1e9);
+		complain(t, o, code, (double)o->want.timeout_ns / 1e9);
 		flk_leave(t);
 		break;
 	case EAGAIN:

@@ -2,8 +2,6 @@
  * flocklimit - run a command when a limiter has room for it.
  */
 #include <errno.h>
-#include <inttypes.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "environment.h"
 #include "flocklimit.h"
 #include "hold.h"
+#include "limiter.h"
 #include "line.h"
 #include "options.h"
 #include "run.h"
@@ -25,7 +24,7 @@
 struct job {
 	struct options o;
 	struct heritage heritage;
-	char path[PATH_MAX + 2]; /* what flk_attach is given */
+	char path[LIMITER_NAME];
 	struct flk *limiter;
 	struct flk_taker *taker;
 	struct flk_permit permit;
@@ -33,94 +32,18 @@ struct job {
 	int ended;   /* what the history is to be told of the command */
 };
 
-/* What to say of a limiter's file is known by its path; what to do about it, by the code. */
-static int
-refuse(const struct job *j, int code)
-{
-	const char *limiter = j->o.limiter;
-	char path[PATH_MAX + 100] = "";
-
-	if (flk_locate(j->path, path, sizeof(path)) != 0)
-		snprintf(path, sizeof(path), "%s", limiter);
-
-	switch (-code) {
-	case FLK_BADNAME:
-		say(NULL, "--name '%s': %s", limiter, flk_strerror(code));
-		break;
-	case FLK_HEAVY:
-		say(limiter,
-		    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
-		    "raise the limit with -n",
-		    j->o.weight, j->o.limit != 0 ? j->o.limit : flk_declared(j->limiter));
-		break;
-	case FLK_STUCK:
-		say_stuck(limiter, j->limiter != NULL ? flk_stuck_pid(j->limiter) : 0);
-		break;
-	case EMFILE:
-	case ENFILE:
-		say(limiter, "no file descriptors left: raise ulimit -n");
-		break;
-	case ENOSPC:
-	case EDQUOT:
-		say(limiter, "%s: no space left on its file system: free some", path);
-		break;
-	case ENOMEM:
-		say(limiter, "no memory to map the limiter: raise ulimit -v");
-		break;
-	case EACCES:
-	case EPERM:
-	case EROFS:
-		say(limiter,
-		    "%s: %s: choose another path with --file, or another directory with "
-		    "FLOCKLIMIT_DIR",
-		    path, strerror(-code));
-		break;
-	default:
-		if (strcmp(path, limiter) == 0)
-			say(limiter, "%s", flk_strerror(code));
-		else
-			say(limiter, "%s: %s", path, flk_strerror(code));
-		break;
-	}
-	return FAILED;
-}
-
-/* The limiter's name for flk_attach, and for a flocklimit further down. */
-static int
-find_path(struct job *j)
-{
-	size_t n = 0;
-
-	if (j->o.file == NULL) {
-		if ((size_t)snprintf(j->path, sizeof(j->path), "%s", j->o.limiter) >=
-		    sizeof(j->path))
-			return -FLK_BADNAME;
-		return 0;
-	}
-	if (j->o.file[0] != '/') {
-		if (getcwd(j->path, PATH_MAX) == NULL)
-			return -errno;
-		n = strlen(j->path);
-		j->path[n++] = '/';
-	}
-	if ((size_t)snprintf(j->path + n, sizeof(j->path) - n, "%s", j->o.file) >=
-	    sizeof(j->path) - n)
-		return -ENAMETOOLONG;
-	return 0;
-}
-
 static int
 open_limiter(struct job *j)
 {
-	struct flk_options options = { .mode = j->o.mode };
+	struct flk_options options = { .mode = j->o.want.mode };
 	int error;
 
 	if ((error = flk_attach(&j->limiter, j->path, &options)) != 0)
 		return error;
-	if (j->o.percent != 0)
-		j->o.limit = cpus(j->o.percent);
-	else if (j->o.limit == 0 && flk_declared(j->limiter) == 0)
-		j->o.limit = cpus(100);
+	if (j->o.want.percent != 0)
+		j->o.want.limit = cpus(j->o.want.percent);
+	else if (j->o.want.limit == 0 && flk_declared(j->limiter) == 0)
+		j->o.want.limit = cpus(100);
 	return flk_taker_new(&j->taker, j->limiter);
 }
 
@@ -158,9 +81,9 @@ static int
 take_permit(struct job *j)
 {
 	char text[FLK_COMMAND];
-	struct flk_request want = { .weight = j->o.weight,
-				    .limit_queue = j->o.limit_queue,
-				    .max_queue = j->o.max_queue,
+	struct flk_request want = { .weight = j->o.want.weight,
+				    .limit_queue = j->o.want.limit_queue,
+				    .max_queue = j->o.want.max_queue,
 				    .command = command_line(j, text),
 				    .role = j->o.hold_for != 0 ? FLK_KEEPER
 					    : j->o.no_fork     ? FLK_WORKER
@@ -176,7 +99,7 @@ take_permit(struct job *j)
 			j->joined = true;
 			return 0;
 		}
-		want.limit = j->o.limit;
+		want.limit = j->o.want.limit;
 		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
 		if (error == 0)
 			error = flk_verify(j->limiter);
@@ -212,25 +135,25 @@ run_command(struct job *j)
 
 	j->ended = FLK_UNKNOWN;
 	if (envp == NULL) {
-		say(j->o.limiter, "no memory for the environment");
+		say(j->o.want.limiter, "no memory for the environment");
 		return FAILED;
 	}
 	if (j->o.no_fork) {
 		flk_entrust(j->taker);
 		error = become(j->o.command, envp, &j->heritage);
-		status = cannot_run(j->o.limiter, j->o.command[0], error);
+		status = cannot_run(j->o.want.limiter, j->o.command[0], error);
 		j->ended = status << 8; /* as wait(2) has it */
 		return status;
 	}
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
-		say(j->o.limiter, "cannot start a process: %s%s", strerror(errno),
+		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),
 		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
 	status = run(&j->o, pid, &j->ended);
 	free(envp);
-	return error != 0 ? cannot_run(j->o.limiter, j->o.command[0], error) : status;
+	return error != 0 ? cannot_run(j->o.want.limiter, j->o.command[0], error) : status;
 }
 
 int
@@ -244,8 +167,8 @@ main(int argc, char **argv)
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
 	heritage_save(&j.heritage);
-	on_fault(j.o.limiter, FAILED);
-	if ((error = find_path(&j)) != 0 || (error = take_permit(&j)) != 0) {
+	on_fault(j.o.want.limiter, FAILED);
+	if ((error = limiter_name(&j.o.want, j.path)) != 0 || (error = take_permit(&j)) != 0) {
 		switch (-error) {
 		case ETIMEDOUT:
 		case EAGAIN:
@@ -254,12 +177,12 @@ main(int argc, char **argv)
 		case FLK_EVICTED:
 			return j.o.conflict_exit;
 		default:
-			return refuse(&j, error);
+			return limiter_refuse(&j.o.want, j.path, j.limiter, error);
 		}
 	}
 	status = j.o.hold_for != 0 ? hold_keep(j.taker) : run_command(&j);
 	/* The command has ended: what becomes of the file now is no failure of the command's. */
-	on_fault(j.o.limiter, status);
+	on_fault(j.o.want.limiter, status);
 	if (!j.joined && j.o.hold_for == 0) {
 		flk_ended(j.taker, j.ended);
 		flk_release(j.taker);

@@ -135,14 +135,15 @@ stop_with_it(const struct running *r, int sig)
 static void
 end_it(struct running *r)
 {
-	int sig = r->timed_out ? SIGKILL : r->o->signal;
+	int sig = r->timed_out ? SIGKILL : r->o->want.signal;
 
 	kill(r->pid, sig);
 	kill(r->pid, SIGCONT);
 	r->killed = sig == SIGKILL;
 	r->timed_out = true;
-	r->deadline =
-	    r->killed || r->o->kill_after_ns == NEVER ? NEVER : now_ns() + r->o->kill_after_ns;
+	r->deadline = r->killed || r->o->want.kill_after_ns == NEVER
+			  ? NEVER
+			  : now_ns() + r->o->want.kill_after_ns;
 }
 
 /* The next signal, or 0 when the deadline has come. */
@@ -187,8 +188,8 @@ run(const struct options *o, pid_t command, int *ended)
 	siginfo_t info;
 	int status;
 
-	if (o->run_timeout_ns != NEVER)
-		r.deadline = now_ns() + o->run_timeout_ns;
+	if (o->want.run_timeout_ns != NEVER)
+		r.deadline = now_ns() + o->want.run_timeout_ns;
 	for (;;) {
 		if (next_signal(r.deadline, &info) == 0) {
 			end_it(&r);

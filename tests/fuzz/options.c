@@ -21,6 +21,8 @@ swallow(int fd, const void *text, size_t size)
 }
 
 #define write swallow
+#include "cmd/common/option.c"
+#include "cmd/common/want.c"
 #include "cmd/flocklimit/options.c"
 #undef write
 
@@ -53,22 +55,22 @@ set(const char *name, const char *value)
 static void
 check_result(const struct options *o, char **argv, bool name_given)
 {
-	require(o->weight >= 1 && o->weight <= FLK_MAX_UNITS);
-	require(o->limit == 0 || o->weight <= o->limit);
-	require(o->limit <= FLK_MAX_UNITS && o->percent <= 100000);
-	require(o->limit == 0 || o->percent == 0);
+	require(o->want.weight >= 1 && o->want.weight <= FLK_MAX_UNITS);
+	require(o->want.limit == 0 || o->want.weight <= o->want.limit);
+	require(o->want.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
+	require(o->want.limit == 0 || o->want.percent == 0);
 	require(o->conflict_exit >= 0 && o->conflict_exit <= 255);
-	require(o->signal >= 1 && o->signal <= 64);
-	require((o->mode & ~0775u) == 0);
+	require(o->want.signal >= 1 && o->want.signal <= 64);
+	require((o->want.mode & ~0775u) == 0);
 	require((o->command == NULL) == (o->hold_for != 0));
-	require(o->limiter != NULL && *o->limiter != '\0');
+	require(o->want.limiter != NULL && *o->want.limiter != '\0');
 	require(o->command == NULL || o->command[0] != NULL);
-	require(o->run_timeout_ns != 0 && o->kill_after_ns != 0);
+	require(o->want.run_timeout_ns != 0 && o->want.kill_after_ns != 0);
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);
 	/* The default is always a name, whatever the command is called. */
-	if (!name_given && o->file == NULL && o->name == NULL)
-		require(flki_place_is_name(o->limiter));
+	if (!name_given && o->want.file == NULL && o->want.name == NULL)
+		require(flki_place_is_name(o->want.limiter));
 }
 
 int

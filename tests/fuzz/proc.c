@@ -58,7 +58,7 @@ fake_close(int fd)
 #undef open
 #undef read
 #undef close
-#include "cmd/flocklimit/environment.c"
+#include "cmd/common/environment.c"
 
 /* A limiter with the permits of slots 0 to 3, by tickets 1 to 4. */
 uint64_t

@@ -28,7 +28,7 @@ static void
 on_bus(int sig)
 {
 	const char *name = fault_limiter;
-	static char head[] = "flocklimit: ";
+	static char head[] = PROGRAM ": ";
 	static char tail[] = ": the file was cut short while in use: let its takers end, then "
 			     "remove it\n";
 	struct iovec line[] = { { head, sizeof(head) - 1 },

@@ -1,0 +1,81 @@
+#include "limiter.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "say.h"
+
+int
+limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
+{
+	const char *limiter = w->limiter;
+	char path[PATH_MAX + 100] = "";
+
+	if (flk_locate(name, path, sizeof(path)) != 0)
+		snprintf(path, sizeof(path), "%s", limiter);
+
+	switch (-code) {
+	case FLK_BADNAME:
+		say(NULL, "--name '%s': %s", limiter, flk_strerror(code));
+		break;
+	case FLK_HEAVY:
+		say(limiter,
+		    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
+		    "raise the limit with -n",
+		    w->weight, w->limit != 0 ? w->limit : flk_declared(f));
+		break;
+	case FLK_STUCK:
+		say_stuck(limiter, f != NULL ? flk_stuck_pid(f) : 0);
+		break;
+	case EMFILE:
+	case ENFILE:
+		say(limiter, "no file descriptors left: raise ulimit -n");
+		break;
+	case ENOSPC:
+	case EDQUOT:
+		say(limiter, "%s: no space left on its file system: free some", path);
+		break;
+	case ENOMEM:
+		say(limiter, "no memory to map the limiter: raise ulimit -v");
+		break;
+	case EACCES:
+	case EPERM:
+	case EROFS:
+		say(limiter,
+		    "%s: %s: choose another path with --file, or another directory with "
+		    "FLOCKLIMIT_DIR",
+		    path, strerror(-code));
+		break;
+	default:
+		if (strcmp(path, limiter) == 0)
+			say(limiter, "%s", flk_strerror(code));
+		else
+			say(limiter, "%s: %s", path, flk_strerror(code));
+		break;
+	}
+	return 125;
+}
+
+int
+limiter_name(const struct want *w, char name[LIMITER_NAME])
+{
+	size_t n = 0;
+
+	if (w->file == NULL) {
+		if ((size_t)snprintf(name, LIMITER_NAME, "%s", w->limiter) >= LIMITER_NAME)
+			return -FLK_BADNAME;
+		return 0;
+	}
+	if (w->file[0] != '/') {
+		if (getcwd(name, PATH_MAX) == NULL)
+			return -errno;
+		n = strlen(name);
+		name[n++] = '/';
+	}
+	if ((size_t)snprintf(name + n, LIMITER_NAME - n, "%s", w->file) >= LIMITER_NAME - n)
+		return -ENAMETOOLONG;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/*
+ * limiter.h - from what was asked for to an open limiter, or to a line about why not.
+ */
+#ifndef LIMITER_H
+#define LIMITER_H
+
+#include <limits.h>
+
+#include "flocklimit.h"
+#include "want.h"
+
+#define LIMITER_NAME (PATH_MAX + 2)
+
+/* What flk_attach() is to be given, also by a command further down, in another directory. */
+int limiter_name(const struct want *w, char name[LIMITER_NAME]);
+
+/*
+ * What to say of a limiter's file is known by its path; what to do about it, by the code.
+ * f may be NULL.  Returns the status to exit with.
+ */
+int limiter_refuse(const struct want *w, const char *name, struct flk *f, int code);
+
+#endif

@@ -1,0 +1,23 @@
+/*
+ * option.h - what every command line has in common.
+ */
+#ifndef OPTION_H
+#define OPTION_H
+
+#include <getopt.h>
+
+#define OPTION_OK  (-1) /* go on */
+#define OPTION_BAD 125  /* said; the status to exit with */
+
+/* As it was typed: --opt, or -o. */
+const char *option_name(int c, const struct option *table, char room[32]);
+
+/* What getopt stumbled over, as it was typed.  It may be in the middle of a word. */
+const char *option_culprit(char **argv, const struct option *table, char room[32]);
+
+int option_bad(const char *option, const char *value, const char *what);
+
+/* For --help and --version: the status to exit with. */
+int option_print(const char *text);
+
+#endif

@@ -1,0 +1,159 @@
+#include "want.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flocklimit.h"
+#include "option.h"
+#include "parse.h"
+#include "say.h"
+
+static int
+parse_limit(struct want *w, const char *option, char *word)
+{
+	size_t n = strlen(word);
+	uint64_t v;
+
+	if (n > 1 && word[n - 1] == '%') {
+		char digits[16];
+		if (n > sizeof(digits) || (memcpy(digits, word, n), digits[n - 1] = '\0',
+					   !parse_number(digits, 1, 100000, &v)))
+			return option_bad(option, word, "not a percentage: use 1% to 100000%");
+		w->percent = (uint32_t)v;
+		w->limit = 0;
+		return OPTION_OK;
+	}
+	if (!parse_number(word, 1, FLK_MAX_UNITS, &v)) {
+		if (*word == '-' || (*word >= '0' && *word <= '9'))
+			return option_bad(option, word, "not a limit: use 1 to 1000000000, or N%");
+		return option_bad(
+		    option, word,
+		    "not a number: -n takes the limit; for flock's -n use --nonblock");
+	}
+	w->limit = (uint32_t)v;
+	w->percent = 0;
+	return OPTION_OK;
+}
+
+static int
+parse_time(const char *option, const char *word, uint64_t *ns)
+{
+	if (!parse_duration(word, ns))
+		return option_bad(option, word,
+				  "not a duration: use a number with ms, s, m, h or d");
+	return OPTION_OK;
+}
+
+static int
+parse_value(struct want *w, int c, const char *option, char *word)
+{
+	uint64_t v;
+	uint32_t mode;
+
+	switch (c) {
+	case 'N':
+		if (*word == '\0' || strchr(word, '/') != NULL)
+			return option_bad(option, word, "not a name: for a path use --file");
+		w->name = word;
+		return OPTION_OK;
+	case 'w':
+		if (!parse_number(word, 1, FLK_MAX_UNITS, &v))
+			return option_bad(option, word, "not a weight: use 1 to 1000000000");
+		w->weight = (uint32_t)v;
+		return OPTION_OK;
+	case WANT_MODE:
+		if (!parse_octal(word, 0777, &mode) || (mode & 0600) != 0600 || (mode & 02) != 0)
+			return option_bad(option, word, "not a mode: use 0600 to 0775, say 0660");
+		w->mode = (mode_t)mode;
+		return OPTION_OK;
+	case WANT_MAX_QUEUE:
+		if (!parse_number(word, 0, FLK_MAX_UNITS, &v))
+			return option_bad(option, word, "not a number of takers: use 0 or more");
+		w->limit_queue = true;
+		w->max_queue = (uint32_t)v;
+		return OPTION_OK;
+	case 's':
+		if (!parse_signal(word, &w->signal))
+			return option_bad(option, word, "not a signal: use a name or a number");
+		return OPTION_OK;
+	default:
+		return WANT_OTHER;
+	}
+}
+
+int
+want_parse(struct want *w, int c, const char *option, char *word)
+{
+	switch (c) {
+	case 'n':
+	case 'j':
+		return parse_limit(w, option, word);
+	case 't':
+		return parse_time(option, word, &w->timeout_ns);
+	case WANT_NONBLOCK:
+		w->timeout_ns = 0;
+		return OPTION_OK;
+	case 'T':
+		c = parse_time(option, word, &w->run_timeout_ns);
+		if (w->run_timeout_ns == 0)
+			w->run_timeout_ns = NEVER; /* as timeout(1) has it */
+		return c;
+	case 'k':
+		c = parse_time(option, word, &w->kill_after_ns);
+		if (w->kill_after_ns == 0)
+			w->kill_after_ns = NEVER;
+		return c;
+	case 'f':
+		if (*word == '\0')
+			return option_bad(option, word, "not a path");
+		w->file = word;
+		return OPTION_OK;
+	default:
+		return parse_value(w, c, option, word);
+	}
+}
+
+/* The last part of the program's path; what a name can't hold becomes _. */
+static const char *
+name_after(struct want *w, const char *program)
+{
+	static const char good[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				   "0123456789._+@%:-";
+	const char *slash = strrchr(program, '/');
+	size_t i;
+
+	if (slash != NULL && slash[1] != '\0')
+		program = slash + 1;
+	for (i = 0; i < FLK_NAME_MAX && program[i] != '\0'; i++)
+		w->name_room[i] = strchr(good, program[i]) != NULL ? program[i] : '_';
+	w->name_room[i] = '\0';
+	if (i == 0 || w->name_room[0] == '.')
+		w->name_room[0] = '_';
+	return w->name_room;
+}
+
+const char *
+want_limiter(struct want *w, const char *program)
+{
+	const char *env = getenv("FLOCKLIMIT_NAME");
+
+	if (w->file != NULL)
+		return w->file;
+	if (w->name != NULL)
+		return w->name;
+	if (env != NULL && *env != '\0') {
+		if (strchr(env, '/') != NULL)
+			w->file = env; /* a nested command finds its limiter again */
+		return env;
+	}
+	return program != NULL ? name_after(w, program) : NULL;
+}
+
+int
+want_check(const struct want *w)
+{
+	if (w->limit == 0 || w->weight <= w->limit)
+		return OPTION_OK;
+	say(w->limiter, "-w %u is above -n %u: it could never run", w->weight, w->limit);
+	return OPTION_BAD;
+}

@@ -81,7 +81,7 @@ heritage_save(struct heritage *h)
 	h->chld_ignored = chld.sa_handler == SIG_IGN;
 	if (h->chld_ignored)
 		signal(SIGCHLD, SIG_DFL);
-	h->guard_fd = -1;
+	h->guard_fd = h->fds[0] = h->fds[1] = h->fds[2] = -1;
 }
 
 void
@@ -149,8 +149,11 @@ exec_search(char **argv, char **envp)
 int
 become(char **argv, char **envp, const struct heritage *h)
 {
-	int fd = h->guard_fd;
+	int fd = h->guard_fd, i;
 
+	for (i = 0; i < 3; i++)
+		if (h->fds[i] != -1 && dup2(h->fds[i], i) == -1)
+			return errno;
 	if (fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1)
 		return errno;
 	heritage_restore(h);

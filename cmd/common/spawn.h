@@ -14,6 +14,7 @@ struct heritage {
 	struct sigaction bus; /* we handle it */
 	bool chld_ignored;    /* we need it */
 	int guard_fd;         /* to inherit, at a high number; -1: nothing */
+	int fds[3];           /* to have as 0, 1 and 2; -1: as we have them */
 };
 
 /* sigprocmask(2) of all 64 signals: C libraries keep the first of the real-time ones for themselves. */

@@ -1,0 +1,46 @@
+/*
+ * conduct.h - the thread that has nothing to run: it hears signals, ends what runs when all is to
+ * end, and keeps the progress line.
+ */
+#ifndef CONDUCT_H
+#define CONDUCT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "flocklimit.h"
+#include "options.h"
+
+/* A process that runs; whoever waits for it has this on its stack. */
+struct running {
+	LIST_ENTRY(running) entry;
+	int pidfd;
+};
+
+/* Signals that end us are blocked from here on.  Returns the descriptor that is readable once
+ * nothing more is to begin, or -1 and errno. */
+int conduct_prepare(void);
+
+/* map may be NULL.  total: of the jobs, 0 if that is not known.  0, or an errno value. */
+int conduct_start(const struct options *o, struct flk_map *map, uint64_t total);
+
+/* Begins nothing more, and if `now' ends what runs.  From any thread. */
+void conduct_end(bool now);
+bool conduct_is_ending(void);
+
+void conduct_add(struct running *r, int pidfd);
+void conduct_remove(struct running *r);
+void conduct_send(int pidfd, int sig);
+
+/* For the progress line, and the summary. */
+void conduct_count(bool failed);
+
+/* Around what is printed, so that the progress line is not in its midst. */
+void conduct_pause(void);
+void conduct_go_on(void);
+
+/* The thread ends; returns the signal that ended it all, or 0. */
+int conduct_stop(void);
+
+#endif

@@ -1,0 +1,188 @@
+#include "input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include "say.h"
+
+#define CHUNK   65536
+#define LONGEST 131071 /* bytes of one argument: the kernel's limit */
+
+struct input {
+	const struct options *o;
+	const char *name; /* for people */
+	char **items;     /* what is left of those after :::, or NULL */
+	uint64_t given;
+	int fd, wake_fd;
+	bool ended;
+	size_t at, n;
+	char chunk[CHUNK];
+};
+
+struct input *
+input_open(const struct options *o, int wake_fd)
+{
+	struct input *in = calloc(1, sizeof(*in));
+	char **p;
+
+	if (in == NULL) {
+		say(NULL, "no memory to read items");
+		return NULL;
+	}
+	in->o = o;
+	in->items = o->items;
+	in->wake_fd = wake_fd;
+	in->name = "stdin";
+	for (p = o->items; p != NULL && *p != NULL; p++)
+		in->given++;
+	if (o->arg_file != NULL && strcmp(o->arg_file, "-") != 0) {
+		in->name = o->arg_file;
+		in->fd = open(o->arg_file, O_RDONLY | O_CLOEXEC);
+		if (in->fd == -1) {
+			say(NULL, "--arg-file %s: %s", o->arg_file, strerror(errno));
+			free(in);
+			return NULL;
+		}
+	}
+	return in;
+}
+
+/* False at the end, or when there is no use in more. */
+static bool
+read_chunk(struct input *in, bool *failed)
+{
+	struct pollfd ready[] = { { .fd = in->fd, .events = POLLIN },
+				  { .fd = in->wake_fd, .events = POLLIN } };
+	ssize_t n;
+
+	do {
+		if (poll(ready, 2, -1) == -1 && errno != EINTR)
+			break;
+		if (ready[1].revents != 0)
+			return false;
+		n = read(in->fd, in->chunk, CHUNK);
+	} while (n == -1 && (errno == EINTR || errno == EAGAIN));
+	if (n == -1) {
+		say(NULL, "%s: %s", in->name, strerror(errno));
+		*failed = true;
+	}
+	in->at = 0;
+	in->n = n > 0 ? (size_t)n : 0;
+	in->ended = n <= 0;
+	return n > 0;
+}
+
+static bool
+append(char **item, size_t *size, const char *from, size_t n)
+{
+	char *grown = realloc(*item, *size + n + 1);
+
+	if (grown == NULL)
+		return false;
+	memcpy(grown + *size, from, n);
+	*size += n;
+	grown[*size] = '\0';
+	*item = grown;
+	return true;
+}
+
+/* Up to the next delimiter, or the end of all; NULL if there is nothing left. */
+static char *
+read_item(struct input *in, bool *failed)
+{
+	const char *from, *end;
+	char *item = NULL;
+	size_t size = 0, n;
+
+	while (in->at < in->n || (!in->ended && read_chunk(in, failed))) {
+		from = in->chunk + in->at;
+		n = in->n - in->at;
+		end = memchr(from, in->o->delimiter, n);
+		if (end != NULL)
+			n = (size_t)(end - from);
+		in->at += n + (end != NULL);
+		if (in->o->delimiter != '\0' && memchr(from, '\0', n) != NULL) {
+			say(NULL, "%s: there is a NUL in it: if items end with one, use -0",
+			    in->name);
+			*failed = true;
+		} else if (size + n > LONGEST) {
+			say(NULL,
+			    "%s: an item of more than %d bytes: the kernel takes no such argument",
+			    in->name, LONGEST);
+			*failed = true;
+		} else if (!append(&item, &size, from, n)) {
+			say(NULL, "no memory for an item");
+			*failed = true;
+		}
+		if (*failed)
+			break;
+		if (end != NULL)
+			return item;
+	}
+	if (*failed || !in->ended) {
+		free(item);
+		item = NULL;
+	}
+	return item;
+}
+
+char *
+input_next(struct input *in, bool *failed)
+{
+	char *item;
+
+	*failed = false;
+	if (in->items != NULL)
+		return *in->items != NULL ? strdup(*in->items++) : NULL;
+	do {
+		item = read_item(in, failed);
+		if (item == NULL || *item != '\0' || !in->o->lines)
+			return item;
+		free(item);
+	} while (true);
+}
+
+/* Of a file that can be read twice. */
+static uint64_t
+count_items(const struct input *in)
+{
+	char text[CHUNK], last = in->o->delimiter;
+	off_t at = lseek(in->fd, 0, SEEK_CUR);
+	uint64_t total = 0;
+	ssize_t n, i;
+
+	for (; (n = pread(in->fd, text, sizeof(text), at)) > 0; at += n) {
+		for (i = 0; i < n; i++) {
+			if (text[i] == in->o->delimiter && (!in->o->lines || last != text[i]))
+				total++;
+			last = text[i];
+		}
+	}
+	return total + (last != in->o->delimiter);
+}
+
+uint64_t
+input_total(const struct input *in)
+{
+	uint64_t total = in->given;
+	struct stat st;
+
+	if (in->items == NULL && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
+		total = count_items(in);
+	return (total + in->o->per_command - 1) / in->o->per_command;
+}
+
+void
+input_close(struct input *in)
+{
+	if (in == NULL)
+		return;
+	if (in->fd > 0)
+		close(in->fd);
+	free(in);
+}

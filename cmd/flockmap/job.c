@@ -1,0 +1,253 @@
+/*
+ * job.c - one command: started, collected, and ended when its time is over.  Each is waited for in
+ * a thread of its own, by its pidfd, so that nothing is sent to a process that is no more.
+ */
+#include "job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "conduct.h"
+#include "environment.h"
+#include "now.h"
+#include "say.h"
+#include "template.h"
+
+enum { OUT, ERR, END, FDS };
+
+/* A command that runs: where its output comes from, and its pidfd. */
+struct run {
+	struct pollfd fd[FDS];
+	int theirs[2]; /* the ends that it writes to */
+	pid_t pid;
+	uint64_t deadline;
+	bool killed;
+};
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+static int
+open_pipes(struct run *r, const struct options *o)
+{
+	int i, ends[2];
+
+	for (i = OUT; i <= ERR; i++) {
+		r->fd[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
+		r->theirs[i] = -1;
+	}
+	r->fd[END] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	for (i = OUT; i <= ERR && o->order != STRAIGHT; i++) {
+		if (pipe2(ends, O_CLOEXEC) == -1)
+			return errno;
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		r->fd[i].fd = ends[0];
+		r->theirs[i] = ends[1];
+	}
+	return 0;
+}
+
+static int
+start(struct run *r, struct job *j, const struct place *p, char **envp, int guard)
+{
+	struct heritage h = p->heritage;
+
+	h.guard_fd = guard;
+	h.fds[0] = p->null_fd;
+	h.fds[1] = r->theirs[OUT];
+	h.fds[2] = r->theirs[ERR];
+	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
+	if (r->pid == -1)
+		return errno;
+	close_fd(&r->theirs[OUT]);
+	close_fd(&r->theirs[ERR]);
+	r->fd[END].fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	if (r->fd[END].fd == -1) {
+		int error = errno;
+		kill(r->pid, SIGKILL);
+		waitpid(r->pid, NULL, 0);
+		return error;
+	}
+	return 0;
+}
+
+/* What is there by now; the end of it, and what there is no room for, closes the pipe. */
+static void
+collect(struct run *r, int which, struct capture *c)
+{
+	int got;
+
+	do
+		got = capture_read(c, r->fd[which].fd);
+	while (got == 1 && r->fd[END].revents != 0);
+	if (got == 1 || got == -EAGAIN)
+		return;
+	if (got < 0)
+		say(NULL, "what a command prints is lost: %s: set TMPDIR to where there is room",
+		    strerror(-got));
+	close_fd(&r->fd[which].fd);
+}
+
+static void
+end_it(struct run *r, struct job *j, const struct options *o)
+{
+	int sig = j->timed_out ? SIGKILL : o->want.signal;
+
+	conduct_send(r->fd[END].fd, sig);
+	r->killed = sig == SIGKILL;
+	j->timed_out = true;
+	r->deadline =
+	    r->killed || o->want.kill_after_ns == NEVER ? NEVER : now_ns() + o->want.kill_after_ns;
+}
+
+static void
+follow(struct run *r, struct job *j, const struct options *o)
+{
+	struct timespec left;
+	uint64_t now;
+	int n;
+
+	r->deadline = o->want.run_timeout_ns == NEVER ? NEVER : now_ns() + o->want.run_timeout_ns;
+	do {
+		now = now_ns();
+		if (now >= r->deadline) {
+			end_it(r, j, o);
+			continue;
+		}
+		left.tv_sec = (time_t)((r->deadline - now) / SECOND);
+		left.tv_nsec = (long)((r->deadline - now) % SECOND);
+		n = ppoll(r->fd, FDS, r->deadline == NEVER ? NULL : &left, NULL);
+		if (n <= 0)
+			continue;
+		/* After its end all that it wrote is there; what others still write is not its own. */
+		if (r->fd[OUT].revents != 0 || (r->fd[END].revents != 0 && r->fd[OUT].fd != -1))
+			collect(r, OUT, &j->out);
+		if (r->fd[ERR].revents != 0 || (r->fd[END].revents != 0 && r->fd[ERR].fd != -1))
+			collect(r, ERR, &j->err);
+	} while (r->fd[END].revents == 0);
+}
+
+static int
+try_once(struct job *j, const struct place *p, char **envp, int guard)
+{
+	struct running noted;
+	struct run r;
+	int error;
+
+	capture_empty(&j->out);
+	capture_empty(&j->err);
+	j->timed_out = false;
+	error = open_pipes(&r, p->o);
+	if (error == 0)
+		error = start(&r, j, p, envp, guard);
+	if (error == 0) {
+		conduct_add(&noted, r.fd[END].fd);
+		follow(&r, j, p->o);
+		conduct_remove(&noted);
+		while (waitpid(r.pid, &j->status, 0) == -1 && errno == EINTR)
+			;
+		capture_finish(&j->out);
+		capture_finish(&j->err);
+	}
+	close_fd(&r.fd[OUT].fd);
+	close_fd(&r.fd[ERR].fd);
+	close_fd(&r.fd[END].fd);
+	close_fd(&r.theirs[OUT]);
+	close_fd(&r.theirs[ERR]);
+	return error;
+}
+
+static uint64_t
+real_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+int
+job_run(struct job *j, const struct place *p, struct flk_taker *taker)
+{
+	struct filling f = { j->items, j->n, j->number, 0 };
+	struct flk_permit permit = p->permit;
+	char link[HELD_LINK], **envp = NULL;
+	int error = 0, guard = -1;
+	unsigned tries = 0;
+	uint64_t began;
+
+	if (taker != NULL) {
+		flk_permit(taker, &permit);
+		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, link);
+		if ((error = -flk_guard(taker, &guard)) != 0)
+			return error;
+	}
+	f.seat = permit.seat;
+	free(j->argv);
+	j->argv = template_fill(p->o, &f);
+	envp = environment_make(p->name, &permit, taker != NULL ? link : NULL);
+	j->began_ns = real_ns();
+	began = now_ns();
+	if (j->argv == NULL || envp == NULL)
+		error = ENOMEM;
+	while (error == 0) {
+		error = try_once(j, p, envp, guard);
+		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 ||
+		    tries++ == p->o->retries || conduct_is_ending())
+			break;
+	}
+	j->ran_ns = now_ns() - began;
+	if (taker != NULL && error == 0)
+		flk_ended(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0));
+	free(envp);
+	return error;
+}
+
+int
+job_exit(const struct job *j)
+{
+	if (j->timed_out)
+		return WIFSIGNALED(j->status) && WTERMSIG(j->status) == SIGKILL ? 137 : 124;
+	return WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
+}
+
+const char *
+job_fate(const struct job *j, char room[64])
+{
+	if (j->exec_error != 0)
+		snprintf(room, 64, "it could not be run");
+	else if (j->timed_out)
+		snprintf(room, 64, "it ran longer than --run-timeout");
+	else if (WIFEXITED(j->status))
+		snprintf(room, 64, "exit status %d", WEXITSTATUS(j->status));
+	else
+		snprintf(room, 64, "signal %d", WTERMSIG(j->status));
+	return room;
+}
+
+void
+job_free(struct job *j)
+{
+	size_t i;
+
+	capture_empty(&j->out);
+	capture_empty(&j->err);
+	for (i = 0; i < j->n; i++)
+		free(j->items[i]);
+	free(j->items);
+	free(j->argv);
+	free(j);
+}

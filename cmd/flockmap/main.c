@@ -1,0 +1,397 @@
+/*
+ * flockmap - run a command for each item, under a limiter.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/resource.h>
+
+#include "conduct.h"
+#include "cpus.h"
+#include "environment.h"
+#include "input.h"
+#include "job.h"
+#include "joblog.h"
+#include "option.h"
+#include "say.h"
+#include "template.h"
+#include "weight.h"
+
+#define FAILED      125
+#define ITEM_FAILED 123
+
+struct all {
+	struct options o;
+	struct place place;
+	struct input *input;
+	uint64_t read;      /* jobs */
+	_Atomic int status; /* to exit with, the first that is not 0 */
+};
+
+static void
+settle(struct all *a, int status)
+{
+	int none = 0;
+
+	__atomic_compare_exchange_n(&a->status, &none, status, false, __ATOMIC_SEQ_CST,
+				    __ATOMIC_SEQ_CST);
+}
+
+/* ---- a job's beginning ---- */
+
+/* What others are to see of it. */
+static void
+describe(struct job *j)
+{
+	size_t n = 0, i;
+
+	for (i = 0; j->argv[i] != NULL && n < sizeof(j->text); i++)
+		n += (size_t)snprintf(j->text + n, sizeof(j->text) - n, "%s%s", i > 0 ? " " : "",
+				      j->argv[i]);
+}
+
+/* The next job with its items; NULL if there is none. */
+static struct job *
+read_job(struct all *a, bool *failed)
+{
+	struct filling f;
+	struct job *j;
+	char *item = NULL;
+
+	*failed = false;
+	j = calloc(1, sizeof(*j));
+	if (j != NULL)
+		j->items = calloc(a->o.per_command, sizeof(*j->items));
+	while (j != NULL && j->items != NULL && j->n < a->o.per_command &&
+	       (item = input_next(a->input, failed)) != NULL)
+		j->items[j->n++] = item;
+	if (j == NULL || j->items == NULL) {
+		say(NULL, "no memory for an item");
+		*failed = true;
+	}
+	if (j != NULL && !*failed && j->n > 0) {
+		j->number = ++a->read;
+		f = (struct filling){ j->items, j->n, j->number, 0 };
+		j->argv = template_fill(&a->o, &f);
+		if (j->argv != NULL) {
+			describe(j);
+			return j;
+		}
+		*failed = true;
+	}
+	if (j != NULL)
+		job_free(j);
+	return NULL;
+}
+
+/* That is to be run; 1, 0 at the end, or a negative code after a line. */
+static int
+next_job(struct all *a, struct job **job, uint32_t *weight)
+{
+	struct job *j;
+	bool failed;
+	int has;
+
+	for (;;) {
+		if (conduct_is_ending() || (j = read_job(a, &failed)) == NULL)
+			return conduct_is_ending() || !failed ? 0 : -ECANCELED;
+		has = joblog_has(j);
+		if (has == 0)
+			break;
+		if (has == 1)
+			conduct_count(false);
+		job_free(j);
+		if (has == -1)
+			return -ECANCELED;
+	}
+	*weight = a->o.want.weight;
+	if (a->o.weight_from != NULL &&
+	    weight_of(j, a->o.weight_from, &a->place, weight) != OPTION_OK) {
+		job_free(j);
+		return -ECANCELED;
+	}
+	*job = j;
+	return 1;
+}
+
+static int
+next_item(void *context, void **item, struct flk_request *want)
+{
+	struct job *j;
+	int got = next_job(context, &j, &want->weight);
+
+	if (got == 1) {
+		want->command = j->text;
+		*item = j;
+	}
+	return got;
+}
+
+/* ---- its end ---- */
+
+static void
+fail(struct all *a, const struct job *j)
+{
+	char fate[64], what[100];
+
+	settle(a, j->exec_error != 0 ? (j->exec_error == ENOENT ? 127 : 126) : ITEM_FAILED);
+	if (j->exec_error == 0 && a->o.fail_fast == GO_ON)
+		return;
+	if (conduct_is_ending())
+		return;
+	conduct_pause();
+	if (j->exec_error != 0) {
+		cannot_run(a->o.want.limiter, j->argv[0], j->exec_error);
+	} else {
+		snprintf(what, sizeof(what), "%s", j->items[0]);
+		say(a->o.want.limiter, "item %llu '%s' failed: %s", (unsigned long long)j->number,
+		    what, job_fate(j, fate));
+	}
+	conduct_go_on();
+	conduct_end(a->o.fail_fast == END_ALL);
+}
+
+static int
+work(void *context, void *item, struct flk_taker *taker)
+{
+	struct all *a = context;
+	struct job *j = item;
+	int error = conduct_is_ending() ? ECANCELED : job_run(j, &a->place, taker);
+
+	if (error != 0) {
+		j->skipped = true;
+		if (error != ECANCELED) {
+			settle(a, FAILED);
+			say(a->o.want.limiter, "cannot start a process: %s%s", strerror(error),
+			    error == EAGAIN ? ": raise ulimit -u, or let others end" : "");
+			conduct_end(false);
+		}
+		return 0;
+	}
+	joblog_add(j);
+	conduct_count(job_exit(j) != 0);
+	if (job_exit(j) != 0)
+		fail(a, j);
+	return 0;
+}
+
+static void
+print(struct all *a, const struct capture *c, int fd, const char *tag)
+{
+	int error;
+
+	if (c->total == 0)
+		return;
+	conduct_pause();
+	error = capture_print(c, fd, tag);
+	conduct_go_on();
+	if (error == 0 || conduct_is_ending())
+		return;
+	if (error == -EPIPE)
+		settle(a, 128 + SIGPIPE);
+	else
+		say(NULL, "stdout: %s", strerror(-error));
+	settle(a, FAILED);
+	conduct_end(error == -EPIPE);
+}
+
+static void
+done(void *context, void *item, int result)
+{
+	struct all *a = context;
+	struct job *j = item;
+
+	(void)result;
+	print(a, &j->out, STDOUT_FILENO, a->o.tag ? j->items[0] : NULL);
+	print(a, &j->err, STDERR_FILENO, a->o.tag ? j->items[0] : NULL);
+	job_free(j);
+}
+
+static void
+drop(void *context, void *item)
+{
+	(void)context;
+	job_free(item);
+}
+
+/* ---- the whole ---- */
+
+static int
+run_dry(struct all *a)
+{
+	struct job *j;
+	bool failed;
+	char *line;
+
+	while ((j = read_job(a, &failed)) != NULL) {
+		line = template_quote(j->argv);
+		if (line != NULL)
+			puts(line);
+		free(line);
+		job_free(j);
+	}
+	if (fflush(stdout) != 0) {
+		say(NULL, "stdout: %s", strerror(errno));
+		return FAILED;
+	}
+	return failed ? FAILED : 0;
+}
+
+/* Under a permit of this limiter already: one after the other, under that. */
+static int
+run_joined(struct all *a)
+{
+	uint32_t weight;
+	struct job *j;
+	int got;
+
+	a->place.joined = true;
+	if (conduct_start(&a->o, NULL, input_total(a->input)) != 0)
+		return FAILED;
+	while ((got = next_job(a, &j, &weight)) == 1) {
+		work(a, j, NULL);
+		done(a, j, 0);
+	}
+	return got == 0 ? 0 : FAILED;
+}
+
+/* Why there was no permit, or what is wrong. */
+static int
+refuse(struct all *a, int code)
+{
+	const char *why = NULL;
+
+	switch (-code) {
+	case ECANCELED: /* said */
+		return FAILED;
+	case ETIMEDOUT:
+	case EAGAIN:
+		why = "an item waited longer than --timeout";
+		break;
+	case FLK_FULL:
+		why = "more than --max-queue wait already";
+		break;
+	case FLK_CLOSED:
+		why = "the limiter is closed, until flocklimitctl open";
+		break;
+	case FLK_EVICTED:
+		why = "cancelled";
+		break;
+	default:
+		return limiter_refuse(&a->o.want, a->place.name, NULL, code);
+	}
+	if (!a->o.want.limiter || !a->o.quiet)
+		say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
+	return a->o.conflict_exit;
+}
+
+static int
+run_map(struct all *a)
+{
+	struct want *w = &a->o.want;
+	struct flk_options options = { .mode = w->mode, .limit = cpus(100) };
+	struct timespec patience = { .tv_sec = (time_t)(w->timeout_ns / 1000000000),
+				     .tv_nsec = (long)(w->timeout_ns % 1000000000) };
+	struct flk_map_options m = { .options = &options,
+				     .want = { .weight = w->weight,
+					       .limit =
+						   w->percent != 0 ? cpus(w->percent) : w->limit,
+					       .limit_queue = w->limit_queue,
+					       .max_queue = w->max_queue,
+					       .role = FLK_WRAPPER },
+				     .patience = w->timeout_ns == NEVER ? NULL : &patience,
+				     .in_order = a->o.order == IN_ORDER,
+				     .go_on = true,
+				     .context = a,
+				     .next = next_item,
+				     .work = work,
+				     .done = done,
+				     .drop = drop };
+	struct flk_map *map;
+	int error;
+
+	if ((error = flk_map_new(&map, a->place.name, &m)) != 0)
+		return refuse(a, error);
+	error = conduct_start(&a->o, map, a->o.quiet ? 0 : input_total(a->input));
+	if (error != 0) {
+		say(NULL, "cannot start a thread: %s", strerror(error));
+		flk_map_free(map);
+		return FAILED;
+	}
+	error = flk_map_run(map);
+	conduct_pause();
+	conduct_go_on();
+	return error == 0 ? 0 : refuse(a, error);
+}
+
+static bool
+is_nested(struct all *a)
+{
+	struct flk_options existing = { .existing = true };
+	struct flk *limiter;
+	bool nested;
+
+	if (a->o.queue_nested || getenv("FLOCKLIMIT_HELD") == NULL ||
+	    flk_attach(&limiter, a->place.name, &existing) != 0)
+		return false;
+	nested = environment_find(limiter, &a->place.permit);
+	flk_detach(limiter);
+	return nested;
+}
+
+static void
+die_by(int sig)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(sig, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	raise(sig);
+	sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct all a;
+	int status, wake_fd, error, sig;
+
+	do /* as 0, 1 and 2 if these are closed: pipes must not become them */
+		a.place.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (a.place.null_fd != -1 && a.place.null_fd <= 2);
+	if ((status = options_parse(&a.o, argc, argv)) != OPTION_OK)
+		return status;
+	a.place.o = &a.o;
+	heritage_save(&a.place.heritage);
+	signals_mask(SIG_SETMASK, &a.place.heritage.mask, NULL);
+	on_fault(a.o.want.limiter, FAILED);
+	wake_fd = conduct_prepare();
+	if (wake_fd == -1 || a.place.null_fd == -1) {
+		say(NULL, "cannot open what every run needs: %s", strerror(errno));
+		return FAILED;
+	}
+	a.input = input_open(&a.o, wake_fd);
+	if (a.input == NULL)
+		return FAILED;
+	if (a.o.dry_run)
+		return run_dry(&a);
+	if ((error = limiter_name(&a.o.want, a.place.name)) != 0)
+		return limiter_refuse(&a.o.want, a.place.name, NULL, error);
+	if (joblog_open(&a.o) != OPTION_OK)
+		return FAILED;
+	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
+	sig = conduct_stop();
+	joblog_close();
+	input_close(a.input);
+	if (a.status == 128 + SIGPIPE)
+		sig = SIGPIPE;
+	if (sig != 0)
+		die_by(sig);
+	return status != 0 ? status : a.status;
+}

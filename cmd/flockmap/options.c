@@ -1,0 +1,299 @@
+#include "options.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "option.h"
+#include "parse.h"
+#include "say.h"
+
+enum {
+	OPT_DRY_RUN = 256,
+	OPT_FAIL_FAST,
+	OPT_JOBLOG,
+	OPT_NESTED,
+	OPT_ORDER,
+	OPT_RESUME,
+	OPT_RESUME_FAILED,
+	OPT_RETRIES,
+	OPT_TAG,
+	OPT_WEIGHT_FROM
+};
+
+static const char short_options[] = "+:0E:I:L:Va:d:hq" WANT_SHORT;
+
+static const struct option long_options[] = {
+	WANT_LONG,
+	{ "arg-file", required_argument, NULL, 'a' },
+	{ "conflict-exit-code", required_argument, NULL, 'E' },
+	{ "delimiter", required_argument, NULL, 'd' },
+	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
+	{ "fail-fast", optional_argument, NULL, OPT_FAIL_FAST },
+	{ "help", no_argument, NULL, 'h' },
+	{ "joblog", required_argument, NULL, OPT_JOBLOG },
+	{ "max-items", required_argument, NULL, 'L' },
+	{ "nested", required_argument, NULL, OPT_NESTED },
+	{ "null", no_argument, NULL, '0' },
+	{ "order", required_argument, NULL, OPT_ORDER },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "replace", required_argument, NULL, 'I' },
+	{ "resume", no_argument, NULL, OPT_RESUME },
+	{ "resume-failed", no_argument, NULL, OPT_RESUME_FAILED },
+	{ "retries", required_argument, NULL, OPT_RETRIES },
+	{ "tag", no_argument, NULL, OPT_TAG },
+	{ "version", no_argument, NULL, 'V' },
+	{ "weight-from", required_argument, NULL, OPT_WEIGHT_FROM },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const char help[] =
+    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
+    "Run COMMAND for each item, under a limiter that the whole machine shares.\n"
+    "\n"
+    "Items are lines of standard input, or what comes after `:::'.  In COMMAND and ARG:\n"
+    "  {} the item (added at the end when absent)   {#} its number   {%} the seat\n"
+    "  {.} without its extension   {/} its last part   {//} its directory   {/.} both\n"
+    "\n"
+    "  -a, --arg-file FILE    items are lines of FILE\n"
+    "  -0, --null             items end with a NUL\n"
+    "  -d, --delimiter C      items end with C\n"
+    "  -L, --max-items K      K items per command: {1}, {2}, ... are single ones\n"
+    "  -I, --replace STR      STR instead of {}\n"
+    "  -N, --name NAME        the limiter (default: $FLOCKLIMIT_NAME, or COMMAND's last part)\n"
+    "  -f, --file PATH        the limiter kept in PATH\n"
+    "      --mode OCTAL       permissions of a new limiter file, 0660 to share with a group\n"
+    "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
+    "  -w, --weight W         units that each command takes (1)\n"
+    "      --weight-from FIELD|LINE   the item's field, or what the shell prints for LINE ITEM\n"
+    "  -t, --timeout DUR      give up when an item has waited for DUR\n"
+    "      --nonblock         the same as -t 0\n"
+    "      --max-queue M      give up rather than wait behind M others\n"
+    "  -E, --conflict-exit-code C   exit status when there was no permit (75)\n"
+    "  -T, --run-timeout DUR  end a command when it has run for DUR,\n"
+    "  -s, --signal SIG       with SIG (TERM),\n"
+    "  -k, --kill-after DUR   and with KILL after another DUR\n"
+    "      --order input|done|none   when to print what commands print (input)\n"
+    "      --tag              begin each line with the item\n"
+    "      --fail-fast[=now]  start no more after a failure; now: end what runs, too\n"
+    "      --retries R        run an item that failed again, up to R times\n"
+    "      --joblog FILE      add a line about each command to FILE\n"
+    "      --resume           skip what FILE has; --resume-failed: but not what failed\n"
+    "      --nested=join|queue   under a permit of this limiter: one at a time under it, or queue\n"
+    "      --dry-run          print the commands\n"
+    "  -q, --quiet            no progress line, no summary, no line when there was no permit\n"
+    "  -h, --help             this text\n"
+    "  -V, --version          the version\n"
+    "\n"
+    "DUR is a decimal number with ms, s (default), m, h or d.\n"
+    "Exit status: 0; 123 an item failed; 75 no permit; 125 flockmap failed; 126 can't execute;\n"
+    "127 not found.\n";
+
+static int
+parse_delimiter(struct options *o, const char *option, const char *word)
+{
+	static const char from[] = "ntr0\\", to[] = "\n\t\r\0\\";
+	const char *p;
+
+	o->lines = false;
+	o->delimiter = word[0];
+	if (word[0] != '\0' && word[1] == '\0')
+		return OPTION_OK;
+	if (word[0] == '\\' && word[1] != '\0' && word[2] == '\0' &&
+	    (p = strchr(from, word[1])) != NULL) {
+		o->delimiter = to[p - from];
+		return OPTION_OK;
+	}
+	return option_bad(option, word, "use one character, or \\n, \\t, \\r, \\0");
+}
+
+static int
+parse_choice(const char *option, const char *word, const char *const names[], int *choice)
+{
+	char what[80];
+	int i;
+
+	for (i = 0; names[i] != NULL; i++) {
+		if (strcmp(word, names[i]) == 0) {
+			*choice = i;
+			return OPTION_OK;
+		}
+	}
+	snprintf(what, sizeof(what), "use %s, %s%s%s", names[0], names[1],
+		 names[2] != NULL ? " or " : "", names[2] != NULL ? names[2] : "");
+	return option_bad(option, word, what);
+}
+
+static int
+parse_count(const char *option, const char *word, uint64_t least, unsigned *count)
+{
+	uint64_t v;
+
+	if (!parse_number(word, least, 1000000, &v))
+		return option_bad(option, word,
+				  least > 0 ? "use 1 to 1000000" : "use 0 to 1000000");
+	*count = (unsigned)v;
+	return OPTION_OK;
+}
+
+/* What has few values, or a value of its own kind. */
+static int
+parse_value(struct options *o, int c, const char *option, char *word)
+{
+	static const char *const orders[] = { "input", "done", "none", NULL };
+	static const char *const nestings[] = { "join", "queue", NULL };
+	int choice = 0, status;
+	uint64_t v;
+
+	switch (c) {
+	case 'E':
+		if (!parse_number(word, 0, 255, &v))
+			return option_bad(option, word, "not an exit status: use 0 to 255");
+		o->conflict_exit = (int)v;
+		return OPTION_OK;
+	case 'I':
+		if (*word == '\0')
+			return option_bad(option, word, "nothing to replace: use {} or the like");
+		o->replace = word;
+		return OPTION_OK;
+	case OPT_ORDER:
+		status = parse_choice(option, word, orders, &choice);
+		o->order = (enum order)choice;
+		return status;
+	case OPT_NESTED:
+		status = parse_choice(option, word, nestings, &choice);
+		o->queue_nested = choice == 1;
+		return status;
+	case OPT_FAIL_FAST:
+		if (word != NULL && strcmp(word, "now") != 0)
+			return option_bad(option, word, "use --fail-fast or --fail-fast=now");
+		o->fail_fast = word != NULL ? END_ALL : START_NO_MORE;
+		return OPTION_OK;
+	default:
+		return want_parse(&o->want, c, option, word);
+	}
+}
+
+static int
+parse_option(struct options *o, int c, char **argv)
+{
+	char room[32];
+	const char *option = option_name(c, long_options, room);
+
+	switch (c) {
+	case '0':
+		o->lines = false;
+		o->delimiter = '\0';
+		return OPTION_OK;
+	case 'd':
+		return parse_delimiter(o, option, optarg);
+	case 'a':
+		o->arg_file = optarg;
+		return OPTION_OK;
+	case 'L':
+		return parse_count(option, optarg, 1, &o->per_command);
+	case OPT_RETRIES:
+		return parse_count(option, optarg, 0, &o->retries);
+	case OPT_WEIGHT_FROM:
+		o->weight_from = optarg;
+		return OPTION_OK;
+	case OPT_TAG:
+		o->tag = true;
+		return OPTION_OK;
+	case OPT_JOBLOG:
+		o->joblog = optarg;
+		return OPTION_OK;
+	case OPT_RESUME_FAILED:
+		o->resume_failed = true;
+		o->resume = true;
+		return OPTION_OK;
+	case OPT_RESUME:
+		o->resume = true;
+		return OPTION_OK;
+	case OPT_DRY_RUN:
+		o->dry_run = true;
+		return OPTION_OK;
+	case 'q':
+		o->quiet = true;
+		return OPTION_OK;
+	case ':':
+		say(NULL, "%s needs a value: see flockmap --help",
+		    option_culprit(argv, long_options, room));
+		return OPTION_BAD;
+	case '?':
+		say(NULL, "%s is no option, or takes no value: see flockmap --help",
+		    option_culprit(argv, long_options, room));
+		return OPTION_BAD;
+	default:
+		return parse_value(o, c, option, optarg);
+	}
+}
+
+/* COMMAND [ARG]... [::: ITEM...] */
+static int
+parse_words(struct options *o, char **words)
+{
+	char **w;
+
+	o->command = words;
+	for (w = words; *w != NULL; w++) {
+		if (strcmp(*w, ":::") != 0)
+			continue;
+		if (o->items != NULL) {
+			say(NULL, "a second `:::': there can be one list of items");
+			return OPTION_BAD;
+		}
+		o->items = w + 1;
+		*w = NULL;
+	}
+	if (o->command[0] == NULL) {
+		say(NULL, "no command to run: see flockmap --help");
+		return OPTION_BAD;
+	}
+	return OPTION_OK;
+}
+
+static int
+check_together(const struct options *o)
+{
+	if (o->items != NULL && o->arg_file != NULL) {
+		say(NULL, "items come from --arg-file or from after `:::': use one of them");
+		return OPTION_BAD;
+	}
+	if (o->tag && o->order == STRAIGHT) {
+		say(NULL, "--tag needs --order input or done: with none nothing is collected");
+		return OPTION_BAD;
+	}
+	if (o->resume && o->joblog == NULL) {
+		say(NULL, "--resume needs --joblog: it is where what was done is written down");
+		return OPTION_BAD;
+	}
+	return want_check(&o->want);
+}
+
+int
+options_parse(struct options *o, int argc, char **argv)
+{
+	int c, status;
+
+	*o = (struct options){ .want = WANT_DEFAULTS,
+			       .conflict_exit = 75,
+			       .delimiter = '\n',
+			       .lines = true,
+			       .replace = "{}",
+			       .per_command = 1 };
+	opterr = 0;
+	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
+		if (c == 'h')
+			return option_print(help);
+		if (c == 'V')
+			return option_print("flockmap " VERSION "\n");
+		if ((status = parse_option(o, c, argv)) != OPTION_OK)
+			return status;
+	}
+	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
+		return status;
+	o->want.limiter = want_limiter(&o->want, o->command[0]);
+	return check_together(o);
+}

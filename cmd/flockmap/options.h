@@ -1,0 +1,38 @@
+/*
+ * options.h - the command line of flockmap.
+ */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "want.h"
+
+enum order { IN_ORDER, AS_DONE, STRAIGHT };
+enum fail_fast { GO_ON, START_NO_MORE, END_ALL };
+
+struct options {
+	struct want want;
+	int conflict_exit;
+	char delimiter; /* of items; a newline also skips empty ones */
+	bool lines;
+	const char *arg_file;    /* NULL: stdin, or what came after ::: */
+	const char *replace;     /* {} */
+	unsigned per_command;    /* items */
+	const char *weight_from; /* NULL: want.weight */
+	enum order order;
+	bool tag;
+	enum fail_fast fail_fast;
+	unsigned retries;
+	const char *joblog;
+	bool resume, resume_failed;
+	bool dry_run, quiet, queue_nested;
+	char **command; /* up to NULL */
+	char **items;   /* after :::, up to NULL; or NULL */
+};
+
+/* Returns OPTION_OK, or the status to exit with at once. */
+int options_parse(struct options *o, int argc, char **argv);
+
+#endif

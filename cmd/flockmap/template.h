@@ -1,0 +1,25 @@
+/*
+ * template.h - from a command with {} in it to the words of one.
+ */
+#ifndef TEMPLATE_H
+#define TEMPLATE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "options.h"
+
+struct filling {
+	char **items;
+	size_t n;
+	uint64_t number;
+	uint32_t seat;
+};
+
+/* The words up to NULL, in one piece for free(3); NULL if there is no memory. */
+char **template_fill(const struct options *o, const struct filling *f);
+
+/* As a shell would be given them; malloced. */
+char *template_quote(char *const *words);
+
+#endif

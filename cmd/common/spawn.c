@@ -81,6 +81,7 @@ heritage_save(struct heritage *h)
 	h->chld_ignored = chld.sa_handler == SIG_IGN;
 	if (h->chld_ignored)
 		signal(SIGCHLD, SIG_DFL);
+	h->files.rlim_cur = 0;
 	h->guard_fd = h->fds[0] = h->fds[1] = h->fds[2] = -1;
 }
 
@@ -151,6 +152,8 @@ become(char **argv, char **envp, const struct heritage *h)
 {
 	int fd = h->guard_fd, i;
 
+	if (h->files.rlim_cur != 0)
+		setrlimit(RLIMIT_NOFILE, &h->files);
 	for (i = 0; i < 3; i++)
 		if (h->fds[i] != -1 && dup2(h->fds[i], i) == -1)
 			return errno;

@@ -6,6 +6,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* What the command must find as we found it, and our part in it. */
@@ -14,6 +15,7 @@ struct heritage {
 	struct sigaction bus; /* we handle it */
 	bool chld_ignored;    /* we need it */
 	int guard_fd;         /* to inherit, at a high number; -1: nothing */
+	struct rlimit files;  /* we may have more */
 	int fds[3];           /* to have as 0, 1 and 2; -1: as we have them */
 };
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
@@ -29,7 +30,10 @@ static struct {
 	int sent;           /* to all that runs: 0, SIGTERM or SIGKILL */
 	uint64_t kill_at;
 	int by_signal;
-	bool shown; /* the progress line is on the screen */
+
+	pthread_mutex_t screen; /* guards stdout and stderr; may be held for long, and never waited
+				 * for by who holds the other */
+	bool shown;             /* the progress line is there */
 
 	/* fixed once it has started */
 	struct flk_map *map;
@@ -38,7 +42,7 @@ static struct {
 	bool terminal, started;
 	pthread_t thread;
 	int stop_fd, wake_fd, signal_fd;
-} c = { .lock = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
+} c = { .lock = PTHREAD_MUTEX_INITIALIZER, .screen = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
 
 /* ---- what runs ---- */
 
@@ -130,39 +134,65 @@ conduct_is_ending(void)
 	return ending;
 }
 
-/* The first ends it all, the second at once. */
+bool
+conduct_has_sent(void)
+{
+	bool sent;
+
+	pthread_mutex_lock(&c.lock);
+	sent = c.sent != 0;
+	pthread_mutex_unlock(&c.lock);
+	return sent;
+}
+
+void
+conduct_die(int sig)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(sig, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	kill(getpid(), sig);
+}
+
+/* The first ends it all, the second at once.  The last resort is for when nobody reads on. */
 static void
 hear(int sig)
 {
-	bool again;
+	bool again, idle;
 
 	pthread_mutex_lock(&c.lock);
 	again = c.by_signal != 0;
 	c.by_signal = sig;
+	idle = c.count == 0 || c.sent == SIGKILL;
 	if (again)
 		send_all(SIGKILL);
 	pthread_mutex_unlock(&c.lock);
 	if (!again)
 		conduct_end(true);
+	else if (idle)
+		conduct_die(sig);
 }
 
 /* ---- the progress line ---- */
 
-/* The lock is held. */
 static void
-show(void)
+show(uint64_t done, uint64_t failed, unsigned running)
 {
 	char text[200], span[32], left[48] = "", total[32] = "";
-	double s = (double)(now_ns() - c.since) / 1e9, rate = (double)c.done / s;
+	double s = (double)(now_ns() - c.since) / 1e9, rate = (double)done / s;
 
 	if (c.total > 0)
 		snprintf(total, sizeof(total), "/%llu", (unsigned long long)c.total);
-	if (c.total > c.done && c.done > 0)
+	if (c.total > done && done > 0)
 		snprintf(left, sizeof(left), ", %s left",
-			 say_duration((double)(c.total - c.done) / rate, span));
+			 say_duration((double)(c.total - done) / rate, span));
 	snprintf(text, sizeof(text), "%llu%s done, %u running, %llu failed, %.3g/s%s",
-		 (unsigned long long)c.done, total, c.count, (unsigned long long)c.failed, rate,
-		 left);
+		 (unsigned long long)done, total, running, (unsigned long long)failed, rate, left);
 	say_status(c.o->want.limiter, text);
 	c.shown = true;
 }
@@ -178,33 +208,54 @@ hide(void)
 void
 conduct_pause(void)
 {
-	pthread_mutex_lock(&c.lock);
+	pthread_mutex_lock(&c.screen);
 	hide();
 }
 
 void
 conduct_go_on(void)
 {
-	pthread_mutex_unlock(&c.lock);
+	pthread_mutex_unlock(&c.screen);
 }
 
 /* ---- the thread ---- */
 
-/* What is due, under the lock; returns when there is more to do. */
+/* Returns when there is more to do. */
 static uint64_t
 do_what_is_due(void)
 {
-	uint64_t now = now_ns(), next = c.kill_at;
+	uint64_t now = now_ns(), next, done, failed;
+	unsigned running;
 
+	pthread_mutex_lock(&c.lock);
 	if (now >= c.kill_at) {
 		send_all(SIGKILL);
-		next = c.kill_at = NEVER;
+		c.kill_at = NEVER;
 	}
+	next = c.kill_at;
+	done = c.done;
+	failed = c.failed;
+	running = c.count;
+	pthread_mutex_unlock(&c.lock);
 	if (!c.terminal)
 		return next;
-	if (now - c.since >= SHOW)
-		show();
+	/* Whoever prints may have to wait for a reader; a line less is no harm. */
+	if (now - c.since >= SHOW && pthread_mutex_trylock(&c.screen) == 0) {
+		show(done, failed, running);
+		pthread_mutex_unlock(&c.screen);
+	}
 	return next < now + INTERVAL ? next : now + INTERVAL;
+}
+
+static bool
+has_ended(void)
+{
+	bool ended;
+
+	pthread_mutex_lock(&c.lock);
+	ended = c.ended;
+	pthread_mutex_unlock(&c.lock);
+	return ended;
 }
 
 static void *
@@ -217,10 +268,8 @@ conduct(void *unused)
 	uint64_t next, now, count;
 
 	(void)unused;
-	pthread_mutex_lock(&c.lock);
-	while (!c.ended) {
+	while (!has_ended()) {
 		next = do_what_is_due();
-		pthread_mutex_unlock(&c.lock);
 		now = now_ns();
 		next = next > now ? next - now : 0;
 		left.tv_sec = (time_t)(next / SECOND);
@@ -230,10 +279,7 @@ conduct(void *unused)
 			break;
 		if (read(c.signal_fd, &info, sizeof(info)) == sizeof(info))
 			hear((int)info.ssi_signo);
-		pthread_mutex_lock(&c.lock);
 	}
-	hide();
-	pthread_mutex_unlock(&c.lock);
 	return NULL;
 }
 
@@ -284,6 +330,7 @@ conduct_stop(void)
 	add_to(c.wake_fd);
 	if (c.started)
 		pthread_join(c.thread, NULL);
+	hide();
 	if (c.terminal && c.done > 0)
 		say(c.o->want.limiter, "%llu done, %llu failed, in %s", (unsigned long long)c.done,
 		    (unsigned long long)c.failed,

@@ -28,6 +28,7 @@ int conduct_start(const struct options *o, struct flk_map *map, uint64_t total);
 /* Begins nothing more, and if `now' ends what runs.  From any thread. */
 void conduct_end(bool now);
 bool conduct_is_ending(void);
+bool conduct_has_sent(void); /* signals, to what runs */
 
 void conduct_add(struct running *r, int pidfd);
 void conduct_remove(struct running *r);
@@ -39,6 +40,9 @@ void conduct_count(bool failed);
 /* Around what is printed, so that the progress line is not in its midst. */
 void conduct_pause(void);
 void conduct_go_on(void);
+
+/* Ends this process as if the signal had not been heard. */
+void conduct_die(int sig);
 
 /* The thread ends; returns the signal that ended it all, or 0. */
 int conduct_stop(void);

@@ -52,7 +52,7 @@ open_pipes(struct run *r, const struct options *o)
 	r->fd[END] = (struct pollfd){ .fd = -1, .events = POLLIN };
 	for (i = OUT; i <= ERR && o->order != STRAIGHT; i++) {
 		if (pipe2(ends, O_CLOEXEC) == -1)
-			return errno;
+			return -errno;
 		fcntl(ends[0], F_SETFL, O_NONBLOCK);
 		r->fd[i].fd = ends[0];
 		r->theirs[i] = ends[1];
@@ -71,12 +71,12 @@ start(struct run *r, struct job *j, const struct place *p, char **envp, int guar
 	h.fds[2] = r->theirs[ERR];
 	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
 	if (r->pid == -1)
-		return errno;
+		return -errno;
 	close_fd(&r->theirs[OUT]);
 	close_fd(&r->theirs[ERR]);
 	r->fd[END].fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
 	if (r->fd[END].fd == -1) {
-		int error = errno;
+		int error = -errno;
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, NULL, 0);
 		return error;
@@ -192,7 +192,7 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	if (taker != NULL) {
 		flk_permit(taker, &permit);
 		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, link);
-		if ((error = -flk_guard(taker, &guard)) != 0)
+		if ((error = flk_guard(taker, &guard)) != 0)
 			return error;
 	}
 	f.seat = permit.seat;
@@ -202,7 +202,7 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	j->began_ns = real_ns();
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)
-		error = ENOMEM;
+		error = -ENOMEM;
 	while (error == 0) {
 		error = try_once(j, p, envp, guard);
 		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 ||

@@ -19,7 +19,6 @@ struct job {
 	char **items;
 	size_t n;
 	char **argv;
-	bool skipped;   /* an earlier run did it */
 	int status;     /* as wait(2) has it */
 	int exec_error; /* why it could not be executed, or 0 */
 	bool timed_out;
@@ -38,7 +37,7 @@ struct place {
 	struct flk_permit permit;
 };
 
-/* Runs it, if need be several times: 0, or an errno value if it could not be started. */
+/* Runs it, if need be several times: 0, or a negative code if it could not be started. */
 int job_run(struct job *j, const struct place *p, struct flk_taker *taker);
 
 /* 0 to 255, as a shell has it. */

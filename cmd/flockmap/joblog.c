@@ -20,6 +20,7 @@ static const char *path;
 /* By number: a hash of the command, 0 if there is no line that counts. */
 static uint64_t *done;
 static size_t room;
+static bool uses_seat;
 
 static uint64_t
 hash(const char *text, size_t n)
@@ -107,10 +108,13 @@ write_line(const char *line, size_t n)
 int
 joblog_open(const struct options *o)
 {
+	char **word;
 	bool whole;
 	int error;
 
 	path = o->joblog;
+	for (word = o->command; *word != NULL; word++)
+		uses_seat = uses_seat || strstr(*word, "{%}") != NULL;
 	if (path == NULL)
 		return OPTION_OK;
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (o->resume ? 0 : O_TRUNC), 0666);
@@ -163,6 +167,8 @@ joblog_has(const struct job *j)
 
 	if (j->number >= room || done[j->number] == 0)
 		return 0;
+	if (uses_seat)
+		return 1; /* its words are others each time */
 	was = done[j->number];
 	command = template_quote(j->argv);
 	is = command != NULL ? hash(command, strlen(command)) : 0;

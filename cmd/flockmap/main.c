@@ -3,11 +3,11 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/resource.h>
 
 #include "conduct.h"
 #include "cpus.h"
@@ -36,8 +36,7 @@ settle(struct all *a, int status)
 {
 	int none = 0;
 
-	__atomic_compare_exchange_n(&a->status, &none, status, false, __ATOMIC_SEQ_CST,
-				    __ATOMIC_SEQ_CST);
+	atomic_compare_exchange_strong(&a->status, &none, status);
 }
 
 /* ---- a job's beginning ---- */
@@ -159,19 +158,22 @@ work(void *context, void *item, struct flk_taker *taker)
 {
 	struct all *a = context;
 	struct job *j = item;
-	int error = conduct_is_ending() ? ECANCELED : job_run(j, &a->place, taker);
+	int error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->place, taker);
 
+	if (error == -ECANCELED)
+		return 0;
 	if (error != 0) {
-		j->skipped = true;
-		if (error != ECANCELED) {
-			settle(a, FAILED);
-			say(a->o.want.limiter, "cannot start a process: %s%s", strerror(error),
-			    error == EAGAIN ? ": raise ulimit -u, or let others end" : "");
-			conduct_end(false);
-		}
+		settle(a, FAILED);
+		say(a->o.want.limiter, "cannot start a process: %s%s", flk_strerror(error),
+		    error == -EAGAIN   ? ": raise ulimit -u, or let others end"
+		    : error == -EMFILE ? ": raise ulimit -n"
+				       : "");
+		conduct_end(false);
 		return 0;
 	}
-	joblog_add(j);
+	/* What we ended is to be done again. */
+	if (job_exit(j) == 0 || !conduct_has_sent())
+		joblog_add(j);
 	conduct_count(job_exit(j) != 0);
 	if (job_exit(j) != 0)
 		fail(a, j);
@@ -280,10 +282,14 @@ refuse(struct all *a, int code)
 	case FLK_EVICTED:
 		why = "cancelled";
 		break;
+	case FLK_HEAVY:
+		say(a->o.want.limiter, "an item weighs more than the limit: it could never run; "
+				       "raise the limit with -n");
+		return FAILED;
 	default:
 		return limiter_refuse(&a->o.want, a->place.name, NULL, code);
 	}
-	if (!a->o.want.limiter || !a->o.quiet)
+	if (!a->o.quiet)
 		say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
 	return a->o.conflict_exit;
 }
@@ -322,8 +328,6 @@ run_map(struct all *a)
 		return FAILED;
 	}
 	error = flk_map_run(map);
-	conduct_pause();
-	conduct_go_on();
 	return error == 0 ? 0 : refuse(a, error);
 }
 
@@ -342,18 +346,20 @@ is_nested(struct all *a)
 	return nested;
 }
 
+/* Each command that runs takes five; the commands themselves get what we were given. */
 static void
-die_by(int sig)
+raise_files(struct rlimit *given)
 {
-	struct rlimit none = { 0, 0 };
-	sigset_t one;
+	struct rlimit more;
 
-	setrlimit(RLIMIT_CORE, &none);
-	signal(sig, SIG_DFL);
-	sigemptyset(&one);
-	sigaddset(&one, sig);
-	raise(sig);
-	sigprocmask(SIG_UNBLOCK, &one, NULL);
+	if (getrlimit(RLIMIT_NOFILE, given) == -1 || given->rlim_cur == given->rlim_max) {
+		given->rlim_cur = 0;
+		return;
+	}
+	more = *given;
+	more.rlim_cur = more.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &more) == -1)
+		given->rlim_cur = 0;
 }
 
 int
@@ -370,6 +376,7 @@ main(int argc, char **argv)
 	a.place.o = &a.o;
 	heritage_save(&a.place.heritage);
 	signals_mask(SIG_SETMASK, &a.place.heritage.mask, NULL);
+	raise_files(&a.place.heritage.files);
 	on_fault(a.o.want.limiter, FAILED);
 	wake_fd = conduct_prepare();
 	if (wake_fd == -1 || a.place.null_fd == -1) {
@@ -392,6 +399,6 @@ main(int argc, char **argv)
 	if (a.status == 128 + SIGPIPE)
 		sig = SIGPIPE;
 	if (sig != 0)
-		die_by(sig);
+		conduct_die(sig);
 	return status != 0 ? status : a.status;
 }

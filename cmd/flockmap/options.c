@@ -8,6 +8,7 @@
 #include "option.h"
 #include "parse.h"
 #include "say.h"
+#include "template.h"
 
 enum {
 	OPT_DRY_RUN = 256,
@@ -294,6 +295,8 @@ options_parse(struct options *o, int argc, char **argv)
 	}
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;
-	o->want.limiter = want_limiter(&o->want, o->command[0]);
+	/* A command that is an item itself has no name that lasts. */
+	o->want.limiter = want_limiter(
+	    &o->want, template_has_item(o, o->command[0]) ? "flockmap" : o->command[0]);
 	return check_together(o);
 }

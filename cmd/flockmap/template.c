@@ -113,8 +113,8 @@ place(const struct options *o, const struct filling *f, const char *p, char betw
 	return 3;
 }
 
-static bool
-has_item(const struct options *o, const char *word)
+bool
+template_has_item(const struct options *o, const char *word)
 {
 	bool is_item;
 
@@ -149,7 +149,7 @@ template_fill(const struct options *o, const struct filling *f)
 	char **argv, *p;
 
 	for (i = 0; o->command[i] != NULL; i++) {
-		found = found || has_item(o, o->command[i]);
+		found = found || template_has_item(o, o->command[i]);
 		put_word(&t, o, f, o->command[i]);
 	}
 	if (!found) {

@@ -19,6 +19,8 @@ struct filling {
 /* The words up to NULL, in one piece for free(3); NULL if there is no memory. */
 char **template_fill(const struct options *o, const struct filling *f);
 
+bool template_has_item(const struct options *o, const char *word);
+
 /* As a shell would be given them; malloced. */
 char *template_quote(char *const *words);
 

@@ -217,6 +217,24 @@ int flk_close(struct flk *limiter); /* waiters and newcomers get -FLK_CLOSED */
 int flk_reopen(struct flk *limiter);
 int flk_restore(struct flk *limiter, uint32_t units); /* of what initial or forget withheld */
 
+/* ---- pacing: when to start, not only how many ---- */
+
+struct flk_pace {
+	uint64_t interval_ns; /* between starts, on average; 0: no rate */
+	uint32_t burst;       /* so many may come at once; 1 to 65535 */
+	uint64_t stagger_ns;  /* between any two starts, at least; 0: none */
+	/* The capacity begins with ramp_from units and grows; 0: no ramp. */
+	uint32_t ramp_from, ramp_step; /* up to 65535 */
+	uint64_t ramp_period_ns;       /* whole ms */
+	uint64_t ramp_idle_ns;         /* anew after nothing was held for so long */
+};
+
+enum flk_pacing { FLK_RATE = 1, FLK_STAGGER = 2, FLK_RAMP = 4 };
+
+/* Sets those parts that `which' names; they hold for all takers. */
+int flk_set_pace(struct flk *limiter, const struct flk_pace *pace, unsigned which);
+void flk_pace(const struct flk *limiter, struct flk_pace *pace);
+
 /* Takes one who waits out of the line: -FLK_EVICTED for it, -FLK_NOPERMIT if nobody waits so. */
 int flk_evict(struct flk *limiter, uint64_t ticket);
 
@@ -267,6 +285,8 @@ struct flk_snapshot {
 	bool paused, closed;
 	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
 	struct flk_times waited, held;
+	struct flk_pace pace;
+	uint64_t next_start_ns; /* not before, by pace alone: CLOCK_MONOTONIC; 0: at any time */
 	uint32_t holders, waiters;
 	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
 };
@@ -277,6 +297,7 @@ struct flk_place {
 	uint32_t limit, holders; /* limit: in force */
 	uint32_t ahead;          /* others that wait, and come first */
 	bool paused, closed;
+	uint64_t next_start_ns;  /* as in struct flk_snapshot */
 	struct flk_entry oldest; /* of the holders; ticket 0: none */
 	struct flk_entry head;   /* of the line; ticket 0: none, or this taker */
 };
@@ -321,7 +342,8 @@ enum flk_event_kind {
 	FLK_EV_CLOSED,
 	FLK_EV_REOPENED,
 	FLK_EV_RESTORED, /* code: so many units */
-	FLK_EV_REPAIRED  /* a taker was killed inside, and the index was made anew */
+	FLK_EV_REPAIRED, /* a taker was killed inside, and the index was made anew */
+	FLK_EV_PACED     /* code: of enum flk_pacing, what was set */
 };
 
 struct flk_event {
@@ -355,6 +377,8 @@ struct flk_map_options {
 	const struct flk_options *options; /* as for flk_attach() */
 	struct flk_request want;           /* for each item */
 	const struct timespec *patience;   /* how long an item may wait for its permit; or NULL */
+	const struct flk_pace *pace;       /* of the limiter, as far as `pacing' says */
+	unsigned pacing;                   /* of enum flk_pacing; 0: as it is */
 	bool in_order;                     /* done() gets the items in the order of next() */
 	bool go_on;                        /* begin more after work() failed */
 	void *context;

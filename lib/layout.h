@@ -48,7 +48,7 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(2)
+#define LAYOUT      UINT32_C(3)
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
@@ -110,6 +110,11 @@ struct list {
 	uint32_t head, tail, count;
 };
 
+/* What starts have used up: see pace.c. */
+struct paced {
+	uint64_t free_ns, last_ns, ramp_since_ns;
+};
+
 struct header {
 	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
 	uint32_t layout, header_size, slot_size, byte_order;
@@ -127,8 +132,17 @@ struct header {
 	uint32_t paused, closed;
 	uint32_t pad;
 	uint64_t withheld;
+	uint64_t rate;       /* burst in the high 16 bits, interval in ns; 0: none */
+	uint64_t stagger_ns; /* 0: none */
+	uint64_t ramp;       /* from 16 bits, step 16 bits, period in ms; 0: none */
+	uint64_t ramp_idle_ns;
 
 	uint64_t last_ticket;
+
+	/* Pacing. */
+	struct paced paced, next;
+	uint64_t starting; /* the ticket whose grant makes `next' of `paced'; 0: none */
+	uint64_t idle_since_ns;
 
 	/* The index. */
 	struct list waiting, holders;

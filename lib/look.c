@@ -60,6 +60,14 @@ limit_now(struct state *st, uint32_t own)
 	return flki_state_limit(st, own != 0 ? own : h->min_count > 0 ? h->min_limit : h->declared);
 }
 
+static uint64_t
+next_start(const struct state *st)
+{
+	uint64_t at = flki_pace_start(st);
+
+	return at > st->now_ns ? at : 0;
+}
+
 static void
 copy_header(struct state *st, struct flk_snapshot *snap)
 {
@@ -81,6 +89,8 @@ copy_header(struct state *st, struct flk_snapshot *snap)
 				       .waited = h->waits,
 				       .held = h->holds };
 	snap->limit = limit_now(st, 0);
+	snap->next_start_ns = next_start(st);
+	flki_pace_tell(h, &snap->pace);
 }
 
 int
@@ -100,7 +110,8 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 				     .holders = st.h->holders.count,
 				     .limit = limit_now(&st, taker_slot(t)->limit),
 				     .paused = st.h->paused != 0,
-				     .closed = st.h->closed != 0 };
+				     .closed = st.h->closed != 0,
+				     .next_start_ns = next_start(&st) };
 	i = waits ? taker_slot(t)->prev : st.h->waiting.tail;
 	for (left = st.n; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(&st, i);

@@ -139,6 +139,21 @@ leave(struct flk_taker *t)
 	flki_put(f);
 }
 
+static int
+attach(const struct flk_map *m, struct flk **limiter)
+{
+	int error = flk_attach(limiter, m->name, m->o.options);
+
+	if (error == 0 && m->o.pacing != 0) {
+		error = flk_set_pace(*limiter, m->o.pace, m->o.pacing);
+		if (error != 0) {
+			flk_detach(*limiter);
+			*limiter = NULL;
+		}
+	}
+	return error;
+}
+
 /* A taker of the limiter in use; the lock is held. */
 static int
 arrive(struct flk_map *m, struct flk_taker **t)
@@ -193,7 +208,7 @@ take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *w
 			flk_release(*t);
 		fresh = NULL;
 		if (error == -FLK_GONE)
-			error = flk_attach(&fresh, m->name, m->o.options);
+			error = attach(m, &fresh);
 		pthread_mutex_lock(&m->lock);
 		m->leader = NULL;
 		if (error == 0 && fresh == NULL && m->over) {
@@ -315,8 +330,7 @@ flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options
 	m->room = FIRST;
 	m->ring = calloc(FIRST, sizeof(*m->ring));
 	m->name = strdup(name);
-	if (m->ring == NULL || m->name == NULL ||
-	    (error = flk_attach(&m->limiter, name, options->options)) != 0) {
+	if (m->ring == NULL || m->name == NULL || (error = attach(m, &m->limiter)) != 0) {
 		free(m->ring);
 		free(m->name);
 		free(m);

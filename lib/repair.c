@@ -129,6 +129,7 @@ flki_state_rebuild(struct state *st)
 	for (i = 0; i < st->n; i++)
 		st->slots[i].seat_map = 0;
 	right = build_holders(st) && build_line(st);
+	flki_pace_repair(st);
 
 	for (i = 0; i < st->n; i++)
 		if (atomic_load(&st->slots[i].state) > IDLE)

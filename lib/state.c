@@ -38,10 +38,13 @@ uint32_t
 flki_state_limit(struct state *st, uint32_t limit)
 {
 	const struct header *h = st->h;
+	uint64_t capacity = flki_pace_capacity(st);
 
 	if (h->override >= 0)
-		return (uint32_t)h->override;
-	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
+		limit = (uint32_t)h->override;
+	else if (h->min_count > 0 && h->min_limit < limit)
+		limit = h->min_limit;
+	return capacity < limit ? (uint32_t)capacity : limit;
 }
 
 /*
@@ -55,7 +58,7 @@ fits(struct state *st, const struct slot *s)
 	const struct header *h = st->h;
 	uint64_t limit = flki_state_limit(st, s->limit);
 
-	if (h->paused || limit <= h->withheld)
+	if (h->paused || limit <= h->withheld || flki_pace_start(st) > st->now_ns)
 		return false;
 	if (h->holders.count == 0)
 		return true;
@@ -73,7 +76,9 @@ grant(struct state *st, uint32_t i)
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
+	flki_pace_begin(st, s->ticket);
 	COMMIT(s, HELD);
+	flki_pace_end(st);
 	flki_state_unlink(st, &h->waiting, i);
 	flki_state_append(st, &h->holders, i);
 	flki_state_count_in(st, s);

@@ -66,6 +66,23 @@ void flki_state_salvage(struct state *st);
 const char *flki_state_check(struct state *st);
 const char *flki_state_check_next(struct state *st, unsigned *next);
 
+/*
+ * pace.c.  When time alone would allow the next start; when the head must look again, though
+ * nothing else happens (UINT64_MAX: never); and the capacity that time has brought so far.
+ */
+uint64_t flki_pace_start(const struct state *st);
+uint64_t flki_pace_look(const struct state *st, const struct slot *first);
+uint64_t flki_pace_capacity(const struct state *st);
+
+int flki_pace_check(const struct flk_pace *pace, unsigned which);
+void flki_pace_set(struct state *st, const struct flk_pace *pace, unsigned which);
+void flki_pace_tell(const struct header *h, struct flk_pace *pace);
+
+/* Around the commit that starts a ticket; and after the lock's owner died inside. */
+void flki_pace_begin(struct state *st, uint64_t ticket);
+void flki_pace_end(struct state *st);
+void flki_pace_repair(struct state *st);
+
 /* history.c: what happened, for people; to slot i, or to the limiter by `me'. */
 void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);

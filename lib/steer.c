@@ -74,6 +74,36 @@ change_withheld(struct state *st, int64_t units)
 	return 0;
 }
 
+struct new_pace {
+	const struct flk_pace *pace;
+	unsigned which;
+};
+
+static int
+change_pace(struct state *st, int64_t address)
+{
+	const struct new_pace *new = (const void *)(uintptr_t)address;
+
+	flki_pace_set(st, new->pace, new->which);
+	flki_state_note_steering(st, FLK_EV_PACED, (int32_t) new->which);
+	return 0;
+}
+
+int
+flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
+{
+	const struct new_pace new = { pace, which };
+	int error = flki_pace_check(pace, which);
+
+	return error != 0 ? error : steer(f, change_pace, (int64_t)(uintptr_t) & new);
+}
+
+void
+flk_pace(const struct flk *f, struct flk_pace *pace)
+{
+	flki_pace_tell(f->file.h, pace);
+}
+
 int
 flk_set_limit(struct flk *f, uint32_t limit)
 {

@@ -23,6 +23,7 @@ struct watch {
 	unsigned count;
 	bool incomplete; /* somebody must be looked at on a tick */
 	bool again;      /* somebody died since we looked */
+	uint64_t due_ns; /* the first taker's time to start, or to see what time has brought */
 	struct {
 		uint32_t slot;
 		uint64_t ticket;
@@ -53,6 +54,21 @@ watch_one(struct state *st, struct watch *w, uint32_t i)
 	}
 }
 
+/* Before it there are barriers only. */
+static bool
+is_first_taker(struct state *st, uint32_t me)
+{
+	uint32_t i = st->h->waiting.head, left = st->n;
+
+	for (; i != NIL && i != me && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->kind != BARRIER)
+			return false;
+		i = s->next;
+	}
+	return i == me && flki_state_at(st, me)->kind == TAKER;
+}
+
 /* Under the lock: whom must this taker watch?  `value' is its wake word as it was before. */
 static void
 watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
@@ -62,6 +78,7 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 
 	w->count = w->orphans = 0;
 	w->incomplete = w->again = false;
+	w->due_ns = is_first_taker(st, me) ? flki_pace_look(st, s) : UINT64_MAX;
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
 	if (s->prev != NIL) {
 		watch_one(st, w, s->prev);
@@ -265,7 +282,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		if (w.again)
 			continue;
 		wake_at = st.now_ns + RELOOK_NS < until ? st.now_ns + RELOOK_NS : until;
-		sleep_on(&w, wake_at, tick, mask);
+		sleep_on(&w, w.due_ns < wake_at ? w.due_ns : wake_at, tick, mask);
 		slept_out = flki_monotonic_ns() >= wake_at;
 		if ((error = flki_file_verify(&t->flk->file)) == -FLK_DAMAGED ||
 		    (error == -FLK_GONE && taker_is_strange(t)))

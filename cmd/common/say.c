@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 
 #include "flocklimit.h"
+#include "now.h"
 
 #define LINE 1200
 
@@ -143,6 +144,9 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	n = snprintf(room, PLACE_TEXT, "%s%llu of %u in use, %u ahead of you",
 		     p->paused || p->limit == 0 ? "paused, " : "", (unsigned long long)p->used,
 		     p->limit, p->ahead);
+	if (p->next_start_ns > now_ns() && n > 0 && n < PLACE_TEXT)
+		n += snprintf(room + n, PLACE_TEXT - (size_t)n, ", next start in %s",
+			      say_duration((double)(p->next_start_ns - now_ns()) / 1e9, since));
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
 		cut(command, 60);

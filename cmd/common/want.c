@@ -5,6 +5,7 @@
 
 #include "flocklimit.h"
 #include "option.h"
+#include "pace.h"
 #include "parse.h"
 #include "say.h"
 
@@ -108,6 +109,20 @@ want_parse(struct want *w, int c, const char *option, char *word)
 			return option_bad(option, word, "not a path");
 		w->file = word;
 		return OPTION_OK;
+	case WANT_RATE:
+		w->pacing |= FLK_RATE;
+		return pace_parse_rate(word, &w->pace) ? OPTION_OK
+						       : option_bad(option, word, PACE_RATE);
+	case WANT_STAGGER:
+		w->pacing |= FLK_STAGGER;
+		return pace_parse_stagger(word, &w->pace) ? OPTION_OK
+							  : option_bad(option, word, PACE_STAGGER);
+	case WANT_RAMP:
+		w->pacing |= FLK_RAMP;
+		return pace_parse_ramp(word, &w->pace) ? OPTION_OK
+						       : option_bad(option, word, PACE_RAMP);
+	case WANT_RAMP_IDLE:
+		return parse_time(option, word, &w->pace.ramp_idle_ns);
 	default:
 		return parse_value(w, c, option, word);
 	}
@@ -147,6 +162,18 @@ want_limiter(struct want *w, const char *program)
 		return env;
 	}
 	return program != NULL ? name_after(w, program) : NULL;
+}
+
+int
+want_set_pace(const struct want *w, struct flk *limiter)
+{
+	struct flk_pace now;
+
+	if (w->pacing == 0)
+		return 0;
+	flk_pace(limiter, &now);
+	return pace_is_so(&w->pace, &now, w->pacing) ? 0
+						     : flk_set_pace(limiter, &w->pace, w->pacing);
 }
 
 int

@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "pace.h"
+
 #define NEVER UINT64_MAX
 
 struct want {
@@ -26,15 +28,27 @@ struct want {
 	uint64_t run_timeout_ns; /* NEVER */
 	uint64_t kill_after_ns;  /* NEVER */
 	int signal;
+	struct flk_pace pace;
+	unsigned pacing; /* what of it was given */
 };
 
 #define WANT_DEFAULTS                                                                              \
 	{                                                                                          \
 		.weight = 1, .timeout_ns = NEVER, .run_timeout_ns = NEVER, .kill_after_ns = NEVER, \
-		.signal = SIGTERM                                                                  \
+		.signal = SIGTERM, .pace = {                                                       \
+			.ramp_idle_ns = PACE_IDLE_NS                                               \
+		}                                                                                  \
 	}
 
-enum { WANT_MODE = 512, WANT_NONBLOCK, WANT_MAX_QUEUE };
+enum {
+	WANT_MODE = 512,
+	WANT_NONBLOCK,
+	WANT_MAX_QUEUE,
+	WANT_RATE,
+	WANT_STAGGER,
+	WANT_RAMP,
+	WANT_RAMP_IDLE
+};
 
 #define WANT_SHORT "N:T:f:j:k:n:s:t:w:"
 
@@ -47,8 +61,12 @@ enum { WANT_MODE = 512, WANT_NONBLOCK, WANT_MAX_QUEUE };
 	{ "mode", required_argument, NULL, WANT_MODE }, \
 	{ "name", required_argument, NULL, 'N' }, \
 	{ "nonblock", no_argument, NULL, WANT_NONBLOCK }, \
+	{ "ramp", required_argument, NULL, WANT_RAMP }, \
+	{ "ramp-idle", required_argument, NULL, WANT_RAMP_IDLE }, \
+	{ "rate", required_argument, NULL, WANT_RATE }, \
 	{ "run-timeout", required_argument, NULL, 'T' }, \
 	{ "signal", required_argument, NULL, 's' }, \
+	{ "stagger", required_argument, NULL, WANT_STAGGER }, \
 	{ "timeout", required_argument, NULL, 't' }, \
 	{ "weight", required_argument, NULL, 'w' }
 /* clang-format on */
@@ -60,6 +78,9 @@ int want_parse(struct want *w, int c, const char *option, char *word);
 
 /* What -f, -N, $FLOCKLIMIT_NAME or else the program that is run make of it; NULL: nothing. */
 const char *want_limiter(struct want *w, const char *program);
+
+/* Tells the limiter of the pace, unless it is so already: 0, or a negative code. */
+int want_set_pace(const struct want *w, struct flk *limiter);
 
 /* Whether all of it goes together, as want_parse() does. */
 int want_check(const struct want *w);

@@ -308,6 +308,8 @@ run_map(struct all *a)
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,
 					       .role = FLK_WRAPPER },
+				     .pace = &w->pace,
+				     .pacing = w->pacing,
 				     .patience = w->timeout_ns == NEVER ? NULL : &patience,
 				     .in_order = a->o.order == IN_ORDER,
 				     .go_on = true,

@@ -1,0 +1,31 @@
+/*
+ * pace.h - how people write and read a pace.
+ */
+#ifndef PACE_H
+#define PACE_H
+
+#include <stdbool.h>
+
+#include "flocklimit.h"
+
+#define PACE_IDLE_NS (UINT64_C(60) * 1000000000) /* until a ramp begins anew, if it is not said */
+
+/* What to say of a word that is none. */
+#define PACE_RATE    "not a rate: use N/s, N/m, N/h, N/d or N/DUR, with :BURST, or off"
+#define PACE_STAGGER "not a duration: use a number with ms, s, m, h or d, or off"
+#define PACE_RAMP    "not a ramp: use FROM+STEP/DUR, say 1+1/30s, or off"
+
+/* Each leaves the other parts of the pace alone. */
+bool pace_parse_rate(const char *word, struct flk_pace *p);
+bool pace_parse_stagger(const char *word, struct flk_pace *p);
+bool pace_parse_ramp(const char *word, struct flk_pace *p);
+
+/* Whether those parts are the same already. */
+bool pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which);
+
+#define PACE_TEXT 160
+
+/* "rate 30/m, stagger 200 ms", or "". */
+const char *pace_text(const struct flk_pace *p, char room[PACE_TEXT]);
+
+#endif

@@ -1,0 +1,195 @@
+/*
+ * pace.c - when the next may start, not only how many.
+ *
+ * All of it is arithmetic over a few words of the header and the present time.
+ *
+ * rate	Starts are an interval apart on average, and up to `burst' may come at once.  `free_ns' is
+ *	when the bucket will be full again; a start is allowed when that is at most burst - 1
+ *	intervals ahead, and moves it on by one.
+ * stagger	No start is nearer than that to the last.
+ * ramp	The capacity begins with `from' and grows by `step' each period, up to the limit; anew when
+ *	nothing was held for ramp_idle_ns.
+ *
+ * A start is counted when its permit is granted, exactly once even if the one who grants is
+ * killed: `starting' has the ticket from before the commit until `paced' is what `next' was.
+ */
+#include "state.h"
+
+#include <errno.h>
+
+#define MOST_INTERVAL   (UINT64_MAX >> 16)
+#define BURST(rate)     ((rate) >> 48)
+#define INTERVAL(rate)  ((rate) & (UINT64_MAX >> 16))
+#define FROM(ramp)      ((ramp) >> 48)
+#define STEP(ramp)      ((ramp) >> 32 & 0xffff)
+#define PERIOD_NS(ramp) (((ramp)&UINT32_MAX) * UINT64_C(1000000))
+
+static uint64_t
+plus(uint64_t a, uint64_t b)
+{
+	return a + b >= a ? a + b : UINT64_MAX;
+}
+
+static bool
+is_paced(const struct header *h)
+{
+	return (h->rate | h->stagger_ns | h->ramp) != 0;
+}
+
+/* Nothing has been held for so long that a ramp begins anew. */
+static bool
+is_rested(const struct header *h, uint64_t now)
+{
+	if (h->holders.count > 0)
+		return false;
+	return h->paced.ramp_since_ns == 0 || now >= plus(h->idle_since_ns, h->ramp_idle_ns);
+}
+
+uint64_t
+flki_pace_capacity(const struct state *st)
+{
+	const struct header *h = st->h;
+	uint64_t steps, since = h->paced.ramp_since_ns;
+
+	if (h->ramp == 0)
+		return UINT64_MAX;
+	if (is_rested(h, st->now_ns) || st->now_ns < since || PERIOD_NS(h->ramp) == 0)
+		return FROM(h->ramp);
+	steps = (st->now_ns - since) / PERIOD_NS(h->ramp);
+	return steps > FLK_MAX_UNITS ? UINT64_MAX : FROM(h->ramp) + steps * STEP(h->ramp);
+}
+
+static uint64_t
+rate_allows(const struct header *h)
+{
+	uint64_t ahead, burst = BURST(h->rate);
+
+	if (h->rate == 0)
+		return 0;
+	ahead = INTERVAL(h->rate) * (burst > 0 ? burst - 1 : 0);
+	return h->paced.free_ns > ahead ? h->paced.free_ns - ahead : 0;
+}
+
+static uint64_t
+stagger_allows(const struct header *h)
+{
+	return h->stagger_ns != 0 && h->paced.last_ns != 0 ? plus(h->paced.last_ns, h->stagger_ns)
+							   : 0;
+}
+
+uint64_t
+flki_pace_start(const struct state *st)
+{
+	uint64_t rate = rate_allows(st->h), stagger = stagger_allows(st->h);
+
+	return rate > stagger ? rate : stagger;
+}
+
+uint64_t
+flki_pace_look(const struct state *st, const struct slot *first)
+{
+	const struct header *h = st->h;
+	uint64_t start = flki_pace_start(st), capacity = flki_pace_capacity(st), since, more;
+	uint64_t enough = h->override >= 0 ? (uint64_t)h->override : first->limit;
+
+	if (start > st->now_ns)
+		return start;
+	if (capacity >= enough || PERIOD_NS(h->ramp) == 0 || STEP(h->ramp) == 0)
+		return UINT64_MAX;
+	since = h->paced.ramp_since_ns;
+	if (st->now_ns < since)
+		return plus(since, PERIOD_NS(h->ramp));
+	more = (st->now_ns - since) / PERIOD_NS(h->ramp) + 1;
+	return plus(since, more * PERIOD_NS(h->ramp));
+}
+
+void
+flki_pace_tell(const struct header *h, struct flk_pace *p)
+{
+	uint64_t rate = __atomic_load_n(&h->rate, __ATOMIC_RELAXED);
+	uint64_t ramp = __atomic_load_n(&h->ramp, __ATOMIC_RELAXED);
+
+	*p = (struct flk_pace){ .interval_ns = INTERVAL(rate),
+				.burst = (uint32_t)BURST(rate),
+				.stagger_ns = __atomic_load_n(&h->stagger_ns, __ATOMIC_RELAXED),
+				.ramp_from = (uint32_t)FROM(ramp),
+				.ramp_step = (uint32_t)STEP(ramp),
+				.ramp_period_ns = PERIOD_NS(ramp),
+				.ramp_idle_ns =
+				    __atomic_load_n(&h->ramp_idle_ns, __ATOMIC_RELAXED) };
+}
+
+int
+flki_pace_check(const struct flk_pace *p, unsigned which)
+{
+	uint64_t ms = p->ramp_period_ns / 1000000;
+
+	if ((which & FLK_RATE) && p->interval_ns != 0 &&
+	    (p->interval_ns > MOST_INTERVAL || p->burst < 1 || p->burst > 65535))
+		return -EINVAL;
+	if ((which & FLK_RAMP) && p->ramp_from != 0 &&
+	    (p->ramp_from > 65535 || p->ramp_step > 65535 || p->ramp_step < 1 || ms < 1 ||
+	     ms > UINT32_MAX))
+		return -EINVAL;
+	return which == 0 || which > (FLK_RATE | FLK_STAGGER | FLK_RAMP) ? -EINVAL : 0;
+}
+
+void
+flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
+{
+	struct header *h = st->h;
+
+	if (which & FLK_RATE)
+		h->rate = p->interval_ns != 0 ? (uint64_t)p->burst << 48 | p->interval_ns : 0;
+	if (which & FLK_STAGGER)
+		h->stagger_ns = p->stagger_ns;
+	if (which & FLK_RAMP) {
+		h->ramp_idle_ns = p->ramp_idle_ns;
+		h->paced.ramp_since_ns = st->now_ns;
+		h->ramp = p->ramp_from != 0
+			      ? (uint64_t)p->ramp_from << 48 | (uint64_t)p->ramp_step << 32 |
+				    p->ramp_period_ns / 1000000
+			      : 0;
+	}
+}
+
+void
+flki_pace_begin(struct state *st, uint64_t ticket)
+{
+	struct header *h = st->h;
+	struct paced *next = &h->next;
+
+	if (!is_paced(h))
+		return;
+	*next = h->paced;
+	next->last_ns = st->now_ns;
+	if (h->rate != 0)
+		next->free_ns = plus(next->free_ns > st->now_ns ? next->free_ns : st->now_ns,
+				     INTERVAL(h->rate));
+	if (h->ramp != 0 && is_rested(h, st->now_ns))
+		next->ramp_since_ns = st->now_ns;
+	__atomic_store_n(&h->starting, ticket, __ATOMIC_RELEASE);
+}
+
+void
+flki_pace_end(struct state *st)
+{
+	if (!is_paced(st->h))
+		return;
+	st->h->paced = st->h->next;
+	__atomic_store_n(&st->h->starting, 0, __ATOMIC_RELEASE);
+}
+
+void
+flki_pace_repair(struct state *st)
+{
+	uint64_t ticket = st->h->starting;
+	uint32_t i;
+
+	if (ticket == 0)
+		return;
+	for (i = 0; i < st->n; i++)
+		if (atomic_load(&st->slots[i].state) == HELD && st->slots[i].ticket == ticket)
+			st->h->paced = st->h->next;
+	__atomic_store_n(&st->h->starting, 0, __ATOMIC_RELEASE);
+}

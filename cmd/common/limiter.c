@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pace.h"
 #include "say.h"
 
 int
@@ -78,4 +79,16 @@ limiter_name(const struct want *w, char name[LIMITER_NAME])
 	if ((size_t)snprintf(name + n, LIMITER_NAME - n, "%s", w->file) >= LIMITER_NAME - n)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+int
+limiter_set_pace(const struct want *w, struct flk *limiter)
+{
+	struct flk_pace now;
+
+	if (w->pacing == 0)
+		return 0;
+	flk_pace(limiter, &now);
+	return pace_is_so(&w->pace, &now, w->pacing) ? 0
+						     : flk_set_pace(limiter, &w->pace, w->pacing);
 }

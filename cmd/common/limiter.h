@@ -14,6 +14,9 @@
 /* What flk_attach() is to be given, also by a command further down, in another directory. */
 int limiter_name(const struct want *w, char name[LIMITER_NAME]);
 
+/* Tells the limiter of the pace, unless it is so already: 0, or a negative code. */
+int limiter_set_pace(const struct want *w, struct flk *limiter);
+
 /*
  * What to say of a limiter's file is known by its path; what to do about it, by the code.
  * f may be NULL.  Returns the status to exit with.

@@ -165,18 +165,6 @@ want_limiter(struct want *w, const char *program)
 }
 
 int
-want_set_pace(const struct want *w, struct flk *limiter)
-{
-	struct flk_pace now;
-
-	if (w->pacing == 0)
-		return 0;
-	flk_pace(limiter, &now);
-	return pace_is_so(&w->pace, &now, w->pacing) ? 0
-						     : flk_set_pace(limiter, &w->pace, w->pacing);
-}
-
-int
 want_check(const struct want *w)
 {
 	if (w->limit == 0 || w->weight <= w->limit)

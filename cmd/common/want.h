@@ -79,9 +79,6 @@ int want_parse(struct want *w, int c, const char *option, char *word);
 /* What -f, -N, $FLOCKLIMIT_NAME or else the program that is run make of it; NULL: nothing. */
 const char *want_limiter(struct want *w, const char *program);
 
-/* Tells the limiter of the pace, unless it is so already: 0, or a negative code. */
-int want_set_pace(const struct want *w, struct flk *limiter);
-
 /* Whether all of it goes together, as want_parse() does. */
 int want_check(const struct want *w);
 

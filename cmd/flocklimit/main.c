@@ -44,7 +44,7 @@ open_limiter(struct job *j)
 		j->o.want.limit = cpus(j->o.want.percent);
 	else if (j->o.want.limit == 0 && flk_declared(j->limiter) == 0)
 		j->o.want.limit = cpus(100);
-	if ((error = want_set_pace(&j->o.want, j->limiter)) != 0)
+	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
 		return error;
 	return flk_taker_new(&j->taker, j->limiter);
 }

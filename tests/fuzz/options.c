@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pace.h"
 #include "place.h"
 
 /* What --help and --version print goes nowhere. */
@@ -43,6 +44,13 @@ say(const char *limiter, const char *format, ...)
 	said++;
 }
 
+const char *
+say_duration(double s, char room[32])
+{
+	snprintf(room, 32, "%g s", s);
+	return room;
+}
+
 static void
 set(const char *name, const char *value)
 {
@@ -55,6 +63,8 @@ set(const char *name, const char *value)
 static void
 check_result(const struct options *o, char **argv, bool name_given)
 {
+	char text[PACE_TEXT];
+
 	require(o->want.weight >= 1 && o->want.weight <= FLK_MAX_UNITS);
 	require(o->want.limit == 0 || o->want.weight <= o->want.limit);
 	require(o->want.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
@@ -65,6 +75,8 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require((o->command == NULL) == (o->hold_for != 0));
 	require(o->want.limiter != NULL && *o->want.limiter != '\0');
 	require(o->command == NULL || o->command[0] != NULL);
+	require((o->want.pacing & ~7u) == 0 && o->want.pace.burst <= 65535);
+	require(*pace_text(&o->want.pace, text) != '\0' || o->want.pace.ramp_from == 0);
 	require(o->want.run_timeout_ns != 0 && o->want.kill_after_ns != 0);
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);

@@ -195,6 +195,13 @@ int flk_guard(struct flk_taker *taker, int *fd);
  */
 int flk_entrust(struct flk_taker *taker);
 
+/*
+ * One descriptor for several permits, which may be taken when it was inherited long ago: opened
+ * first (close-on-exec, the caller's own; or a negative code), and each permit tied to it.
+ */
+int flk_guard_open(struct flk *limiter);
+int flk_guard_by(struct flk_taker *taker, int fd);
+
 /* True while the permit with this ticket is held in this slot (see flk_slot). */
 bool flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit);
 uint32_t flk_slot(const struct flk_taker *taker);

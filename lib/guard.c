@@ -33,17 +33,42 @@ flki_reopen(const struct flk *f)
 	return fd == -1 ? -errno : fd; /* cppcheck-suppress resourceLeak ; it is returned */
 }
 
-int
-flk_guard(struct flk_taker *t, int *fd)
+static int
+lock_byte(struct flk_taker *t)
 {
-	struct flk *f = t->flk;
-	struct flock lock;
-	int ms;
+	struct flock lock = byte_lock(F_WRLCK, t->slot);
+	int ms, error;
 
+	/* Only one who waits for an orphan's end can have it, and only for an instant. */
+	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
+		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
+			error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+			flki_guard_drop(t);
+			return error;
+		}
+		usleep(1000);
+	}
+	return 0;
+}
+
+static int
+may_guard(const struct flk_taker *t)
+{
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->slot == NIL || atomic_load(&taker_slot(t)->state) != HELD)
 		return -FLK_NOPERMIT;
+	return 0;
+}
+
+int
+flk_guard(struct flk_taker *t, int *fd)
+{
+	struct flk *f = t->flk;
+	int error = may_guard(t);
+
+	if (error != 0)
+		return error;
 	if (t->guard_fd == -1) {
 		bool taken = atomic_exchange(&f->guard_taken, true);
 		int own = taken ? flki_reopen(f) : f->file.fd;
@@ -51,18 +76,27 @@ flk_guard(struct flk_taker *t, int *fd)
 			return own;
 		t->guard_fd = own;
 	}
-	lock = byte_lock(F_WRLCK, t->slot);
-	/* Only one who waits for an orphan's end can have it, and only for an instant. */
-	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
-		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
-			int error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
-			flki_guard_drop(t);
-			return error;
-		}
-		usleep(1000);
-	}
 	*fd = t->guard_fd;
-	return 0;
+	return lock_byte(t);
+}
+
+int
+flk_guard_open(struct flk *f)
+{
+	return flki_reopen(f);
+}
+
+int
+flk_guard_by(struct flk_taker *t, int fd)
+{
+	int error = may_guard(t);
+
+	if (error != 0)
+		return error;
+	flki_guard_drop(t);
+	t->guard_fd = fd;
+	t->guard_lent = true;
+	return lock_byte(t);
 }
 
 int
@@ -92,9 +126,10 @@ flki_guard_drop(struct flk_taker *t)
 	lock = byte_lock(F_UNLCK, t->slot);
 	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
 	/* What an earlier command left behind may have it open: it is for one guard only. */
-	if (t->guard_fd != t->flk->file.fd)
+	if (t->guard_fd != t->flk->file.fd && !t->guard_lent)
 		close(t->guard_fd);
 	t->guard_fd = -1;
+	t->guard_lent = false;
 }
 
 /*

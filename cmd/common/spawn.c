@@ -82,6 +82,7 @@ heritage_save(struct heritage *h)
 	if (h->chld_ignored)
 		signal(SIGCHLD, SIG_DFL);
 	h->files.rlim_cur = 0;
+	h->also[0] = h->also[1] = h->also[2] = -1;
 	h->guard_fd = h->fds[0] = h->fds[1] = h->fds[2] = -1;
 }
 
@@ -152,6 +153,9 @@ become(char **argv, char **envp, const struct heritage *h)
 {
 	int fd = h->guard_fd, i;
 
+	for (i = 0; i < 3; i++)
+		if (h->also[i] != -1 && fcntl(h->also[i], F_SETFD, 0) == -1)
+			return errno;
 	if (h->files.rlim_cur != 0)
 		setrlimit(RLIMIT_NOFILE, &h->files);
 	for (i = 0; i < 3; i++)

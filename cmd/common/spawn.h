@@ -16,6 +16,7 @@ struct heritage {
 	bool chld_ignored;    /* we need it */
 	int guard_fd;         /* to inherit, at a high number; -1: nothing */
 	struct rlimit files;  /* we may have more */
+	int also[3];          /* to inherit as they are; -1: nothing */
 	int fds[3];           /* to have as 0, 1 and 2; -1: as we have them */
 };
 

@@ -128,14 +128,31 @@ make_environment(const struct job *j)
 	return environment_make(j->path, &j->permit, j->joined ? NULL : link);
 }
 
+/* Under a permit that is joined, too: that one pays for the job that needs no token. */
+static struct jobserver *
+open_jobserver(struct job *j)
+{
+	struct flk_request want = { .weight = j->o.want.weight,
+				    .limit = j->permit.limit,
+				    .role = FLK_WRAPPER };
+
+	return jobserver_open(j->limiter, j->o.want.limiter, &want,
+			      j->permit.limit / j->o.want.weight, j->o.style, j->o.command[0],
+			      &j->heritage);
+}
+
 static int
 run_command(struct job *j)
 {
-	char **envp = make_environment(j);
+	struct jobserver *server = NULL;
 	int error = 0, status;
+	char **envp;
 	pid_t pid;
 
 	j->ended = FLK_UNKNOWN;
+	if (j->o.jobserver && (server = open_jobserver(j)) == NULL)
+		return FAILED;
+	envp = make_environment(j);
 	if (envp == NULL) {
 		say(j->o.want.limiter, "no memory for the environment");
 		return FAILED;
@@ -153,7 +170,8 @@ run_command(struct job *j)
 		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
-	status = run(&j->o, pid, &j->ended);
+	status = run(&j->o, pid, server, &j->ended);
+	jobserver_close(server);
 	free(envp);
 	return error != 0 ? cannot_run(j->o.want.limiter, j->o.command[0], error) : status;
 }

@@ -10,7 +10,7 @@
 #include "parse.h"
 #include "say.h"
 
-enum { OPT_NESTED = 256, OPT_HOLD_FOR };
+enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER };
 
 static const char short_options[] = "+:E:FVc:hoqv" WANT_SHORT;
 
@@ -21,6 +21,7 @@ static const struct option long_options[] = {
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "hold-for", required_argument, NULL, OPT_HOLD_FOR },
+	{ "jobserver", optional_argument, NULL, OPT_JOBSERVER },
 	{ "nested", required_argument, NULL, OPT_NESTED },
 	{ "no-fork", no_argument, NULL, 'F' },
 	{ "quiet", no_argument, NULL, 'q' },
@@ -53,6 +54,7 @@ static const char help[] =
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
     "  -o, --close            do not let COMMAND inherit the lock descriptor\n"
     "      --nested=join|queue   under a permit of this limiter: run at once (default), or queue\n"
+    "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver of permits\n"
     "      --hold-for PID     take the permit for process PID, print the ticket, and return\n"
     "  -v, --verbose          say how long it waited, and for whom\n"
     "  -q, --quiet            no status line, and no line when there was no permit\n"
@@ -78,6 +80,14 @@ parse_one(struct options *o, int c, const char *option, char *word)
 		o->queue_nested = strcmp(word, "queue") == 0;
 		if (!o->queue_nested && strcmp(word, "join") != 0)
 			return option_bad(option, word, "use join or queue");
+		return OPTION_OK;
+	case OPT_JOBSERVER:
+		o->jobserver = true;
+		o->style = word == NULL                ? JOBSERVER_BEST
+			   : strcmp(word, "pipe") == 0 ? JOBSERVER_PIPE
+						       : JOBSERVER_FIFO;
+		if (word != NULL && strcmp(word, "pipe") != 0 && strcmp(word, "fifo") != 0)
+			return option_bad(option, word, "use fifo or pipe");
 		return OPTION_OK;
 	case OPT_HOLD_FOR:
 		if (!parse_number(word, 1, INT32_MAX, &v))
@@ -144,6 +154,12 @@ check_together(const struct options *o)
 	if (o->no_fork && o->want.run_timeout_ns != NEVER) {
 		say(NULL, "--no-fork leaves nobody to end the command: use it without "
 			  "--run-timeout");
+		return OPTION_BAD;
+	}
+	if (o->jobserver && (o->no_fork || o->close_fd || o->hold_for != 0)) {
+		say(NULL,
+		    "--jobserver needs flocklimit to stay: use it without --no-fork, --close and "
+		    "--hold-for");
 		return OPTION_BAD;
 	}
 	if (o->hold_for != 0 && (o->no_fork || o->close_fd || o->want.run_timeout_ns != NEVER)) {

@@ -7,12 +7,15 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "jobserver.h"
 #include "want.h"
 
 struct options {
 	struct want want;
 	const char *line; /* -c */
 	int conflict_exit;
+	bool jobserver;
+	enum jobserver_style style;
 	bool no_fork, close_fd, queue_nested, verbose, quiet;
 	pid_t hold_for; /* 0: a command is run */
 	char *shell_argv[4];

@@ -182,7 +182,7 @@ exit_status(const struct running *r, int status)
 }
 
 int
-run(const struct options *o, pid_t command, int *ended)
+run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
 	siginfo_t info;
@@ -190,11 +190,15 @@ run(const struct options *o, pid_t command, int *ended)
 
 	if (o->want.run_timeout_ns != NEVER)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
+	if (j != NULL)
+		jobserver_look(j);
 	for (;;) {
 		if (next_signal(r.deadline, &info) == 0) {
 			end_it(&r);
 			continue;
 		}
+		if (j != NULL && jobserver_hears(j, &info))
+			continue;
 		/* Its end first: nothing may be sent to a process that is no more. */
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
 			if (!WIFSTOPPED(status)) {

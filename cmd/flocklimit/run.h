@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+struct jobserver;
 struct options;
 
 /*
@@ -13,6 +14,7 @@ struct options;
  * Every signal is blocked.  Returns the exit status that flocklimit shall have;
  * *ended is what flk_ended() is to be told.
  */
-int run(const struct options *o, pid_t command, int *ended);
+
+int run(const struct options *o, pid_t command, struct jobserver *j, int *ended);
 
 #endif

@@ -114,7 +114,8 @@ uint32_t flk_declared(const struct flk *limiter);
 
 enum flk_role {
 	FLK_WORKER,  /* the process that holds does the work */
-	FLK_WRAPPER, /* its child does */
+	FLK_WRAPPER, /* its child does, and gets the signals that the wrapper gets */
+	FLK_CREW,    /* one of its children does: see flk_working() */
 	FLK_KEEPER,  /* it holds for another process, and releases at a SIGTERM */
 	FLK_CARRIED  /* there is no taker any more: see flk_entrust() */
 };
@@ -166,6 +167,9 @@ int flk_leave(struct flk_taker *taker);
 /* Gives back the whole permit, or some units of it. */
 int flk_release(struct flk_taker *taker);
 int flk_release_units(struct flk_taker *taker, uint32_t units);
+
+/* The process that works under the permit, when it is not the taker itself: for operators. */
+int flk_working(struct flk_taker *taker, pid_t pid);
 
 /* How the work under the permit ended, as wait(2) has it: for the history. */
 int flk_ended(struct flk_taker *taker, int status);
@@ -269,6 +273,7 @@ struct flk_entry {
 	uint64_t ticket;
 	uint32_t weight, limit, seat, slot;
 	uint32_t pid, uid; /* as that taker saw itself; for people, never to decide by */
+	uint32_t worker;   /* whom flk_working() told of; 0: nobody */
 	double since_s;    /* how long it has held or waited */
 	uint64_t since_ns; /* since when: CLOCK_MONOTONIC */
 	bool holds, orphan;

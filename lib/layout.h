@@ -91,9 +91,10 @@ struct slot {
 	uint32_t pid, uid; /* for people */
 	uint32_t orphan;   /* the owner is dead and its guard is not: for people */
 	char command[FLK_COMMAND];
-	int32_t status;          /* of the command that ran under the permit; UNKNOWN: not said */
-	uint32_t by_pid, by_uid; /* OUT: who took it out of the line; for people */
-	uint32_t role;           /* enum flk_role; its high byte is 0: see make.c */
+	int32_t status; /* of the command that ran under the permit; UNKNOWN: not said */
+	uint32_t by_pid,
+	    by_uid;    /* OUT: who took it out of the line; HELD: by_pid works; for people */
+	uint32_t role; /* enum flk_role; its high byte is 0: see make.c */
 };
 
 /* Written under the lock; read without it, so every word is stored and loaded as an atomic. */

@@ -19,6 +19,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .seat = s->seat,
 				 .slot = s == &st->nowhere ? NIL : (uint32_t)(s - st->slots),
 				 .pid = s->pid,
+				 .worker = holds ? s->by_pid : 0,
 				 .uid = s->uid,
 				 .since_s = (double)(int64_t)(st->now_ns - s->since_ns) / 1e9,
 				 .since_ns = s->since_ns,

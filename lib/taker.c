@@ -273,6 +273,17 @@ flk_forget(struct flk_taker *t)
 }
 
 int
+flk_working(struct flk_taker *t, pid_t pid)
+{
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
+		return -FLK_NOPERMIT;
+	__atomic_store_n(&taker_slot(t)->by_pid, (uint32_t)pid, __ATOMIC_RELAXED);
+	return 0;
+}
+
+int
 flk_ended(struct flk_taker *t, int status)
 {
 	int error = check_held(t, 0);

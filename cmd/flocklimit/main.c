@@ -134,7 +134,7 @@ open_jobserver(struct job *j)
 {
 	struct flk_request want = { .weight = j->o.want.weight,
 				    .limit = j->permit.limit,
-				    .role = FLK_WRAPPER };
+				    .role = FLK_CREW };
 
 	return jobserver_open(j->limiter, j->o.want.limiter, &want,
 			      j->permit.limit / j->o.want.weight, j->o.style, j->o.command[0],
@@ -170,6 +170,8 @@ run_command(struct job *j)
 		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
 		return FAILED;
 	}
+	if (!j->joined)
+		flk_working(j->taker, pid);
 	status = run(&j->o, pid, server, &j->ended);
 	jobserver_close(server);
 	free(envp);

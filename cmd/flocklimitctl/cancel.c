@@ -132,6 +132,8 @@ signal_holder(struct flk *f, const struct flk_entry *e, int sig)
 
 	if (e->orphan)
 		return signal_heirs(f, e, sig);
+	if (e->role == FLK_CREW)
+		return signal_process(f, e, (pid_t)e->worker, sig);
 	return signal_process(f, e, command ? process_child((pid_t)e->pid) : (pid_t)e->pid, sig);
 }
 

@@ -107,12 +107,18 @@ outlived(const struct flk_entry *e)
 pid_t
 crowd_command(const struct crowd *crowd, const struct flk_entry *e)
 {
+	const struct process *told;
 	size_t i;
 
 	if (e->role == FLK_KEEPER || !e->holds || outlived(e))
 		return 0;
-	if (e->role != FLK_WRAPPER)
+	if (e->role != FLK_WRAPPER && e->role != FLK_CREW)
 		return (pid_t)e->pid;
+	told = find(crowd, (pid_t)e->worker);
+	if (told != NULL && told->parent == (pid_t)e->pid)
+		return told->pid;
+	if (e->role == FLK_CREW)
+		return 0;
 	for (i = 0; crowd != NULL && i < crowd->n; i++)
 		if (crowd->process[i].parent == (pid_t)e->pid && crowd->process[i].state != 'Z')
 			return crowd->process[i].pid;

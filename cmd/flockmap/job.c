@@ -141,7 +141,7 @@ follow(struct run *r, struct job *j, const struct options *o)
 }
 
 static int
-try_once(struct job *j, const struct place *p, char **envp, int guard)
+try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **envp, int guard)
 {
 	struct running noted;
 	struct run r;
@@ -154,6 +154,8 @@ try_once(struct job *j, const struct place *p, char **envp, int guard)
 	if (error == 0)
 		error = start(&r, j, p, envp, guard);
 	if (error == 0) {
+		if (taker != NULL)
+			flk_working(taker, r.pid);
 		conduct_add(&noted, r.fd[END].fd);
 		follow(&r, j, p->o);
 		conduct_remove(&noted);
@@ -204,7 +206,7 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	if (j->argv == NULL || envp == NULL)
 		error = -ENOMEM;
 	while (error == 0) {
-		error = try_once(j, p, envp, guard);
+		error = try_once(j, p, taker, envp, guard);
 		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 ||
 		    tries++ == p->o->retries || conduct_is_ending())
 			break;

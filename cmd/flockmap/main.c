@@ -307,7 +307,7 @@ run_map(struct all *a)
 						   w->percent != 0 ? cpus(w->percent) : w->limit,
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,
-					       .role = FLK_WRAPPER },
+					       .role = FLK_CREW },
 				     .pace = &w->pace,
 				     .pacing = w->pacing,
 				     .patience = w->timeout_ns == NEVER ? NULL : &patience,

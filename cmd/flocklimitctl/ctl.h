@@ -25,6 +25,7 @@ struct ctl {
 	bool even_damaged;   /* the verb opens what is damaged, too */
 	bool quiet;          /* for_each() says nothing: the screen is curses' */
 	uint64_t timeout_ns; /* NEVER */
+	uint64_t ramp_idle_ns;
 	uint64_t last;       /* -n of log: so many events; 0: not given */
 	int signal;          /* 0: not given */
 	const char *output;  /* -o; NULL: stdout */
@@ -35,6 +36,9 @@ int list(const struct ctl *c);
 int show(const struct ctl *c);
 int top(const struct ctl *c);
 int limit(const struct ctl *c);
+int rate(const struct ctl *c);
+int stagger(const struct ctl *c);
+int ramp(const struct ctl *c);
 int pause_it(const struct ctl *c);
 int resume_it(const struct ctl *c);
 int close_it(const struct ctl *c);

@@ -27,6 +27,7 @@ event_name(uint32_t kind)
 		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
 		[FLK_EV_CLOSED] = "closed",     [FLK_EV_REOPENED] = "opened",
 		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
+		[FLK_EV_PACED] = "pace",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]

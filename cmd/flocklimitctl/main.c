@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "pace.h"
 #include "parse.h"
 #include "say.h"
 
@@ -22,14 +23,15 @@ struct verb {
 	const char *options; /* those that mean something to it, beside f and h */
 };
 
-/* Capitals stand for long options: J json, R raw, F follow, X text, I idle, P repair. */
+/* Capitals stand for long options: J json, R raw, F follow, X text, I idle, P repair, D ramp-idle. */
 static const struct verb verbs[] = {
 	{ "list", list, "JR" },    { "show", show, "JR" },     { "top", top, "" },
 	{ "limit", limit, "" },    { "pause", pause_it, "" },  { "resume", resume_it, "" },
 	{ "close", close_it, "" }, { "open", open_it, "" },    { "wait", wait_for, "t" },
 	{ "cancel", cancel, "s" }, { "release", release, "" }, { "log", log_of, "JRFn" },
 	{ "gantt", gantt, "Xo" },  { "stats", stats, "JR" },   { "check", check, "JP" },
-	{ "rm", remove_it, "I" },
+	{ "rm", remove_it, "I" },  { "rate", rate, "" },       { "stagger", stagger, "" },
+	{ "ramp", ramp, "D" },
 };
 
 static const char help[] =
@@ -40,6 +42,9 @@ static const char help[] =
     "  show NAME             who holds, who waits and for how long, and why\n"
     "  top [NAME]            the same, live\n"
     "  limit NAME N|N%|auto  override every -n, until auto; 0 lets nothing start\n"
+    "  rate NAME N/DUR[:BURST]|off     at most so many starts per time\n"
+    "  stagger NAME DUR|off  at least so long between two starts\n"
+    "  ramp NAME FROM+STEP/DUR|off     begin with FROM units, and STEP more each DUR\n"
     "  pause, resume NAME... nothing new starts; go on\n"
     "  close, open NAME...   turn waiters and newcomers away; admit again\n"
     "  wait NAME             until everything that is there now is done\n"
@@ -62,19 +67,28 @@ static const char help[] =
     "  -o, --output FILE     gantt: into FILE\n"
     "      --repair          check: rebuild what is damaged\n"
     "      --idle            rm: all that nobody uses\n"
+    "      --ramp-idle DUR   ramp: anew after nothing was held for DUR (1m)\n"
     "  -h, --help            this text\n"
     "  -V, --version         the version\n"
     "\n"
     "Exit status: 0 done; 1 no (not idle, not found, check failed); 125 flocklimitctl failed.\n";
 
 static const struct option long_options[] = {
-	{ "file", required_argument, NULL, 'f' },   { "follow", no_argument, NULL, 'F' },
-	{ "help", no_argument, NULL, 'h' },         { "idle", no_argument, NULL, 'I' },
-	{ "json", no_argument, NULL, 'J' },         { "lines", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' }, { "raw", no_argument, NULL, 'R' },
-	{ "repair", no_argument, NULL, 'P' },       { "signal", required_argument, NULL, 's' },
-	{ "text", no_argument, NULL, 'X' },         { "timeout", required_argument, NULL, 't' },
-	{ "version", no_argument, NULL, 'V' },      { NULL, 0, NULL, 0 },
+	{ "file", required_argument, NULL, 'f' },
+	{ "follow", no_argument, NULL, 'F' },
+	{ "help", no_argument, NULL, 'h' },
+	{ "idle", no_argument, NULL, 'I' },
+	{ "json", no_argument, NULL, 'J' },
+	{ "lines", required_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' },
+	{ "ramp-idle", required_argument, NULL, 'D' },
+	{ "raw", no_argument, NULL, 'R' },
+	{ "repair", no_argument, NULL, 'P' },
+	{ "signal", required_argument, NULL, 's' },
+	{ "text", no_argument, NULL, 'X' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
 };
 
 static const struct verb *
@@ -162,6 +176,11 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'f':
 		c->file[c->files++] = value;
 		return -1;
+	case 'D':
+		if (parse_duration(value, &c->ramp_idle_ns))
+			return -1;
+		return bad("--ramp-idle", value,
+			   "not a duration: a decimal number with ms, s (default), m, h or d");
 	case 'F':
 		c->follow = true;
 		return -1;
@@ -311,7 +330,7 @@ on_bus(int sig)
 int
 main(int argc, char **argv)
 {
-	struct ctl c = { .timeout_ns = NEVER, .last = NEVER };
+	struct ctl c = { .timeout_ns = NEVER, .ramp_idle_ns = PACE_IDLE_NS, .last = NEVER };
 	const struct verb *verb = NULL;
 	int status;
 

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "json.h"
+#include "now.h"
+#include "pace.h"
 #include "process.h"
 #include "say.h"
 #include "text.h"
@@ -45,6 +47,7 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 {
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
 	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
+	char pace[PACE_TEXT], span_room[32];
 	int n;
 
 	*text = '\0';
@@ -59,6 +62,10 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		snprintf(text, size,
 			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
 			 head->pid);
+	else if (s->next_start_ns > now_ns() && !s->paused)
+		snprintf(text, size, "waits for its time: next start in %s (%s)",
+			 say_duration((double)(s->next_start_ns - now_ns()) / 1e9, span_room),
+			 pace_text(&s->pace, pace));
 	else if (s->paused)
 		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
 	else if (s->override == 0)
@@ -172,7 +179,7 @@ print_line(const struct view *v)
 static void
 print_head(const char *name, const char *path, const struct flk_snapshot *s)
 {
-	char from[80] = "";
+	char from[80] = "", pace[PACE_TEXT];
 
 	if (s->override != FLK_AUTO)
 		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
@@ -181,6 +188,8 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
 	       s->limit, from, s->waiters);
 	printf("file: %s\n", path);
+	if (*pace_text(&s->pace, pace) != '\0')
+		printf("pace: %s\n", pace);
 	if (s->withheld > 0)
 		printf("withheld: %u units\n", s->withheld);
 }
@@ -266,6 +275,28 @@ json_line(const struct view *v)
 	return line;
 }
 
+/* null where there is none of it. */
+static json_t *
+json_pace(const struct flk_pace *p)
+{
+	json_t *o = json_object(), *ramp_of = json_null();
+
+	if (p->ramp_from != 0) {
+		ramp_of = json_object();
+		json_put(ramp_of, "from", json_integer(p->ramp_from));
+		json_put(ramp_of, "step", json_integer(p->ramp_step));
+		json_put(ramp_of, "period_s", json_seconds((double)p->ramp_period_ns / 1e9));
+		json_put(ramp_of, "idle_s", json_seconds((double)p->ramp_idle_ns / 1e9));
+	}
+	json_put(o, "interval_s",
+		 p->interval_ns != 0 ? json_seconds((double)p->interval_ns / 1e9) : json_null());
+	json_put(o, "burst", p->interval_ns != 0 ? json_integer(p->burst) : json_null());
+	json_put(o, "stagger_s",
+		 p->stagger_ns != 0 ? json_seconds((double)p->stagger_ns / 1e9) : json_null());
+	json_put(o, "ramp", ramp_of);
+	return o;
+}
+
 static void
 print_json(const struct view *v)
 {
@@ -281,6 +312,11 @@ print_json(const struct view *v)
 	json_put(o, "path", json_text(flk_path(v->f)));
 	json_limiter(o, s);
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
+	json_put(o, "pace", json_pace(&s->pace));
+	json_put(o, "next_start_in_s",
+		 s->next_start_ns > now_ns()
+		     ? json_seconds((double)(s->next_start_ns - now_ns()) / 1e9)
+		     : json_null());
 	json_put(o, "holders", holders);
 	json_put(o, "waiters", json_line(v));
 	json_put(o, "totals", json_totals(s));

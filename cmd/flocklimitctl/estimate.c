@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "now.h"
+
 struct end {
 	double at_s;
 	uint32_t weight;
@@ -30,6 +32,15 @@ by_time(const void *a, const void *b)
 	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
+/* From one start to the next, at least. */
+static double
+distance_s(const struct flk_pace *p)
+{
+	uint64_t ns = p->interval_ns > p->stagger_ns ? p->interval_ns : p->stagger_ns;
+
+	return (double)ns / 1e9;
+}
+
 /*
  * Ends come out of the array in the order of time: those of the holders are sorted, and each new
  * one lies after all before it, because all last equally long.
@@ -38,6 +49,8 @@ void
 estimate(const struct flk_snapshot *s, double *wait_s)
 {
 	double average = average_s(&s->held), now = 0;
+	double start =
+	    s->next_start_ns > now_ns() ? (double)(s->next_start_ns - now_ns()) / 1e9 : 0;
 	uint32_t i, next = 0, n = s->holders;
 	uint64_t used = s->used, most = s->limit;
 	struct end *end = calloc((size_t)s->holders + s->waiters + 1, sizeof(*end));
@@ -57,6 +70,8 @@ estimate(const struct flk_snapshot *s, double *wait_s)
 			now = end[next].at_s > now ? end[next].at_s : now;
 			used -= end[next++].weight;
 		}
+		now = now > start ? now : start;
+		start = now + distance_s(&s->pace);
 		wait_s[i] = known ? now : -1;
 		if (known)
 			end[n++] = (struct end){ .at_s = now + average, .weight = weight };

@@ -49,6 +49,15 @@ _flocklimit_value() {
 	--signal | -s)
 		_flocklimit_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
 		;;
+	--stagger | --ramp-idle)
+		_flocklimit_words -W '100ms 1s 10s 1m 10m 1h 1d off'
+		;;
+	--rate)
+		_flocklimit_words -W '1/s 10/s 30/m 60/m 100/h off'
+		;;
+	--ramp)
+		_flocklimit_words -W '1+1/1s 1+1/30s 1+1/1m off'
+		;;
 	--nested)
 		_flocklimit_words -W 'join queue'
 		;;
@@ -100,8 +109,8 @@ _flocklimit() {
 
 	valued='--name --file --mode --limit --weight --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
-		--nested --hold-for'
-	plain='--nonblock --no-fork --close --verbose --quiet --help --version'
+		--nested --hold-for --rate --stagger --ramp --ramp-idle'
+	plain='--jobserver --nonblock --no-fork --close --verbose --quiet --help --version'
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

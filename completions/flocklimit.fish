@@ -18,6 +18,7 @@ function __flocklimit_rest
     argparse -s N/name= f/file= mode= n/limit= j= w/weight= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= c/command= F/no-fork o/close nested= hold-for= \
+        rate= stagger= ramp= ramp-idle= "jobserver=?" \
         v/verbose q/quiet h/help V/version -- $words 2>/dev/null
     or return 1
     set -q _flag_c; and return 1
@@ -52,6 +53,11 @@ complete -c flocklimit -n __flocklimit_options -s k -l kill-after -x -d 'And wit
 complete -c flocklimit -n __flocklimit_options -s c -l command -x -a '(__fish_complete_command)' -d 'Run a line with the shell'
 complete -c flocklimit -n __flocklimit_options -s F -l no-fork -d 'Exec the command instead of waiting for it'
 complete -c flocklimit -n __flocklimit_options -s o -l close -d 'Do not let the command inherit the lock descriptor'
+complete -c flocklimit -n __flocklimit_options -l rate -x -a '1/s 10/s 30/m 60/m 100/h off' -d 'At most so many starts per time'
+complete -c flocklimit -n __flocklimit_options -l stagger -x -a '100ms 1s 10s off' -d 'At least so long between two starts'
+complete -c flocklimit -n __flocklimit_options -l ramp -x -a '1+1/1s 1+1/30s 1+1/1m off' -d 'Begin with few units, and grow'
+complete -c flocklimit -n __flocklimit_options -l ramp-idle -x -d 'Begin anew after nothing was held so long'
+complete -c flocklimit -n __flocklimit_options -l jobserver -d 'Give the command a jobserver of permits'
 complete -c flocklimit -n __flocklimit_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
 complete -c flocklimit -n __flocklimit_options -l hold-for -x -a '(__fish_complete_pids)' -d 'Take the permit for a process'
 complete -c flocklimit -n __flocklimit_options -s v -l verbose -d 'Say how long it waited'

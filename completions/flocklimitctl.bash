@@ -24,6 +24,7 @@ _flocklimitctl_words() {
 _flocklimitctl_options() {
 	case $1 in
 	list | show | stats) echo '--file --json --raw --help --version' ;;
+	ramp) echo '--file --ramp-idle --help --version' ;;
 	wait) echo '--file --timeout --help --version' ;;
 	cancel) echo '--file --signal --help --version' ;;
 	log) echo '--file --follow --lines --json --raw --help --version' ;;
@@ -47,7 +48,7 @@ _flocklimitctl_value() {
 	signal)
 		_flocklimitctl_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
 		;;
-	timeout)
+	timeout | ramp-idle)
 		_flocklimitctl_words -W '100ms 1s 10s 1m 10m 1h 1d'
 		;;
 	esac
@@ -59,7 +60,7 @@ _flocklimitctl() {
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
-		_flocklimitctl_words -W 'list show top limit pause resume close open wait cancel release
+		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
 			log gantt stats check rm --help --version'
 		return
 	fi
@@ -80,7 +81,7 @@ _flocklimitctl() {
 		*:-o) wants=output ;;
 		*:-s) wants=signal ;;
 		*:-t) wants=timeout ;;
-		*:--file | *:--lines | *:--output | *:--signal | *:--timeout) wants=${word#--} ;;
+		*:--file | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--timeout) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
 		*)
@@ -106,6 +107,15 @@ _flocklimitctl() {
 			;;
 		limit)
 			((given)) || _flocklimitctl_words -W 'auto 0 1 2 4 8 16 50% 100%'
+			;;
+		rate)
+			((given)) || _flocklimitctl_words -W '1/s 10/s 30/m 60/m 100/h off'
+			;;
+		stagger)
+			((given)) || _flocklimitctl_words -W '100ms 1s 10s off'
+			;;
+		ramp)
+			((given)) || _flocklimitctl_words -W '1+1/1s 1+1/30s 1+1/1m off'
 			;;
 		cancel)
 			_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"

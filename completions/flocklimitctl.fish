@@ -64,12 +64,15 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit pause resume close open wait cancel release log gantt stats check rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release log gantt stats check rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __fish_use_subcommand -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __fish_use_subcommand -a show -d 'Who holds, who waits, and why'
 complete -c flocklimitctl -n __fish_use_subcommand -a top -d 'The same, live'
 complete -c flocklimitctl -n __fish_use_subcommand -a limit -d 'Override every -n, until auto'
+complete -c flocklimitctl -n __fish_use_subcommand -a rate -d 'At most so many starts per time'
+complete -c flocklimitctl -n __fish_use_subcommand -a stagger -d 'At least so long between two starts'
+complete -c flocklimitctl -n __fish_use_subcommand -a ramp -d 'Begin with few units, and grow'
 complete -c flocklimitctl -n __fish_use_subcommand -a pause -d 'Nothing new starts'
 complete -c flocklimitctl -n __fish_use_subcommand -a resume -d 'Go on'
 complete -c flocklimitctl -n __fish_use_subcommand -a close -d 'Turn waiters and newcomers away'
@@ -85,6 +88,10 @@ complete -c flocklimitctl -n __fish_use_subcommand -a rm -d 'Remove limiters tha
 
 complete -c flocklimitctl -n "__flocklimitctl_wants $verbs" -a '(__flocklimitctl_limiters)'
 complete -c flocklimitctl -n '__flocklimitctl_has limit' -a 'auto 0 1 2 4 8 16 50% 100%'
+complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 100/h off'
+complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
+complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
+complete -c flocklimitctl -n '__flocklimitctl_verb ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
 complete -c flocklimitctl -n '__flocklimitctl_has cancel release' -k -a '(__flocklimitctl_tickets)'
 
 complete -c flocklimitctl -n "__flocklimitctl_verb $verbs; and not __flocklimitctl_verb log" -s f -l file -r -F -d 'The limiter kept in a file'

@@ -76,7 +76,7 @@ all() {
 	held=("${ticket[@]}")
 	tickets '.waiters[]'
 	[ "${#ticket[@]} ${#held[@]}" = "2 2" ]
-	offers "$shell" 'flocklimitctl s' show stats
+	offers "$shell" 'flocklimitctl s' show stagger stats
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
 	offers "$shell" 'flocklimitctl show x '

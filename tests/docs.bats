@@ -101,7 +101,7 @@ help_shorts() {
 @test "the examples of flocklimit(1) run as they stand" {
 	mkdir bin work examples
 	ln -s "$FLOCKLIMIT" bin/flocklimit
-	for program in optipng cc make backup train report reindex scanimage; do
+	for program in optipng cc make backup train report reindex scanimage curl; do
 		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
 		chmod +x "bin/$program"
 	done

@@ -50,7 +50,7 @@ takes() {
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
-		for option in --file=nosuch --follow --help --idle --json --lines=1 --output=none --raw \
+		for option in --file=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
 			--repair --signal=TERM --text --timeout=1ms --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
@@ -81,13 +81,13 @@ takes() {
 	sed -nE 's/^([a-z |]+)\) _arguments -s \$file(.*)/\1)\2/p' "$TOP/completions/_flocklimitctl" |
 		while IFS=')' read -r verbs options; do
 			for verb in $(tr -d '|' <<<"$verbs"); do
-				{ printf '%s\n' --file --help --version; grep -oE -- '--[a-z]+' <<<"$options" || :; } |
+				{ printf '%s\n' --file --help --version; grep -oE -- '--[a-z-]+' <<<"$options" || :; } |
 					sed "s/^/$verb /"
 			done
 		done | sort -u >zsh
 	same zsh program zsh
 
-	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_verb [a-z ]*' )?.*-l [a-z]+" \
+	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_verb [a-z ]*' )?.*-l [a-z-]+" \
 		"$TOP/completions/flocklimitctl.fish" | while read -r line; do
 		verbs=$(sed -n "s/.*-n '__flocklimitctl_verb \([a-z ]*\)'.*/\1/p" <<<"$line")
 		for verb in ${verbs:-$(ctl_verbs)}; do
@@ -123,8 +123,10 @@ keys() {
 		"$CTL" list --json | jq '.[]'
 		"$CTL" stats --json x | jq '.[]'
 		"$CTL" show --json x
-	} | jq 'del(.holders[]?, .waiters[]?, .totals[]?, .waited[]?, .held[]?)' | keys >limiter
+	} | jq 'del(.holders[]?, .waiters[]?, .totals[]?, .waited[]?, .held[]?, .pace[]?)' | keys >limiter
 	same limiter limiter <({ subsection "A limiter" "$page"; echo error; } | sort -u)
+	"$CTL" ramp x 1+1/30s
+	[ "$("$CTL" show --json x | jq -c '.pace, .pace.ramp | keys' | tr -d '\n')" = '["burst","interval_s","ramp","stagger_s"]["from","idle_s","period_s","step"]' ]
 	[ "$("$CTL" stats --json x | jq -c '.[0] | .waited[], .held[] | keys' | sort -u)" = '["count","up_to_s"]' ]
 	"$CTL" log --json x | keys >event
 	same event event <({ subsection "An event" "$page"; printf '%s\n' command weight; } | sort -u)

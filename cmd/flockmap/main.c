@@ -12,13 +12,12 @@
 #include "conduct.h"
 #include "cpus.h"
 #include "environment.h"
-#include "input.h"
 #include "job.h"
 #include "joblog.h"
 #include "option.h"
 #include "say.h"
+#include "source.h"
 #include "template.h"
-#include "weight.h"
 
 #define FAILED      125
 #define ITEM_FAILED 123
@@ -26,8 +25,7 @@
 struct all {
 	struct options o;
 	struct place place;
-	struct input *input;
-	uint64_t read;      /* jobs */
+	struct source source;
 	_Atomic int status; /* to exit with, the first that is not 0 */
 };
 
@@ -41,86 +39,12 @@ settle(struct all *a, int status)
 
 /* ---- a job's beginning ---- */
 
-/* What others are to see of it. */
-static void
-describe(struct job *j)
-{
-	size_t n = 0, i;
-
-	for (i = 0; j->argv[i] != NULL && n < sizeof(j->text); i++)
-		n += (size_t)snprintf(j->text + n, sizeof(j->text) - n, "%s%s", i > 0 ? " " : "",
-				      j->argv[i]);
-}
-
-/* The next job with its items; NULL if there is none. */
-static struct job *
-read_job(struct all *a, bool *failed)
-{
-	struct filling f;
-	struct job *j;
-	char *item = NULL;
-
-	*failed = false;
-	j = calloc(1, sizeof(*j));
-	if (j != NULL)
-		j->items = calloc(a->o.per_command, sizeof(*j->items));
-	while (j != NULL && j->items != NULL && j->n < a->o.per_command &&
-	       (item = input_next(a->input, failed)) != NULL)
-		j->items[j->n++] = item;
-	if (j == NULL || j->items == NULL) {
-		say(NULL, "no memory for an item");
-		*failed = true;
-	}
-	if (j != NULL && !*failed && j->n > 0) {
-		j->number = ++a->read;
-		f = (struct filling){ j->items, j->n, j->number, 0 };
-		j->argv = template_fill(&a->o, &f);
-		if (j->argv != NULL) {
-			describe(j);
-			return j;
-		}
-		*failed = true;
-	}
-	if (j != NULL)
-		job_free(j);
-	return NULL;
-}
-
-/* That is to be run; 1, 0 at the end, or a negative code after a line. */
-static int
-next_job(struct all *a, struct job **job, uint32_t *weight)
-{
-	struct job *j;
-	bool failed;
-	int has;
-
-	for (;;) {
-		if (conduct_is_ending() || (j = read_job(a, &failed)) == NULL)
-			return conduct_is_ending() || !failed ? 0 : -ECANCELED;
-		has = joblog_has(j);
-		if (has == 0)
-			break;
-		if (has == 1)
-			conduct_count(false);
-		job_free(j);
-		if (has == -1)
-			return -ECANCELED;
-	}
-	*weight = a->o.want.weight;
-	if (a->o.weight_from != NULL &&
-	    weight_of(j, a->o.weight_from, &a->place, weight) != OPTION_OK) {
-		job_free(j);
-		return -ECANCELED;
-	}
-	*job = j;
-	return 1;
-}
-
 static int
 next_item(void *context, void **item, struct flk_request *want)
 {
+	struct all *a = context;
 	struct job *j;
-	int got = next_job(context, &j, &want->weight);
+	int got = source_next(&a->source, &j, &want->weight);
 
 	if (got == 1) {
 		want->command = j->text;
@@ -228,7 +152,7 @@ run_dry(struct all *a)
 	bool failed;
 	char *line;
 
-	while ((j = read_job(a, &failed)) != NULL) {
+	while ((j = source_read(&a->source, &failed)) != NULL) {
 		line = template_quote(j->argv);
 		if (line != NULL)
 			puts(line);
@@ -251,9 +175,9 @@ run_joined(struct all *a)
 	int got;
 
 	a->place.joined = true;
-	if (conduct_start(&a->o, NULL, input_total(a->input)) != 0)
+	if (conduct_start(&a->o, NULL, input_total(a->source.input)) != 0)
 		return FAILED;
-	while ((got = next_job(a, &j, &weight)) == 1) {
+	while ((got = source_next(&a->source, &j, &weight)) == 1) {
 		work(a, j, NULL);
 		done(a, j, 0);
 	}
@@ -323,7 +247,7 @@ run_map(struct all *a)
 
 	if ((error = flk_map_new(&map, a->place.name, &m)) != 0)
 		return refuse(a, error);
-	error = conduct_start(&a->o, map, a->o.quiet ? 0 : input_total(a->input));
+	error = conduct_start(&a->o, map, a->o.quiet ? 0 : input_total(a->source.input));
 	if (error != 0) {
 		say(NULL, "cannot start a thread: %s", strerror(error));
 		flk_map_free(map);
@@ -375,7 +299,8 @@ main(int argc, char **argv)
 	while (a.place.null_fd != -1 && a.place.null_fd <= 2);
 	if ((status = options_parse(&a.o, argc, argv)) != OPTION_OK)
 		return status;
-	a.place.o = &a.o;
+	a.place.o = a.source.o = &a.o;
+	a.source.place = &a.place;
 	heritage_save(&a.place.heritage);
 	signals_mask(SIG_SETMASK, &a.place.heritage.mask, NULL);
 	raise_files(&a.place.heritage.files);
@@ -385,8 +310,8 @@ main(int argc, char **argv)
 		say(NULL, "cannot open what every run needs: %s", strerror(errno));
 		return FAILED;
 	}
-	a.input = input_open(&a.o, wake_fd);
-	if (a.input == NULL)
+	a.source.input = input_open(&a.o, wake_fd);
+	if (a.source.input == NULL)
 		return FAILED;
 	if (a.o.dry_run)
 		return run_dry(&a);
@@ -397,7 +322,7 @@ main(int argc, char **argv)
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
 	joblog_close();
-	input_close(a.input);
+	input_close(a.source.input);
 	if (a.status == 128 + SIGPIPE)
 		sig = SIGPIPE;
 	if (sig != 0)

@@ -1,0 +1,27 @@
+/*
+ * source.h - from items to jobs that are to be run.
+ */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "input.h"
+#include "job.h"
+#include "options.h"
+
+struct source {
+	const struct options *o;
+	const struct place *place;
+	struct input *input;
+	uint64_t read; /* jobs */
+};
+
+/* The next job, whether it is to be run or not; NULL at the end, or if *failed, which was said. */
+struct job *source_read(struct source *s, bool *failed);
+
+/* The next that is to be run, and its weight: 1, 0 at the end, or a negative code after a line. */
+int source_next(struct source *s, struct job **job, uint32_t *weight);
+
+#endif

@@ -230,9 +230,11 @@ static void *work_along(void *map);
 static void
 pass_lead(struct flk_map *m)
 {
+	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
 	sigset_t all, saved;
 	pthread_attr_t detached;
 	pthread_t thread;
+	size_t i;
 
 	m->led = false;
 	if (m->idle > 0 || m->over || m->threads >= THREADS) {
@@ -242,8 +244,10 @@ pass_lead(struct flk_map *m)
 	if (pthread_attr_init(&detached) != 0)
 		return;
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	/* Signals are for the caller's threads. */
+	/* Signals are for the caller's threads; but who blocks a fault dies without its handler. */
 	sigfillset(&all);
+	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
 	if (pthread_create(&thread, &detached, work_along, m) == 0)
 		m->threads++;

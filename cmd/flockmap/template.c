@@ -17,6 +17,8 @@ put(struct text *t, const char *from, size_t n)
 {
 	char *grown;
 
+	if (n == 0)
+		return;
 	if (t->n + n > t->room && !t->failed) {
 		grown = realloc(t->data, (t->n + n) * 2);
 		t->failed = grown == NULL;
@@ -35,6 +37,27 @@ put(struct text *t, const char *from, size_t n)
 
 enum part { WHOLE, STEM, LAST, LAST_STEM, DIRECTORY };
 
+/* As dirname(1) has it. */
+static void
+put_directory(struct text *t, const char *item, const char *end)
+{
+	while (end > item && end[-1] == '/')
+		end--;
+	if (end == item && *item == '/') {
+		put(t, "/", 1);
+		return;
+	}
+	while (end > item && end[-1] != '/')
+		end--;
+	if (end == item) {
+		put(t, ".", 1);
+		return;
+	}
+	while (end > item + 1 && end[-1] == '/')
+		end--;
+	put(t, item, (size_t)(end - item));
+}
+
 static void
 put_part(struct text *t, const char *item, enum part part)
 {
@@ -43,14 +66,12 @@ put_part(struct text *t, const char *item, enum part part)
 	const char *from = part == LAST || part == LAST_STEM ? last : item;
 	const char *end = item + strlen(item);
 
-	if ((part == STEM || part == LAST_STEM) && dot != NULL && dot > last)
-		end = dot;
-	if (part == DIRECTORY && slash == NULL) {
-		put(t, ".", 1);
+	if (part == DIRECTORY) {
+		put_directory(t, item, end);
 		return;
 	}
-	if (part == DIRECTORY)
-		end = slash > item ? slash : item + 1;
+	if ((part == STEM || part == LAST_STEM) && dot != NULL)
+		end = dot;
 	put(t, from, (size_t)(end - from));
 }
 
@@ -183,14 +204,16 @@ is_plain(const char *word)
 static void
 quote(struct text *t, const char *word)
 {
-	bool control = strpbrk(word, "\n\t\r\033") != NULL;
-	const unsigned char *p;
+	const unsigned char *p = (const unsigned char *)word;
+	bool control = false;
 	char room[8];
 
 	if (is_plain(word)) {
 		put(t, word, strlen(word));
 		return;
 	}
+	for (; *p != '\0'; p++)
+		control = control || *p < ' ' || *p == 0x7f;
 	put(t, "$'", control ? 2 : 0);
 	put(t, "'", control ? 0 : 1);
 	for (p = (const unsigned char *)word; *p != '\0'; p++) {

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
@@ -13,11 +12,9 @@
 #include <sys/syscall.h>
 
 #include "now.h"
-#include "say.h"
+#include "screen.h"
 
-#define GRACE    (5 * SECOND) /* from TERM to KILL, if -k does not say */
-#define SHOW     SECOND       /* a run shorter than that needs no progress line */
-#define INTERVAL (SECOND / 4)
+#define GRACE (5 * SECOND) /* from TERM to KILL, if -k does not say */
 
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
@@ -25,24 +22,18 @@ static struct {
 	pthread_mutex_t lock; /* guards all that is not said to be fixed */
 	LIST_HEAD(, running) running;
 	unsigned count;
-	uint64_t done, failed;
 	bool ending, ended; /* ended: the thread is to end */
 	int sent;           /* to all that runs: 0, SIGTERM or SIGKILL */
 	uint64_t kill_at;
 	int by_signal;
 
-	pthread_mutex_t screen; /* guards stdout and stderr; may be held for long, and never waited
-				 * for by who holds the other */
-	bool shown;             /* the progress line is there */
-
 	/* fixed once it has started */
 	struct flk_map *map;
 	const struct options *o;
-	uint64_t total, since;
-	bool terminal, started;
+	bool started;
 	pthread_t thread;
 	int stop_fd, wake_fd, signal_fd;
-} c = { .lock = PTHREAD_MUTEX_INITIALIZER, .screen = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
+} c = { .lock = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
 
 /* ---- what runs ---- */
 
@@ -84,15 +75,6 @@ conduct_remove(struct running *r)
 	pthread_mutex_unlock(&c.lock);
 }
 
-void
-conduct_count(bool failed)
-{
-	pthread_mutex_lock(&c.lock);
-	c.done++;
-	c.failed += failed;
-	pthread_mutex_unlock(&c.lock);
-}
-
 /* ---- the end ---- */
 
 static void
@@ -104,10 +86,13 @@ add_to(int fd)
 	(void)n; /* it can be read already */
 }
 
-void
+bool
 conduct_end(bool now)
 {
+	bool first;
+
 	pthread_mutex_lock(&c.lock);
+	first = !c.ending;
 	c.ending = true;
 	if (now && c.sent == 0) {
 		send_all(SIGTERM);
@@ -121,6 +106,7 @@ conduct_end(bool now)
 	add_to(c.wake_fd);
 	if (c.map != NULL)
 		flk_map_stop(c.map);
+	return first;
 }
 
 bool
@@ -134,13 +120,18 @@ conduct_is_ending(void)
 	return ending;
 }
 
+/*
+ * A terminal's signal is sent to a command and to us before the command's end can be seen: if it
+ * was not heard yet, it is pending.
+ */
 bool
 conduct_has_sent(void)
 {
+	struct pollfd signal = { .fd = c.signal_fd, .events = POLLIN };
 	bool sent;
 
 	pthread_mutex_lock(&c.lock);
-	sent = c.sent != 0;
+	sent = c.sent != 0 || c.by_signal != 0 || poll(&signal, 1, 0) > 0;
 	pthread_mutex_unlock(&c.lock);
 	return sent;
 }
@@ -161,61 +152,27 @@ conduct_die(int sig)
 
 /* The first ends it all, the second at once.  The last resort is for when nobody reads on. */
 static void
-hear(int sig)
+hear(void)
 {
-	bool again, idle;
+	struct signalfd_siginfo info;
+	bool heard, again = false, idle = false;
+	int sig = 0;
 
 	pthread_mutex_lock(&c.lock);
-	again = c.by_signal != 0;
-	c.by_signal = sig;
-	idle = c.count == 0 || c.sent == SIGKILL;
-	if (again)
-		send_all(SIGKILL);
+	heard = read(c.signal_fd, &info, sizeof(info)) == sizeof(info);
+	if (heard) {
+		sig = (int)info.ssi_signo;
+		again = c.by_signal != 0;
+		c.by_signal = sig;
+		idle = c.count == 0 || c.sent == SIGKILL;
+		if (again)
+			send_all(SIGKILL);
+	}
 	pthread_mutex_unlock(&c.lock);
-	if (!again)
+	if (heard && !again)
 		conduct_end(true);
-	else if (idle)
+	else if (again && idle)
 		conduct_die(sig);
-}
-
-/* ---- the progress line ---- */
-
-static void
-show(uint64_t done, uint64_t failed, unsigned running)
-{
-	char text[200], span[32], left[48] = "", total[32] = "";
-	double s = (double)(now_ns() - c.since) / 1e9, rate = (double)done / s;
-
-	if (c.total > 0)
-		snprintf(total, sizeof(total), "/%llu", (unsigned long long)c.total);
-	if (c.total > done && done > 0)
-		snprintf(left, sizeof(left), ", %s left",
-			 say_duration((double)(c.total - done) / rate, span));
-	snprintf(text, sizeof(text), "%llu%s done, %u running, %llu failed, %.3g/s%s",
-		 (unsigned long long)done, total, running, (unsigned long long)failed, rate, left);
-	say_status(c.o->want.limiter, text);
-	c.shown = true;
-}
-
-static void
-hide(void)
-{
-	if (c.shown)
-		say_status("", "");
-	c.shown = false;
-}
-
-void
-conduct_pause(void)
-{
-	pthread_mutex_lock(&c.screen);
-	hide();
-}
-
-void
-conduct_go_on(void)
-{
-	pthread_mutex_unlock(&c.screen);
 }
 
 /* ---- the thread ---- */
@@ -224,27 +181,19 @@ conduct_go_on(void)
 static uint64_t
 do_what_is_due(void)
 {
-	uint64_t now = now_ns(), next, done, failed;
+	uint64_t next, show;
 	unsigned running;
 
 	pthread_mutex_lock(&c.lock);
-	if (now >= c.kill_at) {
+	if (now_ns() >= c.kill_at) {
 		send_all(SIGKILL);
 		c.kill_at = NEVER;
 	}
 	next = c.kill_at;
-	done = c.done;
-	failed = c.failed;
 	running = c.count;
 	pthread_mutex_unlock(&c.lock);
-	if (!c.terminal)
-		return next;
-	/* Whoever prints may have to wait for a reader; a line less is no harm. */
-	if (now - c.since >= SHOW && pthread_mutex_trylock(&c.screen) == 0) {
-		show(done, failed, running);
-		pthread_mutex_unlock(&c.screen);
-	}
-	return next < now + INTERVAL ? next : now + INTERVAL;
+	show = screen_tick(running);
+	return next < show ? next : show;
 }
 
 static bool
@@ -263,7 +212,6 @@ conduct(void *unused)
 {
 	struct pollfd ready[] = { { .fd = c.signal_fd, .events = POLLIN },
 				  { .fd = c.wake_fd, .events = POLLIN } };
-	struct signalfd_siginfo info;
 	struct timespec left;
 	uint64_t next, now, count;
 
@@ -277,8 +225,7 @@ conduct(void *unused)
 		ppoll(ready, 2, next > NEVER / 2 ? NULL : &left, NULL);
 		if (read(c.wake_fd, &count, sizeof(count)) == -1 && errno != EAGAIN)
 			break;
-		if (read(c.signal_fd, &info, sizeof(info)) == sizeof(info))
-			hear((int)info.ssi_signo);
+		hear();
 	}
 	return NULL;
 }
@@ -286,12 +233,15 @@ conduct(void *unused)
 int
 conduct_prepare(void)
 {
+	struct sigaction was;
 	sigset_t set;
 	size_t i;
 
+	/* What was ignored stays so: a blocked signal would be heard all the same. */
 	sigemptyset(&set);
 	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
-		sigaddset(&set, endings[i]);
+		if (sigaction(endings[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+			sigaddset(&set, endings[i]);
 	c.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -301,16 +251,13 @@ conduct_prepare(void)
 }
 
 int
-conduct_start(const struct options *o, struct flk_map *map, uint64_t total)
+conduct_start(const struct options *o, struct flk_map *map)
 {
 	sigset_t all, saved;
 	int error;
 
 	c.o = o;
 	c.map = map;
-	c.total = total;
-	c.since = now_ns();
-	c.terminal = !o->quiet && isatty(STDERR_FILENO);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
 	error = pthread_create(&c.thread, NULL, conduct, NULL);
@@ -322,18 +269,12 @@ conduct_start(const struct options *o, struct flk_map *map, uint64_t total)
 int
 conduct_stop(void)
 {
-	char span[32];
-
 	pthread_mutex_lock(&c.lock);
 	c.ended = true;
 	pthread_mutex_unlock(&c.lock);
 	add_to(c.wake_fd);
 	if (c.started)
 		pthread_join(c.thread, NULL);
-	hide();
-	if (c.terminal && c.done > 0)
-		say(c.o->want.limiter, "%llu done, %llu failed, in %s", (unsigned long long)c.done,
-		    (unsigned long long)c.failed,
-		    say_duration((double)(now_ns() - c.since) / 1e9, span));
+	hear(); /* what ended the last command may be pending still */
 	return c.by_signal;
 }

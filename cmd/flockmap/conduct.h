@@ -1,6 +1,6 @@
 /*
  * conduct.h - the thread that has nothing to run: it hears signals, ends what runs when all is to
- * end, and keeps the progress line.
+ * end, and keeps the screen up to date.
  */
 #ifndef CONDUCT_H
 #define CONDUCT_H
@@ -22,24 +22,19 @@ struct running {
  * nothing more is to begin, or -1 and errno. */
 int conduct_prepare(void);
 
-/* map may be NULL.  total: of the jobs, 0 if that is not known.  0, or an errno value. */
-int conduct_start(const struct options *o, struct flk_map *map, uint64_t total);
+/* map may be NULL.  0, or an errno value. */
+int conduct_start(const struct options *o, struct flk_map *map);
 
-/* Begins nothing more, and if `now' ends what runs.  From any thread. */
-void conduct_end(bool now);
+/* Begins nothing more, and if `now' ends what runs.  From any thread.  True for the first. */
+bool conduct_end(bool now);
 bool conduct_is_ending(void);
-bool conduct_has_sent(void); /* signals, to what runs */
+
+/* Whether what failed may have failed because all is to end. */
+bool conduct_has_sent(void);
 
 void conduct_add(struct running *r, int pidfd);
 void conduct_remove(struct running *r);
 void conduct_send(int pidfd, int sig);
-
-/* For the progress line, and the summary. */
-void conduct_count(bool failed);
-
-/* Around what is printed, so that the progress line is not in its midst. */
-void conduct_pause(void);
-void conduct_go_on(void);
 
 /* Ends this process as if the signal had not been heard. */
 void conduct_die(int sig);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "say.h"
+#include "screen.h"
 
 #define CHUNK   65536
 #define LONGEST 131071 /* bytes of one argument: the kernel's limit */
@@ -31,7 +31,7 @@ input_open(const struct options *o, int wake_fd)
 	char **p;
 
 	if (in == NULL) {
-		say(NULL, "no memory to read items");
+		screen_say(NULL, "no memory to read items");
 		return NULL;
 	}
 	in->o = o;
@@ -42,9 +42,10 @@ input_open(const struct options *o, int wake_fd)
 		in->given++;
 	if (o->arg_file != NULL && strcmp(o->arg_file, "-") != 0) {
 		in->name = o->arg_file;
-		in->fd = open(o->arg_file, O_RDONLY | O_CLOEXEC);
+		/* Without waiting for a fifo's writer: that can be ended by a signal. */
+		in->fd = open(o->arg_file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (in->fd == -1) {
-			say(NULL, "--arg-file %s: %s", o->arg_file, strerror(errno));
+			screen_say(NULL, "--arg-file %s: %s", o->arg_file, strerror(errno));
 			free(in);
 			return NULL;
 		}
@@ -58,7 +59,7 @@ read_chunk(struct input *in, bool *failed)
 {
 	struct pollfd ready[] = { { .fd = in->fd, .events = POLLIN },
 				  { .fd = in->wake_fd, .events = POLLIN } };
-	ssize_t n;
+	ssize_t n = -1;
 
 	do {
 		if (poll(ready, 2, -1) == -1 && errno != EINTR)
@@ -68,7 +69,7 @@ read_chunk(struct input *in, bool *failed)
 		n = read(in->fd, in->chunk, CHUNK);
 	} while (n == -1 && (errno == EINTR || errno == EAGAIN));
 	if (n == -1) {
-		say(NULL, "%s: %s", in->name, strerror(errno));
+		screen_say(NULL, "%s: %s", in->name, strerror(errno));
 		*failed = true;
 	}
 	in->at = 0;
@@ -107,16 +108,17 @@ read_item(struct input *in, bool *failed)
 			n = (size_t)(end - from);
 		in->at += n + (end != NULL);
 		if (in->o->delimiter != '\0' && memchr(from, '\0', n) != NULL) {
-			say(NULL, "%s: there is a NUL in it: if items end with one, use -0",
-			    in->name);
+			screen_say(NULL, "%s: there is a NUL in it: if items end with one, use -0",
+				   in->name);
 			*failed = true;
 		} else if (size + n > LONGEST) {
-			say(NULL,
+			screen_say(
+			    NULL,
 			    "%s: an item of more than %d bytes: the kernel takes no such argument",
 			    in->name, LONGEST);
 			*failed = true;
 		} else if (!append(&item, &size, from, n)) {
-			say(NULL, "no memory for an item");
+			screen_say(NULL, "no memory for an item");
 			*failed = true;
 		}
 		if (*failed)
@@ -137,8 +139,15 @@ input_next(struct input *in, bool *failed)
 	char *item;
 
 	*failed = false;
-	if (in->items != NULL)
-		return *in->items != NULL ? strdup(*in->items++) : NULL;
+	if (in->items != NULL && *in->items == NULL)
+		return NULL;
+	if (in->items != NULL) {
+		item = strdup(*in->items++);
+		if (item == NULL)
+			screen_say(NULL, "no memory for an item");
+		*failed = item == NULL;
+		return item;
+	}
 	do {
 		item = read_item(in, failed);
 		if (item == NULL || *item != '\0' || !in->o->lines)

@@ -12,13 +12,14 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "conduct.h"
 #include "environment.h"
 #include "now.h"
-#include "say.h"
+#include "screen.h"
 #include "template.h"
 
 enum { OUT, ERR, END, FDS };
@@ -64,12 +65,18 @@ static int
 start(struct run *r, struct job *j, const struct place *p, char **envp, int guard)
 {
 	struct heritage h = p->heritage;
+	int room;
 
 	h.guard_fd = guard;
 	h.fds[0] = p->null_fd;
 	h.fds[1] = r->theirs[OUT];
 	h.fds[2] = r->theirs[ERR];
+	/* Room for the pidfd: what runs already can't be taken back for want of it. */
+	room = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 0);
+	if (room == -1)
+		return -errno;
 	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
+	close_fd(&room);
 	if (r->pid == -1)
 		return -errno;
 	close_fd(&r->theirs[OUT]);
@@ -88,16 +95,22 @@ start(struct run *r, struct job *j, const struct place *p, char **envp, int guar
 static void
 collect(struct run *r, int which, struct capture *c)
 {
-	int got;
+	uint64_t until;
+	int got, rest = 0;
 
+	/* After its end, no more than what it left there: what it started may write for ever. */
+	if (r->fd[END].revents != 0 && ioctl(r->fd[which].fd, FIONREAD, &rest) == -1)
+		rest = 0;
+	until = c->total + (uint64_t)rest;
 	do
 		got = capture_read(c, r->fd[which].fd);
-	while (got == 1 && r->fd[END].revents != 0);
+	while (got == 1 && c->total < until);
 	if (got == 1 || got == -EAGAIN)
 		return;
 	if (got < 0)
-		say(NULL, "what a command prints is lost: %s: set TMPDIR to where there is room",
-		    strerror(-got));
+		screen_say(NULL,
+			   "what a command prints is lost: %s: set TMPDIR to where there is room",
+			   strerror(-got));
 	close_fd(&r->fd[which].fd);
 }
 

@@ -19,6 +19,7 @@ struct job {
 	char **items;
 	size_t n;
 	char **argv;
+	uint32_t weight;
 	int status;     /* as wait(2) has it */
 	int exec_error; /* why it could not be executed, or 0 */
 	bool timed_out;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "option.h"
-#include "say.h"
+#include "screen.h"
 #include "template.h"
 
 #define HEADER "Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n"
@@ -17,9 +18,12 @@
 static int fd = -1;
 static const char *path;
 
-/* By number: a hash of the command, 0 if there is no line that counts. */
-static uint64_t *done;
-static size_t room;
+/* What the log has: a hash of each command that need not be run, or 0; sorted by number. */
+static struct line {
+	uint64_t number, value;
+	size_t place; /* the last one of a number counts */
+} * lines;
+static size_t count, room;
 static bool uses_seat;
 
 static uint64_t
@@ -35,23 +39,44 @@ hash(const char *text, size_t n)
 static bool
 note(uint64_t number, uint64_t value)
 {
-	uint64_t *grown;
-	size_t wanted = room;
+	struct line *grown;
 
-	if (number >= UINT32_MAX)
-		return true;
-	while (wanted <= number)
-		wanted = wanted * 2 + 1024;
-	if (wanted > room) {
-		grown = realloc(done, wanted * sizeof(*grown));
+	if (count == room) {
+		grown = realloc(lines, (room * 2 + 64) * sizeof(*grown));
 		if (grown == NULL)
 			return false;
-		memset(grown + room, 0, (wanted - room) * sizeof(*grown));
-		done = grown;
-		room = wanted;
+		lines = grown;
+		room = room * 2 + 64;
 	}
-	done[number] = value;
+	lines[count] = (struct line){ number, value, count };
+	count++;
 	return true;
+}
+
+static int
+compare(const void *one, const void *other)
+{
+	const struct line *a = one, *b = other;
+
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->place < b->place ? -1 : a->place > b->place;
+}
+
+static void
+sort(void)
+{
+	size_t i, kept = 0;
+
+	if (count == 0)
+		return;
+	qsort(lines, count, sizeof(*lines), compare);
+	for (i = 1; i < count; i++) {
+		if (lines[i].number != lines[kept].number)
+			kept++;
+		lines[kept] = lines[i];
+	}
+	count = kept + 1;
 }
 
 /* A line that its writer did not finish counts for nothing. */
@@ -71,45 +96,63 @@ read_line(char *line, ssize_t n, bool failed_too)
 	return note(number, 0);
 }
 
-/* Returns true if the last line is whole, or false and an errno value. */
-static bool
-read_all(const struct options *o, int *error)
+/* Reads all, and cuts off a line that its writer did not finish: 0, or an errno value. */
+static int
+read_all(const struct options *o)
 {
-	FILE *f = fdopen(dup(fd), "r");
-	char *line = NULL, last = '\n';
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), error = 0;
+	FILE *f = copy != -1 ? fdopen(copy, "r") : NULL;
+	char *line = NULL;
 	size_t size = 0;
+	off_t whole = 0;
 	ssize_t n;
 
-	*error = f == NULL ? errno : 0;
-	while (f != NULL && *error == 0 && (n = getline(&line, &size, f)) != -1) {
-		last = n > 0 ? line[n - 1] : last;
-		if (o->resume && !read_line(line, n, !o->resume_failed))
-			*error = ENOMEM;
+	if (f == NULL) {
+		error = errno;
+		if (copy != -1)
+			close(copy);
+		return error;
 	}
-	if (f != NULL && *error == 0 && ferror(f))
-		*error = EIO;
+	while (error == 0 && (n = getline(&line, &size, f)) != -1 && line[n - 1] == '\n') {
+		whole += n;
+		if (!read_line(line, n, !o->resume_failed))
+			error = ENOMEM;
+	}
+	if (error == 0 && (ferror(f) || ftruncate(fd, whole) == -1))
+		error = errno;
 	free(line);
-	if (f != NULL)
-		fclose(f);
-	return last == '\n';
+	fclose(f);
+	sort();
+	return error;
 }
 
+/* All of it or nothing, and after a failure nothing more: others must be able to read it. */
 static int
 write_line(const char *line, size_t n)
 {
-	ssize_t written = write(fd, line, n);
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static bool broken;
+	ssize_t written = 0;
 
-	if (written == (ssize_t)n)
-		return 0;
-	say(NULL, "--joblog %s: %s", path, written == -1 ? strerror(errno) : "no space left");
-	return -1;
+	pthread_mutex_lock(&lock);
+	if (!broken) {
+		written = write(fd, line, n);
+		broken = written != (ssize_t)n;
+		if (broken)
+			screen_say(NULL, "--joblog %s: %s", path,
+				   written == -1 ? strerror(errno) : "no space left");
+		if (written > 0 && broken && ftruncate(fd, lseek(fd, 0, SEEK_CUR) - written) == -1)
+			screen_say(NULL, "--joblog %s: its last line is cut: %s", path,
+				   strerror(errno));
+	}
+	pthread_mutex_unlock(&lock);
+	return broken ? -1 : 0;
 }
 
 int
 joblog_open(const struct options *o)
 {
 	char **word;
-	bool whole;
 	int error;
 
 	path = o->joblog;
@@ -119,29 +162,28 @@ joblog_open(const struct options *o)
 		return OPTION_OK;
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (o->resume ? 0 : O_TRUNC), 0666);
 	if (fd == -1) {
-		say(NULL, "--joblog %s: %s", path, strerror(errno));
+		screen_say(NULL, "--joblog %s: %s", path, strerror(errno));
 		return OPTION_BAD;
 	}
-	whole = read_all(o, &error);
-	if (error != 0) {
-		say(NULL, "--joblog %s: %s", path, strerror(error));
+	if (o->resume && (error = read_all(o)) != 0) {
+		screen_say(NULL, "--joblog %s: %s", path, strerror(error));
 		return OPTION_BAD;
 	}
-	if (lseek(fd, 0, SEEK_END) == 0)
-		return write_line(HEADER, strlen(HEADER)) == 0 ? OPTION_OK : OPTION_BAD;
-	return whole || write_line("\n", 1) == 0 ? OPTION_OK : OPTION_BAD;
+	if (lseek(fd, 0, SEEK_END) <= 0 && write_line(HEADER, strlen(HEADER)) != 0)
+		return OPTION_BAD;
+	return OPTION_OK;
 }
 
 /* The columns but the command are short. */
-void
+int
 joblog_add(const struct job *j)
 {
 	char *command, *line;
 	size_t room_of_line;
-	int n;
+	int n, error = -1;
 
 	if (fd == -1)
-		return;
+		return 0;
 	command = template_quote(j->argv);
 	room_of_line = 200 + (command != NULL ? strlen(command) : 0);
 	line = command != NULL ? malloc(room_of_line) : NULL;
@@ -153,29 +195,40 @@ joblog_add(const struct job *j)
 		    (unsigned long long)(j->out.total + j->err.total),
 		    WIFSIGNALED(j->status) && !j->timed_out ? 0 : job_exit(j),
 		    WIFSIGNALED(j->status) && !j->timed_out ? WTERMSIG(j->status) : 0, command);
-		write_line(line, (size_t)n);
+		error = write_line(line, (size_t)n);
+	} else {
+		screen_say(NULL, "--joblog %s: no memory for a line", path);
 	}
 	free(line);
 	free(command);
+	return error;
 }
 
 int
 joblog_has(const struct job *j)
 {
+	size_t low = 0, high = count, middle;
 	char *command;
-	uint64_t was, is;
+	uint64_t is;
 
-	if (j->number >= room || done[j->number] == 0)
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (lines[middle].number < j->number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == count || lines[low].number != j->number || lines[low].value == 0)
 		return 0;
 	if (uses_seat)
 		return 1; /* its words are others each time */
-	was = done[j->number];
 	command = template_quote(j->argv);
 	is = command != NULL ? hash(command, strlen(command)) : 0;
 	free(command);
-	if (was == is)
+	if (lines[low].value == is)
 		return 1;
-	say(NULL,
+	screen_say(
+	    NULL,
 	    "--resume: command %llu is another one in %s: give the same items in the same order",
 	    (unsigned long long)j->number, path);
 	return -1;
@@ -184,8 +237,9 @@ joblog_has(const struct job *j)
 void
 joblog_close(void)
 {
-	free(done);
-	done = NULL;
+	free(lines);
+	lines = NULL;
+	count = room = 0;
 	if (fd != -1)
 		close(fd);
 }

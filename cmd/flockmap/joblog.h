@@ -9,8 +9,8 @@
 /* Opens it, and with --resume reads what it has.  OPTION_OK or OPTION_BAD, which was said. */
 int joblog_open(const struct options *o);
 
-/* Adds a line, with one write(2). */
-void joblog_add(const struct job *j);
+/* Adds a line, with one write(2): 0, or -1 after it was said what went wrong. */
+int joblog_add(const struct job *j);
 
 /*
  * 1 if this job's line is there and it need not be run, 0 if it is to run, -1 if another command

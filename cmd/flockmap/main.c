@@ -16,6 +16,7 @@
 #include "joblog.h"
 #include "option.h"
 #include "say.h"
+#include "screen.h"
 #include "source.h"
 #include "template.h"
 
@@ -27,6 +28,10 @@ struct all {
 	struct place place;
 	struct source source;
 	_Atomic int status; /* to exit with, the first that is not 0 */
+
+	/* The last that got no permit, for a line about it. */
+	uint64_t dropped;
+	uint32_t dropped_weight;
 };
 
 static void
@@ -58,23 +63,19 @@ next_item(void *context, void **item, struct flk_request *want)
 static void
 fail(struct all *a, const struct job *j)
 {
-	char fate[64], what[100];
+	char fate[64];
 
 	settle(a, j->exec_error != 0 ? (j->exec_error == ENOENT ? 127 : 126) : ITEM_FAILED);
-	if (j->exec_error == 0 && a->o.fail_fast == GO_ON)
+	if (j->exec_error == 0 && (a->o.fail_fast == GO_ON || conduct_has_sent()))
 		return;
-	if (conduct_is_ending())
+	if (!conduct_end(a->o.fail_fast == END_ALL))
 		return;
-	conduct_pause();
-	if (j->exec_error != 0) {
-		cannot_run(a->o.want.limiter, j->argv[0], j->exec_error);
-	} else {
-		snprintf(what, sizeof(what), "%s", j->items[0]);
-		say(a->o.want.limiter, "item %llu '%s' failed: %s", (unsigned long long)j->number,
-		    what, job_fate(j, fate));
-	}
-	conduct_go_on();
-	conduct_end(a->o.fail_fast == END_ALL);
+	if (j->exec_error != 0)
+		screen_say(a->o.want.limiter, "cannot run '%s': %s", j->argv[0],
+			   strerror(j->exec_error));
+	else
+		screen_say(a->o.want.limiter, "item %llu '%.100s' failed: %s",
+			   (unsigned long long)j->number, j->items[0], job_fate(j, fate));
 }
 
 static int
@@ -88,17 +89,20 @@ work(void *context, void *item, struct flk_taker *taker)
 		return 0;
 	if (error != 0) {
 		settle(a, FAILED);
-		say(a->o.want.limiter, "cannot start a process: %s%s", flk_strerror(error),
-		    error == -EAGAIN   ? ": raise ulimit -u, or let others end"
-		    : error == -EMFILE ? ": raise ulimit -n"
-				       : "");
-		conduct_end(false);
+		if (conduct_end(false))
+			screen_say(a->o.want.limiter, "cannot start a process: %s%s",
+				   flk_strerror(error),
+				   error == -EAGAIN   ? ": raise ulimit -u, or let others end"
+				   : error == -EMFILE ? ": raise ulimit -n"
+						      : "");
 		return 0;
 	}
 	/* What we ended is to be done again. */
-	if (job_exit(j) == 0 || !conduct_has_sent())
-		joblog_add(j);
-	conduct_count(job_exit(j) != 0);
+	if ((job_exit(j) == 0 || !conduct_has_sent()) && joblog_add(j) != 0) {
+		settle(a, FAILED);
+		conduct_end(false);
+	}
+	screen_count(job_exit(j) != 0);
 	if (job_exit(j) != 0)
 		fail(a, j);
 	return 0;
@@ -111,17 +115,15 @@ print(struct all *a, const struct capture *c, int fd, const char *tag)
 
 	if (c->total == 0)
 		return;
-	conduct_pause();
+	screen_take();
 	error = capture_print(c, fd, tag);
-	conduct_go_on();
-	if (error == 0 || conduct_is_ending())
+	screen_give();
+	if (error == 0)
 		return;
-	if (error == -EPIPE)
-		settle(a, 128 + SIGPIPE);
-	else
-		say(NULL, "stdout: %s", strerror(-error));
-	settle(a, FAILED);
-	conduct_end(error == -EPIPE);
+	settle(a, error == -EPIPE ? 128 + SIGPIPE : FAILED);
+	if (conduct_end(error == -EPIPE) && error != -EPIPE)
+		screen_say(NULL, "%s: %s", fd == STDOUT_FILENO ? "stdout" : "stderr",
+			   strerror(-error));
 }
 
 static void
@@ -139,8 +141,12 @@ done(void *context, void *item, int result)
 static void
 drop(void *context, void *item)
 {
-	(void)context;
-	job_free(item);
+	struct all *a = context;
+	struct job *j = item;
+
+	a->dropped = j->number;
+	a->dropped_weight = j->weight;
+	job_free(j);
 }
 
 /* ---- the whole ---- */
@@ -152,18 +158,35 @@ run_dry(struct all *a)
 	bool failed;
 	char *line;
 
-	while ((j = source_read(&a->source, &failed)) != NULL) {
+	if ((a->source.input = input_open(&a->o, -1)) == NULL)
+		return FAILED;
+	while (!ferror(stdout) && (j = source_read(&a->source, &failed)) != NULL) {
 		line = template_quote(j->argv);
 		if (line != NULL)
 			puts(line);
+		else
+			failed = true;
 		free(line);
 		job_free(j);
 	}
-	if (fflush(stdout) != 0) {
+	if (fflush(stdout) != 0 || ferror(stdout)) {
 		say(NULL, "stdout: %s", strerror(errno));
 		return FAILED;
 	}
 	return failed ? FAILED : 0;
+}
+
+static bool
+begin(struct all *a, struct flk_map *map)
+{
+	bool line = !a->o.quiet && isatty(STDERR_FILENO);
+	int error;
+
+	screen_start(a->o.want.limiter, line, line ? input_total(a->source.input) : 0);
+	error = conduct_start(&a->o, map);
+	if (error != 0)
+		say(NULL, "cannot start a thread: %s: raise ulimit -u", strerror(error));
+	return error == 0;
 }
 
 /* Under a permit of this limiter already: one after the other, under that. */
@@ -175,7 +198,7 @@ run_joined(struct all *a)
 	int got;
 
 	a->place.joined = true;
-	if (conduct_start(&a->o, NULL, input_total(a->source.input)) != 0)
+	if (!begin(a, NULL))
 		return FAILED;
 	while ((got = source_next(&a->source, &j, &weight)) == 1) {
 		work(a, j, NULL);
@@ -207,14 +230,17 @@ refuse(struct all *a, int code)
 		why = "cancelled";
 		break;
 	case FLK_HEAVY:
-		say(a->o.want.limiter, "an item weighs more than the limit: it could never run; "
-				       "raise the limit with -n");
+		screen_say(
+		    a->o.want.limiter,
+		    "item %llu weighs %u, which is above the limit: it could never run; raise "
+		    "the limit with -n",
+		    (unsigned long long)a->dropped, a->dropped_weight);
 		return FAILED;
 	default:
 		return limiter_refuse(&a->o.want, a->place.name, NULL, code);
 	}
 	if (!a->o.quiet)
-		say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
+		screen_say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
 	return a->o.conflict_exit;
 }
 
@@ -247,9 +273,7 @@ run_map(struct all *a)
 
 	if ((error = flk_map_new(&map, a->place.name, &m)) != 0)
 		return refuse(a, error);
-	error = conduct_start(&a->o, map, a->o.quiet ? 0 : input_total(a->source.input));
-	if (error != 0) {
-		say(NULL, "cannot start a thread: %s", strerror(error));
+	if (!begin(a, map)) {
 		flk_map_free(map);
 		return FAILED;
 	}
@@ -305,6 +329,8 @@ main(int argc, char **argv)
 	signals_mask(SIG_SETMASK, &a.place.heritage.mask, NULL);
 	raise_files(&a.place.heritage.files);
 	on_fault(a.o.want.limiter, FAILED);
+	if (a.o.dry_run)
+		return run_dry(&a);
 	wake_fd = conduct_prepare();
 	if (wake_fd == -1 || a.place.null_fd == -1) {
 		say(NULL, "cannot open what every run needs: %s", strerror(errno));
@@ -313,14 +339,13 @@ main(int argc, char **argv)
 	a.source.input = input_open(&a.o, wake_fd);
 	if (a.source.input == NULL)
 		return FAILED;
-	if (a.o.dry_run)
-		return run_dry(&a);
 	if ((error = limiter_name(&a.o.want, a.place.name)) != 0)
 		return limiter_refuse(&a.o.want, a.place.name, NULL, error);
 	if (joblog_open(&a.o) != OPTION_OK)
 		return FAILED;
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
+	screen_end();
 	joblog_close();
 	input_close(a.source.input);
 	if (a.status == 128 + SIGPIPE)

@@ -67,7 +67,7 @@ static const char help[] =
     "      --mode OCTAL       permissions of a new limiter file, 0660 to share with a group\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "  -w, --weight W         units that each command takes (1)\n"
-    "      --weight-from FIELD|LINE   the item's field, or what the shell prints for LINE ITEM\n"
+    "      --weight-from FIELD|LINE   the item's field, or what the shell prints for LINE with $1\n"
     "  -t, --timeout DUR      give up when an item has waited for DUR\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up rather than wait behind M others\n"

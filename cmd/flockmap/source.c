@@ -7,7 +7,7 @@
 #include "conduct.h"
 #include "joblog.h"
 #include "option.h"
-#include "say.h"
+#include "screen.h"
 #include "template.h"
 #include "weight.h"
 
@@ -37,7 +37,7 @@ source_read(struct source *s, bool *failed)
 	       (item = input_next(s->input, failed)) != NULL)
 		j->items[j->n++] = item;
 	if (j == NULL || j->items == NULL) {
-		say(NULL, "no memory for an item");
+		screen_say(NULL, "no memory for an item");
 		*failed = true;
 	}
 	if (j != NULL && !*failed && j->n > 0) {
@@ -48,6 +48,7 @@ source_read(struct source *s, bool *failed)
 			describe(j);
 			return j;
 		}
+		screen_say(NULL, "no memory for a command");
 		*failed = true;
 	}
 	if (j != NULL)
@@ -59,27 +60,34 @@ int
 source_next(struct source *s, struct job **job, uint32_t *weight)
 {
 	struct job *j;
-	bool failed;
+	bool failed = false;
 	int has;
 
 	for (;;) {
-		if (conduct_is_ending() || (j = source_read(s, &failed)) == NULL)
-			return conduct_is_ending() || !failed ? 0 : -ECANCELED;
+		j = conduct_is_ending() ? NULL : source_read(s, &failed);
+		if (conduct_is_ending()) { /* and it may be cut short */
+			if (j != NULL)
+				job_free(j);
+			return 0;
+		}
+		if (j == NULL)
+			return failed ? -ECANCELED : 0;
 		has = joblog_has(j);
 		if (has == 0)
 			break;
 		if (has == 1)
-			conduct_count(false);
+			screen_count(false);
 		job_free(j);
 		if (has == -1)
 			return -ECANCELED;
 	}
-	*weight = s->o->want.weight;
+	j->weight = s->o->want.weight;
 	if (s->o->weight_from != NULL &&
-	    weight_of(j, s->o->weight_from, s->place, weight) != OPTION_OK) {
+	    weight_of(j, s->o->weight_from, s->place, &j->weight) != OPTION_OK) {
 		job_free(j);
-		return -ECANCELED;
+		return conduct_is_ending() ? 0 : -ECANCELED;
 	}
+	*weight = j->weight;
 	*job = j;
 	return 1;
 }

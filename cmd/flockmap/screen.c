@@ -1,0 +1,198 @@
+#include "screen.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "now.h"
+#include "say.h"
+
+#define SHOW     SECOND /* a run shorter than that needs no progress line */
+#define INTERVAL (SECOND / 4)
+
+/* What is to be said. */
+struct news {
+	STAILQ_ENTRY(news) entry;
+	const char *limiter;
+	char *text;
+};
+
+static struct {
+	pthread_mutex_t lock; /* guards these; held for no longer than that takes */
+	STAILQ_HEAD(, news) news;
+	uint64_t done, failed;
+
+	/*
+	 * Guards stdout and stderr.  It may be held for as long as nobody reads, so who has a permit
+	 * never waits for it.
+	 */
+	pthread_mutex_t screen;
+	bool shown; /* the progress line is there */
+
+	/* fixed once it has started */
+	const char *limiter;
+	bool line;
+	uint64_t total, since;
+} c = { .lock = PTHREAD_MUTEX_INITIALIZER,
+	.screen = PTHREAD_MUTEX_INITIALIZER,
+	.news = STAILQ_HEAD_INITIALIZER(c.news) };
+
+void
+screen_start(const char *limiter, bool line, uint64_t total)
+{
+	c.limiter = limiter;
+	c.line = line;
+	c.total = total;
+	c.since = now_ns();
+}
+
+/* ---- lines ---- */
+
+static void
+hide(void)
+{
+	if (c.shown)
+		say_status("", "");
+	c.shown = false;
+}
+
+static struct news *
+next_news(void)
+{
+	struct news *n;
+
+	pthread_mutex_lock(&c.lock);
+	n = STAILQ_FIRST(&c.news);
+	if (n != NULL)
+		STAILQ_REMOVE_HEAD(&c.news, entry);
+	pthread_mutex_unlock(&c.lock);
+	return n;
+}
+
+/* By who has the screen. */
+static void
+say_news(void)
+{
+	struct news *n;
+
+	while ((n = next_news()) != NULL) {
+		hide();
+		say(n->limiter, "%s", n->text);
+		free(n->text);
+		free(n);
+	}
+}
+
+void
+screen_take(void)
+{
+	pthread_mutex_lock(&c.screen);
+	hide();
+}
+
+static bool
+has_news(void)
+{
+	bool has;
+
+	pthread_mutex_lock(&c.lock);
+	has = !STAILQ_EMPTY(&c.news);
+	pthread_mutex_unlock(&c.lock);
+	return has;
+}
+
+/* Who did not get the screen relies on a look after it was given up. */
+void
+screen_give(void)
+{
+	do {
+		say_news();
+		pthread_mutex_unlock(&c.screen);
+	} while (has_news() && pthread_mutex_trylock(&c.screen) == 0);
+}
+
+void
+screen_say(const char *limiter, const char *format, ...)
+{
+	struct news *n = malloc(sizeof(*n));
+	va_list ap;
+
+	va_start(ap, format);
+	if (n != NULL && vasprintf(&n->text, format, ap) == -1) {
+		free(n);
+		n = NULL;
+	}
+	va_end(ap);
+	if (n == NULL) {
+		say(limiter, "no memory to say what is wrong");
+		return;
+	}
+	n->limiter = limiter;
+	pthread_mutex_lock(&c.lock);
+	STAILQ_INSERT_TAIL(&c.news, n, entry);
+	pthread_mutex_unlock(&c.lock);
+	if (pthread_mutex_trylock(&c.screen) == 0)
+		screen_give();
+}
+
+/* ---- how far it is ---- */
+
+void
+screen_count(bool failed)
+{
+	pthread_mutex_lock(&c.lock);
+	c.done++;
+	c.failed += failed;
+	pthread_mutex_unlock(&c.lock);
+}
+
+static void
+show(uint64_t done, uint64_t failed, unsigned running)
+{
+	char text[200], span[32], left[48] = "", total[32] = "";
+	double s = (double)(now_ns() - c.since) / 1e9, rate = (double)done / s;
+
+	if (c.total > 0)
+		snprintf(total, sizeof(total), "/%llu", (unsigned long long)c.total);
+	if (c.total > done && done > 0)
+		snprintf(left, sizeof(left), ", %s left",
+			 say_duration((double)(c.total - done) / rate, span));
+	snprintf(text, sizeof(text), "%llu%s done, %u running, %llu failed, %.3g/s%s",
+		 (unsigned long long)done, total, running, (unsigned long long)failed, rate, left);
+	say_status(c.limiter, text);
+	c.shown = true;
+}
+
+uint64_t
+screen_tick(unsigned running)
+{
+	uint64_t now = now_ns(), done, failed;
+
+	if (!c.line)
+		return UINT64_MAX;
+	pthread_mutex_lock(&c.lock);
+	done = c.done;
+	failed = c.failed;
+	pthread_mutex_unlock(&c.lock);
+	/* Whoever has the screen may have to wait for a reader; a line less is no harm. */
+	if (now - c.since >= SHOW && pthread_mutex_trylock(&c.screen) == 0) {
+		show(done, failed, running);
+		screen_give();
+	}
+	return now + INTERVAL;
+}
+
+void
+screen_end(void)
+{
+	char span[32];
+
+	hide();
+	say_news();
+	if (c.line && c.done > 0)
+		say(c.limiter, "%llu done, %llu failed, in %s", (unsigned long long)c.done,
+		    (unsigned long long)c.failed,
+		    say_duration((double)(now_ns() - c.since) / 1e9, span));
+}

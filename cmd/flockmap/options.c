@@ -125,8 +125,8 @@ parse_choice(const char *option, const char *word, const char *const names[], in
 			return OPTION_OK;
 		}
 	}
-	snprintf(what, sizeof(what), "use %s, %s%s%s", names[0], names[1],
-		 names[2] != NULL ? " or " : "", names[2] != NULL ? names[2] : "");
+	snprintf(what, sizeof(what), "use %s%s%s%s%s", names[0], names[2] != NULL ? ", " : " or ",
+		 names[1], names[2] != NULL ? " or " : "", names[2] != NULL ? names[2] : "");
 	return option_bad(option, word, what);
 }
 

@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# flockmap: ends before the end: failures, signals, kills.
+
+load lib.bash
+load map.bash
+
+# fast LABEL ARG...: a flockmap of two at once: says `up' with the pid, and then runs on.
+two() {
+	local label=$1
+	shift
+	background "$label" env --default-signal=INT,QUIT "$MAP" -N x -n 2 "$@"
+}
+
+# A command that takes its time, and one that also does not care.
+sleeper='echo $$ >"$T/up.$1"; exec sleep 60'
+stubborn='trap "echo $1 >>\"$T/terms\"" TERM; echo $$ >"$T/up.$1"; while :; do sleep 0.05; done'
+
+# all_gone: the commands that said they were up.
+all_gone() {
+	local pid
+	while read -r pid; do
+		is_gone "$pid" || return 1
+	done < <(cat "$T"/up.*)
+}
+
+# ---- failures ----
+
+@test "--fail-fast: nothing more is started, what runs is waited for" {
+	make_go
+	two m --fail-fast sh -c '[ $1 != 1 ] || exit 3; echo $$ >up.$1; cat go; echo "done" $1' sh ::: 0 1 2 3
+	eventually says "item 2 '1' failed: exit status 3" m.err
+	run ! is_gone "${pids[m]}"
+	eventually up_to 1
+	go
+	ended m
+	[ "$status" -eq 123 ]
+	[ "$(cat m.out)" = "done 0" ]
+	has_lines 1 m.err
+	is_free
+}
+
+@test "--fail-fast names a signal, and an end by -T" {
+	run --separate-stderr -123 "$MAP" -N x -n 1 --fail-fast sh -c 'kill -SEGV $$' sh ::: a b
+	[ "$stderr" = "flockmap: x: item 1 'a' failed: signal 11" ]
+	run --separate-stderr -123 "$MAP" -N x -n 1 -T 50ms --fail-fast sleep ::: 60 61
+	[ "$stderr" = "flockmap: x: item 1 '60' failed: it ran longer than --run-timeout" ]
+}
+
+@test "--fail-fast=now: TERM for what runs" {
+	two m --fail-fast=now sh -c "[ \$1 != 1 ] || { while [ ! -e up.0 ]; do sleep 0.05; done; exit 1; }; $sleeper" sh ::: 0 1 2
+	ended m
+	[ "$status" -eq 123 ]
+	all_gone
+	up_to 1
+	[ "$(cat m.err)" = "flockmap: x: item 2 '1' failed: exit status 1" ]
+	is_free
+}
+
+@test "--fail-fast=now: KILL for who does not care, after -k" {
+	two m --fail-fast=now -k 100ms sh -c \
+		"[ \$1 != 1 ] || { while [ ! -e up.0 ]; do sleep 0.05; done; exit 1; }; $stubborn" sh ::: 0 1 2
+	ended m
+	[ "$status" -eq 123 ]
+	all_gone
+	is_free
+}
+
+@test "failures without --fail-fast are only counted" {
+	silent 123 "$MAP" -n 2 false ::: a b c
+}
+
+# ---- signals ----
+
+@test "TERM, INT, HUP, QUIT: TERM for what runs, nothing new, and it dies of it" {
+	local sig
+	for sig in TERM INT HUP QUIT; do
+		two m sh -c "$sleeper" sh ::: 1 2 3
+		eventually up_to 2
+		kill -s "$sig" "${pids[m]}"
+		ended m
+		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
+		all_gone
+		up_to 2
+		is_free
+		[ ! -s m.err ]
+		rm up.*
+	done
+	[ -z "$(find . -name 'core*')" ]
+}
+
+@test "a second one kills" {
+	two m sh -c "$stubborn" sh ::: 1 2 3
+	eventually up_to 2
+	kill -TERM "${pids[m]}"
+	eventually has_lines 2 terms
+	run ! is_gone "${pids[m]}"
+	kill -INT "${pids[m]}"
+	ended m
+	[ "$status" -eq 130 ]
+	all_gone
+	is_free
+}
+
+@test "one is enough with -k" {
+	two m -k 100ms sh -c "$stubborn" sh ::: 1 2 3
+	eventually up_to 2
+	kill -TERM "${pids[m]}"
+	ended m
+	[ "$status" -eq 143 ]
+	all_gone
+}
+
+@test "^C on a terminal, once" {
+	terminal m "$MAP" -N x -n 2 --joblog log sh -c "$sleeper" sh ::: 1 2 3
+	eventually up_to 2
+	printf '\003' >&8
+	exec 8>&-
+	ended m
+	[ "$status" -eq 130 ]
+	all_gone
+	up_to 2
+	is_free
+	# What was interrupted is to be done again.
+	has_lines 1 log
+}
+
+@test "^C on a terminal, twice" {
+	terminal m "$MAP" -N x -n 2 sh -c "trap '' INT; $stubborn" sh ::: 1 2 3
+	eventually up_to 2
+	printf '\003' >&8
+	eventually has_lines 2 terms
+	printf '\003' >&8
+	exec 8>&-
+	ended m
+	[ "$status" -eq 130 ]
+	all_gone
+	is_free
+}
+
+@test "^C while it waits for a permit, and while it waits for items" {
+	hold a -N x -n 1
+	two m -n 1 echo ::: 1 2
+	eventually in_line 1
+	kill -INT "${pids[m]}"
+	ended m
+	[ "$status" -eq 130 ]
+	eventually in_line 0
+	mkfifo in
+	background m env --default-signal=INT sh -c 'exec "$MAP" -N y -n 1 echo <in'
+	exec 7>in
+	echo one >&7
+	eventually says one m.out
+	kill -INT "${pids[m]}"
+	ended m
+	[ "$status" -eq 130 ]
+	exec 7>&-
+}
+
+@test "^C while nobody reads: the second one ends it" {
+	mkfifo pipe
+	background m env --default-signal=INT sh -c 'exec "$MAP" -N x -n 1 sh -c "head -c 200000 /dev/zero; : >ran" sh ::: 1 >pipe'
+	exec 7<pipe
+	eventually test -e ran
+	eventually is_free
+	kill -INT "${pids[m]}"
+	eventually kill -INT "${pids[m]}"
+	ended m
+	[ "$status" -eq 130 ]
+	exec 7<&-
+}
+
+@test "what was ignored stays ignored" {
+	make_go
+	background m env --ignore-signal=INT,HUP "$MAP" -N x -n 1 sh -c "$wait_for_go" sh ::: 1
+	eventually up_to 1
+	kill -INT "${pids[m]}"
+	kill -HUP "${pids[m]}"
+	kill -INT "$(cat up.1)"
+	go
+	ended m
+	[ "$status" -eq 0 ]
+}
+
+@test "it stops and goes on" {
+	make_go
+	as_job background m "$MAP" -N x -n 1 sh -c "$wait_for_go; echo ran" sh ::: 1
+	eventually up_to 1
+	kill -TSTP "${pids[m]}"
+	eventually is_state T "${pids[m]}"
+	holding 1
+	kill -CONT "${pids[m]}"
+	eventually is_state S "${pids[m]}"
+	go
+	ended m
+	[ "$(cat m.out)" = ran ]
+}
+
+@test "a stopped command can be ended" {
+	two m sh -c "$sleeper" sh ::: 1
+	eventually up_to 1
+	kill -STOP "$(cat up.1)"
+	kill -TERM "${pids[m]}"
+	ended m
+	[ "$status" -eq 143 ]
+	all_gone
+}
+
+# ---- kills ----
+
+@test "kill -9 of flockmap: the commands keep their permits until they end" {
+	make_go
+	two m sh -c "$wait_for_go" sh ::: 1 2 3 4
+	eventually up_to 2
+	kill -KILL "${pids[m]}"
+	ended m
+	run -75 "$FLOCKLIMIT" -N x -n 2 --nonblock true
+	background w "$FLOCKLIMIT" -N x -n 2 echo ran
+	eventually in_line 1
+	go
+	ended w
+	[ "$(cat w.out)" = ran ]
+	eventually is_free
+	all_gone
+	up_to 2
+}
+
+@test "kill -9 of flockmap while it waits: the next in the line goes on" {
+	hold a -N x -n 1
+	two m -n 1 echo ::: 1 2
+	eventually in_line 1
+	background w "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually in_line 2
+	kill -KILL "${pids[m]}"
+	eventually in_line 1
+	let_go a
+	ended w
+	[ "$(cat w.out)" = ran ]
+	is_free
+}
+
+@test "kill -9 of a command: it has failed, the others go on" {
+	make_go
+	two m sh -c "$wait_for_go; echo \$1" sh ::: 1 2 3
+	eventually up_to 2
+	kill -KILL "$(cat up.1)"
+	eventually up_to 3
+	go
+	ended m
+	[ "$status" -eq 123 ]
+	[ "$(cat m.out)" = $'2\n3' ]
+}
+
+@test "the limiter's file is cut short under it: one line, 125" {
+	make_go
+	two m sh -c "$wait_for_go" sh ::: 1 2 3
+	eventually up_to 2
+	truncate -s 0 limiters/x
+	timeout 10 sh -c ': >go' || :
+	ended m
+	[ "$status" -eq 125 ]
+	has_lines 1 m.err
+	says "cut short" m.err
+}

@@ -31,6 +31,11 @@ terminal() {
 	exec 8>"$T/$label.keys"
 }
 
+# sanitized: it takes far more memory than it would.
+sanitized() {
+	grep -qE '__[at]san_init' "$MAP"
+}
+
 # is_free [NAME]: nobody holds or waits.
 is_free() {
 	[ "$("$CTL" show --json "${1:-x}" | jq '(.holders + .waiters) | length')" = 0 ]

@@ -522,6 +522,7 @@ int
 main(void)
 {
 	begin(240);
+	test_killed(); /* first: a thread sanitizer wants no fork after threads */
 	test_order();
 	test_failures();
 	test_stop();
@@ -529,6 +530,5 @@ main(void)
 	test_refusals();
 	test_removal();
 	test_array();
-	test_killed();
 	return tap_done();
 }

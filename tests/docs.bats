@@ -62,8 +62,8 @@ help_shorts() {
 
 @test "the pages refer to each other" {
 	local from to
-	for from in flocklimit.1 flocklimitctl.1 libflocklimit.3 flocklimit.7; do
-		for to in "flocklimit 1" "flocklimitctl 1" "libflocklimit 3" "flocklimit 7"; do
+	for from in flocklimit.1 flocklimitctl.1 flockmap.1 libflocklimit.3 flocklimit.7; do
+		for to in "flocklimit 1" "flocklimitctl 1" "flockmap 1" "libflocklimit 3" "flocklimit 7"; do
 			[ "$from" = "${to/ /.}" ] || section "SEE ALSO" "$TOP/man/$from" | grep -qE "^\.Xr $to( ,)?$"
 		done
 	done

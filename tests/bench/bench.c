@@ -28,6 +28,7 @@ static const struct section {
 	{ "crowd", crowd },
 	{ "acquire", acquire },
 	{ "scale", scale },
+	{ "map", map },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -33,5 +33,6 @@ void memory(const struct bench *b);
 void crowd(const struct bench *b);
 void acquire(const struct bench *b);
 void scale(const struct bench *b);
+void map(const struct bench *b);
 
 #endif

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "option.h"
+#include "parse.h"
 #include "screen.h"
 #include "template.h"
 
@@ -79,20 +80,28 @@ sort(void)
 	count = kept + 1;
 }
 
-/* A line that its writer did not finish counts for nothing. */
+/* A line that is none of ours counts for nothing. */
 static bool
-read_line(char *line, ssize_t n, bool failed_too)
+read_line(char *line, size_t n, bool failed_too)
 {
-	unsigned long long number;
-	int exitval, sig, at = 0;
+	enum { SEQ, EXITVAL = 6, SIGNAL, COMMAND };
+	char *column[COMMAND + 1] = { line }, *tab, *end = line + n - 1;
+	uint64_t number, exitval, sig;
+	int i;
 
-	if (n < 1 || line[n - 1] != '\n' ||
-	    sscanf(line, "%llu\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%*[^\t]\t%d\t%d\t%n", &number,
-		   &exitval, &sig, &at) != 3 ||
-	    at == 0)
+	for (i = 1; i <= COMMAND; i++) {
+		tab = memchr(column[i - 1], '\t', (size_t)(end - column[i - 1]));
+		if (tab == NULL)
+			return true;
+		*tab = '\0';
+		column[i] = tab + 1;
+	}
+	if (!parse_number(column[SEQ], 1, UINT64_MAX / 20, &number) ||
+	    !parse_number(column[EXITVAL], 0, 255, &exitval) ||
+	    !parse_number(column[SIGNAL], 0, 255, &sig))
 		return true;
 	if (failed_too || (exitval == 0 && sig == 0))
-		return note(number, hash(line + at, (size_t)(n - at) - 1));
+		return note(number, hash(column[COMMAND], (size_t)(end - column[COMMAND])));
 	return note(number, 0);
 }
 
@@ -115,7 +124,7 @@ read_all(const struct options *o)
 	}
 	while (error == 0 && (n = getline(&line, &size, f)) != -1 && line[n - 1] == '\n') {
 		whole += n;
-		if (!read_line(line, n, !o->resume_failed))
+		if (!read_line(line, (size_t)n, !o->resume_failed))
 			error = ENOMEM;
 	}
 	if (error == 0 && (ferror(f) || ftruncate(fd, whole) == -1))

@@ -79,10 +79,11 @@ columns() {
 	: >log
 	run -0 "$MAP" -n 1 --joblog log --resume echo ::: a
 	[ "$output" = a ]
-	printf 'x\n\n1\n1\t2\n%s\t:\t0\t0\t0\t0\t0\t0\techo z\n-1\t:\t0\t0\t0\t0\t0\t0\techo z\n' \
-		4000000000 >>log
-	printf '2\t:\t0\t0\t0\t0\t0\t0\t\n1\t:\t0\t0\t0\t0\t0\t0\techo a\n' >>log
-	head -c 3000 /dev/urandom | tr '\n' x >>log
+	{
+		printf 'x\n\n1\n1\t2\n%s\t:\t0\t0\t0\t0\t0\t0\techo z\n' 4000000000 -1
+		printf '2\t:\t0\t0\t0\t0\t0\t0\t\n1\t:\t0\t0\t0\t0\t0\t0\techo a\n'
+		head -c 3000 /dev/urandom | tr '\n' x
+	} >>log
 	sanitized || ulimit -v 1000000
 	run -125 sh -c 'exec "$MAP" -n 1 --joblog log --resume echo ::: a b'
 	[[ $output == *"command 2 is another one in log"* ]]

@@ -11,7 +11,7 @@ export FLOCKLIMIT HELPERS
 setup() {
 	T=$BATS_TEST_TMPDIR
 	export T FLOCKLIMIT_DIR=$T/limiters
-	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL
+	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	# A leak checker stops its process with ptrace, which tests of signals can't bear; nor that
 	# a sanitizer handles signals itself.
 	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0

@@ -27,6 +27,7 @@ struct story {
 	_Atomic size_t given, worked, dropped;
 	_Atomic unsigned units, most;
 	_Atomic bool in_next, in_done, twice;
+	bool there;  /* the limiter's file, at the end */
 	size_t told; /* by done(), which is never called twice at once */
 	size_t order[MOST];
 	int result[MOST];
@@ -86,6 +87,8 @@ done(void *context, void *item, int result)
 
 	if (atomic_exchange(&s->in_done, true))
 		s->twice = true;
+	if (s->slow_us > 0)
+		usleep(50);
 	s->order[s->told] = index_of(item);
 	s->result[s->told++] = result;
 	s->in_done = false;
@@ -377,6 +380,7 @@ next_and_remove(void *context, void **item, struct flk_request *want)
 	struct story *s = context;
 
 	remove_it(s, s->given);
+	s->there = access(s->path, F_OK) == 0;
 	return next(context, item, want);
 }
 
@@ -389,6 +393,7 @@ test_removal(void)
 	o.next = next_and_remove;
 	is(tell(s, &o), 0, "its limiter removed again and again");
 	ok(each_once(s) && in_order(s), "each item is done once");
+	ok(s->there, "in a limiter that others can find");
 	free(s);
 }
 

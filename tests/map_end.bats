@@ -207,6 +207,7 @@ ends_of_int() {
 	two m sh -c "$sleeper" sh ::: 1
 	eventually up_to 1
 	kill -STOP "$(cat up.1)"
+	eventually is_state T "$(cat up.1)"
 	kill -TERM "${pids[m]}"
 	ended m
 	[ "$status" -eq 143 ]

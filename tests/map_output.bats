@@ -88,14 +88,16 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 
 @test "many small outputs that wait for a slow head are whole" {
 	make_go
-	background m sh -c 'seq 450 | exec "$MAP" -N x -n 2 sh -c \
-		"[ \$1 != 1 ] || cat go >/dev/null; head -c 50000 /dev/zero; echo \$1; echo \$1 >>ran" sh'
+	seq 450 >list
+	background m "$MAP" -N x -n 2 -a list sh -c \
+		'[ $1 != 1 ] || cat go >/dev/null; head -c 65000 /dev/zero; echo $1; echo $1 >>ran' sh
 	eventually has_lines 449 ran
+	sanitized || [ "$(awk '/^VmHWM/ { print $2 }' "/proc/${pids[m]}/status")" -lt 24000 ]
 	go
 	ended m
 	[ "$status" -eq 0 ]
 	tr -d '\0' <m.out | cmp - <(seq 450)
-	[ "$(wc -c <m.out)" -eq $((450 * 50000 + $(seq 450 | wc -c))) ]
+	[ "$(wc -c <m.out)" -eq $((450 * 65000 + $(seq 450 | wc -c))) ]
 }
 
 @test "no room for output: one line says so, and the command fails" {

@@ -270,3 +270,37 @@ ends_of_int() {
 	has_lines 1 m.err
 	says "cut short" m.err
 }
+
+# ---- no room ----
+
+# one_end: it went well, or there is one line and 125.
+one_end() {
+	echo "$1: $status: $output"
+	[ "$status" -eq 0 ] || { [ "$status" -eq 125 ] && [ "$(wc -l <<<"$output")" -eq 1 ]; }
+}
+
+@test "few descriptors: one line says what to do, and nothing stays held" {
+	local n good=0
+	"$MAP" -N x -n 4 true ::: a
+	for n in $(seq 8 24) 40; do
+		run sh -c "ulimit -n $n; exec \"\$MAP\" -N x -n 4 true ::: 1 2 3 4"
+		one_end "$n"
+		[ "$status" -eq 0 ] || [[ $output == *"ulimit -n"* || $output == *"Too many open files"* ]]
+		good=$((good + !status))
+		is_free
+	done
+	[ "$good" -gt 0 ]
+}
+
+@test "few processes: one line says what to do, and nothing stays held" {
+	need_root
+	local n
+	public
+	cp "$MAP" "$PUBLIC/flockmap"
+	for n in 2 3 5 8; do
+		run as_nobody bash -c "ulimit -u $n; exec \"$PUBLIC/flockmap\" -N x -n 4 /bin/true ::: 1 2 3 4"
+		one_end "$n"
+		[ "$status" -eq 0 ] || [[ $output == *"Resource temporarily unavailable: raise ulimit -u"* ]]
+	done
+	run -0 as_nobody "$PUBLIC/flockmap" -N x -n 4 --nonblock -w 4 /bin/true ::: 1
+}

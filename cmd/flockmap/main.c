@@ -91,7 +91,7 @@ work(void *context, void *item, struct flk_taker *taker)
 		settle(a, FAILED);
 		if (conduct_end(false))
 			screen_say(a->o.want.limiter, "cannot start a process: %s%s",
-				   flk_strerror(error),
+				   error > -FLK_BADNAME ? strerror(-error) : flk_strerror(error),
 				   error == -EAGAIN   ? ": raise ulimit -u, or let others end"
 				   : error == -EMFILE ? ": raise ulimit -n"
 						      : "");

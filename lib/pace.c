@@ -30,8 +30,8 @@ plus(uint64_t a, uint64_t b)
 	return a + b >= a ? a + b : UINT64_MAX;
 }
 
-static bool
-is_paced(const struct header *h)
+bool
+flki_pace_is_set(const struct header *h)
 {
 	return (h->rate | h->stagger_ns | h->ramp) != 0;
 }
@@ -85,22 +85,25 @@ flki_pace_start(const struct state *st)
 	return rate > stagger ? rate : stagger;
 }
 
+/*
+ * By one timer: when the capacity is what the first needs, not each time it grows.  Where nobody
+ * holds, or it is paused, time alone brings nothing.
+ */
 uint64_t
 flki_pace_look(const struct state *st, const struct slot *first)
 {
 	const struct header *h = st->h;
-	uint64_t start = flki_pace_start(st), capacity = flki_pace_capacity(st), since, more;
-	uint64_t enough = h->override >= 0 ? (uint64_t)h->override : first->limit;
+	uint64_t start = flki_pace_start(st), since = h->paced.ramp_since_ns, steps;
+	uint64_t need = plus(plus(h->used, first->weight), h->withheld);
 
 	if (start > st->now_ns)
 		return start;
-	if (capacity >= enough || PERIOD_NS(h->ramp) == 0 || STEP(h->ramp) == 0)
+	if (h->paused || h->holders.count == 0 || need <= flki_pace_capacity(st) ||
+	    PERIOD_NS(h->ramp) == 0 || STEP(h->ramp) == 0)
 		return UINT64_MAX;
-	since = h->paced.ramp_since_ns;
-	if (st->now_ns < since)
-		return plus(since, PERIOD_NS(h->ramp));
-	more = (st->now_ns - since) / PERIOD_NS(h->ramp) + 1;
-	return plus(since, more * PERIOD_NS(h->ramp));
+	steps = (need - FROM(h->ramp) - 1) / STEP(h->ramp) + 1;
+	return steps > UINT64_MAX / PERIOD_NS(h->ramp) ? UINT64_MAX
+						       : plus(since, steps * PERIOD_NS(h->ramp));
 }
 
 void
@@ -134,6 +137,30 @@ flki_pace_check(const struct flk_pace *p, unsigned which)
 	return which == 0 || which > (FLK_RATE | FLK_STAGGER | FLK_RAMP) ? -EINVAL : 0;
 }
 
+static uint64_t
+at_most(uint64_t value, uint64_t most)
+{
+	return value < most ? value : most;
+}
+
+/*
+ * A bucket is never more than empty, and nothing was in the future.  Without this the debt under
+ * one rate would be paid at another: an hour's wait that was one start.
+ */
+static void
+keep_within(struct state *st)
+{
+	struct header *h = st->h;
+	uint64_t now = st->now_ns;
+
+	if (h->rate != 0)
+		h->paced.free_ns =
+		    at_most(h->paced.free_ns, plus(now, BURST(h->rate) * INTERVAL(h->rate)));
+	h->paced.last_ns = at_most(h->paced.last_ns, now);
+	h->paced.ramp_since_ns = at_most(h->paced.ramp_since_ns, now);
+	h->idle_since_ns = at_most(h->idle_since_ns, now);
+}
+
 void
 flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 {
@@ -151,6 +178,7 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 				    p->ramp_period_ns / 1000000
 			      : 0;
 	}
+	keep_within(st); /* if we are killed before, the repair does it */
 }
 
 void
@@ -159,7 +187,7 @@ flki_pace_begin(struct state *st, uint64_t ticket)
 	struct header *h = st->h;
 	struct paced *next = &h->next;
 
-	if (!is_paced(h))
+	if (!flki_pace_is_set(h))
 		return;
 	*next = h->paced;
 	next->last_ns = st->now_ns;
@@ -174,7 +202,7 @@ flki_pace_begin(struct state *st, uint64_t ticket)
 void
 flki_pace_end(struct state *st)
 {
-	if (!is_paced(st->h))
+	if (!flki_pace_is_set(st->h))
 		return;
 	st->h->paced = st->h->next;
 	__atomic_store_n(&st->h->starting, 0, __ATOMIC_RELEASE);
@@ -186,10 +214,9 @@ flki_pace_repair(struct state *st)
 	uint64_t ticket = st->h->starting;
 	uint32_t i;
 
-	if (ticket == 0)
-		return;
-	for (i = 0; i < st->n; i++)
+	for (i = 0; i < st->n && ticket != 0; i++)
 		if (atomic_load(&st->slots[i].state) == HELD && st->slots[i].ticket == ticket)
 			st->h->paced = st->h->next;
 	__atomic_store_n(&st->h->starting, 0, __ATOMIC_RELEASE);
+	keep_within(st);
 }

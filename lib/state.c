@@ -32,25 +32,43 @@ flki_state_poke(struct state *st, uint32_t i)
 		st->world.wake(st->world.ctx, i);
 }
 
+/*
+ * Has come to be the first, or has another before it.  The one behind the first looks after the
+ * time of a first that is stopped, so it must know that it is that one.
+ */
+static void
+poke_follower(struct state *st, uint32_t i)
+{
+	flki_state_poke(st, i);
+	if (i != NIL && flki_pace_is_set(st->h))
+		flki_state_poke(st, flki_state_at(st, i)->next);
+}
+
 /* ---- granting ---- */
+
+/* By what was declared, or an operator's word. */
+static uint32_t
+said_limit(const struct header *h, uint32_t limit)
+{
+	if (h->override >= 0)
+		return (uint32_t)h->override;
+	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
+}
 
 uint32_t
 flki_state_limit(struct state *st, uint32_t limit)
 {
-	const struct header *h = st->h;
 	uint64_t capacity = flki_pace_capacity(st);
 
-	if (h->override >= 0)
-		limit = (uint32_t)h->override;
-	else if (h->min_count > 0 && h->min_limit < limit)
-		limit = h->min_limit;
+	limit = said_limit(st->h, limit);
 	return capacity < limit ? (uint32_t)capacity : limit;
 }
 
 /*
  * -n is a promise to the one who says it: a permit is granted only if the sum stays within its
  * own limit and within that of every permit held.  A weight above what an operator left (an
- * override, or units withheld) counts as the whole of it: it runs alone.
+ * override, or units withheld) counts as the whole of it: it runs alone.  So does the first of a
+ * ramp that begins with less than is withheld, for it grows only while somebody holds.
  */
 static bool
 fits(struct state *st, const struct slot *s)
@@ -58,11 +76,11 @@ fits(struct state *st, const struct slot *s)
 	const struct header *h = st->h;
 	uint64_t limit = flki_state_limit(st, s->limit);
 
-	if (h->paused || limit <= h->withheld || flki_pace_start(st) > st->now_ns)
+	if (h->paused || said_limit(h, s->limit) <= h->withheld || flki_pace_start(st) > st->now_ns)
 		return false;
 	if (h->holders.count == 0)
 		return true;
-	return h->used + s->weight <= limit - h->withheld;
+	return limit > h->withheld && h->used + s->weight <= limit - h->withheld;
 }
 
 static void
@@ -140,7 +158,7 @@ flki_state_grant(struct state *st)
 			continue;
 		}
 		if (new_predecessor) {
-			flki_state_poke(st, i);
+			poke_follower(st, i);
 			first_knows |= i == h->waiting.head;
 			new_predecessor = false;
 		}
@@ -184,8 +202,7 @@ unqueue(struct state *st, uint32_t i)
 
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
-	if (next != NIL)
-		flki_state_poke(st, next);
+	poke_follower(st, next);
 }
 
 void
@@ -204,8 +221,7 @@ flki_state_evict(struct state *st, uint32_t i, int32_t reason)
 
 	evict(st, i, reason);
 	st->h->evicted++;
-	if (next != NIL)
-		flki_state_poke(st, next);
+	poke_follower(st, next);
 	flki_state_grant(st);
 }
 

@@ -70,6 +70,7 @@ const char *flki_state_check_next(struct state *st, unsigned *next);
  * pace.c.  When time alone would allow the next start; when the head must look again, though
  * nothing else happens (UINT64_MAX: never); and the capacity that time has brought so far.
  */
+bool flki_pace_is_set(const struct header *h);
 uint64_t flki_pace_start(const struct state *st);
 uint64_t flki_pace_look(const struct state *st, const struct slot *first);
 uint64_t flki_pace_capacity(const struct state *st);

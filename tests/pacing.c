@@ -312,6 +312,54 @@ starts_within(uint64_t span)
 }
 
 static void
+comes(uint32_t i, uint32_t weight)
+{
+	slots[i].state = IDLE;
+	slots[i].weight = weight;
+	slots[i].limit = 100;
+	flki_state_enter(&st, i, TAKER);
+}
+
+/* What one rate made of a start is no debt under another. */
+static void
+a_new_pace(void)
+{
+	struct flk_pace p = { .interval_ns = 3600000 * MS, .burst = 1 };
+
+	reset(UINT64_C(1000000000000));
+	flki_pace_set(&st, &p, FLK_RATE);
+	comes(0, 1);
+	comes(1, 1);
+	is(due(), st.now_ns + 3600000 * MS, "one an hour");
+	p.interval_ns = 10 * MS;
+	flki_pace_set(&st, &p, FLK_RATE);
+	is(due(), st.now_ns + 10 * MS, "then a hundred a second, and the hour is forgotten");
+	file->paced.free_ns = file->paced.last_ns = UINT64_MAX;
+	ok(flki_state_rebuild(&st) && due() == st.now_ns + 10 * MS, "a repair mends what can't be");
+}
+
+/* The first runs alone, and the ramp goes on from there; by one timer, to when the next fits. */
+static void
+a_ramp_below_what_is_withheld(void)
+{
+	struct flk_pace p = { .ramp_from = 1, .ramp_step = 2, .ramp_period_ns = 10 * MS };
+
+	reset(UINT64_C(1000000000000));
+	file->withheld = 2;
+	flki_pace_set(&st, &p, FLK_RAMP);
+	comes(0, 1);
+	is(file->granted, 1, "a ramp from 1 with 2 withheld: one runs");
+	comes(1, 4);
+	is(due(), st.now_ns + 30 * MS, "and 4 more when the capacity is 7");
+	file->paused = 1;
+	is(due(), UINT64_MAX, "time brings nothing while it is paused");
+	file->paused = 0;
+	st.now_ns = due();
+	flki_state_mend(&st, st.me = 1);
+	is(file->granted, 2, "which it then is");
+}
+
+static void
 by_hand(void)
 {
 	struct flk_pace p = { .interval_ns = 2000 * MS, .burst = 5, .stagger_ns = 0 };
@@ -334,6 +382,8 @@ by_hand(void)
 	p.interval_ns = 0;
 	flki_pace_set(&st, &p, FLK_RATE);
 	is(starts_within(60000 * MS), 20, "without the rate the same");
+	a_new_pace();
+	a_ramp_below_what_is_withheld();
 	ok(flki_pace_check(&p, 0) != 0 && flki_pace_check(&p, 8) != 0, "nothing is not a pace");
 	p = (struct flk_pace){ .interval_ns = UINT64_MAX, .burst = 1 };
 	ok(flki_pace_check(&p, FLK_RATE) != 0, "an interval that does not fit is refused");

@@ -85,6 +85,8 @@ change_pace(struct state *st, int64_t address)
 	const struct new_pace *new = (const void *)(uintptr_t)address;
 
 	flki_pace_set(st, new->pace, new->which);
+	if (st->h->waiting.head != NIL) /* it looks after the first's time from now on */
+		flki_state_poke(st, flki_state_at(st, st->h->waiting.head)->next);
 	flki_state_note_steering(st, FLK_EV_PACED, (int32_t) new->which);
 	return 0;
 }

@@ -23,7 +23,7 @@ struct watch {
 	unsigned count;
 	bool incomplete; /* somebody must be looked at on a tick */
 	bool again;      /* somebody died since we looked */
-	uint64_t due_ns; /* the first taker's time to start, or to see what time has brought */
+	uint64_t due_ns; /* when to see what time has brought */
 	struct {
 		uint32_t slot;
 		uint64_t ticket;
@@ -54,19 +54,31 @@ watch_one(struct state *st, struct watch *w, uint32_t i)
 	}
 }
 
-/* Before it there are barriers only. */
-static bool
-is_first_taker(struct state *st, uint32_t me)
+/*
+ * When time alone may bring a start.  The first in the line has a timer for that, and the one behind
+ * it a later one, which matters only if the first is stopped and sleeps on.
+ */
+static uint64_t
+due(struct state *st, uint32_t me)
 {
-	uint32_t i = st->h->waiting.head, left = st->n;
+	uint32_t i = st->h->waiting.head, left = st->n, before = 0;
+	const struct slot *first = NULL;
+	uint64_t at;
 
-	for (; i != NIL && i != me && left > 0; left--) {
+	if (!flki_pace_is_set(st->h) || flki_state_at(st, me)->kind != TAKER)
+		return UINT64_MAX;
+	for (; i != NIL && left > 0 && before < 2; left--) {
 		const struct slot *s = flki_state_at(st, i);
-		if (s->kind != BARRIER)
-			return false;
+		if (first == NULL && s->kind == TAKER)
+			first = s;
+		if (i == me) {
+			at = flki_pace_look(st, first);
+			return before == 0 || at > UINT64_MAX - TICK_NS ? at : at + TICK_NS;
+		}
+		before += s->kind == TAKER;
 		i = s->next;
 	}
-	return i == me && flki_state_at(st, me)->kind == TAKER;
+	return UINT64_MAX;
 }
 
 /* Under the lock: whom must this taker watch?  `value' is its wake word as it was before. */
@@ -78,7 +90,7 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 
 	w->count = w->orphans = 0;
 	w->incomplete = w->again = false;
-	w->due_ns = is_first_taker(st, me) ? flki_pace_look(st, s) : UINT64_MAX;
+	w->due_ns = due(st, me);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
 	if (s->prev != NIL) {
 		watch_one(st, w, s->prev);

@@ -10,7 +10,8 @@
  * had only when nobody waits.
  *
  * Two things tell us to look: inotify, of reads and writes of the FIFO, and a child that follows
- * the limiter's history.  Both do it by a signal, which run.c waits for anyway.
+ * the limiter's history.  Both do it by SIGIO, for run.c waits for signals anyway.  It is not queued:
+ * while we are stopped, one is pending and not a thousand, which would be all that the user may have.
  *
  * Each permit is tied to a descriptor that the command inherits: if we are killed, they last until
  * all that it started has ended.
@@ -31,11 +32,13 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "now.h"
 #include "say.h"
+#include "want.h"
 
-#define HIGH_FD  60
-#define LOOK     (SIGRTMAX - 1)
-#define LEAST_NS 1000000 /* between two looks that the history asks for */
+#define HIGH_FD    60
+#define LEAST_NS   1000000       /* between two looks that the history asks for */
+#define LEAST_RAMP (SECOND / 10) /* between two for a ramp */
 
 struct jobserver {
 	struct flk *limiter;
@@ -49,6 +52,7 @@ struct jobserver {
 	int in, out;              /* the command's */
 	int notify, guard;
 	pid_t follower;
+	uint64_t due_ns; /* the next start, when that is all that is missing; else NEVER */
 };
 
 /* ---- what the command is told ---- */
@@ -85,7 +89,16 @@ make_knows_fifo(const char *program, const struct heritage *heritage)
 	       (major == 4 && minor >= 4);
 }
 
-/* MAKEFLAGS, but for what it says of another jobserver, and ours. */
+static bool
+is_about_jobs(const char *word)
+{
+	return strncmp(word, "-j", 2) == 0 || strncmp(word, "--jobserver-", 12) == 0;
+}
+
+/*
+ * MAKEFLAGS, but for what it says of another jobserver, and ours.  Variables are behind a `--',
+ * where nothing is an option, and stay as they are.
+ */
 static int
 set_makeflags(const struct jobserver *j, bool fifo)
 {
@@ -96,17 +109,21 @@ set_makeflags(const struct jobserver *j, bool fifo)
 
 	if (flags != NULL && copy != NULL) {
 		*flags = '\0';
-		for (word = strtok_r(copy, " ", &rest); word != NULL;
+		for (word = strtok_r(copy, " ", &rest); word != NULL && strcmp(word, "--") != 0;
 		     word = strtok_r(NULL, " ", &rest))
-			if (strncmp(word, "-j", 2) != 0 && strncmp(word, "--jobserver-", 12) != 0)
+			if (!is_about_jobs(word))
 				n += (size_t)snprintf(flags + n, size - n, "%s%s",
 						      n > 0 || *word == '-' ? " " : "", word);
 		n += (size_t)snprintf(flags + n, size - n, " -j%u --jobserver-auth=", j->tokens);
 		if (fifo)
-			snprintf(flags + n, size - n, "fifo:/proc/%d/fd/%d", (int)getpid(), j->in);
+			n += (size_t)snprintf(flags + n, size - n, "fifo:/proc/%d/fd/%d",
+					      (int)getpid(), j->in);
 		else
-			snprintf(flags + n, size - n, "%d,%d", j->in, j->out);
+			n += (size_t)snprintf(flags + n, size - n, "%d,%d", j->in, j->out);
+		if (word != NULL)
+			snprintf(flags + n, size - n, " -- %s", rest);
 		error = setenv("MAKEFLAGS", flags, 1) == -1 ? errno : 0;
+		unsetenv("CARGO_MAKEFLAGS"); /* its clients would look there first */
 	}
 	free(flags);
 	free(copy);
@@ -146,7 +163,7 @@ open_fifo(struct jobserver *j)
 	    (j->own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)) == -1 ||
 	    (j->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) == -1 ||
 	    inotify_add_watch(j->notify, path, IN_ACCESS | IN_MODIFY) == -1 ||
-	    fcntl(j->notify, F_SETOWN, getpid()) == -1 || fcntl(j->notify, F_SETSIG, LOOK) == -1 ||
+	    fcntl(j->notify, F_SETOWN, getpid()) == -1 ||
 	    fcntl(j->notify, F_SETFL, O_NONBLOCK | O_ASYNC) == -1)
 		error = errno;
 	unlink(path);
@@ -174,7 +191,9 @@ lend(struct jobserver *j)
 		return false;
 	if (flk_try(*t, &j->want) != 0)
 		return false;
-	if (flk_guard_by(*t, j->guard) != 0 || write(j->own, "+", 1) != 1) {
+	/* Not in a file that newcomers no longer find. */
+	if (flk_verify(j->limiter) != 0 || flk_guard_by(*t, j->guard) != 0 ||
+	    write(j->own, "+", 1) != 1) {
 		flk_release(*t);
 		return false;
 	}
@@ -197,10 +216,25 @@ take_byte(const struct jobserver *j)
 static bool
 call_back(struct jobserver *j)
 {
-	if (j->lent == 0 || !take_byte(j))
+	if (!take_byte(j))
 		return false;
-	flk_release(j->taker[--j->lent]);
+	if (j->lent > 0) /* else somebody wrote one of his own */
+		flk_release(j->taker[--j->lent]);
 	return true;
+}
+
+/* Of what only time brings there is no news. */
+static uint64_t
+next_time(const struct jobserver *j, const struct flk_place *place)
+{
+	struct flk_pace pace;
+
+	if (place->next_start_ns != 0)
+		return place->next_start_ns;
+	flk_pace(j->limiter, &pace);
+	if (pace.ramp_from == 0)
+		return NEVER;
+	return now_ns() + (pace.ramp_period_ns > LEAST_RAMP ? pace.ramp_period_ns : LEAST_RAMP);
 }
 
 void
@@ -212,15 +246,21 @@ jobserver_look(struct jobserver *j)
 
 	while (read(j->notify, events, sizeof(events)) > 0)
 		;
+	j->due_ns = NEVER;
 	while (going) {
 		if (flk_place(j->eye, &place) != 0)
 			return;
 		wanted =
 		    place.ahead > 0 || place.paused || place.closed || place.used > place.limit;
-		if (wanted || lying(j) > 1)
+		if (wanted || lying(j) > 1) {
 			going = call_back(j);
-		else
-			going = lying(j) == 0 && j->lent < j->tokens - 1 && lend(j);
+		} else {
+			going = lying(j) == 0 && j->lent < j->tokens - 1;
+			if (going && !lend(j)) {
+				j->due_ns = next_time(j, &place);
+				going = false;
+			}
+		}
 	}
 }
 
@@ -230,6 +270,7 @@ static void
 follow(const struct jobserver *j, pid_t parent)
 {
 	struct timespec least = { 0, LEAST_NS };
+	union sigval ours = { .sival_ptr = (void *)(uintptr_t)j };
 	struct flk_event event[32];
 	uint64_t number = 0;
 	size_t n;
@@ -239,9 +280,10 @@ follow(const struct jobserver *j, pid_t parent)
 	while (getppid() == parent) {
 		while ((n = flk_history(j->limiter, number, event, 32)) > 0)
 			number = event[n - 1].number;
-		kill(parent, LOOK);
+		sigqueue(parent, SIGIO, ours);
 		nanosleep(&least, NULL);
-		flk_follow(j->limiter, number, NULL);
+		if (flk_follow(j->limiter, number, NULL) == -FLK_GONE)
+			pause(); /* there will be no news */
 	}
 	_exit(0);
 }
@@ -262,12 +304,19 @@ jobserver_hears(struct jobserver *j, const siginfo_t *info)
 	if (info->si_signo == SIGCHLD && j->follower > 0 &&
 	    waitpid(j->follower, NULL, WNOHANG) == j->follower)
 		start_follower(j);
-	/* The kernel's queue may be full; then there is a plain SIGIO. */
-	if ((info->si_signo != LOOK && info->si_signo != SIGIO) ||
-	    (info->si_code <= 0 && info->si_pid != j->follower))
+	if (info->si_signo != SIGIO)
 		return false;
+	/* Whoever sent it: one of ours may have found it pending, and then there is no other. */
 	jobserver_look(j);
-	return true;
+	/* The kernel's; the follower's, an earlier one's too; or its sender is not known. */
+	return info->si_code > 0 || info->si_pid == 0 ||
+	       (info->si_code == SI_QUEUE && info->si_value.sival_ptr == j);
+}
+
+uint64_t
+jobserver_due(const struct jobserver *j)
+{
+	return j->due_ns;
 }
 
 /* ---- its life ---- */
@@ -287,6 +336,7 @@ jobserver_open(struct flk *limiter, const char *limiter_name, const struct flk_r
 				 .name = limiter_name,
 				 .want = *want,
 				 .tokens = tokens,
+				 .due_ns = NEVER,
 				 .own = -1,
 				 .in = -1,
 				 .out = -1,

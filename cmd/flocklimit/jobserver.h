@@ -27,6 +27,9 @@ struct jobserver *jobserver_open(struct flk *limiter, const char *limiter_name,
 /* When the command runs: lends, and calls back. */
 void jobserver_look(struct jobserver *j);
 
+/* When it must be let look again, though nothing happens; NEVER. */
+uint64_t jobserver_due(const struct jobserver *j);
+
 /* True if that signal is one for the jobserver, and it has been dealt with. */
 bool jobserver_hears(struct jobserver *j, const siginfo_t *info);
 

@@ -133,12 +133,13 @@ static struct jobserver *
 open_jobserver(struct job *j)
 {
 	struct flk_request want = { .weight = j->o.want.weight,
-				    .limit = j->permit.limit,
+				    .limit = j->o.want.limit,
 				    .role = FLK_CREW };
+	uint32_t tokens = j->permit.limit / j->o.want.weight;
 
-	return jobserver_open(j->limiter, j->o.want.limiter, &want,
-			      j->permit.limit / j->o.want.weight, j->o.style, j->o.command[0],
-			      &j->heritage);
+	/* None when an operator left less than one weighs, and it runs alone. */
+	return jobserver_open(j->limiter, j->o.want.limiter, &want, tokens > 0 ? tokens : 1,
+			      j->o.style, j->o.command[0], &j->heritage);
 }
 
 static int

@@ -185,6 +185,7 @@ int
 run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
+	uint64_t due;
 	siginfo_t info;
 	int status;
 
@@ -193,8 +194,12 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	if (j != NULL)
 		jobserver_look(j);
 	for (;;) {
-		if (next_signal(r.deadline, &info) == 0) {
-			end_it(&r);
+		due = j != NULL ? jobserver_due(j) : NEVER;
+		if (next_signal(due < r.deadline ? due : r.deadline, &info) == 0) {
+			if (due < r.deadline)
+				jobserver_look(j);
+			else
+				end_it(&r);
 			continue;
 		}
 		if (j != NULL && jobserver_hears(j, &info))

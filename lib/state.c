@@ -172,7 +172,7 @@ flki_state_grant(struct state *st)
 void
 flki_state_rouse(struct state *st)
 {
-	flki_state_poke(st, st->h->waiting.head);
+	poke_follower(st, st->h->waiting.head);
 }
 
 /* ---- a taker's life ---- */

@@ -123,7 +123,7 @@ put_rate(const struct flk_pace *p, char *to, size_t size)
 	if (p->burst > 1)
 		snprintf(burst, sizeof(burst), ":%u", p->burst);
 	for (i = 0; i < UNITS; i++) {
-		n = units[i].ns / p->interval_ns;
+		n = units[i].ns / p->interval_ns + (units[i].ns % p->interval_ns != 0);
 		if (n > 0 && units[i].ns / n + (units[i].ns % n != 0) == p->interval_ns)
 			return snprintf(to, size, "rate %llu/%c%s", (unsigned long long)n,
 					units[i].letter, burst);

@@ -252,16 +252,14 @@ jobserver_look(struct jobserver *j)
 			return;
 		wanted =
 		    place.ahead > 0 || place.paused || place.closed || place.used > place.limit;
-		if (wanted || lying(j) > 1) {
+		if (wanted || lying(j) > 1)
 			going = call_back(j);
-		} else {
-			going = lying(j) == 0 && j->lent < j->tokens - 1;
-			if (going && !lend(j)) {
-				j->due_ns = next_time(j, &place);
-				going = false;
-			}
-		}
+		else
+			going = lying(j) == 0 && j->lent < j->tokens - 1 && lend(j);
 	}
+	if (!place.paused && !place.closed && place.ahead == 0 && lying(j) == 0 &&
+	    j->lent < j->tokens - 1)
+		j->due_ns = next_time(j, &place);
 }
 
 /* ---- the one who follows the history ---- */

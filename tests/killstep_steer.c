@@ -108,6 +108,35 @@ end_keeper(struct part *p)
 	return error;
 }
 
+/* Of which nothing has to wait, so no clock has a say. */
+static int
+set_pace(struct part *p)
+{
+	static const struct flk_pace fast = { .interval_ns = 1,
+					      .burst = 65535,
+					      .ramp_from = 65535,
+					      .ramp_step = 1,
+					      .ramp_period_ns = 1000000 };
+
+	return flk_set_pace(p->f, &fast, FLK_RATE | FLK_STAGGER | FLK_RAMP);
+}
+
+static int
+set_stagger(struct part *p)
+{
+	static const struct flk_pace slow = { .stagger_ns = 8000000 };
+
+	return flk_set_pace(p->f, &slow, FLK_STAGGER);
+}
+
+static int
+guard_by(struct part *p)
+{
+	int fd = flk_guard_open(p->f);
+
+	return fd < 0 ? fd : flk_guard_by(p->t, fd);
+}
+
 static int
 tell_status_and_release(struct part *p)
 {
@@ -143,6 +172,34 @@ second_dies_later(struct stage *s)
 {
 	stage_settle(s, 0);
 	second_dies(s);
+}
+
+static void
+paced(struct stage *s)
+{
+	act(s, STEWARD, set_pace);
+}
+
+static void
+paced_first_holds(struct stage *s)
+{
+	paced(s);
+	first_holds_second_waits(s);
+}
+
+/* The next has to wait for its time. */
+static void
+staggered(struct stage *s)
+{
+	act(s, STEWARD, set_stagger);
+	act(s, FIRST, take_one);
+}
+
+/* Those who come after the dead have no clock. */
+static void
+no_longer_staggered(struct stage *s)
+{
+	act(s, STEWARD, set_pace);
 }
 
 static void
@@ -389,6 +446,16 @@ const struct operation operator_operations[] = {
 	  NULL, 0, NULL, 0 },
 	{ "tell a status and release", "flk_ended flk_release", NULL, take_all, two_behind,
 	  tell_status_and_release, NULL, 0, NULL, 0 },
+	{ "set a pace", "flk_set_pace", first_holds, NULL, two_behind, set_pace, NULL, 0, NULL, 0 },
+	{ "acquire under a pace", "flk_acquire", paced, NULL, NULL, take_all, NULL, 0, NULL, 0 },
+	{ "release under a pace", "flk_release", paced, take_all, two_behind, release, NULL, 0,
+	  NULL, 0 },
+	{ "be granted under a pace", "flk_wait", paced_first_holds, line_up_for_one, third_comes,
+	  wait_on, first_releases, 0, NULL, 0 },
+	{ "wait for its time", "flk_acquire flk_wait", staggered, NULL, NULL, take_one, NULL, 0,
+	  no_longer_staggered, 0 },
+	{ "guard by another descriptor", "flk_guard_by flk_guard_open", NULL, take_all, two_behind,
+	  guard_by, NULL, 0, NULL, 0 },
 };
 
 const unsigned operator_operations_count =

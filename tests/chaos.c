@@ -234,10 +234,11 @@ main(int argc, char **argv)
 	    ok(harm_done >= seconds * 5, "%u times one was killed, ended or stopped", harm_done);
 	well &=
 	    ok(operator_acts[CANCELLED] >= seconds && operator_acts[REMOVED] > 0 &&
-		   operator_acts[REFUSED] >= seconds,
-	       "%u waiters were cancelled, %u limiters removed and %u not; %u checks, %u readers",
+		   operator_acts[REFUSED] >= seconds && operator_acts[PACED] > 0,
+	       "%u waiters were cancelled, %u limiters removed and %u not; %u checks, %u readers, "
+	       "%u paces",
 	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
-	       operator_acts[CHECKED], operator_acts[READ]);
+	       operator_acts[CHECKED], operator_acts[READ], operator_acts[PACED]);
 	well &= ok(judge(stall_ms), "no law was broken");
 	if (well) {
 		clean_up();

@@ -45,7 +45,7 @@ enum flag {
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */
 enum verb { OVERRIDE, PAUSE, SHUT };
 
-enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW };
+enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE };
 
 /* Every command exits with it. */
 #define CODE(id) ((int)((id) % 50))

@@ -88,6 +88,22 @@ cancel(unsigned lim)
 	free(s);
 }
 
+/* ---- pace ---- */
+
+/* So fast that nobody waits long for his time, and who can run still runs soon. */
+static void
+pace(unsigned lim)
+{
+	struct flk_pace p = { .interval_ns = below(2) * (1 + below(1000000)),
+			      .burst = 1 + below(4),
+			      .stagger_ns = below(2) * below(1000000) };
+	int error = flk_set_pace(limiter_handle(lim), &p, 1 + below(3));
+
+	if (error != 0)
+		told(lim, PACE, error);
+	operator_acts[PACED]++;
+}
+
 /* ---- check, remove ---- */
 
 static void
@@ -201,6 +217,8 @@ operator_acts_for(double seconds)
 		cancel(lim);
 	if (due(3, seconds))
 		check(lim);
+	if (due(3, seconds))
+		pace(lim);
 	if (due(4, seconds))
 		remove_if_idle(lim);
 	/* The others are never idle; this one is for as long as it takes to launch the next. */
@@ -249,7 +267,7 @@ chaos_follower(const char *path)
 		n = flk_history(f, number, e, FLK_HISTORY);
 		for (i = 0, last = number; i < n; last = e[i++].number)
 			if (e[i].number <= last || (i > 0 && e[i].number != last + 1) ||
-			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_REPAIRED)
+			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_PACED)
 				return 2;
 		number = last;
 	}

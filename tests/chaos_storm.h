@@ -83,7 +83,7 @@ void limiter_anew(unsigned i); /* nobody can use the old one any more */
 
 /* ---- chaos_operator.c ---- */
 
-enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, ACTS };
+enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, ACTS };
 extern unsigned operator_acts[ACTS];
 
 void operator_begin(const char *self);

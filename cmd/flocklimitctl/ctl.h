@@ -26,9 +26,9 @@ struct ctl {
 	bool quiet;          /* for_each() says nothing: the screen is curses' */
 	uint64_t timeout_ns; /* NEVER */
 	uint64_t ramp_idle_ns;
-	uint64_t last;       /* -n of log: so many events; 0: not given */
-	int signal;          /* 0: not given */
-	const char *output;  /* -o; NULL: stdout */
+	uint64_t last;      /* -n of log: so many events; 0: not given */
+	int signal;         /* 0: not given */
+	const char *output; /* -o; NULL: stdout */
 };
 
 /* One verb: returns an exit status. */

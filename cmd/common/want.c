@@ -167,6 +167,10 @@ want_limiter(struct want *w, const char *program)
 int
 want_check(const struct want *w)
 {
+	if (w->pace.ramp_idle_ns != PACE_IDLE_NS && !(w->pacing & FLK_RAMP)) {
+		say(NULL, "--ramp-idle needs --ramp: it is for that");
+		return OPTION_BAD;
+	}
 	if (w->limit == 0 || w->weight <= w->limit)
 		return OPTION_OK;
 	say(w->limiter, "-w %u is above -n %u: it could never run", w->weight, w->limit);

@@ -32,8 +32,9 @@ option_name(int c, const struct option *table, char room[32])
 	return "option";
 }
 
-const char *
-option_culprit(char **argv, const struct option *table, char room[32])
+/* What getopt stumbled over, as it was typed.  It may be in the middle of a word. */
+static const char *
+culprit(char **argv, const struct option *table, char room[32])
 {
 	const char *word = argv[optind - 1];
 	const struct option *o;
@@ -44,6 +45,19 @@ option_culprit(char **argv, const struct option *table, char room[32])
 		    strncmp(word + 2, o->name, strcspn(word + 2, "=")) == 0)
 			return word;
 	return optopt != 0 ? option_name(optopt, table, room) : argv[optind - 1];
+}
+
+int
+option_refuse(int c, char **argv, const struct option *table)
+{
+	char room[32];
+
+	if (c == ':')
+		say(NULL, "%s needs a value: see " PROGRAM " --help", culprit(argv, table, room));
+	else
+		say(NULL, "%s is no option, or takes no value: see " PROGRAM " --help",
+		    culprit(argv, table, room));
+	return OPTION_BAD;
 }
 
 int

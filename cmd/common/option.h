@@ -12,10 +12,10 @@
 /* As it was typed: --opt, or -o. */
 const char *option_name(int c, const struct option *table, char room[32]);
 
-/* What getopt stumbled over, as it was typed.  It may be in the middle of a word. */
-const char *option_culprit(char **argv, const struct option *table, char room[32]);
-
 int option_bad(const char *option, const char *value, const char *what);
+
+/* What getopt returned : or ? for. */
+int option_refuse(int c, char **argv, const struct option *table);
 
 /* For --help and --version: the status to exit with. */
 int option_print(const char *text);

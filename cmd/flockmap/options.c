@@ -223,13 +223,8 @@ parse_option(struct options *o, int c, char **argv)
 		o->quiet = true;
 		return OPTION_OK;
 	case ':':
-		say(NULL, "%s needs a value: see flockmap --help",
-		    option_culprit(argv, long_options, room));
-		return OPTION_BAD;
 	case '?':
-		say(NULL, "%s is no option, or takes no value: see flockmap --help",
-		    option_culprit(argv, long_options, room));
-		return OPTION_BAD;
+		return option_refuse(c, argv, long_options);
 	default:
 		return parse_value(o, c, option, optarg);
 	}

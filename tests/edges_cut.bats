@@ -203,7 +203,7 @@ full() {
 
 @test "another boot's limiter of another version is still refused: it may be in use by that version" {
 	"$FLOCKLIMIT" -f lim true
-	patch lim 8 '\003'
+	patch lim 8 '\377'
 	patch lim 24 'abcdefghijklmnop'
 	refused "$FLOCKLIMIT" -f lim true
 	[[ $stderr == *"another version"* ]]

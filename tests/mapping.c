@@ -1,5 +1,5 @@
 /*
- * map.c - the map calls of flocklimit.h: what is called when, in which order, and never too much
+ * mapping.c - the map calls of flocklimit.h: what is called when, in which order, and never too much
  * at once; stopped, refused, robbed of its limiter, killed.
  */
 #include "common.h"

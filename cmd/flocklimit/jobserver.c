@@ -147,17 +147,19 @@ static int
 open_fifo(struct jobserver *j)
 {
 	const char *directory = getenv("TMPDIR");
+	static const char name[] = "/fifo";
 	char path[4096];
 	int error = 0;
+	size_t n;
 
 	if (directory == NULL || *directory != '/')
 		directory = "/tmp";
-	if ((size_t)snprintf(path, sizeof(path), "%s/flocklimit-XXXXXX", directory) >=
-	    sizeof(path) - 10)
+	n = (size_t)snprintf(path, sizeof(path), "%s/flocklimit-XXXXXX", directory);
+	if (n + sizeof(name) > sizeof(path))
 		return ENAMETOOLONG;
 	if (mkdtemp(path) == NULL)
 		return errno;
-	strcat(path, "/fifo");
+	memcpy(path + n, name, sizeof(name));
 	if (mkfifo(path, 0600) == -1 || (j->in = raise_fd(open(path, O_RDWR | O_CLOEXEC))) == -1 ||
 	    (j->out = raise_fd(open(path, O_RDWR | O_CLOEXEC))) == -1 ||
 	    (j->own = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)) == -1 ||
@@ -167,7 +169,7 @@ open_fifo(struct jobserver *j)
 	    fcntl(j->notify, F_SETFL, O_NONBLOCK | O_ASYNC) == -1)
 		error = errno;
 	unlink(path);
-	*strrchr(path, '/') = '\0';
+	path[n] = '\0';
 	rmdir(path);
 	return error;
 }

@@ -201,7 +201,7 @@ joblog_add(const struct job *j)
 		    line, room_of_line, "%llu\t:\t%llu.%03llu\t%10.3f\t0\t%llu\t%d\t%d\t%s\n",
 		    (unsigned long long)j->number, (unsigned long long)(j->began_ns / 1000000000),
 		    (unsigned long long)(j->began_ns / 1000000 % 1000), (double)j->ran_ns / 1e9,
-		    (unsigned long long)(j->out.total + j->err.total),
+		    (unsigned long long)j->out.total + j->err.total,
 		    WIFSIGNALED(j->status) && !j->timed_out ? 0 : job_exit(j),
 		    WIFSIGNALED(j->status) && !j->timed_out ? WTERMSIG(j->status) : 0, command);
 		error = write_line(line, (size_t)n);

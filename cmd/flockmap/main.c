@@ -155,7 +155,7 @@ static int
 run_dry(struct all *a)
 {
 	struct job *j;
-	bool failed;
+	bool failed = false;
 	char *line;
 
 	if ((a->source.input = input_open(&a->o, -1)) == NULL)

@@ -27,7 +27,7 @@ put(struct text *t, const char *from, size_t n)
 			t->room = (t->n + n) * 2;
 		}
 	}
-	if (t->failed)
+	if (t->failed || t->data == NULL)
 		return;
 	memcpy(t->data + t->n, from, n);
 	t->n += n;

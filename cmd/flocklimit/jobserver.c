@@ -242,7 +242,7 @@ next_time(const struct jobserver *j, const struct flk_place *place)
 void
 jobserver_look(struct jobserver *j)
 {
-	struct flk_place place;
+	struct flk_place place = { .paused = true };
 	bool wanted, going = true;
 	char events[4096];
 

@@ -20,7 +20,7 @@ static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 static struct {
 	pthread_mutex_t lock; /* guards all that is not said to be fixed */
-	LIST_HEAD(, running) running;
+	LIST_HEAD(all_running, running) running;
 	unsigned count;
 	bool ending, ended; /* ended: the thread is to end */
 	int sent;           /* to all that runs: 0, SIGTERM or SIGKILL */

@@ -141,7 +141,7 @@ write_line(const char *line, size_t n)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static bool broken;
-	ssize_t written = 0;
+	ssize_t written;
 
 	pthread_mutex_lock(&lock);
 	if (!broken) {

@@ -21,7 +21,7 @@ struct news {
 
 static struct {
 	pthread_mutex_t lock; /* guards these; held for no longer than that takes */
-	STAILQ_HEAD(, news) news;
+	STAILQ_HEAD(all_news, news) news;
 	uint64_t done, failed;
 
 	/*

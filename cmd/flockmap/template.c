@@ -137,10 +137,11 @@ place(const struct options *o, const struct filling *f, const char *p, char betw
 bool
 template_has_item(const struct options *o, const char *word)
 {
+	const struct filling none = { NULL, 0, 0, 0 };
 	bool is_item;
 
 	for (; *word != '\0'; word++)
-		if (place(o, NULL, word, ' ', NULL, &is_item) > 0 && is_item)
+		if (place(o, &none, word, ' ', NULL, &is_item) > 0 && is_item)
 			return true;
 	return false;
 }

@@ -80,6 +80,8 @@ hold() {
 	background "$label" "$FLOCKLIMIT" "$@" sh -c 'echo $$ >"$1.up"; exec cat "$1.fifo"' \
 		sh "$T/$label"
 	eventually test -s "$T/$label.up"
+	# It starts its command, and then notes whom; what follows is to meet it at rest.
+	eventually is_state S "${pids[$label]}"
 }
 
 # up LABEL: the pid of a holder's command.

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,14 @@ on_bus(int sig)
 	struct iovec line[] = { { head, sizeof(head) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
-	ssize_t written = writev(STDERR_FILENO, line, 3);
+	static _Atomic bool said;
+	ssize_t written;
 
 	(void)sig;
+	/* Several threads may meet it at once: the first tells, and ends them all. */
+	while (atomic_exchange(&said, true))
+		pause();
+	written = writev(STDERR_FILENO, line, 3);
 	(void)written;
 	_exit(fault_status);
 }

@@ -125,8 +125,8 @@ ends_of_int() {
 	exec 8>&-
 	ended m
 	[ "$status" -eq 130 ]
+	# The terminal may tell the commands an instant before it tells us: then a third has begun.
 	all_gone
-	up_to 2
 	is_free
 	# What was interrupted is to be done again.
 	has_lines 1 log

@@ -11,7 +11,7 @@ inside() {
 	need_root
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	unshare -m sh -c 'mount -t tmpfs none "$1"' sh "$T" 2>/dev/null || skip "may not mount"
-	export -f background eventually ended hold let_go up has_lines says
+	export -f background eventually ended hold is_state let_go up has_lines says
 	timeout 60 unshare -m bash -c "set -e; declare -A pids=(); T='$T'; cd '$T'; mkdir -p full; $1" 3>&-
 }
 

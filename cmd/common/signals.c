@@ -1,6 +1,8 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <unistd.h>
+#include <sys/resource.h>
 
 bool
 signal_is_fault(int sig)
@@ -26,4 +28,19 @@ signal_ends(int sig)
 	default:
 		return true;
 	}
+}
+
+/* To the process: whichever thread called us, nobody else has it unblocked. */
+void
+signal_die(int sig)
+{
+	struct rlimit none = { 0, 0 };
+	sigset_t one;
+
+	setrlimit(RLIMIT_CORE, &none);
+	signal(sig, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, sig);
+	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
+	kill(getpid(), sig);
 }

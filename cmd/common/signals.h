@@ -12,4 +12,7 @@ bool signal_is_fault(int sig);
 /* It ends the process; the process can have a say in it. */
 bool signal_ends(int sig);
 
+/* Ends this process as if it had not been heard, without a core; returns where that can't be. */
+void signal_die(int sig);
+
 #endif

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/resource.h>
 
 #include "now.h"
 #include "options.h"
@@ -55,20 +54,6 @@ catch_signals(struct flk_taker *t)
 		if (signal_ends(sig) && !signal_is_fault(sig) && sigaction(sig, NULL, &old) == 0 &&
 		    old.sa_handler == SIG_DFL)
 			sigaction(sig, &handle, NULL);
-}
-
-static void
-die_by(int sig, const sigset_t *mask)
-{
-	struct rlimit none = { 0, 0 };
-	sigset_t one = *mask;
-
-	setrlimit(RLIMIT_CORE, &none);
-	sigdelset(&one, sig);
-	signal(sig, SIG_DFL);
-	raise(sig);
-	sigprocmask(SIG_SETMASK, &one, NULL);
-	_exit(128 + sig);
 }
 
 /* ---- what people see ---- */
@@ -194,7 +179,8 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 		waited = (double)(now_ns() - w.since) / 1e9;
 		if (ended_by) {
 			flk_leave(t);
-			die_by(ended_by, mask);
+			signal_die(ended_by);
+			_exit(128 + ended_by);
 		}
 	}
 	switch (-code) {

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 
 #include "now.h"
 #include "screen.h"
+#include "signals.h"
 
 #define GRACE (5 * SECOND) /* from TERM to KILL, if -k does not say */
 
@@ -136,20 +136,6 @@ conduct_has_sent(void)
 	return sent;
 }
 
-void
-conduct_die(int sig)
-{
-	struct rlimit none = { 0, 0 };
-	sigset_t one;
-
-	setrlimit(RLIMIT_CORE, &none);
-	signal(sig, SIG_DFL);
-	sigemptyset(&one);
-	sigaddset(&one, sig);
-	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
-	kill(getpid(), sig);
-}
-
 /* The first ends it all, the second at once.  The last resort is for when nobody reads on. */
 static void
 hear(void)
@@ -172,7 +158,7 @@ hear(void)
 	if (heard && !again)
 		conduct_end(true);
 	else if (again && idle)
-		conduct_die(sig);
+		signal_die(sig);
 }
 
 /* ---- the thread ---- */

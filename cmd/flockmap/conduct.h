@@ -36,9 +36,6 @@ void conduct_add(struct running *r, int pidfd);
 void conduct_remove(struct running *r);
 void conduct_send(int pidfd, int sig);
 
-/* Ends this process as if the signal had not been heard. */
-void conduct_die(int sig);
-
 /* The thread ends; returns the signal that ended it all, or 0. */
 int conduct_stop(void);
 

@@ -17,6 +17,7 @@
 #include "option.h"
 #include "say.h"
 #include "screen.h"
+#include "signals.h"
 #include "source.h"
 #include "template.h"
 
@@ -351,6 +352,6 @@ main(int argc, char **argv)
 	if (a.status == 128 + SIGPIPE)
 		sig = SIGPIPE;
 	if (sig != 0)
-		conduct_die(sig);
+		signal_die(sig);
 	return status != 0 ? status : a.status;
 }

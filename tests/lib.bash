@@ -71,6 +71,18 @@ ended() {
 	unset "pids[$1]"
 }
 
+# terminal LABEL CMD...: as background, on a terminal; what is written to 8 is typed there.
+terminal() {
+	local label=$1
+	shift
+	need_helper pty
+	mkfifo "$T/$label.keys"
+	"$HELPERS/pty" env --default-signal=INT,QUIT "$@" <"$T/$label.keys" >"$T/$label.out" \
+		2>&1 3>&- &
+	pids["$label"]=$!
+	exec 8>"$T/$label.keys"
+}
+
 # hold LABEL OPTION...: a command that holds its permit until let_go; its pid is in $T/LABEL.up.
 hold() {
 	local label=$1

@@ -19,18 +19,6 @@ map_line() {
 	[[ $stderr == "flockmap: "* ]]
 }
 
-# terminal LABEL CMD...: on a terminal of its own, whose keys are what is written to 8.
-terminal() {
-	local label=$1
-	shift
-	need_helper pty
-	mkfifo "$T/$label.keys"
-	"$HELPERS/pty" env --default-signal=INT,QUIT "$@" <"$T/$label.keys" >"$T/$label.out" \
-		2>&1 3>&- &
-	pids["$label"]=$!
-	exec 8>"$T/$label.keys"
-}
-
 # sanitized: it takes far more memory than it would.
 sanitized() {
 	grep -qE '__[at]san_init' "$MAP"

@@ -262,18 +262,6 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 
 # ---- terminals ----
 
-# terminal LABEL CMD...: runs CMD on a terminal; what is written to $T/LABEL.keys is typed there.
-terminal() {
-	local label=$1
-	shift
-	need_helper pty
-	mkfifo "$T/$label.keys"
-	"$HELPERS/pty" env --default-signal=INT,QUIT "$@" <"$T/$label.keys" >"$T/$label.out" \
-		2>&1 3>&- &
-	pids["$label"]=$!
-	exec 8>"$T/$label.keys"
-}
-
 @test "^C on a terminal reaches the command once" {
 	need_helper signals
 	terminal a "$FLOCKLIMIT" -N x -n 1 "$HELPERS/signals" "$T/a.log"

@@ -1,0 +1,167 @@
+/*
+ * engine.h - one limiter (or all of a prefix) in a distributed engine.  An engine is one that has
+ * these functions; nothing above this line knows which it is.
+ *
+ * All of it is asynchronous, and in one thread: whoever drives an engine sleeps until
+ * engine_fd() is readable or engine_due() has come, and calls engine_step(), from which every
+ * event and answer comes.  None ever comes from another call.  Times are CLOCK_BOOTTIME, ns.
+ *
+ * What an engine must be able to do, beyond keeping records:
+ *  - number takers in the order of their arrival, for good: tickets;
+ *  - grant so that two that decide at once can't both be right: compare and set over several
+ *    records;
+ *  - tell one taker of a change that concerns it, without asking again and again;
+ *  - notice by itself that a client is gone, and say so, without giving its permit away.
+ */
+#ifndef ENGINE_H
+#define ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "flocklimit.h"
+#include "url.h"
+#include "view.h"
+
+#define ENGINE_KEY  512
+#define ENGINE_TEXT 400
+
+struct engine;
+struct engine_taker;
+
+struct engine_options {
+	const struct url *url;
+	const char *limiter;    /* NULL: only engine_ask() of ASK_LIST */
+	uint32_t ttl_s;         /* the taker is taken for dead when it was silent for so long */
+	uint32_t grace_s;       /* and its permit is given on after so long again */
+	bool manual;            /* never take a permit back from the dead: flocklimitctl break */
+};
+
+/*
+ * Codes are as in flocklimit.h: -FLK_CLOSED, -FLK_FULL, -FLK_HEAVY, -FLK_EVICTED, -EAGAIN;
+ * -FLK_STORE for what is wrong with the store and will not mend itself, with a sentence that says
+ * what to do.  A store that can't be reached is no error: the engine tries on.
+ */
+int engine_open(struct engine **engine, const struct engine_options *options,
+		char why[ENGINE_TEXT]);
+
+/* Tells the store nothing. */
+void engine_close(struct engine *e);
+
+int engine_fd(const struct engine *e);
+uint64_t engine_due(const struct engine *e); /* UINT64_MAX: never */
+void engine_step(struct engine *e);
+
+/* Where the limiter is kept, for people: "etcd://host:2379/team/build". */
+const char *engine_where(const struct engine *e);
+
+/* ---- takers -------------------------------------------------------------------------------- */
+
+struct engine_want {
+	uint32_t weight, limit; /* limit: declared, or 0 */
+	uint32_t fallback;      /* the limit where none was ever declared */
+	bool no_wait;           /* -EAGAIN rather than to wait */
+	bool limit_queue;
+	uint32_t max_queue;
+	enum flk_role role;
+	pid_t pid;
+	uid_t uid;
+	char command[FLK_COMMAND];
+};
+
+enum engine_kind {
+	ENGINE_QUEUED,   /* it stands in the line: ticket */
+	ENGINE_GRANTED,  /* it holds: ticket, weight, limit, seat, key, alive_ns */
+	ENGINE_REFUSED,  /* it neither waits nor holds: code, text; pid, uid, host of who evicted it */
+	ENGINE_RENEWED,  /* it holds: alive_ns */
+	ENGINE_LOST,     /* it holds no more: text says why; nothing is kept of it in the store */
+	ENGINE_LEFT,     /* after engine_leave(): it neither waits nor holds */
+	ENGINE_RELEASED, /* after engine_release(): others may have its units */
+	ENGINE_AWAY,     /* the store can't be reached, and it tries on: text */
+	ENGINE_BACK,     /* it can be again */
+	ENGINE_NOTE      /* for people to know: text; a permit was re-attached, a place lost, ... */
+};
+
+struct engine_event {
+	enum engine_kind kind;
+	int code;
+	uint64_t ticket;
+	uint32_t weight, limit, seat;
+	uint64_t alive_ns; /* when what last proved it alive to the store was sent: its permit is
+			      nobody else's before alive_ns + ttl + grace */
+	uint32_t pid, uid;
+	const char *key;  /* of the permit in the store */
+	const char *host;
+	const char *text;
+};
+
+typedef void engine_tell(void *context, const struct engine_event *event);
+
+/* self: a name that nobody ever had, or that of a taker whose keeper is gone: engine_adopt(). */
+int engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
+		     engine_tell *tell, void *context);
+
+/* Tells the store nothing, and is told nothing more. */
+void engine_taker_free(struct engine_taker *t);
+
+/* Takes a permit, or a place in the line: QUEUED, GRANTED or REFUSED. */
+void engine_enter(struct engine_taker *t, const struct engine_want *want);
+
+/*
+ * Goes on with what the store knows of it: QUEUED or GRANTED; LOST if it held (held: the wrapper was
+ * told so), REFUSED if it did not and is nowhere to be found.
+ */
+void engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held);
+
+/* Gives up the place or, if it was granted meanwhile, the permit: LEFT. */
+void engine_leave(struct engine_taker *t);
+
+/* Gives the permit back: RELEASED.  Until the store has heard of it, tried on for as long as the
+ * taker is there. */
+void engine_release(struct engine_taker *t);
+
+/* For others to see: the process that works under the permit. */
+void engine_working(struct engine_taker *t, pid_t pid);
+
+/* ---- questions ----------------------------------------------------------------------------- */
+
+enum engine_ask_kind {
+	ASK_LOOK,     /* view */
+	ASK_LIST,     /* names */
+	ASK_DECLARE,  /* limit: for those that declare none */
+	ASK_OVERRIDE, /* limit, or FLK_AUTO */
+	ASK_PAUSE,
+	ASK_RESUME,
+	ASK_CLOSE,
+	ASK_REOPEN,
+	ASK_CANCEL, /* ticket: who waits with it; -FLK_NOPERMIT if nobody does */
+	ASK_BREAK,  /* ticket: who holds with it, alive or not; -FLK_NOPERMIT */
+	ASK_REMOVE  /* all that is kept of it; -FLK_BUSY while anybody holds or waits */
+};
+
+struct engine_question {
+	enum engine_ask_kind kind;
+	int64_t limit;
+	uint64_t ticket;
+};
+
+struct engine_answer {
+	int code; /* 0; -ETIMEDOUT: the store could not be reached, text says why; as above */
+	const char *text;
+	const struct view *view;
+	const char *const *names; /* sorted */
+	size_t n;
+};
+
+typedef void engine_tells(void *context, const struct engine_answer *answer);
+
+/* Tried for patience_ns; answered once. */
+void engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
+		engine_tells *answer, void *context);
+
+/* What happens from now on: an event of flocklimit.h each, with who and where; once. */
+typedef void engine_happens(void *context, const struct flk_event *event, const char *host);
+void engine_follow(struct engine *e, engine_happens *happens, void *context);
+
+#endif

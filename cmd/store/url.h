@@ -1,0 +1,37 @@
+/*
+ * url.h - where a store is: SCHEME[+VARIANT]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]]...[/PATH][?NAME=VALUE[&...]]
+ */
+#ifndef URL_H
+#define URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define URL_HOSTS  16
+#define URL_PARAMS 16
+#define URL_TEXT   2048
+
+struct url {
+	char room[URL_TEXT]; /* what all the others point into */
+	char shown[URL_TEXT]; /* as people may see it: without password and parameters */
+	const char *scheme, *variant; /* variant: "" if none */
+	const char *user, *password;  /* NULL: not given */
+	struct {
+		const char *host; /* without the brackets of an IPv6 address */
+		unsigned port;    /* 0: not given */
+	} at[URL_HOSTS];
+	size_t hosts;
+	const char *path; /* "/team"; without a slash at the end; "" if none */
+	struct {
+		const char *name, *value;
+	} param[URL_PARAMS];
+	size_t params;
+};
+
+/* NULL, or what is wrong with it: a sentence that holds no secret. */
+const char *url_parse(struct url *u, const char *text);
+
+/* The parameter's value, or NULL. */
+const char *url_param(const struct url *u, const char *name);
+
+#endif

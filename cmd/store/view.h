@@ -1,0 +1,57 @@
+/*
+ * view.h - a limiter of a store as it stood at one moment, whatever engine keeps it.
+ *
+ * Entries are holders by ticket, then waiters by ticket.  Times are those of the takers' own
+ * clocks, for people to read; nothing is decided by them.
+ */
+#ifndef VIEW_H
+#define VIEW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flocklimit.h"
+
+#define STORE_SELF 17 /* a taker's name in the store: 16 hexadecimal digits, and the end */
+#define STORE_HOST 65
+
+struct view_entry {
+	char self[STORE_SELF];
+	char host[STORE_HOST];
+	uint64_t ticket;
+	uint32_t weight, limit, seat;
+	uint32_t pid, uid;
+	uint32_t ttl_s, grace_s;
+	int64_t since_ms; /* of the epoch: when it began to wait, or to hold */
+	bool holds;
+	bool suspect; /* it holds, and nothing tells that it is alive */
+	enum flk_role role;
+	char command[FLK_COMMAND];
+};
+
+struct view {
+	uint32_t declared; /* 0: nobody ever declared a limit */
+	int64_t override;  /* or FLK_AUTO */
+	bool paused, closed;
+	bool there; /* anything is kept under that name at all */
+	size_t holders, waiters;
+	struct view_entry entry[];
+};
+
+/* The sum of the holders' weights, as each of them counts: see view.c. */
+uint64_t view_used(const struct view *v);
+
+/* The limit in force: the override, or the smallest declared by a holder or the head. */
+uint32_t view_limit(const struct view *v);
+
+/*
+ * Whether a taker of that weight and limit (0: none declared) may hold beside those that do.
+ * *limit is what it would hold under.  A weight above an override counts as the whole of it.
+ */
+bool view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under);
+
+/* The smallest seat that no holder has. */
+uint32_t view_seat(const struct view *v);
+
+#endif

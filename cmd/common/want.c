@@ -45,6 +45,34 @@ parse_time(const char *option, const char *word, uint64_t *ns)
 	return OPTION_OK;
 }
 
+/* What it means is for the store to say. */
+static int
+keep_for_store(struct elsewhere *s, int c, char *word)
+{
+	switch (c) {
+	case WANT_STORE:
+		s->url = word;
+		return OPTION_OK;
+	case WANT_LOCAL:
+		s->local = word;
+		return OPTION_OK;
+	case WANT_TTL:
+		s->ttl = word;
+		return OPTION_OK;
+	case WANT_GRACE:
+		s->grace = word;
+		return OPTION_OK;
+	case WANT_ON_LOST:
+		s->on_lost = word;
+		return OPTION_OK;
+	case WANT_RECLAIM:
+		s->reclaim = word;
+		return OPTION_OK;
+	default:
+		return WANT_OTHER;
+	}
+}
+
 static int
 parse_value(struct want *w, int c, const char *option, char *word)
 {
@@ -78,7 +106,7 @@ parse_value(struct want *w, int c, const char *option, char *word)
 			return option_bad(option, word, "not a signal: use a name or a number");
 		return OPTION_OK;
 	default:
-		return WANT_OTHER;
+		return keep_for_store(&w->store, c, word);
 	}
 }
 

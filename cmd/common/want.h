@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "elsewhere.h"
 #include "pace.h"
 
 #define NEVER UINT64_MAX
@@ -30,6 +31,7 @@ struct want {
 	int signal;
 	struct flk_pace pace;
 	unsigned pacing; /* what of it was given */
+	struct elsewhere store;
 };
 
 #define WANT_DEFAULTS                                                                              \
@@ -47,7 +49,13 @@ enum {
 	WANT_RATE,
 	WANT_STAGGER,
 	WANT_RAMP,
-	WANT_RAMP_IDLE
+	WANT_RAMP_IDLE,
+	WANT_STORE,
+	WANT_LOCAL,
+	WANT_TTL,
+	WANT_GRACE,
+	WANT_ON_LOST,
+	WANT_RECLAIM
 };
 
 #define WANT_SHORT "N:T:f:j:k:n:s:t:w:"
@@ -55,19 +63,25 @@ enum {
 /* clang-format off */
 #define WANT_LONG \
 	{ "file", required_argument, NULL, 'f' }, \
+	{ "grace", required_argument, NULL, WANT_GRACE }, \
 	{ "kill-after", required_argument, NULL, 'k' }, \
 	{ "limit", required_argument, NULL, 'n' }, \
+	{ "local", required_argument, NULL, WANT_LOCAL }, \
 	{ "max-queue", required_argument, NULL, WANT_MAX_QUEUE }, \
 	{ "mode", required_argument, NULL, WANT_MODE }, \
 	{ "name", required_argument, NULL, 'N' }, \
 	{ "nonblock", no_argument, NULL, WANT_NONBLOCK }, \
+	{ "on-lost", required_argument, NULL, WANT_ON_LOST }, \
 	{ "ramp", required_argument, NULL, WANT_RAMP }, \
 	{ "ramp-idle", required_argument, NULL, WANT_RAMP_IDLE }, \
 	{ "rate", required_argument, NULL, WANT_RATE }, \
+	{ "reclaim", required_argument, NULL, WANT_RECLAIM }, \
 	{ "run-timeout", required_argument, NULL, 'T' }, \
 	{ "signal", required_argument, NULL, 's' }, \
 	{ "stagger", required_argument, NULL, WANT_STAGGER }, \
+	{ "store", required_argument, NULL, WANT_STORE }, \
 	{ "timeout", required_argument, NULL, 't' }, \
+	{ "ttl", required_argument, NULL, WANT_TTL }, \
 	{ "weight", required_argument, NULL, 'w' }
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cpus.h"
+#include "elsewhere.h"
 #include "environment.h"
 #include "flocklimit.h"
 #include "hold.h"
@@ -186,6 +187,8 @@ main(int argc, char **argv)
 	int status, error;
 
 	if ((status = options_parse(&j.o, argc, argv)) != -1)
+		return status;
+	if ((status = elsewhere(&j.o.want, argv)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;

@@ -46,6 +46,12 @@ static const char help[] =
     "      --stagger DUR      at least so long between two starts; or off\n"
     "      --ramp FROM+STEP/DUR   begin with FROM units, and STEP more each DUR; or off\n"
     "      --ramp-idle DUR    anew after nothing was held for DUR (1m)\n"
+    "      --store URL        the limiter kept in a store, for many machines: flocklimit-store(7)\n"
+    "      --ttl DUR          of a store: a taker is taken for dead after so much silence (10s)\n"
+    "      --grace DUR        and its permit is given on after another DUR (as long as is safe)\n"
+    "      --on-lost=kill|warn    what to do to a command that lost its permit (kill)\n"
+    "      --reclaim=auto|manual  whether a dead one's permit is given on by itself (auto)\n"
+    "      --local N          and at most N units at once on this machine\n"
     "  -E, --conflict-exit-code C   exit status when there was no permit (75)\n"
     "  -T, --run-timeout DUR  end COMMAND when it has run for DUR,\n"
     "  -s, --signal SIG       with SIG (TERM),\n"
@@ -62,8 +68,9 @@ static const char help[] =
     "  -V, --version          the version\n"
     "\n"
     "DUR is a decimal number with ms, s (default), m, h or d.\n"
-    "Exit status: COMMAND's own; 128+N when signal N ended it; 75 no permit; 124 run timeout\n"
-    "(137 when it took the KILL); 125 flocklimit failed; 126 can't execute; 127 not found.\n";
+    "Exit status: COMMAND's own; 128+N when signal N ended it; 75 no permit; 76 it was lost (in a\n"
+    "store); 124 run timeout (137 when it took the KILL); 125 flocklimit failed; 126 can't execute;\n"
+    "127 not found.\n";
 
 static int
 parse_one(struct options *o, int c, const char *option, char *word)

@@ -29,6 +29,7 @@ struct ctl {
 	uint64_t last;      /* -n of log: so many events; 0: not given */
 	int signal;         /* 0: not given */
 	const char *output; /* -o; NULL: stdout */
+	const char *store;  /* --store */
 };
 
 /* One verb: returns an exit status. */

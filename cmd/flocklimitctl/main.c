@@ -11,9 +11,11 @@
 #include <unistd.h>
 
 #include "ctl.h"
+#include "elsewhere.h"
 #include "pace.h"
 #include "parse.h"
 #include "say.h"
+#include "want.h"
 
 #define USED 32 /* letters of options */
 
@@ -57,6 +59,7 @@ static const char help[] =
     "  rm NAME...            remove limiters that nobody uses\n"
     "\n"
     "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file only)\n"
+    "      --store URL       limiters kept in a store, for many machines\n"
     "      --json            for programs: list, show, log, stats, check\n"
     "      --raw             seconds and numbers as they are: list, show, log, stats\n"
     "  -t, --timeout DUR     wait: no longer than that (then exit 1)\n"
@@ -74,21 +77,14 @@ static const char help[] =
     "Exit status: 0 done; 1 no (not idle, not found, check failed); 125 flocklimitctl failed.\n";
 
 static const struct option long_options[] = {
-	{ "file", required_argument, NULL, 'f' },
-	{ "follow", no_argument, NULL, 'F' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "idle", no_argument, NULL, 'I' },
-	{ "json", no_argument, NULL, 'J' },
-	{ "lines", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "ramp-idle", required_argument, NULL, 'D' },
-	{ "raw", no_argument, NULL, 'R' },
-	{ "repair", no_argument, NULL, 'P' },
-	{ "signal", required_argument, NULL, 's' },
-	{ "text", no_argument, NULL, 'X' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+	{ "file", required_argument, NULL, 'f' },   { "follow", no_argument, NULL, 'F' },
+	{ "help", no_argument, NULL, 'h' },         { "idle", no_argument, NULL, 'I' },
+	{ "json", no_argument, NULL, 'J' },         { "lines", required_argument, NULL, 'n' },
+	{ "output", required_argument, NULL, 'o' }, { "ramp-idle", required_argument, NULL, 'D' },
+	{ "raw", no_argument, NULL, 'R' },          { "repair", no_argument, NULL, 'P' },
+	{ "signal", required_argument, NULL, 's' }, { "store", required_argument, NULL, 'S' },
+	{ "text", no_argument, NULL, 'X' },         { "timeout", required_argument, NULL, 't' },
+	{ "version", no_argument, NULL, 'V' },      { NULL, 0, NULL, 0 },
 };
 
 static const struct verb *
@@ -196,6 +192,9 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'R':
 		c->raw = true;
 		return -1;
+	case 'S':
+		c->store = value;
+		return -1;
 	case 'X':
 		c->text = true;
 		return -1;
@@ -268,7 +267,7 @@ parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **
 		default:
 			break;
 		}
-		if (letter != 'f' && strchr(used, letter) == NULL && n + 1 < USED)
+		if (letter != 'f' && letter != 'S' && strchr(used, letter) == NULL && n + 1 < USED)
 			used[n++] = (char)letter;
 		if ((status = take_option(c, letter, optarg)) != -1)
 			return status;
@@ -332,6 +331,7 @@ main(int argc, char **argv)
 {
 	struct ctl c = { .timeout_ns = NEVER, .ramp_idle_ns = PACE_IDLE_NS, .last = NEVER };
 	const struct verb *verb = NULL;
+	struct want want = WANT_DEFAULTS;
 	int status;
 
 	setlocale(LC_CTYPE, "");
@@ -342,6 +342,11 @@ main(int argc, char **argv)
 		return FAILED;
 	}
 	status = take_words(&c, &verb, argc, argv);
+	if (status == -1) {
+		want.store.url = c.store;
+		want.file = c.file[0];
+		status = elsewhere(&want, argv);
+	}
 	if (status == -1)
 		status = verb->run(&c);
 	free(c.file);

@@ -11,6 +11,7 @@
 
 #include "conduct.h"
 #include "cpus.h"
+#include "elsewhere.h"
 #include "environment.h"
 #include "job.h"
 #include "joblog.h"
@@ -323,6 +324,8 @@ main(int argc, char **argv)
 		a.place.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (a.place.null_fd != -1 && a.place.null_fd <= 2);
 	if ((status = options_parse(&a.o, argc, argv)) != OPTION_OK)
+		return status;
+	if ((status = elsewhere(&a.o.want, argv)) != -1)
 		return status;
 	a.place.o = a.source.o = &a.o;
 	a.source.place = &a.place;

@@ -32,10 +32,10 @@ struct engine_taker;
 
 struct engine_options {
 	const struct url *url;
-	const char *limiter;    /* NULL: only engine_ask() of ASK_LIST */
-	uint32_t ttl_s;         /* the taker is taken for dead when it was silent for so long */
-	uint32_t grace_s;       /* and its permit is given on after so long again */
-	bool manual;            /* never take a permit back from the dead: flocklimitctl break */
+	const char *limiter; /* NULL: only engine_ask() of ASK_LIST */
+	uint32_t ttl_s;      /* the taker is taken for dead when it was silent for so long */
+	uint32_t grace_s;    /* and its permit is given on after so long again */
+	bool manual;         /* never take a permit back from the dead: flocklimitctl break */
 };
 
 /*
@@ -71,9 +71,9 @@ struct engine_want {
 };
 
 enum engine_kind {
-	ENGINE_QUEUED,   /* it stands in the line: ticket */
-	ENGINE_GRANTED,  /* it holds: ticket, weight, limit, seat, key, alive_ns */
-	ENGINE_REFUSED,  /* it neither waits nor holds: code, text; pid, uid, host of who evicted it */
+	ENGINE_QUEUED,  /* it stands in the line: ticket */
+	ENGINE_GRANTED, /* it holds: ticket, weight, limit, seat, key, alive_ns */
+	ENGINE_REFUSED, /* it neither waits nor holds: code, text; pid, uid, host of who evicted it */
 	ENGINE_RENEWED,  /* it holds: alive_ns */
 	ENGINE_LOST,     /* it holds no more: text says why; nothing is kept of it in the store */
 	ENGINE_LEFT,     /* after engine_leave(): it neither waits nor holds */
@@ -91,7 +91,7 @@ struct engine_event {
 	uint64_t alive_ns; /* when what last proved it alive to the store was sent: its permit is
 			      nobody else's before alive_ns + ttl + grace */
 	uint32_t pid, uid;
-	const char *key;  /* of the permit in the store */
+	const char *key; /* of the permit in the store */
 	const char *host;
 	const char *text;
 };

@@ -12,8 +12,8 @@
 #define URL_TEXT   2048
 
 struct url {
-	char room[URL_TEXT]; /* what all the others point into */
-	char shown[URL_TEXT]; /* as people may see it: without password and parameters */
+	char room[URL_TEXT];          /* what all the others point into */
+	char shown[URL_TEXT];         /* as people may see it: without password and parameters */
 	const char *scheme, *variant; /* variant: "" if none */
 	const char *user, *password;  /* NULL: not given */
 	struct {

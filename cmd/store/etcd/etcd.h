@@ -32,10 +32,10 @@ enum etcd_result {
 
 struct etcd_reply {
 	enum etcd_result result;
-	const json_t *body;  /* if ETCD_OK; never NULL then */
-	int64_t revision;    /* of the header; 0 if none */
-	uint64_t sent_ns;    /* CLOCK_BOOTTIME: when the call was made */
-	const char *text;    /* a sentence, if not ETCD_OK: "etcd.example:2379: connection refused" */
+	const json_t *body; /* if ETCD_OK; never NULL then */
+	int64_t revision;   /* of the header; 0 if none */
+	uint64_t sent_ns;   /* CLOCK_BOOTTIME: when the call was made */
+	const char *text; /* a sentence, if not ETCD_OK: "etcd.example:2379: connection refused" */
 };
 
 typedef void etcd_done(void *context, const struct etcd_reply *reply);
@@ -73,10 +73,10 @@ struct etcd_change {
 };
 
 enum etcd_watch_kind {
-	WATCH_BEGUN,     /* from here on nothing is missed; after an interruption, too */
+	WATCH_BEGUN, /* from here on nothing is missed; after an interruption, too */
 	WATCH_CHANGE,
 	WATCH_COMPACTED, /* what happened since is not known any more: look, and watch anew; it has ended */
-	WATCH_FAILED     /* it has ended: text says why (no rights, ...) */
+	WATCH_FAILED /* it has ended: text says why (no rights, ...) */
 };
 
 struct etcd_news {
@@ -97,8 +97,8 @@ void etcd_unwatch(struct etcd_watch *w);
 
 /* ---- pieces of bodies and replies; base64 inside, nothing of it outside ---- */
 
-json_t *etcd_string(const char *bytes, size_t size); /* in base64 */
-json_t *etcd_number(int64_t n);                      /* int64 are strings in that JSON */
+json_t *etcd_string(const char *bytes, size_t size);          /* in base64 */
+json_t *etcd_number(int64_t n);                               /* int64 are strings in that JSON */
 int64_t etcd_integer(const json_t *object, const char *name); /* 0 if absent */
 
 /* The end of the range of all keys that begin with this one; room of its size. */
@@ -119,10 +119,11 @@ void etcd_kvs_free(struct etcd_kv *kvs, long n);
 json_t *etcd_get(const char *key, const char *end, bool keys_only, int64_t limit);
 json_t *etcd_put(const char *key, const char *value, int64_t lease);
 json_t *etcd_delete(const char *key, const char *end);
-json_t *etcd_if_absent(const char *key, const char *end);               /* CREATE = 0 */
-json_t *etcd_if_created(const char *key, int64_t revision);             /* CREATE = revision */
-json_t *etcd_if_mod(const char *key, int64_t revision);                 /* MOD = revision */
-json_t *etcd_if_no_news(const char *key, const char *end, int64_t revision); /* MOD < revision + 1 */
+json_t *etcd_if_absent(const char *key, const char *end);   /* CREATE = 0 */
+json_t *etcd_if_created(const char *key, int64_t revision); /* CREATE = revision */
+json_t *etcd_if_mod(const char *key, int64_t revision);     /* MOD = revision */
+json_t *etcd_if_no_news(const char *key, const char *end,
+			int64_t revision); /* MOD < revision + 1 */
 
 /* The whole body; takes its arrays, any of which may be NULL. */
 json_t *etcd_txn(json_t *compares, json_t *then, json_t *otherwise);

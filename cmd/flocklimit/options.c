@@ -69,8 +69,8 @@ static const char help[] =
     "\n"
     "DUR is a decimal number with ms, s (default), m, h or d.\n"
     "Exit status: COMMAND's own; 128+N when signal N ended it; 75 no permit; 76 it was lost (in a\n"
-    "store); 124 run timeout (137 when it took the KILL); 125 flocklimit failed; 126 can't execute;\n"
-    "127 not found.\n";
+    "store); 124 run timeout (137 when it took the KILL); 125 flocklimit failed; 126 can't\n"
+    "execute; 127 not found.\n";
 
 static int
 parse_one(struct options *o, int c, const char *option, char *word)

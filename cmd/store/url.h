@@ -1,5 +1,6 @@
 /*
- * url.h - where a store is: SCHEME[+VARIANT]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]]...[/PATH][?NAME=VALUE[&...]]
+ * url.h - where a store is:
+ * SCHEME[+VARIANT]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]]...[/PATH][?NAME=VALUE[&...]]
  */
 #ifndef URL_H
 #define URL_H

@@ -1,0 +1,95 @@
+/*
+ * client.h - what the parts of the client know of each other.
+ *
+ *   client.c   the client as a whole, its endpoints
+ *   call.c     calls
+ *   watch.c    watches
+ *   token.c    the token that both are authorised by
+ *   verdict.c  what an answer means
+ *   http.c     how it came
+ */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "clock.h"
+#include "etcd.h"
+#include "http.h"
+#include "secret.h"
+
+#define CLIENT_TEXT 400
+
+struct endpoint {
+	char *base;    /* "http://host:2379" */
+	char *name;    /* "host:2379" */
+	char *address; /* "host:2379:address,...": the name, resolved; NULL: it is an address */
+};
+
+LIST_HEAD(call_list, etcd_call);
+LIST_HEAD(watch_list, etcd_watch);
+
+/*
+ * Turn is how often the client gave up an endpoint for the next.  What is under way remembers the
+ * turn that it began in, so that many failures at one endpoint are one reason to go on, not many;
+ * and a watch of an earlier turn is begun anew.
+ */
+struct etcd {
+	struct http *http;
+	struct secret secret;
+	char *prefix; /* of all keys, for people */
+	struct endpoint *endpoint;
+	size_t endpoints, at;
+	uint64_t turn;
+	bool sound; /* something was once answered as etcd answers: what is not so will pass */
+	struct call_list calls;
+	struct watch_list watches;
+	struct token *token;
+};
+
+/* Ends that turn, if it has not ended. */
+void client_turn(struct etcd *e, uint64_t turn);
+
+struct endpoint *client_endpoint(struct etcd *e);
+
+/* What went well once is tried on, whatever is wrong with it now. */
+enum etcd_result client_result(const struct etcd *e, enum http_trouble trouble);
+
+/* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */
+bool client_aim(struct etcd *e, struct post *p, const char *path);
+
+/* "endpoint: words" */
+void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
+
+/* ---- token.c ---- */
+
+struct token *token_new(void);
+void token_free(struct token *t);
+
+/*
+ * Whether something may be sent now, by token_now() (NULL: by none).  If not, token_told() of call.c
+ * and watch.c will be called when it may be, or if it never may.
+ */
+bool token_ready(struct etcd *e);
+const char *token_now(const struct etcd *e);
+
+/* How many tokens there were: what was refused may have been sent with an earlier one. */
+uint64_t token_number(const struct etcd *e);
+
+/* That token was refused: whether there is, or will be, another one. */
+bool token_refused(struct etcd *e, uint64_t number);
+
+/* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
+void calls_told(struct etcd *e, enum etcd_result result, const char *text);
+void watches_told(struct etcd *e, enum etcd_result result, const char *text);
+
+/* ---- call.c and watch.c, for client.c ---- */
+
+uint64_t calls_due(const struct etcd *e);
+void calls_step(struct etcd *e);
+uint64_t watches_due(const struct etcd *e);
+void watches_step(struct etcd *e);
+
+#endif

@@ -1,0 +1,241 @@
+#include "secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#define MOST 8192
+
+static void
+forget(char **text)
+{
+	if (*text != NULL)
+		explicit_bzero(*text, strlen(*text));
+	free(*text);
+	*text = NULL;
+}
+
+/* It becomes a line of HTTP's head, and of JSON. */
+static bool
+usable(const char *text)
+{
+	const unsigned char *t = (const unsigned char *)text;
+
+	if (*t == '\0')
+		return false;
+	while (*t >= ' ' && *t != 0x7f)
+		t++;
+	return *t == '\0';
+}
+
+/* A file that is as secret as it ought to be: its descriptor, or a negative errno and why. */
+static int
+open_secret(const char *path, const char *name, char *why, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), error;
+	struct stat st;
+
+	if (fd == -1 || fstat(fd, &st) == -1) {
+		error = -errno;
+		snprintf(why, size, "%s=%s: %s", name, path, strerror(-error));
+	} else if (!S_ISREG(st.st_mode)) {
+		error = -EINVAL;
+		snprintf(why, size, "%s=%s: it is no regular file", name, path);
+	} else if ((st.st_mode & (S_IRWXO | S_IWGRP)) != 0) {
+		error = -EACCES;
+		snprintf(why, size, "%s=%s: others may read or write it: chmod 600 %s", name, path,
+			 path);
+	} else {
+		return fd;
+	}
+	if (fd != -1)
+		close(fd);
+	return error;
+}
+
+/* What is in it, without the newline at its end. */
+static int
+read_secret(char **secret, const char *path, const char *name, char *why, size_t size)
+{
+	char text[MOST];
+	int fd = open_secret(path, name, why, size), error = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	if (n < 0)
+		n = 0;
+	while (n > 0 && n < MOST && (text[n - 1] == '\n' || text[n - 1] == '\r'))
+		n--;
+	text[n < MOST ? n : 0] = '\0';
+	if (!usable(text) || strlen(text) != (size_t)n) {
+		error = -EINVAL;
+		snprintf(why, size, "%s=%s: it ought to hold one line", name, path);
+	} else {
+		*secret = strdup(text);
+		error = *secret == NULL ? -ENOMEM : 0;
+	}
+	explicit_bzero(text, sizeof(text));
+	return error;
+}
+
+/* A copy of the environment's, or NULL if there is none, or it is empty. */
+static int
+from_environment(char **secret, const char *name, char *why, size_t size)
+{
+	const char *text = getenv(name);
+
+	if (text == NULL || *text == '\0')
+		return 0;
+	if (!usable(text)) {
+		snprintf(why, size, "$%s has a control character in it", name);
+		return -EINVAL;
+	}
+	*secret = strdup(text);
+	return *secret == NULL ? -ENOMEM : 0;
+}
+
+/*
+ * A file that the URL names.  The client may have gone to another directory since the URL was
+ * written: so it is named from the root.
+ */
+static int
+take_path(char **path, const struct url *u, const char *name, char *why, size_t size)
+{
+	const char *text = url_param(u, name);
+
+	if (text == NULL)
+		return 0;
+	if (*text != '/') {
+		snprintf(why, size, "%s=%s: name it by a path from the root: %s=/...", name, text,
+			 name);
+		return -EINVAL;
+	}
+	*path = strdup(text);
+	return *path == NULL ? -ENOMEM : 0;
+}
+
+static int
+load_tls(struct secret *s, const struct url *u, char *why, size_t size)
+{
+	static const char *const names[] = { "cacert", "cert", "key" };
+	char **const paths[] = { &s->cacert, &s->cert, &s->key };
+	int error, fd;
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		error = take_path(paths[i], u, names[i], why, size);
+		if (error != 0)
+			return error;
+		if (*paths[i] != NULL && access(*paths[i], R_OK) == -1) {
+			error = -errno;
+			snprintf(why, size, "%s=%s: %s", names[i], *paths[i], strerror(-error));
+			return error;
+		}
+	}
+	if ((s->cert == NULL) != (s->key == NULL)) {
+		snprintf(why, size, "cert= and key= are of use only together");
+		return -EINVAL;
+	}
+	if (s->key == NULL)
+		return 0;
+	fd = open_secret(s->key, "key", why, size);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static int
+load_user(struct secret *s, const struct url *u, char *why, size_t size)
+{
+	const char *user = u->user != NULL ? u->user : url_param(u, "user");
+	char *path = NULL;
+	int error;
+
+	if (user != NULL) {
+		s->user = strdup(user);
+		error = s->user == NULL ? -ENOMEM : 0;
+	} else {
+		error = from_environment(&s->user, "FLOCKLIMIT_STORE_USER", why, size);
+	}
+	if (error == 0)
+		error = take_path(&path, u, "password-file", why, size);
+	if (error != 0)
+		return error;
+	if (u->password != NULL) {
+		s->password = strdup(u->password);
+		error = s->password == NULL ? -ENOMEM : 0;
+	} else if (path != NULL) {
+		error = read_secret(&s->password, path, "password-file", why, size);
+	} else {
+		error = from_environment(&s->password, "FLOCKLIMIT_STORE_PASSWORD", why, size);
+	}
+	free(path);
+	return error;
+}
+
+int
+secret_load(struct secret *s, const struct url *u, char *why, size_t size)
+{
+	int error;
+
+	memset(s, 0, sizeof(*s));
+	snprintf(why, size, "no memory is left");
+	error = load_tls(s, u, why, size);
+	if (error == 0)
+		error = load_user(s, u, why, size);
+	if (error == 0)
+		error = take_path(&s->token_file, u, "token-file", why, size);
+	if (error != 0)
+		return error;
+	if (s->token_file != NULL)
+		error = read_secret(&s->token, s->token_file, "token-file", why, size);
+	else
+		error = from_environment(&s->token, "FLOCKLIMIT_STORE_TOKEN", why, size);
+	if (error == 0 && s->token == NULL && (s->user == NULL) != (s->password == NULL)) {
+		snprintf(why, size,
+			 s->user == NULL ? "there is a password, but no user: user= or "
+					   "$FLOCKLIMIT_STORE_USER"
+					 : "there is a user, but no password: password-file= or "
+					   "$FLOCKLIMIT_STORE_PASSWORD");
+		return -EINVAL;
+	}
+	return error;
+}
+
+bool
+secret_token_changed(struct secret *s)
+{
+	char why[512], *token = NULL;
+	bool changed = s->token_file != NULL &&
+		       read_secret(&token, s->token_file, "token-file", why, sizeof(why)) == 0 &&
+		       (s->token == NULL || strcmp(token, s->token) != 0);
+
+	if (changed) {
+		forget(&s->token);
+		s->token = token;
+		token = NULL;
+	}
+	forget(&token);
+	return changed;
+}
+
+void
+secret_clear(struct secret *s)
+{
+	forget(&s->password);
+	forget(&s->token);
+	free(s->user);
+	free(s->token_file);
+	free(s->cacert);
+	free(s->cert);
+	free(s->key);
+	memset(s, 0, sizeof(*s));
+}

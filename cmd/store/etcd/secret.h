@@ -1,0 +1,28 @@
+/*
+ * secret.h - what a client of a store proves who it is with, and the files it needs for TLS: from
+ * the URL, files it names, and the environment.  Never from an argument, and never in a text.
+ */
+#ifndef SECRET_H
+#define SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "url.h"
+
+struct secret {
+	char *user, *password;           /* NULL: none */
+	char *token;                     /* a ready one; NULL: none */
+	char *token_file;                /* where it is from; NULL: not from a file */
+	char *cacert, *cert, *key;       /* names of files; NULL: none */
+};
+
+/* 0, or a negative errno and why; secret_clear() in any case. */
+int secret_load(struct secret *s, const struct url *u, char *why, size_t size);
+
+/* Reads the token's file again: whether there is another one in it now. */
+bool secret_token_changed(struct secret *s);
+
+void secret_clear(struct secret *s);
+
+#endif

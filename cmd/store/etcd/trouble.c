@@ -1,0 +1,90 @@
+#include "trouble.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * Of what libcurl or OpenSSL say, a piece that tells one cause from another, and ours for it.  Under
+ * TLS 1.3 a client hears only when it reads that its certificate was refused, so these pieces are
+ * looked for in every error.
+ */
+static const struct {
+	const char *piece, *words;
+} causes[] = {
+	{ "certificate has expired", "its certificate has expired: have it renewed" },
+	{ "not yet valid", "its certificate is not valid yet: look at the clocks" },
+	{ "subject name", "its certificate is for another host name: use the name that is in it, "
+			  "or have it renewed" },
+	{ "does not match target host", "its certificate is for another host name: use the name "
+					"that is in it, or have it renewed" },
+	{ "wrong version number", "it speaks no TLS: use etcd:// or another port" },
+	{ "alert certificate required", "it wants a client's certificate: give cert= and key=" },
+	{ "alert certificate expired",
+	  "it takes our certificate for expired: renew that of cert=" },
+	{ "alert bad certificate", "it refuses our certificate: look at cert= and key=" },
+	{ "alert unknown ca", "it does not know who signed our certificate: look at cert=" },
+	{ "key values mismatch", "cert= and key= do not belong together" },
+};
+
+static const char *
+cause_of(CURLcode code, const char *error)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (strcasestr(error, causes[i].piece) != NULL)
+			return causes[i].words;
+	switch (code) {
+	case CURLE_PEER_FAILED_VERIFICATION:
+		return "its certificate is signed by nobody we trust: give the authority's with "
+		       "cacert=";
+	case CURLE_SSL_CACERT_BADFILE:
+		return "the file of cacert= can't be used: it ought to be certificates in PEM";
+	case CURLE_SSL_CERTPROBLEM:
+		return "the files of cert= and key= can't be used: they ought to be in PEM, and "
+		       "without a passphrase";
+	case CURLE_UNSUPPORTED_PROTOCOL:
+	case CURLE_WEIRD_SERVER_REPLY:
+		return "it speaks no HTTP: it is not etcd, or wants TLS (etcd+https://)";
+	default:
+		return NULL;
+	}
+}
+
+static const char *
+nature_of(CURLcode code)
+{
+	switch (code) {
+	case CURLE_OPERATION_TIMEDOUT:
+		return "no answer in time";
+	case CURLE_COULDNT_RESOLVE_HOST:
+		return "no address is known for that name";
+	case CURLE_GOT_NOTHING:
+	case CURLE_PARTIAL_FILE:
+	case CURLE_SEND_ERROR:
+	case CURLE_RECV_ERROR:
+	case CURLE_SEND_FAIL_REWIND:
+	case CURLE_ABORTED_BY_CALLBACK:
+		return "the connection broke before the answer was there";
+	case CURLE_WRITE_ERROR:
+		return "the answer is too long";
+	default:
+		return NULL;
+	}
+}
+
+enum http_trouble
+trouble(CURLcode code, const char *error, long os, char why[HTTP_WHY])
+{
+	const char *cause = cause_of(code, error), *nature = nature_of(code);
+
+	if (cause != NULL) {
+		snprintf(why, HTTP_WHY, "%s", cause);
+		return HTTP_WRONG;
+	}
+	if (code == CURLE_COULDNT_CONNECT && os != 0)
+		nature = strerror((int)os);
+	snprintf(why, HTTP_WHY, "%s", nature != NULL ? nature : error);
+	return HTTP_AWAY;
+}

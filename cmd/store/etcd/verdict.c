@@ -1,0 +1,175 @@
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "read.h"
+
+/* Of the server's own sentence, which are the same from 3.4 on, a piece that is only in this one. */
+static const struct {
+	const char *piece;
+	enum etcd_result result;
+	enum unlicensed license;
+	const char *words; /* NULL: the server's */
+} sentences[] = {
+	{ "requested lease not found", ETCD_NOLEASE, LICENSED, NULL },
+	{ "lease already exists", ETCD_EXISTS, LICENSED, NULL },
+	{ "invalid auth token", ETCD_WRONG, BAD_TOKEN,
+	  "its token is not valid any more: give a new one, or a user and password" },
+	{ "auth store is old", ETCD_AWAY, BAD_TOKEN, "rights were changed meanwhile" },
+	{ "user name is empty", ETCD_WRONG, BAD_TOKEN,
+	  "it wants to know who we are: give a user and password, or a token (see "
+	  "$FLOCKLIMIT_STORE_USER)" },
+	{ "invalid user ID or password", ETCD_WRONG, LICENSED,
+	  "user or password is wrong: look at user= and password-file=, or at "
+	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
+	{ "authentication is not enabled", ETCD_WRONG, NO_AUTH, NULL },
+	{ "database space exceeded", ETCD_AWAY, LICENSED,
+	  "its disk quota is used up: etcdctl alarm list" },
+	{ "HTTP request to an HTTPS server", ETCD_WRONG, LICENSED,
+	  "it speaks TLS only: use etcd+https://" },
+	/* Of a server that lost the others, or is on its way. */
+	{ "no leader", ETCD_AWAY, LICENSED, NULL },
+	{ "leader changed", ETCD_AWAY, LICENSED, NULL },
+	{ "request timed out", ETCD_AWAY, LICENSED, NULL },
+	{ "too many requests", ETCD_AWAY, LICENSED, NULL },
+};
+
+#define FOREIGN "it is not etcd 3.4 or newer"
+
+/* The first key that the request has, decoded; NULL if there is none. */
+static char *
+first_key(const json_t *v)
+{
+	const char *name;
+	json_t *member;
+	size_t i, size;
+	char *key = NULL;
+
+	if (json_is_array(v))
+		for (i = 0; key == NULL && i < json_array_size(v); i++)
+			key = first_key(json_array_get(v, i));
+	if (!json_is_object(v))
+		return key;
+	if (json_object_get(v, "key") != NULL)
+		return read_bytes(v, "key", &size);
+	json_object_foreach((json_t *)(uintptr_t)v, name, member)
+	{
+		if (key == NULL)
+			key = first_key(member);
+	}
+	return key;
+}
+
+/* What a server sends may end up on a terminal. */
+static void
+tame(char *text)
+{
+	for (; *text != '\0'; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = '?';
+}
+
+static void
+denied(struct verdict *v, const struct etcd *e, const struct asked *asked)
+{
+	json_t *body = asked == NULL
+			   ? NULL
+			   : json_loadb(asked->body, asked->size, JSON_DISABLE_EOF_CHECK, NULL);
+	char *key = body == NULL ? NULL : first_key(body);
+	const char *user = e->secret.token == NULL ? e->secret.user : NULL;
+
+	v->result = ETCD_DENIED;
+	snprintf(v->words, sizeof(v->words),
+		 "%s%.40s has no rights on %.80s: give its role readwrite on all keys that begin "
+		 "with %.60s (etcdctl role grant-permission ROLE readwrite --prefix %.60s)",
+		 user != NULL ? "user " : "the token's user", user != NULL ? user : "",
+		 key != NULL ? key : e->prefix, e->prefix, e->prefix);
+	tame(v->words);
+	free(key);
+	json_decref(body);
+}
+
+static void
+say(struct verdict *v, enum etcd_result result, const char *words, const char *detail)
+{
+	v->result = result;
+	snprintf(v->words, sizeof(v->words), "%s%s%.200s", words, *detail != '\0' ? ": " : "",
+		 detail);
+	tame(v->words);
+}
+
+void
+verdict_of_message(struct verdict *v, const struct etcd *e, long status, const char *message,
+		   const struct asked *asked)
+{
+	size_t i;
+
+	v->license = LICENSED;
+	if (strstr(message, "permission denied") != NULL) {
+		denied(v, e, asked);
+		return;
+	}
+	for (i = 0; i < sizeof(sentences) / sizeof(sentences[0]); i++) {
+		if (strstr(message, sentences[i].piece) == NULL)
+			continue;
+		v->license = sentences[i].license;
+		if (sentences[i].words != NULL)
+			say(v, sentences[i].result, sentences[i].words, "");
+		else
+			say(v, sentences[i].result, "it says", message);
+		return;
+	}
+	if (status >= 500 || status == 429 || status == 408 || status == 200)
+		say(v, ETCD_AWAY, "it says", message);
+	else
+		say(v, ETCD_WRONG, "it refuses", message);
+}
+
+const char *
+verdict_message(const json_t *body)
+{
+	const json_t *error = json_object_get(body, "error");
+	const char *message = json_string_value(json_object_get(body, "message"));
+
+	if (message == NULL)
+		message = json_string_value(error);
+	if (message == NULL)
+		message = json_string_value(json_object_get(error, "message"));
+	return message;
+}
+
+/* An answer that is not etcd's: from a proxy before it, perhaps, whose etcd is away; or for good. */
+static void
+foreign(struct verdict *v, const struct etcd *e, long status)
+{
+	char words[80];
+
+	snprintf(words, sizeof(words), FOREIGN " (HTTP status %ld)", status);
+	if (status >= 500 || status == 429 || status == 408 || e->sound)
+		say(v, ETCD_AWAY, "its answer is not that of etcd", words + sizeof(FOREIGN) + 1);
+	else
+		say(v, ETCD_WRONG, words, "");
+	if (status == 401) {
+		v->license = BAD_TOKEN;
+		say(v, ETCD_WRONG, "it does not let us in (HTTP status 401)", "");
+	}
+}
+
+void
+verdict_of(struct verdict *v, struct etcd *e, long status, const json_t *body,
+	   const struct asked *asked)
+{
+	const char *message = verdict_message(body);
+
+	memset(v, 0, sizeof(*v));
+	if (status == 200 && json_is_object(json_object_get(body, "header"))) {
+		e->sound = true;
+		return;
+	}
+	if (message == NULL || strcmp(message, "Not Found") == 0) {
+		foreign(v, e, status);
+		return;
+	}
+	verdict_of_message(v, e, status, message, asked);
+}

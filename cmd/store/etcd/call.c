@@ -108,8 +108,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		reply.body = json_is_object(result) ? result : body;
 		verdict_of(&v, c->etcd, p->status, reply.body, &asked);
 	} else {
-		v.result = client_result(c->etcd, trouble);
-		snprintf(v.words, sizeof(v.words), "%s", why);
+		client_trouble(c->etcd, trouble, why, &v);
 	}
 	if (goes_on(c, &v)) {
 		json_decref(body);
@@ -180,7 +179,9 @@ etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms, e
 		return NULL;
 	}
 	c->size = strlen(c->body);
-	if (token_ready(e) && !transmit(c)) {
+	if (!client_reaches(e))
+		c->due = 0; /* calls_step() ends it */
+	else if (token_ready(e) && !transmit(c)) {
 		etcd_cancel(c);
 		return NULL;
 	}
@@ -241,7 +242,8 @@ calls_step(struct etcd *e)
 	while ((c = first_called(e)) != NULL) {
 		char text[CLIENT_TEXT];
 
-		client_text(text, client_endpoint(e), "no token in time");
+		client_text(text, client_endpoint(e),
+			    c->due == 0 ? "no address is known for that name" : "no token in time");
 		fail(c, ETCD_AWAY, text);
 	}
 }

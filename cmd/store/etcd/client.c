@@ -7,11 +7,33 @@
 #include <string.h>
 #include <arpa/inet.h>
 
+#include "verdict.h"
+
 #define DEFAULT_PORT   2379
 #define DEFAULT_PREFIX "/flocklimit"
 #define CONNECT_MS     2000
+#define LOOK_UP_NS     (5000 * CLOCK_MS)
 
 /* ---- endpoints ----------------------------------------------------------------------------- */
+
+static bool
+reaches(const struct endpoint *at)
+{
+	return !at->named || at->address != NULL;
+}
+
+/* To the next one whose address is known, if there is one. */
+static void
+go_on(struct etcd *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->endpoints; i++) {
+		e->at = (e->at + 1) % e->endpoints;
+		if (reaches(&e->endpoint[e->at]))
+			break;
+	}
+}
 
 void
 client_turn(struct etcd *e, uint64_t turn)
@@ -19,7 +41,7 @@ client_turn(struct etcd *e, uint64_t turn)
 	if (turn != e->turn)
 		return;
 	e->turn++;
-	e->at = (e->at + 1) % e->endpoints;
+	go_on(e);
 }
 
 struct endpoint *
@@ -28,10 +50,18 @@ client_endpoint(struct etcd *e)
 	return &e->endpoint[e->at];
 }
 
-enum etcd_result
-client_result(const struct etcd *e, enum http_trouble trouble)
+void
+client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why, struct verdict *v)
 {
-	return trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
+	const char *hint = "";
+
+	if (trouble == HTTP_BROKEN && !e->sound)
+		hint = strncmp(e->endpoint[0].base, "https", 5) == 0
+			   ? " (does it speak TLS? if not: etcd://)"
+			   : " (does it want TLS? then: etcd+https://)";
+	v->result = trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
+	v->license = LICENSED;
+	snprintf(v->words, sizeof(v->words), "%s%s", why, hint);
 }
 
 void
@@ -55,74 +85,85 @@ client_aim(struct etcd *e, struct post *p, const char *path)
 	return true;
 }
 
-/*
- * libcurl would resolve a name in a thread of its own, or block at each call.  So the addresses are
- * handed to it: "host:port:address,address".  NULL, with no words in why: it is an address itself.
- */
+/* "host:port:address,address", as libcurl is told of it; NULL for want of memory. */
 static char *
-resolve(const char *host, unsigned port, char *why, size_t size)
+join(const struct endpoint *at, const struct addrinfo *list)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *a;
-	char address[INET6_ADDRSTRLEN + 16], *line = NULL;
-	struct in6_addr numeric;
-	int error;
+	char address[INET6_ADDRSTRLEN + 16], *line = NULL, *longer;
+	const struct addrinfo *a;
 
-	*why = '\0';
-	if (inet_pton(AF_INET, host, &numeric) == 1 || inet_pton(AF_INET6, host, &numeric) == 1)
+	if (asprintf(&line, "%s:%u:", at->host, at->port) == -1)
 		return NULL;
-	error = getaddrinfo(host, NULL, &hints, &list);
-	if (error != 0) {
-		snprintf(why, size, "%s: no address is known for that name: %s", host,
-			 gai_strerror(error));
-		return NULL;
-	}
 	for (a = list; a != NULL; a = a->ai_next) {
 		bool six = a->ai_family == AF_INET6;
-		char *longer;
-		int n;
 
 		if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof(address), NULL, 0,
 				NI_NUMERICHOST) != 0)
 			continue;
-		if (line == NULL)
-			n = asprintf(&longer, "%s:%u:%s%s%s", host, port, six ? "[" : "", address,
-				     six ? "]" : "");
-		else
-			n = asprintf(&longer, "%s,%s%s%s", line, six ? "[" : "", address,
-				     six ? "]" : "");
-		if (n == -1)
-			break;
+		if (asprintf(&longer, "%s%s%s%s%s", line, a == list ? "" : ",", six ? "[" : "",
+			     address, six ? "]" : "") == -1)
+			longer = NULL;
 		free(line);
 		line = longer;
+		if (line == NULL)
+			break;
 	}
-	freeaddrinfo(list);
-	if (line == NULL)
-		snprintf(why, size, "%s: no address is known for that name", host);
 	return line;
 }
 
-/* A name that can't be resolved stays: among several, the others will do. */
-static int
-set_endpoint(struct endpoint *at, const struct url *u, size_t i, char *why, size_t size)
+/*
+ * libcurl would resolve a name in a thread of its own, or block at each call.  So the addresses are
+ * handed to it.  A name that can't be resolved stays: among several, the others will do.
+ */
+static void
+look_up(struct etcd *e)
 {
-	const char *host = u->at[i].host;
-	unsigned port = u->at[i].port != 0 ? u->at[i].port : DEFAULT_PORT;
-	bool six = strchr(host, ':') != NULL;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+	size_t i;
 
-	at->address = resolve(host, port, why, size);
-	if (asprintf(&at->name, "%s%s%s:%u", six ? "[" : "", host, six ? "]" : "", port) == -1)
-		at->name = NULL;
-	if (asprintf(&at->base, "http%s://%s", *u->variant != '\0' ? "s" : "", at->name) == -1)
-		at->base = NULL;
-	if (at->name == NULL || at->base == NULL) {
-		snprintf(why, size, "no memory is left");
-		return -ENOMEM;
+	for (i = 0; i < e->endpoints; i++) {
+		struct endpoint *at = &e->endpoint[i];
+
+		if (reaches(at) || getaddrinfo(at->host, NULL, &hints, &list) != 0)
+			continue;
+		at->address = join(at, list);
+		freeaddrinfo(list);
 	}
-	return 0;
+	e->looked_up = clock_ns();
+	if (!reaches(&e->endpoint[e->at]))
+		go_on(e);
+}
+
+bool
+client_reaches(struct etcd *e)
+{
+	if (!reaches(&e->endpoint[e->at]) && clock_ns() - e->looked_up >= LOOK_UP_NS)
+		look_up(e);
+	return reaches(&e->endpoint[e->at]);
 }
 
 static int
-set_endpoints(struct etcd *e, const struct url *u, char *why, size_t size)
+set_endpoint(struct endpoint *at, const struct url *u, size_t i)
+{
+	struct in6_addr numeric;
+	bool six;
+
+	at->port = u->at[i].port != 0 ? u->at[i].port : DEFAULT_PORT;
+	at->host = strdup(u->at[i].host);
+	if (at->host == NULL)
+		return -ENOMEM;
+	six = inet_pton(AF_INET6, at->host, &numeric) == 1;
+	at->named = !six && inet_pton(AF_INET, at->host, &numeric) != 1;
+	if (asprintf(&at->name, "%s%s%s:%u", six ? "[" : "", at->host, six ? "]" : "", at->port) ==
+	    -1)
+		at->name = NULL;
+	if (asprintf(&at->base, "http%s://%s", *u->variant != '\0' ? "s" : "", at->name) == -1)
+		at->base = NULL;
+	return at->name == NULL || at->base == NULL ? -ENOMEM : 0;
+}
+
+static int
+set_endpoints(struct etcd *e, const struct url *u)
 {
 	size_t i;
 
@@ -130,12 +171,11 @@ set_endpoints(struct etcd *e, const struct url *u, char *why, size_t size)
 	if (e->endpoint == NULL)
 		return -ENOMEM;
 	for (i = 0; i < u->hosts; i++) {
-		int error = set_endpoint(&e->endpoint[i], u, i, why, size);
-
 		e->endpoints++;
-		if (error != 0)
-			return error;
+		if (set_endpoint(&e->endpoint[i], u, i) != 0)
+			return -ENOMEM;
 	}
+	look_up(e);
 	return 0;
 }
 
@@ -192,7 +232,7 @@ etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 	if (error == 0)
 		error = secret_load(&e->secret, url, why, size);
 	if (error == 0)
-		error = set_endpoints(e, url, why, size);
+		error = set_endpoints(e, url);
 	if (error != 0)
 		goto out;
 	tls.on = *url->variant != '\0';
@@ -223,6 +263,7 @@ etcd_free(struct etcd *e)
 	token_free(e->token);
 	http_free(e->http);
 	for (i = 0; i < e->endpoints; i++) {
+		free(e->endpoint[i].host);
 		free(e->endpoint[i].base);
 		free(e->endpoint[i].name);
 		free(e->endpoint[i].address);

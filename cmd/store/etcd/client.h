@@ -20,12 +20,15 @@
 #include "http.h"
 #include "secret.h"
 
-#define CLIENT_TEXT 400
+#define CLIENT_TEXT 400 /* bytes of a sentence */
 
 struct endpoint {
+	char *host; /* without brackets */
+	unsigned port;
 	char *base;    /* "http://host:2379" */
 	char *name;    /* "host:2379" */
-	char *address; /* "host:2379:address,...": the name, resolved; NULL: it is an address */
+	bool named;    /* host is no address */
+	char *address; /* "host:2379:address,...": the name, resolved; NULL: not, or not named */
 };
 
 LIST_HEAD(call_list, etcd_call);
@@ -42,6 +45,7 @@ struct etcd {
 	char *prefix; /* of all keys, for people */
 	struct endpoint *endpoint;
 	size_t endpoints, at;
+	uint64_t looked_up; /* when names were resolved last */
 	uint64_t turn;
 	bool sound; /* something was once answered as etcd answers: what is not so will pass */
 	struct call_list calls;
@@ -54,14 +58,23 @@ void client_turn(struct etcd *e, uint64_t turn);
 
 struct endpoint *client_endpoint(struct etcd *e);
 
-/* What went well once is tried on, whatever is wrong with it now. */
-enum etcd_result client_result(const struct etcd *e, enum http_trouble trouble);
+/*
+ * Whether there is any endpoint whose address is known.  If not, it is looked up again, now and then,
+ * which may block: nobody can hold anything there by then.
+ */
+bool client_reaches(struct etcd *e);
 
 /* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */
 bool client_aim(struct etcd *e, struct post *p, const char *path);
 
 /* "endpoint: words" */
 void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
+
+struct verdict;
+
+/* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
+void client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why,
+		    struct verdict *v);
 
 /* ---- token.c ---- */
 

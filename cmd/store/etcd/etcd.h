@@ -5,8 +5,10 @@
  *
  * A call is tried once, at one endpoint; after a failure the next goes to the next endpoint, and
  * every watch is begun anew there by itself.  The URL's first endpoint is tried first.
- * What was sent and not answered may have been done: that is the caller's to find out.  The one exception: a call that was refused for want of a
- * valid token is repeated after a new one was had, as it was not done.
+ *
+ * What was sent and not answered may have been done: that is the caller's to find out.  The one
+ * exception: a call that was refused for want of a valid token is repeated after a new one was had,
+ * as it was not done.
  */
 #ifndef ETCD_H
 #define ETCD_H
@@ -44,7 +46,7 @@ typedef void etcd_done(void *context, const struct etcd_reply *reply);
 
 /*
  * 0, or a negative code and why: of the URL, of a file it names.  Names of hosts are resolved here,
- * once, and this may block for as long as the resolver does.
+ * which may block for as long as the resolver does; and again only while none of them has an address.
  */
 int etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size);
 
@@ -94,6 +96,8 @@ struct etcd_news {
 
 typedef void etcd_hears(void *context, const struct etcd_news *news);
 
+#define ETCD_RANGES 8
+
 /*
  * All changes of up to 8 ranges from that revision on (0: from now on), each once.  They come in the
  * order of their revisions within a range; of two ranges, one may be behind the other while it
@@ -101,7 +105,6 @@ typedef void etcd_hears(void *context, const struct etcd_news *news);
  * its ranges was.  After WATCH_COMPACTED and WATCH_FAILED etcd_unwatch() is still to be called; it
  * may be from within hears(), as at any time.  NULL only for want of memory.
  */
-#define ETCD_RANGES 8
 struct etcd_watch *etcd_watch(struct etcd *e, const struct etcd_range *range, size_t ranges,
 			      int64_t from_revision, etcd_hears *hears, void *context);
 void etcd_unwatch(struct etcd_watch *w);

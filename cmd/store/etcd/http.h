@@ -23,20 +23,21 @@ struct http;
 
 /* Why there is no answer. */
 enum http_trouble {
-	HTTP_FINE, /* there is one */
-	HTTP_AWAY, /* refused, reset, timed out, ... */
+	HTTP_FINE,   /* there is one */
+	HTTP_AWAY,   /* refused, timed out, ... */
+	HTTP_BROKEN, /* the connection broke, or TLS could not be begun */
 	HTTP_WRONG /* it will not work as it is: wrong CA, name, certificate, no HTTP spoken there */
 };
 
 struct post {
-	char *url;         /* "http://host:2379/v3/kv/txn" */
-	char *body;        /* freed by http_drop() */
-	size_t size, sent; /* of the body */
-	const char *token; /* to be authorised by, or NULL; copied */
+	char *url;           /* "http://host:2379/v3/kv/txn" */
+	char *body;          /* freed by http_drop() */
+	size_t size, sent;   /* of the body */
+	const char *token;   /* to be authorised by, or NULL; copied */
 	const char *address; /* "host:port:address,...", if the name was resolved; or NULL; kept */
 	unsigned connect_ms, timeout_ms; /* timeout_ms: 0 for an answer that has no end */
-	size_t most;       /* no answer is longer, or none that is not yet taken */
-	void (*comes)(struct post *p); /* there is more in answer; NULL: tell only the end */
+	size_t most;                     /* no answer is longer, or none that is not yet taken */
+	void (*comes)(struct post *p);   /* there is more in answer; NULL: tell only the end */
 	void (*ended)(struct post *p, enum http_trouble trouble, const char *why);
 	void *owner;
 

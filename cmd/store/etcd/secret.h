@@ -11,10 +11,10 @@
 #include "url.h"
 
 struct secret {
-	char *user, *password;           /* NULL: none */
-	char *token;                     /* a ready one; NULL: none */
-	char *token_file;                /* where it is from; NULL: not from a file */
-	char *cacert, *cert, *key;       /* names of files; NULL: none */
+	char *user, *password;     /* NULL: none */
+	char *token;               /* a ready one; NULL: none */
+	char *token_file;          /* where it is from; NULL: not from a file */
+	char *cacert, *cert, *key; /* names of files; NULL: none */
 };
 
 /* 0, or a negative errno and why; secret_clear() in any case. */

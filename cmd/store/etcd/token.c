@@ -97,8 +97,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 
 	t->state = WANTED;
 	if (trouble != HTTP_FINE) {
-		v.result = client_result(e, trouble);
-		snprintf(v.words, sizeof(v.words), "%s", why);
+		client_trouble(e, trouble, why, &v);
 	} else {
 		body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
 		verdict_of(&v, e, p->status, body, NULL);

@@ -22,7 +22,8 @@ static const struct {
 	{ "alert certificate required", "it wants a client's certificate: give cert= and key=" },
 	{ "alert certificate expired",
 	  "it takes our certificate for expired: renew that of cert=" },
-	{ "alert bad certificate", "it refuses our certificate: look at cert= and key=" },
+	{ "alert bad certificate",
+	  "it wants a client's certificate that it trusts: give cert= and key=" },
 	{ "alert unknown ca", "it does not know who signed our certificate: look at cert=" },
 	{ "key values mismatch", "cert= and key= do not belong together" },
 };
@@ -52,39 +53,46 @@ cause_of(CURLcode code, const char *error)
 	}
 }
 
-static const char *
-nature_of(CURLcode code)
+static enum http_trouble
+nature_of(CURLcode code, long os, const char **words)
 {
 	switch (code) {
+	case CURLE_COULDNT_CONNECT:
+		if (os != 0)
+			*words = strerror((int)os);
+		return HTTP_AWAY;
 	case CURLE_OPERATION_TIMEDOUT:
-		return "no answer in time";
-	case CURLE_COULDNT_RESOLVE_HOST:
-		return "no address is known for that name";
+		*words = "no answer in time";
+		return HTTP_AWAY;
+	case CURLE_SSL_CONNECT_ERROR:
+		*words = "TLS could not be begun";
+		return HTTP_BROKEN;
 	case CURLE_GOT_NOTHING:
 	case CURLE_PARTIAL_FILE:
 	case CURLE_SEND_ERROR:
 	case CURLE_RECV_ERROR:
 	case CURLE_SEND_FAIL_REWIND:
 	case CURLE_ABORTED_BY_CALLBACK:
-		return "the connection broke before the answer was there";
+		*words = "the connection broke before the answer was there";
+		return HTTP_BROKEN;
 	case CURLE_WRITE_ERROR:
-		return "the answer is too long";
+		*words = "the answer is too long";
+		return HTTP_AWAY;
 	default:
-		return NULL;
+		return HTTP_AWAY;
 	}
 }
 
 enum http_trouble
 trouble(CURLcode code, const char *error, long os, char why[HTTP_WHY])
 {
-	const char *cause = cause_of(code, error), *nature = nature_of(code);
+	const char *words = cause_of(code, error);
+	enum http_trouble kind = HTTP_WRONG;
 
-	if (cause != NULL) {
-		snprintf(why, HTTP_WHY, "%s", cause);
-		return HTTP_WRONG;
+	if (words == NULL) {
+		words = error;
+		kind = nature_of(code, os, &words);
 	}
-	if (code == CURLE_COULDNT_CONNECT && os != 0)
-		nature = strerror((int)os);
-	snprintf(why, HTTP_WHY, "%s", nature != NULL ? nature : error);
-	return HTTP_AWAY;
+	snprintf(why, HTTP_WHY, "%s", words);
+	return kind;
 }

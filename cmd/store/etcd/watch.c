@@ -333,8 +333,7 @@ ended(struct post *p, enum http_trouble trouble, const char *why)
 	struct verdict v = { ETCD_AWAY, LICENSED, "" };
 
 	if (trouble != HTTP_FINE) {
-		v.result = client_result(w->etcd, trouble);
-		snprintf(v.words, sizeof(v.words), "%s", why);
+		client_trouble(w->etcd, trouble, why, &v);
 	} else if (p->status != 200) {
 		struct asked asked = { p->body, p->size };
 		json_t *body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
@@ -358,6 +357,10 @@ begin(struct etcd_watch *w)
 	struct post *p = &w->post;
 
 	w->turn = e->turn;
+	if (!client_reaches(e)) {
+		rest(w);
+		return;
+	}
 	w->waits = !token_ready(e);
 	if (w->waits) {
 		w->due = UINT64_MAX;

@@ -106,8 +106,4 @@ struct kind_of_call {
 /* NULL: there is no such call. */
 const struct kind_of_call *call_find(const char *path);
 
-/* The HTTP status that belongs to a gRPC code, and its name. */
-int status_of(int code);
-const char *status_name(int status);
-
 #endif

@@ -6,8 +6,6 @@
 #include <strings.h>
 #include <time.h>
 
-#include "fake.h"
-
 /* ---- what is asked ---- */
 
 /* The value of a header, copied to `to'; false: there is none. */

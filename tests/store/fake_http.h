@@ -30,4 +30,10 @@ void http_stream(struct buf *out, const struct request *r, bool empty);
 void http_chunk(struct buf *out, struct bytes chunk);
 void http_end(struct buf *out);
 
+/* ---- fake_status.c ---- */
+
+/* The HTTP status that belongs to a gRPC code, and its name. */
+int status_of(int code);
+const char *status_name(int status);
+
 #endif

@@ -1,60 +1,13 @@
 #include "fake_server.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-static int
-listen_on(int family, const struct sockaddr *address, socklen_t len)
-{
-	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, error;
-
-	if (fd == -1)
-		return -1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, address, len) == 0 && listen(fd, 4096) == 0)
-		return fd;
-	error = errno;
-	close(fd);
-	errno = error;
-	return -1;
-}
-
-int
-listen_on_port(int *port)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET };
-	socklen_t len = sizeof(in);
-	int fd;
-
-	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	in.sin_port = htons((uint16_t)*port);
-	fd = listen_on(AF_INET, (const struct sockaddr *)&in, len);
-	if (fd == -1 || getsockname(fd, (struct sockaddr *)&in, &len) == -1)
-		return -1;
-	*port = ntohs(in.sin_port);
-	return fd;
-}
-
-int
-listen_on_path(const char *path)
-{
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof(un.sun_path)) {
-		errno = ENAMETOOLONG;
-		return -1;
-	}
-	strcpy(un.sun_path, path);
-	return listen_on(AF_UNIX, (const struct sockaddr *)&un, sizeof(un));
-}
 
 static int64_t
 now_ms(void)

@@ -234,6 +234,15 @@ is_done(enum action action)
 	return action != REFUSE && action != HANG && action != ANSWER && action != GARBAGE;
 }
 
+/* Half of the bytes behind the head of an answer. */
+static size_t
+half_of_body(const struct buf *out, size_t answered)
+{
+	const char *body = strstr(out->at + answered, "\r\n\r\n");
+
+	return body != NULL ? (out->len - (size_t)(body + 4 - out->at)) / 2 : 0;
+}
+
 /* What was answered, as the fault wants it. */
 static void
 spoil(struct server *s, struct conn *c, size_t answered)
@@ -265,7 +274,7 @@ spoil(struct server *s, struct conn *c, size_t answered)
 	case CUT_ANSWER:
 		if (c->state == STREAMING)
 			break;
-		c->out.len = answered + (c->out.len - answered) / 2;
+		c->out.len -= half_of_body(&c->out, answered);
 		c->state = ENDING;
 		break;
 	}

@@ -10,6 +10,7 @@
 #include "fake_faults.h"
 #include "fake_http.h"
 #include "fake_watch.h"
+#include "sockets.h"
 
 /*
  * READING	the next request is awaited
@@ -70,10 +71,6 @@ bool control_line(struct server *s, const char *line, struct buf *out);
 bool control_text(struct server *s, const char *text, struct buf *out);
 
 /* ---- fake_loop.c ---- */
-
-/* A socket that listens on 127.0.0.1; 0: a port that is free, which is put into *port.  -1: errno. */
-int listen_on_port(int *port);
-int listen_on_path(const char *path);
 
 /* Until it is over. */
 void loop(struct server *s);

@@ -1,0 +1,236 @@
+/*
+ * record.c - see record.h.
+ */
+#include "record.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+void
+record_host(char host[STORE_HOST])
+{
+	if (gethostname(host, STORE_HOST) == -1)
+		host[0] = '\0';
+	host[STORE_HOST - 1] = '\0';
+}
+
+int64_t
+record_now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* ---- writing ---- */
+
+static void
+put_number(json_t *o, const char *name, int64_t n)
+{
+	if (n != 0)
+		json_object_set_new(o, name, json_integer(n));
+}
+
+/* What is no UTF-8 can't stand in JSON; there, each byte that is no ASCII becomes a '?'. */
+static void
+put_text(json_t *o, const char *name, const char *text)
+{
+	char plain[STORE_HOST > FLK_COMMAND ? STORE_HOST : FLK_COMMAND];
+	json_t *s = json_string(text);
+	size_t i;
+
+	if (s == NULL) {
+		for (i = 0; i < sizeof(plain) - 1 && text[i] != '\0'; i++)
+			plain[i] = (signed char)text[i] < 0 ? '?' : text[i];
+		plain[i] = '\0';
+		s = json_string(plain);
+	}
+	json_object_set_new(o, name, s);
+}
+
+static char *
+finished(json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT);
+
+	json_decref(o);
+	return text;
+}
+
+char *
+record_encode(const struct record *r, bool holds)
+{
+	json_t *o = json_object();
+
+	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "w", r->weight);
+	put_number(o, "n", r->limit);
+	put_text(o, "host", r->host);
+	put_number(o, "pid", r->pid);
+	put_number(o, "uid", r->uid);
+	put_number(o, "role", (int64_t)r->role);
+	put_text(o, "cmd", r->command);
+	put_number(o, "ttl", r->ttl_s);
+	put_number(o, "grace", r->grace_s);
+	put_number(o, "since", r->since_ms);
+	if (r->manual)
+		json_object_set_new(o, "manual", json_true());
+	if (holds) {
+		put_number(o, "ticket", (int64_t)r->ticket);
+		json_object_set_new(o, "seat", json_integer(r->seat));
+		put_number(o, "under", r->under);
+	}
+	return finished(o);
+}
+
+char *
+config_encode(const struct config *c)
+{
+	json_t *o = json_object();
+
+	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "n", c->declared);
+	if (c->override >= 0)
+		json_object_set_new(o, "override", json_integer(c->override));
+	put_text(o, "state", c->closed ? "closed" : c->paused ? "paused" : "open");
+	/* Both at once, so that to reopen it does not resume it. */
+	if (c->closed && c->paused)
+		json_object_set_new(o, "paused", json_true());
+	return finished(o);
+}
+
+char *
+culprit_encode(const struct culprit *c)
+{
+	json_t *o = json_object();
+
+	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "pid", c->pid);
+	put_number(o, "uid", c->uid);
+	put_text(o, "host", c->host);
+	return finished(o);
+}
+
+/* ---- reading ---- */
+
+/* Absent is 0; *good stays true only if it is a number from min to max. */
+static int64_t
+number(const json_t *o, const char *name, int64_t min, int64_t max, bool *good)
+{
+	const json_t *v = json_object_get(o, name);
+	int64_t n = v == NULL ? 0 : json_integer_value(v);
+
+	if ((v != NULL && !json_is_integer(v)) || n < min || n > max) {
+		*good = false;
+		return min;
+	}
+	return n;
+}
+
+static uint32_t
+small(const json_t *o, const char *name, uint32_t min, uint32_t max, bool *good)
+{
+	return (uint32_t)number(o, name, min, max, good);
+}
+
+static void
+text(const json_t *o, const char *name, char *room, size_t size)
+{
+	const char *s = json_string_value(json_object_get(o, name));
+	size_t n = s == NULL ? 0 : strlen(s);
+
+	if (n >= size) {
+		/* Not in the middle of a letter. */
+		for (n = size - 1; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
+			;
+	}
+	if (n > 0)
+		memcpy(room, s, n);
+	room[n] = '\0';
+}
+
+static json_t *
+opened(const char *value, size_t size)
+{
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
+
+	if (o != NULL &&
+	    (!json_is_object(o) || json_integer_value(json_object_get(o, "v")) != RECORD_VERSION)) {
+		json_decref(o);
+		return NULL;
+	}
+	return o;
+}
+
+bool
+record_decode(struct record *r, const char *value, size_t size)
+{
+	json_t *o = opened(value, size);
+	bool good = o != NULL;
+
+	memset(r, 0, sizeof(*r));
+	if (o != NULL) {
+		r->weight = small(o, "w", 1, FLK_MAX_UNITS, &good);
+		r->limit = small(o, "n", 0, FLK_MAX_UNITS, &good);
+		r->under = small(o, "under", 0, FLK_MAX_UNITS, &good);
+		r->seat = small(o, "seat", 0, UINT32_MAX, &good);
+		r->ticket = (uint64_t)number(o, "ticket", 0, INT64_MAX, &good);
+		r->pid = small(o, "pid", 0, UINT32_MAX, &good);
+		r->uid = small(o, "uid", 0, UINT32_MAX, &good);
+		r->ttl_s = small(o, "ttl", 1, UINT32_MAX, &good);
+		r->grace_s = small(o, "grace", 0, UINT32_MAX, &good);
+		r->since_ms = number(o, "since", 0, INT64_MAX, &good);
+		r->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
+		r->manual = json_is_true(json_object_get(o, "manual"));
+		text(o, "host", r->host, sizeof(r->host));
+		text(o, "cmd", r->command, sizeof(r->command));
+	}
+	if (!good) {
+		r->weight = FLK_MAX_UNITS;
+		r->limit = 1;
+		r->manual = true;
+	}
+	json_decref(o);
+	return good;
+}
+
+bool
+config_decode(struct config *c, const char *value, size_t size)
+{
+	json_t *o = opened(value, size);
+	bool good = o != NULL;
+	const char *state = json_string_value(json_object_get(o, "state"));
+
+	*c = (struct config){ .override = FLK_AUTO };
+	if (o != NULL) {
+		c->declared = small(o, "n", 0, FLK_MAX_UNITS, &good);
+		if (json_object_get(o, "override") != NULL)
+			c->override = number(o, "override", 0, FLK_MAX_UNITS, &good);
+		c->closed = state != NULL && strcmp(state, "closed") == 0;
+		c->paused = (state != NULL && strcmp(state, "paused") == 0) ||
+			    json_is_true(json_object_get(o, "paused"));
+		good =
+		    good && (state == NULL || c->closed || c->paused || strcmp(state, "open") == 0);
+	}
+	json_decref(o);
+	return good;
+}
+
+bool
+culprit_decode(struct culprit *c, const char *value, size_t size)
+{
+	json_t *o = opened(value, size);
+	bool good = o != NULL;
+
+	memset(c, 0, sizeof(*c));
+	if (o != NULL) {
+		c->pid = small(o, "pid", 0, UINT32_MAX, &good);
+		c->uid = small(o, "uid", 0, UINT32_MAX, &good);
+		text(o, "host", c->host, sizeof(c->host));
+	}
+	json_decref(o);
+	return good;
+}

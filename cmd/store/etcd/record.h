@@ -1,0 +1,61 @@
+/*
+ * record.h - what stands in the keys: JSON, written by whoever the key is about and read by all,
+ * so never trusted.  What is not known in it is passed by; "v" is the version, 1.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "flocklimit.h"
+#include "view.h"
+
+#define RECORD_VERSION 1
+
+/* Of h/ and w/. */
+struct record {
+	uint32_t weight;
+	uint32_t limit;       /* w/: declared, or 0; h/: what it goes by, whoever declared it */
+	uint32_t under, seat; /* h/ */
+	uint64_t ticket;      /* h/ of one that waited; 0: the key's create revision is it */
+	uint32_t pid, uid, ttl_s, grace_s;
+	bool manual; /* its permit is given back by nobody but itself and an operator */
+	int64_t since_ms;
+	enum flk_role role;
+	char host[STORE_HOST];
+	char command[FLK_COMMAND];
+};
+
+/* Of cfg; that of a limiter without one is all zero but for the override. */
+struct config {
+	uint32_t declared;
+	int64_t override; /* or FLK_AUTO */
+	bool paused, closed;
+};
+
+/* Of e/. */
+struct culprit {
+	uint32_t pid, uid;
+	char host[STORE_HOST];
+};
+
+/* To be freed; NULL for want of memory. */
+char *record_encode(const struct record *r, bool holds);
+char *config_encode(const struct config *c);
+char *culprit_encode(const struct culprit *c);
+
+/*
+ * False if it makes no sense.  Of a record that makes none, r is then one that is compatible with
+ * no other: whoever is not understood may hold anything.
+ */
+bool record_decode(struct record *r, const char *value, size_t size);
+bool config_decode(struct config *c, const char *value, size_t size);
+bool culprit_decode(struct culprit *c, const char *value, size_t size);
+
+/* Who is working here. */
+void record_host(char host[STORE_HOST]);
+int64_t record_now_ms(void);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * view.c - the rule by which a permit is granted, over a limiter as it stood at one moment.  It
+ * is that of a limiter on one machine.
+ *
+ * A limit is a promise to the one who declared it: one more may hold if the sum stays within its
+ * own limit and within that of every one who holds; or, instead of all these, within what an
+ * operator said.  A weight above the limit counts as the whole of it: whoever has it runs alone,
+ * and so can't keep up the line for ever.  Each counts with the weight that it has, also under an
+ * override that was set below that afterwards: nobody can come beside it then.
+ */
+#include "view.h"
+
+uint64_t
+view_used(const struct view *v)
+{
+	uint64_t used = 0;
+	size_t i;
+
+	for (i = 0; i < v->holders; i++)
+		used += v->entry[i].weight;
+	return used;
+}
+
+/* 0 stands for "none", on both sides. */
+static uint32_t
+smaller(uint32_t a, uint32_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+static uint32_t
+said_limit(const struct view *v, uint32_t limit)
+{
+	size_t i;
+
+	if (v->override >= 0)
+		return v->override < FLK_MAX_UNITS ? (uint32_t)v->override : FLK_MAX_UNITS;
+	for (i = 0; i < v->holders; i++)
+		limit = smaller(limit, v->entry[i].limit);
+	return limit;
+}
+
+uint32_t
+view_limit(const struct view *v)
+{
+	uint32_t head = v->waiters > 0 ? v->entry[v->holders].limit : 0;
+	uint32_t limit = said_limit(v, head);
+
+	return limit == 0 && v->override < 0 ? v->declared : limit;
+}
+
+bool
+view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under)
+{
+	uint32_t own = limit != 0 ? limit : v->declared != 0 ? v->declared : 1;
+	uint32_t most = said_limit(v, own);
+
+	*under = v->override >= 0 ? most : own;
+	if (v->paused || v->closed || most == 0)
+		return false;
+	return v->holders == 0 || view_used(v) + weight <= most;
+}
+
+uint32_t
+view_seat(const struct view *v)
+{
+	uint32_t seat;
+	size_t i;
+
+	/* One of the first holders + 1 seats is free; a seat seldom has to be passed by. */
+	for (seat = 0; seat <= v->holders; seat++) {
+		for (i = 0; i < v->holders && v->entry[i].seat != seat; i++)
+			;
+		if (i == v->holders)
+			break;
+	}
+	return seat;
+}

@@ -1,0 +1,189 @@
+/*
+ * dead.c - taking permits back from the dead, by whoever is kept waiting by them.
+ *
+ * Suspect is who has h/ and no l/: its lease ended, so it has not been heard of for its ttl.  It
+ * may be alive for all that, and has its grace to end its command or to attach anew.
+ *
+ * The first to see it marks it: s/, and t/ on a lease as long as the grace.  Who attaches anew
+ * deletes the mark, so a mark that is there, with the revision that was seen, proves that nothing
+ * was heard since; that its grace is over is known by our own clock from when the mark was seen,
+ * or by t/ being gone.  So neither a watch that was late, nor having been stopped, can take a
+ * permit back too early, and takers that never wait take them back, too: one marks, a later one
+ * finds the grace over.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PUT_OFF S
+
+static struct look_holder *
+suspect(struct engine_taker *t)
+{
+	return look_find(&t->look, t->suspect);
+}
+
+static bool
+is_dead(const struct engine_taker *t, const struct look_holder *h)
+{
+	return !h->alive && !h->record.manual && strcmp(h->self, t->self) != 0;
+}
+
+bool
+dead_any(const struct engine_taker *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->look.holders; i++)
+		if (is_dead(t, &t->look.holder[i]))
+			return true;
+	return false;
+}
+
+static void
+put_off(struct engine_taker *t)
+{
+	struct look_holder *h = suspect(t);
+
+	if (h != NULL)
+		h->ripe_ns = engine_now() + PUT_OFF;
+	taker_act(t);
+}
+
+/* ---- back ---- */
+
+static void
+reclaimed(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result == ETCD_OK && etcd_succeeded(reply->body)) {
+		t->freed_some = true;
+	} else if (reply->result == ETCD_OK && h != NULL) {
+		h->marked = 0;
+		h->over = false;
+	}
+	/* The watch tells that it is gone, or what else has changed. */
+	put_off(t);
+}
+
+static void
+reclaim(struct engine_taker *t, const struct look_holder *x)
+{
+	const struct key *p = &t->e->limiter;
+	struct key h = key_of(p, 'h', x->self), l = key_of(p, 'l', x->self);
+	struct key s = key_of(p, 's', x->self), g = key_of(p, 't', x->self);
+	json_t *compares = json_array(), *then = json_array();
+
+	json_array_append_new(compares, etcd_if_mod(s.s, x->marked));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
+	json_array_append_new(compares, etcd_if_mod(h.s, x->mod));
+	json_array_append_new(then, etcd_delete(h.s, NULL));
+	json_array_append_new(then, etcd_delete(s.s, NULL));
+	json_array_append_new(then, etcd_delete(g.s, NULL));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), reclaimed);
+}
+
+/* ---- marked ---- */
+
+/* It was marked before, if that is why the txn did not hold. */
+static void
+read_mark(struct look_holder *h, const json_t *body)
+{
+	struct etcd_kv *s, *g;
+	long n = etcd_kvs(etcd_response_range(body, 0), &s);
+	long m = etcd_kvs(etcd_response_range(body, 1), &g);
+
+	if (n > 0 && m >= 0) {
+		h->marked = s[0].mod_revision;
+		h->over = m == 0;
+		h->ripe_ns = engine_now() + (h->over ? 0 : h->record.grace_s * S);
+	} else {
+		h->ripe_ns = engine_now() + PUT_OFF;
+	}
+	if (n >= 0)
+		etcd_kvs_free(s, n);
+	if (m >= 0)
+		etcd_kvs_free(g, m);
+}
+
+static void
+marked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result != ETCD_OK || h == NULL || h->alive) {
+		put_off(t);
+		return;
+	}
+	if (etcd_succeeded(reply->body)) {
+		h->marked = reply->revision;
+		h->ripe_ns = engine_now() + h->record.grace_s * S;
+	} else {
+		engine_revoke(t->e, t->grace_lease);
+		read_mark(h, reply->body);
+	}
+	taker_act(t);
+}
+
+static void
+mark(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	const struct key *p = &t->e->limiter;
+	struct key h = key_of(p, 'h', t->suspect), l = key_of(p, 'l', t->suspect);
+	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
+	json_t *compares, *then, *otherwise;
+	char value[64];
+
+	if (reply->result != ETCD_OK) {
+		put_off(t);
+		return;
+	}
+	compares = json_array();
+	then = json_array();
+	otherwise = json_array();
+	snprintf(value, sizeof(value), "{\"v\":1,\"mod\":%lld}", (long long)t->suspect_mod);
+	json_array_append_new(compares, etcd_if_absent(s.s, NULL));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
+	json_array_append_new(compares, etcd_if_mod(h.s, t->suspect_mod));
+	json_array_append_new(then, etcd_put(s.s, value, 0));
+	json_array_append_new(then, etcd_put(g.s, "", t->grace_lease));
+	json_array_append_new(otherwise, etcd_get(s.s, NULL, true, 0));
+	json_array_append_new(otherwise, etcd_get(g.s, NULL, true, 0));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, otherwise), marked);
+}
+
+/* ---- whose turn it is ---- */
+
+bool
+dead_act(struct engine_taker *t)
+{
+	uint64_t now = engine_now();
+	size_t i;
+
+	t->dead_ns = UINT64_MAX;
+	if (t->slot[DEAD].call != NULL)
+		return true;
+	for (i = 0; i < t->look.holders; i++) {
+		struct look_holder *h = &t->look.holder[i];
+		if (!is_dead(t, h))
+			continue;
+		if (h->ripe_ns > now) {
+			if (h->ripe_ns < t->dead_ns)
+				t->dead_ns = h->ripe_ns;
+			continue;
+		}
+		memcpy(t->suspect, h->self, sizeof(t->suspect));
+		t->suspect_mod = h->mod;
+		if (h->marked != 0) {
+			reclaim(t, h);
+		} else {
+			t->grace_lease = engine_random_id();
+			taker_call(t, DEAD, "/v3/lease/grant",
+				   engine_lease_body(t->grace_lease, h->record.grace_s + 1), mark);
+		}
+		return true;
+	}
+	return false;
+}

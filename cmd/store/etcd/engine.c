@@ -1,0 +1,268 @@
+/*
+ * engine.c - the engine for etcd: opening it, and its one loop.
+ */
+#include "inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "elsewhere.h"
+#include "taker.h"
+
+#define MIN_TIMEOUT_MS 500
+#define BACKOFF_FIRST  (50 * MS)
+#define BACKOFF_LAST   (2 * S)
+
+uint64_t
+engine_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t
+random_bits(void)
+{
+	uint64_t bits;
+
+	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
+		;
+	return bits;
+}
+
+int64_t
+engine_random_id(void)
+{
+	int64_t id;
+
+	while ((id = (int64_t)(random_bits() >> 1)) == 0)
+		;
+	return id;
+}
+
+uint64_t
+engine_backoff(unsigned n)
+{
+	uint64_t most = n < 6 ? BACKOFF_FIRST << n : BACKOFF_LAST;
+
+	if (most > BACKOFF_LAST)
+		most = BACKOFF_LAST;
+	return most / 2 + random_bits() % (most / 2);
+}
+
+/* ---- open and close ---- */
+
+int
+engine_open(struct engine **engine, const struct engine_options *o, char why[ENGINE_TEXT])
+{
+	struct engine *e = calloc(1, sizeof(*e));
+	unsigned timeout_ms = o->ttl_s < 60 ? o->ttl_s * 1000 / 6 : 10000;
+	int error;
+
+	*engine = NULL;
+	if (e == NULL) {
+		snprintf(why, ENGINE_TEXT, "out of memory");
+		return -FLK_STORE;
+	}
+	LIST_INIT(&e->takers);
+	LIST_INIT(&e->freed);
+	LIST_INIT(&e->parts);
+	e->named = o->limiter != NULL;
+	e->base = key_base(o->url);
+	e->limiter = key_limiter(o->url, e->named ? o->limiter : "");
+	e->ttl_s = o->ttl_s;
+	e->grace_s = o->grace_s;
+	e->manual = o->manual;
+	e->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
+	record_host(e->host);
+	snprintf(e->where, sizeof(e->where), "%s%s%s%s", o->url->shown,
+		 o->url->path[0] == '\0' ? KEY_DEFAULT_PATH : "", e->named ? "/" : "",
+		 e->named ? o->limiter : "");
+	if ((error = etcd_new(&e->etcd, o->url, why, ENGINE_TEXT)) != 0) {
+		free(e);
+		return error;
+	}
+	*engine = e;
+	return 0;
+}
+
+static void
+bury(struct engine *e)
+{
+	struct engine_taker *t;
+
+	while ((t = LIST_FIRST(&e->freed)) != NULL) {
+		LIST_REMOVE(t, link);
+		free(t);
+	}
+}
+
+void
+engine_close(struct engine *e)
+{
+	struct engine_part *part;
+
+	if (e == NULL)
+		return;
+	while (!LIST_EMPTY(&e->takers))
+		engine_taker_free(LIST_FIRST(&e->takers));
+	while ((part = LIST_FIRST(&e->parts)) != NULL) {
+		LIST_REMOVE(part, link);
+		part->end(part);
+	}
+	bury(e);
+	etcd_free(e->etcd);
+	free(e);
+}
+
+const char *
+engine_where(const struct engine *e)
+{
+	return e->where;
+}
+
+/* ---- the loop ---- */
+
+int
+engine_fd(const struct engine *e)
+{
+	return etcd_fd(e->etcd);
+}
+
+static uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+uint64_t
+engine_due(const struct engine *e)
+{
+	uint64_t due = etcd_due(e->etcd);
+	const struct engine_taker *t;
+	const struct engine_part *part;
+
+	LIST_FOREACH(t, &e->takers, link)
+	due = earlier(due, taker_due(t));
+	LIST_FOREACH(part, &e->parts, link)
+	due = earlier(due, part->due_ns);
+	return due;
+}
+
+/*
+ * What the store has to tell comes first: who was stopped for a while must not decide by what it
+ * knew before.
+ */
+void
+engine_step(struct engine *e)
+{
+	struct engine_taker *t, *next;
+	struct engine_part *part, *next_part;
+	uint64_t now;
+
+	e->stepping = true;
+	etcd_step(e->etcd);
+	now = engine_now();
+	for (t = LIST_FIRST(&e->takers); t != NULL; t = next) {
+		if (taker_due(t) <= now)
+			taker_step(t, now);
+		/* Whoever was freed meanwhile is in the other list. */
+		next = t->freed ? LIST_FIRST(&e->takers) : LIST_NEXT(t, link);
+	}
+	for (part = LIST_FIRST(&e->parts); part != NULL; part = next_part) {
+		next_part = LIST_NEXT(part, link);
+		if (part->due_ns <= now)
+			part->step(part);
+	}
+	e->stepping = false;
+	bury(e);
+}
+
+void
+engine_part_add(struct engine *e, struct engine_part *part)
+{
+	LIST_INSERT_HEAD(&e->parts, part, link);
+}
+
+void
+engine_part_remove(struct engine_part *part)
+{
+	LIST_REMOVE(part, link);
+}
+
+/* ---- leases that nobody needs ---- */
+
+#define REVOKE_TRIES 3
+
+struct revoke {
+	struct engine_part part;
+	struct engine *e;
+	struct etcd_call *call;
+	int64_t lease;
+	unsigned tries;
+};
+
+json_t *
+engine_lease_body(int64_t lease, uint32_t ttl_s)
+{
+	json_t *o = json_object();
+
+	json_object_set_new(o, "ID", etcd_number(lease));
+	if (ttl_s > 0)
+		json_object_set_new(o, "TTL", etcd_number(ttl_s));
+	return o;
+}
+
+static void
+revoke_end(struct engine_part *part)
+{
+	struct revoke *r = (struct revoke *)part;
+
+	if (r->call != NULL)
+		etcd_cancel(r->call);
+	free(r);
+}
+
+static void
+revoke_done(void *context, const struct etcd_reply *reply)
+{
+	struct revoke *r = context;
+
+	r->call = NULL;
+	if (reply->result == ETCD_AWAY && ++r->tries < REVOKE_TRIES) {
+		r->part.due_ns = engine_now() + engine_backoff(r->tries + 3);
+		return;
+	}
+	engine_part_remove(&r->part);
+	free(r);
+}
+
+static void
+revoke_step(struct engine_part *part)
+{
+	struct revoke *r = (struct revoke *)part;
+
+	part->due_ns = UINT64_MAX;
+	r->call = etcd_call(r->e->etcd, "/v3/lease/revoke", engine_lease_body(r->lease, 0),
+			    r->e->timeout_ms, revoke_done, r);
+}
+
+void
+engine_revoke(struct engine *e, int64_t lease)
+{
+	struct revoke *r = lease == 0 ? NULL : calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return;
+	r->part.step = revoke_step;
+	r->part.end = revoke_end;
+	r->e = e;
+	r->lease = lease;
+	engine_part_add(e, &r->part);
+	revoke_step(&r->part);
+}

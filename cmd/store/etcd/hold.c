@@ -1,0 +1,270 @@
+/*
+ * hold.c - one that holds: proving that it lives, attached anew when the store thought that it
+ * did not, lost when its permit is no more.
+ *
+ * A renewal counts when two answers came: of the lease's keepalive, which a server that has lost
+ * its cluster answers as well, and of a read of h/ and l/, which only the cluster can.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elsewhere.h"
+
+static void
+tell_held(struct engine_taker *t, enum engine_kind kind)
+{
+	struct key h = taker_key(t, 'h');
+
+	t->told = t->held = true;
+	taker_tell(t, &(struct engine_event){ .kind = kind,
+					      .ticket = t->ticket,
+					      .weight = t->want.weight,
+					      .limit = t->under,
+					      .seat = t->seat,
+					      .alive_ns = t->alive_ns,
+					      .key = h.s });
+}
+
+void
+hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool attached)
+{
+	t->held_since = held_since;
+	t->l_gone = 0;
+	t->attached = revision;
+	t->told = false;
+	look_free(&t->look);
+	t->renewed = t->checked = false;
+	t->beat_ns = UINT64_MAX;
+	taker_hush(t, BEAT);
+	taker_hush(t, DEAD);
+	watch_end(t);
+	watch_held(t, revision + 1);
+	if (!attached) {
+		taker_go(t, ATTACHING);
+		return;
+	}
+	taker_go(t, HOLDING);
+	if (taker_is_fresh(t)) {
+		lease_keep(t);
+		tell_held(t, ENGINE_GRANTED);
+	} else {
+		hold_beat(t);
+	}
+}
+
+/* ---- renewals ---- */
+
+static void
+round_over(struct engine_taker *t)
+{
+	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
+		return;
+	if (!t->renewed || !t->checked) {
+		uint64_t most = t->e->ttl_s * S / 6, wait = engine_backoff(t->missed++);
+		t->beat_ns = engine_now() + (wait < most ? wait : most);
+		return;
+	}
+	t->missed = 0;
+	t->leased = true;
+	t->alive_ns = t->round_ns;
+	t->beat_ns = t->alive_ns + t->e->ttl_s * S / 3;
+	tell_held(t, t->told ? ENGINE_RENEWED : ENGINE_GRANTED);
+}
+
+/* Whatever of a renewal is still under way is about a lease that does not count any more. */
+void
+hold_detached(struct engine_taker *t)
+{
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	lease_drop(t);
+	taker_go(t, ATTACHING);
+}
+
+static void
+beaten(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	const json_t *result = json_object_get(reply->body, "result");
+
+	if (reply->result == ETCD_NOLEASE ||
+	    (reply->result == ETCD_OK &&
+	     etcd_integer(result != NULL ? result : reply->body, "TTL") <= 0)) {
+		hold_detached(t);
+		return;
+	}
+	t->renewed = reply->result == ETCD_OK;
+	round_over(t);
+}
+
+static void
+checked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct etcd_kv *h = NULL, *l = NULL;
+	long hs = -1, ls = -1;
+	int64_t created = 0, lease = 0;
+
+	if (reply->result == ETCD_OK) {
+		hs = etcd_kvs(etcd_response_range(reply->body, 0), &h);
+		ls = etcd_kvs(etcd_response_range(reply->body, 1), &l);
+	}
+	created = hs > 0 ? h[0].create_revision : 0;
+	lease = ls > 0 ? l[0].lease : 0;
+	if (hs >= 0)
+		etcd_kvs_free(h, hs);
+	if (ls >= 0)
+		etcd_kvs_free(l, ls);
+	if (hs < 0 || ls < 0) {
+		t->checked = false;
+		round_over(t);
+	} else if (created != t->held_since) {
+		taker_go(t, LOSING);
+	} else if (lease != t->lease) {
+		hold_detached(t);
+	} else {
+		/* If the watch has ended, or could not begin. */
+		watch_held(t, reply->revision + 1);
+		t->checked = true;
+		round_over(t);
+	}
+}
+
+void
+hold_beat(struct engine_taker *t)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	json_t *then;
+
+	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
+		return;
+	t->renewed = t->checked = false;
+	t->round_ns = engine_now();
+	t->beat_ns = UINT64_MAX;
+	then = json_array();
+	json_array_append_new(then, etcd_get(h.s, NULL, true, 0));
+	json_array_append_new(then, etcd_get(l.s, NULL, true, 0));
+	taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten);
+	taker_call(t, CHECK, "/v3/kv/txn", etcd_txn(NULL, then, NULL), checked);
+	round_over(t);
+}
+
+/* ---- attached anew ---- */
+
+static void
+attached_at(struct engine_taker *t, int64_t revision)
+{
+	bool told = t->told;
+
+	t->attached = revision;
+	taker_go(t, HOLDING);
+	lease_keep(t);
+	tell_held(t, told ? ENGINE_RENEWED : ENGINE_GRANTED);
+	if (told && !t->freed)
+		taker_note(t, "the store took it for dead, and heard in time that it is not: the "
+			      "permit is kept");
+}
+
+static void
+attached(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result == ETCD_NOLEASE) {
+		lease_drop(t);
+		taker_act(t);
+	} else if (reply->result != ETCD_OK) {
+		taker_again(t);
+	} else if (!etcd_succeeded(reply->body)) {
+		taker_go(t, LOSING);
+	} else if (reply->revision < t->l_gone) {
+		lease_drop(t);
+		taker_act(t);
+	} else {
+		attached_at(t, reply->revision);
+	}
+}
+
+void
+attaching_act(struct engine_taker *t)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	struct key s = taker_key(t, 's'), g = taker_key(t, 't');
+	json_t *compares, *then;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	if (!taker_is_fresh(t)) {
+		if (t->leased)
+			lease_drop(t);
+		lease_ask(t);
+		return;
+	}
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_created(h.s, t->held_since));
+	json_array_append_new(then, etcd_put(l.s, "", t->lease));
+	json_array_append_new(then, etcd_delete(s.s, NULL));
+	json_array_append_new(then, etcd_delete(g.s, NULL));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, NULL), attached);
+}
+
+/* ---- lost ---- */
+
+static void
+told_why(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct culprit who = { 0 };
+	struct etcd_kv *kv = NULL;
+	long n = -1;
+	char text[ENGINE_TEXT];
+
+	if (reply->result == ETCD_OK)
+		n = etcd_kvs(etcd_response_range(reply->body, 0), &kv);
+	if (n > 0 && culprit_decode(&who, kv[0].value, kv[0].value_size))
+		snprintf(text, sizeof(text),
+			 "an operator took the permit back (uid %u, pid %u on %s)", who.uid,
+			 who.pid, who.host[0] != '\0' ? who.host : "an unknown host");
+	else
+		snprintf(text, sizeof(text),
+			 "the permit was given on, as the store had heard nothing for %.1f s",
+			 (double)(engine_now() - t->alive_ns) / 1e9);
+	if (n >= 0)
+		etcd_kvs_free(kv, n);
+	if (t->held) {
+		taker_end(t, &(struct engine_event){ .kind = ENGINE_LOST,
+						     .ticket = t->ticket,
+						     .pid = who.pid,
+						     .uid = who.uid,
+						     .host = who.host,
+						     .text = text });
+	} else if (n > 0) {
+		taker_end(t, &(struct engine_event){ .kind = ENGINE_REFUSED,
+						     .code = -FLK_EVICTED,
+						     .pid = who.pid,
+						     .uid = who.uid,
+						     .host = who.host });
+	} else {
+		/* Nobody was told that it held: it takes its turn again. */
+		t->looked = false;
+		t->created = 0;
+		lease_drop(t);
+		watch_end(t);
+		taker_go(t, ASKING);
+	}
+}
+
+void
+losing_act(struct engine_taker *t)
+{
+	struct key e = taker_key(t, 'e');
+	json_t *then;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	t->beat_ns = UINT64_MAX;
+	then = json_array();
+	json_array_append_new(then, etcd_get(e.s, NULL, false, 0));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), told_why);
+}

@@ -1,0 +1,326 @@
+/*
+ * drive.c - takers of an engine, driven by lines on stdin; each event is a line on stdout.
+ *
+ *	drive URL LIMITER [TTL [GRACE [manual]]]
+ *
+ *	new NAME [SELF]         a taker; SELF: 16 hexadecimal digits, else made of the name
+ *	enter NAME [w=W] [n=N] [fallback=N] [queue=M] [nowait]
+ *	adopt NAME [held] [w=W] [n=N]
+ *	leave NAME | release NAME | free NAME
+ *	sleep MS                events go on meanwhile, lines wait
+ *	wait NAME KIND          lines wait until NAME is told of KIND, from now on
+ *	expect NAME KIND        the same, if it was not told of it already
+ *	quit                    as the end of the input, but without those that wait or hold
+ *
+ * At the end of the input it stays until no taker is left that waits or holds.
+ */
+#include <bsd/string.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine.h"
+
+#define TAKERS 4096
+
+struct driven {
+	char name[32];
+	struct engine_taker *taker;
+	unsigned told; /* of which kinds, as bits */
+	bool busy;
+};
+
+static struct driven all[TAKERS];
+static size_t n_all;
+static uint64_t started_ns, sleep_until;
+static struct driven *awaited;
+static unsigned awaited_kind;
+
+static const char *const kinds[] = {
+	[ENGINE_QUEUED] = "QUEUED",   [ENGINE_GRANTED] = "GRANTED",
+	[ENGINE_REFUSED] = "REFUSED", [ENGINE_RENEWED] = "RENEWED",
+	[ENGINE_LOST] = "LOST",	      [ENGINE_LEFT] = "LEFT",
+	[ENGINE_RELEASED] = "RELEASED", [ENGINE_AWAY] = "AWAY",
+	[ENGINE_BACK] = "BACK",	      [ENGINE_NOTE] = "NOTE",
+};
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static void
+told(void *context, const struct engine_event *e)
+{
+	struct driven *d = context;
+	uint64_t now = now_ns();
+
+	printf("%.1f %s %s", (double)(now - started_ns) / 1e6, d->name, kinds[e->kind]);
+	if (e->ticket != 0)
+		printf(" ticket=%" PRIu64, e->ticket);
+	if (e->kind == ENGINE_GRANTED || e->kind == ENGINE_RENEWED)
+		printf(" weight=%" PRIu32 " limit=%" PRIu32 " seat=%" PRIu32 " age=%.0f", e->weight,
+		       e->limit, e->seat, (double)(now - e->alive_ns) / 1e6);
+	if (e->kind == ENGINE_REFUSED)
+		printf(" code=%d", e->code);
+	if (e->pid != 0)
+		printf(" by=%" PRIu32, e->pid);
+	if (e->host != NULL && e->host[0] != '\0')
+		printf(" host=%s", e->host);
+	if (e->kind == ENGINE_GRANTED)
+		printf(" key=%s", e->key);
+	if (e->text != NULL)
+		printf(" %s", e->text);
+	printf("\n");
+	fflush(stdout);
+	d->told |= 1u << e->kind;
+	if (d == awaited && e->kind == (enum engine_kind)awaited_kind)
+		awaited = NULL;
+	if (e->kind == ENGINE_QUEUED || e->kind == ENGINE_GRANTED)
+		d->busy = true;
+	if (e->kind == ENGINE_REFUSED || e->kind == ENGINE_LOST || e->kind == ENGINE_LEFT ||
+	    e->kind == ENGINE_RELEASED)
+		d->busy = false;
+}
+
+static void
+fail(const char *what, const char *which)
+{
+	fprintf(stderr, "drive: %s: %s\n", what, which);
+	exit(2);
+}
+
+static struct driven *
+find(const char *name)
+{
+	size_t i;
+
+	for (i = n_all; i > 0; i--)
+		if (strcmp(all[i - 1].name, name) == 0)
+			return &all[i - 1];
+	fail("no such taker", name);
+	return NULL;
+}
+
+static void
+make(struct engine *e, const char *name, const char *self)
+{
+	struct driven *d = &all[n_all];
+	char digits[STORE_SELF];
+
+	if (n_all == TAKERS)
+		fail("too many", name);
+	if (self == NULL) {
+		snprintf(digits, sizeof(digits), "%08x%08x", (unsigned)getpid(),
+			 (unsigned)(now_ns() & 0xfffff) << 12 | (unsigned)n_all);
+		self = digits;
+	}
+	strlcpy(d->name, name, sizeof(d->name));
+	if (engine_taker_new(&d->taker, e, self, told, d) != 0)
+		fail("can't make", name);
+	n_all++;
+}
+
+static void
+want(struct engine_want *w, bool *held)
+{
+	const char *word;
+
+	*held = false;
+	*w = (struct engine_want){ .weight = 1, .role = FLK_WRAPPER, .pid = getpid(),
+				   .uid = getuid(), .command = "drive" };
+	while ((word = strtok(NULL, " \n")) != NULL) {
+		const char *value = strchr(word, '=');
+		uint32_t n = value == NULL ? 0 : (uint32_t)strtoul(value + 1, NULL, 10);
+		if (strcmp(word, "nowait") == 0)
+			w->no_wait = true;
+		else if (strcmp(word, "held") == 0)
+			*held = true;
+		else if (strncmp(word, "w=", 2) == 0)
+			w->weight = n;
+		else if (strncmp(word, "n=", 2) == 0)
+			w->limit = n;
+		else if (strncmp(word, "fallback=", 9) == 0)
+			w->fallback = n;
+		else if (strncmp(word, "queue=", 6) == 0)
+			w->limit_queue = true, w->max_queue = n;
+		else
+			fail("what is", word);
+	}
+}
+
+static void
+await(const char *name, const char *kind, bool before)
+{
+	struct driven *d = find(name);
+	unsigned k;
+
+	for (k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+		if (kind != NULL && strcmp(kinds[k], kind) == 0)
+			break;
+	if (k == sizeof(kinds) / sizeof(kinds[0]))
+		fail("no such event", kind == NULL ? "" : kind);
+	if (before && (d->told & 1u << k) != 0)
+		return;
+	awaited = d;
+	awaited_kind = k;
+}
+
+/* False: no more lines. */
+static bool
+obey(struct engine *e, char *line)
+{
+	const char *verb = strtok(line, " \n"), *name = strtok(NULL, " \n");
+	struct engine_want w;
+	bool held;
+
+	if (verb == NULL)
+		return true;
+	if (strcmp(verb, "quit") == 0) {
+		for (size_t i = 0; i < n_all; i++)
+			all[i].busy = false;
+		return false;
+	}
+	if (name == NULL)
+		fail("of whom", verb);
+	if (strcmp(verb, "new") == 0) {
+		make(e, name, strtok(NULL, " \n"));
+	} else if (strcmp(verb, "enter") == 0) {
+		want(&w, &held);
+		find(name)->busy = true;
+		engine_enter(find(name)->taker, &w);
+	} else if (strcmp(verb, "adopt") == 0) {
+		want(&w, &held);
+		find(name)->busy = true;
+		engine_adopt(find(name)->taker, &w, held);
+	} else if (strcmp(verb, "leave") == 0) {
+		engine_leave(find(name)->taker);
+	} else if (strcmp(verb, "release") == 0) {
+		engine_release(find(name)->taker);
+	} else if (strcmp(verb, "free") == 0) {
+		engine_taker_free(find(name)->taker);
+		find(name)->busy = false;
+		find(name)->taker = NULL;
+	} else if (strcmp(verb, "sleep") == 0) {
+		sleep_until = now_ns() + strtoul(name, NULL, 10) * 1000000;
+	} else if (strcmp(verb, "wait") == 0 || strcmp(verb, "expect") == 0) {
+		await(name, strtok(NULL, " \n"), verb[0] == 'e');
+	} else {
+		fail("what is", verb);
+	}
+	return true;
+}
+
+static bool
+any_busy(void)
+{
+	size_t i;
+
+	for (i = 0; i < n_all; i++)
+		if (all[i].busy)
+			return true;
+	return false;
+}
+
+static int
+patience(const struct engine *e)
+{
+	uint64_t due = engine_due(e), now = now_ns();
+
+	if (sleep_until != 0 && sleep_until < due)
+		due = sleep_until;
+	if (due <= now)
+		return 0;
+	return due - now > 3600 * UINT64_C(1000000000) ? -1 : (int)((due - now) / 1000000) + 1;
+}
+
+/* One read may bring several lines; those that must wait stay here. */
+static char input[65536];
+static size_t input_size;
+
+static bool
+take_line(struct engine *e)
+{
+	char *end = memchr(input, '\n', input_size), line[512];
+	size_t n;
+	bool more;
+
+	if (end == NULL || awaited != NULL || now_ns() < sleep_until)
+		return false;
+	sleep_until = 0;
+	n = (size_t)(end - input) + 1;
+	if (n >= sizeof(line))
+		fail("too long", "a line");
+	memcpy(line, input, n);
+	line[n] = '\0';
+	memmove(input, input + n, input_size - n);
+	input_size -= n;
+	more = obey(e, line);
+	if (!more)
+		input_size = 0;
+	return more;
+}
+
+static void
+drive(struct engine *e)
+{
+	struct pollfd fds[] = { { .fd = engine_fd(e), .events = POLLIN },
+				{ .fd = STDIN_FILENO, .events = POLLIN } };
+
+	while (fds[1].fd != -1 || input_size > 0 || any_busy()) {
+		bool full = input_size == sizeof(input);
+		struct pollfd kept = fds[1];
+		if (full)
+			fds[1].fd = -1;
+		if (poll(fds, 2, patience(e)) == -1)
+			fail("poll", "failed");
+		if (!full && fds[1].fd != -1 && fds[1].revents != 0) {
+			ssize_t n = read(STDIN_FILENO, input + input_size,
+					 sizeof(input) - input_size);
+			if (n <= 0)
+				kept.fd = -1;
+			else
+				input_size += (size_t)n;
+		}
+		fds[1] = kept;
+		engine_step(e);
+		while (take_line(e))
+			;
+	}
+}
+
+int
+main(int argc, char **argv)
+{
+	struct engine_options o = { .ttl_s = 10, .grace_s = 7 };
+	static struct url url;
+	struct engine *e;
+	char why[ENGINE_TEXT];
+	const char *wrong;
+
+	if (argc < 3)
+		fail("usage", "drive URL LIMITER [TTL [GRACE [manual]]]");
+	if ((wrong = url_parse(&url, argv[1])) != NULL)
+		fail("bad URL", wrong);
+	o.url = &url;
+	o.limiter = argv[2];
+	if (argc > 3)
+		o.ttl_s = (uint32_t)strtoul(argv[3], NULL, 10);
+	if (argc > 4)
+		o.grace_s = (uint32_t)strtoul(argv[4], NULL, 10);
+	o.manual = argc > 5;
+	started_ns = now_ns();
+	if (engine_open(&e, &o, why) != 0)
+		fail("can't open", why);
+	drive(e);
+	engine_close(e);
+	return 0;
+}

@@ -9,6 +9,7 @@
 #include "alive.h"
 #include "file.h"
 #include "lock.h"
+#include "share.h"
 #include "state.h"
 
 #define ORPHANS_WATCHED 16
@@ -74,8 +75,5 @@ void flki_guard_drop(struct flk_taker *t);
  * it can't, or no more of them.
  */
 bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
-
-/* limiter.c: one user less. */
-void flki_put(struct flk *f);
 
 #endif

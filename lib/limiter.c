@@ -62,6 +62,12 @@ flk_locate(const char *name, char *path, size_t size)
 }
 
 void
+flki_share(struct flk *f)
+{
+	atomic_fetch_add(&f->users, 1);
+}
+
+void
 flki_put(struct flk *f)
 {
 	if (atomic_fetch_sub(&f->users, 1) != 1)

@@ -6,14 +6,15 @@
  * else leads, and it does the work, in its own thread: a permit belongs to the thread that took
  * it.  There are as many threads as work at the same time, and the leader.
  */
-#include "internal.h"
-
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "flocklimit.h"
 #include "futex.h"
+#include "share.h"
 
 #define SECOND  UINT64_C(1000000000)
 #define FIRST   16
@@ -134,7 +135,7 @@ leave(struct flk_taker *t)
 
 	if (t == NULL)
 		return;
-	f = t->flk;
+	f = flk_limiter(t);
 	flk_taker_free(t);
 	flki_put(f);
 }
@@ -160,12 +161,12 @@ arrive(struct flk_map *m, struct flk_taker **t)
 {
 	int error;
 
-	if (*t != NULL && (*t)->flk == m->limiter)
+	if (*t != NULL && flk_limiter(*t) == m->limiter)
 		return 0;
 	leave(*t);
 	*t = NULL;
 	if ((error = flk_taker_new(t, m->limiter)) == 0)
-		atomic_fetch_add(&m->limiter->users, 1);
+		flki_share(m->limiter);
 	return error;
 }
 
@@ -204,7 +205,7 @@ take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *w
 		m->leader = *t;
 		pthread_mutex_unlock(&m->lock);
 		error = stand_in_line(m, *t, want, until);
-		if (error == 0 && (error = flk_verify((*t)->flk)) != 0)
+		if (error == 0 && (error = flk_verify(flk_limiter(*t))) != 0)
 			flk_release(*t);
 		fresh = NULL;
 		if (error == -FLK_GONE)

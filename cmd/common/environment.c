@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #define HELD "FLOCKLIMIT_HELD"
+#define KEY  "FLOCKLIMIT_STORE_KEY"
 
+/* A permit that is joined has its key from above. */
 static bool
-is_ours(const char *entry)
+is_ours(const char *entry, bool key)
 {
 	static const char *const names[] = { "FLOCKLIMIT_NAME=",   "FLOCKLIMIT_WEIGHT=",
 					     "FLOCKLIMIT_LIMIT=",  "FLOCKLIMIT_SEAT=",
@@ -21,11 +23,11 @@ is_ours(const char *entry)
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
 			return true;
-	return false;
+	return key && strncmp(entry, KEY "=", sizeof(KEY)) == 0;
 }
 
 char **
-environment_make(const char *name, const struct flk_permit *p, const char *held)
+environment_make(const char *name, const struct flk_permit *p, const char *held, const char *key)
 {
 	const char *above = getenv(HELD);
 	size_t n, i, k = 0, room = 256 + strlen(name) + HELD_LINK;
@@ -35,12 +37,14 @@ environment_make(const char *name, const struct flk_permit *p, const char *held)
 		;
 	if (above != NULL)
 		room += strlen(above);
-	envp = malloc((n + 7) * sizeof(*envp) + room);
+	if (key != NULL)
+		room += strlen(key);
+	envp = malloc((n + 8) * sizeof(*envp) + room);
 	if (envp == NULL)
 		return NULL;
-	text = (char *)(envp + n + 7);
+	text = (char *)(envp + n + 8);
 	for (i = 0; i < n; i++)
-		if (!is_ours(environ[i]))
+		if (!is_ours(environ[i], key != NULL))
 			envp[k++] = environ[i];
 #define SET(...)                                        \
 	do {                                            \
@@ -54,6 +58,8 @@ environment_make(const char *name, const struct flk_permit *p, const char *held)
 	SET("FLOCKLIMIT_TICKET=%" PRIu64, p->ticket);
 	SET(HELD "=%s%s%s", above != NULL ? above : "",
 	    above != NULL && *above != '\0' && held != NULL ? " " : "", held != NULL ? held : "");
+	if (key != NULL)
+		SET(KEY "=%s", key);
 #undef SET
 	envp[k] = NULL;
 	return envp;

@@ -11,9 +11,11 @@
 
 /*
  * Our environment with the permit's variables set; NULL without memory.  `name' is what a nested
- * flocklimit finds the same limiter by; `held' our link of the chain, NULL for none of our own.
+ * flocklimit finds the same limiter by; `held' our link of the chain, NULL for none of our own; `key'
+ * the permit's in its store, NULL for none.
  */
-char **environment_make(const char *name, const struct flk_permit *permit, const char *held);
+char **environment_make(const char *name, const struct flk_permit *permit, const char *held,
+			const char *key);
 
 #define HELD_LINK 96
 

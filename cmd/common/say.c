@@ -51,7 +51,7 @@ compose(char line[LINE], const char *limiter, const char *format, va_list ap)
 {
 	size_t n, room = LINE - 2;
 
-	n = (size_t)snprintf(line, room, PROGRAM ": %s%s", limiter != NULL ? limiter : "",
+	n = (size_t)snprintf(line, room, "%s: %s%s", PROGRAM, limiter != NULL ? limiter : "",
 			     limiter != NULL ? ": " : "");
 	if (n < room)
 		vsnprintf(line + n, room - n, format, ap);
@@ -100,7 +100,7 @@ say_status(const char *limiter, const char *text)
 		put("\r\033[K", 4);
 		return;
 	}
-	n = snprintf(line, sizeof(line), PROGRAM ": %s: %s", limiter, text);
+	n = snprintf(line, sizeof(line), "%s: %s: %s", PROGRAM, limiter, text);
 	if (n < 0)
 		return;
 	tame(line);

@@ -16,6 +16,7 @@
 
 #include "flocklimit.h"
 #include "say.h"
+#include "tend.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* the same on every architecture */
@@ -136,6 +137,7 @@ detach(void)
 	for (fd = 0; fd <= 2 && null != -1; fd++)
 		dup2(null, fd);
 	close_inherited();
+	tend_hush();
 	if (chdir("/") == -1)
 		return;
 }

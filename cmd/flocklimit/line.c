@@ -12,6 +12,7 @@
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
+#include "tend.h"
 
 #define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
 
@@ -63,13 +64,13 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 {
 	char text[PLACE_TEXT], span[32], why[80];
 	struct flk_place place;
+	int error;
 	pid_t by;
 	uid_t user;
 
 	if (o->quiet)
 		return;
-	if (flk_place(t, &place) != 0)
-		memset(&place, 0, sizeof(place));
+	error = flk_place(t, &place);
 	switch (-code) {
 	case ETIMEDOUT:
 		snprintf(why, sizeof(why), "no permit after %s", say_duration(waited, span));
@@ -89,7 +90,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		    (unsigned)user);
 		return;
 	}
-	say(o->want.limiter, "%s: %s", why, say_place(&place, text));
+	say(o->want.limiter, "%s: %s", why,
+	    error != 0 ? flk_strerror(error) : say_place(&place, text));
 }
 
 struct watcher {
@@ -163,6 +165,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	char span[32];
 	int code;
 
+	tend_quiet(o->quiet);
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
 		w.since = now_ns();

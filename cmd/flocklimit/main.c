@@ -19,6 +19,7 @@
 #include "run.h"
 #include "say.h"
 #include "spawn.h"
+#include "tend.h"
 
 #define FAILED 125
 
@@ -126,7 +127,8 @@ make_environment(const struct job *j)
 
 	if (!j->joined)
 		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, link);
-	return environment_make(j->path, &j->permit, j->joined ? NULL : link);
+	return environment_make(j->path, &j->permit, j->joined ? NULL : link,
+				j->joined ? NULL : tend_key(j->taker));
 }
 
 /* Under a permit that is joined, too: that one pays for the job that needs no token. */
@@ -211,7 +213,9 @@ main(int argc, char **argv)
 	on_fault(j.o.want.limiter, status);
 	if (!j.joined && j.o.hold_for == 0) {
 		flk_ended(j.taker, j.ended);
-		flk_release(j.taker);
+		error = flk_release(j.taker);
+		if (error == -FLK_LOST)
+			status = LOST_STATUS;
 		sched_yield(); /* the next command first; our own end can wait */
 	}
 	return status;

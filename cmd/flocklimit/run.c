@@ -16,6 +16,7 @@
 #include "options.h"
 #include "process.h"
 #include "spawn.h"
+#include "tend.h"
 
 struct running {
 	const struct options *o;
@@ -181,28 +182,40 @@ exit_status(const struct running *r, int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static uint64_t
+soonest(uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t ab = a < b ? a : b;
+
+	return ab < c ? ab : c;
+}
+
 int
 run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
-	uint64_t due;
+	uint64_t due, tend;
 	siginfo_t info;
+	bool tended;
 	int status;
 
 	if (o->want.run_timeout_ns != NEVER)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
+	tend_by_signal();
 	if (j != NULL)
 		jobserver_look(j);
 	for (;;) {
 		due = j != NULL ? jobserver_due(j) : NEVER;
-		if (next_signal(due < r.deadline ? due : r.deadline, &info) == 0) {
+		tend = tend_look();
+		if (next_signal(soonest(due, tend, r.deadline), &info) == 0) {
 			if (due < r.deadline)
 				jobserver_look(j);
-			else
+			else if (now_ns() >= r.deadline)
 				end_it(&r);
 			continue;
 		}
-		if (j != NULL && jobserver_hears(j, &info))
+		tended = tend_hears(&info);
+		if ((j != NULL && jobserver_hears(j, &info)) || tended)
 			continue;
 		/* Its end first: nothing may be sent to a process that is no more. */
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {

@@ -17,12 +17,14 @@
 #include <sys/wait.h>
 
 #include "conduct.h"
+#include "elsewhere.h"
 #include "environment.h"
 #include "now.h"
 #include "screen.h"
+#include "tend.h"
 #include "template.h"
 
-enum { OUT, ERR, END, FDS };
+enum { OUT, ERR, END, TEND, FDS };
 
 /* A command that runs: where its output comes from, and its pidfd. */
 struct run {
@@ -130,7 +132,7 @@ static void
 follow(struct run *r, struct job *j, const struct options *o)
 {
 	struct timespec left;
-	uint64_t now;
+	uint64_t now, next;
 	int n;
 
 	r->deadline = o->want.run_timeout_ns == NEVER ? NEVER : now_ns() + o->want.run_timeout_ns;
@@ -140,9 +142,12 @@ follow(struct run *r, struct job *j, const struct options *o)
 			end_it(r, j, o);
 			continue;
 		}
-		left.tv_sec = (time_t)((r->deadline - now) / SECOND);
-		left.tv_nsec = (long)((r->deadline - now) % SECOND);
-		n = ppoll(r->fd, FDS, r->deadline == NEVER ? NULL : &left, NULL);
+		next = tend_look();
+		next = next < r->deadline ? next : r->deadline;
+		left.tv_sec = (time_t)((next - now) / SECOND);
+		left.tv_nsec = (long)((next - now) % SECOND);
+		r->fd[TEND] = (struct pollfd){ .fd = tend_fd(), .events = POLLIN };
+		n = ppoll(r->fd, FDS, next == NEVER ? NULL : &left, NULL);
 		if (n <= 0)
 			continue;
 		/* After its end all that it wrote is there; what others still write is not its own. */
@@ -172,6 +177,7 @@ try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **e
 		conduct_add(&noted, r.fd[END].fd);
 		follow(&r, j, p->o);
 		conduct_remove(&noted);
+		j->lost = taker != NULL && tend_lost(taker);
 		while (waitpid(r.pid, &j->status, 0) == -1 && errno == EINTR)
 			;
 		capture_finish(&j->out);
@@ -213,14 +219,15 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	f.seat = permit.seat;
 	free(j->argv);
 	j->argv = template_fill(p->o, &f);
-	envp = environment_make(p->name, &permit, taker != NULL ? link : NULL);
+	envp = environment_make(p->name, &permit, taker != NULL ? link : NULL,
+				taker != NULL ? tend_key(taker) : NULL);
 	j->began_ns = real_ns();
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)
 		error = -ENOMEM;
 	while (error == 0) {
 		error = try_once(j, p, taker, envp, guard);
-		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 ||
+		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 || j->lost ||
 		    tries++ == p->o->retries || conduct_is_ending())
 			break;
 	}
@@ -234,6 +241,8 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 int
 job_exit(const struct job *j)
 {
+	if (j->lost)
+		return LOST_STATUS;
 	if (j->timed_out)
 		return WIFSIGNALED(j->status) && WTERMSIG(j->status) == SIGKILL ? 137 : 124;
 	return WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
@@ -244,6 +253,8 @@ job_fate(const struct job *j, char room[64])
 {
 	if (j->exec_error != 0)
 		snprintf(room, 64, "it could not be run");
+	else if (j->lost)
+		snprintf(room, 64, "its permit was lost");
 	else if (j->timed_out)
 		snprintf(room, 64, "it ran longer than --run-timeout");
 	else if (WIFEXITED(j->status))

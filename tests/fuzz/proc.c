@@ -94,12 +94,13 @@ check_environment(void)
 		require(permit.seat < 4 && permit.ticket == permit.seat + 1);
 	environment_link(NULL, UINT32_MAX, UINT64_MAX, link);
 	require(strlen(link) < sizeof(link));
-	envp = environment_make(name != NULL ? name : "", &permit, n % 2 ? link : NULL);
+	envp = environment_make(name != NULL ? name : "", &permit, n % 2 ? link : NULL,
+				n % 3 ? link : NULL);
 	environ = saved;
 	require(envp != NULL);
 	for (i = 0; envp[i] != NULL; i++)
 		held += strncmp(envp[i], "FLOCKLIMIT_HELD=", 16) == 0;
-	require(held == 1 && i <= n + 6);
+	require(held == 1 && i <= n + 7);
 	free(envp);
 	free(name);
 	while (n > 0)

@@ -1,0 +1,99 @@
+/*
+ * tend.h - what those who wait for a command do for its permit meanwhile.  A limiter of this machine
+ * needs nothing of the kind, and here it is all empty; in a store's program the wrapper sees to it
+ * that the permit has a keeper, and ends the command in its last moment if the keeper does not.
+ */
+#ifndef TEND_H
+#define TEND_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct flk_taker;
+
+#ifdef FLK_IN_STORE
+
+/* No lines but what must be said. */
+void tend_quiet(bool quiet);
+bool tend_is_quiet(void);
+
+/* From here on SIGIO tells of what there is to look at, in the thread that has no other loop. */
+void tend_by_signal(void);
+
+/* True if that signal is one of these, and nobody else's. */
+bool tend_hears(const siginfo_t *info);
+
+/* The same by a descriptor to be polled for input, of this thread's only taker; -1: none. */
+int tend_fd(void);
+
+/* Looks after this thread's takers; when it must be let look again (CLOCK_MONOTONIC, ns). */
+uint64_t tend_look(void);
+
+/* The caller has let go of its stdio and terminal, and so shall we. */
+void tend_hush(void);
+
+/* The permit's key in the store. */
+const char *tend_key(const struct flk_taker *t);
+
+/* It was lost, and its command ended for that. */
+bool tend_lost(const struct flk_taker *t);
+
+/* For the store's own: that taker has another socket now. */
+void tend_tied(const struct flk_taker *t);
+
+#else
+
+static inline void
+tend_quiet(bool quiet)
+{
+	(void)quiet;
+}
+
+static inline void
+tend_by_signal(void)
+{
+}
+
+static inline bool
+tend_hears(const siginfo_t *info)
+{
+	(void)info;
+	return false;
+}
+
+static inline int
+tend_fd(void)
+{
+	return -1;
+}
+
+static inline uint64_t
+tend_look(void)
+{
+	return UINT64_MAX;
+}
+
+static inline void
+tend_hush(void)
+{
+}
+
+static inline bool
+tend_lost(const struct flk_taker *t)
+{
+	(void)t;
+	return false;
+}
+
+static inline const char *
+tend_key(const struct flk_taker *t)
+{
+	(void)t;
+	return NULL;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * guard.c - a permit that outlives its taker: the guard is a pipe, and the permit lasts until nobody
+ * has its write end any more; the keeper has the other end, and so have we, for another keeper.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "internal.h"
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* the same on every architecture */
+#endif
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+static int
+may_guard(const struct flk_taker *t)
+{
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	return t->stage == HELD ? 0 : -FLK_NOPERMIT;
+}
+
+/* ends[0] is the read end. */
+static int
+make_pipe(int ends[2])
+{
+	int error;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return -errno;
+	ends[0] = talk_above_stdio(ends[0]);
+	ends[1] = talk_above_stdio(ends[1]);
+	if (ends[0] != -1 && ends[1] != -1)
+		return 0;
+	error = -errno;
+	close_fd(&ends[0]);
+	close_fd(&ends[1]);
+	return error;
+}
+
+static int
+tell_of_guard(struct flk_taker *t)
+{
+	struct talk m = { .kind = TALK_GUARD };
+
+	return await_send(t, &m, t->guard_end);
+}
+
+int
+flk_guard(struct flk_taker *t, int *fd)
+{
+	int error = may_guard(t), ends[2];
+
+	if (error != 0)
+		return error;
+	if (t->guard == -1) {
+		if ((error = make_pipe(ends)) != 0)
+			return error;
+		t->guard = ends[1];
+		t->guard_end = ends[0];
+		t->guard_lent = false;
+		if ((error = tell_of_guard(t)) != 0)
+			return error;
+	}
+	*fd = t->guard;
+	return 0;
+}
+
+int
+flk_guard_open(struct flk *f)
+{
+	struct common_guard *g = malloc(sizeof(*g));
+	struct stat sb;
+	int error = -ENOMEM, ends[2];
+
+	if (g == NULL || (error = make_pipe(ends)) != 0) {
+		free(g);
+		return error;
+	}
+	if (fstat(ends[0], &sb) == -1) {
+		error = -errno;
+		close_fd(&ends[0]);
+		close_fd(&ends[1]);
+		free(g);
+		return error;
+	}
+	g->dev = sb.st_dev;
+	g->ino = sb.st_ino;
+	g->end = ends[0];
+	pthread_mutex_lock(&f->lock);
+	SLIST_INSERT_HEAD(&f->guards, g, entry);
+	pthread_mutex_unlock(&f->lock);
+	return ends[1];
+}
+
+static int
+other_end(struct flk *f, int fd)
+{
+	const struct common_guard *g;
+	struct stat sb;
+	int end = -EINVAL;
+
+	if (fstat(fd, &sb) == -1)
+		return -errno;
+	pthread_mutex_lock(&f->lock);
+	SLIST_FOREACH(g, &f->guards, entry)
+	if (g->dev == sb.st_dev && g->ino == sb.st_ino)
+		end = fcntl(g->end, F_DUPFD_CLOEXEC, 3);
+	pthread_mutex_unlock(&f->lock);
+	return end == -1 ? -errno : end;
+}
+
+int
+flk_guard_by(struct flk_taker *t, int fd)
+{
+	int error = may_guard(t), end;
+
+	if (error != 0)
+		return error;
+	if ((end = other_end(t->flk, fd)) < 0)
+		return end;
+	if (!t->guard_lent)
+		close_fd(&t->guard);
+	close_fd(&t->guard_end);
+	t->guard = fd;
+	t->guard_lent = true;
+	t->guard_end = end;
+	return tell_of_guard(t);
+}
+
+int
+flk_working(struct flk_taker *t, pid_t pid)
+{
+	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
+	int error = may_guard(t);
+
+	if (error != 0)
+		return error;
+	close_fd(&t->pidfd);
+	t->pidfd = talk_above_stdio((int)syscall(SYS_pidfd_open, pid, 0));
+	if (t->pidfd == -1)
+		return -errno;
+	t->working = pid;
+	return await_send(t, &m, t->pidfd);
+}
+
+int
+flk_ended(struct flk_taker *t, int status)
+{
+	(void)status; /* a store keeps no history */
+	return may_guard(t);
+}
+
+int
+flk_entrust(struct flk_taker *t)
+{
+	struct talk m = { .kind = TALK_ENTRUST, .pid = (uint32_t)getpid() };
+	int error = may_guard(t), self;
+
+	if (error != 0)
+		return error;
+	if (t->guard == -1)
+		return -FLK_NOPERMIT;
+	self = talk_above_stdio((int)syscall(SYS_pidfd_open, getpid(), 0));
+	if (self == -1)
+		return -errno;
+	error = await_send(t, &m, self);
+	close(self);
+	return error;
+}
+
+void
+guard_drop(struct flk_taker *t)
+{
+	if (t->guard_lent)
+		t->guard = -1;
+	t->guard_lent = false;
+	close_fd(&t->guard);
+	close_fd(&t->guard_end);
+	close_fd(&t->pidfd);
+	t->working = 0;
+}

@@ -1,0 +1,125 @@
+/*
+ * internal.h - the store's limiters and takers, behind flocklimit.h: the wrapper's side.
+ */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "elsewhere.h"
+#include "engine.h"
+#include "flocklimit.h"
+#include "link.h"
+#include "seat/ward.h"
+#include "talk.h"
+
+struct here;
+struct here_taker;
+
+/* A pipe of flk_guard_open(): known by its inode, as its write end may be another descriptor by now. */
+struct common_guard {
+	SLIST_ENTRY(common_guard) entry;
+	dev_t dev;
+	ino_t ino;
+	int end; /* the read end */
+};
+
+struct flk {
+	_Atomic uint32_t users;
+	_Atomic uint32_t limit; /* what a taker that declares none is taken to get */
+	uint32_t fallback;      /* the limit where none was ever declared */
+	struct here *here;      /* --local; or NULL */
+	pthread_mutex_t lock;   /* guards what follows */
+	SLIST_HEAD(, common_guard) guards;
+	char name[FLK_NAME_MAX + 1];
+	char where[URL_TEXT + FLK_NAME_MAX + 2]; /* for people */
+};
+
+/*
+ * What a taker has asked the keeper for, or has.  A new keeper is told so much that it can go on
+ * from there: see tell_all() in await.c.
+ */
+enum stage {
+	IDLE,
+	HERE,     /* stands in the line for this machine's permit; the store knows nothing of it */
+	ENTERING, /* has asked for a permit, and heard nothing */
+	LINE,     /* stands in the line */
+	HELD,
+	LEAVING,   /* has asked to be let go: no longer waits */
+	RELEASING, /* the same, and holds no longer */
+};
+
+struct flk_taker {
+	LIST_ENTRY(flk_taker) entry; /* of its thread's */
+	struct flk *flk;
+	const void *owner; /* the thread, by an address of its own; and the process */
+	pid_t process;
+	struct tie tie;
+	enum stage stage;
+	char self[STORE_SELF]; /* of this wait and permit, never used again */
+	struct engine_want want;
+	struct flk_permit permit; /* LINE: the ticket */
+	char key[ENGINE_KEY];     /* of the permit in the store */
+	int code;                 /* why it is IDLE again */
+	int waited_for;           /* what the last wait returned */
+
+	bool away;      /* the store can't be reached */
+	bool away_told; /* and people know */
+	uint64_t away_ns;
+	bool lost; /* the permit was, while it was held */
+	char lost_text[ENGINE_TEXT];
+
+	uint64_t asked; /* the number of the last question */
+	bool answered;
+	struct talk question, answer;
+
+	pid_t evictor;
+	uid_t evictor_uid;
+
+	_Atomic bool cancelled;
+	int bell; /* an eventfd: flk_cancel() rings it */
+
+	int guard, guard_end; /* both ends of the pipe; -1 */
+	bool guard_lent;      /* the write end is not ours to close */
+	int pidfd;            /* of the command, or -1 */
+	pid_t working;
+	struct here_taker *here;
+	bool here_held;
+};
+
+/* The takers of this thread. */
+LIST_HEAD(taker_list, flk_taker);
+extern _Thread_local struct taker_list takers_here;
+
+/* limiter.c: what flk_strerror() says of -FLK_STORE and -FLK_LOST: this thread's last. */
+void trouble(const char *text);
+
+/* taker.c */
+bool taker_is_strange(const struct flk_taker *t);
+void taker_name(char self[STORE_SELF]);
+
+/* await.c */
+
+
+/* Sends; if the keeper is dead, another goes on and is sent the same. */
+int await_send(struct flk_taker *t, const struct talk *m, int fd);
+
+/* Reads what there is: 0, or a negative code when there can't be a keeper. */
+int await_hear(struct flk_taker *t);
+
+/*
+ * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX), or flk_cancel() if it `rings': 0, -ETIMEDOUT, -FLK_CANCELLED, or what is wrong.
+ */
+int await(struct flk_taker *t, bool (*done)(const struct flk_taker *t), uint64_t deadline,
+	  const sigset_t *mask, bool rings);
+
+/* A question of TALK_LOOK; its answer is in t->answer. */
+int await_answer(struct flk_taker *t, uint64_t ticket, uint64_t patience_ns);
+
+/* guard.c: lets go of the pipe and the pidfd. */
+void guard_drop(struct flk_taker *t);
+
+#endif

@@ -1,0 +1,13 @@
+/*
+ * keeper.h - the process that has the permits of one wrapper: it alone talks to the store.
+ */
+#ifndef KEEPER_H
+#define KEEPER_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* In a child of the wrapper's: does not return.  quiet: has no stderr. */
+_Noreturn void keeper_run(int control, pid_t wrapper, bool quiet);
+
+#endif

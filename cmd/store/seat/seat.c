@@ -1,0 +1,532 @@
+#include "seat.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+
+#include "detach.h"
+#include "elsewhere.h"
+#include "heirs.h"
+#include "link.h"
+#include "settings.h"
+
+#define SECOND UINT64_C(1000000000)
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+/* Who does not read hears nothing: all that must be known for sure is on the board. */
+static void
+tell(const struct seat *s, const struct talk *t)
+{
+	if (s->socket != -1)
+		talk_send(s->socket, t, -1);
+}
+
+static void
+tell_kind(const struct seat *s, enum talk_kind kind)
+{
+	struct talk t = { .kind = kind };
+
+	tell(s, &t);
+}
+
+/* A description that the wrapper has, too, would go on to be watched when we have closed it. */
+static void
+drop_fd(int *fd)
+{
+	if (*fd != -1)
+		keeper_unwatch(*fd);
+	close_fd(fd);
+}
+
+static void
+rest(struct seat *s)
+{
+	s->stage = AT_REST;
+	s->gone = false;
+	s->away[0] = '\0';
+	drop_fd(&s->guard);
+	drop_fd(&s->pidfd);
+	close_fd(&s->here);
+	if (s->taker == NULL)
+		return;
+	s->ear->seat = NULL;
+	keeper_retire(s->branch, s->taker, s->ear);
+	s->taker = NULL;
+	s->ear = NULL;
+}
+
+static void
+leave(struct seat *s)
+{
+	s->stage = LEAVING;
+	s->give_up_ns = keeper_now() + settings.ttl_s * SECOND;
+	engine_leave(s->taker);
+}
+
+/* Tried on until the permit ends by itself. */
+static void
+release(struct seat *s)
+{
+	if (s->gone) {
+		tell_kind(s, TALK_RELEASED);
+		rest(s);
+		return;
+	}
+	s->stage = RELEASING;
+	s->give_up_ns = ward_deadline(&s->ward);
+	if (s->give_up_ns < keeper_now() + 2 * SECOND)
+		s->give_up_ns = keeper_now() + 2 * SECOND;
+	engine_release(s->taker);
+}
+
+/* ---- the command's last moments ---- */
+
+static const char *
+clock_text(char room[16])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm) == NULL || strftime(room, 16, "%H:%M:%S", &tm) == 0)
+		talk_copy(room, 16, "?");
+	return room;
+}
+
+static void
+send_signal(const struct seat *s, int sig)
+{
+	if (s->pidfd != -1) {
+		syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
+		syscall(SYS_pidfd_send_signal, s->pidfd, SIGCONT, NULL, 0);
+	}
+	if (s->pidfd == -1 || sig == SIGKILL)
+		heirs_send(s->guard, s->wrapper, sig);
+}
+
+static void
+tell_lost(const struct seat *s, const char *why)
+{
+	struct talk t = { .kind = TALK_LOST };
+
+	talk_copy(t.text, sizeof(t.text), why);
+	tell(s, &t);
+}
+
+static void
+do_deed(struct seat *s, enum ward_deed deed, const char *why)
+{
+	char at[16];
+
+	switch (deed) {
+	case WARD_TERM:
+		if (s->pidfd != -1)
+			detach_say(s->branch->limiter,
+				   "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
+				   clock_text(at), why, (int)s->pid);
+		else
+			detach_say(s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at),
+				   why, s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s" : "");
+		tell_lost(s, why);
+		send_signal(s, SIGTERM);
+		break;
+	case WARD_KILL:
+		send_signal(s, SIGKILL);
+		break;
+	case WARD_TELL:
+		detach_say(s->branch->limiter,
+			   "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
+			   clock_text(at), why);
+		tell_lost(s, why);
+		break;
+	default:
+		break;
+	}
+}
+
+static const char *
+why_late(const struct seat *s)
+{
+	return s->away[0] != '\0' ? s->away : "the store did not confirm it in time";
+}
+
+uint64_t
+seat_step(struct seat *s, uint64_t now)
+{
+	if (s->stage == LEAVING || s->stage == RELEASING) {
+		if (now < s->give_up_ns)
+			return s->give_up_ns;
+		tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		rest(s);
+	}
+	if (s->stage != HOLDS)
+		return WARD_NEVER;
+	do_deed(s, ward_step(&s->ward, now), why_late(s));
+	return ward_due(&s->ward);
+}
+
+/* ---- what the engine tells ---- */
+
+static void
+hear_grant(struct seat *s, const struct engine_event *e)
+{
+	struct talk t = { .kind = TALK_GRANTED,
+			  .ticket = e->ticket,
+			  .weight = e->weight,
+			  .limit = e->limit,
+			  .seat = e->seat,
+			  .alive_ns = e->alive_ns };
+
+	if (s->stage == ASKED || s->stage == HOLDS)
+		atomic_store(&board_ns[s->place], e->alive_ns);
+	if (s->stage == ASKED) {
+		s->stage = HOLDS;
+		ward_begin(&s->ward, settings.ttl_s, settings.grace_s, settings.warn, e->alive_ns);
+	} else {
+		ward_renew(&s->ward, e->alive_ns);
+	}
+	talk_copy(t.key, sizeof(t.key), e->key);
+	tell(s, &t);
+}
+
+static void
+hear_renewal(struct seat *s, const struct engine_event *e)
+{
+	if (s->stage != HOLDS)
+		return;
+	atomic_store(&board_ns[s->place], e->alive_ns);
+	if (ward_renew(&s->ward, e->alive_ns))
+		detach_say(s->branch->limiter, "the store has confirmed the permit: it was kept");
+}
+
+static void
+hear_loss(struct seat *s, const struct engine_event *e)
+{
+	bool told = s->ward.stage != WARD_SAFE;
+
+	if (s->stage != HOLDS) { /* then nobody has a permit to lose any more */
+		tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		rest(s);
+		return;
+	}
+	s->gone = true;
+	ward_lose(&s->ward, keeper_now());
+	if (told)
+		tell_lost(s, e->text);
+	else
+		do_deed(s, ward_step(&s->ward, keeper_now()), e->text);
+}
+
+static void
+hear_refusal(struct seat *s, const struct engine_event *e)
+{
+	struct talk t = { .kind = s->stage == LEAVING ? TALK_LEFT : TALK_REFUSED,
+			  .code = e->code,
+			  .limit = e->limit,
+			  .pid = e->pid,
+			  .uid = e->uid };
+
+	talk_copy(t.text, sizeof(t.text), e->text);
+	talk_copy(t.host, sizeof(t.host), e->host);
+	tell(s, &t);
+	rest(s);
+}
+
+static void
+hear_reach(struct seat *s, const struct engine_event *e)
+{
+	struct talk t = { .kind = e->kind == ENGINE_AWAY ? TALK_AWAY : TALK_BACK };
+
+	talk_copy(t.text, sizeof(t.text), e->text);
+	talk_copy(s->away, sizeof(s->away), e->kind == ENGINE_AWAY ? e->text : "");
+	tell(s, &t);
+}
+
+static void
+hear(void *context, const struct engine_event *e)
+{
+	struct seat *s = ((struct ear *)context)->seat;
+	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
+
+	if (s == NULL)
+		return;
+	switch (e->kind) {
+	case ENGINE_QUEUED:
+		tell(s, &t);
+		break;
+	case ENGINE_GRANTED:
+		hear_grant(s, e);
+		break;
+	case ENGINE_REFUSED:
+		hear_refusal(s, e);
+		break;
+	case ENGINE_RENEWED:
+		hear_renewal(s, e);
+		break;
+	case ENGINE_LOST:
+		hear_loss(s, e);
+		break;
+	case ENGINE_LEFT:
+	case ENGINE_RELEASED:
+		tell_kind(s, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
+		rest(s);
+		break;
+	case ENGINE_AWAY:
+	case ENGINE_BACK:
+		hear_reach(s, e);
+		break;
+	case ENGINE_NOTE:
+		detach_say(s->branch->limiter, "%s", e->text);
+		break;
+	}
+}
+
+/* ---- what the wrapper asks ---- */
+
+static void
+refuse(struct seat *s, const char *why)
+{
+	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
+
+	talk_copy(t.text, sizeof(t.text), why);
+	tell(s, &t);
+}
+
+static void
+begin(struct seat *s, const struct talk *t)
+{
+	if (s->branch->engine == NULL) {
+		refuse(s, s->branch->why);
+		return;
+	}
+	if (s->stage != AT_REST)
+		return; /* a wrapper of ours does not ask twice */
+	talk_copy(s->self, sizeof(s->self), t->self);
+	s->ear = malloc(sizeof(*s->ear));
+	if (s->ear == NULL ||
+	    engine_taker_new(&s->taker, s->branch->engine, s->self, hear, s->ear) != 0) {
+		free(s->ear);
+		s->ear = NULL;
+		s->taker = NULL;
+		refuse(s, "no memory for another taker");
+		return;
+	}
+	s->ear->seat = s;
+	s->stage = ASKED;
+	if (t->kind == TALK_ENTER) {
+		engine_enter(s->taker, &t->want);
+		return;
+	}
+	engine_adopt(s->taker, &t->want, t->held);
+	if (!t->held)
+		return;
+	/* What the last keeper knew of its life is what is known until the store answers. */
+	s->stage = HOLDS;
+	ward_begin(&s->ward, settings.ttl_s, settings.grace_s, settings.warn,
+		   atomic_load(&board_ns[s->place]));
+}
+
+static void
+answer(void *context, const struct engine_answer *a)
+{
+	struct ask *ask = context;
+	struct talk t = { .kind = TALK_LOOKED, .ask = ask->number, .code = a->code };
+	size_t i;
+
+	if (ask->seat == NULL) {
+		free(ask);
+		return;
+	}
+	talk_copy(t.text, sizeof(t.text), a->text);
+	if (a->code == 0 && a->view != NULL) {
+		seat_stand(a->view, ask->seat->self, &t);
+		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
+			if (a->view->entry[i].ticket == ask->ticket) {
+				t.held = true;
+				t.weight = a->view->entry[i].weight;
+				t.limit = a->view->entry[i].limit;
+				t.seat = a->view->entry[i].seat;
+			}
+	}
+	tell(ask->seat, &t);
+	LIST_REMOVE(ask, entry);
+	free(ask);
+}
+
+static void
+look(struct seat *s, const struct talk *t)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+	struct talk no = { .kind = TALK_LOOKED, .ask = t->ask, .code = -FLK_STORE };
+	struct ask *a = s->branch->engine != NULL ? malloc(sizeof(*a)) : NULL;
+
+	if (a == NULL) {
+		talk_copy(no.text, sizeof(no.text), s->branch->why);
+		tell(s, &no);
+		return;
+	}
+	*a = (struct ask){ .seat = s, .number = t->ask, .ticket = t->ticket };
+	LIST_INSERT_HEAD(&s->asks, a, entry);
+	engine_ask(s->branch->engine, &q, t->patience_ns, answer, a);
+}
+
+static void
+keep_fd(int *to, int *fd)
+{
+	close_fd(to);
+	*to = *fd;
+	*fd = -1;
+}
+
+static void
+obey(struct seat *s, const struct talk *t, int *fd)
+{
+	switch (t->kind) {
+	case TALK_ENTER:
+	case TALK_ADOPT:
+		begin(s, t);
+		break;
+	case TALK_LEAVE:
+		if (s->stage == ASKED || s->stage == HOLDS)
+			leave(s);
+		else if (s->stage == AT_REST)
+			tell_kind(s, TALK_LEFT);
+		break;
+	case TALK_RELEASE:
+		if (s->stage == HOLDS)
+			release(s);
+		else if (s->stage == AT_REST)
+			tell_kind(s, TALK_RELEASED);
+		break;
+	case TALK_ENTRUST:
+		s->wrapper = 0;
+		/* fallthrough */
+	case TALK_WORKING:
+		s->pid = (pid_t)t->pid;
+		keep_fd(&s->pidfd, fd);
+		if (s->stage == HOLDS && !s->gone)
+			engine_working(s->taker, s->pid);
+		break;
+	case TALK_GUARD:
+		keep_fd(&s->guard, fd);
+		break;
+	case TALK_HERE:
+		keep_fd(&s->here, fd);
+		break;
+	case TALK_LOOK:
+		look(s, t);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the wrapper's end, and the command's ---- */
+
+/* The last who had the guard open is gone: a hangup, for what is written there is nothing to us. */
+static void
+on_guard(struct source *source)
+{
+	struct seat *s = source->seat;
+
+	keeper_unwatch(s->guard != -1 ? s->guard : s->pidfd);
+	if (s->stage == HOLDS)
+		release(s);
+}
+
+static void
+carry_on_alone(struct seat *s)
+{
+	keeper_unwatch(s->socket);
+	close_fd(&s->socket);
+	s->wrapper = 0;
+	switch (s->stage) {
+	case ASKED:
+		leave(s);
+		break;
+	case HOLDS:
+		if (s->guard != -1 && keeper_watch(s->guard, 0, &s->on_guard) == 0)
+			break;
+		if (s->pidfd != -1 && keeper_watch(s->pidfd, EPOLLIN, &s->on_pidfd) == 0)
+			break;
+		release(s);
+		break;
+	default:
+		break;
+	}
+}
+
+static void
+on_socket(struct source *source)
+{
+	struct seat *s = source->seat;
+	struct talk t;
+	int error, fd;
+
+	while (s->socket != -1 && (error = talk_receive(s->socket, &t, &fd)) != -EAGAIN) {
+		if (error == 0)
+			obey(s, &t, &fd);
+		else
+			carry_on_alone(s);
+		close_fd(&fd);
+	}
+}
+
+/* ---- its life ---- */
+
+struct seat *
+seat_new(struct branch *b, int socket, uint32_t place, pid_t wrapper)
+{
+	struct seat *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->branch = b;
+	s->socket = socket;
+	s->place = place;
+	s->wrapper = wrapper;
+	s->guard = s->pidfd = s->here = -1;
+	s->on_socket = (struct source){ on_socket, s };
+	s->on_guard = s->on_pidfd = (struct source){ on_guard, s };
+	if (keeper_watch(socket, EPOLLIN, &s->on_socket) == 0)
+		return s;
+	free(s);
+	return NULL;
+}
+
+bool
+seat_is_over(const struct seat *s)
+{
+	return s->socket == -1 && s->stage == AT_REST;
+}
+
+void
+seat_free(struct seat *s)
+{
+	struct ask *a;
+
+	while ((a = LIST_FIRST(&s->asks)) != NULL) {
+		LIST_REMOVE(a, entry);
+		a->seat = NULL;
+	}
+	drop_fd(&s->guard);
+	drop_fd(&s->pidfd);
+	close_fd(&s->here);
+	free(s);
+}

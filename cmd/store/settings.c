@@ -1,0 +1,135 @@
+/*
+ * settings.c - elsewhere.h for those who are there already: nothing is executed any more.
+ */
+#include "settings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "elsewhere.h"
+#include "flocklimit.h"
+#include "option.h"
+#include "parse.h"
+#include "say.h"
+#include "seat/ward.h"
+#include "want.h"
+
+#define SECOND      UINT64_C(1000000000)
+#define DEFAULT_TTL 10
+#define LEAST_TTL   2
+#define MOST_S      86400
+
+struct settings settings = { .ttl_s = DEFAULT_TTL };
+
+static int
+bad(const char *option, const char *word, const char *what)
+{
+	say(NULL, "%s '%s': %s", option, word, what);
+	return OPTION_BAD;
+}
+
+/* In whole seconds, rounded up: stores count so. */
+static int
+take_seconds(const char *option, const char *word, uint32_t least, uint32_t *s)
+{
+	uint64_t ns;
+
+	if (word == NULL)
+		return OPTION_OK;
+	if (!parse_duration(word, &ns) || ns > MOST_S * SECOND)
+		return bad(option, word, "not a duration of up to a day: use 10s, 1m, ...");
+	*s = (uint32_t)((ns + SECOND - 1) / SECOND);
+	if (*s >= least)
+		return OPTION_OK;
+	say(NULL, "%s '%s': too short to be safe: use %us or more", option, word, least);
+	return OPTION_BAD;
+}
+
+/* One of two words: is it the second? */
+static int
+take_word(const char *option, const char *word, const char *const words[2], bool *second)
+{
+	if (word == NULL || strcmp(word, words[0]) == 0)
+		return OPTION_OK;
+	if (strcmp(word, words[1]) == 0) {
+		*second = true;
+		return OPTION_OK;
+	}
+	say(NULL, "%s '%s': use %s or %s", option, word, words[0], words[1]);
+	return OPTION_BAD;
+}
+
+static int
+take_local(const char *word)
+{
+	uint64_t n;
+
+	if (word == NULL)
+		return OPTION_OK;
+	if (!parse_number(word, 1, FLK_MAX_UNITS, &n))
+		return bad("--local", word, "not a limit: use 1 to 1000000000");
+	settings.local = (uint32_t)n;
+	return OPTION_OK;
+}
+
+static int
+take_times(const struct elsewhere *s)
+{
+	int status = take_seconds("--ttl", s->ttl, LEAST_TTL, &settings.ttl_s);
+
+	settings.grace_s = ward_least_grace(settings.ttl_s);
+	return status != OPTION_OK
+		   ? status
+		   : take_seconds("--grace", s->grace, settings.grace_s, &settings.grace_s);
+}
+
+static int
+refuse_what_is_local(const struct want *w)
+{
+	const char *option = w->pacing != 0 ? "--rate, --stagger and --ramp are"
+			     : w->mode != 0 ? "--mode is"
+					    : NULL;
+
+	if (option == NULL)
+		return OPTION_OK;
+	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes", option);
+	return OPTION_BAD;
+}
+
+const char *
+elsewhere_url(const struct want *w)
+{
+	const char *url = w->store.url != NULL ? w->store.url : getenv("FLOCKLIMIT_STORE");
+
+	return url != NULL && *url != '\0' ? url : NULL;
+}
+
+int
+elsewhere(const struct want *w, char **argv)
+{
+	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto", "manual" };
+	const struct elsewhere *s = &w->store;
+	const char *url = elsewhere_url(w), *wrong;
+	int status;
+
+	(void)argv;
+	if (url == NULL) {
+		say(NULL, "no store is named: run flocklimit, which knows when to start this");
+		return OPTION_BAD;
+	}
+	if ((wrong = url_parse(&settings.url, url)) != NULL) {
+		say(NULL, "%s: %s", s->url != NULL ? "--store" : "FLOCKLIMIT_STORE", wrong);
+		return OPTION_BAD;
+	}
+	if ((status = refuse_what_is_local(w)) != OPTION_OK ||
+	    (status = take_times(s)) != OPTION_OK || (status = take_local(s->local)) != OPTION_OK ||
+	    (status = take_word("--on-lost", s->on_lost, on_lost, &settings.warn)) != OPTION_OK ||
+	    (status = take_word("--reclaim", s->reclaim, reclaim, &settings.manual)) != OPTION_OK)
+		return status;
+	/* For commands further down, which find their limiter by it. */
+	if (setenv("FLOCKLIMIT_STORE", url, 1) == -1) {
+		say(NULL, "no memory for the environment");
+		return OPTION_BAD;
+	}
+	return OPTION_OK;
+}

@@ -1,0 +1,26 @@
+/*
+ * settings.h - what the command line and the environment say of the store, looked into.
+ */
+#ifndef SETTINGS_H
+#define SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "url.h"
+
+struct settings {
+	struct url url;
+	uint32_t ttl_s, grace_s;
+	uint32_t local; /* --local; 0: not given */
+	bool manual;    /* --reclaim */
+	bool warn;      /* --on-lost */
+};
+
+/* Fixed once elsewhere() has returned, before there is a second thread or process. */
+extern struct settings settings;
+
+/* The command that this is: argv[0], without what is before its name. */
+extern const char *program;
+
+#endif

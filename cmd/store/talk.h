@@ -1,0 +1,78 @@
+/*
+ * talk.h - what a wrapper and its keeper say to each other: datagrams on a SEQPACKET socket, each a
+ * struct talk whole, some with a descriptor.  Both are one program, forked: no versions, no order
+ * of bytes.
+ *
+ * One socket, the control socket, is for the process; it brings the others, one for each taker.
+ * The end of a taker's socket is the end of whoever could release its permit.
+ */
+#ifndef TALK_H
+#define TALK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine.h"
+
+enum talk_kind {
+	/* to the keeper, on the control socket */
+	TALK_NEW = 1, /* with the keeper's end of a taker's socket: limiter, place */
+	TALK_HUSH,    /* nothing of the caller's is to be kept open any more, not even stderr */
+
+	/* to the keeper, on a taker's */
+	TALK_ENTER,   /* self, want */
+	TALK_ADOPT,   /* self, want, held: of a taker whose keeper is gone */
+	TALK_LEAVE,
+	TALK_RELEASE,
+	TALK_WORKING, /* with a pidfd: pid */
+	TALK_GUARD,   /* with the guard's read end */
+	TALK_HERE,    /* with what keeps this machine's permit: to be kept open while it holds */
+	TALK_ENTRUST, /* with a pidfd: the wrapper becomes the command */
+	TALK_LOOK,    /* ask; ticket, or 0: how things stand for this taker; patience_ns */
+
+	/* from the keeper, on a taker's: as in engine.h */
+	TALK_QUEUED,
+	TALK_GRANTED,
+	TALK_REFUSED,
+	TALK_LOST,
+	TALK_LEFT,
+	TALK_RELEASED,
+	TALK_AWAY,
+	TALK_BACK,
+	TALK_LOOKED /* ask; code; place, or permit of that ticket */
+};
+
+struct talk {
+	enum talk_kind kind;
+	int code;
+	uint64_t ask, patience_ns, ticket, alive_ns;
+	uint32_t weight, limit, seat;
+	uint32_t place; /* of the taker's board_ns in link.h */
+	uint32_t pid, uid;
+	bool held;
+	struct engine_want want;
+	struct flk_place stand;
+	char limiter[FLK_NAME_MAX + 1];
+	char self[STORE_SELF], host[STORE_HOST], head_host[STORE_HOST];
+	char key[ENGINE_KEY], text[ENGINE_TEXT];
+};
+
+/* Copies what there is room for; NULL is "". */
+void talk_copy(char *to, size_t size, const char *from);
+
+/*
+ * Never waits, never a SIGPIPE.  fd: -1, or one to go along, which stays the caller's too.
+ * 0, -EPIPE when nobody is there, -EAGAIN when the other does not read.
+ */
+int talk_send(int socket, const struct talk *t, int fd);
+
+/* 0, -EAGAIN: nothing there, -EPIPE: nobody there.  *fd is -1, or one that is now the caller's. */
+int talk_receive(int socket, struct talk *t, int *fd);
+
+/* Both ends are close-on-exec and above stdio. */
+int talk_pair(int ends[2]);
+
+/* The same descriptor, or another above stdio in its place, close-on-exec; or -1. */
+int talk_above_stdio(int fd);
+
+#endif

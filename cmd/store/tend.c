@@ -1,0 +1,143 @@
+/*
+ * tend.c - the wrapper while its command runs: it forks another keeper if the first dies, and is the
+ * backup for one that is stopped: at its permit's last moment it ends the command itself.
+ */
+#include "tend.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+
+#include "internal.h"
+#include "now.h"
+#include "say.h"
+#include "settings.h"
+
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+
+#define LATER (SECOND / 20) /* the keeper has the first word */
+
+static bool quiet;
+static _Thread_local bool by_signal;
+
+void
+tend_quiet(bool be_quiet)
+{
+	quiet = be_quiet;
+}
+
+bool
+tend_is_quiet(void)
+{
+	return quiet;
+}
+
+void
+tend_hush(void)
+{
+	link_hush();
+}
+
+const char *
+tend_key(const struct flk_taker *t)
+{
+	return t->key;
+}
+
+bool
+tend_lost(const struct flk_taker *t)
+{
+	return t->lost && !settings.warn;
+}
+
+void
+tend_tied(const struct flk_taker *t)
+{
+	if (!by_signal)
+		return;
+	fcntl(t->tie.socket, F_SETOWN, getpid());
+	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
+}
+
+/* What came before is not told of: the first look sees it. */
+void
+tend_by_signal(void)
+{
+	const struct flk_taker *t;
+
+	by_signal = true;
+	LIST_FOREACH(t, &takers_here, entry)
+	tend_tied(t);
+}
+
+bool
+tend_hears(const siginfo_t *info)
+{
+	if (info->si_signo != SIGIO)
+		return false;
+	tend_look();
+	return info->si_code > 0; /* the kernel's */
+}
+
+int
+tend_fd(void)
+{
+	const struct flk_taker *t = LIST_FIRST(&takers_here);
+
+	return t != NULL ? t->tie.socket : -1;
+}
+
+static uint64_t
+boot_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_BOOTTIME, &t);
+	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+/* What is left of its time. */
+static uint64_t
+time_left(const struct flk_taker *t)
+{
+	uint64_t alive = link_alive_ns(&t->tie), now = boot_ns(), at;
+	struct ward w;
+
+	ward_begin(&w, settings.ttl_s, settings.grace_s, false, alive);
+	at = ward_deadline(&w) + LATER;
+	return at > now ? at - now : 0;
+}
+
+static void
+end_it(struct flk_taker *t)
+{
+	t->lost = true;
+	talk_copy(t->lost_text, sizeof(t->lost_text),
+		  "the process that keeps the permit does not answer: was it stopped?");
+	say(t->flk->name, "lost the permit: %s; pid %d is sent KILL", t->lost_text,
+	    (int)t->working);
+	syscall(SYS_pidfd_send_signal, t->pidfd, SIGKILL, NULL, 0);
+}
+
+uint64_t
+tend_look(void)
+{
+	uint64_t next = UINT64_MAX, left;
+	struct flk_taker *t;
+
+	LIST_FOREACH(t, &takers_here, entry) {
+		if (t->tie.socket == -1 || await_hear(t) != 0)
+			continue;
+		if (t->stage != HELD || t->lost || settings.warn || t->pidfd == -1)
+			continue;
+		left = time_left(t);
+		if (left == 0)
+			end_it(t);
+		else if (now_ns() + left < next)
+			next = now_ns() + left;
+	}
+	return next;
+}

@@ -15,6 +15,10 @@ _flocklimit_dir() {
 _flocklimit_limiters() {
 	local dir file
 
+	if [[ -n $store || -n ${FLOCKLIMIT_STORE-} ]]; then
+		flocklimitctl list ${store:+--store "$store"} 2>/dev/null | awk 'NR > 1 { print $1 }'
+		return
+	fi
 	dir=$(_flocklimit_dir)
 	for file in "$dir"/*; do
 		if [[ -f $file && ! -L $file ]]; then
@@ -45,6 +49,18 @@ _flocklimit_value() {
 		;;
 	--timeout | -t | --run-timeout | -T | --kill-after | -k)
 		_flocklimit_words -W '100ms 1s 10s 1m 10m 1h 1d'
+		;;
+	--ttl | --grace)
+		_flocklimit_words -W '5s 10s 30s 60s 5m'
+		;;
+	--on-lost)
+		_flocklimit_words -W 'kill warn'
+		;;
+	--reclaim)
+		_flocklimit_words -W 'auto manual'
+		;;
+	--local)
+		_flocklimit_words -W '1 2 4 8 16'
 		;;
 	--signal | -s)
 		_flocklimit_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
@@ -105,23 +121,30 @@ _flocklimit_command() {
 
 _flocklimit() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line=''
-	local shorts_valued=NfnjwtETskc
+	local shorts_valued=NfnjwtETskc store='' piece=''
 
 	valued='--name --file --mode --limit --weight --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
-		--nested --hold-for --rate --stagger --ramp --ramp-idle'
+		--nested --hold-for --rate --stagger --ramp --ramp-idle
+		--store --ttl --grace --on-lost --reclaim --local'
 	plain='--jobserver --nonblock --no-fork --close --verbose --quiet --help --version'
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [[ -n $wants ]]; then
-			# readline makes words of --name, = and value
+			# readline makes words of --name, = and value, and of the parts of a URL
 			if [[ $word != = ]]; then
+				[[ $wants != --store ]] || { store=$word piece=yes; }
 				wants=
 			fi
 			continue
 		fi
+		if [[ -n $piece && ($word == [:=@] || $store == *[:=@]) ]]; then
+			store+=$word
+			continue
+		fi
+		piece=
 		case $word in
 		--)
 			i=$((i + 1))
@@ -149,6 +172,9 @@ _flocklimit() {
 		esac
 	done
 
+	if [[ -n $piece && ($cur == [:=@] || $store == *[:=@]) ]]; then
+		return
+	fi
 	if [[ -n $wants ]]; then
 		if [[ $cur == = ]]; then
 			cur=

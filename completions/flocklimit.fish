@@ -1,7 +1,20 @@
 # flocklimit(1) completion for fish.
 
+# --store and its URL, if the line has them.
+function __flocklimit_store
+    set -l words (commandline -opc)
+    set -l i (contains -i -- --store $words)
+    and printf '%s\n' $words[$i..(math $i + 1)]
+    string match -r -- '^--store=.*' $words
+end
+
 # The limiter directory, as the program finds it.
 function __flocklimit_limiters
+    set -l store (__flocklimit_store)
+    if test -n "$store$FLOCKLIMIT_STORE"
+        flocklimitctl list $store 2>/dev/null | awk 'NR > 1 { print $1 }'
+        return
+    end
     set -l dir $FLOCKLIMIT_DIR
     if test -z "$dir"
         set dir (find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
@@ -19,6 +32,7 @@ function __flocklimit_rest
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= c/command= F/no-fork o/close nested= hold-for= \
         rate= stagger= ramp= ramp-idle= "jobserver=?" \
+        store= ttl= grace= on-lost= reclaim= local= \
         v/verbose q/quiet h/help V/version -- $words 2>/dev/null
     or return 1
     set -q _flag_c; and return 1
@@ -46,6 +60,12 @@ complete -c flocklimit -n __flocklimit_options -s w -l weight -x -d 'Units that 
 complete -c flocklimit -n __flocklimit_options -s t -l timeout -x -d 'Give up waiting'
 complete -c flocklimit -n __flocklimit_options -l nonblock -d 'Do not wait'
 complete -c flocklimit -n __flocklimit_options -l max-queue -x -d 'Give up rather than wait behind so many others'
+complete -c flocklimit -n __flocklimit_options -l store -x -d 'A store that many machines reach'
+complete -c flocklimit -n __flocklimit_options -l ttl -x -a '5s 10s 30s 60s 5m' -d 'Dead after so much silence'
+complete -c flocklimit -n __flocklimit_options -l grace -x -a '5s 10s 30s 60s 5m' -d 'And its permit given on after so long'
+complete -c flocklimit -n __flocklimit_options -l on-lost -x -a 'kill warn' -d 'What to do to a command that lost its permit'
+complete -c flocklimit -n __flocklimit_options -l reclaim -x -a 'auto manual' -d 'Whether a dead one\'s permit is given on'
+complete -c flocklimit -n __flocklimit_options -l local -x -a '1 2 4 8 16' -d 'And at most so many units on this machine'
 complete -c flocklimit -n __flocklimit_options -s E -l conflict-exit-code -x -d 'Exit status when there was no permit'
 complete -c flocklimit -n __flocklimit_options -s T -l run-timeout -x -d 'End the command when it has run so long'
 complete -c flocklimit -n __flocklimit_options -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'With this signal'

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 
 _flocklimitctl_limiters() {
-	flocklimitctl list --raw 2>/dev/null | awk 'NR > 1 { print $1 }'
+	flocklimitctl list --raw ${store:+--store "$store"} 2>/dev/null | awk 'NR > 1 { print $1 }'
 }
 
 # The tickets of kind $1 in the limiter that the rest names: waiting, holding, or kept (--hold-for).
@@ -10,7 +10,7 @@ _flocklimitctl_tickets() {
 	local kind=$1
 
 	shift
-	flocklimitctl show --raw "$@" 2>/dev/null | awk -v kind="$kind" '
+	flocklimitctl show --raw ${store:+--store "$store"} "$@" 2>/dev/null | awk -v kind="$kind" '
 		NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
 		$1 == "TICKET" || $2 == "TICKET" { column = $1 == "TICKET" ? 1 : 2; next }
 		NF == 0 { on = 0 }
@@ -23,15 +23,15 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	list | show | stats) echo '--file --json --raw --help --version' ;;
-	ramp) echo '--file --ramp-idle --help --version' ;;
-	wait) echo '--file --timeout --help --version' ;;
-	cancel) echo '--file --signal --help --version' ;;
-	log) echo '--file --follow --lines --json --raw --help --version' ;;
-	gantt) echo '--file --text --output --help --version' ;;
-	check) echo '--file --json --repair --help --version' ;;
-	rm) echo '--file --idle --help --version' ;;
-	*) echo '--file --help --version' ;;
+	list | show | stats) echo '--file --store --json --raw --help --version' ;;
+	ramp) echo '--file --store --ramp-idle --help --version' ;;
+	wait) echo '--file --store --timeout --help --version' ;;
+	cancel) echo '--file --store --signal --help --version' ;;
+	log) echo '--file --store --follow --lines --json --raw --help --version' ;;
+	gantt) echo '--file --store --text --output --help --version' ;;
+	check) echo '--file --store --json --repair --help --version' ;;
+	rm) echo '--file --store --idle --help --version' ;;
+	*) echo '--file --store --help --version' ;;
 	esac
 }
 
@@ -56,24 +56,30 @@ _flocklimitctl_value() {
 
 _flocklimitctl() {
 	local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} word i
-	local wants='' cancels=waiting limiter=() given=0
+	local wants='' cancels=waiting limiter=() given=0 store='' piece=''
 
 	COMPREPLY=()
 	if ((COMP_CWORD == 1)); then
 		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			log gantt stats check rm --help --version'
+			break log gantt stats check rm --help --version'
 		return
 	fi
 	for ((i = 2; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [[ -n $wants ]]; then
-			# readline makes words of --file, = and value
+			# readline makes words of --file, = and value, and of the parts of a URL
 			if [[ $word != = ]]; then
 				[[ $wants == file ]] && limiter=(--file "$word")
+				[[ $wants == store ]] && store=$word piece=yes
 				wants=
 			fi
 			continue
 		fi
+		if [[ -n $piece && ($word == [:=@] || $store == *[:=@]) ]]; then
+			store+=$word
+			continue
+		fi
+		piece=
 		case $verb:$word in
 		log:-f) ;;
 		*:-f) wants='file' ;;
@@ -81,7 +87,7 @@ _flocklimitctl() {
 		*:-o) wants=output ;;
 		*:-s) wants=signal ;;
 		*:-t) wants=timeout ;;
-		*:--file | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--timeout) wants=${word#--} ;;
+		*:--file | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
 		*)
@@ -93,6 +99,9 @@ _flocklimitctl() {
 	done
 	[[ ${limiter[0]-} == --file ]] || given=$((given - 1))
 
+	if [[ -n $piece && ($cur == [:=@] || $store == *[:=@]) ]]; then
+		return
+	fi
 	if [[ -n $wants ]]; then
 		[[ $cur != = ]] || cur=
 		_flocklimitctl_value "$wants"
@@ -119,6 +128,9 @@ _flocklimitctl() {
 			;;
 		cancel)
 			_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"
+			;;
+		break)
+			_flocklimitctl_words -W "$(_flocklimitctl_tickets holding "${limiter[@]}")"
 			;;
 		release)
 			_flocklimitctl_words -W "$(_flocklimitctl_tickets kept "${limiter[@]}")"

@@ -1,7 +1,15 @@
 # flocklimitctl(1) completion for fish.
 
+# --store and its URL, if the line has them.
+function __flocklimitctl_store
+    set -l words (commandline -opc)
+    set -l i (contains -i -- --store $words)
+    and printf '%s\n' $words[$i..(math $i + 1)]
+    string match -r -- '^--store=.*' $words
+end
+
 function __flocklimitctl_limiters
-    flocklimitctl list --raw 2>/dev/null | awk 'NR > 1 { print $1 }'
+    flocklimitctl list --raw (__flocklimitctl_store) 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
 # The words before the one that is completed: verb, and the arguments that are no options, in $args;
@@ -12,7 +20,7 @@ function __flocklimitctl_parse -S
     set -e words[1..2]
     set -l follows f/file=
     test "$verb" = log; and set follows f/follow file=
-    argparse -i h/help V/version json raw text idle repair n/lines= o/output= s/signal= t/timeout= \
+    argparse -i h/help V/version json raw text idle repair n/lines= o/output= s/signal= t/timeout= store= \
         $follows -- $words 2>/dev/null
     set args $argv
     set signal $_flag_signal
@@ -51,7 +59,8 @@ function __flocklimitctl_tickets
     set -l kind waiting
     test -n "$signal"; and set kind holding
     test $verb = release; and set kind kept
-    flocklimitctl show --raw $limiter 2>/dev/null | awk -v kind=$kind '
+    test $verb = break; and set kind holding
+    flocklimitctl show --raw (__flocklimitctl_store) $limiter 2>/dev/null | awk -v kind=$kind '
         NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
         $1 == "TICKET" || $2 == "TICKET" { column = $1 == "TICKET" ? 1 : 2; next }
         NF == 0 { on = 0 }
@@ -64,7 +73,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release log gantt stats check rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release break log gantt stats check rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __fish_use_subcommand -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __fish_use_subcommand -a show -d 'Who holds, who waits, and why'
@@ -80,6 +89,7 @@ complete -c flocklimitctl -n __fish_use_subcommand -a open -d 'Admit again'
 complete -c flocklimitctl -n __fish_use_subcommand -a wait -d 'Until everything that is there now is done'
 complete -c flocklimitctl -n __fish_use_subcommand -a cancel -d 'Take waiters out of the line, or signal a holder'
 complete -c flocklimitctl -n __fish_use_subcommand -a release -d 'End a permit of flocklimit --hold-for'
+complete -c flocklimitctl -n __fish_use_subcommand -a break -d 'Take a permit of a store away'
 complete -c flocklimitctl -n __fish_use_subcommand -a log -d 'What happened'
 complete -c flocklimitctl -n __fish_use_subcommand -a gantt -d 'What happened, as a picture'
 complete -c flocklimitctl -n __fish_use_subcommand -a stats -d 'Counters and histograms, as Prometheus reads them'
@@ -92,10 +102,11 @@ complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 1
 complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
 complete -c flocklimitctl -n '__flocklimitctl_verb ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
-complete -c flocklimitctl -n '__flocklimitctl_has cancel release' -k -a '(__flocklimitctl_tickets)'
+complete -c flocklimitctl -n '__flocklimitctl_has cancel release break' -k -a '(__flocklimitctl_tickets)'
 
 complete -c flocklimitctl -n "__flocklimitctl_verb $verbs; and not __flocklimitctl_verb log" -s f -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -l file -r -F -d 'The limiter kept in a file'
+complete -c flocklimitctl -l store -x -d 'A store that many machines reach'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version
 complete -c flocklimitctl -n '__flocklimitctl_verb list show log stats check' -l json -d 'For programs'

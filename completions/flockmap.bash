@@ -4,6 +4,10 @@
 _flockmap_limiters() {
 	local dir=${FLOCKLIMIT_DIR-} file
 
+	if [[ -n $store || -n ${FLOCKLIMIT_STORE-} ]]; then
+		flocklimitctl list ${store:+--store "$store"} 2>/dev/null | awk 'NR > 1 { print $1 }'
+		return
+	fi
 	if [[ -z $dir ]]; then
 		dir=$(find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
 		dir=${dir:-/tmp}/flocklimit-$EUID
@@ -46,6 +50,18 @@ _flockmap_value() {
 		;;
 	--ramp)
 		_flockmap_words -W 'off 1+1/30s'
+		;;
+	--ttl | --grace)
+		_flockmap_words -W '5s 10s 30s 60s 5m'
+		;;
+	--on-lost)
+		_flockmap_words -W 'kill warn'
+		;;
+	--reclaim)
+		_flockmap_words -W 'auto manual'
+		;;
+	--local)
+		_flockmap_words -W '1 2 4 8 16'
 		;;
 	--signal | -s)
 		_flockmap_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
@@ -106,12 +122,12 @@ _flockmap_command() {
 
 _flockmap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' last=''
-	local shorts_valued=adILNfnjwtETsk
+	local shorts_valued=adILNfnjwtETsk store='' piece=''
 
 	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --weight
 		--weight-from --timeout --max-queue --rate --stagger --ramp --ramp-idle
 		--conflict-exit-code --run-timeout --signal --kill-after --order --retries --joblog
-		--nested'
+		--nested --store --ttl --grace --on-lost --reclaim --local'
 	plain='--null --nonblock --tag --fail-fast --resume --resume-failed --dry-run --quiet
 		--help --version'
 	COMPREPLY=()
@@ -119,12 +135,18 @@ _flockmap() {
 	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [[ -n $wants ]]; then
-			# readline makes words of --name, = and value
+			# readline makes words of --name, = and value, and of the parts of a URL
 			if [[ $word != = ]]; then
+				[[ $wants != --store ]] || { store=$word piece=yes; }
 				wants=
 			fi
 			continue
 		fi
+		if [[ -n $piece && ($word == [:=@] || $store == *[:=@]) ]]; then
+			store+=$word
+			continue
+		fi
+		piece=
 		case $word in
 		--)
 			i=$((i + 1))
@@ -155,6 +177,9 @@ _flockmap() {
 		esac
 	done
 
+	if [[ -n $piece && ($cur == [:=@] || $store == *[:=@]) ]]; then
+		return
+	fi
 	if [[ -z $wants && $cur == = && $last == --fail-fast ]]; then
 		wants=--fail-fast=
 	fi

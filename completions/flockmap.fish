@@ -1,7 +1,20 @@
 # flockmap(1) completion for fish.
 
+# --store and its URL, if the line has them.
+function __flockmap_store
+    set -l words (commandline -opc)
+    set -l i (contains -i -- --store $words)
+    and printf '%s\n' $words[$i..(math $i + 1)]
+    string match -r -- '^--store=.*' $words
+end
+
 # The limiter directory, as the program finds it.
 function __flockmap_limiters
+    set -l store (__flockmap_store)
+    if test -n "$store$FLOCKLIMIT_STORE"
+        flocklimitctl list $store 2>/dev/null | awk 'NR > 1 { print $1 }'
+        return
+    end
     set -l dir $FLOCKLIMIT_DIR
     if test -z "$dir"
         set dir (find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
@@ -19,7 +32,7 @@ function __flockmap_rest
         n/limit= j= w/weight= weight-from= t/timeout= nonblock max-queue= rate= stagger= ramp= \
         ramp-idle= E/conflict-exit-code= T/run-timeout= s/signal= k/kill-after= order= tag \
         'fail-fast=?' retries= joblog= resume resume-failed nested= dry-run q/quiet h/help \
-        V/version -- $words 2>/dev/null
+        store= ttl= grace= on-lost= reclaim= local= V/version -- $words 2>/dev/null
     or return 1
     test -n "$argv"; or return 1
     string match -qr '^-' -- $argv[1]; and return 1
@@ -55,6 +68,12 @@ complete -c flockmap -n __flockmap_options -l rate -x -a 'off 1/s 10/s 60/m' -d 
 complete -c flockmap -n __flockmap_options -l stagger -x -a 'off 100ms 1s' -d 'At least so long between two starts'
 complete -c flockmap -n __flockmap_options -l ramp -x -a 'off 1+1/30s' -d 'Begin with few'
 complete -c flockmap -n __flockmap_options -l ramp-idle -x -d 'Anew after so long'
+complete -c flockmap -n __flockmap_options -l store -x -d 'A store that many machines reach'
+complete -c flockmap -n __flockmap_options -l ttl -x -a '5s 10s 30s 60s 5m' -d 'Dead after so much silence'
+complete -c flockmap -n __flockmap_options -l grace -x -a '5s 10s 30s 60s 5m' -d 'And its permit given on after so long'
+complete -c flockmap -n __flockmap_options -l on-lost -x -a 'kill warn' -d 'What to do to a command that lost its permit'
+complete -c flockmap -n __flockmap_options -l reclaim -x -a 'auto manual' -d 'Whether a dead one\'s permit is given on'
+complete -c flockmap -n __flockmap_options -l local -x -a '1 2 4 8 16' -d 'And at most so many units on this machine'
 complete -c flockmap -n __flockmap_options -s E -l conflict-exit-code -x -d 'Exit status when there was no permit'
 complete -c flockmap -n __flockmap_options -s T -l run-timeout -x -d 'End a command when it has run so long'
 complete -c flockmap -n __flockmap_options -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'With this signal'

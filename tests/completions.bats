@@ -15,6 +15,7 @@ bash_offers() {
 	bash --norc -c '
 		. "$1/flocklimit.bash"
 		. "$1/flocklimitctl.bash"
+		. "$1/flockmap.bash"
 		line=${2//=/ = } # as readline makes words of it
 		read -ra COMP_WORDS <<<"$line"
 		[[ $line != *" " ]] || COMP_WORDS+=("")
@@ -57,6 +58,7 @@ crowd() {
 	mkdir bin
 	ln -s "$FLOCKLIMIT" bin/flocklimit
 	ln -s "$CTL" bin/flocklimitctl
+	ln -s "${FLOCKLIMIT%limit}map" bin/flockmap
 	PATH=$T/bin:$PATH
 	hold a -N x -n 2
 	flocklimit -N x -n 2 --hold-for $$ >/dev/null
@@ -176,4 +178,77 @@ completes() {
 		! command -v zsh >/dev/null || zsh -n "$COMPLETIONS/_$file"
 		! command -v fish >/dev/null || fish --no-execute "$COMPLETIONS/$file.fish"
 	done
+}
+
+# a_store: a store of which the commands see this machine's limiters, but for those whose names
+# begin with an l.  What they were asked with is in $T/asked.
+a_store() {
+	mkdir libexec
+	export FLOCKLIMIT_LIBEXEC=$T/libexec
+	cat >libexec/store-etcd <<-'END'
+		#!/bin/bash
+		echo "$FLOCKLIMIT_STORE $*" >>"$T/asked"
+		unset FLOCKLIMIT_STORE
+		words=()
+		while [ $# -gt 0 ]; do
+			if [ "$1" = --store ]; then shift; else words+=("$1"); fi
+			shift
+		done
+		"${FLOCKLIMIT}ctl" "${words[@]}" | grep -v '^l'
+	END
+	chmod +x libexec/store-etcd
+}
+
+# of_a_store SHELL: the limiters and tickets that are offered are those of the store of the line, or
+# of the environment.
+of_a_store() {
+	local shell=$1 ticket url=etcd://db1:2379,db2:2379/team
+	crowd
+	a_store
+	tickets '.holders[]'
+	offers "$shell" "flocklimit --store $url -N " x
+	offers "$shell" "flockmap --store $url -N " x
+	offers "$shell" "flocklimitctl show --store $url " x
+	offers "$shell" "flocklimitctl break --store $url x " "${ticket[@]}"
+	grep -qxF " list --store $url" asked
+	[ "$(grep -vc -- "--store $url" asked)" = 0 ]
+	: >asked
+	export FLOCKLIMIT_STORE=etcd://runner:hunter2@db1/team
+	offers "$shell" 'flocklimit -N ' x
+	offers "$shell" 'flocklimitctl show ' x
+	# A password is nobody's argument.
+	[ "$(grep -vc "^$FLOCKLIMIT_STORE " asked)" = 0 ]
+	[ "$(cut -d' ' -f2- asked | grep -c hunter2)" = 0 ]
+	offers "$shell" 'flocklimit --on-lost=' kill warn
+	offers "$shell" 'flockmap --reclaim=m' manual
+}
+
+@test "bash, of a store" {
+	of_a_store bash
+}
+
+@test "zsh, of a store" {
+	need zsh
+	of_a_store zsh
+}
+
+@test "fish, of a store" {
+	need fish
+	of_a_store fish
+}
+
+@test "bash takes a URL for one word, of which readline makes many" {
+	"$FLOCKLIMIT" -N x true
+	mkdir bin
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	ln -s "$CTL" bin/flocklimitctl
+	PATH=$T/bin:$PATH
+	a_store
+	url=(etcd : //runner @ db1 : 2379,db2 : 2379/team?user = x)
+	[ "$(completes flocklimit --store "${url[@]}" -N '')" = x ]
+	[ "$(completes flocklimit --store = "${url[@]}" -N '')" = x ]
+	[ "$(completes flocklimit --store "${url[@]}" --nonb)" = --nonblock ]
+	[ "$(completes flocklimit --store "${url[@]:0:7}")" = "" ]
+	[ "$(completes flocklimit --store "${url[@]:0:2}")" = "" ]
+	[ "$(sort -u asked)" = " list --store etcd://runner@db1:2379,db2:2379/team?user=x" ]
 }

@@ -17,6 +17,32 @@ section() {
 	awk -v wanted="$1" '/^\.Sh / { on = (substr($0, 5) == wanted); next } on' "$2"
 }
 
+# a_store: a program for etcd:// that is none: it lets the commands of this machine do what the
+# example asks of a store, without the options that mean something only there.
+a_store() {
+	mkdir libexec
+	export FLOCKLIMIT_LIBEXEC=$T/libexec
+	cat >libexec/store-etcd <<-'END'
+		#!/bin/bash
+		unset FLOCKLIMIT_STORE
+		words=() program=$FLOCKLIMIT
+		while [ $# -gt 0 ]; do
+			case $1 in
+			--store | --ttl | --grace | --local) shift ;;
+			--store=* | --ttl=* | --grace=* | --local=*) ;;
+			--on-lost=kill | --on-lost=warn | --reclaim=auto | --reclaim=manual) ;;
+			*) words+=("$1") ;;
+			esac
+			shift
+		done
+		"${FLOCKLIMIT}ctl" --help | grep -qE "^  ([a-z, ]*, )?${words[0]}[, ]" && program=${FLOCKLIMIT}ctl
+		echo "store ${words[*]}" >>"$T/stored"
+		exec "$program" "${words[@]}"
+	END
+	chmod +x libexec/store-etcd
+	: >stored
+}
+
 # literals DIR: the literal blocks of standard input, as they are read, one file each.
 literals() {
 	awk -v dir="$1" '

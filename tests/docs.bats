@@ -62,8 +62,8 @@ help_shorts() {
 
 @test "the pages refer to each other" {
 	local from to
-	for from in flocklimit.1 flocklimitctl.1 flockmap.1 libflocklimit.3 flocklimit.7; do
-		for to in "flocklimit 1" "flocklimitctl 1" "flockmap 1" "libflocklimit 3" "flocklimit 7"; do
+	for from in flocklimit.1 flocklimitctl.1 flockmap.1 libflocklimit.3 flocklimit.7 flocklimit-store.7; do
+		for to in "flocklimit 1" "flocklimitctl 1" "flockmap 1" "libflocklimit 3" "flocklimit 7" "flocklimit-store 7"; do
 			[ "$from" = "${to/ /.}" ] || section "SEE ALSO" "$TOP/man/$from" | grep -qE "^\.Xr $to( ,)?$"
 		done
 	done
@@ -91,7 +91,7 @@ help_shorts() {
 }
 
 @test "flocklimit(1) has every variable that the command is given, and no other" {
-	"$FLOCKLIMIT" -N x env | sed -n 's/^\(FLOCKLIMIT_[A-Z]*\)=.*/\1/p' | grep -v _DIR |
+	env -u FLOCKLIMIT_LIBEXEC "$FLOCKLIMIT" -N x env | sed -n 's/^\(FLOCKLIMIT_[A-Z]*\)=.*/\1/p' | grep -v _DIR |
 		sort >given
 	section ENVIRONMENT "$TOP/man/flocklimit.1" | sed -n '/^These are set/,$p' |
 		sed -n 's/^\.It Ev //p' | sort >page
@@ -101,10 +101,11 @@ help_shorts() {
 @test "the examples of flocklimit(1) run as they stand" {
 	mkdir bin work examples
 	ln -s "$FLOCKLIMIT" bin/flocklimit
-	for program in optipng cc make backup train report reindex scanimage curl; do
+	for program in optipng cc make backup train report reindex scanimage curl simulate; do
 		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
 		chmod +x "bin/$program"
 	done
+	a_store
 	touch work/a.png "work/b c.png"
 	section EXAMPLES "$TOP/man/flocklimit.1" | literals examples
 	cd work
@@ -116,6 +117,7 @@ help_shorts() {
 		case $(cat "$example") in
 		*optipng*) sort "$T/log" | diff - <(printf 'optipng %s\n' a.png 'b c.png') ;;
 		*scanner*) [ "$(stat -c %a scanner.limiter)" = 660 ] ;;
+		*--store*) [ "$(cat "$T/stored")" = "store -N licence -n 8 -w 2 simulate" ] ;;
 		esac
 	done
 	[ "${example##*/}" -ge 10 ]

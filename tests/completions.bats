@@ -244,7 +244,7 @@ of_a_store() {
 	ln -s "$CTL" bin/flocklimitctl
 	PATH=$T/bin:$PATH
 	a_store
-	url=(etcd : //runner @ db1 : 2379,db2 : 2379/team?user = x)
+	read -ra url <<<'etcd : //runner @ db1 : 2379,db2 : 2379/team?user = x'
 	[ "$(completes flocklimit --store "${url[@]}" -N '')" = x ]
 	[ "$(completes flocklimit --store = "${url[@]}" -N '')" = x ]
 	[ "$(completes flocklimit --store "${url[@]}" --nonb)" = --nonblock ]

@@ -19,10 +19,13 @@
 void
 queue_open(struct queue *q)
 {
+	static int opened;
+	char name[32];
 	int fd;
 
 	memset(q, 0, sizeof(*q));
-	world_path(q->file, "marks");
+	snprintf(name, sizeof(name), "marks.%d", opened++);
+	world_path(q->file, name);
 	fd = open(q->file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd == -1 || ftruncate(fd, (off_t)sizeof(*q->m)) == -1)
 		die("%s: %s", q->file, strerror(errno));
@@ -89,25 +92,39 @@ queue_join(struct queue *q, int n, bool in_order)
 
 	for (i = 0; i < n; i++) {
 		start(q, false);
-		if (in_order)
+		if (q->stands != NULL)
+			q->stands(q);
+		else if (in_order)
 			parked_wait(q->pid[first + i], q->limiter->label);
 	}
-	for (i = 0; i < n && !in_order; i++)
+	for (i = 0; i < n && !in_order && q->stands == NULL; i++)
 		parked_wait(q->pid[first + i], q->limiter->label);
 }
 
-/*
- * This process sleeps meanwhile: the last command wakes it.  The others are reaped afterwards.
- */
+void
+queue_release(struct queue *q)
+{
+	q->m->release = 1;
+	syscall(SYS_futex, &q->m->release, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* This process sleeps meanwhile: the last of these commands wakes it. */
+void
+queue_await(struct queue *q, uint32_t ended)
+{
+	q->m->all = ended;
+	await(q, &q->m->done, ended);
+}
+
+/* All are reaped afterwards. */
 void
 queue_drain(struct queue *q)
 {
 	int i;
 
 	q->m->all = (uint32_t)q->count;
-	q->m->release = 1;
-	syscall(SYS_futex, &q->m->release, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
-	await(q, &q->m->done, (uint32_t)q->count);
+	queue_release(q);
+	queue_await(q, (uint32_t)q->count);
 	for (i = 0; i < q->count; i++)
 		command_finish(q->pid[i], q->limiter->label);
 }

@@ -1,0 +1,185 @@
+/*
+ * store.c - measures limiters that are kept in a store, and peers, side by side.
+ *
+ *	store FLOCKLIMIT LIBEXEC DIRECTORY-OF-NOOP-AND-MARK SOURCE TOOLS [SECTION...]
+ *
+ * BENCH_QUICK=1 in the environment: fewer runs.
+ */
+#include "store.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "report.h"
+
+#define DELAY_MS 40
+
+static struct etcd etcd;
+static struct server redis;
+static struct stage one_node = { .title = "one node", .etcd = &etcd };
+
+static void
+alone(const struct bench *b)
+{
+	store_alone(b, &one_node);
+}
+
+static void
+handover(const struct bench *b)
+{
+	store_handover(b, &one_node);
+}
+
+static void
+crowd(const struct bench *b)
+{
+	store_crowd(b, &one_node);
+}
+
+static void
+crash(const struct bench *b)
+{
+	store_crash(b, &one_node);
+}
+
+static void
+start(const struct bench *b)
+{
+	store_start(b, &one_node);
+}
+
+/* Far away: half of it on the way there, half on the way back. */
+static void
+far(const struct bench *b)
+{
+	struct stage s = { .title = "one node, 40 ms away", .etcd = &etcd };
+	struct server to_etcd, to_redis = { 0, 0 };
+
+	proxy_start(&to_etcd, b->tools, etcd.node[0].port, DELAY_MS / 2);
+	if (to_etcd.pid == 0)
+		return;
+	if (redis.pid != 0)
+		proxy_start(&to_redis, b->tools, redis.port, DELAY_MS / 2);
+	snprintf(s.endpoints, sizeof(s.endpoints), "127.0.0.1:%d", to_etcd.port);
+	s.redis = to_redis.port;
+	store_alone(b, &s);
+	store_handover(b, &s);
+	server_stop(&to_etcd);
+	server_stop(&to_redis);
+}
+
+static void
+three(const struct bench *b)
+{
+	struct stage s = { .title = "three nodes" };
+	struct etcd cluster;
+
+	etcd_start(&cluster, NODES);
+	s.etcd = &cluster;
+	memcpy(s.endpoints, cluster.endpoints, sizeof(s.endpoints));
+	store_alone(b, &s);
+	store_handover(b, &s);
+	etcd_stop(&cluster);
+}
+
+static const struct section {
+	const char *name;
+	void (*measure)(const struct bench *b);
+} sections[] = {
+	{ "start", start }, { "alone", alone }, { "handover", handover }, { "crowd", crowd },
+	{ "crash", crash }, { "far", far },     { "three", three },
+};
+
+#define SECTIONS (sizeof(sections) / sizeof(sections[0]))
+#define WORDS    6 /* before the sections */
+
+static bool
+is_wanted(const struct section *s, char **names)
+{
+	int i;
+
+	for (i = 0; names[i] != NULL; i++)
+		if (strcmp(names[i], s->name) == 0)
+			return true;
+	return i == 0;
+}
+
+static bool
+are_known(char **names)
+{
+	char *one[2] = { NULL, NULL };
+	size_t s;
+
+	for (; *names != NULL; names++) {
+		one[0] = *names;
+		for (s = 0; s < SECTIONS && !is_wanted(&sections[s], one); s++)
+			;
+		if (s == SECTIONS)
+			return false;
+	}
+	return true;
+}
+
+/* A server has a descriptor or three for each who waits. */
+static void
+allow_many_files(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void
+settle(struct bench *b, char **argv)
+{
+	const char *quick = getenv("BENCH_QUICK");
+
+	b->quick = quick != NULL && *quick != '\0' && *quick != '0';
+	snprintf(b->program, sizeof(b->program), "%s", argv[1]);
+	snprintf(b->libexec, sizeof(b->libexec), "%s", argv[2]);
+	snprintf(b->dir, sizeof(b->dir), "%s", argv[3]);
+	snprintf(b->source, sizeof(b->source), "%s", argv[4]);
+	snprintf(b->tools, sizeof(b->tools), "%s", argv[5]);
+	setenv("FLOCKLIMIT_LIBEXEC", b->libexec, 1);
+	setenv("ETCDCTL_API", "3", 1);
+	unsetenv("FLOCKLIMIT_STORE");
+	allow_many_files();
+}
+
+int
+main(int argc, char **argv)
+{
+	uint64_t begun = now_ns();
+	struct bench b = { 0 };
+	size_t s;
+
+	if (argc < WORDS || !are_known(argv + WORDS)) {
+		fprintf(stderr,
+			"usage: store FLOCKLIMIT LIBEXEC COMMANDS SOURCE TOOLS [SECTION...]\n"
+			"sections:");
+		for (s = 0; s < SECTIONS; s++)
+			fprintf(stderr, " %s", sections[s].name);
+		fprintf(stderr, "\n");
+		return 2;
+	}
+	settle(&b, argv);
+	world_begin();
+	report_machine();
+	etcd_start(&etcd, 1);
+	redis_start(&redis);
+	memcpy(one_node.endpoints, etcd.endpoints, sizeof(one_node.endpoints));
+	one_node.redis = redis.pid != 0 ? redis.port : 0;
+	for (s = 0; s < SECTIONS; s++)
+		if (is_wanted(&sections[s], argv + WORDS))
+			sections[s].measure(&b);
+	server_stop(&redis);
+	etcd_stop(&etcd);
+	report_end(begun);
+	if (world_complaints(report) != 0)
+		die("somebody complained: see above");
+	return 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * store.h - what is measured of limiters that are kept in a store; see README.md.
+ */
+#ifndef BENCH_STORE_H
+#define BENCH_STORE_H
+
+#include <stdbool.h>
+
+#include "process.h"
+#include "queue.h"
+#include "store_servers.h"
+#include "world.h"
+
+struct bench {
+	char program[PATH_SIZE]; /* flocklimit */
+	char dir[PATH_SIZE];     /* where noop and mark are */
+	char source[PATH_SIZE];  /* where redis-lock is */
+	char libexec[PATH_SIZE]; /* where store-etcd is */
+	char tools[PATH_SIZE];   /* where drive and proxy are */
+	bool quick;
+};
+
+/* Where it is measured: the servers, and how clients reach them. */
+struct stage {
+	const char *title;
+	const struct etcd *etcd;
+	char endpoints[ENDPOINTS_SIZE]; /* HOST:PORT,... */
+	int redis;                      /* a port; 0: there is none */
+};
+
+enum peer { OURS, ETCDCTL, REDIS, PEERS };
+
+extern const char *const peer_label[PEERS];
+
+/* One permit of limiter NAME; ttl: in seconds, or NULL.  Not there: word[0] is NULL. */
+void peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
+		  const char *name, const char *ttl);
+
+/*
+ * For struct queue: the server knows of the last one started.  Say in `of' which peer and limiter
+ * it is.
+ */
+struct line {
+	const struct stage *stage;
+	enum peer peer;
+	const char *name;
+};
+void peer_stands(const struct queue *q);
+
+/* The path of a command, for instance "mark". */
+char *bench_command(const struct bench *b, const char *name, char path[PATH_SIZE]);
+
+/* All processes that were started with $NAME=VALUE in their environment; returns how many. */
+int marked(const char *name, const char *value, pid_t *pid, int room);
+
+void store_start(const struct bench *b, const struct stage *s);
+void store_alone(const struct bench *b, const struct stage *s);
+void store_handover(const struct bench *b, const struct stage *s);
+void store_crowd(const struct bench *b, const struct stage *s);
+void store_crash(const struct bench *b, const struct stage *s);
+
+#endif

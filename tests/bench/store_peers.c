@@ -1,0 +1,109 @@
+/*
+ * store_peers.c - who holds a permit for a command, and how one sees that somebody waits for it.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store.h"
+#include "store_http.h"
+
+#define PATIENCE_NS UINT64_C(60000000000)
+
+const char *const peer_label[PEERS] = { "flocklimit --store", "etcdctl lock", "redis-cli" };
+
+char *
+bench_command(const struct bench *b, const char *name, char path[PATH_SIZE])
+{
+	if (snprintf(path, PATH_SIZE, "%s/%s", b->dir, name) >= PATH_SIZE)
+		die("%s: path too long", b->dir);
+	return path;
+}
+
+void
+peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
+	     const char *name, const char *ttl)
+{
+	char url[ENDPOINTS_SIZE + 32], port[16], path[2 * PATH_SIZE];
+
+	memset(c, 0, sizeof(*c));
+	switch (p) {
+	case OURS:
+		snprintf(url, sizeof(url), "etcd://%s/bench", s->endpoints);
+		snprintf(path, sizeof(path), "%s/store-etcd", b->libexec);
+		if (access(path, X_OK) == 0)
+			command_make(c, peer_label[p], b->program, "--store", url, "-N", name, "-n",
+				     "1", ttl != NULL ? "--ttl" : NULL, ttl, NULL);
+		break;
+	case ETCDCTL:
+		command_make(c, peer_label[p], "etcdctl", "--endpoints", s->endpoints, "lock", name,
+			     ttl != NULL ? "--ttl" : NULL, ttl, NULL);
+		break;
+	default:
+		snprintf(path, sizeof(path), "%s/redis-lock", b->source);
+		snprintf(port, sizeof(port), "%d", s->redis);
+		if (s->redis != 0)
+			command_make(c, peer_label[p], path, port, name, NULL);
+		break;
+	}
+}
+
+/* The keys of those in line; for etcdctl also that of the holder. */
+void
+peer_stands(const struct queue *q)
+{
+	const struct line *l = q->of;
+	uint64_t start = now_ns();
+	char prefix[PATH_SIZE];
+	long wanted = l->peer == OURS ? q->count - 1 : q->count;
+
+	snprintf(prefix, sizeof(prefix), l->peer == OURS ? "/bench/%s/w/" : "%s/", l->name);
+	while (etcd_keys(l->stage->etcd, prefix) < wanted) {
+		if (now_ns() - start > PATIENCE_NS)
+			die("%s: waiter %d is not in the line", peer_label[l->peer], q->count - 1);
+		usleep(500);
+	}
+}
+
+static bool
+has_setting(pid_t pid, const char *setting)
+{
+	static char text[1 << 17];
+	size_t n = strlen(setting), at;
+	char path[64];
+	ssize_t got, all = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return false;
+	while ((got = read(fd, text + all, sizeof(text) - 1 - (size_t)all)) > 0)
+		all += got;
+	close(fd);
+	text[all] = '\0';
+	for (at = 0; at < (size_t)all; at += strlen(text + at) + 1)
+		if (strncmp(text + at, setting, n) == 0 && text[at + n] == '\0')
+			return true;
+	return false;
+}
+
+int
+marked(const char *name, const char *value, pid_t *pid, int room)
+{
+	const struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	char setting[128];
+	int n = 0;
+	pid_t p;
+
+	snprintf(setting, sizeof(setting), "%s=%s", name, value);
+	while (proc != NULL && n < room && (entry = readdir(proc)) != NULL)
+		if ((p = atoi(entry->d_name)) > 1 && has_setting(p, setting))
+			pid[n++] = p;
+	if (proc != NULL)
+		closedir(proc);
+	return n;
+}

@@ -1,0 +1,38 @@
+/*
+ * store_servers.h - the servers that are measured: on free ports of 127.0.0.1, their data in the
+ * world's directory.
+ */
+#ifndef BENCH_STORE_SERVERS_H
+#define BENCH_STORE_SERVERS_H
+
+#include <sys/types.h>
+
+#define NODES          3
+#define ENDPOINTS_SIZE 128
+
+struct server {
+	pid_t pid;
+	int port;
+};
+
+struct etcd {
+	int nodes;
+	struct server node[NODES];
+	char endpoints[ENDPOINTS_SIZE]; /* HOST:PORT,... */
+};
+
+/* Return when they serve. */
+void etcd_start(struct etcd *e, int nodes);
+void redis_start(struct server *s); /* pid 0: not installed */
+
+/* What is between the clients and the server with that port, and delays each way by ms. */
+void proxy_start(struct server *s, const char *program, int to, int ms);
+
+void server_stop(struct server *s);
+void etcd_stop(struct etcd *e);
+
+/* In seconds, of all its nodes, since they were started. */
+double etcd_cpu(const struct etcd *e);
+double etcd_rss_mb(const struct etcd *e); /* of the largest node */
+
+#endif

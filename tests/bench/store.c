@@ -53,7 +53,7 @@ start(const struct bench *b)
 static void
 far(const struct bench *b)
 {
-	struct stage s = { .title = "one node, 40 ms away", .etcd = &etcd };
+	struct stage s = { .title = "one node, 40 ms away", .etcd = &etcd, .slow = 5 };
 	struct server to_etcd, to_redis = { 0, 0 };
 
 	proxy_start(&to_etcd, b->tools, etcd.node[0].port, DELAY_MS / 2);
@@ -72,7 +72,7 @@ far(const struct bench *b)
 static void
 three(const struct bench *b)
 {
-	struct stage s = { .title = "three nodes" };
+	struct stage s = { .title = "three nodes", .slow = 2 };
 	struct etcd cluster;
 
 	etcd_start(&cluster, NODES);

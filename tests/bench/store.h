@@ -26,11 +26,15 @@ struct stage {
 	const struct etcd *etcd;
 	char endpoints[ENDPOINTS_SIZE]; /* HOST:PORT,... */
 	int redis;                      /* a port; 0: there is none */
+	int slow;                       /* as many times fewer runs; 0: as many as anywhere */
 };
 
 enum peer { OURS, ETCDCTL, REDIS, PEERS };
 
 extern const char *const peer_label[PEERS];
+
+/* So many, or fewer where it is slow or wanted quick. */
+int runs(const struct bench *b, const struct stage *s, int many);
 
 /* One permit of limiter NAME; ttl: in seconds, or NULL.  Not there: word[0] is NULL. */
 void peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,

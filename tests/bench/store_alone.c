@@ -37,19 +37,19 @@ make_rows(const struct bench *b, const struct stage *s, struct row row[ROWS])
 
 /* What a run asks of the server, also what it leaves to be done after it has ended. */
 static void
-count_traffic(const struct stage *s, struct row *r, int runs)
+count_traffic(const struct stage *s, struct row *r, int times)
 {
 	struct traffic before, after;
 	int i;
 
 	etcd_traffic(s->etcd, &before);
-	for (i = 0; i < runs; i++)
+	for (i = 0; i < times; i++)
 		command_time(&r->command);
 	usleep(300000);
 	etcd_traffic(s->etcd, &after);
-	r->each.calls = (after.calls - before.calls) / runs;
-	r->each.events = (after.events - before.events) / runs;
-	r->each.commits = (after.commits - before.commits) / runs;
+	r->each.calls = (after.calls - before.calls) / times;
+	r->each.events = (after.events - before.events) / times;
+	r->each.commits = (after.commits - before.commits) / times;
 }
 
 static void
@@ -76,7 +76,7 @@ print(const struct stage *s, struct row row[ROWS])
 void
 store_alone(const struct bench *b, const struct stage *s)
 {
-	int rounds = b->quick ? 20 : 200, round, i;
+	int rounds = runs(b, s, 200), round, i;
 	struct row row[ROWS] = { 0 };
 	uint64_t ns;
 

@@ -23,6 +23,14 @@ bench_command(const struct bench *b, const char *name, char path[PATH_SIZE])
 	return path;
 }
 
+int
+runs(const struct bench *b, const struct stage *s, int many)
+{
+	int n = many / (s->slow > 0 ? s->slow : 1) / (b->quick ? 10 : 1);
+
+	return n > 0 ? n : 1;
+}
+
 void
 peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
 	     const char *name, const char *ttl)

@@ -18,11 +18,10 @@ store_start(const struct bench *b, const struct stage *s)
 {
 	struct samples time[ROWS] = { { 0 } };
 	char noop[PATH_SIZE], file[2 * PATH_SIZE], link[PATH_SIZE];
-	int rounds = b->quick ? 50 : 500, round, i;
+	int rounds = runs(b, s, 500), round, i;
 	struct command row[ROWS];
 	double median;
 
-	(void)s;
 	snprintf(file, sizeof(file), "%s/store-etcd", b->libexec);
 	world_path(link, "flocklimit");
 	if (symlink(file, link) == -1)

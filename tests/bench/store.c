@@ -12,6 +12,8 @@
 #include <sys/resource.h>
 
 #include "report.h"
+#include "samples.h"
+#include "store_http.h"
 
 #define DELAY_MS 40
 
@@ -49,20 +51,44 @@ start(const struct bench *b)
 	store_start(b, &one_node);
 }
 
+/* How long a request and its answer take. */
+static double
+round_trip_ms(int port)
+{
+	struct samples s = { 0 };
+	double median;
+	uint64_t start;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		start = now_ns();
+		if (!etcd_is_well(port))
+			die("the proxy has no etcd behind it");
+		samples_add(&s, (double)(now_ns() - start) / 1e6);
+	}
+	median = samples_median(&s);
+	samples_free(&s);
+	return median;
+}
+
 /* Far away: half of it on the way there, half on the way back. */
 static void
 far(const struct bench *b)
 {
-	struct stage s = { .title = "one node, 40 ms away", .etcd = &etcd, .slow = 5 };
+	char proxy[PATH_SIZE + 8], title[64];
+	struct stage s = { .title = title, .etcd = &etcd, .slow = 5 };
 	struct server to_etcd, to_redis = { 0, 0 };
 
-	proxy_start(&to_etcd, b->tools, etcd.node[0].port, DELAY_MS / 2);
+	snprintf(proxy, sizeof(proxy), "%s/proxy", b->tools);
+	proxy_start(&to_etcd, proxy, etcd.node[0].port, DELAY_MS / 2);
 	if (to_etcd.pid == 0)
 		return;
 	if (redis.pid != 0)
-		proxy_start(&to_redis, b->tools, redis.port, DELAY_MS / 2);
+		proxy_start(&to_redis, proxy, redis.port, DELAY_MS / 2);
 	snprintf(s.endpoints, sizeof(s.endpoints), "127.0.0.1:%d", to_etcd.port);
 	s.redis = to_redis.port;
+	snprintf(title, sizeof(title), "one node, a round trip of %.0f ms",
+		 round_trip_ms(to_etcd.port));
 	store_alone(b, &s);
 	store_handover(b, &s);
 	server_stop(&to_etcd);

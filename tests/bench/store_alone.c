@@ -47,7 +47,7 @@ count_traffic(const struct stage *s, struct row *r, int times)
 		command_time(&r->command);
 	usleep(300000);
 	etcd_traffic(s->etcd, &after);
-	r->each.calls = (after.calls - before.calls) / times;
+	r->each.messages = (after.messages - before.messages) / times;
 	r->each.events = (after.events - before.events) / times;
 	r->each.commits = (after.commits - before.commits) / times;
 }
@@ -58,7 +58,7 @@ print(const struct stage *s, struct row row[ROWS])
 	int i;
 
 	fprintf(report, "\n### Uncontended, whole process: %s\n", s->title);
-	report_head("run|median, ms|p99|runs|calls of etcd|commits");
+	report_head("run|median, ms|p99|runs|messages to etcd|commits");
 	for (i = 0; i < ROWS; i++) {
 		struct row *r = &row[i];
 
@@ -66,8 +66,8 @@ print(const struct stage *s, struct row row[ROWS])
 			continue;
 		fprintf(report, "| %s | %.2f | %.2f | %zu | ", r->command.label,
 			samples_median(&r->time), samples_quantile(&r->time, 0.99), r->time.count);
-		if (r->each.calls > 0)
-			fprintf(report, "%.1f | %.1f |\n", r->each.calls, r->each.commits);
+		if (r->each.messages > 0)
+			fprintf(report, "%.1f | %.1f |\n", r->each.messages, r->each.commits);
 		else
 			fprintf(report, "- | - |\n");
 	}

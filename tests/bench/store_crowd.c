@@ -51,7 +51,7 @@ watch_them_wait(const struct stage *s, struct crowd *c, int seconds)
 	sleep((unsigned)seconds);
 	c->cpu = (etcd_cpu(s->etcd) - cpu) / seconds;
 	etcd_traffic(s->etcd, &after);
-	c->calls_s = (after.calls - before.calls) / seconds;
+	c->calls_s = (after.messages - before.messages) / seconds;
 	c->rss_mb = etcd_rss_mb(s->etcd);
 	c->waiter_pss_mb = memory_of_waiters(q.count);
 }
@@ -99,7 +99,7 @@ measure(const struct bench *b, const struct stage *s, struct crowd *c)
 	queue_drain(&q);
 	c->drain_ms = (double)(now_ns() - start) / 1e6 / c->waiters;
 	etcd_traffic(s->etcd, &after);
-	c->each.calls = (after.calls - before.calls) / c->waiters;
+	c->each.messages = (after.messages - before.messages) / c->waiters;
 	c->each.events = (after.events - before.events) / c->waiters;
 	c->each.commits = (after.commits - before.commits) / c->waiters;
 	read_marks(c);
@@ -112,7 +112,7 @@ print_drain(struct crowd *c)
 {
 	fprintf(report, "| %d | %s | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %ld | %ld |\n",
 		c->waiters, peer_label[c->peer], c->drain_ms, samples_median(&c->gap),
-		samples_quantile(&c->gap, 0.99), c->each.calls, c->each.events, c->each.commits,
+		samples_quantile(&c->gap, 0.99), c->each.messages, c->each.events, c->each.commits,
 		c->disordered, c->overlapped);
 }
 
@@ -142,13 +142,14 @@ store_crowd(const struct bench *b, const struct stage *s)
 	}
 	queue_close(&q);
 	fprintf(report, "\n### Many waiters, a process each: they run, one after the other\n");
-	report_head("waiters|through|ms for each|hand-over: median, ms|p99|calls each|events each|"
-		    "commits each|out of order|overlapped");
+	report_head(
+	    "waiters|through|ms for each|hand-over: median, ms|p99|messages each|events each|"
+	    "commits each|out of order|overlapped");
 	for (i = 0; i < n; i++)
 		if (done[i])
 			print_drain(&all[i]);
 	fprintf(report, "\n### Many waiters, a process each: they come, and wait\n");
-	report_head("waiters|through|ms to come, each|server: % of a core|calls/s|RSS, MB|"
+	report_head("waiters|through|ms to come, each|server: % of a core|messages/s|RSS, MB|"
 		    "a waiter: PSS, MB");
 	for (i = 0; i < n; i++)
 		if (done[i])

@@ -58,7 +58,7 @@ once(const struct bench *b, const struct stage *s, enum peer p, int depth, struc
 	etcd_traffic(s->etcd, &before);
 	queue_drain(&q);
 	etcd_traffic(s->etcd, &after);
-	c->all.calls += after.calls - before.calls;
+	c->all.messages += after.messages - before.messages;
 	c->all.events += after.events - before.events;
 	read_marks(c);
 	command_free(&limiter);
@@ -71,7 +71,7 @@ print(int depth, enum peer p, struct cell *c)
 
 	fprintf(report, "| %d | %s | %.2f | %.2f | %.0f | %.1f | %.1f | %ld | %ld |\n", depth,
 		peer_label[p], samples_median(&c->gap), samples_quantile(&c->gap, 0.99), n,
-		c->all.calls / n, c->all.events / n, c->overtaken, c->overlapped);
+		c->all.messages / n, c->all.events / n, c->overtaken, c->overlapped);
 }
 
 void
@@ -89,7 +89,7 @@ store_handover(const struct bench *b, const struct stage *s)
 				once(b, s, p, depths[d], &cell[d][p]);
 	queue_close(&q);
 	fprintf(report, "\n### Hand-over at limit 1: %s\n", s->title);
-	report_head("waiters|through|median, ms|p99|hand-overs|calls each|events each|overtaken|"
+	report_head("waiters|through|median, ms|p99|hand-overs|messages each|events each|overtaken|"
 		    "overlapped");
 	for (d = 0; d < DEPTHS; d++)
 		for (p = 0; p < REDIS; p++)

@@ -7,25 +7,28 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "world.h"
 
 #define MESSAGE 1024
 
-/* Sends a request and returns all that comes until the server closes, to be freed; NULL: nothing. */
-static char *
-converse(int port, const char *request)
+static bool
+tell(int fd, const char *request)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
-	size_t size = strlen(request), room = 1 << 16, n = 0;
+	size_t size = strlen(request);
+
+	return send(fd, request, size, MSG_NOSIGNAL) == (ssize_t)size;
+}
+
+/* All that comes until the other side closes, to be freed. */
+static char *
+hear(int fd)
+{
+	size_t room = 1 << 16, n = 0;
 	char *text = NULL, *more;
 	ssize_t got;
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-	if (fd == -1 || connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 ||
-	    send(fd, request, size, MSG_NOSIGNAL) != (ssize_t)size)
-		goto out;
 	do {
 		if ((more = realloc(text, room)) == NULL)
 			die("no memory");
@@ -36,10 +39,44 @@ converse(int port, const char *request)
 			room *= 2;
 		text[n] = '\0';
 	} while (got > 0);
-out:
+	return text;
+}
+
+static char *
+ask_port(int port, const char *request)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char *text = NULL;
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && tell(fd, request))
+		text = hear(fd);
 	if (fd != -1)
 		close(fd);
 	return text;
+}
+
+bool
+order(const char *path, const char *line)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char request[MESSAGE], *text = NULL;
+	bool obeyed;
+
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s", path);
+	snprintf(request, sizeof(request),
+		 "POST / HTTP/1.1\r\nHost: proxy\r\nContent-Length: %zu\r\n\r\n%s", strlen(line),
+		 line);
+	if (fd != -1 && connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 && tell(fd, request) &&
+	    shutdown(fd, SHUT_WR) == 0)
+		text = hear(fd);
+	if (fd != -1)
+		close(fd);
+	obeyed = text != NULL && strstr(text, " 200 ") != NULL;
+	free(text);
+	return obeyed;
 }
 
 static char *
@@ -49,7 +86,7 @@ get(int port, const char *path)
 
 	snprintf(request, sizeof(request),
 		 "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n", path);
-	return converse(port, request);
+	return ask_port(port, request);
 }
 
 bool
@@ -106,7 +143,7 @@ etcd_keys(const struct etcd *e, const char *prefix)
 		 "POST /v3/kv/range HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
 		 "Content-Length: %zu\r\n\r\n%s",
 		 strlen(body), body);
-	text = converse(e->node[0].port, request);
+	text = ask_port(e->node[0].port, request);
 	if (text == NULL || strstr(text, " 200 ") == NULL)
 		die("etcd does not answer: %s", text != NULL ? text : "nothing came");
 	count = strstr(text, "\"count\":\"");
@@ -147,7 +184,7 @@ etcd_traffic(const struct etcd *e, struct traffic *t)
 	for (i = 0; i < e->nodes; i++) {
 		if ((text = get(e->node[i].port, "/metrics")) == NULL)
 			die("etcd tells no figures");
-		t->calls += sum(text, "grpc_server_msg_received_total");
+		t->messages += sum(text, "grpc_server_msg_received_total");
 		t->events += sum(text, "etcd_debugging_mvcc_events_total");
 		commits = sum(text, "etcd_server_proposals_applied_total");
 		t->commits = commits > t->commits ? commits : t->commits;

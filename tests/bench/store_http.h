@@ -1,5 +1,5 @@
 /*
- * store_http.h - asks an etcd for its figures.
+ * store_http.h - asks an etcd for its figures, and tells a proxy what to do.
  */
 #ifndef BENCH_STORE_HTTP_H
 #define BENCH_STORE_HTTP_H
@@ -10,13 +10,16 @@
 
 bool etcd_is_well(int port);
 
+/* A line for the proxy that has its control socket at `path'. */
+bool order(const char *path, const char *line);
+
 /* How many keys begin so. */
 long etcd_keys(const struct etcd *e, const char *prefix);
 
 struct traffic {
-	double calls;   /* messages that its nodes got: calls, and what comes on open streams */
-	double events;  /* that its nodes sent to watchers */
-	double commits; /* proposals that were applied, of one node */
+	double messages; /* messages that its nodes got: calls, and what comes on open streams */
+	double events;   /* that its nodes sent to watchers */
+	double commits;  /* proposals that were applied, of one node */
 };
 
 void etcd_traffic(const struct etcd *e, struct traffic *t);

@@ -172,10 +172,38 @@ redis_start(struct server *s)
 void
 proxy_start(struct server *s, const char *program, int to, int ms)
 {
-	(void)program;
-	(void)to;
-	(void)ms;
+	static int started;
+	char file[32], control[PATH_SIZE], said[PATH_SIZE], port[16], line[32];
+	uint64_t start = now_ns();
+	struct command c;
+	FILE *f;
+
 	s->pid = 0;
+	s->port = 0;
+	snprintf(file, sizeof(file), "proxy.%d", started);
+	world_path(control, file);
+	snprintf(file, sizeof(file), "proxy.%d.log", started++);
+	world_path(said, file);
+	snprintf(port, sizeof(port), "%d", to);
+	command_make(&c, "proxy", program, "-c", control, port, NULL);
+	if (!command_is_there(&c))
+		return;
+	s->pid = serve(&c, said);
+	while (s->port == 0) {
+		must_live(s, "the proxy", said);
+		if (now_ns() - start > PATIENCE_NS)
+			die("the proxy does not tell its port");
+		usleep(1000);
+		if ((f = fopen(said, "re")) == NULL)
+			continue;
+		if (fscanf(f, "%d\n", &s->port) != 1)
+			s->port = 0;
+		fclose(f);
+	}
+	snprintf(line, sizeof(line), "delay %d\n", ms);
+	if (!order(control, line))
+		die("the proxy does not obey");
+	command_free(&c);
 }
 
 void

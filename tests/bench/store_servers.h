@@ -25,7 +25,10 @@ struct etcd {
 void etcd_start(struct etcd *e, int nodes);
 void redis_start(struct server *s); /* pid 0: not installed */
 
-/* What is between the clients and the server with that port, and delays each way by ms. */
+/*
+ * What is between the clients and the server with that port, and delays each way by ms; pid 0:
+ * there is no such program.
+ */
 void proxy_start(struct server *s, const char *program, int to, int ms);
 
 void server_stop(struct server *s);

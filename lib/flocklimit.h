@@ -277,6 +277,8 @@ struct flk_entry {
 	double since_s;    /* how long it has held or waited */
 	uint64_t since_ns; /* since when: CLOCK_MONOTONIC */
 	bool holds, orphan;
+	bool silent;      /* it holds in a store, and nothing tells any more that it is alive */
+	const char *host; /* NULL: this machine */
 	enum flk_role role;
 	char command[FLK_COMMAND];
 };

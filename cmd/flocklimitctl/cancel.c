@@ -15,6 +15,7 @@
 #include "parse.h"
 #include "process.h"
 #include "say.h"
+#include "where.h"
 #include "who.h"
 
 #ifndef SYS_pidfd_open
@@ -70,7 +71,6 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
 	pid_t heir[HEIRS], parent;
 	struct flk_permit permit;
-	struct stat file;
 	bool among;
 	char state;
 
@@ -84,8 +84,7 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 		return 0;
 	if (!still_holds(f, e))
 		return 0;
-	/* A pid of another namespace is anybody's here; but nobody else has the limiter open. */
-	return stat(flk_path(f), &file) == -1 ? -errno : has_open((pid_t)e->pid, &file);
+	return where_belongs(f, e, pid);
 }
 
 /* A pid is a number that may be another's by the time of the kill: so the process is pinned first. */
@@ -146,6 +145,17 @@ cannot(const struct ctl *c, uint64_t ticket, const char *what)
 	return NO;
 }
 
+/* What is elsewhere can't be signalled from here. */
+static int
+is_abroad(const struct ctl *c, const struct flk_entry *e)
+{
+	say(name_of(c),
+	    "ticket %" PRIu64 ": its process, pid %u, is on %s: signal it there, or take its "
+	    "permit away: flocklimitctl break",
+	    e->ticket, e->pid, e->host);
+	return NO;
+}
+
 static int
 cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 {
@@ -167,6 +177,8 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 		status = cannot(c, ticket, "it waits: cancel it without --signal");
 	} else if (c->signal == 0) {
 		status = cannot(c, ticket, "it holds its permit: end it with --signal TERM");
+	} else if (e->host != NULL) {
+		status = is_abroad(c, e);
 	} else if ((error = signal_holder(f, e, c->signal)) == 0) {
 		status = DONE;
 	} else if (error == -ENOENT) {
@@ -193,6 +205,8 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 		status = cannot(c, ticket, "nobody holds with it");
 	else if (e->role != FLK_KEEPER)
 		status = cannot(c, ticket, "not a permit of --hold-for: cancel it with --signal");
+	else if (e->host != NULL)
+		status = is_abroad(c, e);
 	else if ((error = signal_holder(f, e, SIGTERM)) == -ENOENT)
 		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
 	else if (error != 0) {
@@ -241,4 +255,24 @@ int
 release(const struct ctl *c)
 {
 	return for_tickets(c, release_one);
+}
+
+static int
+break_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+{
+	int error = where_break(f, ticket);
+
+	if (error == -FLK_NOPERMIT)
+		return cannot(c, ticket, "nobody holds with it");
+	return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
+}
+
+int
+break_it(const struct ctl *c)
+{
+	if (!where_is_store()) {
+		say(NULL, "break: only for stores: a permit on this machine goes back by itself");
+		return FAILED;
+	}
+	return for_tickets(c, break_one);
 }

@@ -9,6 +9,7 @@
 
 #include "json.h"
 #include "say.h"
+#include "where.h"
 
 static void
 print_failures(const char *name, char *why)
@@ -39,7 +40,11 @@ static void
 advise(const struct ctl *c, const char *name, bool readable)
 {
 	fflush(stdout); /* what it is about comes first */
-	if (!c->repair && readable)
+	if (where_is_store())
+		say(name,
+		    "flocklimitctl break ends the permit of one that is gone for good; what makes "
+		    "no sense is for the store's own tools to delete");
+	else if (!c->repair && readable)
 		say(name, "flocklimitctl check --repair mends it");
 	else
 		say(name, "can't be repaired: flocklimitctl rm removes it when nobody has it open "

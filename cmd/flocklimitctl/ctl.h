@@ -12,6 +12,7 @@
 #include "flocklimit.h"
 
 #define NEVER UINT64_MAX
+#define HOST  256 /* bytes of a machine's name that people see */
 
 enum { DONE = 0, NO = 1, FAILED = 125 }; /* exit statuses */
 
@@ -47,6 +48,7 @@ int open_it(const struct ctl *c);
 int wait_for(const struct ctl *c);
 int cancel(const struct ctl *c);
 int release(const struct ctl *c);
+int break_it(const struct ctl *c);
 int log_of(const struct ctl *c);
 int gantt(const struct ctl *c);
 int stats(const struct ctl *c);
@@ -90,7 +92,7 @@ bool parse_limit(const char *word, int64_t *limit);
 
 /* ---- cancel.c ---- */
 
-/* Signals what does the work; -ENOENT when it is not there, or another's by now. */
+/* Signals what does the work; -ENOENT when it is not there, or another's by now.  e->host is NULL. */
 int signal_holder(struct flk *f, const struct flk_entry *e, int sig);
 
 /* ---- log.c ---- */

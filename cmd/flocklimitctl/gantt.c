@@ -22,6 +22,7 @@
 #include "picture.h"
 #include "say.h"
 #include "text.h"
+#include "where.h"
 
 /* ---- the file ---- */
 
@@ -184,6 +185,11 @@ gantt(const struct ctl *c)
 	struct flk *f;
 	int status;
 
+	if (where_is_store()) {
+		say(NULL, "gantt: a store keeps no history that could be drawn");
+		free(event);
+		return FAILED;
+	}
 	if (event == NULL) {
 		say(NULL, "no memory");
 		return FAILED;

@@ -14,6 +14,7 @@
 #include "now.h"
 #include "say.h"
 #include "text.h"
+#include "where.h"
 
 const char *
 event_name(uint32_t kind)
@@ -87,9 +88,11 @@ detail(const struct flk_event *e, char room[80])
 }
 
 static void
-print_text(const struct ctl *c, const struct flk_event *e)
+print_text(const struct ctl *c, struct flk *f, const struct flk_event *e)
 {
 	char when[40], room[80], ticket[24] = "", user[40], command[VISIBLE(20)];
+	char host[VISIBLE(HOST)] = "";
+	const char *abroad = where_happened(f, e);
 
 	if (c->raw)
 		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
@@ -100,14 +103,26 @@ print_text(const struct ctl *c, const struct flk_event *e)
 	printf("%s  %-9s  %6s  ", when, event_name(e->kind), ticket);
 	if (e->ticket != 0)
 		printf("-w %u  ", e->weight);
+	if (abroad != NULL)
+		visible(abroad, host, sizeof(host));
+	else if (where_am_i() != NULL)
+		visible(where_am_i(), host, sizeof(host));
+	printf("%s%s", host, host[0] != '\0' ? "  " : "");
+	/* A store knows the process of each change but of those that were made without us. */
+	if (e->pid == 0 && where_is_store()) {
+		printf("%s\n", detail(e, room));
+		return;
+	}
 	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, c->raw, user),
 	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
 	       detail(e, room));
 }
 
 static void
-print_json(const struct flk_event *e)
+print_json(struct flk *f, const struct flk_event *e)
 {
+	const char *host = where_happened(f, e) != NULL ? where_happened(f, e) : where_am_i();
+	bool known = e->pid != 0 || !where_is_store();
 	json_t *o = json_object();
 	char room[80];
 
@@ -121,20 +136,21 @@ print_json(const struct flk_event *e)
 	}
 	if (e->kind == FLK_EV_GRANTED)
 		json_put(o, "seat", json_integer(e->seat));
-	json_put(o, "pid", json_integer(e->pid));
-	json_put(o, "uid", json_integer(e->uid));
+	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
+	json_put(o, "pid", known ? json_integer(e->pid) : json_null());
+	json_put(o, "uid", known ? json_integer(e->uid) : json_null());
 	json_put(o, "code", json_integer(e->code));
 	json_put(o, "detail", json_text(detail(e, room)));
 	json_print_line(o);
 }
 
 static void
-print_events(const struct ctl *c, const struct flk_event *e, size_t n)
+print_events(const struct ctl *c, struct flk *f, const struct flk_event *e, size_t n)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		c->json ? print_json(&e[i]) : print_text(c, &e[i]);
+		c->json ? print_json(f, &e[i]) : print_text(c, f, &e[i]);
 }
 
 /* Who removes a limiter by rm(1) tells nobody: once a minute we look. */
@@ -163,7 +179,7 @@ follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
 		if (n > 0 && e[0].number > number + 1)
 			say(name_of(c), "too much happened at once: %" PRIu64 " events are missing",
 			    e[0].number - number - 1);
-		print_events(c, e, n);
+		print_events(c, f, e, n);
 		if (n > 0)
 			number = e[n - 1].number;
 	}
@@ -183,11 +199,16 @@ log_of(const struct ctl *c)
 		say(NULL, "no memory");
 		return FAILED;
 	}
+	if (where_is_store() && !c->follow) {
+		say(NULL, "log: a store keeps no history: log -f tells what happens from now on");
+		free(e);
+		return FAILED;
+	}
 	if ((f = open_only(c, &status)) != NULL) {
 		n = flk_history(f, 0, e, FLK_HISTORY);
 		number = n > 0 ? e[n - 1].number : 0;
 		skip = c->last < n ? n - (size_t)c->last : 0;
-		print_events(c, e + skip, n - skip);
+		print_events(c, f, e + skip, n - skip);
 		status = c->follow ? follow(c, f, e, number) : DONE;
 		flk_detach(f);
 	}

@@ -33,7 +33,7 @@ static const struct verb verbs[] = {
 	{ "cancel", cancel, "s" }, { "release", release, "" }, { "log", log_of, "JRFn" },
 	{ "gantt", gantt, "Xo" },  { "stats", stats, "JR" },   { "check", check, "JP" },
 	{ "rm", remove_it, "I" },  { "rate", rate, "" },       { "stagger", stagger, "" },
-	{ "ramp", ramp, "D" },
+	{ "ramp", ramp, "D" },     { "break", break_it, "" },
 };
 
 static const char help[] =
@@ -52,6 +52,7 @@ static const char help[] =
     "  wait NAME             until everything that is there now is done\n"
     "  cancel NAME TICKET... take waiters out of the line; with -s, signal a holder\n"
     "  release NAME TICKET   end a permit of flocklimit --hold-for\n"
+    "  break NAME TICKET...  in a store: take a permit away from whoever holds it\n"
     "  log NAME              what happened\n"
     "  gantt NAME            what happened, as a picture (SVG)\n"
     "  stats [NAME]...       counters and histograms, as Prometheus reads them\n"

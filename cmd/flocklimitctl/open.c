@@ -3,7 +3,6 @@
  */
 #include "ctl.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "say.h"
 #include "text.h"
+#include "where.h"
 
 static const struct flk_options existing = { .existing = true };
 
@@ -207,37 +207,22 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 }
 
 static int
-is_limiter_name(const struct dirent *entry)
+visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 {
-	char path[PATH_MAX];
+	int s, status = DONE;
+	char **name;
+	size_t n, i;
 
-	return flk_locate(entry->d_name, path, sizeof(path)) == 0;
-}
-
-static int
-visit_directory(const struct ctl *c, each_limiter *each, void *ctx)
-{
-	struct dirent **entry;
-	char dir[PATH_MAX];
-	int n, i, s, status = DONE;
-
-	if (as_name("x", dir) == NULL)
-		return FAILED;
-	*strrchr(dir, '/') = '\0';
-	n = scandir(dir[0] != '\0' ? dir : "/", &entry, is_limiter_name, alphasort);
-	if (n == -1 && errno == ENOENT)
-		return DONE;
-	if (n == -1) {
+	if (where_names(&name, &n) != 0) {
 		if (!c->quiet)
-			say(NULL, "%s: %s", dir, strerror(errno));
+			say(NULL, "%s", where_trouble());
 		return FAILED;
 	}
 	for (i = 0; i < n; i++) {
-		s = visit(c, entry[i]->d_name, entry[i]->d_name, each, ctx);
+		s = visit(c, name[i], name[i], each, ctx);
 		status = s > status ? s : status;
-		free(entry[i]);
 	}
-	free(entry);
+	where_forget(name, n);
 	return status;
 }
 
@@ -248,7 +233,7 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 	int i, s, status = DONE;
 
 	if (c->files == 0 && c->words == 0)
-		return visit_directory(c, each, ctx);
+		return visit_all(c, each, ctx);
 	for (i = 0; i < c->words; i++) {
 		s = visit(c, as_name(c->word[i], room), c->word[i], each, ctx);
 		status = s > status ? s : status;

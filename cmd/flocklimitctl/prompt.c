@@ -161,6 +161,10 @@ send_signal(struct screen *v, struct flk *f, const struct flk_entry *e, int sig)
 	char done[120];
 	int error;
 
+	if (e->host != NULL) {
+		prompt_say(v, "it is on %s: signal it there", e->host);
+		return;
+	}
 	if (outlived(e)) {
 		prompt_say(v, "its flocklimit is dead: kill what it left by its own pid");
 		return;

@@ -14,6 +14,7 @@
 
 #include "process.h"
 #include "text.h"
+#include "where.h"
 
 #define LEAST 16 /* columns of the one that takes the rest */
 #define CELL  600
@@ -24,10 +25,15 @@ struct column {
 	int worth; /* the smallest is left out first; 0: it takes the rest; 9: never */
 };
 
+/* Of one limiter. */
+enum { TURN, TICKET, WEIGHT, SEAT, MACHINE, PID, USER, TIME, STARTS, COMMAND };
+
 static const struct column of_one[] = {
-	{ "#", false, 9 },    { "TICKET", false, 7 }, { "WEIGHT", false, 2 },
-	{ "SEAT", false, 1 }, { "PID", false, 5 },    { "USER", true, 3 },
-	{ "TIME", false, 6 }, { "STARTS", false, 4 }, { "COMMAND", true, 0 },
+	[TURN] = { "#", false, 9 },        [TICKET] = { "TICKET", false, 7 },
+	[WEIGHT] = { "WEIGHT", false, 2 }, [SEAT] = { "SEAT", false, 1 },
+	[MACHINE] = { "HOST", true, 5 },   [PID] = { "PID", false, 5 },
+	[USER] = { "USER", true, 3 },      [TIME] = { "TIME", false, 6 },
+	[STARTS] = { "STARTS", false, 4 }, [COMMAND] = { "COMMAND", true, 0 },
 };
 
 static const struct column of_all[] = {
@@ -38,7 +44,7 @@ static const struct column of_all[] = {
 static const struct column *
 columns_of(const struct screen *v, int *n)
 {
-	*n = v->name != NULL ? 9 : 6;
+	*n = v->name != NULL ? CELLS : 6;
 	return v->name != NULL ? of_one : of_all;
 }
 
@@ -68,8 +74,9 @@ rows_command(const struct row *r, char room[ROW_TEXT])
 	const struct flk_entry *e = r->entry;
 	char command[VISIBLE(FLK_COMMAND)];
 
-	snprintf(room, ROW_TEXT, "%s%s%s", r->orphan ? "(orphan) " : "",
-		 r->stopped ? "(stopped) " : "", visible(e->command, command, sizeof(command)));
+	snprintf(room, ROW_TEXT, "%s%s%s%s", r->orphan ? "(orphan) " : "",
+		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
+		 visible(e->command, command, sizeof(command)));
 	return room;
 }
 
@@ -90,35 +97,39 @@ static void
 cell_of_entry(const struct row *r, int column, char text[CELL])
 {
 	const struct flk_entry *e = r->entry;
+	const char *host = e->host != NULL ? e->host : where_am_i();
 	char room[40];
 
 	switch (column) {
-	case 0:
+	case TURN:
 		if (e->holds)
 			snprintf(text, CELL, "run");
 		else
 			snprintf(text, CELL, "%u", r->position);
 		break;
-	case 1:
+	case TICKET:
 		snprintf(text, CELL, "%" PRIu64, e->ticket);
 		break;
-	case 2:
+	case WEIGHT:
 		snprintf(text, CELL, "%u", e->weight);
 		break;
-	case 3:
+	case SEAT:
 		if (e->holds)
 			snprintf(text, CELL, "%u", e->seat);
 		break;
-	case 4:
+	case MACHINE:
+		snprintf(text, CELL, "%s", host != NULL ? host : "");
+		break;
+	case PID:
 		snprintf(text, CELL, "%u", e->pid);
 		break;
-	case 5:
+	case USER:
 		snprintf(text, CELL, "%s", user_of((uid_t)e->uid));
 		break;
-	case 6:
+	case TIME:
 		snprintf(text, CELL, "%s", span(e->since_s, false, room));
 		break;
-	case 7:
+	case STARTS:
 		if (!e->holds && r->starts_in_s >= 0)
 			snprintf(text, CELL, "~%s", span(r->starts_in_s, false, room));
 		break;
@@ -163,7 +174,7 @@ cell(const struct row *r, int column, char text[CELL])
 bool
 rows_match(const struct row *r, const char *sought)
 {
-	static const int where[] = { 1, 4, 5, 8 }; /* ticket, pid, user, command */
+	static const int where[] = { TICKET, PID, USER, MACHINE, COMMAND };
 	char text[CELL];
 	size_t k;
 
@@ -184,7 +195,21 @@ rows_match(const struct row *r, const char *sought)
 static bool
 is_cut(const struct row *r, int column)
 {
-	return r->entry != NULL ? column == 8 : r->s == NULL && column > 0;
+	return r->entry != NULL ? column == COMMAND : r->s == NULL && column > 0;
+}
+
+/* Machines are told where there is more than this one. */
+static bool
+is_told(const struct screen *v, int column)
+{
+	size_t i;
+
+	if (v->name == NULL || column != MACHINE || v->width[column] > 0)
+		return true;
+	for (i = 0; i < v->rows; i++)
+		if (v->row[i].entry->host != NULL)
+			return true;
+	return false;
 }
 
 static void
@@ -195,6 +220,8 @@ grow(struct screen *v, int height)
 	char text[CELL];
 
 	for (k = 0; k < n; k++) {
+		if (!is_told(v, k))
+			continue;
 		if ((int)strlen(column[k].title) > v->width[k])
 			v->width[k] = (int)strlen(column[k].title);
 		for (i = 0; i < height && v->top + (size_t)i < v->rows; i++) {
@@ -301,7 +328,8 @@ rows_draw(struct screen *v, int titles, int first, int height)
 		enum colour colour;
 		if (r->entry != NULL) {
 			r->orphan = outlived(r->entry);
-			r->stopped = process_is_stopped((pid_t)r->entry->pid);
+			r->stopped =
+			    r->entry->host == NULL && process_is_stopped((pid_t)r->entry->pid);
 		}
 		colour = colour_of(r);
 		if (marked)

@@ -15,6 +15,7 @@
 #include "process.h"
 #include "say.h"
 #include "text.h"
+#include "where.h"
 #include "who.h"
 
 const char *
@@ -58,7 +59,7 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		return;
 	text += n;
 	size -= (size_t)n;
-	if (process_is_stopped((pid_t)head->pid))
+	if (head->host == NULL && process_is_stopped((pid_t)head->pid))
 		snprintf(text, size,
 			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
 			 head->pid);
@@ -101,6 +102,8 @@ remark(const struct view *v, const struct flk_entry *e)
 {
 	if (e->holds && outlived(e))
 		return " (outlived its flocklimit)";
+	if (e->silent)
+		return " (silent)";
 	return crowd_is_stopped(v->crowd, e) ? " (stopped)" : "";
 }
 
@@ -120,12 +123,35 @@ print_heirs(const struct view *v, const struct flk_entry *e)
 		       visible(command_of(heir[i], command, sizeof(command)), text, sizeof(text)));
 }
 
+/* Does any of these run elsewhere?  Then all are told by their machines. */
+static bool
+abroad(const struct flk_entry *e, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (e[i].host != NULL)
+			return true;
+	return false;
+}
+
+static void
+host_cell(struct table *t, const struct flk_entry *e)
+{
+	const char *host = e->host != NULL ? e->host : where_am_i();
+	char text[VISIBLE(HOST)];
+
+	table_cell(t, "%s", visible(host != NULL ? host : "", text, sizeof(text)));
+}
+
 static void
 print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char held[32], user[40], command[VISIBLE(FLK_COMMAND)];
-	struct table *t = table_new(">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
+	bool hosts = abroad(s->entry, s->holders);
+	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
+					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
 	uint32_t i;
 
 	for (i = 0; i < s->holders; i++) {
@@ -133,6 +159,8 @@ print_holders(const struct view *v)
 		table_cell(t, "%" PRIu64, e->ticket);
 		table_cell(t, "%u", e->weight);
 		table_cell(t, "%u", e->seat);
+		if (hosts)
+			host_cell(t, e);
 		table_cell(t, "%u", e->pid);
 		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
@@ -151,7 +179,10 @@ print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char waited[32], more[32], user[40], command[VISIBLE(FLK_COMMAND)];
-	struct table *t = table_new(">#|>TICKET|>WEIGHT|>PID|USER|>WAITED|>STARTS IN|COMMAND");
+	bool hosts = abroad(s->entry + s->holders, s->waiters);
+	struct table *t =
+	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
+			    : ">#|>TICKET|>WEIGHT|>PID|USER|>WAITED|>STARTS IN|COMMAND");
 	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
 	uint32_t i;
 
@@ -163,6 +194,8 @@ print_line(const struct view *v)
 		table_cell(t, "%u", i + 1);
 		table_cell(t, "%" PRIu64, e->ticket);
 		table_cell(t, "%u", e->weight);
+		if (hosts)
+			host_cell(t, e);
 		table_cell(t, "%u", e->pid);
 		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(e->since_s, v->c->raw, waited));
@@ -187,7 +220,7 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 		snprintf(from, sizeof(from), " (latest -n: %u)", s->declared);
 	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
 	       s->limit, from, s->waiters);
-	printf("file: %s\n", path);
+	printf("%s: %s\n", where_is_store() ? "store" : "file", path);
 	if (*pace_text(&s->pace, pace) != '\0')
 		printf("pace: %s\n", pace);
 	if (s->withheld > 0)
@@ -219,6 +252,14 @@ json_pid(pid_t pid)
 }
 
 static json_t *
+json_host(const struct flk_entry *e)
+{
+	const char *host = e->host != NULL ? e->host : where_am_i();
+
+	return host != NULL ? json_text(host) : json_null();
+}
+
+static json_t *
 json_heirs(const struct view *v, const struct flk_entry *e)
 {
 	json_t *pids = json_array();
@@ -240,15 +281,18 @@ json_entry(const struct view *v, const struct flk_entry *e)
 	if (e->holds)
 		json_put(o, "seat", json_integer(e->seat));
 	json_put(o, "declared", json_integer(e->limit));
+	json_put(o, "host", json_host(e));
 	json_put(o, "pid", json_integer(e->pid));
 	json_put(o, "uid", json_integer(e->uid));
 	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
 	json_put(o, e->holds ? "held_s" : "waited_s", json_seconds(e->since_s));
 	json_put(o, "command", json_text(e->command));
-	json_put(o, "stopped", json_boolean(crowd_is_stopped(v->crowd, e)));
+	json_put(o, "stopped",
+		 e->host == NULL ? json_boolean(crowd_is_stopped(v->crowd, e)) : json_null());
 	if (!e->holds)
 		return o;
 	json_put(o, "command_pid", json_pid(crowd_command(v->crowd, e)));
+	json_put(o, "silent", json_boolean(e->silent));
 	json_put(o, "orphan", json_boolean(outlived(e)));
 	json_put(o, "kept_by", outlived(e) ? json_heirs(v, e) : json_null());
 	return o;
@@ -319,7 +363,7 @@ print_json(const struct view *v)
 		     : json_null());
 	json_put(o, "holders", holders);
 	json_put(o, "waiters", json_line(v));
-	json_put(o, "totals", json_totals(s));
+	json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));
 	json_print(o);
 }
 

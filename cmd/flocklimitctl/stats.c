@@ -13,6 +13,7 @@
 #include "json.h"
 #include "say.h"
 #include "text.h"
+#include "where.h"
 
 /* Metrics come one after another, each with all of its limiters: so they are collected first. */
 struct collected {
@@ -214,7 +215,10 @@ print_text(const struct collected *all)
 
 	print_usable(all);
 	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-		print_metric(all, &metrics[i]);
+		if (!where_is_store() || strcmp(metrics[i].type, "gauge") == 0)
+			print_metric(all, &metrics[i]);
+	if (where_is_store())
+		return;
 	puts("# HELP flocklimit_wait_seconds How long takers waited for their permit.\n"
 	     "# TYPE flocklimit_wait_seconds histogram");
 	for (i = 0; i < all->n; i++)
@@ -263,9 +267,9 @@ print_json(const struct collected *all)
 		json_limiter(o, s);
 		json_put(o, "holders", json_integer(s->holders));
 		json_put(o, "waiters", json_integer(s->waiters));
-		json_put(o, "totals", json_totals(s));
-		json_put(o, "waited", json_buckets(&s->waited));
-		json_put(o, "held", json_buckets(&s->held));
+		json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));
+		json_put(o, "waited", where_is_store() ? json_null() : json_buckets(&s->waited));
+		json_put(o, "held", where_is_store() ? json_null() : json_buckets(&s->held));
 	}
 	json_print(array);
 }

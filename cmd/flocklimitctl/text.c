@@ -246,7 +246,8 @@ epoch_of(uint64_t monotonic_ns)
 		boot = (double)(real.tv_sec - mono.tv_sec) +
 		       (double)(real.tv_nsec - mono.tv_nsec) / 1e9;
 	}
-	return boot + (double)monotonic_ns / 1e9;
+	/* What another machine began before this one was booted has a time below 0. */
+	return boot + (double)(int64_t)monotonic_ns / 1e9;
 }
 
 const char *

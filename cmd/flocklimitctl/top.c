@@ -16,6 +16,7 @@
 
 #include "now.h"
 #include "terminal.h"
+#include "where.h"
 
 #define LOOK (SECOND)
 #define TICK (SECOND / 4)
@@ -196,6 +197,8 @@ measure(struct screen *v)
 {
 	uint64_t now = now_ns();
 
+	if (where_is_store())
+		return;
 	if (v->granted_ns != 0 && now - v->granted_ns < 2 * SECOND)
 		return;
 	v->per_s = v->granted_ns == 0 || v->s->granted < v->granted
@@ -287,8 +290,9 @@ look(struct screen *v)
 		struct ctl silent = *v->c;
 		silent.quiet = true;
 		if (for_each(&silent, add_limiter, v) != DONE)
-			snprintf(v->trouble, sizeof(v->trouble),
-				 "the limiter directory can't be read: %s", strerror(errno));
+			snprintf(v->trouble, sizeof(v->trouble), "%s%s",
+				 where_is_store() ? "" : "the limiter directory can't be read: ",
+				 where_is_store() ? where_trouble() : strerror(errno));
 	}
 	top_sort(v);
 	end = now_ns();

@@ -10,7 +10,7 @@
 
 #include "ctl.h"
 
-#define CELLS 9 /* columns of a table, at most */
+#define CELLS 10 /* columns of a table, at most */
 
 /* The first of each is how they come. */
 enum sort {

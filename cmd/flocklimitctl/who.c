@@ -110,7 +110,7 @@ crowd_command(const struct crowd *crowd, const struct flk_entry *e)
 	const struct process *told;
 	size_t i;
 
-	if (e->role == FLK_KEEPER || !e->holds || outlived(e))
+	if (e->role == FLK_KEEPER || !e->holds || e->host != NULL || outlived(e))
 		return 0;
 	if (e->role != FLK_WRAPPER && e->role != FLK_CREW)
 		return (pid_t)e->pid;
@@ -131,6 +131,8 @@ crowd_is_stopped(const struct crowd *crowd, const struct flk_entry *e)
 	const struct process *taker = find(crowd, (pid_t)e->pid);
 	const struct process *command = find(crowd, crowd_command(crowd, e));
 
+	if (e->host != NULL)
+		return false;
 	return (taker != NULL && (taker->state == 'T' || taker->state == 't')) ||
 	       (command != NULL && (command->state == 'T' || command->state == 't'));
 }

@@ -1,0 +1,114 @@
+/*
+ * where.c - limiters that are kept in files of this machine.
+ */
+#include "where.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "who.h"
+
+static char trouble[PATH_MAX + 100];
+
+bool
+where_is_store(void)
+{
+	return false;
+}
+
+static int
+is_limiter_name(const struct dirent *entry)
+{
+	char path[PATH_MAX];
+
+	return flk_locate(entry->d_name, path, sizeof(path)) == 0;
+}
+
+int
+where_names(char ***name, size_t *n)
+{
+	struct dirent **entry;
+	char dir[PATH_MAX];
+	int found, i, error = flk_locate("x", dir, sizeof(dir));
+
+	*name = NULL;
+	*n = 0;
+	if (error != 0) {
+		snprintf(trouble, sizeof(trouble), "FLOCKLIMIT_DIR: %s",
+			 error == -ENAMETOOLONG ? strerror(ENAMETOOLONG) : flk_strerror(error));
+		return error;
+	}
+	*strrchr(dir, '/') = '\0';
+	found = scandir(dir[0] != '\0' ? dir : "/", &entry, is_limiter_name, alphasort);
+	if (found == -1 && errno == ENOENT)
+		return 0;
+	if (found == -1) {
+		error = -errno;
+		snprintf(trouble, sizeof(trouble), "%s: %s", dir, strerror(-error));
+		errno = -error;
+		return error;
+	}
+	*name = calloc((size_t)found + 1, sizeof(**name));
+	for (i = 0; i < found; i++) {
+		if (*name != NULL && ((*name)[*n] = strdup(entry[i]->d_name)) != NULL)
+			(*n)++;
+		free(entry[i]);
+	}
+	free(entry);
+	if (*n == (size_t)found && *name != NULL)
+		return 0;
+	where_forget(*name, *n);
+	snprintf(trouble, sizeof(trouble), "%s", strerror(ENOMEM));
+	return -ENOMEM;
+}
+
+void
+where_forget(char **name, size_t n)
+{
+	while (n > 0)
+		free(name[--n]);
+	free(name);
+}
+
+const char *
+where_trouble(void)
+{
+	return trouble;
+}
+
+const char *
+where_am_i(void)
+{
+	return NULL;
+}
+
+const char *
+where_happened(struct flk *f, const struct flk_event *e)
+{
+	(void)f;
+	(void)e;
+	return NULL;
+}
+
+/* A pid of another namespace is anybody's here; but nobody else has the limiter open. */
+int
+where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
+{
+	struct stat file;
+
+	(void)pid;
+	return stat(flk_path(f), &file) == -1 ? -errno : has_open((pid_t)e->pid, &file);
+}
+
+int
+where_break(struct flk *f, uint64_t ticket)
+{
+	(void)f;
+	(void)ticket;
+	return -ENOTSUP;
+}

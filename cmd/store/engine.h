@@ -135,11 +135,14 @@ enum engine_ask_kind {
 	ASK_RESUME,
 	ASK_CLOSE,
 	ASK_REOPEN,
-	ASK_CANCEL, /* ticket: who waits with it; -FLK_NOPERMIT if nobody does */
-	ASK_BREAK,  /* ticket: who holds with it, alive or not; -FLK_NOPERMIT */
-	ASK_REMOVE  /* all that is kept of it; -FLK_BUSY while anybody holds or waits */
+	ASK_CANCEL,        /* ticket: who waits with it; -FLK_NOPERMIT if nobody does */
+	ASK_BREAK,         /* ticket: who holds with it, alive or not; -FLK_NOPERMIT */
+	ASK_REMOVE,        /* all that is kept of it; -FLK_BUSY while anybody holds or waits */
+	ASK_REMOVE_UNUSED, /* -FLK_BUSY, too, while an operator's word stands in it */
+	ASK_CHECK          /* -FLK_DAMAGED: text has a line for each thing that is wrong */
 };
 
+/* -ENOENT, but of ASK_LOOK and ASK_DECLARE, where nothing is kept of that limiter. */
 struct engine_question {
 	enum engine_ask_kind kind;
 	int64_t limit;
@@ -160,7 +163,11 @@ typedef void engine_tells(void *context, const struct engine_answer *answer);
 void engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
 		engine_tells *answer, void *context);
 
-/* What happens from now on: an event of flocklimit.h each, with who and where; once. */
+/*
+ * What happens from now on: an event of flocklimit.h each, with who and where (NULL: nobody
+ * knows).  One of kind 0 is about the following itself: with code 0, nothing is missed from here
+ * on; else it has ended, and `host' is why.
+ */
 typedef void engine_happens(void *context, const struct flk_event *event, const char *host);
 void engine_follow(struct engine *e, engine_happens *happens, void *context);
 

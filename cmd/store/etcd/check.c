@@ -1,0 +1,170 @@
+/*
+ * check.c - is what is kept of a limiter whole?  Of all its keys, by what they are.
+ */
+#include "ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All keys of the limiter, in the order of their names; lines about them go to `out'. */
+struct check {
+	const struct key *limiter;
+	const struct etcd_kv *kv;
+	size_t n;
+	FILE *out;
+};
+
+static int
+by_key(const void *key, const void *kv)
+{
+	return strcmp(key, ((const struct etcd_kv *)kv)->key);
+}
+
+static bool
+is_there(const struct check *c, char kind, const char *self)
+{
+	struct key k = key_of(c->limiter, kind, self);
+
+	return bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key) != NULL;
+}
+
+static void
+check_config(const struct check *c, const struct etcd_kv *kv)
+{
+	struct config config;
+
+	if (!config_decode(&config, kv->value, kv->value_size))
+		fprintf(c->out, "%s makes no sense: nobody can be granted anything\n", kv->key);
+}
+
+static void
+check_holder(const struct check *c, const struct etcd_kv *kv, const char *self)
+{
+	struct record r;
+	bool good = record_decode(&r, kv->value, kv->value_size);
+	uint64_t ticket = r.ticket != 0 ? r.ticket : (uint64_t)kv->create_revision;
+
+	if (!good)
+		fprintf(c->out, "%s makes no sense: nothing is granted beside ticket %" PRIu64 "\n",
+			kv->key, ticket);
+	else if (!is_there(c, 'l', self))
+		fprintf(c->out,
+			"ticket %" PRIu64 " holds a permit, and nothing tells that pid %u on %s is "
+			"alive%s\n",
+			ticket, r.pid, r.host, r.manual ? ": it is not taken back by itself" : "");
+	if (kv->lease != 0)
+		fprintf(c->out, "%s is on a lease, and may be gone while its command runs\n",
+			kv->key);
+}
+
+static void
+check_waiter(const struct check *c, const struct etcd_kv *kv, const char *self)
+{
+	struct record r;
+
+	if (!record_decode(&r, kv->value, kv->value_size))
+		fprintf(c->out, "%s makes no sense: cancel ticket %" PRIu64 "\n", kv->key,
+			(uint64_t)kv->create_revision);
+	if (is_there(c, 'h', self))
+		fprintf(c->out, "%s waits, and holds a permit, too\n", kv->key);
+	if (kv->lease == 0)
+		fprintf(c->out,
+			"%s is on no lease: it stands in the line for ever: cancel ticket %" PRIu64
+			"\n",
+			kv->key, (uint64_t)kv->create_revision);
+}
+
+static void
+check_one(const struct check *c, const struct etcd_kv *kv)
+{
+	char self[STORE_SELF];
+
+	switch (key_parse(c->limiter, kv->key, self)) {
+	case 'c':
+		check_config(c, kv);
+		break;
+	case 'h':
+		check_holder(c, kv, self);
+		break;
+	case 'w':
+		check_waiter(c, kv, self);
+		break;
+	case 'l':
+		if (!is_there(c, 'h', self))
+			fprintf(c->out, "%s is of nobody who holds\n", kv->key);
+		if (kv->lease == 0)
+			fprintf(c->out, "%s is on no lease: it says so for ever\n", kv->key);
+		break;
+	case 's':
+		if (!is_there(c, 'h', self))
+			fprintf(c->out, "%s is of nobody who holds\n", kv->key);
+		break;
+	case 'e':
+	case 't':
+		if (kv->lease == 0)
+			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
+		break;
+	default:
+		fprintf(c->out, "%s is no key of a limiter\n", kv->key);
+		break;
+	}
+}
+
+/* The lines, without the last one's end; NULL for want of memory. */
+static char *
+lines(const struct ask *a, const struct etcd_kv *kv, size_t n)
+{
+	struct check c = { .limiter = &a->e->limiter, .kv = kv, .n = n };
+	char *text = NULL;
+	size_t size, i;
+
+	if ((c.out = open_memstream(&text, &size)) == NULL)
+		return NULL;
+	for (i = 0; i < n; i++)
+		check_one(&c, &kv[i]);
+	if (fclose(c.out) != 0) {
+		free(text);
+		return NULL;
+	}
+	if (size > 0)
+		text[size - 1] = '\0';
+	return text;
+}
+
+static void
+got_all(void *context, const struct etcd_reply *reply)
+{
+	struct ask *a = context;
+	struct etcd_kv *kv;
+	char *text;
+	long n;
+
+	if (!ask_went_well(a, reply))
+		return;
+	if ((n = etcd_kvs(etcd_response_range(reply->body, 0), &kv)) < 0) {
+		ask_answer_code(a, -ENOMEM, NULL);
+		return;
+	}
+	text = lines(a, kv, (size_t)n);
+	etcd_kvs_free(kv, n);
+	if (text == NULL)
+		ask_answer_code(a, -ENOMEM, NULL);
+	else if (n == 0)
+		ask_answer_code(a, -ENOENT, NULL);
+	else
+		ask_answer_code(a, *text != '\0' ? -FLK_DAMAGED : 0, text);
+	free(text);
+}
+
+void
+check_ask(struct ask *a)
+{
+	struct key end = key_end(&a->e->limiter);
+	json_t *then = json_array();
+
+	json_array_append_new(then, etcd_get(a->e->limiter.s, end.s, false, 0));
+	ask_call(a, "/v3/kv/txn", etcd_txn(NULL, then, NULL), got_all);
+}

@@ -1,0 +1,201 @@
+/*
+ * deed.c - what an operator does to a limiter, as one txn each.
+ */
+#include "ask.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sign.h"
+
+/* The config is still the one that was looked at. */
+static json_t *
+if_same_config(const struct look *l)
+{
+	struct key cfg = key_cfg(&l->limiter);
+
+	return l->config_mod != 0 ? etcd_if_mod(cfg.s, l->config_mod) : etcd_if_absent(cfg.s, NULL);
+}
+
+static void
+steer(const struct engine_question *q, struct config *c)
+{
+	switch (q->kind) {
+	case ASK_DECLARE:
+		c->declared = (uint32_t)q->limit;
+		break;
+	case ASK_OVERRIDE:
+		c->override = q->limit;
+		break;
+	case ASK_PAUSE:
+		c->paused = true;
+		break;
+	case ASK_RESUME:
+		c->paused = false;
+		break;
+	case ASK_CLOSE:
+		c->closed = true;
+		break;
+	case ASK_REOPEN:
+		c->closed = false;
+		break;
+	default:
+		break;
+	}
+}
+
+static json_t *
+steering(struct ask *a, int *code)
+{
+	const struct config *old = &a->look.config;
+	struct config new = *old;
+	struct key cfg = key_cfg(&a->look.limiter);
+	json_t *compares, *then;
+	char *value;
+
+	steer(&a->q, &new);
+	*code = 0;
+	if (a->look.config_mod != 0 && new.declared == old->declared &&new.override ==
+					   old->override &&new.paused == old->paused &&new.closed ==
+					   old->closed)
+		return NULL;
+	value = sign_config(&new);
+	if (value == NULL) {
+		*code = -ENOMEM;
+		return NULL;
+	}
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, if_same_config(&a->look));
+	json_array_append_new(then, etcd_put(cfg.s, value, 0));
+	free(value);
+	return etcd_txn(compares, then, NULL);
+}
+
+/* ---- somebody is put out ---- */
+
+/* Who did it, for that taker to read; on its lease, and so never left behind. */
+static json_t *
+put_culprit(const struct ask *a, const char *self, int64_t lease)
+{
+	struct key e = key_of(&a->look.limiter, 'e', self);
+	struct culprit me;
+	char *value;
+	json_t *put;
+
+	sign_me(&me);
+	value = culprit_encode(&me);
+	put = etcd_put(e.s, value != NULL ? value : "", lease);
+	free(value);
+	return put;
+}
+
+static json_t *
+delete_of(const struct ask *a, char kind, const char *self)
+{
+	struct key k = key_of(&a->look.limiter, kind, self);
+
+	return etcd_delete(k.s, NULL);
+}
+
+static json_t *
+cancelling(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	json_t *compares, *then;
+	struct key w;
+	size_t i;
+
+	for (i = 0; i < l->waiters && (uint64_t)l->waiter[i].created != a->q.ticket; i++)
+		;
+	*code = a->unsure ? 0 : -FLK_NOPERMIT;
+	if (i == l->waiters)
+		return NULL;
+	w = key_of(&l->limiter, 'w', l->waiter[i].self);
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_created(w.s, l->waiter[i].created));
+	json_array_append_new(then, etcd_delete(w.s, NULL));
+	if (l->waiter[i].lease != 0)
+		json_array_append_new(then, put_culprit(a, l->waiter[i].self, l->waiter[i].lease));
+	return etcd_txn(compares, then, NULL);
+}
+
+static uint64_t
+ticket_of(const struct look_holder *h)
+{
+	return h->record.ticket != 0 ? h->record.ticket : (uint64_t)h->created;
+}
+
+static json_t *
+breaking(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	const struct look_holder *holder;
+	json_t *compares, *then;
+	struct key h;
+	size_t i;
+
+	for (i = 0; i < l->holders && ticket_of(&l->holder[i]) != a->q.ticket; i++)
+		;
+	*code = a->unsure ? 0 : -FLK_NOPERMIT;
+	if (i == l->holders)
+		return NULL;
+	holder = &l->holder[i];
+	h = key_of(&l->limiter, 'h', holder->self);
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_mod(h.s, holder->mod));
+	json_array_append_new(then, etcd_delete(h.s, NULL));
+	json_array_append_new(then, delete_of(a, 'l', holder->self));
+	json_array_append_new(then, delete_of(a, 's', holder->self));
+	json_array_append_new(then, delete_of(a, 't', holder->self));
+	if (holder->alive && holder->lease != 0)
+		json_array_append_new(then, put_culprit(a, holder->self, holder->lease));
+	return etcd_txn(compares, then, NULL);
+}
+
+/* ---- all of it ---- */
+
+static json_t *
+removal(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	const struct config *c = &l->config;
+	struct key h = key_of(&l->limiter, 'h', NULL), h_end = key_end(&h);
+	struct key w = key_of(&l->limiter, 'w', NULL), w_end = key_end(&w);
+	struct key end = key_end(&l->limiter);
+	json_t *compares, *then;
+
+	*code = -FLK_BUSY;
+	if (l->holders > 0 || l->waiters > 0)
+		return NULL;
+	if (a->q.kind == ASK_REMOVE_UNUSED && (c->paused || c->closed || c->override != FLK_AUTO))
+		return NULL;
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, if_same_config(l));
+	json_array_append_new(compares, etcd_if_absent(h.s, h_end.s));
+	json_array_append_new(compares, etcd_if_absent(w.s, w_end.s));
+	json_array_append_new(then, etcd_delete(l->limiter.s, end.s));
+	return etcd_txn(compares, then, NULL);
+}
+
+json_t *
+deed(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	bool removes = a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
+
+	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 && a->q.kind != ASK_DECLARE) {
+		*code = a->unsure && removes ? 0 : -ENOENT;
+		return NULL;
+	}
+	if (removes)
+		return removal(a, code);
+	if (a->q.kind == ASK_CANCEL)
+		return cancelling(a, code);
+	if (a->q.kind == ASK_BREAK)
+		return breaking(a, code);
+	return steering(a, code);
+}

@@ -1,0 +1,176 @@
+/*
+ * where.c - where.h for limiters that are kept in a store.
+ */
+#include "where.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "desk.h"
+#include "operate.h"
+#include "settings.h"
+
+static char said[URL_TEXT + ENGINE_TEXT + 16];
+
+bool
+where_is_store(void)
+{
+	return true;
+}
+
+struct names {
+	char **name;
+	size_t n;
+};
+
+static int
+take(void *context, const struct engine_answer *a)
+{
+	struct names *to = context;
+
+	to->name = calloc(a->n + 1, sizeof(*to->name));
+	if (to->name == NULL)
+		return -ENOMEM;
+	while (to->n < a->n) {
+		to->name[to->n] = strdup(a->names[to->n]);
+		if (to->name[to->n] == NULL)
+			return -ENOMEM;
+		to->n++;
+	}
+	return 0;
+}
+
+int
+where_names(char ***name, size_t *n)
+{
+	struct engine_question q = { .kind = ASK_LIST };
+	struct names to = { .name = NULL };
+	struct desk *d;
+	int error = desk_of_all(&d);
+
+	if (error == 0)
+		error = desk_ask(d, &q, DESK_PATIENCE, take, &to);
+	if (error != 0) {
+		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, flk_strerror(error));
+		where_forget(to.name, to.n);
+		return error;
+	}
+	*name = to.name;
+	*n = to.n;
+	return 0;
+}
+
+void
+where_forget(char **name, size_t n)
+{
+	while (n > 0)
+		free(name[--n]);
+	free(name);
+}
+
+const char *
+where_trouble(void)
+{
+	return said;
+}
+
+const char *
+where_am_i(void)
+{
+	static char host[STORE_HOST];
+
+	if (host[0] == '\0')
+		desk_me(host);
+	return host;
+}
+
+const char *
+where_happened(struct flk *f, const struct flk_event *e)
+{
+	struct desk *d;
+
+	return desk_of(f, &d) == 0 ? desk_host(d, e->number) : NULL;
+}
+
+/* ---- whose process is it? ---- */
+
+/* A file of /proc/PID with all that fits: how much, or -errno. */
+static ssize_t
+read_proc(pid_t pid, const char *file, char *room, size_t size)
+{
+	char path[60];
+	size_t used = 0;
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -errno;
+	while (used < size && (n = read(fd, room + used, size - used)) > 0)
+		used += (size_t)n;
+	if (n == -1)
+		n = -errno;
+	close(fd);
+	return n < 0 ? n : (ssize_t)used;
+}
+
+/* The same program as this one, if perhaps of another version. */
+static int
+runs_this(pid_t pid)
+{
+	char path[60], link[2][4096];
+	const char *base[2];
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", i == 0 ? (int)pid : (int)getpid());
+		n = readlink(path, link[i], sizeof(link[i]) - 1);
+		if (n == -1)
+			return -errno;
+		link[i][n] = '\0';
+		link[i][strcspn(link[i], " ")] = '\0'; /* " (deleted)" */
+		base[i] = strrchr(link[i], '/');
+		base[i] = base[i] != NULL ? base[i] : link[i];
+	}
+	return strcmp(base[0], base[1]) == 0;
+}
+
+/* It has that ticket in its environment: it runs under the permit. */
+static int
+was_given(pid_t pid, uint64_t ticket)
+{
+	static char room[1 << 17];
+	char sought[60];
+	ssize_t n = read_proc(pid, "environ", room, sizeof(room));
+	size_t size =
+	    (size_t)snprintf(sought, sizeof(sought), "FLOCKLIMIT_TICKET=%" PRIu64, ticket);
+
+	if (n < 0)
+		return (int)n;
+	/* With the NUL behind it. */
+	return memmem(room, (size_t)n, sought, size + 1) != NULL;
+}
+
+int
+where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
+{
+	int is = was_given(pid, e->ticket), runs;
+
+	(void)f;
+	if (is == 1)
+		return 1;
+	runs = runs_this((pid_t)e->pid);
+	return runs != 0 ? runs : is;
+}
+
+int
+where_break(struct flk *f, uint64_t ticket)
+{
+	return operate_break(f, ticket);
+}

@@ -53,10 +53,10 @@ option_refuse(int c, char **argv, const struct option *table)
 	char room[32];
 
 	if (c == ':')
-		say(NULL, "%s needs a value: see " PROGRAM " --help", culprit(argv, table, room));
+		say(NULL, "%s needs a value: see %s --help", culprit(argv, table, room), PROGRAM);
 	else
-		say(NULL, "%s is no option, or takes no value: see " PROGRAM " --help",
-		    culprit(argv, table, room));
+		say(NULL, "%s is no option, or takes no value: see %s --help",
+		    culprit(argv, table, room), PROGRAM);
 	return OPTION_BAD;
 }
 

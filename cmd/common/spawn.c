@@ -29,10 +29,11 @@ static void
 on_bus(int sig)
 {
 	const char *name = fault_limiter;
-	static char head[] = PROGRAM ": ";
+	static char colon[] = ": ";
 	static char tail[] = ": the file was cut short while in use: let its takers end, then "
 			     "remove it\n";
-	struct iovec line[] = { { head, sizeof(head) - 1 },
+	struct iovec line[] = { { (void *)(uintptr_t)PROGRAM, strlen(PROGRAM) },
+				{ colon, sizeof(colon) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
 	static _Atomic bool said;
@@ -42,7 +43,7 @@ on_bus(int sig)
 	/* Several threads may meet it at once: the first tells, and ends them all. */
 	while (atomic_exchange(&said, true))
 		pause();
-	written = writev(STDERR_FILENO, line, 3);
+	written = writev(STDERR_FILENO, line, 4);
 	(void)written;
 	_exit(fault_status);
 }

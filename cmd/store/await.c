@@ -205,7 +205,8 @@ next_stop(struct flk_taker *t, uint64_t deadline)
 {
 	uint64_t tell = t->away_ns + TELL_AFTER;
 
-	if (!t->away || t->away_told || tend_is_quiet() || (t->stage != ENTERING && t->stage != LINE))
+	if (!t->away || t->away_told || tend_is_quiet() ||
+	    (t->stage != ENTERING && t->stage != LINE))
 		return deadline;
 	if (now_ns() >= tell) {
 		tell_of_away(t);
@@ -268,10 +269,9 @@ await_answer(struct flk_taker *t, uint64_t ticket, uint64_t patience_ns)
 {
 	int error;
 
-	t->question = (struct talk){ .kind = TALK_LOOK,
-				     .ask = ++t->asked,
-				     .ticket = ticket,
-				     .patience_ns = patience_ns };
+	t->question = (struct talk){
+		.kind = TALK_LOOK, .ask = ++t->asked, .ticket = ticket, .patience_ns = patience_ns
+	};
 	t->answered = false;
 	if ((error = await_send(t, &t->question, -1)) != 0)
 		return error;

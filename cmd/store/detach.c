@@ -16,7 +16,9 @@
 #define SOCKET 3
 
 /* It ends when there is nothing more to keep, and by KILL. */
-static const int ignored[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM };
+static const int ignored[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM
+};
 
 static void
 forget_signals(void)

@@ -70,7 +70,8 @@ heirs_send(int pipe, pid_t spared, int sig)
 	if (pipe == -1 || fstat(pipe, &sb) == -1 || (proc = opendir("/proc")) == NULL)
 		return;
 	while ((entry = readdir(proc)) != NULL) {
-		pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
+		pid_t pid =
+		    isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
 		if (pid > 0 && pid != spared && pid != getpid())
 			send_to(dirfd(proc), entry->d_name, &sb, sig);
 	}

@@ -103,7 +103,6 @@ void taker_name(char self[STORE_SELF]);
 
 /* await.c */
 
-
 /* Sends; if the keeper is dead, another goes on and is sent the same. */
 int await_send(struct flk_taker *t, const struct talk *m, int fd);
 

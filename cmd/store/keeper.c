@@ -254,7 +254,8 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 	k.on_control.ready = on_control;
 	k.on_timer.ready = on_timer;
 	if (k.control == -1 || k.epoll == -1 || k.timer == -1 ||
-	    keeper_watch(k.control, EPOLLIN, &k.on_control) != 0 || keeper_watch(k.timer, EPOLLIN, &k.on_timer) != 0)
+	    keeper_watch(k.control, EPOLLIN, &k.on_control) != 0 ||
+	    keeper_watch(k.timer, EPOLLIN, &k.on_timer) != 0)
 		_exit(1);
 	for (;;) {
 		now = keeper_now();

@@ -19,13 +19,14 @@
 _Atomic uint64_t *board_ns;
 
 static struct {
-	pthread_mutex_t lock; /* guards all of it; held while a keeper is forked, not while one waits */
-	pid_t owner;          /* the process whose link it is: a child of ours has no part in it */
+	pthread_mutex_t
+	    lock;    /* guards all of it; held while a keeper is forked, not while one waits */
+	pid_t owner; /* the process whose link it is: a child of ours has no part in it */
 	int control;
 	unsigned generation;
 	bool hushed;
-	uint64_t born_ns[DEATHS];     /* of the last keepers, by generation */
-	uint32_t given, back_n;       /* places on the board: ever given, and given back */
+	uint64_t born_ns[DEATHS]; /* of the last keepers, by generation */
+	uint32_t given, back_n;   /* places on the board: ever given, and given back */
 	uint32_t back[FLK_MAX_TAKERS];
 } l = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1 };
 

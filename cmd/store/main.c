@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "commands.h"
-#include "settings.h"
+#include "program.h"
 
-const char *program = "flocklimit";
+const char *this_command = "flocklimit";
 
 static const struct {
 	const char *name;
@@ -26,10 +26,11 @@ main(int argc, char **argv)
 		name = slash + 1;
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
-			program = commands[i].name;
+			this_command = commands[i].name;
 			return commands[i].main(argc, argv);
 		}
-	fputs("this is a part of flocklimit, which runs it for --store: it is no command of its own\n",
+	fputs("this is a part of flocklimit, which runs it for --store: it is no command of its "
+	      "own\n",
 	      stderr);
 	return 125;
 }

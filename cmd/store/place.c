@@ -34,8 +34,9 @@ flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *perm
 
 	if (slot != 0 || flk_taker_new(&t, f) != 0)
 		return false;
-	holds = await_answer(t, ticket, ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND) == 0 &&
-		t->answer.held;
+	holds =
+	    await_answer(t, ticket, ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND) == 0 &&
+	    t->answer.held;
 	if (holds)
 		*permit = (struct flk_permit){ .ticket = ticket,
 					       .weight = t->answer.weight,

@@ -92,7 +92,8 @@ refuse_what_is_local(const struct want *w)
 
 	if (option == NULL)
 		return OPTION_OK;
-	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes", option);
+	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",
+	    option);
 	return OPTION_BAD;
 }
 
@@ -107,7 +108,8 @@ elsewhere_url(const struct want *w)
 int
 elsewhere(const struct want *w, char **argv)
 {
-	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto", "manual" };
+	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto",
+										      "manual" };
 	const struct elsewhere *s = &w->store;
 	const char *url = elsewhere_url(w), *wrong;
 	int status;

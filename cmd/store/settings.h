@@ -20,7 +20,4 @@ struct settings {
 /* Fixed once elsewhere() has returned, before there is a second thread or process. */
 extern struct settings settings;
 
-/* The command that this is: argv[0], without what is before its name. */
-extern const char *program;
-
 #endif

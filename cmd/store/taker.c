@@ -18,11 +18,11 @@
 #include "settings.h"
 #include "tend.h"
 
-#define NEVER     UINT64_MAX
-#define BRIEFLY   (3 * SECOND / 10) /* a wait that is not one yet */
-#define TRY_AWAY  (2 * SECOND)      /* who will not wait does not give up for one lost packet */
-#define TRY_MOST  (15 * SECOND)
-#define LET_GO    SECOND /* how long an end waits for the store to hear of it */
+#define NEVER    UINT64_MAX
+#define BRIEFLY  (3 * SECOND / 10) /* a wait that is not one yet */
+#define TRY_AWAY (2 * SECOND)      /* who will not wait does not give up for one lost packet */
+#define TRY_MOST (15 * SECOND)
+#define LET_GO   SECOND /* how long an end waits for the store to hear of it */
 
 static _Thread_local char thread_mark;
 
@@ -337,8 +337,8 @@ let_go(struct flk_taker *t, enum stage stage)
 	t->stage = stage;
 	error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 || error == -EPIPE)
-		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + LET_GO, NULL,
-			      false);
+		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + LET_GO,
+			      NULL, false);
 	if (error == -ETIMEDOUT && stage == RELEASING)
 		say(t->flk->name,
 		    "the permit could not be given back yet: %s; a process in the background tries "

@@ -20,8 +20,8 @@ enum talk_kind {
 	TALK_HUSH,    /* nothing of the caller's is to be kept open any more, not even stderr */
 
 	/* to the keeper, on a taker's */
-	TALK_ENTER,   /* self, want */
-	TALK_ADOPT,   /* self, want, held: of a taker whose keeper is gone */
+	TALK_ENTER, /* self, want */
+	TALK_ADOPT, /* self, want, held: of a taker whose keeper is gone */
 	TALK_LEAVE,
 	TALK_RELEASE,
 	TALK_WORKING, /* with a pidfd: pid */

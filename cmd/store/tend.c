@@ -128,7 +128,8 @@ tend_look(void)
 	uint64_t next = UINT64_MAX, left;
 	struct flk_taker *t;
 
-	LIST_FOREACH(t, &takers_here, entry) {
+	LIST_FOREACH(t, &takers_here, entry)
+	{
 		if (t->tie.socket == -1 || await_hear(t) != 0)
 			continue;
 		if (t->stage != HELD || t->lost || settings.warn || t->pidfd == -1)

@@ -137,12 +137,15 @@ do_deed(struct seat *s, enum ward_deed deed, const char *why)
 	switch (deed) {
 	case WARD_TERM:
 		if (s->pidfd != -1)
-			detach_say(s->branch->limiter,
-				   "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
-				   clock_text(at), why, (int)s->pid);
+			detach_say(
+			    s->branch->limiter,
+			    "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
+			    clock_text(at), why, (int)s->pid);
 		else
-			detach_say(s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at),
-				   why, s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s" : "");
+			detach_say(
+			    s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at), why,
+			    s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
+					   : "");
 		tell_lost(s, why);
 		send_signal(s, SIGTERM);
 		break;
@@ -150,9 +153,10 @@ do_deed(struct seat *s, enum ward_deed deed, const char *why)
 		send_signal(s, SIGKILL);
 		break;
 	case WARD_TELL:
-		detach_say(s->branch->limiter,
-			   "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
-			   clock_text(at), why);
+		detach_say(
+		    s->branch->limiter,
+		    "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
+		    clock_text(at), why);
 		tell_lost(s, why);
 		break;
 	default:

@@ -70,9 +70,9 @@ struct seat {
 	pid_t pid;      /* the command's, for people */
 	pid_t wrapper;  /* spared when all that has the guard open is killed; 0: nobody is */
 	char self[STORE_SELF];
-	struct ward ward;      /* HOLDS */
-	bool gone;             /* HOLDS: the store has nothing of it any more */
-	uint64_t give_up_ns;   /* LEAVING, RELEASING */
+	struct ward ward;       /* HOLDS */
+	bool gone;              /* HOLDS: the store has nothing of it any more */
+	uint64_t give_up_ns;    /* LEAVING, RELEASING */
 	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
 };
 

@@ -102,6 +102,7 @@ read_kv(struct etcd_kv *kv, const json_t *object)
 		return true;
 	free(kv->key);
 	free(kv->value);
+	memset(kv, 0, sizeof(*kv));
 	return false;
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drive.h"
+#include "pump.h"
 #include "server.h"
 #include "tap.h"
 

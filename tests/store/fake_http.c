@@ -170,9 +170,12 @@ http_moved(struct buf *out, const struct request *r, const char *where)
 {
 	struct buf body = { 0 };
 
-	buf_printf(&body, "<a href=\"%s\">Moved Permanently</a>.\n\n", where);
 	status_line(out, 301);
-	buf_printf(out, "Content-Type: text/html; charset=utf-8\r\nLocation: %s\r\n", where);
+	if (strcmp(r->method, "GET") == 0) {
+		buf_printf(&body, "<a href=\"%s\">Moved Permanently</a>.\n\n", where);
+		buf_text(out, "Content-Type: text/html; charset=utf-8\r\n");
+	}
+	buf_printf(out, "Location: %s\r\n", where);
 	date_and_body(out, r, NULL, (struct bytes){ body.at, body.len });
 	buf_free(&body);
 }

@@ -83,10 +83,10 @@ range_can_be_done(const struct kv *kv, const struct op *op, struct wrong *wrong)
 static bool
 put_can_be_done(const struct fake *fake, const struct op *op, struct wrong *wrong)
 {
-	if ((op->ignore_value || op->ignore_lease) && kv_now(&fake->kv, op->range.from) == NULL)
-		return wrong_is(wrong, BAD_ARGUMENT, "etcdserver: key not found");
 	if (op->lease != 0 && lease_find(&fake->leases, op->lease) == NULL)
 		return wrong_is(wrong, NOT_FOUND, "etcdserver: requested lease not found");
+	if ((op->ignore_value || op->ignore_lease) && kv_now(&fake->kv, op->range.from) == NULL)
+		return wrong_is(wrong, BAD_ARGUMENT, "etcdserver: key not found");
 	return true;
 }
 

@@ -228,6 +228,20 @@ holds(const struct kv *kv, const struct compare *c)
 	return any || (c->subject != OF_VALUE && one_holds(c, &none));
 }
 
+/* Of all the puts, or of all the rest: etcd looks at the puts first. */
+static bool
+can_be_done(struct call *call, const struct branch *b, bool puts)
+{
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		if ((b->ops[i].kind == OP_PUT) == puts &&
+		    !op_can_be_done(call->fake, &b->ops[i], &call->wrong))
+			return false;
+	}
+	return true;
+}
+
 static void
 do_one(struct fake *fake, const struct op *op, struct buf *out)
 {
@@ -254,10 +268,8 @@ do_txn(struct call *call, const struct txn *txn, struct buf *out)
 	for (i = 0; i < txn->count && succeeded; i++)
 		succeeded = holds(kv, &txn->compares[i]);
 	b = succeeded ? &txn->success : &txn->failure;
-	for (i = 0; i < b->count; i++) {
-		if (!op_can_be_done(call->fake, &b->ops[i], &call->wrong))
-			return false;
-	}
+	if (!can_be_done(call, b, true) || !can_be_done(call, b, false))
+		return false;
 	for (i = 0; i < b->count; i++) {
 		buf_text(&responses, i == 0 ? ",\"responses\":[" : ",");
 		do_one(call->fake, &b->ops[i], &responses);

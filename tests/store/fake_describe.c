@@ -24,45 +24,21 @@ decoded(struct buf *out, const json_t *value)
 	free(to);
 }
 
-/* What has a key, by the name of the member that it is in. */
-static const char *
-what_is(const char *name)
-{
-	static const char *const names[][2] = {
-		{ "request_put", "put" },
-		{ "request_range", "range" },
-		{ "request_delete_range", "delete" },
-		{ "compare", "if" },
-		{ "create_request", "watch" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(names[i][0], name) == 0)
-			return names[i][1];
-	}
-	return NULL;
-}
-
-static void describe_value(struct buf *out, const char *what, const json_t *value);
-
-/* Its own key first, and then what is in it. */
+/* The key that an object has, and the lease. */
 static void
-describe_object(struct buf *out, const char *what, const json_t *o)
+describe_one(struct buf *out, const char *what, const json_t *o)
 {
 	const json_t *key = read_member(o, "key");
 	const json_t *end = read_member(o, "range_end");
 	const json_t *lease = read_member(o, "lease");
-	const char *name;
-	json_t *value;
 
 	if (json_is_string(key)) {
 		buf_printf(out, " %s:", what);
 		decoded(out, key);
-		if (json_is_string(end)) {
-			buf_text(out, "..");
-			decoded(out, end);
-		}
+	}
+	if (json_is_string(key) && json_is_string(end)) {
+		buf_text(out, "..");
+		decoded(out, end);
 	}
 	if (lease == NULL)
 		lease = read_member(o, "ID");
@@ -70,23 +46,39 @@ describe_object(struct buf *out, const char *what, const json_t *o)
 		buf_printf(out, " lease:%s", json_string_value(lease));
 	else if (json_is_integer(lease))
 		buf_printf(out, " lease:%" JSON_INTEGER_FORMAT, json_integer_value(lease));
-	json_object_foreach((json_t *)(uintptr_t)o, name, value)
-	{
-		if (strcmp(name, "failure") == 0)
-			buf_text(out, " else");
-		describe_value(out, what_is(name) != NULL ? what_is(name) : what, value);
+}
+
+static void
+describe_ops(struct buf *out, const json_t *list)
+{
+	static const char *const names[][2] = {
+		{ "request_put", "put" },
+		{ "request_range", "range" },
+		{ "request_delete_range", "delete" },
+	};
+	size_t i, j;
+
+	for (i = 0; i < json_array_size(list); i++) {
+		for (j = 0; j < sizeof(names) / sizeof(names[0]); j++)
+			describe_one(out, names[j][1],
+				     read_member(json_array_get(list, i), names[j][0]));
 	}
 }
 
 static void
-describe_value(struct buf *out, const char *what, const json_t *value)
+describe_object(struct buf *out, const json_t *o)
 {
+	const json_t *compares = read_member(o, "compare");
 	size_t i;
 
-	if (json_is_object(value))
-		describe_object(out, what, value);
-	for (i = 0; i < json_array_size(value); i++)
-		describe_value(out, what, json_array_get(value, i));
+	describe_one(out, "key", o);
+	describe_one(out, "watch", read_member(o, "create_request"));
+	for (i = 0; i < json_array_size(compares); i++)
+		describe_one(out, "if", json_array_get(compares, i));
+	describe_ops(out, read_member(o, "success"));
+	if (json_array_size(read_member(o, "failure")) > 0)
+		buf_text(out, " else");
+	describe_ops(out, read_member(o, "failure"));
 }
 
 void
@@ -96,5 +88,5 @@ describe(struct buf *out, const struct body *body)
 
 	buf_text(out, "");
 	for (i = 0; i < body->count; i++)
-		describe_value(out, "key", body->values[i]);
+		describe_object(out, body->values[i]);
 }

@@ -122,11 +122,11 @@ range_do(const struct fake *fake, const struct op *op, struct buf *out)
 	struct found *found = find(&fake->kv, op, &count);
 	bool more;
 
-	shown = op->count_only || count == 0 ? 0 : choose(op, found, count);
+	shown = op->count_only || found == NULL ? 0 : choose(op, found, count);
 	more = op->limit > 0 && shown > (size_t)op->limit;
 	if (more)
 		shown = (size_t)op->limit;
-	for (i = 0; i < shown; i++) {
+	for (i = 0; i < shown && found != NULL; i++) {
 		buf_text(out, i == 0 ? ",\"kvs\":[" : ",");
 		write_kv(out, found[i].key, found[i].version, op->keys_only);
 	}

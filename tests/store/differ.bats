@@ -1,0 +1,39 @@
+#!/usr/bin/env bats
+# The fake etcd answers as the real one.
+# shellcheck disable=SC2154 # what run sets
+
+load ../lib
+load store
+load fake
+
+# alike SEED: the same calls to a new fake and a new etcd.
+alike() {
+	servers_in "$T/servers"
+	one_server
+	fake etcd
+	run -0 "$STORE_TOOLS/differ" -n 3000 -s "$1" "${ports[etcd]}" "${ADDRESS##*:}"
+	echo "$output"
+	[[ $output == *'no difference' ]]
+	tell etcd quit
+	ended etcd
+}
+
+@test "three thousand random calls" {
+	alike 1
+}
+
+@test "three thousand others" {
+	alike "$(date +%s)"
+}
+
+# It would be of no use if it never saw a difference.
+@test "a fake that is told to answer otherwise is found out" {
+	servers_in "$T/servers"
+	one_server
+	fake etcd
+	tell etcd 'on /v3/kv/put nth 20 garbage'
+	run -1 "$STORE_TOOLS/differ" -n 3000 "${ports[etcd]}" "${ADDRESS##*:}"
+	[[ $output == *'/v3/kv/put {'*different ]]
+	tell etcd quit
+	ended etcd
+}

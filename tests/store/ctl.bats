@@ -1,0 +1,406 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for eval
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# What flocklimitctl does with limiters that are kept in a store.
+
+load ../lib
+load fake
+load ../ctl
+load ../top
+
+# What the .bash files take to be beside them is one directory up.
+FLOCKLIMIT=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../flocklimit
+CTL=${FLOCKLIMIT}ctl
+export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-${FLOCKLIMIT%/*}/cmd/store}
+
+setup_file() {
+	[ -x "${FLOCKLIMIT_LIBEXEC:-${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../cmd/store}/store-etcd" ] || skip "built without libcurl"
+}
+
+# store: a fake etcd, and its URL where all look for it.  What it is told to do wrong is in its log.
+store() {
+	fake etcd
+	export FLOCKLIMIT_STORE=etcd://127.0.0.1:${ports[etcd]}/team
+}
+
+# put KEY VALUE [LEASE]: below the path of the URL.
+put() {
+	ask etcd kv/put "{\"key\":\"$(b64 "/team/$1")\",\"value\":\"$(b64 "$2")\",\"lease\":\"${3-0}\"}" --fail \
+		>/dev/null
+}
+
+# elsewhere ID [LEASE]: another machine holds one unit of x; with a lease it is alive.
+elsewhere() {
+	put "x/h/$1" '{"v":1,"w":1,"n":2,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all","ttl":10,"grace":3600,"since":1000,"seat":1,"under":2}'
+	[ -z "${2-}" ] || put "x/l/$1" '' "$2"
+}
+
+# count PATH: how many keys begin so.
+count() {
+	ask etcd kv/range "{\"key\":\"$(b64 "$1")\",\"range_end\":\"$(b64 "${1%?}0")\",\"count_only\":true}" |
+		jq -r '.count // 0'
+}
+
+nothing_under() { [ "$(count "$1")" = 0 ]; }
+
+# wait_in_line LABEL OPTION...: one more in the line of x.
+wait_in_line() {
+	local label=$1 n
+	shift
+	n=$(ctl show --json x | jq '.waiters | length')
+	background "$label" "$FLOCKLIMIT" -N x "$@" true
+	eventually waiting $((n + 1))
+}
+
+@test "store: list and show tell who holds and who waits" {
+	store
+	run -0 ctl list
+	[ "$(wc -l <<<"$output")" = 1 ]
+	hold a -N x -n 2 -w 2
+	wait_in_line b
+	run -0 ctl list
+	[[ ${lines[1]} == x*"2/2"*1*1*open ]]
+	run -0 ctl show x
+	echo "$output"
+	[ "${lines[0]}" = "x: open, 2 of 2 in use, 1 waiting" ]
+	[ "${lines[1]}" = "store: $FLOCKLIMIT_STORE/x" ]
+	[[ $output != *HOST* ]]
+	[[ ${lines[-1]} == "The first in the line, ticket "*", wants 1 of 2 units, and 2 are in use." ]]
+	[ "$(field .path)" = "\"$FLOCKLIMIT_STORE/x\"" ]
+	[ "$(field '.holders[0].host')" = "\"$(uname -n)\"" ]
+	[ "$(field '[.holders[0], .waiters[0]] | map(.pid)')" = "[${pids[a]},${pids[b]}]" ]
+	[ "$(field '.holders[0].command_pid')" = "$(up a)" ]
+	[ "$(field '.holders[0] | [.weight, .declared, .silent, .stopped]')" = '[2,2,false,false]' ]
+	[ "$(field .totals)" = null ]
+	run -0 ctl stats
+	[[ $output == *'flocklimit_used_units{limiter="x"} 2'* ]]
+	[[ $output != *_total* ]]
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	ctl_line 1 show y
+	[[ $stderr == *"$FLOCKLIMIT_STORE/y"* ]]
+}
+
+@test "store: --store before and after the verb, and its own limiters only" {
+	store
+	local url=$FLOCKLIMIT_STORE
+	unset FLOCKLIMIT_STORE
+	"$FLOCKLIMIT" --store "$url" -N one true
+	"$FLOCKLIMIT" --store "$url/sub" -N two true
+	"$FLOCKLIMIT" -N here true
+	run -0 ctl --store "$url" list --json
+	[ "$(jq -c 'map(.name)' <<<"$output")" = '["one"]' ]
+	run -0 ctl list --json --store "$url/sub"
+	[ "$(jq -c 'map(.name)' <<<"$output")" = '["two"]' ]
+	run -0 ctl list --json
+	[ "$(jq -c 'map(.name)' <<<"$output")" = '["here"]' ]
+	[ "$(ctl show --json here | jq -c 'has("host")')" = false ]
+	ctl_line 125 list --store "$url" --file here
+}
+
+@test "store: many limiters, of which some have many takers" {
+	store
+	local i n put
+	for n in a a-b a.b; do
+		for i in $(seq 4); do
+			# 100 keys at once; a txn has room for 128.
+			for put in $(seq -f "/team/$n/w/$i%015g" 100); do
+				printf '{"request_put":{"key":"%s","value":"eA=="}}\n' "$(b64 "$put")"
+			done | jq -cs '{success: .}' >txn
+			ask etcd kv/txn @txn --fail >/dev/null
+		done
+	done
+	[ "$(count /team/)" = 1200 ]
+	run -0 ctl list --json
+	[ "$(jq -c 'map([.name, .waiters])' <<<"$output")" = '[["a",400],["a-b",400],["a.b",400]]' ]
+}
+
+@test "store: who is on another machine is told by its name, and signalled there" {
+	store
+	hold a -N x -n 2
+	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	elsewhere 00000000000000aa 9
+	run -0 ctl show x
+	echo "$output"
+	[[ $output == *" HOST "* ]]
+	[[ $output == *" db1 "*" 77 "*"/bin/dump all"* ]]
+	[[ $output == *" $(uname -n) "* ]]
+	[ "$(field '.holders[] | select(.pid == 77) | [.host, .stopped, .command_pid, .silent]')" = '["db1",null,null,false]' ]
+	ticket=$(field '.holders[] | select(.pid == 77).ticket')
+	ctl_line 1 cancel --signal TERM x "$ticket"
+	[[ $stderr == *"ticket $ticket: its process, pid 77, is on db1: "*"flocklimitctl break" ]]
+	ctl_line 1 cancel x "$ticket"
+	ctl_line 1 release x "$ticket"
+	ctl cancel -s TERM x "$(field '.holders[] | select(.pid != 77).ticket')"
+	ended a
+	[ "$status" = 143 ]
+}
+
+@test "store: top has a column for machines" {
+	store
+	hold a -N x -n 2
+	top_in 110x16 x
+	eventually shows 'q quit'
+	shows_not HOST
+	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	elsewhere 00000000000000aa 9
+	eventually shows HOST
+	shows db1
+	shows "$(uname -n)"
+	keys /
+	eventually shows 'find:'
+	keys db1 Enter S
+	eventually shows 'signal for ticket'
+	keys TERM Enter
+	eventually shows 'it is on db1'
+	close_terminal
+}
+
+@test "store: limit, pause, close, and the opposite of each" {
+	store
+	hold a -N x -n 1
+	wait_in_line b -n 1
+	ctl limit x 2
+	ended b
+	[ "$status" = 0 ]
+	[ "$(field '[.limit, .override, .declared]')" = '[2,2,1]' ]
+	ctl limit x auto
+	[ "$(field '[.limit, .override]')" = '[1,null]' ]
+	let_go a
+	ended a
+	ctl pause x
+	wait_in_line c
+	[ "$(field .state)" = '"paused"' ]
+	[[ $(ctl show x) == *"waits because the limiter is paused"* ]]
+	ctl resume x
+	ended c
+	[ "$status" = 0 ]
+	hold d -N x -n 1
+	wait_in_line e
+	ctl close x
+	ended e
+	[ "$status" = 75 ]
+	says "is closed" e.err
+	run -75 "$FLOCKLIMIT" -N x true
+	ctl open x
+	let_go d
+	"$FLOCKLIMIT" -N x true
+	ctl_line 1 pause nosuch
+	[ "$(count /team/nosuch/)" = 0 ]
+}
+
+@test "store: cancel takes a waiter out of the line, and it is told by whom" {
+	store
+	hold a -N x -n 1
+	wait_in_line b
+	wait_in_line c
+	ctl cancel x "$(field '.waiters[0].ticket')"
+	ended b
+	[ "$status" = 75 ]
+	has_lines 1 b.err
+	says "cancelled by pid " b.err
+	says "user $(id -u)" b.err
+	waiting 1
+	ctl_line 1 cancel x "$(field '.holders[0].ticket')"
+	[[ $stderr == *"it holds its permit"* ]]
+	ctl_line 1 cancel x 999999
+	let_go a
+	ended c
+	[ "$status" = 0 ]
+}
+
+@test "store: break takes a permit away, and its command is ended" {
+	store
+	hold a -N x -n 1
+	wait_in_line b
+	ctl_line 1 break x "$(field '.waiters[0].ticket')"
+	[[ $stderr == *"nobody holds with it" ]]
+	ctl break x "$(field '.holders[0].ticket')"
+	ended a
+	[ "$status" = 76 ]
+	ended b
+	[ "$status" = 0 ]
+	elsewhere 00000000000000ab
+	[ "$(field '.holders[0].silent')" = true ]
+	[[ $(ctl show x) == *"/bin/dump all (silent)" ]]
+	ctl break x "$(field '.holders[0].ticket')"
+	holding 0
+	eventually nothing_under /team/x/h/
+	eventually nothing_under /team/x/e/
+}
+
+@test "break, rate, gantt and log are refused where they mean nothing" {
+	"$FLOCKLIMIT" -N x true
+	ctl_line 125 break x 1
+	[[ $stderr == *"only for stores"* ]]
+	store
+	"$FLOCKLIMIT" -N x true
+	ctl_line 125 rate x 3/s
+	[[ $stderr == *"a store keeps no pace"* ]]
+	ctl_line 125 gantt x
+	ctl_line 125 log x
+	[[ $stderr == *"keeps no history: log -f"* ]]
+	put x/odd ''
+	ctl_line 125 check --repair x
+	[[ $stderr == *"is not repaired"* ]]
+}
+
+@test "store: wait is for what is there, and for nothing that comes later" {
+	store
+	hold a -N x -n 2
+	hold b -N x -n 2
+	background w "$CTL" wait x
+	run -1 ctl wait -t 50ms x
+	let_go a
+	ended a
+	hold c -N x -n 2
+	is_state S "${pids[w]}"
+	let_go b
+	ended w
+	[ "$status" = 0 ]
+	holding 1
+	let_go c
+	ended c
+	eventually holding 0
+	ctl wait x
+	ctl_line 1 wait nosuch
+}
+
+# logged EVENT: by follower f.
+logged() { grep -q "^{\"number\":[0-9]*,\"time\":[0-9.]*,\"event\":\"$1\"" f.out; }
+
+# events: what f was told, but what the steering was that showed that it listens.
+events() {
+	jq -r 'select(.event != "resumed" and .event != "paused").event' f.out | tr '\n' ' '
+}
+
+listens() {
+	ctl pause x
+	ctl resume x
+	[ -s f.out ]
+}
+
+@test "store: log -f tells what happens from now on, and where" {
+	store
+	hold a -N x -n 1
+	background f "$CTL" log -f --json x
+	eventually listens
+	wait_in_line b
+	wait_in_line c
+	ctl cancel x "$(field '.waiters[1].ticket')"
+	ended c
+	let_go a
+	ended b
+	eventually logged ended
+	ctl limit x 5
+	eventually logged limit
+	hold d -N x -n 1
+	ctl break x "$(field '.holders[0].ticket')"
+	ended d
+	[ "$status" = 76 ]
+	eventually eval '[ "$(grep -c cancelled f.out)" = 2 ]'
+	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
+	events
+	[ "$(events)" = "queued queued cancelled ended granted ended limit granted cancelled " ]
+	[ "$(jq -r .host f.out | sort -u)" = "$(uname -n)" ]
+	[ "$(jq -c 'select(.event == "limit") | [.code, .uid]' f.out)" = "[5,$(id -u)]" ]
+	[ "$(jq -c 'select(.event == "queued").command' f.out | sort -u)" = '"true"' ]
+}
+
+@test "store: log -f goes on when the watch was cut, and nothing is missing" {
+	store
+	hold a -N x -n 1
+	background f "$CTL" log -f --json x
+	eventually listens
+	tell etcd 'on /v3/watch cut-answer'
+	wait_in_line b
+	let_go a
+	ended b
+	eventually logged granted
+	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
+	[ "$(events)" = "queued ended granted ended " ]
+}
+
+@test "store: rm removes what nobody uses" {
+	store
+	hold a -N x -n 1
+	ctl_line 1 rm x
+	[[ $stderr == *"somebody holds or waits"* ]]
+	"$FLOCKLIMIT" -N y -n 1 true
+	"$FLOCKLIMIT" -N z -n 1 true
+	ctl pause z
+	eventually eval '[ "$(count /team/y/)" = 1 ]'
+	ctl rm --idle
+	[ "$(count /team/y/)" = 0 ]
+	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x","z"]' ]
+	ctl rm z
+	[ "$(count /team/z/)" = 0 ]
+	ctl_line 1 rm z
+	let_go a
+	ended a
+	eventually eval '[ "$(count /team/x/)" = 1 ]'
+	ctl rm x
+	[ "$(count /team/)" = 0 ]
+}
+
+@test "store: check tells of the silent, and of what makes no sense" {
+	store
+	hold a -N x -n 2
+	ctl check x
+	elsewhere 00000000000000aa
+	run --separate-stderr -1 ctl check x
+	echo "$output"
+	[ "${#lines[@]}" = 1 ]
+	[[ $output == "x: ticket "*" holds a permit, and nothing tells that pid 77 on db1 is alive" ]]
+	put x/w/00000000000000ab nonsense
+	put x/l/00000000000000ac ''
+	put x/odd ''
+	run --separate-stderr -1 ctl check --json x
+	echo "$output"
+	[ "$(jq .whole <<<"$output")" = false ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/w/00000000000000ab ')" = 2 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/l/00000000000000ac ')" = 2 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/odd is no key')" = 1 ]
+	put x/cfg nonsense
+	ctl_line 125 show x
+	[[ $stderr == *"/team/x/cfg makes no sense"* ]]
+	run --separate-stderr -1 ctl check x
+	[[ $output == *"/team/x/cfg makes no sense"* ]]
+}
+
+@test "store: what an answer that is lost was about is found out, and not done twice" {
+	store
+	hold a -N x -n 1
+	wait_in_line b
+	wait_in_line c
+	tell etcd 'on /v3/kv/txn with put:/team/x/e/ cut'
+	ctl cancel x "$(field '.waiters[0].ticket')"
+	ended b
+	[ "$status" = 75 ]
+	waiting 1
+	tell etcd 'on /v3/kv/txn with put:/team/x/cfg cut'
+	ctl limit x 2
+	ended c
+	[ "$status" = 0 ]
+	let_go a
+	ended a
+	eventually eval '[ "$(count /team/x/)" = 1 ]'
+	tell etcd 'on /v3/kv/txn with delete:/team/x/ cut'
+	ctl rm x
+	[ "$(count /team/x/)" = 0 ]
+	[ "$(grep -c '!cut$' etcd.log)" = 3 ]
+}
+
+@test "store: one that can't be reached is named, and what is wrong" {
+	store
+	tell etcd quit
+	ended etcd
+	ctl_line 125 show x
+	[[ $stderr == "flocklimitctl: x: $FLOCKLIMIT_STORE/x: can't be reached: 127.0.0.1:${ports[etcd]}: "* ]]
+	ctl_line 125 list
+	[[ $stderr == "flocklimitctl: $FLOCKLIMIT_STORE: can't be reached: "* ]]
+	FLOCKLIMIT_STORE=etcd:/nowhere ctl_line 125 list
+	FLOCKLIMIT_STORE=nosuch://db1/ ctl_line 125 list
+}

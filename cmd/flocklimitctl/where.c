@@ -13,6 +13,11 @@
 
 #include "who.h"
 
+/* gcc 12 loses sight of what the array keeps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 static char trouble[PATH_MAX + 100];
 
 bool

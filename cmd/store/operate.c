@@ -110,6 +110,7 @@ take_report(void *context, const struct engine_answer *a)
 }
 
 int
+/* NOLINTNEXTLINE(readability-non-const-parameter): take_report() writes there */
 flk_check(struct flk *f, char *why, size_t size)
 {
 	struct engine_question q = { .kind = ASK_CHECK };
@@ -168,6 +169,7 @@ flk_pace(const struct flk *f, struct flk_pace *pace)
 
 /* Who keeps a permit is known to the keeper on its machine, and only as long as it asks. */
 size_t
+/* NOLINTNEXTLINE(readability-non-const-parameter): as in flocklimit.h */
 flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 {
 	(void)f;

@@ -15,6 +15,11 @@
 #include "operate.h"
 #include "settings.h"
 
+/* gcc 12 loses sight of what take() keeps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 static char said[URL_TEXT + ENGINE_TEXT + 16];
 
 bool
@@ -32,15 +37,15 @@ static int
 take(void *context, const struct engine_answer *a)
 {
 	struct names *to = context;
+	char *copy;
 
 	to->name = calloc(a->n + 1, sizeof(*to->name));
 	if (to->name == NULL)
 		return -ENOMEM;
 	while (to->n < a->n) {
-		to->name[to->n] = strdup(a->names[to->n]);
-		if (to->name[to->n] == NULL)
+		if ((copy = strdup(a->names[to->n])) == NULL)
 			return -ENOMEM;
-		to->n++;
+		to->name[to->n++] = copy;
 	}
 	return 0;
 }

@@ -8,11 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* gcc 12 loses sight of what add() keeps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 #define PAGE 1000
 
 static bool
 add(struct ask *a, const char *name)
 {
+	char *copy;
+
 	if (a->names == a->room) {
 		size_t room = a->room == 0 ? 16 : a->room * 2;
 		char **more = reallocarray(a->name, room, sizeof(*more));
@@ -21,8 +28,10 @@ add(struct ask *a, const char *name)
 		a->name = more;
 		a->room = room;
 	}
-	a->name[a->names] = strdup(name);
-	return a->name[a->names] != NULL && ++a->names > 0;
+	if ((copy = strdup(name)) == NULL)
+		return false;
+	a->name[a->names++] = copy;
+	return true;
 }
 
 /* Of a key, the limiter that it is of: its keys' beginning; false if it is of none. */

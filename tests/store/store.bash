@@ -190,18 +190,22 @@ etcd_do() {
 # prefix: a test has keys of its own, in servers that it may share.
 prefix() { echo "/t$BATS_TEST_NUMBER"; }
 
-# use_store [PARAMETERS]: $STORE is the URL; what is not said otherwise: seconds, and not minutes.
+# use_store [PARAMETERS]: where limiters are from now on.
 use_store() {
 	STORE=etcd://$ADDRESS$(prefix)${1-}
-	export STORE
+	FLOCKLIMIT_STORE=$STORE
+	export STORE FLOCKLIMIT_STORE
 }
 
-# fl ARG...: flocklimit in the store, with short times.
-fl() {
-	"$FLOCKLIMIT" --store "$STORE" --ttl "${TTL:-3}" "${GRACE[@]}" "$@"
-}
-map() { "$MAP" --store "$STORE" --ttl "${TTL:-3}" "${GRACE[@]}" "$@"; }
-ctl() { "$CTL" --store "$STORE" "$@"; }
+# The shortest times that are taken: a command that is cut off has $DEADLINE ms, and a dead one's permit
+# is given on after $RECLAIM ms, and up to $LATEST.
+TTL=2
+DEADLINE=4940
+RECLAIM=6000
+LATEST=9500
+
+fl() { "$FLOCKLIMIT" --ttl "$TTL" "$@"; }
+ctl() { "$CTL" "$@"; }
 
 # no_keys [NAME]: nothing is left of takers; but what was declared of the limiter.
 no_keys() {
@@ -230,18 +234,52 @@ watched() {
 	eventually says WATCHING "$LOG"
 }
 
-# taker LABEL OPTION... -- HOLD: a taker whose command is the witness; HOLD: seconds or a fifo.
+# taker LABEL HOLD OPTION...: a taker whose command is the witness; HOLD: seconds, or a fifo.
 taker() {
-	local label=$1 hold=${!#}
-	shift
-	set -- "${@:1:$#-2}"
+	local label=$1 hold=$2
+	shift 2
 	"$STORE_BUILD/witness" -w "$LOG" "$label"
-	background "$label" "$FLOCKLIMIT" --store "${AT:-$STORE}" --ttl "${TTL:-3}" "${GRACE[@]}" \
-		"$@" "$STORE_BUILD/witness" "$LOG" "$hold"
+	background "$label" env TAKER="$label" "$FLOCKLIMIT" --ttl "$TTL" -N x "$@" \
+		"$STORE_BUILD/witness" "$LOG" "$hold"
 }
 
-# runs LABEL, ran LABEL: its command has begun, and has ended, by the log.
-begun() { grep -q "^BEGIN [0-9]* ${1:-}" "$LOG"; }
+# holder LABEL OPTION...: one that runs until release LABEL.
+holder() {
+	mkfifo "$1.go"
+	taker "$1" "$1.go" "${@:2}"
+	eventually begun "$1"
+}
+release() { timeout 10 sh -c ': >"$1.go"' sh "$1"; }
+
+# line_up N LABEL OPTION...: LABEL waits, and is the Nth to do so; it will run for a moment.
+line_up() {
+	taker "$2" 0.02 "${@:3}"
+	eventually queued "$1"
+}
+
+# begun LABEL, not_begun LABEL; run_of LABEL: whether its command has begun, and its pid.
+begun() { grep -q "^BEGIN .* $1\$" "$LOG"; }
+not_begun() { ! begun "$1"; }
+run_of() { awk -v who="$1" '$1 == "BEGIN" && $8 == who { print $3 }' "$LOG"; }
+done_with() { grep -qE "^(END|DEAD|KILLED) [0-9]+ $(run_of "$1")\$" "$LOG"; }
+
+# began LABEL, stopped LABEL: when, in ms; LABEL's first run.
+began() { awk -v who="$1" '$1 == "BEGIN" && $8 == who { printf "%d\n", $2 / 1e6; exit }' "$LOG"; }
+stopped() {
+	awk -v pid="$(run_of "$1")" '/^(END|DEAD|KILLED)/ && $3 == pid { printf "%d\n", $2 / 1e6; exit }' "$LOG"
+}
+
+# end_run LABEL SIGNAL: kills its command, and says so.
+end_run() { "$STORE_BUILD/witness" -k "$LOG" "$(run_of "$1")" "$2"; }
+
+# keeper_of LABEL: the pid of what keeps its permits.
+keeper_of() {
+	local pid
+	for pid in $(grep -lzxF "TAKER=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		[ "$pid" = "${pids[$1]-}" ] || [[ $(readlink "/proc/$pid/exe") != */store-* ]] || echo "$pid"
+	done
+}
+no_keeper() { [ -z "$(keeper_of "$1")" ]; }
 
 # over LABEL: waits for the end of the taker, and notes it; its status is in $status.
 over() {
@@ -263,3 +301,24 @@ a_store() {
 	servers_in "$BATS_FILE_TMPDIR/servers"
 	one_server
 }
+
+# spotless [NAME]: nothing is left of anybody, in the store or among the processes.
+spotless() {
+	eventually no_keys "$@"
+	eventually no_leftovers
+}
+no_leftovers() {
+	local pid
+	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		[[ $(readlink "/proc/$pid/exe") != */store-* ]] || is_state ZX "$pid" || return 1
+	done
+}
+
+# until_clock MS: waits until that time.
+until_clock() {
+	while [ "$(the_clock)" -lt "$1" ]; do
+		sleep 0.02
+	done
+}
+
+[ -z "${ADDRESS-}" ] || use_store

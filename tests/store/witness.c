@@ -14,7 +14,7 @@
  * TERM, INT and HUP end a run, which says so; with WITNESS_STAYS in the environment it only notes
  * them.  Lines, of which judge.c makes what it thinks:
  *
- *	BEGIN ns PID TICKET SEAT WEIGHT LIMIT
+ *	BEGIN ns PID TICKET SEAT WEIGHT LIMIT LABEL	LABEL: $TAKER
  *	SIGNAL ns PID NUMBER
  *	END ns PID
  *	KILLED ns PID		somebody is about to kill it
@@ -159,8 +159,8 @@ run(const char *how_long)
 		if (fifo == -1)
 			fail(how_long);
 	}
-	note("BEGIN", "%d %s %s %s %s", pid, told("FLOCKLIMIT_TICKET"), told("FLOCKLIMIT_SEAT"),
-	     told("FLOCKLIMIT_WEIGHT"), told("FLOCKLIMIT_LIMIT"));
+	note("BEGIN", "%d %s %s %s %s %s", pid, told("FLOCKLIMIT_TICKET"), told("FLOCKLIMIT_SEAT"),
+	     told("FLOCKLIMIT_WEIGHT"), told("FLOCKLIMIT_LIMIT"), told("TAKER"));
 	sig = hold(fifo, until, pid);
 	note("END", "%d", pid);
 	return sig != 0 ? 128 + sig : 0;

@@ -190,9 +190,10 @@ etcd_do() {
 # prefix: a test has keys of its own, in servers that it may share.
 prefix() { echo "/t$BATS_TEST_NUMBER"; }
 
-# use_store [PARAMETERS]: where limiters are from now on.
+# use_store [SCHEME [PARAMETERS]]: where limiters are from now on.
+# shellcheck disable=SC2120 # tests give them
 use_store() {
-	STORE=etcd://$ADDRESS$(prefix)${1-}
+	STORE=${1:-etcd}://$ADDRESS$(prefix)${2-}
 	FLOCKLIMIT_STORE=$STORE
 	export STORE FLOCKLIMIT_STORE
 }
@@ -275,6 +276,7 @@ end_run() { "$STORE_BUILD/witness" -k "$LOG" "$(run_of "$1")" "$2"; }
 # keeper_of LABEL: the pid of what keeps its permits.
 keeper_of() {
 	local pid
+	# shellcheck disable=SC2013 # a line is a word here
 	for pid in $(grep -lzxF "TAKER=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
 		[ "$pid" = "${pids[$1]-}" ] || [[ $(readlink "/proc/$pid/exe") != */store-* ]] || echo "$pid"
 	done
@@ -309,6 +311,7 @@ spotless() {
 }
 no_leftovers() {
 	local pid
+	# shellcheck disable=SC2013 # a line is a word here
 	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
 		[[ $(readlink "/proc/$pid/exe") != */store-* ]] || is_state ZX "$pid" || return 1
 	done
@@ -321,4 +324,5 @@ until_clock() {
 	done
 }
 
+# shellcheck disable=SC2119
 [ -z "${ADDRESS-}" ] || use_store

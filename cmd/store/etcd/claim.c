@@ -166,11 +166,12 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 		/* From the look on, so that a closing in between is not missed. */
 		watch_line(t, from);
 		line_settle(t, BEHIND);
-	} else if (t->fitted) {
-		taker_go(t, LOOKING);
 	} else {
-		watch_first(t, from);
-		line_settle(t, FIRST);
+		/*
+		 * What was seen is older than the place: whoever was first then may hold by now.  A
+		 * grant relies on nobody else having been granted since the look.
+		 */
+		taker_go(t, LOOKING);
 	}
 	taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
 }

@@ -211,14 +211,15 @@ set_shown(struct url *u, const char *scheme, const char *rest)
 const char *
 url_parse(struct url *u, const char *text)
 {
-	char *rest, *hosts, *path, *at, end;
+	char *rest, *hosts, *at, end;
 	const char *wrong;
+	size_t n = strlen(text);
 
 	memset(u, 0, sizeof(*u));
 	u->path = "";
-	if (strlen(text) >= sizeof(u->room) - 2)
+	if (n >= sizeof(u->room) - 2)
 		return "it is too long";
-	strcpy(u->room, text);
+	memcpy(u->room, text, n + 1);
 	rest = strstr(u->room, "://");
 	if (rest == NULL)
 		return "it is no URL: SCHEME://HOST[:PORT]/PATH";
@@ -231,15 +232,11 @@ url_parse(struct url *u, const char *text)
 	if (strchr(rest, '#') != NULL)
 		return "it has a # in it: write %23";
 	hosts = cut(&rest, "/?", &end);
-	path = hosts + strlen(hosts);
 	if (end == '/') {
 		/* The path begins with the slash that ended the hosts: it moves up by one. */
-		size_t n = strlen(rest);
-
-		memmove(rest + 1, rest, n + 1);
+		memmove(rest + 1, rest, strlen(rest) + 1);
 		*rest = '/';
-		path = cut(&rest, "?", &end);
-		wrong = parse_path(u, path);
+		wrong = parse_path(u, cut(&rest, "?", &end));
 		if (wrong != NULL)
 			return wrong;
 	}

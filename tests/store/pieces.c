@@ -143,9 +143,7 @@ ranges(void)
 		"{\"kvs\":[{\"key\":\"YQ=\",\"create_revision\":\"2\",\"mod_revision\":\"2\"}]}",
 		"{\"kvs\":[{\"key\":7,\"create_revision\":\"2\",\"mod_revision\":\"2\"}]}",
 		"{\"kvs\":[{\"key\":\"YQ==\",\"create_revision\":\"3\",\"mod_revision\":\"2\"}]}",
-		"{\"kvs\":[{\"key\":\"YQ==\",\"create_revision\":\"2\",\"mod_revision\":\"2\"},"
-		"{\"key\":\"YQ==\",\"value\":[],\"create_revision\":\"2\",\"mod_revision\":\"2\"}]"
-		"}",
+		"{\"kvs\":[{\"key\":\"YQ==\",\"create_revision\":2,\"mod_revision\":2},{}]}",
 	};
 	json_t *o = json_loads(
 	    "{\"responses\":[{\"response_put\":{}},{\"response_range\":{\"kvs\":[{\"key\":\"YQ==\","

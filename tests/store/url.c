@@ -74,7 +74,7 @@ parts(void)
 }
 
 static void
-wrong(void)
+refused(void)
 {
 	static const char *const texts[] = {
 		"",
@@ -161,7 +161,7 @@ main(void)
 {
 	whole();
 	parts();
-	wrong();
+	refused();
 	secret();
 	return tap_done();
 }

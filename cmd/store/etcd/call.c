@@ -94,7 +94,7 @@ static void
 answered(struct post *p, enum http_trouble trouble, const char *why)
 {
 	struct etcd_call *c = p->owner;
-	struct asked asked = { p->body, p->size };
+	struct asked asked = { p->body };
 	struct etcd_reply reply = { .sent_ns = c->sent_ns };
 	struct verdict v = { ETCD_AWAY, LICENSED, "" };
 	char text[CLIENT_TEXT];

@@ -145,21 +145,23 @@ client_reaches(struct etcd *e)
 static int
 set_endpoint(struct endpoint *at, const struct url *u, size_t i)
 {
+	const char *host = u->at[i].host;
 	struct in6_addr numeric;
-	bool six;
+	bool six = inet_pton(AF_INET6, host, &numeric) == 1;
 
+	at->named = !six && inet_pton(AF_INET, host, &numeric) != 1;
 	at->port = u->at[i].port != 0 ? u->at[i].port : DEFAULT_PORT;
-	at->host = strdup(u->at[i].host);
-	if (at->host == NULL)
-		return -ENOMEM;
-	six = inet_pton(AF_INET6, at->host, &numeric) == 1;
-	at->named = !six && inet_pton(AF_INET, at->host, &numeric) != 1;
-	if (asprintf(&at->name, "%s%s%s:%u", six ? "[" : "", at->host, six ? "]" : "", at->port) ==
-	    -1)
+	if (asprintf(&at->name, "%s%s%s:%u", six ? "[" : "", host, six ? "]" : "", at->port) ==
+	    -1) {
 		at->name = NULL;
-	if (asprintf(&at->base, "http%s://%s", *u->variant != '\0' ? "s" : "", at->name) == -1)
+		return -ENOMEM;
+	}
+	if (asprintf(&at->base, "http%s://%s", *u->variant != '\0' ? "s" : "", at->name) == -1) {
 		at->base = NULL;
-	return at->name == NULL || at->base == NULL ? -ENOMEM : 0;
+		return -ENOMEM;
+	}
+	snprintf(at->host, sizeof(at->host), "%s", host);
+	return 0;
 }
 
 static int
@@ -263,7 +265,6 @@ etcd_free(struct etcd *e)
 	token_free(e->token);
 	http_free(e->http);
 	for (i = 0; i < e->endpoints; i++) {
-		free(e->endpoint[i].host);
 		free(e->endpoint[i].base);
 		free(e->endpoint[i].name);
 		free(e->endpoint[i].address);

@@ -23,7 +23,7 @@
 #define CLIENT_TEXT 400 /* bytes of a sentence */
 
 struct endpoint {
-	char *host; /* without brackets */
+	char host[256]; /* without brackets; no longer name is one */
 	unsigned port;
 	char *base;    /* "http://host:2379" */
 	char *name;    /* "host:2379" */

@@ -14,12 +14,14 @@
 #define IDLE_CONNECTIONS 16L
 #define KEEPALIVE_S      10L
 
+TAILQ_HEAD(post_queue, post);
+
 struct http {
 	const struct latecurl *curl;
 	CURLM *multi;
 	int epoll;
-	uint64_t due;             /* when libcurl wants to be called in any case */
-	TAILQ_HEAD(, post) ready; /* of which there is something to tell */
+	uint64_t due;            /* when libcurl wants to be called in any case */
+	struct post_queue ready; /* of which there is something to tell */
 	struct http_tls tls;
 };
 
@@ -217,9 +219,9 @@ http_step(struct http *h)
 	CURLMsg *m;
 
 	for (i = 0; i < n; i++) {
-		int what = (ev[i].events & EPOLLIN ? CURL_CSELECT_IN : 0) |
-			   (ev[i].events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
-			   (ev[i].events & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+		int what = ((ev[i].events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) |
+			   ((ev[i].events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
+			   ((ev[i].events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
 
 		h->curl->multi_socket_action(h->multi, ev[i].data.fd, what, &running);
 	}

@@ -60,7 +60,7 @@ char *
 request_make(const struct request_range *range, size_t ranges, size_t *size)
 {
 	char *text[ETCD_RANGES] = { NULL }, *body = NULL, *to;
-	size_t length = 0, pad, i;
+	size_t first = 0, length = 0, pad, i;
 
 	for (i = 0; i < ranges; i++) {
 		json_t *o = create(&range[i]);
@@ -70,8 +70,10 @@ request_make(const struct request_range *range, size_t ranges, size_t *size)
 		if (text[i] == NULL)
 			goto out;
 		length += strlen(text[i]);
+		if (i == 0)
+			first = length;
 	}
-	pad = padding(strlen(text[0]), length);
+	pad = padding(first, length);
 	body = malloc(pad + length + 1);
 	if (body == NULL)
 		goto out;

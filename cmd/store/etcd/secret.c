@@ -121,24 +121,31 @@ take_path(char **path, const struct url *u, const char *name, char *why, size_t 
 	return *path == NULL ? -ENOMEM : 0;
 }
 
+/* The same, of one that is read by others than us. */
+static int
+take_readable(char **path, const struct url *u, const char *name, char *why, size_t size)
+{
+	int error = take_path(path, u, name, why, size);
+
+	if (error == 0 && *path != NULL && access(*path, R_OK) == -1) {
+		error = -errno;
+		snprintf(why, size, "%s=%s: %s", name, *path, strerror(-error));
+	}
+	return error;
+}
+
 static int
 load_tls(struct secret *s, const struct url *u, char *why, size_t size)
 {
-	static const char *const names[] = { "cacert", "cert", "key" };
-	char **const paths[] = { &s->cacert, &s->cert, &s->key };
 	int error, fd;
-	size_t i;
 
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		error = take_path(paths[i], u, names[i], why, size);
-		if (error != 0)
-			return error;
-		if (*paths[i] != NULL && access(*paths[i], R_OK) == -1) {
-			error = -errno;
-			snprintf(why, size, "%s=%s: %s", names[i], *paths[i], strerror(-error));
-			return error;
-		}
-	}
+	error = take_readable(&s->cacert, u, "cacert", why, size);
+	if (error == 0)
+		error = take_readable(&s->cert, u, "cert", why, size);
+	if (error == 0)
+		error = take_readable(&s->key, u, "key", why, size);
+	if (error != 0)
+		return error;
 	if ((s->cert == NULL) != (s->key == NULL)) {
 		snprintf(why, size, "cert= and key= are of use only together");
 		return -EINVAL;

@@ -18,10 +18,9 @@ struct verdict {
 	char words[CLIENT_TEXT]; /* a sentence, if not ETCD_OK; without the endpoint */
 };
 
-/* asked: the request's body, for the key that there are no rights on; NULL: not known. */
+/* The request's body, for the key that there are no rights on; NULL: not known. */
 struct asked {
 	const char *body;
-	size_t size;
 };
 
 /* Of a whole answer; body: parsed, or NULL if it is no JSON. */

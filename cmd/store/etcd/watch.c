@@ -236,7 +236,7 @@ canceled(struct etcd_watch *w, const json_t *result)
 {
 	const char *reason = json_string_value(json_object_get(result, "cancel_reason"));
 	struct verdict v;
-	struct asked asked = { w->post.body, w->post.size };
+	struct asked asked = { w->post.body };
 
 	if (etcd_integer(result, "compact_revision") > 0) {
 		end(w, WATCH_COMPACTED, NULL);
@@ -335,7 +335,7 @@ ended(struct post *p, enum http_trouble trouble, const char *why)
 	if (trouble != HTTP_FINE) {
 		client_trouble(w->etcd, trouble, why, &v);
 	} else if (p->status != 200) {
-		struct asked asked = { p->body, p->size };
+		struct asked asked = { p->body };
 		json_t *body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
 
 		verdict_of(&v, w->etcd, p->status, body, &asked);

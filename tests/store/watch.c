@@ -274,6 +274,35 @@ patience(void)
 	}
 }
 
+/* Of two ranges it knows one, and says nothing more; then both. */
+static void
+forget_one(int listener)
+{
+	struct heard h;
+	int fd = begin_watch(listener, &h);
+
+	send_chunk(fd, CREATED);
+	linger(fd);
+	watch_twice(listener);
+}
+
+static void
+half_begun(void)
+{
+	struct server server = serve(forget_one);
+	struct etcd *e = client(server.port, 0, "");
+	struct news n = { 0 };
+	char *notes;
+
+	etcd_watch(e, two, 2, 4, remember, &n);
+	ok(until(e, &n.changes, 1) && n.begun == 1,
+	   "a watch of which a range is missing is begun anew");
+	etcd_free(e);
+	notes = served(&server);
+	is(count(notes, "/v3/watch"), 2, "once");
+	free(notes);
+}
+
 /* ---- ends ---------------------------------------------------------------------------------- */
 
 static void
@@ -451,6 +480,7 @@ main(void)
 	from_now();
 	goes_along();
 	patience();
+	half_begun();
 	over(say_compacted, true, "");
 	over(say_denied, false, "no rights on a");
 	over(say_not_found, false, "not etcd 3.4 or newer");

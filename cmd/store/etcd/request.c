@@ -6,6 +6,10 @@
  * of it must be in the decoder's hands when it has found the first request.  It reads pieces that
  * end at 512, 1536, 3584, ... bytes, each 512 more than twice the one before: spaces in front of
  * the first request push its end into the last piece that there is.
+ *
+ * That is sure for some 4000 bytes, which the server reads from the network at once.  In a longer
+ * body the network decides, and now and then a range is lost: then the watch does not become OPEN,
+ * and is begun anew.
  */
 #include "request.h"
 

@@ -202,10 +202,10 @@ tell(struct http *h)
 			h->curl->easy_getinfo(p->easy, CURLINFO_OS_ERRNO, &os);
 			h->curl->easy_getinfo(p->easy, CURLINFO_RESPONSE_CODE, &p->status);
 			if (p->code != CURLE_OK)
-				t = trouble(p->code,
-					    *p->error != '\0' ? p->error
-							      : h->curl->easy_strerror(p->code),
-					    os, why);
+				t = http_trouble_of(
+				    p->code,
+				    *p->error != '\0' ? p->error : h->curl->easy_strerror(p->code),
+				    os, why);
 			p->ended(p, t, why);
 		}
 	}

@@ -84,7 +84,7 @@ nature_of(CURLcode code, long os, const char **words)
 }
 
 enum http_trouble
-trouble(CURLcode code, const char *error, long os, char why[HTTP_WHY])
+http_trouble_of(CURLcode code, const char *error, long os, char why[HTTP_WHY])
 {
 	const char *words = cause_of(code, error);
 	enum http_trouble kind = HTTP_WRONG;

@@ -7,6 +7,6 @@
 #include "http.h"
 
 /* error: as libcurl put it, or ""; os: errno of the connection, or 0. */
-enum http_trouble trouble(CURLcode code, const char *error, long os, char why[HTTP_WHY]);
+enum http_trouble http_trouble_of(CURLcode code, const char *error, long os, char why[HTTP_WHY]);
 
 #endif

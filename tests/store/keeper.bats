@@ -1,0 +1,413 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# The wrapper and its keeper, over an engine that keeps permits in a directory: store-yes.
+
+load ../lib.bash
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	export T FLOCKLIMIT_DIR=$T/limiters
+	export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-$BATS_TEST_DIRNAME/../../cmd/store}
+	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
+	DB=$T/db
+	mkdir "$DB"
+	export FLOCKLIMIT_STORE="yes://local/team?dir=$DB"
+	declare -gA pids=()
+	cd "$T" || return 1
+}
+
+# held N: so many permits are in the store; waiting N: so many waiters.
+held() {
+	[ "$(find "$DB" -name 'h.*' | wc -l)" = "$1" ]
+}
+
+waiting() {
+	[ "$(find "$DB" -name 'w.*' | wc -l)" = "$1" ]
+}
+
+# keepers: the pids of this test's keepers.
+keepers() {
+	grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | while read -r pid; do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" != store-keeper ] || echo "$pid"
+	done
+}
+
+no_keeper() {
+	[ -z "$(keepers)" ]
+}
+
+keepers_are() {
+	[ "$(keepers | wc -l)" = "$1" ]
+}
+
+# one_keeper_but PID: there is one, and it is another.
+one_keeper_but() {
+	local now
+	now=$(keepers)
+	[ -n "$now" ] && [ "$now" != "$1" ]
+}
+
+# at_rest: nothing is held, nothing waits, no process is left.
+at_rest() {
+	eventually held 0
+	eventually waiting 0
+	eventually no_keeper
+}
+
+@test "a command runs under a permit of the store, and leaves nothing" {
+	run -7 "$FLOCKLIMIT" -N x -n 2 sh -c 'ls "$1" | grep -c ^h; exit 7' sh "$DB"
+	[ "$output" = 1 ]
+	at_rest
+	run -143 "$FLOCKLIMIT" -N x sh -c 'kill -TERM $$'
+	run -127 "$FLOCKLIMIT" -N x /nonexistent
+	at_rest
+}
+
+@test "the command is told of its permit and of the store" {
+	run -0 "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c \
+		'echo "$FLOCKLIMIT_NAME $FLOCKLIMIT_LIMIT $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"
+		[ -e "$1/$FLOCKLIMIT_STORE_KEY" ] && echo key; echo "$FLOCKLIMIT_STORE"' sh "$DB"
+	[ "${lines[0]}" = "x 3 2 0 1" ]
+	[ "${lines[1]}" = key ]
+	[ "${lines[2]}" = "$FLOCKLIMIT_STORE" ]
+	unset_store=$FLOCKLIMIT_STORE
+	unset FLOCKLIMIT_STORE
+	run -0 "$FLOCKLIMIT" --store "$unset_store" -N x sh -c 'echo "$FLOCKLIMIT_STORE"'
+	[ "$output" = "$unset_store" ]
+}
+
+@test "descriptors, working directory and signals of the command are as without a store" {
+	cat >look <<-'END'
+		for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -ge 50 ] || echo "$n"; done | sort -n
+		ls /proc/self/fd | awk '$1 >= 50' | wc -l
+		grep -E '^(Sig|Shd)' /proc/self/status | grep -v SigQ
+		pwd; ps -o pgid=,sid= -p $$ | awk -v me=$$ '{ print ($1 == me), ($2 == me) }'
+	END
+	for options in "" "-o"; do
+		# shellcheck disable=SC2086 # none, or one
+		run -0 env -u FLOCKLIMIT_STORE "$FLOCKLIMIT" -N x $options sh look 3>&-
+		local_look=$output
+		# shellcheck disable=SC2086
+		run -0 "$FLOCKLIMIT" -N x $options sh look 3>&-
+		diff <(echo "$local_look") <(echo "$output")
+	done
+	at_rest
+}
+
+@test "a second one waits, and is next as soon as the first has ended" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually waiting 1
+	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	[[ $output == *"no permit without waiting: 1 of 1 in use, 1 ahead of you"* ]]
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 50ms true
+	[[ $output == *"no permit after 50 ms"* ]]
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --max-queue 1 true
+	[ -z "$output" ]
+	eventually waiting 1
+	let_go a
+	ended a
+	ended b
+	[ "$status" = 0 ]
+	says ran b.out
+	at_rest
+}
+
+@test "a nested one joins the permit, by the store's word" {
+	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_TICKET"
+		[ -e "$1/$FLOCKLIMIT_STORE_KEY" ] && echo key' sh "$DB"
+	[ "${lines[0]}" = 1 ]
+	[ "${lines[1]}" = key ]
+	run -75 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 -q --nested=queue --nonblock true
+	held=$("$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_HELD"')
+	hold a -N x -n 1
+	FLOCKLIMIT_HELD=$held run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	let_go a
+	ended a
+	at_rest
+}
+
+@test "kill -9 of the wrapper: the command keeps the permit, and its end gives it back" {
+	hold a -N x -n 1
+	kill -KILL "${pids[a]}"
+	ended a
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	kill -0 "$(up a)"
+	held 1
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually waiting 1
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	at_rest
+}
+
+@test "kill -9 of the wrapper with -o: the command keeps the permit all the same" {
+	hold a -N x -n 1 -o
+	kill -KILL "${pids[a]}"
+	ended a
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	let_go a
+	at_rest
+}
+
+@test "what the command left behind keeps the permit of a killed wrapper, and only that" {
+	mkfifo go
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c '(cat go >/dev/null) & echo $$ >up; exec sleep 1000'
+	eventually test -s up
+	kill -KILL "${pids[a]}"
+	ended a
+	kill -KILL "$(cat up)"
+	eventually is_gone "$(cat up)"
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	timeout 10 sh -c ': >go'
+	at_rest
+	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c 'cat go >/dev/null 2>&1 3>&- & :'
+	at_rest
+	timeout 10 sh -c ': >go'
+}
+
+@test "kill -9 of a waiter: its place is given up" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 true
+	eventually waiting 1
+	kill -KILL "${pids[b]}"
+	ended b
+	eventually waiting 0
+	let_go a
+	ended a
+	at_rest
+}
+
+@test "kill -9 of the keeper: another goes on, with the same permit" {
+	hold a -N x -n 1
+	ticket=$(ls "$DB"/h.*)
+	first=$(keepers)
+	kill -KILL "$first"
+	eventually one_keeper_but "$first"
+	[ "$(ls "$DB"/h.*)" = "$ticket" ]
+	second=$(keepers)
+	kill -KILL "$second"
+	eventually one_keeper_but "$second"
+	# Its guard, too: the wrapper's end is survived.
+	kill -KILL "${pids[a]}"
+	ended a
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	let_go a
+	at_rest
+}
+
+@test "kill -9 of a waiter's keeper: it stands where it stood" {
+	hold a -N x -n 1
+	first=$(keepers)
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually waiting 1
+	place=$(ls "$DB"/w.*)
+	kill -KILL "$(keepers | grep -vx "$first")"
+	eventually keepers_are 2
+	[ "$(ls "$DB"/w.*)" = "$place" ]
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	at_rest
+}
+
+@test "kill -9 of wrapper, keeper and command: the store has to find out by itself" {
+	hold a -N x -n 1
+	kill -KILL "$(keepers)" "${pids[a]}" "$(up a)"
+	ended a
+	eventually no_keeper
+	held 1
+}
+
+@test "kill -9 of keeper and wrapper at once, and of the keeper before a release" {
+	hold a -N x -n 1
+	kill -STOP "${pids[a]}"
+	kill -KILL "$(keepers)"
+	let_go a
+	kill -CONT "${pids[a]}"
+	ended a
+	[ "$status" = 0 ]
+	at_rest
+}
+
+@test "a broken permit: TERM to the command, a line, and 76" {
+	hold a -N x -n 1
+	rm "$DB"/h.*
+	ended a
+	[ "$status" = 76 ]
+	says "flocklimit: x: lost the permit at" a.err
+	says "somebody broke it" a.err
+	says "pid $(up a) is sent TERM" a.err
+	has_lines 1 a.err
+	eventually no_keeper
+}
+
+@test "a broken permit: who ignores TERM gets KILL, all who have the guard" {
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'trap "" TERM; sleep 1000 & echo $! >below; wait; wait'
+	eventually test -s below
+	eventually held 1
+	rm "$DB"/h.*
+	ended a
+	[ "$status" = 76 ]
+	eventually is_gone "$(cat below)"
+	eventually no_keeper
+}
+
+@test "a broken permit under --on-lost=warn: a line, and the command's status" {
+	hold a -N x -n 1 --on-lost=warn
+	rm "$DB"/h.*
+	eventually says "runs on" a.err
+	kill -0 "$(up a)"
+	let_go a
+	ended a
+	[ "$status" = 0 ]
+	eventually no_keeper
+}
+
+@test "a store that does not answer: TERM before the permit can be another's" {
+	hold a -N x -n 1 --ttl 2s
+	touch "$DB/away"
+	began=$SECONDS
+	ended a
+	[ "$status" = 76 ]
+	[ $((SECONDS - began)) -le 7 ]
+	says "can't be reached" a.err
+	rm "$DB/away"
+	eventually no_keeper
+}
+
+@test "a stopped keeper: the wrapper ends the command in its last moment" {
+	hold a -N x -n 1 --ttl 2s
+	keeper=$(keepers)
+	kill -STOP "$keeper"
+	ended a
+	[ "$status" = 76 ]
+	says "sent KILL" a.err
+	kill -CONT "$keeper"
+	at_rest
+}
+
+@test "an unreachable store: 75 within -t, and who has patience is told once" {
+	touch "$DB/away"
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 100ms true
+	[[ $output == *"can't be reached"* ]]
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q -t 100ms true
+	[ -z "$output" ]
+	background a "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually says "can't be reached; trying on" a.err
+	rm "$DB/away"
+	ended a
+	[ "$status" = 0 ]
+	says ran a.out
+	says "can be reached again" a.err
+	has_lines 2 a.err
+	at_rest
+}
+
+@test "a store that can't be used: 125, and why" {
+	echo "yes://: wrong word: use another" >"$DB/wrong"
+	refused "$FLOCKLIMIT" -N x -n 1 true
+	[[ $stderr == *"use another"* ]]
+	rm "$DB/wrong"
+	refused "$FLOCKLIMIT" -N x --ttl 1s true
+	refused "$FLOCKLIMIT" -N x --grace 1s true
+	refused "$FLOCKLIMIT" -N x --local 0 true
+	refused "$FLOCKLIMIT" -N x --on-lost=cry true
+	refused "$FLOCKLIMIT" -N x --rate 1/s true
+	refused "$FLOCKLIMIT" -N .x true
+	at_rest
+}
+
+@test "the permit can't be given back: a line, the command's status, and the keeper tries on" {
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'touch "$1/away"; exit 3' sh "$DB"
+	ended a
+	[ "$status" = 3 ]
+	says "could not be given back yet" a.err
+	held 1
+	rm "$DB/away"
+	at_rest
+}
+
+@test "signals: an end in the line leaves it; the command has what comes to it" {
+	hold a -N x -n 1
+	background b env --default-signal=INT "$FLOCKLIMIT" -N x -n 1 true
+	eventually waiting 1
+	kill -INT "${pids[b]}"
+	ended b
+	[ "$status" = 130 ]
+	eventually waiting 0
+	kill -TERM "${pids[a]}"
+	ended a
+	[ "$status" = 143 ]
+	at_rest
+}
+
+@test "--run-timeout ends the command, and the permit with it" {
+	run -124 "$FLOCKLIMIT" -N x -n 1 -T 50ms sleep 1000
+	at_rest
+}
+
+@test "--no-fork: the command has the permit until it has ended" {
+	background a "$FLOCKLIMIT" -N x -n 1 --no-fork sh -c 'echo $$ >up; exec sleep 1000'
+	eventually test -s up
+	[ "$(cat up)" = "${pids[a]}" ]
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	kill "$(cat up)"
+	ended a
+	at_rest
+	run -127 "$FLOCKLIMIT" -N x -n 1 --no-fork /nonexistent
+	at_rest
+}
+
+@test "--no-fork: a lost permit ends it" {
+	background a "$FLOCKLIMIT" -N x -n 1 --no-fork sleep 1000
+	eventually held 1
+	eventually grep -qx sleep "/proc/${pids[a]}/comm"
+	rm "$DB"/h.*
+	ended a
+	[ "$status" = 143 ]
+	eventually no_keeper
+}
+
+@test "--hold-for: the permit is that process's, and nothing of the caller's is kept" {
+	sleep 1000 3>&- &
+	pids[for]=$!
+	ticket=$(timeout 10 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}" 2>&1)
+	[ "$ticket" = 1 ]
+	held 1
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	kill "${pids[for]}"
+	ended for
+	at_rest
+}
+
+@test "the output of a command substitution ends with the command" {
+	out=$(timeout 10 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo ran' 2>&1)
+	[ "$out" = ran ]
+	at_rest
+}
+
+@test "closed stdio is no trouble" {
+	"$FLOCKLIMIT" -N x -n 1 sh -c 'echo ran >out' <&- >&- 2>&-
+	says ran out
+	at_rest
+}
+
+@test "--local: so many here, whatever the store would allow" {
+	hold a -N x -n 5 --local 1
+	held 1
+	run -75 "$FLOCKLIMIT" -N x -n 5 --local 1 --nonblock true
+	held 1
+	background b "$FLOCKLIMIT" -N x -n 5 --local 1 echo ran
+	# Without its wrapper the command keeps both.
+	kill -KILL "${pids[a]}"
+	ended a
+	run -75 "$FLOCKLIMIT" -N x -n 5 --local 1 -q --nonblock true
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	at_rest
+}

@@ -14,7 +14,6 @@
  *
  * At the end of the input it stays until no taker is left that waits or holds.
  */
-#include <bsd/string.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>

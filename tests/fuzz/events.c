@@ -180,7 +180,7 @@ print(const struct ctl *c, const struct flk_event *e, size_t n, enum reader read
 
 	out = open_memstream(&text, &size);
 	require(out != NULL);
-	print_events(c, e, n);
+	print_events(c, NULL, e, n);
 	fclose(out);
 	check_text(text, size, reader);
 	free(text);

@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUIET_MS = 300, WATCHES = 6 };
+enum { QUIET_MS = 300, PATIENCE_MS = 10000, WATCHES = 6 };
 
 struct two {
 	struct peer fake, real;
@@ -143,6 +143,12 @@ struct told {
 	bool over; /* the last event of all was there */
 };
 
+/* The watches that are there from the beginning to the end, at one of the two. */
+struct stream {
+	struct peer peer;
+	struct told told;
+};
+
 static const char last_key[] = "a3p6"; /* kzz */
 
 static void
@@ -258,63 +264,76 @@ watch_both(struct two *t, struct dice *d, unsigned long n)
 	return fine;
 }
 
-/* The watches that are there from the beginning: the first one sees everything.  None has a
- * past: etcd takes its time to tell of it, and a compaction may come before.  All of it is in
- * the first of the chunks that are read of a body. */
 static void
-begin_watches(struct two *w, struct dice *d, struct buf *body)
-{
-	int i;
-
-	buf_text(body, "{\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\"}}");
-	for (i = 1; i < WATCHES && body->len < 400; i++)
-		dice_watch(d, body, false);
-	peer_ask(&w->fake, "/v3/watch", (struct bytes){ body->at, body->len });
-	peer_ask(&w->real, "/v3/watch", (struct bytes){ body->at, body->len });
-}
-
-/* All that a peer said until the last event, and until it is quiet. */
-static void
-hear_out(struct peer *p, struct told *t)
+stream_begin(struct stream *s, const struct peer *like, const struct buf *asked,
+	     unsigned long count)
 {
 	const char *line;
 
-	while (!t->over) {
-		line = peer_line(p, 10000);
-		if (line == NULL)
-			errx(1, "%s: a watch fell silent", p->name);
-		hear(t, line);
-	}
-	while ((line = peer_line(p, QUIET_MS)) != NULL)
-		hear(t, line);
+	s->peer = (struct peer){ like->name, like->port, -1, { 0 } };
+	s->told = (struct told){ .watches = json_object() };
+	peer_ask(&s->peer, "/v3/watch", (struct bytes){ asked->at, asked->len });
+	/* What happens before a watch is there, it does not tell. */
+	while (s->told.said < count && (line = peer_line(&s->peer, PATIENCE_MS)) != NULL)
+		hear(&s->told, line);
 }
 
-static bool
-end_watches(struct two *t, struct two *w, struct dice *d, unsigned long n, const char *asked)
+/* All that it said until the last event, and until it is quiet. */
+static void
+stream_end(struct stream *s)
 {
-	struct told fake = { .watches = json_object() }, real = { .watches = json_object() };
+	const char *line;
+
+	while (!s->told.over) {
+		line = peer_line(&s->peer, PATIENCE_MS);
+		if (line == NULL)
+			errx(1, "%s: a watch fell silent", s->peer.name);
+		hear(&s->told, line);
+	}
+	while ((line = peer_line(&s->peer, QUIET_MS)) != NULL)
+		hear(&s->told, line);
+	peer_close(&s->peer);
+}
+
+/* The first one sees everything.  None has a past: etcd takes its time to tell of it, and a
+ * compaction may come before.  All of it is in the first of the chunks that are read of a body. */
+static void
+ask_for_watches(struct stream *fake, struct stream *real, const struct two *t, struct dice *d,
+		struct buf *asked)
+{
+	unsigned long n = 1;
+
+	buf_text(asked, "{\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\"}}");
+	for (; n < WATCHES && asked->len < 400; n++)
+		dice_watch(d, asked, false);
+	stream_begin(fake, &t->fake, asked, n);
+	stream_begin(real, &t->real, asked, n);
+}
+
+/* Calls that give the watches their last event. */
+static bool
+call_last(struct two *t, struct dice *d, unsigned long n)
+{
 	struct buf last = { 0 };
+	bool fine;
 
 	buf_printf(&last, "{\"key\":\"%s\"}", last_key);
-	if (!call_both(t, d, n, "/v3/kv/put", &last) ||
-	    !call_both(t, d, n, "/v3/kv/deleterange", &last))
-		return false;
+	fine = call_both(t, d, n, "/v3/kv/put", &last) &&
+	       call_both(t, d, n, "/v3/kv/deleterange", &last);
 	buf_free(&last);
-	hear_out(&w->fake, &fake);
-	hear_out(&w->real, &real);
-	return compare_told(&fake, &real, n, asked);
+	return fine;
 }
 
 static bool
 compare(struct two *t, struct dice *d, unsigned long calls)
 {
-	struct two w = { { "fake", t->fake.port, -1, { 0 } }, { "real", t->real.port, -1, { 0 } } };
 	struct buf body = { 0 }, asked = { 0 };
+	struct stream fake, real;
 	unsigned long n;
 	bool fine = true;
 
 	d->revision = 1;
-	begin_watches(&w, d, &asked);
+	ask_for_watches(&fake, &real, t, d, &asked);
 	for (n = 1; n <= calls && fine; n++) {
 		const char *path = dice_call(d, &body);
 
@@ -322,9 +341,13 @@ compare(struct two *t, struct dice *d, unsigned long calls)
 		if (fine && n % 50 == 0)
 			fine = watch_both(t, d, n);
 	}
-	fine = fine && end_watches(t, &w, d, n, asked.at);
-	peer_close(&w.fake);
-	peer_close(&w.real);
+	if (fine && call_last(t, d, n)) {
+		stream_end(&fake);
+		stream_end(&real);
+		fine = compare_told(&fake.told, &real.told, n, asked.at);
+	} else {
+		fine = false;
+	}
 	buf_free(&asked);
 	buf_free(&body);
 	return fine;

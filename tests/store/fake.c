@@ -115,7 +115,7 @@ main(int argc, char **argv)
 	const char *script = NULL;
 	int port = 0;
 
-	s.fake.kv.revision = 1;
+	kv_wipe(&s.fake.kv);
 	s.fake.cluster_id = 4631781485337446441;
 	s.fake.member_id = 4117872192794419420;
 	options(&s, argc, argv, &port, &script);

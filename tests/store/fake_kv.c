@@ -181,5 +181,5 @@ kv_wipe(struct kv *kv)
 	}
 	free(kv->keys);
 	free(kv->log);
-	*kv = (struct kv){ .revision = 1, .compacted = 0 };
+	*kv = (struct kv){ .revision = 1, .compacted = -1 };
 }

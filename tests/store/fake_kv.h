@@ -31,7 +31,8 @@ struct change {
 };
 
 struct kv {
-	int64_t revision, compacted;
+	int64_t revision;
+	int64_t compacted; /* -1: never, so that one at 0 is new once, as in etcd */
 	struct key **keys; /* in the order of their names */
 	size_t count, room;
 	struct change *log; /* in the order of revisions */
@@ -68,6 +69,8 @@ void kv_delete(struct kv *kv, struct key *key);
 /* Whether there are changes that were not committed. */
 bool kv_changed(const struct kv *kv);
 void kv_commit(struct kv *kv);
+
+/* Also how it begins, from all zero. */
 void kv_wipe(struct kv *kv);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   client.c   the client as a whole, its endpoints
  *   call.c     calls
- *   watch.c    watches
+ *   watch.c    watches; stream.c: what they hear
  *   token.c    the token that both are authorised by
  *   verdict.c  what an answer means
  *   http.c     how it came

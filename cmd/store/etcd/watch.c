@@ -2,7 +2,7 @@
  * watch.c - watches: each a stream of lines that goes on at another endpoint, or later at the same,
  * from where each of its ranges was.
  *
- *   RESTING -> OPENING  [begin]        at its due, when there is a token
+ *   RESTING -> OPENING  [begin]         at its due, when there is a token
  *   OPENING -> OPEN     [stream_hears]  the server knows of all its ranges
  *   OPENING -> RESTING  [stream_rest]   it failed, the server was silent, or the client took its turn
  *   OPEN    -> RESTING  [stream_rest]   to the next endpoint

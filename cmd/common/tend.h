@@ -37,6 +37,9 @@ void tend_hush(void);
 /* The permit's key in the store. */
 const char *tend_key(const struct flk_taker *t);
 
+/* After -FLK_EVICTED: the machine of who did it; NULL: this one. */
+const char *tend_evictor(const struct flk_taker *t);
+
 /* It was lost, and its command ended for that. */
 bool tend_lost(const struct flk_taker *t);
 
@@ -78,6 +81,13 @@ tend_look(void)
 static inline void
 tend_hush(void)
 {
+}
+
+static inline const char *
+tend_evictor(const struct flk_taker *t)
+{
+	(void)t;
+	return NULL;
 }
 
 static inline bool

@@ -64,6 +64,7 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 {
 	char text[PLACE_TEXT], span[32], why[80];
 	struct flk_place place;
+	const char *host;
 	int error;
 	pid_t by;
 	uid_t user;
@@ -86,8 +87,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		return;
 	default:
 		flk_evictor(t, &by, &user);
-		say(o->want.limiter, "no permit: cancelled by pid %d of user %u", (int)by,
-		    (unsigned)user);
+		host = tend_evictor(t);
+		say(o->want.limiter, "no permit: cancelled by pid %d of user %u%s%s", (int)by,
+		    (unsigned)user, host != NULL ? " on " : "", host != NULL ? host : "");
 		return;
 	}
 	say(o->want.limiter, "%s: %s", why,
@@ -114,6 +116,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		say(w->o->want.limiter, "waiting: %s", text);
 	w->told = true;
 	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
+	    place.head.host == NULL &&
 	    process_is_stopped((pid_t)place.head.pid)) {
 		say(w->o->want.limiter,
 		    "the head of the line, pid %u, is stopped, and everybody waits for it: "

@@ -314,18 +314,36 @@ raise_files(struct rlimit *given)
 		given->rlim_cur = 0;
 }
 
+/* As it was typed: parsing cuts it where the items begin. */
+static char **
+copy_words(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	if (copy != NULL)
+		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	return copy;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct all a;
 	int status, wake_fd, error, sig;
+	char **words = copy_words(argc, argv);
 
 	do /* as 0, 1 and 2 if these are closed: pipes must not become them */
 		a.place.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	while (a.place.null_fd != -1 && a.place.null_fd <= 2);
-	if ((status = options_parse(&a.o, argc, argv)) != OPTION_OK)
-		return status;
-	if ((status = elsewhere(&a.o.want, argv)) != -1)
+	if (words == NULL) {
+		say(NULL, "no memory");
+		return FAILED;
+	}
+	status = options_parse(&a.o, argc, argv);
+	if (status == OPTION_OK)
+		status = elsewhere(&a.o.want, words);
+	free(words);
+	if (status != OPTION_OK)
 		return status;
 	a.place.o = a.source.o = &a.o;
 	a.source.place = &a.place;

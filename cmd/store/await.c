@@ -36,7 +36,10 @@ hear_grant(struct flk_taker *t, const struct talk *m)
 		t->stage = HELD;
 }
 
-/* A keeper died before the store had heard of the taker: it goes in anew, by another name. */
+/*
+ * A keeper died before the store had heard of the taker, or so long ago that the store has forgotten
+ * it: it goes in anew, by another name.
+ */
 static bool
 was_never_there(const struct flk_taker *t, const struct talk *m)
 {
@@ -49,6 +52,8 @@ hear_refusal(struct flk_taker *t, const struct talk *m)
 	struct talk anew = { .kind = TALK_ENTER, .want = t->want };
 
 	if (was_never_there(t, m)) {
+		if (t->stage == LINE && !tend_is_quiet())
+			say(t->flk->name, "lost its place in the line, and queues again");
 		t->stage = ENTERING;
 		taker_name(t->self);
 		talk_copy(anew.self, sizeof(anew.self), t->self);
@@ -59,6 +64,7 @@ hear_refusal(struct flk_taker *t, const struct talk *m)
 		atomic_store(&t->flk->limit, m->limit);
 	t->evictor = (pid_t)m->pid;
 	t->evictor_uid = (uid_t)m->uid;
+	talk_copy(t->evictor_host, sizeof(t->evictor_host), m->host);
 	t->code = m->code;
 	if (m->text[0] != '\0')
 		trouble(m->text);

@@ -78,6 +78,7 @@ struct flk_taker {
 
 	pid_t evictor;
 	uid_t evictor_uid;
+	char evictor_host[STORE_HOST];
 
 	_Atomic bool cancelled;
 	int bell; /* an eventfd: flk_cancel() rings it */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "desk.h"
 #include "here.h"
 #include "internal.h"
 #include "now.h"
@@ -20,9 +21,16 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 		return -FLK_STRANGER;
 	if (t->stage == HERE)
 		return here_place(t->here, place);
-	if ((error = await_answer(t, 0, PATIENCE)) == 0)
-		*place = t->answer.stand;
-	return error;
+	if (t->away)
+		return -FLK_STORE;
+	if ((error = await_answer(t, 0, PATIENCE)) != 0)
+		return error;
+	*place = t->answer.stand;
+	if (place->oldest.ticket != 0)
+		place->oldest.host = desk_machine(t->answer.host);
+	if (place->head.ticket != 0)
+		place->head.host = desk_machine(t->answer.head_host);
+	return 0;
 }
 
 /* After so long without an answer, the permit is lost at any rate, and what it paid for has ended. */

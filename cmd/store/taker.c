@@ -332,12 +332,14 @@ static int
 let_go(struct flk_taker *t, enum stage stage)
 {
 	struct talk m = { .kind = stage == LEAVING ? TALK_LEAVE : TALK_RELEASE };
+	/* A place that the store can't be told of is nobody's to wait for. */
+	uint64_t patience = stage == LEAVING && t->away ? SECOND / 10 : LET_GO;
 	int error;
 
 	t->stage = stage;
 	error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 || error == -EPIPE)
-		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + LET_GO,
+		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + patience,
 			      NULL, false);
 	if (error == -ETIMEDOUT && stage == RELEASING)
 		say(t->flk->name,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+#include "desk.h"
 #include "internal.h"
 #include "now.h"
 #include "say.h"
@@ -45,6 +46,12 @@ const char *
 tend_key(const struct flk_taker *t)
 {
 	return t->key;
+}
+
+const char *
+tend_evictor(const struct flk_taker *t)
+{
+	return t->evictor_host[0] != '\0' ? desk_machine(t->evictor_host) : NULL;
 }
 
 bool

@@ -14,12 +14,9 @@ FLOCKLIMIT=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../flocklimit
 CTL=${FLOCKLIMIT}ctl
 export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-${FLOCKLIMIT%/*}/cmd/store}
 
-setup_file() {
-	[ -x "${FLOCKLIMIT_LIBEXEC:-${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../cmd/store}/store-etcd" ] || skip "built without libcurl"
-}
-
 # store: a fake etcd, and its URL where all look for it.  What it is told to do wrong is in its log.
 store() {
+	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "built without libcurl"
 	fake etcd
 	export FLOCKLIMIT_STORE=etcd://127.0.0.1:${ports[etcd]}/team
 }

@@ -345,6 +345,7 @@ main(int argc, char **argv)
 	free(words);
 	if (status != OPTION_OK)
 		return status;
+	options_split(&a.o);
 	a.place.o = a.source.o = &a.o;
 	a.source.place = &a.place;
 	heritage_save(&a.place.heritage);

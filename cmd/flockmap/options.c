@@ -251,9 +251,8 @@ parse_words(struct options *o, char **words)
 			return OPTION_BAD;
 		}
 		o->items = w + 1;
-		*w = NULL;
 	}
-	if (o->command[0] == NULL) {
+	if (o->command[0] == NULL || o->command + 1 == o->items) {
 		say(NULL, "no command to run: see flockmap --help");
 		return OPTION_BAD;
 	}
@@ -276,6 +275,13 @@ check_together(const struct options *o)
 		return OPTION_BAD;
 	}
 	return want_check(&o->want);
+}
+
+void
+options_split(struct options *o)
+{
+	if (o->items != NULL)
+		o->items[-1] = NULL;
 }
 
 int

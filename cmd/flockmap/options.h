@@ -35,4 +35,7 @@ struct options {
 /* Returns OPTION_OK, or the status to exit with at once. */
 int options_parse(struct options *o, int argc, char **argv);
 
+/* Parts command and items, in argv itself, which a store's program must have had before as it was. */
+void options_split(struct options *o);
+
 #endif

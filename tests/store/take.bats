@@ -188,7 +188,7 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	watched
 	{
 		echo 'all: 1 2 3 4 5 6'
-		printf '%%:\n\t@echo + $@ >>"$T/jobs"; sleep 0.1; echo - $@ >>"$T/jobs"\n'
+		printf '1 2 3 4 5 6:\n\t@echo + $@ >>"$T/jobs"; sleep 0.1; echo - $@ >>"$T/jobs"\n'
 	} >Makefile
 	holder a -n 3
 	run -0 "$FLOCKLIMIT" -N x -n 3 --jobserver=fifo make -s

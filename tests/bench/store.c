@@ -28,6 +28,12 @@ alone(const struct bench *b)
 }
 
 static void
+inside(const struct bench *b)
+{
+	store_inside(b, &one_node);
+}
+
+static void
 handover(const struct bench *b)
 {
 	store_handover(b, &one_node);
@@ -90,6 +96,7 @@ far(const struct bench *b)
 	snprintf(title, sizeof(title), "one node, a round trip of %.0f ms",
 		 round_trip_ms(to_etcd.port));
 	store_alone(b, &s);
+	store_inside(b, &s);
 	store_handover(b, &s);
 	server_stop(&to_etcd);
 	server_stop(&to_redis);
@@ -105,6 +112,7 @@ three(const struct bench *b)
 	s.etcd = &cluster;
 	memcpy(s.endpoints, cluster.endpoints, sizeof(s.endpoints));
 	store_alone(b, &s);
+	store_inside(b, &s);
 	store_handover(b, &s);
 	etcd_stop(&cluster);
 }
@@ -113,8 +121,8 @@ static const struct section {
 	const char *name;
 	void (*measure)(const struct bench *b);
 } sections[] = {
-	{ "start", start }, { "alone", alone }, { "handover", handover }, { "crowd", crowd },
-	{ "crash", crash }, { "far", far },     { "three", three },
+	{ "start", start }, { "alone", alone }, { "inside", inside }, { "handover", handover },
+	{ "crowd", crowd }, { "crash", crash }, { "far", far },       { "three", three },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -16,7 +16,7 @@ struct bench {
 	char dir[PATH_SIZE];     /* where noop and mark are */
 	char source[PATH_SIZE];  /* where redis-lock is */
 	char libexec[PATH_SIZE]; /* where store-etcd is */
-	char tools[PATH_SIZE];   /* where drive and proxy are */
+	char tools[PATH_SIZE];   /* where takers and proxy are */
 	bool quick;
 };
 
@@ -59,6 +59,7 @@ int marked(const char *name, const char *value, pid_t *pid, int room);
 
 void store_start(const struct bench *b, const struct stage *s);
 void store_alone(const struct bench *b, const struct stage *s);
+void store_inside(const struct bench *b, const struct stage *s);
 void store_handover(const struct bench *b, const struct stage *s);
 void store_crowd(const struct bench *b, const struct stage *s);
 void store_crash(const struct bench *b, const struct stage *s);

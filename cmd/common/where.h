@@ -35,6 +35,9 @@ const char *where_happened(struct flk *f, const struct flk_event *e);
  */
 int where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid);
 
+/* That process, a child of the taker's, is the one that works under the permit. */
+bool where_works(const struct flk_entry *e, pid_t pid);
+
 /* Takes the permit away from whoever holds it; -FLK_NOPERMIT if nobody does. */
 int where_break(struct flk *f, uint64_t ticket);
 

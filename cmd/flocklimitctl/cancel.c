@@ -123,6 +123,17 @@ signal_heirs(struct flk *f, const struct flk_entry *e, int sig)
 	return error;
 }
 
+/* The process of one of a crew: the taker has told of it, or it is among the taker's children. */
+static pid_t
+crew_member(const struct flk_entry *e)
+{
+	struct crowd *crowd = e->worker == 0 ? crowd_look() : NULL;
+	pid_t pid = e->worker != 0 ? (pid_t)e->worker : crowd_command(crowd, e);
+
+	crowd_free(crowd);
+	return pid;
+}
+
 /* flocklimit hands on what it can catch, and only once; the rest must go to the command itself. */
 int
 signal_holder(struct flk *f, const struct flk_entry *e, int sig)
@@ -132,7 +143,7 @@ signal_holder(struct flk *f, const struct flk_entry *e, int sig)
 	if (e->orphan)
 		return signal_heirs(f, e, sig);
 	if (e->role == FLK_CREW)
-		return signal_process(f, e, (pid_t)e->worker, sig);
+		return signal_process(f, e, crew_member(e), sig);
 	return signal_process(f, e, command ? process_child((pid_t)e->pid) : (pid_t)e->pid, sig);
 }
 

@@ -110,6 +110,13 @@ where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 	return stat(flk_path(f), &file) == -1 ? -errno : has_open((pid_t)e->pid, &file);
 }
 
+/* The taker told of it. */
+bool
+where_works(const struct flk_entry *e, pid_t pid)
+{
+	return (pid_t)e->worker == pid;
+}
+
 int
 where_break(struct flk *f, uint64_t ticket)
 {

@@ -11,6 +11,7 @@
 
 #include "ctl.h"
 #include "process.h"
+#include "where.h"
 
 struct process {
 	pid_t pid, parent;
@@ -117,10 +118,9 @@ crowd_command(const struct crowd *crowd, const struct flk_entry *e)
 	told = find(crowd, (pid_t)e->worker);
 	if (told != NULL && told->parent == (pid_t)e->pid)
 		return told->pid;
-	if (e->role == FLK_CREW)
-		return 0;
 	for (i = 0; crowd != NULL && i < crowd->n; i++)
-		if (crowd->process[i].parent == (pid_t)e->pid && crowd->process[i].state != 'Z')
+		if (crowd->process[i].parent == (pid_t)e->pid && crowd->process[i].state != 'Z' &&
+		    (e->role != FLK_CREW || where_works(e, crowd->process[i].pid)))
 			return crowd->process[i].pid;
 	return 0;
 }

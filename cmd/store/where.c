@@ -174,6 +174,13 @@ where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 	return runs != 0 ? runs : is;
 }
 
+/* A store is not told which process it is: that would be a write for each command. */
+bool
+where_works(const struct flk_entry *e, pid_t pid)
+{
+	return was_given(pid, e->ticket) == 1;
+}
+
 int
 where_break(struct flk *f, uint64_t ticket)
 {

@@ -135,6 +135,21 @@ wait_in_line() {
 	[ "$status" = 143 ]
 }
 
+@test "store: a signal for one of many commands of a flockmap ends just that one" {
+	store
+	background m "${FLOCKLIMIT%limit}map" -N x -n 3 sh -c 'echo $$ >"$1"; exec sleep 60' sh ::: one two
+	eventually test -s one
+	eventually test -s two
+	holding 2
+	[ "$(field '.holders | map(.command_pid) | sort')" = "$(jq -cn '[$a, $b] | sort' --argjson a "$(cat one)" --argjson b "$(cat two)")" ]
+	ctl cancel -s TERM x "$(field ".holders[] | select(.command_pid == $(cat one)).ticket")"
+	eventually is_gone "$(cat one)"
+	is_state S "$(cat two)"
+	ctl cancel -s KILL x "$(field ".holders[] | select(.command_pid == $(cat two)).ticket")"
+	ended m
+	[ "$status" != 0 ]
+}
+
 @test "store: top has a column for machines" {
 	store
 	hold a -N x -n 2

@@ -288,6 +288,9 @@ events() {
 	jq -r 'select(.event != "resumed" and .event != "paused").event' f.out | tr '\n' ' '
 }
 
+# follows: f watches all of x.
+follows() { grep -q ' /v3/watch watch:/team/x/[.][.]' etcd.log; }
+
 listens() {
 	ctl pause x
 	ctl resume x
@@ -324,15 +327,37 @@ listens() {
 @test "store: log -f goes on when the watch was cut, and nothing is missing" {
 	store
 	hold a -N x -n 1
+	tell etcd 'on /v3/watch with watch:/team/x/.. cut-answer'
 	background f "$CTL" log -f --json x
-	eventually listens
-	tell etcd 'on /v3/watch cut-answer'
+	eventually follows
 	wait_in_line b
 	let_go a
 	ended b
 	eventually logged granted
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 	[ "$(events)" = "queued ended granted ended " ]
+	[ "$(grep -c ' /v3/watch watch:/team/x/[.][.]' etcd.log)" -ge 2 ]
+}
+
+@test "store: log -f tells what is different after a compaction" {
+	store
+	hold a -N x -n 2
+	tell etcd 'on /v3/watch with watch:/team/x/.. cut-answer'
+	background f "$CTL" log -f --json x
+	eventually follows
+	kill -STOP "${pids[f]}"
+	eventually is_state T "${pids[f]}"
+	let_go a
+	ended a
+	eventually nothing_under /team/x/h/
+	hold b -N x -n 2
+	tell etcd compact
+	kill -CONT "${pids[f]}"
+	eventually logged granted
+	[ "$(events)" = "ended granted " ]
+	[ "$(grep -c ' /v3/watch watch:/team/x/[.][.]' etcd.log)" -ge 3 ]
+	let_go b
+	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 }
 
 @test "store: rm removes what nobody uses" {

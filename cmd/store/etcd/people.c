@@ -283,9 +283,39 @@ meet(struct people *p, const char *self, const struct record *r, bool holds, boo
 	if (x == NULL)
 		return;
 	set_person(x, r, holds, alive, created);
-	x->present = true;
 	if (news && !quiet)
 		tell(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
+}
+
+static void
+mark(struct people *p, const char *self)
+{
+	struct person *x = find(p, self);
+
+	if (x != NULL)
+		x->present = true;
+}
+
+/* Who is gone first: what they held is what others were granted. */
+static void
+tell_the_gone(struct people *p, const struct look *l)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		p->person[i].present = false;
+	for (i = 0; i < l->holders; i++)
+		mark(p, l->holder[i].self);
+	for (i = 0; i < l->waiters; i++)
+		mark(p, l->waiter[i].self);
+	for (i = p->n; i > 0; i--) {
+		struct person *x = &p->person[i - 1];
+		if (x->present)
+			continue;
+		tell(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
+		     NULL);
+		drop(p, x);
+	}
 }
 
 void
@@ -295,20 +325,11 @@ people_read(struct people *p, const struct look *l, bool quiet)
 
 	people_flush(p);
 	steered(p, &l->config, quiet, NULL);
-	for (i = 0; i < p->n; i++)
-		p->person[i].present = false;
+	tell_the_gone(p, l);
 	for (i = 0; i < l->holders; i++)
 		meet(p, l->holder[i].self, &l->holder[i].record, true, l->holder[i].alive,
 		     l->holder[i].created, quiet);
 	for (i = 0; i < l->waiters; i++)
 		meet(p, l->waiter[i].self, &l->waiter[i].record, false, false, l->waiter[i].created,
 		     quiet);
-	for (i = p->n; i > 0; i--) {
-		struct person *x = &p->person[i - 1];
-		if (x->present)
-			continue;
-		tell(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
-		     NULL);
-		drop(p, x);
-	}
 }

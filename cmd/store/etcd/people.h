@@ -10,7 +10,7 @@ struct person {
 	char self[STORE_SELF];
 	bool holds;   /* else it waits */
 	bool alive;   /* its l/ is there */
-	bool present; /* people_read() met it */
+	bool present; /* for people_read(): it is still there */
 	uint64_t ticket;
 	struct record record;
 };

@@ -73,8 +73,8 @@ hears(void *context, const struct etcd_news *news)
 static void
 watch(struct follow *f, int64_t revision)
 {
-	struct key end = key_end(&f->e->limiter);
-	struct etcd_range range = { .key = f->e->limiter.s, .end = end.s };
+	struct key last = key_end(&f->e->limiter);
+	struct etcd_range range = { .key = f->e->limiter.s, .end = last.s };
 
 	f->watch = etcd_watch(f->e->etcd, &range, 1, revision + 1, hears, f);
 	if (f->watch == NULL)

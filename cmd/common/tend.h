@@ -41,7 +41,7 @@ const char *tend_key(const struct flk_taker *t);
 const char *tend_evictor(const struct flk_taker *t);
 
 /* It was lost, and its command ended for that. */
-bool tend_lost(const struct flk_taker *t);
+bool tend_lost(struct flk_taker *t);
 
 /* For the store's own: that taker has another socket now. */
 void tend_tied(const struct flk_taker *t);
@@ -91,7 +91,7 @@ tend_evictor(const struct flk_taker *t)
 }
 
 static inline bool
-tend_lost(const struct flk_taker *t)
+tend_lost(struct flk_taker *t)
 {
 	(void)t;
 	return false;

@@ -116,8 +116,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		say(w->o->want.limiter, "waiting: %s", text);
 	w->told = true;
 	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
-	    place.head.host == NULL &&
-	    process_is_stopped((pid_t)place.head.pid)) {
+	    place.head.host == NULL && process_is_stopped((pid_t)place.head.pid)) {
 		say(w->o->want.limiter,
 		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
 		    "kill -CONT %u",

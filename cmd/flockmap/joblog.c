@@ -202,8 +202,9 @@ joblog_add(const struct job *j)
 		    (unsigned long long)j->number, (unsigned long long)(j->began_ns / 1000000000),
 		    (unsigned long long)(j->began_ns / 1000000 % 1000), (double)j->ran_ns / 1e9,
 		    (unsigned long long)j->out.total + j->err.total,
-		    WIFSIGNALED(j->status) && !j->timed_out ? 0 : job_exit(j),
-		    WIFSIGNALED(j->status) && !j->timed_out ? WTERMSIG(j->status) : 0, command);
+		    WIFSIGNALED(j->status) && !j->timed_out && !j->lost ? 0 : job_exit(j),
+		    WIFSIGNALED(j->status) && !j->timed_out && !j->lost ? WTERMSIG(j->status) : 0,
+		    command);
 		error = write_line(line, (size_t)n);
 	} else {
 		screen_say(NULL, "--joblog %s: no memory for a line", path);

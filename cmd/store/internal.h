@@ -33,7 +33,7 @@ struct flk {
 	uint32_t fallback;      /* the limit where none was ever declared */
 	struct here *here;      /* --local; or NULL */
 	pthread_mutex_t lock;   /* guards what follows */
-	SLIST_HEAD(, common_guard) guards;
+	SLIST_HEAD(common_guards, common_guard) guards;
 	char name[FLK_NAME_MAX + 1];
 	char where[URL_TEXT + FLK_NAME_MAX + 2]; /* for people */
 };
@@ -55,40 +55,39 @@ enum stage {
 struct flk_taker {
 	LIST_ENTRY(flk_taker) entry; /* of its thread's */
 	struct flk *flk;
-	const void *owner; /* the thread, by an address of its own; and the process */
+	struct here_taker *here; /* or NULL */
+	const void *owner;       /* the thread, by an address of its own; and the process */
 	pid_t process;
-	struct tie tie;
 	enum stage stage;
-	char self[STORE_SELF]; /* of this wait and permit, never used again */
-	struct engine_want want;
-	struct flk_permit permit; /* LINE: the ticket */
-	char key[ENGINE_KEY];     /* of the permit in the store */
-	int code;                 /* why it is IDLE again */
-	int waited_for;           /* what the last wait returned */
+	struct tie tie;
+	int code;       /* why it is IDLE again */
+	int waited_for; /* what the last wait returned */
+	int bell;       /* an eventfd: flk_cancel() rings it */
 
-	bool away;      /* the store can't be reached */
-	bool away_told; /* and people know */
-	uint64_t away_ns;
-	bool lost; /* the permit was, while it was held */
-	char lost_text[ENGINE_TEXT];
-
-	uint64_t asked; /* the number of the last question */
-	bool answered;
-	struct talk question, answer;
+	int guard, guard_end; /* both ends of the pipe; -1 */
+	int pidfd;            /* of the command, or -1 */
+	pid_t working;
 
 	pid_t evictor;
 	uid_t evictor_uid;
-	char evictor_host[STORE_HOST];
 
 	_Atomic bool cancelled;
-	int bell; /* an eventfd: flk_cancel() rings it */
-
-	int guard, guard_end; /* both ends of the pipe; -1 */
-	bool guard_lent;      /* the write end is not ours to close */
-	int pidfd;            /* of the command, or -1 */
-	pid_t working;
-	struct here_taker *here;
+	bool guard_lent; /* the write end is not ours to close */
 	bool here_held;
+	bool away;      /* the store can't be reached */
+	bool away_told; /* and people know */
+	bool lost;      /* the permit was, while it was held */
+	bool answered;
+	uint64_t away_ns; /* since when: CLOCK_MONOTONIC */
+	uint64_t asked;   /* the number of the last question */
+
+	struct flk_permit permit; /* LINE: the ticket */
+	struct engine_want want;
+	struct talk question, answer;
+	char self[STORE_SELF]; /* of this wait and permit, never used again */
+	char evictor_host[STORE_HOST];
+	char key[ENGINE_KEY]; /* of the permit in the store */
+	char lost_text[ENGINE_TEXT];
 };
 
 /* The takers of this thread. */

@@ -33,9 +33,9 @@ static struct {
 	pid_t wrapper; /* its pid */
 	bool silent;   /* nobody is told anything any more */
 	struct source on_control, on_timer;
-	LIST_HEAD(, seat) seats;
-	SLIST_HEAD(, branch) branches;
-	SLIST_HEAD(, retired) retired;
+	LIST_HEAD(seats, seat) seats;
+	SLIST_HEAD(branches, branch) branches;
+	SLIST_HEAD(all_retired, retired) retired;
 } k;
 
 uint64_t

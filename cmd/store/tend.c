@@ -55,8 +55,9 @@ tend_evictor(const struct flk_taker *t)
 }
 
 bool
-tend_lost(const struct flk_taker *t)
+tend_lost(struct flk_taker *t)
 {
+	await_hear(t); /* it is told before the command is sent anything */
 	return t->lost && !settings.warn;
 }
 

@@ -411,3 +411,41 @@ at_rest() {
 	[ "$status" = 0 ]
 	at_rest
 }
+
+@test "flockmap: each item has a permit, and a keeper's end is survived" {
+	MAP=${FLOCKLIMIT%/*}/flockmap
+	background a "$MAP" -N x -n 3 sh -c 'echo $$ >>up; exec sleep 1000' ::: 1 2 3 4
+	eventually held 3
+	eventually has_lines 3 up
+	first=$(keepers)
+	kill -KILL "$first"
+	eventually one_keeper_but "$first"
+	held 3
+	sed -n 1p up | xargs kill
+	eventually has_lines 4 up
+	held 3
+	sed -n '2,$p' up | xargs kill
+	ended a
+	[ "$status" = 123 ]
+	at_rest
+}
+
+@test "flockmap: an item whose permit was lost has failed, with 76" {
+	MAP=${FLOCKLIMIT%/*}/flockmap
+	background a "$MAP" -N x -n 1 --joblog log sh -c 'echo $$ >>up; exec cat "$1"' sh ::: fifo
+	mkfifo fifo
+	eventually test -s up
+	rm "$DB"/h.*
+	ended a
+	[ "$status" = 123 ]
+	says "lost the permit" a.err
+	awk 'NR == 2' log | grep -qw 76
+	eventually no_keeper
+}
+
+@test "--jobserver: each token is a permit" {
+	printf 'all: a b c\na b c:\n\t@ls "$(DB)" | grep -c ^h >>seen; sleep 0.5\n' >Makefile
+	run -0 timeout 20 "$FLOCKLIMIT" -N x -n 3 --jobserver make -s DB="$DB"
+	[ "$(sort -n seen | tail -n 1)" -ge 2 ]
+	at_rest
+}

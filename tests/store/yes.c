@@ -51,8 +51,8 @@ struct question {
 };
 
 struct engine {
-	LIST_HEAD(, engine_taker) takers;
-	SLIST_HEAD(, question) questions;
+	LIST_HEAD(takers, engine_taker) takers;
+	SLIST_HEAD(questions, question) questions;
 	uint32_t ttl_s;
 	uint64_t looked_ns;
 	int fd, dir;
@@ -155,8 +155,10 @@ read_view(const struct engine *e)
 	dir = fdopendir(openat(e->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	while (dir != NULL && n < 1000 && (d = readdir(dir)) != NULL) {
 		struct view_entry *x = &v->entry[n];
-		if (sscanf(d->d_name, "%c.%" SCNx64 ".%" SCNu32 ".%" SCNu32 ".%" SCNu32 ".%16[0-9a-f].%" SCNu32,
-			   &kind, &x->ticket, &x->weight, &x->limit, &x->seat, x->self, &x->pid) != 7)
+		if (sscanf(
+			d->d_name,
+			"%c.%" SCNx64 ".%" SCNu32 ".%" SCNu32 ".%" SCNu32 ".%16[0-9a-f].%" SCNu32,
+			&kind, &x->ticket, &x->weight, &x->limit, &x->seat, x->self, &x->pid) != 7)
 			continue;
 		x->holds = kind == 'h';
 		v->holders += x->holds;
@@ -256,7 +258,9 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 {
 	uint32_t limit = t->want.limit != 0 ? t->want.limit : t->want.fallback, seat = 0;
 	bool first = own != NULL ? own == &v->entry[v->holders] : v->waiters == 0;
-	struct view_entry x = { .weight = t->want.weight, .limit = limit, .pid = (uint32_t)t->want.pid };
+	struct view_entry x = { .weight = t->want.weight,
+				.limit = limit,
+				.pid = (uint32_t)t->want.pid };
 	size_t i;
 
 	if (t->want.weight > limit) {
@@ -268,7 +272,8 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 	x.holds = first && fits(v, t, limit);
 	if (own != NULL && !x.holds)
 		return;
-	if (!x.holds && (t->want.no_wait || (t->want.limit_queue && v->waiters >= t->want.max_queue))) {
+	if (!x.holds &&
+	    (t->want.no_wait || (t->want.limit_queue && v->waiters >= t->want.max_queue))) {
 		t->state = DONE;
 		tell(t, ENGINE_REFUSED, t->want.no_wait ? -EAGAIN : -FLK_FULL, NULL);
 		return;
@@ -396,8 +401,8 @@ engine_step(struct engine *e)
 /* ---- for the keeper ---- */
 
 int
-engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_tell *tell_it,
-		 void *context)
+engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
+		 engine_tell *tell_it, void *context)
 {
 	struct engine_taker *t = calloc(1, sizeof(*t));
 

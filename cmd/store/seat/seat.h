@@ -56,7 +56,7 @@ enum seat_stage { AT_REST, ASKED, HOLDS, LEAVING, RELEASING };
 
 struct seat {
 	LIST_ENTRY(seat) entry;
-	LIST_HEAD(, ask) asks;
+	LIST_HEAD(asks, ask) asks;
 	struct source on_socket, on_guard, on_pidfd;
 	struct branch *branch;
 	struct engine_taker *taker; /* or NULL */

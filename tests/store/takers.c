@@ -1,7 +1,7 @@
 /*
- * drive.c - takers of an engine, driven by lines on stdin; each event is a line on stdout.
+ * takers.c - takers of an engine, driven by lines on stdin; each event is a line on stdout.
  *
- *	drive URL LIMITER [TTL [GRACE [manual]]]
+ *	takers URL LIMITER [TTL [GRACE [manual]]]
  *
  *	new NAME [SELF]         a taker; SELF: 16 hexadecimal digits, else made of the name
  *	enter NAME [w=W] [n=N] [fallback=N] [queue=M] [nowait]
@@ -93,7 +93,7 @@ told(void *context, const struct engine_event *e)
 static void
 fail(const char *what, const char *which)
 {
-	fprintf(stderr, "drive: %s: %s\n", what, which);
+	fprintf(stderr, "takers: %s: %s\n", what, which);
 	exit(2);
 }
 
@@ -306,7 +306,7 @@ main(int argc, char **argv)
 	const char *wrong;
 
 	if (argc < 3)
-		fail("usage", "drive URL LIMITER [TTL [GRACE [manual]]]");
+		fail("usage", "takers URL LIMITER [TTL [GRACE [manual]]]");
 	if ((wrong = url_parse(&url, argv[1])) != NULL)
 		fail("bad URL", wrong);
 	o.url = &url;

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # ports, pids: of lib.bash and fake.bash
+# shellcheck disable=SC2154,SC2034 # ports, pids: of lib.bash and fake.bash
 # For tests of an engine by tests/store/takers.c: takers a to z of the limiter /x/lim, whose names
 # in the store are 15 zeros and their letter's number, as is the lease of each.
 

@@ -10,7 +10,7 @@
  *	sleep MS                events go on meanwhile, lines wait
  *	wait NAME KIND          lines wait until NAME is told of KIND, from now on
  *	expect NAME KIND        the same, if it was not told of it already
- *	quit                    as the end of the input, but without those that wait or hold
+ *	quit                    at once, whoever waits or holds
  *
  * At the end of the input it stays until no taker is left that waits or holds.
  */
@@ -36,6 +36,7 @@ struct driven {
 static struct driven all[TAKERS];
 static size_t n_all;
 static uint64_t started_ns, sleep_until;
+static bool over;
 static struct driven *awaited;
 static unsigned awaited_kind;
 
@@ -184,8 +185,7 @@ obey(struct engine *e, char *line)
 	if (verb == NULL)
 		return true;
 	if (strcmp(verb, "quit") == 0) {
-		for (size_t i = 0; i < n_all; i++)
-			all[i].busy = false;
+		over = true;
 		return false;
 	}
 	if (name == NULL)
@@ -274,7 +274,7 @@ drive(struct engine *e)
 	struct pollfd fds[] = { { .fd = engine_fd(e), .events = POLLIN },
 				{ .fd = STDIN_FILENO, .events = POLLIN } };
 
-	while (fds[1].fd != -1 || input_size > 0 || any_busy()) {
+	while (!over && (fds[1].fd != -1 || input_size > 0 || any_busy())) {
 		bool full = input_size == sizeof(input);
 		struct pollfd kept = fds[1];
 		if (full)

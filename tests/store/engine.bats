@@ -10,9 +10,9 @@ load engine
 	fake etcd
 	takers t 3 2
 	makes t a b c
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED' 'enter c n=1' 'wait c QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED ticket=4'
-	does t 'release a' 'wait b GRANTED' 'release b' 'wait c GRANTED' 'release c'
+	does t 'release a' 'expect b GRANTED' 'release b' 'expect c GRANTED' 'release c'
 	ends t
 	[ "$(tells t GRANTED QUEUED)" = 'a GRANTED b QUEUED c QUEUED b GRANTED c GRANTED' ]
 	told t "b GRANTED ticket=3 weight=1 limit=1 seat=0 .*key=/x/lim/h/$(self b)"
@@ -23,8 +23,8 @@ load engine
 	fake etcd
 	takers t 3 2
 	makes t a b c d
-	does t 'enter a n=4 w=3' 'wait a GRANTED' 'enter b n=4 w=2' 'wait b QUEUED' \
-		'enter c n=4 w=1' 'wait c QUEUED' 'enter d n=4 nowait' 'wait d REFUSED'
+	does t 'enter a n=4 w=3' 'expect a GRANTED' 'enter b n=4 w=2' 'expect b QUEUED' \
+		'enter c n=4 w=1' 'expect c QUEUED' 'enter d n=4 nowait' 'expect d REFUSED'
 	told t 'd REFUSED .*code=-11'
 	untold t 'c GRANTED'
 	does t 'release a' 'expect c GRANTED'
@@ -40,10 +40,10 @@ load engine
 	fake etcd
 	takers t 3 2
 	makes t a b c d e f
-	does t 'enter a n=2' 'wait a GRANTED' 'enter b n=9 w=2 nowait' 'wait b REFUSED'
-	does t 'enter c n=1 nowait' 'wait c REFUSED' 'enter d w=3' 'wait d REFUSED'
+	does t 'enter a n=2' 'expect a GRANTED' 'enter b n=9 w=2 nowait' 'expect b REFUSED'
+	does t 'enter c n=1 nowait' 'expect c REFUSED' 'enter d w=3' 'expect d REFUSED'
 	told t 'd REFUSED .*code=-4110'
-	does t 'enter e' 'wait e GRANTED' 'enter f n=5 queue=0' 'wait f REFUSED'
+	does t 'enter e' 'expect e GRANTED' 'enter f n=5 queue=0' 'expect f REFUSED'
 	told t 'e GRANTED .* limit=2 seat=1'
 	told t 'f REFUSED .*code=-4112'
 	does t 'release a' 'release e'
@@ -128,7 +128,7 @@ clean_or_empty() {
 	fake etcd
 	takers t 3 2
 	makes t a b
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	tell etcd 'expire 1'
 	told t 'a NOTE .*kept'
@@ -148,7 +148,7 @@ clean_or_empty() {
 	tell etcd 'on /v3/lease/keepalive answer 200 {"result":{"header":{"revision":"2"},"ID":"1"}}'
 	takers t 3 2
 	makes t a
-	does t 'enter a n=1' 'wait a GRANTED'
+	does t 'enter a n=1' 'expect a GRANTED'
 	told t 'a NOTE .*kept'
 	does t 'wait a RENEWED' 'release a'
 	ends t
@@ -159,12 +159,12 @@ clean_or_empty() {
 	fake etcd
 	takers t 3 2
 	makes t a b c
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED' 'enter c n=1' 'wait c QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED'
 	tell etcd 'expire 2'
 	told t 'b NOTE .*place'
 	told t 'b QUEUED ticket=[5-9]'
-	does t 'release a' 'expect c GRANTED' 'release c' 'wait b GRANTED' 'release b'
+	does t 'release a' 'expect c GRANTED' 'release c' 'expect b GRANTED' 'release b'
 	ends t
 	[ "$(tells t GRANTED)" = 'a GRANTED c GRANTED b GRANTED' ]
 	clean
@@ -174,7 +174,7 @@ clean_or_empty() {
 	fake etcd
 	takers t 3 2
 	makes t a b
-	does t 'enter a n=1' 'wait a GRANTED' 'free a' 'enter b n=1' 'wait b QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'free a' 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	before=$(date +%s%N)
 	tell etcd 'expire 1'
@@ -193,14 +193,14 @@ clean_or_empty() {
 	fake etcd
 	takers held 30 2
 	makes held a
-	does held 'enter a n=1' 'wait a GRANTED'
+	does held 'enter a n=1' 'expect a GRANTED'
 	told held 'a GRANTED'
 	tell etcd 'on /v3/watch always hang'
 	takers t 3 2
 	makes t b
 	kill -STOP "${pids[held]}"
 	tell etcd clear
-	does t 'enter b n=1' 'wait b QUEUED'
+	does t 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	tell etcd 'expire 1'
 	told t 'b GRANTED'
@@ -216,13 +216,13 @@ clean_or_empty() {
 	fake etcd
 	takers held 3 1 manual
 	makes held a
-	does held 'enter a n=1' 'wait a GRANTED' 'free a' quit
+	does held 'enter a n=1' 'expect a GRANTED' 'free a' quit
 	told held 'a GRANTED'
 	ended held
 	tell etcd 'expire 1'
 	takers t 3 1
 	makes t b c
-	does t 'enter b n=1' 'wait b QUEUED' 'sleep 2500' 'enter c n=1 nowait' 'wait c REFUSED'
+	does t 'enter b n=1' 'expect b QUEUED' 'sleep 2500' 'enter c n=1 nowait' 'expect c REFUSED'
 	told t 'c REFUSED'
 	untold t 'b GRANTED'
 	lacks_key "/x/lim/s/$(self a)"
@@ -238,14 +238,14 @@ clean_or_empty() {
 	fake etcd
 	takers t 3 1
 	makes t a b c d
-	does t 'enter a n=1' 'wait a GRANTED' 'free a'
+	does t 'enter a n=1' 'expect a GRANTED' 'free a'
 	told t 'a GRANTED'
 	tell etcd 'expire 1'
-	does t 'enter b n=1 nowait' 'wait b REFUSED' 'enter c n=1 nowait' 'wait c REFUSED'
+	does t 'enter b n=1 nowait' 'expect b REFUSED' 'enter c n=1 nowait' 'expect c REFUSED'
 	told t 'c REFUSED .*code=-11'
 	has_key "/x/lim/t/$(self a)"
 	eventually lacks_key "/x/lim/t/$(self a)"
-	does t 'enter d n=1 nowait' 'wait d GRANTED' 'release d'
+	does t 'enter d n=1 nowait' 'expect d GRANTED' 'release d'
 	ends t
 	[ "$(tells t GRANTED)" = 'a GRANTED d GRANTED' ]
 	clean
@@ -260,12 +260,12 @@ steer() {
 	fake etcd
 	takers t 3 2
 	makes t a b c d
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED' 'enter c n=1' 'wait c QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED'
 	steer '{"v":1,"n":1,"state":"closed"}'
 	told t 'b REFUSED .*code=-4111'
 	told t 'c REFUSED .*code=-4111'
-	does t 'enter d n=1' 'wait d REFUSED' 'release a'
+	does t 'enter d n=1' 'expect d REFUSED' 'release a'
 	ends t
 	told t 'd REFUSED .*code=-4111'
 	clean
@@ -276,7 +276,7 @@ steer() {
 	steer '{"v":1,"n":1,"state":"paused"}'
 	takers t 3 2
 	makes t a b c
-	does t 'enter a n=1' 'wait a QUEUED' 'enter b n=2' 'wait b QUEUED' 'enter c n=2 w=2' 'wait c QUEUED'
+	does t 'enter a n=1' 'expect a QUEUED' 'enter b n=2' 'expect b QUEUED' 'enter c n=2 w=2' 'expect c QUEUED'
 	told t 'c QUEUED'
 	untold t 'a GRANTED'
 	steer '{"v":1,"n":1}'
@@ -295,7 +295,7 @@ steer() {
 	fake etcd
 	takers t 3 2
 	makes t a b
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	ask etcd kv/txn "{\"success\":[
 		{\"request_delete_range\":$(key_of "/x/lim/w/$(self b)")},
@@ -311,7 +311,7 @@ steer() {
 	fake etcd
 	takers t 3 2
 	makes t a
-	does t 'enter a n=1' 'wait a GRANTED'
+	does t 'enter a n=1' 'expect a GRANTED'
 	told t 'a GRANTED'
 	ask etcd kv/txn "{\"success\":[
 		{\"request_delete_range\":$(key_of "/x/lim/h/$(self a)")},
@@ -326,7 +326,7 @@ steer() {
 	fake etcd
 	takers t 3 2
 	makes t a b
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED' 'free a' 'free b' quit
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'free a' 'free b' quit
 	told t 'b QUEUED'
 	ended t
 	takers u 3 2
@@ -345,7 +345,7 @@ steer() {
 	fake etcd
 	takers t 3 2
 	makes t a b c
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED' 'enter c n=1' 'wait c QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED'
 	tell etcd 'kill watches'
 	tell etcd compact
@@ -363,7 +363,7 @@ steer() {
 	fake etcd
 	takers t 9 7
 	makes t a b
-	does t 'enter a n=1' 'wait a GRANTED' 'enter b n=1' 'wait b QUEUED'
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	tell etcd pause
 	does t 'release a'
@@ -379,14 +379,14 @@ steer() {
 	fake etcd -d /x/lim/h
 	takers t 3 2
 	makes t a
-	does t 'enter a n=1' 'wait a REFUSED'
+	does t 'enter a n=1' 'expect a REFUSED'
 	ends t
 	told t 'a REFUSED .*code=-4352 .*readwrite on all keys that begin with /x/lim/'
 	tell etcd deny
 	steer '{"v":2}'
 	takers u 3 2
 	makes u a
-	does u 'enter a n=1' 'wait a REFUSED'
+	does u 'enter a n=1' 'expect a REFUSED'
 	ends u
 	told u 'a REFUSED .*code=-4352 .*/x/lim/cfg'
 }

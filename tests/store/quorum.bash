@@ -5,6 +5,7 @@
 # stand [LIMIT]: three servers, as many holders as there is room for, and three in the line.
 stand() {
 	local i n=${1:-1}
+	times 3
 	servers_in "$T/servers"
 	three_servers
 	use_store

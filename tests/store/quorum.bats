@@ -35,7 +35,7 @@ load quorum.bash
 	end_server "$follower"
 	until_clock $((gone + TTL * 1000 + 1000))
 	again "$follower"
-	queued 3
+	eventually queued 3
 	finish
 	spotless
 }

@@ -103,7 +103,7 @@ cluster() {
 			if [ $# -eq 1 ]; then
 				launch "$name" --heartbeat-interval=10 --election-timeout=50 "${ETCD_OPTIONS[@]}"
 			else
-				launch "$name" "${ETCD_OPTIONS[@]}"
+				launch "$name" --heartbeat-interval=50 --election-timeout=500 "${ETCD_OPTIONS[@]}"
 			fi
 		done
 		for name; do
@@ -198,12 +198,16 @@ use_store() {
 	export STORE FLOCKLIMIT_STORE
 }
 
-# The shortest times that are taken: a command that is cut off has $DEADLINE ms, and a dead one's permit
-# is given on after $RECLAIM ms, and up to $LATEST.
-TTL=2
-DEADLINE=4940
-RECLAIM=6000
-LATEST=9500
+# times TTL: of takers from now on, with the least grace that is taken for it: a command that is cut off
+# has $DEADLINE ms, and a dead one's permit is given on after $RECLAIM ms, and before $LATEST.
+times() {
+	local grace=$(((3030 + 347 * $1 + 999) / 1000))
+	TTL=$1
+	RECLAIM=$(((TTL + grace) * 1000))
+	DEADLINE=$((RECLAIM - 1000 - RECLAIM / 100))
+	LATEST=$((RECLAIM + 3500))
+}
+times 2
 
 fl() { "$FLOCKLIMIT" --ttl "$TTL" "$@"; }
 ctl() { "$CTL" "$@"; }
@@ -250,7 +254,7 @@ holder() {
 	taker "$1" "$1.go" "${@:2}"
 	eventually begun "$1"
 }
-release() { timeout 10 sh -c ': >"$1.go"' sh "$1"; }
+release() { timeout 5 sh -c ': >"$1.go"' sh "$1"; }
 
 # line_up N LABEL OPTION...: LABEL waits, and is the Nth to do so; it will run for a moment.
 line_up() {

@@ -191,7 +191,9 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 		printf '1 2 3 4 5 6:\n\t@echo + $@ >>"$T/jobs"; sleep 0.1; echo - $@ >>"$T/jobs"\n'
 	} >Makefile
 	holder a -n 3
-	run -0 "$FLOCKLIMIT" -N x -n 3 --jobserver=fifo make -s
+	run "$FLOCKLIMIT" -N x -n 3 --jobserver=pipe make -s
+	echo "$output"
+	[ "$status" -eq 0 ]
 	awk '{ n += $1 == "+" ? 1 : -1; if (n > most) most = n } END { print most; exit n != 0 || most != 2 }' jobs
 	release a
 	over a

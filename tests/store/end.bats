@@ -14,7 +14,7 @@ teardown_file() { end_servers; }
 
 # soon FROM TO: within a second, which no time to live is; both in ms.
 soon() {
-	echo "# after $(($2 - $1)) ms"
+	measured "after $(($2 - $1)) ms"
 	[ "$(($2 - $1))" -lt 1000 ]
 }
 
@@ -275,7 +275,7 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	over a || :
 	over manual || :
 	eventually begun b
-	echo "# after $(($(began b) - before)) ms"
+	measured "after $(($(began b) - before)) ms"
 	[ "$(($(began b) - before))" -ge $((RECLAIM - TTL * 1000 / 3 - 300)) ]
 	[ "$(($(began b) - before))" -lt "$LATEST" ]
 	until_clock $(($(began b) + 1500))

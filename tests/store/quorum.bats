@@ -10,7 +10,7 @@ load quorum.bash
 @test "the leader is killed: holders go on, and the line is kept" {
 	stand 2
 	end_server "$LEADER"
-	until_clock $((gone + LATEST))
+	until_clock $((gone + RECLAIM))
 	queued 3
 	finish
 	spotless
@@ -50,7 +50,7 @@ load quorum.bash
 	for name in $FOLLOWERS; do
 		thaw "$name"
 	done
-	until_clock $((gone + LATEST))
+	until_clock $((gone + RECLAIM))
 	finish
 	spotless
 }
@@ -64,7 +64,7 @@ load quorum.bash
 	over a1
 	cat a1.err
 	[ "$status" -eq 76 ]
-	echo "# ended after $(($(stopped a1) - gone)) ms"
+	measured "the command was ended after $(($(stopped a1) - gone)) ms"
 	[ "$(($(stopped a1) - gone))" -le "$DEADLINE" ]
 	until_clock $((gone + RECLAIM + 500))
 	for name in $FOLLOWERS; do

@@ -321,6 +321,9 @@ no_leftovers() {
 	done
 }
 
+# measured WORDS: for people to see, also where nothing is wrong.
+measured() { echo "# $BATS_TEST_DESCRIPTION: $*" >&3; }
+
 # until_clock MS: waits until that time.
 until_clock() {
 	while [ "$(the_clock)" -lt "$1" ]; do

@@ -135,6 +135,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	const json_t *range = etcd_response_range(reply->body, 1);
 	uint64_t in_line = (uint64_t)etcd_integer(range, "count");
+	int64_t from = t->look.revision + 1;
 	struct etcd_kv *kv;
 	long i, n = etcd_kvs(range, &kv);
 	char self[STORE_SELF];
@@ -162,17 +163,15 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 	t->ticket = (uint64_t)t->created;
 	lease_keep(t);
 	if (t->before[0] != '\0') {
-		/* Nobody did anything in between: nothing was missed. */
-		if (t->created == t->look.revision + 1)
-			t->look.revision = t->created;
-		watch_line(t);
+		/* From the look on, so that a closing in between is not missed. */
+		watch_line(t, from);
 		line_settle(t, BEHIND);
 	} else {
 		/*
 		 * What was seen is older than the place: whoever was first then may hold by now.  A
 		 * grant relies on nobody else having been granted since the look.
 		 */
-		line_moves(t);
+		taker_go(t, LOOKING);
 	}
 	taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
 }

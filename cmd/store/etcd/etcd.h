@@ -92,11 +92,6 @@ struct etcd_news {
 	enum etcd_watch_kind kind;
 	const struct etcd_change *change;
 	const char *text;
-	/*
-	 * WATCH_BEGUN: the store had come so far.  From here on it tells at once; of what was before,
-	 * if that was asked for, only when it comes round to it, up to 100 ms later.
-	 */
-	int64_t revision;
 };
 
 typedef void etcd_hears(void *context, const struct etcd_news *news);

@@ -27,7 +27,7 @@ behind_hears(struct engine_taker *t, char kind, const char *self, const struct e
 	else if (kind != 'w' || !c->deleted)
 		return;
 	else if (strcmp(self, t->before) == 0)
-		line_moves(t);
+		taker_go(t, LOOKING);
 	else if (strcmp(self, t->self) == 0 && c->mod_revision > t->created)
 		taker_go(t, DOUBT);
 }
@@ -91,28 +91,6 @@ change(struct engine_taker *t, const struct etcd_change *c)
 	}
 }
 
-/*
- * A watch tells of what happens from now on, as of what was before etcd tells late: whether anything
- * was is seen by the revision at which it began, and read.
- */
-static void
-begun(struct engine_taker *t, int64_t revision)
-{
-	switch (t->state) {
-	case BEHIND:
-	case FIRST:
-		if (revision > t->look.revision)
-			taker_go(t, LOOKING);
-		break;
-	case LOOKING:
-		if (revision > t->heard)
-			t->heard = revision;
-		break;
-	default:
-		break;
-	}
-}
-
 /* What it knew may have been overtaken by what it was not told. */
 static void
 ended(struct engine_taker *t, bool at_once)
@@ -145,7 +123,6 @@ hears(void *context, const struct etcd_news *news)
 
 	switch (news->kind) {
 	case WATCH_BEGUN:
-		begun(t, news->revision);
 		break;
 	case WATCH_CHANGE:
 		change(t, news->change);
@@ -173,7 +150,7 @@ begin(struct engine_taker *t, enum taker_watch what, const struct etcd_range *ra
 }
 
 void
-watch_line(struct engine_taker *t)
+watch_line(struct engine_taker *t, int64_t from)
 {
 	struct key cfg = key_cfg(&t->e->limiter), mine = taker_key(t, 'w');
 	struct key before = key_of(&t->e->limiter, 'w', t->before);
@@ -182,11 +159,11 @@ watch_line(struct engine_taker *t)
 				      { .key = cfg.s } };
 
 	if (t->watching != WATCH_LINE)
-		begin(t, WATCH_LINE, range, 3, 0);
+		begin(t, WATCH_LINE, range, 3, from);
 }
 
 void
-watch_first(struct engine_taker *t)
+watch_first(struct engine_taker *t, int64_t from)
 {
 	struct key mine = taker_key(t, 'w'), start, end;
 	struct etcd_range range[] = { { .key = start.s, .end = end.s },
@@ -194,7 +171,7 @@ watch_first(struct engine_taker *t)
 
 	key_watched(&t->e->limiter, &start, &end);
 	if (t->watching != WATCH_FIRST)
-		begin(t, WATCH_FIRST, range, 2, 0);
+		begin(t, WATCH_FIRST, range, 2, from);
 }
 
 void

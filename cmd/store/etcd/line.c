@@ -22,17 +22,6 @@ line_settle(struct engine_taker *t, enum taker_state state)
 	taker_go(t, state);
 }
 
-/*
- * It may be the first, and then it must know at once of what happens after its look: so the watch
- * for that is begun beside it.
- */
-void
-line_moves(struct engine_taker *t)
-{
-	watch_first(t);
-	taker_go(t, LOOKING);
-}
-
 /* ---- looking ---- */
 
 static void
@@ -50,7 +39,7 @@ settle(struct engine_taker *t)
 		if (strcmp(t->before, l->before) != 0)
 			watch_end(t);
 		memcpy(t->before, l->before, sizeof(t->before));
-		watch_line(t);
+		watch_line(t, l->revision + 1);
 		line_settle(t, BEHIND);
 	} else {
 		line_settle(t, FIRST);
@@ -94,7 +83,7 @@ first_act(struct engine_taker *t)
 	if (t->look.config.closed) {
 		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
 	} else if (!taker_fits(t)) {
-		watch_first(t);
+		watch_first(t, t->look.revision + 1);
 		dead_act(t);
 	} else if (taker_is_fresh(t)) {
 		taker_go(t, GRANTING);

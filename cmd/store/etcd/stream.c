@@ -67,12 +67,8 @@ heard_events(struct etcd_watch *w, struct request_range *r, const json_t *events
 static void
 created(struct etcd_watch *w, struct request_range *r, size_t i, const json_t *result)
 {
-	int64_t revision = etcd_integer(json_object_get(result, "header"), "revision");
-
 	if (r->next == 0)
-		r->next = revision + 1;
-	if (revision > w->begun)
-		w->begun = revision;
+		r->next = etcd_integer(json_object_get(result, "header"), "revision") + 1;
 	w->created |= 1u << i;
 	if (w->state != OPENING || w->created != (1u << w->ranges) - 1)
 		return;

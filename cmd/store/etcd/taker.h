@@ -189,7 +189,6 @@ void doubt_act(struct engine_taker *t);    /* doubt.c */
 void fencing_act(struct engine_taker *t);  /* doubt.c */
 /* As it looked, it is BEHIND or FIRST; there it looks again after a while. */
 void line_settle(struct engine_taker *t, enum taker_state state);
-void line_moves(struct engine_taker *t);    /* nobody is known to be before it */
 void looking_act(struct engine_taker *t);   /* line.c */
 void behind_act(struct engine_taker *t);    /* line.c */
 void first_act(struct engine_taker *t);     /* line.c */
@@ -225,9 +224,9 @@ bool dead_any(const struct engine_taker *t);
 
 /* ---- hear.c ---- */
 
-/* From now on, or that revision; nothing if that is what it watches already. */
-void watch_line(struct engine_taker *t);
-void watch_first(struct engine_taker *t);
+/* From that revision on; nothing if that is what it watches already. */
+void watch_line(struct engine_taker *t, int64_t from);
+void watch_first(struct engine_taker *t, int64_t from);
 void watch_held(struct engine_taker *t, int64_t from);
 void watch_end(struct engine_taker *t);
 

@@ -59,9 +59,7 @@ void
 stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
 	    const char *text)
 {
-	struct etcd_news news = {
-		.kind = kind, .change = change, .text = text, .revision = w->begun
-	};
+	struct etcd_news news = { .kind = kind, .change = change, .text = text };
 	bool outer = w->telling;
 
 	if (w->dead)
@@ -177,7 +175,6 @@ begin(struct etcd_watch *w)
 	}
 	memset(p, 0, sizeof(*p));
 	w->created = 0;
-	w->begun = 0;
 	w->token = token_number(e);
 	w->at = client_endpoint(e);
 	p->body = request_make(w->range, w->ranges, &p->size);

@@ -18,7 +18,6 @@ struct etcd_watch {
 	size_t ranges;
 	struct request_range range[ETCD_RANGES];
 	unsigned created; /* a bit for each range that the server knows of */
-	int64_t begun;    /* the latest revision at which it came to know of one */
 	struct post post; /* if OPENING or OPEN */
 	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */
 	uint64_t opened;  /* when OPEN: since when */

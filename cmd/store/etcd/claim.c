@@ -113,10 +113,11 @@ claim_compares(const struct engine_taker *t)
 	return compares;
 }
 
-/* Its place, and who is before it. */
+/* Its place, who is before it, and how the limiter is steered then. */
 static json_t *
 queue_ops(const struct engine_taker *t)
 {
+	struct key cfg = key_cfg(&t->e->limiter);
 	struct key mine = taker_key(t, 'w'), w = key_of(&t->e->limiter, 'w', NULL);
 	struct key end = key_end(&w);
 	char *record = taker_record(t, false);
@@ -125,6 +126,7 @@ queue_ops(const struct engine_taker *t)
 	if (ops != NULL) {
 		json_array_append_new(ops, etcd_put(mine.s, record, t->lease));
 		json_array_append_new(ops, look_ordered(w.s, end.s, true, 2, LOOK_DESCENDING, 0));
+		json_array_append_new(ops, etcd_get(cfg.s, NULL, false, 0));
 	}
 	free(record);
 	return ops;
@@ -135,7 +137,6 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	const json_t *range = etcd_response_range(reply->body, 1);
 	uint64_t in_line = (uint64_t)etcd_integer(range, "count");
-	int64_t from = t->look.revision + 1;
 	struct etcd_kv *kv;
 	long i, n = etcd_kvs(range, &kv);
 	char self[STORE_SELF];
@@ -162,16 +163,27 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 	}
 	t->ticket = (uint64_t)t->created;
 	lease_keep(t);
+	if (!look_read_config(&t->look, etcd_response_range(reply->body, 2))) {
+		taker_refuse(t, -FLK_STORE, t->look.trouble);
+		return;
+	}
+	if (t->look.config.closed) {
+		t->state = LOOKING;
+		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
+		return;
+	}
+	/*
+	 * What a watch is to tell of the past comes up to 100 ms late, so each begins at the last
+	 * revision that is known.  The first needs no other look if nothing came between.
+	 */
 	if (t->before[0] != '\0') {
-		/* From the look on, so that a closing in between is not missed. */
-		watch_line(t, from);
+		watch_line(t, reply->revision + 1);
 		line_settle(t, BEHIND);
-	} else {
-		/*
-		 * What was seen is older than the place: whoever was first then may hold by now.  A
-		 * grant relies on nobody else having been granted since the look.
-		 */
+	} else if (t->fitted || reply->revision != t->look.revision + 1) {
 		taker_go(t, LOOKING);
+	} else {
+		t->look.revision = reply->revision;
+		line_settle(t, FIRST);
 	}
 	taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
 }

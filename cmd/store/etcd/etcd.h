@@ -92,6 +92,7 @@ struct etcd_news {
 	enum etcd_watch_kind kind;
 	const struct etcd_change *change;
 	const char *text;
+	int64_t revision; /* WATCH_BEGUN of one from 0: from where on it is of all ranges; else 0 */
 };
 
 typedef void etcd_hears(void *context, const struct etcd_news *news);

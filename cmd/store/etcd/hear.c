@@ -95,8 +95,7 @@ change(struct engine_taker *t, const struct etcd_change *c)
 static void
 ended(struct engine_taker *t, bool at_once)
 {
-	t->watch = NULL;
-	t->watching = WATCH_NONE;
+	watch_end(t);
 	switch (t->state) {
 	case BEHIND:
 	case FIRST:
@@ -116,6 +115,18 @@ ended(struct engine_taker *t, bool at_once)
 	}
 }
 
+/* The look that FIRST goes by must be no older than what its watch tells of. */
+static void
+begun(struct engine_taker *t, int64_t revision)
+{
+	if (t->watching != WATCH_FIRST)
+		return;
+	if (t->state == LOOKING && revision - 1 > t->heard)
+		t->heard = revision - 1;
+	else if (t->state == FIRST && revision > t->look.revision + 1)
+		taker_go(t, LOOKING);
+}
+
 static void
 hears(void *context, const struct etcd_news *news)
 {
@@ -123,6 +134,7 @@ hears(void *context, const struct etcd_news *news)
 
 	switch (news->kind) {
 	case WATCH_BEGUN:
+		begun(t, news->revision);
 		break;
 	case WATCH_CHANGE:
 		change(t, news->change);
@@ -162,8 +174,12 @@ watch_line(struct engine_taker *t, int64_t from)
 		begin(t, WATCH_LINE, range, 3, from);
 }
 
+/*
+ * From now on, and not from when it looked: of what is past, however little, etcd tells only when
+ * it comes to it, up to 100 ms later.
+ */
 void
-watch_first(struct engine_taker *t, int64_t from)
+watch_first(struct engine_taker *t)
 {
 	struct key mine = taker_key(t, 'w'), start, end;
 	struct etcd_range range[] = { { .key = start.s, .end = end.s },
@@ -171,7 +187,7 @@ watch_first(struct engine_taker *t, int64_t from)
 
 	key_watched(&t->e->limiter, &start, &end);
 	if (t->watching != WATCH_FIRST)
-		begin(t, WATCH_FIRST, range, 2, from);
+		begin(t, WATCH_FIRST, range, 2, 0);
 }
 
 void

@@ -83,7 +83,7 @@ first_act(struct engine_taker *t)
 	if (t->look.config.closed) {
 		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
 	} else if (!taker_fits(t)) {
-		watch_first(t, t->look.revision + 1);
+		watch_first(t);
 		dead_act(t);
 	} else if (taker_is_fresh(t)) {
 		taker_go(t, GRANTING);

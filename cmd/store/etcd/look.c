@@ -104,8 +104,8 @@ add_holder(struct look *l)
 	return &l->holder[l->holders++];
 }
 
-static bool
-read_config(struct look *l, const json_t *range)
+bool
+look_read_config(struct look *l, const json_t *range)
 {
 	struct etcd_kv *kv;
 	long n = etcd_kvs(range, &kv);
@@ -274,7 +274,7 @@ look_read(struct look *l, enum look_line line, const struct etcd_reply *reply)
 	l->holder = NULL;
 	l->holders = l->room = 0;
 	l->revision = reply->revision;
-	good = read_config(l, etcd_response_range(body, 0));
+	good = look_read_config(l, etcd_response_range(body, 0));
 	if (good) {
 		good = l->revision > 0 && read_holders(l, etcd_response_range(body, 1)) &&
 		       read_alive(l, etcd_response_range(body, 2)) &&

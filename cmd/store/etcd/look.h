@@ -65,6 +65,9 @@ json_t *look_body(const struct key *limiter, enum look_line line, const char *se
 /* False if it makes no sense; l->trouble says what.  What was known of suspects is kept. */
 bool look_read(struct look *l, enum look_line line, const struct etcd_reply *reply);
 
+/* The same of cfg alone. */
+bool look_read_config(struct look *l, const json_t *range);
+
 /* True if anything is different now.  Changes that are older than l are passed by. */
 bool look_apply(struct look *l, const struct etcd_change *change);
 

@@ -67,8 +67,11 @@ heard_events(struct etcd_watch *w, struct request_range *r, const json_t *events
 static void
 created(struct etcd_watch *w, struct request_range *r, size_t i, const json_t *result)
 {
-	if (r->next == 0)
+	if (r->next == 0) {
 		r->next = etcd_integer(json_object_get(result, "header"), "revision") + 1;
+		if (r->next > w->begun_at)
+			w->begun_at = r->next;
+	}
 	w->created |= 1u << i;
 	if (w->state != OPENING || w->created != (1u << w->ranges) - 1)
 		return;

@@ -224,9 +224,9 @@ bool dead_any(const struct engine_taker *t);
 
 /* ---- hear.c ---- */
 
-/* From that revision on; nothing if that is what it watches already. */
+/* From that revision on, or from now; nothing if that is what it watches already. */
 void watch_line(struct engine_taker *t, int64_t from);
-void watch_first(struct engine_taker *t, int64_t from);
+void watch_first(struct engine_taker *t);
 void watch_held(struct engine_taker *t, int64_t from);
 void watch_end(struct engine_taker *t);
 

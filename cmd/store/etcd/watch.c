@@ -64,6 +64,10 @@ stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_c
 
 	if (w->dead)
 		return;
+	if (kind == WATCH_BEGUN) {
+		news.revision = w->begun_at;
+		w->begun_at = 0;
+	}
 	w->telling = true;
 	w->hears(w->context, &news);
 	w->telling = outer;

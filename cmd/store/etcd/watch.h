@@ -17,6 +17,7 @@ struct etcd_watch {
 	enum watch_state state;
 	size_t ranges;
 	struct request_range range[ETCD_RANGES];
+	int64_t begun_at; /* the latest revision from which on a range is watched since now; or 0 */
 	unsigned created; /* a bit for each range that the server knows of */
 	struct post post; /* if OPENING or OPEN */
 	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */

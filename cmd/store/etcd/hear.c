@@ -27,7 +27,7 @@ behind_hears(struct engine_taker *t, char kind, const char *self, const struct e
 	else if (kind != 'w' || !c->deleted)
 		return;
 	else if (strcmp(self, t->before) == 0)
-		taker_go(t, LOOKING);
+		line_moves(t);
 	else if (strcmp(self, t->self) == 0 && c->mod_revision > t->created)
 		taker_go(t, DOUBT);
 }

@@ -22,6 +22,17 @@ line_settle(struct engine_taker *t, enum taker_state state)
 	taker_go(t, state);
 }
 
+/*
+ * It may be the first now, and then it must know at once of what happens after its look: the watch
+ * for that is begun beside it.
+ */
+void
+line_moves(struct engine_taker *t)
+{
+	watch_first(t);
+	taker_go(t, LOOKING);
+}
+
 /* ---- looking ---- */
 
 static void

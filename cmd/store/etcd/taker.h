@@ -189,6 +189,7 @@ void doubt_act(struct engine_taker *t);    /* doubt.c */
 void fencing_act(struct engine_taker *t);  /* doubt.c */
 /* As it looked, it is BEHIND or FIRST; there it looks again after a while. */
 void line_settle(struct engine_taker *t, enum taker_state state);
+void line_moves(struct engine_taker *t);    /* whoever was before it is gone */
 void looking_act(struct engine_taker *t);   /* line.c */
 void behind_act(struct engine_taker *t);    /* line.c */
 void first_act(struct engine_taker *t);     /* line.c */

@@ -41,11 +41,10 @@ static struct driven *awaited;
 static unsigned awaited_kind;
 
 static const char *const kinds[] = {
-	[ENGINE_QUEUED] = "QUEUED",   [ENGINE_GRANTED] = "GRANTED",
-	[ENGINE_REFUSED] = "REFUSED", [ENGINE_RENEWED] = "RENEWED",
-	[ENGINE_LOST] = "LOST",	      [ENGINE_LEFT] = "LEFT",
-	[ENGINE_RELEASED] = "RELEASED", [ENGINE_AWAY] = "AWAY",
-	[ENGINE_BACK] = "BACK",	      [ENGINE_NOTE] = "NOTE",
+	[ENGINE_QUEUED] = "QUEUED",     [ENGINE_GRANTED] = "GRANTED", [ENGINE_REFUSED] = "REFUSED",
+	[ENGINE_RENEWED] = "RENEWED",   [ENGINE_LOST] = "LOST",       [ENGINE_LEFT] = "LEFT",
+	[ENGINE_RELEASED] = "RELEASED", [ENGINE_AWAY] = "AWAY",       [ENGINE_BACK] = "BACK",
+	[ENGINE_NOTE] = "NOTE",
 };
 
 static uint64_t
@@ -98,6 +97,15 @@ fail(const char *what, const char *which)
 	exit(2);
 }
 
+/* Of the line, or the next one of it. */
+static char *
+next_word(char *line)
+{
+	static char *rest;
+
+	return strtok_r(line, " \n", &rest);
+}
+
 static struct driven *
 find(const char *name)
 {
@@ -135,9 +143,12 @@ want(struct engine_want *w, bool *held)
 	const char *word;
 
 	*held = false;
-	*w = (struct engine_want){ .weight = 1, .role = FLK_WRAPPER, .pid = getpid(),
-				   .uid = getuid(), .command = "drive" };
-	while ((word = strtok(NULL, " \n")) != NULL) {
+	*w = (struct engine_want){ .weight = 1,
+				   .role = FLK_WRAPPER,
+				   .pid = getpid(),
+				   .uid = getuid(),
+				   .command = "drive" };
+	while ((word = next_word(NULL)) != NULL) {
 		const char *value = strchr(word, '=');
 		uint32_t n = value == NULL ? 0 : (uint32_t)strtoul(value + 1, NULL, 10);
 		if (strcmp(word, "nowait") == 0)
@@ -178,7 +189,7 @@ await(const char *name, const char *kind, bool before)
 static bool
 obey(struct engine *e, char *line)
 {
-	const char *verb = strtok(line, " \n"), *name = strtok(NULL, " \n");
+	const char *verb = next_word(line), *name = next_word(NULL);
 	struct engine_want w;
 	bool held;
 
@@ -191,7 +202,7 @@ obey(struct engine *e, char *line)
 	if (name == NULL)
 		fail("of whom", verb);
 	if (strcmp(verb, "new") == 0) {
-		make(e, name, strtok(NULL, " \n"));
+		make(e, name, next_word(NULL));
 	} else if (strcmp(verb, "enter") == 0) {
 		want(&w, &held);
 		find(name)->busy = true;
@@ -211,7 +222,7 @@ obey(struct engine *e, char *line)
 	} else if (strcmp(verb, "sleep") == 0) {
 		sleep_until = now_ns() + strtoul(name, NULL, 10) * 1000000;
 	} else if (strcmp(verb, "wait") == 0 || strcmp(verb, "expect") == 0) {
-		await(name, strtok(NULL, " \n"), verb[0] == 'e');
+		await(name, next_word(NULL), verb[0] == 'e');
 	} else {
 		fail("what is", verb);
 	}
@@ -282,8 +293,8 @@ drive(struct engine *e)
 		if (poll(fds, 2, patience(e)) == -1)
 			fail("poll", "failed");
 		if (!full && fds[1].fd != -1 && fds[1].revents != 0) {
-			ssize_t n = read(STDIN_FILENO, input + input_size,
-					 sizeof(input) - input_size);
+			ssize_t n =
+			    read(STDIN_FILENO, input + input_size, sizeof(input) - input_size);
 			if (n <= 0)
 				kept.fd = -1;
 			else

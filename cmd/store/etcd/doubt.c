@@ -169,7 +169,7 @@ drop_place(struct engine_taker *t)
 static void
 found(struct engine_taker *t, const struct etcd_reply *reply)
 {
-	struct found f;
+	struct found f = { 0 };
 
 	if (reply->result == ETCD_OK)
 		find(&f, reply->body);

@@ -137,7 +137,7 @@ small(const json_t *o, const char *name, uint32_t min, uint32_t max, bool *good)
 }
 
 static void
-text(const json_t *o, const char *name, char *room, size_t size)
+read_text(const json_t *o, const char *name, char *room, size_t size)
 {
 	const char *s = json_string_value(json_object_get(o, name));
 	size_t n = s == NULL ? 0 : strlen(s);
@@ -185,8 +185,8 @@ record_decode(struct record *r, const char *value, size_t size)
 		r->since_ms = number(o, "since", 0, INT64_MAX, &good);
 		r->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
 		r->manual = json_is_true(json_object_get(o, "manual"));
-		text(o, "host", r->host, sizeof(r->host));
-		text(o, "cmd", r->command, sizeof(r->command));
+		read_text(o, "host", r->host, sizeof(r->host));
+		read_text(o, "cmd", r->command, sizeof(r->command));
 	}
 	if (!good) {
 		r->weight = FLK_MAX_UNITS;
@@ -229,7 +229,7 @@ culprit_decode(struct culprit *c, const char *value, size_t size)
 	if (o != NULL) {
 		c->pid = small(o, "pid", 0, UINT32_MAX, &good);
 		c->uid = small(o, "uid", 0, UINT32_MAX, &good);
-		text(o, "host", c->host, sizeof(c->host));
+		read_text(o, "host", c->host, sizeof(c->host));
 	}
 	json_decref(o);
 	return good;

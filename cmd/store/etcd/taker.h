@@ -78,58 +78,61 @@ struct engine_taker {
 	struct engine *e;
 	engine_tell *tell;
 	void *context;
-	bool freed; /* by its owner, inside a step: nothing is told or sent any more */
-	char self[STORE_SELF];
 	struct engine_want want;
-	enum taker_state state;
 	struct taker_call slot[SLOTS];
-
 	uint64_t retry_ns; /* when to act() again; UINT64_MAX: not by time */
 	unsigned failures; /* of the main calls, since the last answer */
+	enum taker_state state;
 
 	/* ---- the lease: lease.c ---- */
-	int64_t lease;         /* 0: none yet */
-	bool leased;           /* it was answered for, and nothing says that it is gone */
-	uint64_t alive_ns;     /* when the last grant, renewal or proof of it was sent */
-	uint64_t beat_ns;      /* when the next renewal is due */
-	unsigned missed;       /* so many renewals failed in a row */
-	uint64_t round_ns;     /* HOLDING: when the renewal under way began */
-	bool renewed, checked; /* ... and what of it went well */
+	int64_t lease;     /* 0: none yet */
+	uint64_t alive_ns; /* when the last grant, renewal or proof of it was sent */
+	uint64_t beat_ns;  /* when the next renewal is due */
+	uint64_t round_ns; /* HOLDING: when the renewal under way began */
 
 	/* ---- before and in the line ---- */
 	struct look look;
-	bool looked;     /* it is of use in the state it is in */
-	bool fitted;     /* CLAIMING: by the look, it fits */
-	bool open_claim; /* a claim was sent that nobody answered */
-	bool adopted;    /* DOUBT: what it was before is not known ... */
-	bool held;       /* its owner was told that it holds: by us, or by who had it before */
-	unsigned again;  /* so many claims in a row met what others did meanwhile */
 	int64_t created; /* of w/; 0: it never was in the line */
-	char before[STORE_SELF];
 	uint64_t relook_ns;
 	int64_t heard; /* LOOKING: the latest change that the watch told of */
 	struct etcd_watch *watch;
 	enum taker_watch watching;
+	unsigned again;  /* so many claims in a row met what others did meanwhile */
+	unsigned missed; /* so many renewals of the lease failed in a row */
 
 	/* ---- the permit ---- */
+	uint32_t under;
 	uint64_t ticket;
-	uint32_t under, seat;
 	int64_t held_since; /* create revision of h/ */
 	int64_t l_gone;     /* the revision of the last deletion of l/ that was heard of */
 	int64_t attached;   /* the revision at which l/ was put */
-	bool told;          /* GRANTED, by us */
 
 	/* ---- about a suspect: dead.c ---- */
-	char suspect[STORE_SELF];
 	int64_t suspect_mod, grace_lease;
 	uint64_t dead_ns; /* when to look after them again */
-	bool freed_some;  /* a permit was taken back */
 
 	/* ---- the end ---- */
 	enum engine_kind ending; /* LEAVING: what to tell, */
 	int ending_code;         /* and */
-	bool untold;             /* OVER: it is still to be told, by the next step */
-	bool away;               /* AWAY was told, and not BACK */
+
+	uint32_t seat; /* of the permit */
+	char self[STORE_SELF];
+	char before[STORE_SELF];  /* BEHIND */
+	char suspect[STORE_SELF]; /* dead.c */
+
+	bool leased;     /* the lease was answered for, and nothing says that it is gone */
+	bool renewed;    /* HOLDING: the renewal under way: the lease is, */
+	bool checked;    /* ... and h/ and l/ are there */
+	bool looked;     /* the look is of use in the state it is in */
+	bool fitted;     /* CLAIMING: by the look, it fits */
+	bool open_claim; /* a claim was sent that nobody answered */
+	bool adopted;    /* DOUBT: what it was before is not known ... */
+	bool held;       /* its owner was told that it holds: by us, or by who had it before */
+	bool told;       /* GRANTED, by us */
+	bool freed_some; /* dead.c took a permit back */
+	bool untold;     /* OVER: it is still to be told, by the next step */
+	bool away;       /* AWAY was told, and not BACK */
+	bool freed;      /* by its owner, inside a step: nothing is told or sent any more */
 };
 
 /* ---- taker.c ---- */

@@ -1,0 +1,255 @@
+/*
+ * view.c - the rule by which a permit is granted, against the words of the manual; and that what
+ * others wrote into the store is read as what it is, or as nothing.
+ */
+#include "view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "etcd/keys.h"
+#include "etcd/record.h"
+#include "tap.h"
+
+#define MOST 8
+
+static struct view *v;
+
+static void
+begin(int64_t override)
+{
+	size_t n = v->holders + v->waiters;
+
+	memset(v, 0, sizeof(*v) + n * sizeof(v->entry[0]));
+	v->override = override;
+}
+
+static void
+holds(uint32_t weight, uint32_t limit, uint32_t seat)
+{
+	v->entry[v->holders++] =
+	    (struct view_entry){ .weight = weight, .limit = limit, .seat = seat, .holds = true };
+}
+
+static bool
+fits(uint32_t weight, uint32_t limit, uint32_t under)
+{
+	uint32_t got = 0;
+
+	return view_fits(v, weight, limit, &got) && got == under;
+}
+
+static bool
+fits_not(uint32_t weight, uint32_t limit)
+{
+	uint32_t got = 0;
+
+	return !view_fits(v, weight, limit, &got);
+}
+
+static void
+the_rule(void)
+{
+	begin(FLK_AUTO);
+	ok(fits(3, 3, 3), "an empty limiter takes all of its limit");
+	ok(fits(1, 0, 1), "whose limit is one if nobody ever said another");
+	v->declared = 5;
+	ok(fits(5, 0, 5), "or the last that was declared");
+	holds(2, 4, 0);
+	ok(fits(2, 9, 9), "the sum may reach the limit of one who holds");
+	ok(fits_not(3, 9), "and not pass it");
+	ok(fits_not(1, 2), "nor that of the one who comes");
+	v->paused = true;
+	ok(fits_not(1, 9), "nothing starts while it is paused");
+	v->paused = false;
+	v->closed = true;
+	ok(fits_not(1, 9), "or closed");
+}
+
+static void
+overridden(void)
+{
+	begin(6);
+	holds(2, 2, 0);
+	ok(fits(4, 1, 6), "an operator's limit is over every other");
+	ok(fits_not(5, 9), "and holds");
+	v->override = 0;
+	ok(fits_not(1, 9), "none starts at 0");
+	begin(2);
+	ok(fits(7, 9, 2), "a weight above it runs alone");
+	holds(7, 9, 0);
+	ok(fits_not(1, 9), "alone");
+	v->override = FLK_MAX_UNITS + INT64_C(5);
+	is(view_limit(v), FLK_MAX_UNITS, "no limit is above the largest");
+}
+
+static void
+in_force(void)
+{
+	begin(FLK_AUTO);
+	is(view_limit(v), 0, "no limit is in force where none was ever declared");
+	v->declared = 7;
+	is(view_limit(v), 7, "the one declared last is, where nobody is");
+	holds(1, 5, 0);
+	holds(1, 6, 2);
+	is(view_limit(v), 5, "or the smallest of those who hold");
+	v->entry[v->holders].limit = 3;
+	v->waiters = 1;
+	is(view_limit(v), 3, "and of the first in the line");
+	v->override = 9;
+	is(view_limit(v), 9, "or an operator's");
+	is(view_used(v), 2, "what is used is the sum of the weights");
+	is(view_seat(v), 1, "the smallest seat is taken that is free");
+}
+
+/* The same numbers each time. */
+static uint32_t
+next(void)
+{
+	static uint64_t state = 7;
+
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (uint32_t)(state >> 33);
+}
+
+/* Whatever is granted by the rule keeps the promise to each who holds. */
+static void
+at_random(void)
+{
+	unsigned round, broken = 0, idle = 0, seats = 0;
+
+	for (round = 0; round < 20000; round++) {
+		uint32_t weight = next() % 5 + 1, limit = next() % 9 + weight;
+		uint32_t under, least = limit, seat;
+		uint64_t sum = weight;
+		bool fit;
+		size_t i;
+
+		if (round % 64 == 0)
+			begin(FLK_AUTO);
+		if (v->holders == MOST || (v->holders > 0 && next() % 2 == 0)) {
+			v->entry[next() % v->holders] = v->entry[v->holders - 1];
+			v->holders--;
+		}
+		for (i = 0; i < v->holders; i++) {
+			sum += v->entry[i].weight;
+			least = v->entry[i].limit < least ? v->entry[i].limit : least;
+		}
+		fit = view_fits(v, weight, limit, &under);
+		broken += fit && sum > least;
+		idle += !fit && sum <= least;
+		seat = view_seat(v);
+		for (i = 0; i < v->holders; i++)
+			seats += v->entry[i].seat == seat;
+		if (fit)
+			holds(weight, limit, seat);
+	}
+	is(broken, 0, "no promise is broken");
+	is(idle, 0, "and nothing is idle that need not be");
+	is(seats, 0, "and no seat is given twice");
+}
+
+/* ---- what stands in the keys ---- */
+
+static bool
+reads(const char *text, struct record *r)
+{
+	return record_decode(r, text, strlen(text));
+}
+
+static void
+records(void)
+{
+	struct record r = { .weight = 3,
+			    .limit = 8,
+			    .under = 5,
+			    .seat = 2,
+			    .ticket = 77,
+			    .pid = 12,
+			    .uid = 34,
+			    .ttl_s = 10,
+			    .grace_s = 7,
+			    .manual = true,
+			    .since_ms = 1700000000123,
+			    .role = FLK_KEEPER,
+			    .host = "here",
+			    .command = "make \"-j4\" \xff" };
+	struct record back = { 0 };
+	char *text = record_encode(&r, true);
+
+	ok(text != NULL && reads(text, &back), "a record is read again");
+	ok(back.weight == 3 && back.limit == 8 && back.under == 5 && back.seat == 2 &&
+	       back.ticket == 77 && back.pid == 12 && back.uid == 34 && back.ttl_s == 10 &&
+	       back.grace_s == 7 && back.manual && back.since_ms == r.since_ms &&
+	       back.role == FLK_KEEPER && strcmp(back.host, "here") == 0,
+	   "as it was written");
+	ok(strcmp(back.command, "make \"-j4\" ?") == 0, "but for bytes that JSON can't hold");
+	free(text);
+	ok(!reads("", &back) && !reads("[]", &back) &&
+	       !reads("{\"v\":2,\"w\":1,\"ttl\":1}", &back) &&
+	       !reads("{\"v\":1,\"w\":0,\"ttl\":1}", &back) &&
+	       !reads("{\"v\":1,\"w\":\"1\",\"ttl\":1}", &back) &&
+	       !reads("{\"v\":1,\"w\":1,\"ttl\":1,\"n\":-1}", &back) &&
+	       !reads("{\"v\":1,\"w\":1,\"ttl\":1,\"role\":9}", &back),
+	   "what makes no sense is not read");
+	ok(back.weight == FLK_MAX_UNITS && back.limit == 1 && back.manual,
+	   "and counts as one who holds everything");
+}
+
+static void
+configs(void)
+{
+	struct config c = { .declared = 4, .override = 0, .paused = true, .closed = true }, back;
+	char *text = config_encode(&c);
+
+	ok(text != NULL && config_decode(&back, text, strlen(text)) && back.declared == 4 &&
+	       back.override == 0 && back.paused && back.closed,
+	   "a limiter can be closed and paused at once");
+	free(text);
+	ok(config_decode(&back, "{\"v\":1}", 7) && back.override == FLK_AUTO && !back.paused &&
+	       !back.closed,
+	   "and be neither");
+	ok(!config_decode(&back, "{\"v\":1,\"state\":\"ajar\"}", 22), "but nothing else");
+}
+
+static void
+keys(void)
+{
+	static struct url url = { .path = "/team" };
+	struct key limiter = key_limiter(&url, "lim"), from, end, k;
+	char self[STORE_SELF];
+
+	k = key_of(&limiter, 'h', "0123456789abcdef");
+	ok(strcmp(k.s, "/team/lim/h/0123456789abcdef") == 0, "a permit's key");
+	ok(key_parse(&limiter, k.s, self) == 'h' && strcmp(self, "0123456789abcdef") == 0,
+	   "is told from others");
+	key_watched(&limiter, &from, &end);
+	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0, "and lies in what the first watches");
+	k = key_of(&limiter, 'w', "0123456789abcdef");
+	ok(strcmp(k.s, end.s) > 0, "where the line does not");
+	ok(key_parse(&limiter, "/team/lim/h/0123456789ABCDEF", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/h/0123", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/x/0123456789abcdef", self) == 0 &&
+	       key_parse(&limiter, "/team/other/h/0123456789abcdef", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/", self) == 0,
+	   "what is none of ours is not taken for it");
+	ok(key_parse(&limiter, "/team/lim/cfg", self) == 'c', "and how it is steered is known");
+}
+
+int
+main(void)
+{
+	v = calloc(1, sizeof(*v) + (MOST + 1) * sizeof(v->entry[0]));
+	if (v == NULL)
+		tap_bail("no memory");
+	the_rule();
+	overridden();
+	in_force();
+	at_random();
+	records();
+	configs();
+	keys();
+	free(v);
+	return tap_done();
+}

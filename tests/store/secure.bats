@@ -242,6 +242,7 @@ with_users() {
 @test "no secret is in any command line, message, or key" {
 	local pid
 	with_users
+	times 6
 	FLOCKLIMIT_STORE=etcd://ann:swordfish@$ADDRESS/team
 	watched
 	holder a -n 1

@@ -281,7 +281,8 @@ end_run() { "$STORE_BUILD/witness" -k "$LOG" "$(run_of "$1")" "$2"; }
 keeper_of() {
 	local pid
 	# shellcheck disable=SC2013 # a line is a word here
-	for pid in $(grep -lzxF "TAKER=$1" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		grep -qzxF "TAKER=$1" "/proc/$pid/environ" 2>/dev/null || continue
 		[ "$pid" = "${pids[$1]-}" ] || [[ $(readlink "/proc/$pid/exe") != */store-* ]] || echo "$pid"
 	done
 }

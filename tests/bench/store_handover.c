@@ -78,7 +78,7 @@ void
 store_handover(const struct bench *b, const struct stage *s)
 {
 	static struct cell cell[DEPTHS][REDIS];
-	int wanted = runs(b, s, 200), d, round;
+	int wanted = runs(b, s, 100), d, round;
 	enum peer p;
 
 	memset(cell, 0, sizeof(cell));

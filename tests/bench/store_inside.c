@@ -18,7 +18,7 @@
 #include "store.h"
 
 #define PATIENCE_MS 60000
-#define SETTLE_US   200000
+#define SETTLE_US   150000
 #define WARM        5 /* rounds that are not counted */
 
 /* Takers of one limiter, in a process of their own. */
@@ -178,8 +178,8 @@ store_inside(const struct bench *b, const struct stage *s)
 
 	if (!driver_start(&d[0], b, s, "inside") || !driver_start(&d[1], b, s, "inside"))
 		return;
-	come_and_go(&d[0], &in, runs(b, s, 500));
-	take_turns(d, &in, runs(b, s, 500));
+	come_and_go(&d[0], &in, runs(b, s, 250));
+	take_turns(d, &in, runs(b, s, 250));
 	driver_stop(&d[0]);
 	driver_stop(&d[1]);
 	fprintf(report, "\n### Inside a process that has its connection: %s\n", s->title);

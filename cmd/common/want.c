@@ -47,7 +47,7 @@ parse_time(const char *option, const char *word, uint64_t *ns)
 
 /* What it means is for the store to say. */
 static int
-keep_for_store(struct elsewhere *s, int c, char *word)
+keep_for_store(struct elsewhere *s, int c, const char *word)
 {
 	switch (c) {
 	case WANT_STORE:

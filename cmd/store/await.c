@@ -154,10 +154,10 @@ go_on_with_another(struct flk_taker *t)
 
 	do {
 		error = link_tie(&t->tie, t->flk->name);
-		if (error == 0)
+		if (error == 0) {
 			tend_tied(t);
-		if (error == 0)
 			error = tell_all(t);
+		}
 	} while (error == -EPIPE);
 	if (error == -ECHILD) {
 		trouble("the processes that keep its permits end as soon as they begin: is there "

@@ -82,9 +82,11 @@ flk_guard_open(struct flk *f)
 {
 	struct common_guard *g = malloc(sizeof(*g));
 	struct stat sb;
-	int error = -ENOMEM, ends[2];
+	int error, ends[2];
 
-	if (g == NULL || (error = make_pipe(ends)) != 0) {
+	if (g == NULL)
+		return -ENOMEM;
+	if ((error = make_pipe(ends)) != 0) {
 		free(g);
 		return error;
 	}

@@ -7,6 +7,7 @@
 /* The command that this is: argv[0], without what is before its name. */
 extern const char *this_command;
 
+#undef PROGRAM
 #define PROGRAM this_command
 
 #endif

@@ -168,21 +168,21 @@ run(const char *how_long)
 
 /* ---- who sees them die --------------------------------------------------------------------- */
 
-static struct pollfd on[RUNS + 1];
+static struct pollfd polled[RUNS + 1];
 static int who[RUNS + 1];
-static nfds_t n = 1;
+static nfds_t watched = 1;
 
 static void
 watch(int pid)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 
-	if (fd == -1 || n > RUNS) {
+	if (fd == -1 || watched > RUNS) {
 		note("DEAD", "%d", pid);
 		return;
 	}
-	on[n] = (struct pollfd){ .fd = fd, .events = POLLIN };
-	who[n++] = pid;
+	polled[watched] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	who[watched++] = pid;
 }
 
 static void
@@ -191,14 +191,14 @@ bury(void)
 	uint64_t t = now();
 	nfds_t i;
 
-	for (i = 1; i < n; i++) {
-		if (on[i].revents == 0)
+	for (i = 1; i < watched; i++) {
+		if (polled[i].revents == 0)
 			continue;
 		note_at(t, "DEAD", "%d", who[i]);
-		close(on[i].fd);
-		n--;
-		on[i] = on[n];
-		who[i] = who[n];
+		close(polled[i].fd);
+		watched--;
+		polled[i] = polled[watched];
+		who[i] = who[watched];
 		i--;
 	}
 }
@@ -226,11 +226,11 @@ watch_all(const char *path)
 
 	if (log == NULL || fd == -1 || inotify_add_watch(fd, path, IN_MODIFY) == -1)
 		fail(path);
-	on[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
+	polled[0] = (struct pollfd){ .fd = fd, .events = POLLIN };
 	note("WATCHING", "%d", (int)getpid());
 	for (;;) {
 		read_on(log);
-		if (poll(on, n, -1) == -1 && errno != EINTR)
+		if (poll(polled, watched, -1) == -1 && errno != EINTR)
 			fail("poll");
 		bury();
 		while (read(fd, changes, sizeof(changes)) > 0)

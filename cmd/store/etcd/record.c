@@ -54,10 +54,10 @@ put_text(json_t *o, const char *name, const char *text)
 static char *
 finished(json_t *o)
 {
-	char *text = json_dumps(o, JSON_COMPACT);
+	char *made = json_dumps(o, JSON_COMPACT);
 
 	json_decref(o);
-	return text;
+	return made;
 }
 
 char *

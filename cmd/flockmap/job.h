@@ -23,7 +23,7 @@ struct job {
 	int status;     /* as wait(2) has it */
 	int exec_error; /* why it could not be executed, or 0 */
 	bool timed_out;
-	bool lost; /* its permit was, and it was ended for that */
+	bool lost;                 /* its permit was, and it was ended for that */
 	uint64_t began_ns, ran_ns; /* CLOCK_REALTIME, and how long */
 	struct capture out, err;
 	char text[FLK_COMMAND]; /* of the command, for others to see */

@@ -247,8 +247,9 @@ with_users() {
 	watched
 	holder a -n 1
 	line_up 1 b -n 1
-	for pid in $(pgrep -f "$T/?.go|store-etcd|flocklimit"); do
-		! tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep swordfish || false
+	# shellcheck disable=SC2013 # a line is a word here
+	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
+		! grep -q swordfish "/proc/$pid/cmdline" 2>/dev/null || false
 	done
 	end_server one
 	eventually says "flocklimit: x" b.err

@@ -87,25 +87,60 @@ reclaim(struct engine_taker *t, const struct look_holder *x)
 
 /* ---- marked ---- */
 
-/* It was marked before, if that is why the txn did not hold. */
+/*
+ * It was marked before, by one who may be long gone.  Its grace is over when t/ is, or a grace after
+ * we first saw this mark: so those that died together come back together, whoever is the first then.
+ */
 static void
 read_mark(struct look_holder *h, const json_t *body)
 {
 	struct etcd_kv *s, *g;
 	long n = etcd_kvs(etcd_response_range(body, 0), &s);
 	long m = etcd_kvs(etcd_response_range(body, 1), &g);
+	uint64_t now = engine_now(), full;
 
+	h->ripe_ns = now + PUT_OFF;
 	if (n > 0 && m >= 0) {
-		h->marked = s[0].mod_revision;
+		if (h->seen != s[0].mod_revision)
+			h->seen_ns = now;
+		h->seen = s[0].mod_revision;
+		full = h->seen_ns + h->record.grace_s * S;
 		h->over = m == 0;
-		h->ripe_ns = engine_now() + (h->over ? 0 : h->record.grace_s * S);
-	} else {
-		h->ripe_ns = engine_now() + PUT_OFF;
+		if (h->over || full <= h->ripe_ns) {
+			h->marked = h->seen;
+			h->ripe_ns = h->over ? now : full;
+		}
+	} else if (n == 0) {
+		h->seen = 0;
 	}
 	if (n >= 0)
 		etcd_kvs_free(s, n);
 	if (m >= 0)
 		etcd_kvs_free(g, m);
+}
+
+static void
+mark_is(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result == ETCD_OK && h != NULL && !h->alive)
+		read_mark(h, reply->body);
+	else if (h != NULL)
+		h->ripe_ns = engine_now() + PUT_OFF;
+	taker_act(t);
+}
+
+static void
+ask_mark(struct engine_taker *t)
+{
+	const struct key *p = &t->e->limiter;
+	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
+	json_t *then = json_array();
+
+	json_array_append_new(then, etcd_get(s.s, NULL, true, 0));
+	json_array_append_new(then, etcd_get(g.s, NULL, true, 0));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(NULL, then, NULL), mark_is);
 }
 
 static void
@@ -178,6 +213,8 @@ dead_act(struct engine_taker *t)
 		t->suspect_mod = h->mod;
 		if (h->marked != 0) {
 			reclaim(t, h);
+		} else if (h->seen != 0) {
+			ask_mark(t);
 		} else {
 			t->grace_lease = engine_random_id();
 			taker_call(t, DEAD, "/v3/lease/grant",

@@ -184,8 +184,11 @@ keep_marks(struct look *l, const struct look_holder *old, size_t n)
 
 	for (i = 0; i < n; i++) {
 		struct look_holder *h;
-		if (old[i].marked == 0 || (h = look_find(l, old[i].self)) == NULL || h->alive)
+		if ((old[i].marked == 0 && old[i].seen == 0) ||
+		    (h = look_find(l, old[i].self)) == NULL || h->alive)
 			continue;
+		h->seen = old[i].seen;
+		h->seen_ns = old[i].seen_ns;
 		h->marked = old[i].marked;
 		h->ripe_ns = old[i].ripe_ns;
 		h->over = old[i].over;
@@ -333,7 +336,7 @@ apply_alive(struct look *l, const struct etcd_change *c, const char *self)
 		return false;
 	h->alive = !c->deleted;
 	h->lease = c->deleted ? 0 : c->lease;
-	h->marked = 0;
+	h->seen = h->marked = 0;
 	h->ripe_ns = 0;
 	h->over = false;
 	return true;

@@ -24,8 +24,10 @@ struct look_holder {
 	int64_t lease;        /* of l/ */
 
 	/* For dead.c, about one that is not alive; all zero again when it is. */
-	int64_t marked;   /* mod revision of s/; 0: not known to be there */
-	uint64_t ripe_ns; /* when its grace will be over; 0: not marked by or for us */
+	int64_t seen;     /* mod revision of s/ that another put; 0: not known to be there */
+	uint64_t seen_ns; /* when that one was first seen */
+	int64_t marked;   /* mod revision of s/ whose grace ends at ripe_ns; 0: not yet known */
+	uint64_t ripe_ns; /* when to look after it again */
 	bool over;        /* its grace is over, by t/ */
 };
 

@@ -30,22 +30,6 @@ close_fd(int *fd)
 	*fd = -1;
 }
 
-/* Who does not read hears nothing: all that must be known for sure is on the board. */
-static void
-tell(const struct seat *s, const struct talk *t)
-{
-	if (s->socket != -1)
-		talk_send(s->socket, t, -1);
-}
-
-static void
-tell_kind(const struct seat *s, enum talk_kind kind)
-{
-	struct talk t = { .kind = kind };
-
-	tell(s, &t);
-}
-
 /* A description that the wrapper has, too, would go on to be watched when we have closed it. */
 static void
 drop_fd(int *fd)
@@ -85,7 +69,7 @@ static void
 release(struct seat *s)
 {
 	if (s->gone) {
-		tell_kind(s, TALK_RELEASED);
+		seat_tell_kind(s, TALK_RELEASED);
 		rest(s);
 		return;
 	}
@@ -121,15 +105,6 @@ send_signal(const struct seat *s, int sig)
 }
 
 static void
-tell_lost(const struct seat *s, const char *why)
-{
-	struct talk t = { .kind = TALK_LOST };
-
-	talk_copy(t.text, sizeof(t.text), why);
-	tell(s, &t);
-}
-
-static void
 do_deed(struct seat *s, enum ward_deed deed, const char *why)
 {
 	char at[16];
@@ -146,7 +121,7 @@ do_deed(struct seat *s, enum ward_deed deed, const char *why)
 			    s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at), why,
 			    s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
 					   : "");
-		tell_lost(s, why);
+		seat_tell_lost(s, why);
 		send_signal(s, SIGTERM);
 		break;
 	case WARD_KILL:
@@ -157,7 +132,7 @@ do_deed(struct seat *s, enum ward_deed deed, const char *why)
 		    s->branch->limiter,
 		    "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
 		    clock_text(at), why);
-		tell_lost(s, why);
+		seat_tell_lost(s, why);
 		break;
 	default:
 		break;
@@ -170,19 +145,27 @@ why_late(const struct seat *s)
 	return s->away[0] != '\0' ? s->away : "the store did not confirm it in time";
 }
 
-uint64_t
-seat_step(struct seat *s, uint64_t now)
+static uint64_t
+step(struct seat *s, uint64_t now)
 {
 	if (s->stage == LEAVING || s->stage == RELEASING) {
 		if (now < s->give_up_ns)
 			return s->give_up_ns;
-		tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		seat_tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
 		rest(s);
 	}
 	if (s->stage != HOLDS)
 		return WARD_NEVER;
 	do_deed(s, ward_step(&s->ward, now), why_late(s));
 	return ward_due(&s->ward);
+}
+
+uint64_t
+seat_step(struct seat *s, uint64_t now)
+{
+	uint64_t next = step(s, now), again = seat_tell_owed(s, now);
+
+	return again < next ? again : next;
 }
 
 /* ---- what the engine tells ---- */
@@ -206,7 +189,7 @@ hear_grant(struct seat *s, const struct engine_event *e)
 		ward_renew(&s->ward, e->alive_ns);
 	}
 	talk_copy(t.key, sizeof(t.key), e->key);
-	tell(s, &t);
+	seat_tell(s, &t);
 }
 
 static void
@@ -225,14 +208,14 @@ hear_loss(struct seat *s, const struct engine_event *e)
 	bool told = s->ward.stage != WARD_SAFE;
 
 	if (s->stage != HOLDS) { /* then nobody has a permit to lose any more */
-		tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		seat_tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
 		rest(s);
 		return;
 	}
 	s->gone = true;
 	ward_lose(&s->ward, keeper_now());
 	if (told)
-		tell_lost(s, e->text);
+		seat_tell_lost(s, e->text);
 	else
 		do_deed(s, ward_step(&s->ward, keeper_now()), e->text);
 }
@@ -248,7 +231,7 @@ hear_refusal(struct seat *s, const struct engine_event *e)
 
 	talk_copy(t.text, sizeof(t.text), e->text);
 	talk_copy(t.host, sizeof(t.host), e->host);
-	tell(s, &t);
+	seat_tell(s, &t);
 	rest(s);
 }
 
@@ -259,7 +242,7 @@ hear_reach(struct seat *s, const struct engine_event *e)
 
 	talk_copy(t.text, sizeof(t.text), e->text);
 	talk_copy(s->away, sizeof(s->away), e->kind == ENGINE_AWAY ? e->text : "");
-	tell(s, &t);
+	seat_tell(s, &t);
 }
 
 static void
@@ -272,7 +255,7 @@ hear(void *context, const struct engine_event *e)
 		return;
 	switch (e->kind) {
 	case ENGINE_QUEUED:
-		tell(s, &t);
+		seat_tell(s, &t);
 		break;
 	case ENGINE_GRANTED:
 		hear_grant(s, e);
@@ -288,7 +271,7 @@ hear(void *context, const struct engine_event *e)
 		break;
 	case ENGINE_LEFT:
 	case ENGINE_RELEASED:
-		tell_kind(s, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
+		seat_tell_kind(s, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
 		rest(s);
 		break;
 	case ENGINE_AWAY:
@@ -309,7 +292,7 @@ refuse(struct seat *s, const char *why)
 	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
 
 	talk_copy(t.text, sizeof(t.text), why);
-	tell(s, &t);
+	seat_tell(s, &t);
 }
 
 static void
@@ -368,7 +351,7 @@ answer(void *context, const struct engine_answer *a)
 				t.seat = a->view->entry[i].seat;
 			}
 	}
-	tell(ask->seat, &t);
+	seat_tell(ask->seat, &t);
 	LIST_REMOVE(ask, entry);
 	free(ask);
 }
@@ -382,7 +365,7 @@ look(struct seat *s, const struct talk *t)
 
 	if (a == NULL) {
 		talk_copy(no.text, sizeof(no.text), s->branch->why);
-		tell(s, &no);
+		seat_tell(s, &no);
 		return;
 	}
 	*a = (struct ask){ .seat = s, .number = t->ask, .ticket = t->ticket };
@@ -410,13 +393,13 @@ obey(struct seat *s, const struct talk *t, int *fd)
 		if (s->stage == ASKED || s->stage == HOLDS)
 			leave(s);
 		else if (s->stage == AT_REST)
-			tell_kind(s, TALK_LEFT);
+			seat_tell_kind(s, TALK_LEFT);
 		break;
 	case TALK_RELEASE:
 		if (s->stage == HOLDS)
 			release(s);
 		else if (s->stage == AT_REST)
-			tell_kind(s, TALK_RELEASED);
+			seat_tell_kind(s, TALK_RELEASED);
 		break;
 	case TALK_ENTRUST:
 		s->wrapper = 0;
@@ -459,6 +442,7 @@ carry_on_alone(struct seat *s)
 {
 	keeper_unwatch(s->socket);
 	close_fd(&s->socket);
+	seat_owe_nothing(s);
 	s->wrapper = 0;
 	switch (s->stage) {
 	case ASKED:
@@ -506,6 +490,7 @@ seat_new(struct branch *b, int socket, uint32_t place, pid_t wrapper)
 	s->place = place;
 	s->wrapper = wrapper;
 	s->guard = s->pidfd = s->here = -1;
+	STAILQ_INIT(&s->owed);
 	s->on_socket = (struct source){ on_socket, s };
 	s->on_guard = s->on_pidfd = (struct source){ on_guard, s };
 	if (keeper_watch(socket, EPOLLIN, &s->on_socket) == 0)

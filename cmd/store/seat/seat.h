@@ -52,11 +52,18 @@ struct ask {
 	uint64_t number, ticket;
 };
 
+/* What the wrapper is still to be told, in this order, as its socket was full. */
+struct owed {
+	STAILQ_ENTRY(owed) entry;
+	struct talk talk;
+};
+
 enum seat_stage { AT_REST, ASKED, HOLDS, LEAVING, RELEASING };
 
 struct seat {
 	LIST_ENTRY(seat) entry;
 	LIST_HEAD(asks, ask) asks;
+	STAILQ_HEAD(all_owed, owed) owed;
 	struct source on_socket, on_guard, on_pidfd;
 	struct branch *branch;
 	struct engine_taker *taker; /* or NULL */
@@ -84,6 +91,15 @@ uint64_t seat_step(struct seat *s, uint64_t now_ns);
 bool seat_is_over(const struct seat *s);
 
 void seat_free(struct seat *s); /* one that is over */
+
+/* tell.c: the wrapper hears it, if there still is one; now, or when it reads again. */
+void seat_tell(struct seat *s, const struct talk *t);
+void seat_tell_kind(struct seat *s, enum talk_kind kind);
+void seat_tell_lost(struct seat *s, const char *why);
+
+/* Tells what is owed, as far as there is room; when to try again. */
+uint64_t seat_tell_owed(struct seat *s, uint64_t now_ns);
+void seat_owe_nothing(struct seat *s);
 
 /* keeper.c: watches a descriptor, and no longer; a taker that is done with; the time. */
 int keeper_watch(int fd, uint32_t events, struct source *s);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct flk_taker;
 
@@ -33,6 +34,9 @@ uint64_t tend_look(void);
 
 /* The caller has let go of its stdio and terminal, and so shall we. */
 void tend_hush(void);
+
+/* The permit is for a process that is no child: what is due to a command is due to that. */
+void tend_for(struct flk_taker *t, pid_t pid, int pidfd);
 
 /* The permit's key in the store. */
 const char *tend_key(const struct flk_taker *t);
@@ -81,6 +85,14 @@ tend_look(void)
 static inline void
 tend_hush(void)
 {
+}
+
+static inline void
+tend_for(struct flk_taker *t, pid_t pid, int pidfd)
+{
+	(void)t;
+	(void)pid;
+	(void)pidfd;
 }
 
 static inline const char *

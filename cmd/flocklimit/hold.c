@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
+#include "now.h"
 #include "say.h"
 #include "tend.h"
 
@@ -155,20 +156,30 @@ on_term(int sig)
 static void
 until_it_ends(void)
 {
-	struct pollfd polls = { .fd = holder_fd, .events = POLLIN };
+	struct pollfd polls[2] = { { .fd = holder_fd, .events = POLLIN }, { .events = POLLIN } };
 	struct sigaction handle = { .sa_handler = on_term };
+	uint64_t next, now;
+	struct timespec left;
 	sigset_t mask;
 
 	sigfillset(&handle.sa_mask);
 	sigaction(SIGTERM, &handle, NULL);
 	sigfillset(&mask);
 	sigdelset(&mask, SIGTERM);
-	while (!let_go && ppoll(&polls, 1, NULL, &mask) == -1 && errno == EINTR)
-		;
+	do {
+		next = tend_look();
+		now = now_ns();
+		next = next > now ? next - now : 0;
+		left.tv_sec = (time_t)(next / SECOND);
+		left.tv_nsec = (long)(next % SECOND);
+		polls[0].revents = 0;
+		polls[1].fd = tend_fd();
+		ppoll(polls, 2, next > NEVER / 2 ? NULL : &left, &mask);
+	} while (!let_go && polls[0].revents == 0);
 }
 
 int
-hold_keep(struct flk_taker *t)
+hold_keep(const struct options *o, struct flk_taker *t)
 {
 	struct flk_permit permit;
 	char text[32];
@@ -179,6 +190,7 @@ hold_keep(struct flk_taker *t)
 	if (flk_permit(t, &permit) != 0)
 		return 125;
 	detach();
+	tend_for(t, o->hold_for, holder_fd);
 	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", permit.ticket);
 	if (write(ticket_fd, text, (size_t)n) == n) {
 		close(ticket_fd);

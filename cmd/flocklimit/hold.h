@@ -16,6 +16,6 @@ struct flk_taker;
 int hold_split(const struct options *o);
 
 /* Says the ticket, and holds the permit until the process ends, or SIGTERM. */
-int hold_keep(struct flk_taker *t);
+int hold_keep(const struct options *o, struct flk_taker *t);
 
 #endif

@@ -208,7 +208,7 @@ main(int argc, char **argv)
 			return limiter_refuse(&j.o.want, j.path, j.limiter, error);
 		}
 	}
-	status = j.o.hold_for != 0 ? hold_keep(j.taker) : run_command(&j);
+	status = j.o.hold_for != 0 ? hold_keep(&j.o, j.taker) : run_command(&j);
 	/* The command has ended: what becomes of the file now is no failure of the command's. */
 	on_fault(j.o.want.limiter, status);
 	if (!j.joined && j.o.hold_for == 0) {

@@ -87,6 +87,8 @@ hear(struct flk_taker *t, const struct talk *m)
 		hear_refusal(t, m);
 		break;
 	case TALK_LOST:
+		if (!t->lost)
+			t->lost_ns = now_ns();
 		t->lost = true;
 		talk_copy(t->lost_text, sizeof(t->lost_text), m->text);
 		break;

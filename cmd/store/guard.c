@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 
 #include "internal.h"
+#include "tend.h"
 
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434 /* the same on every architecture */
@@ -141,20 +142,32 @@ flk_guard_by(struct flk_taker *t, int fd)
 	return tell_of_guard(t);
 }
 
-int
-flk_working(struct flk_taker *t, pid_t pid)
+/* Takes the pidfd. */
+static int
+works(struct flk_taker *t, pid_t pid, int pidfd)
 {
 	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
-	int error = may_guard(t);
 
-	if (error != 0)
-		return error;
 	close_fd(&t->pidfd);
-	t->pidfd = talk_above_stdio((int)syscall(SYS_pidfd_open, pid, 0));
+	t->pidfd = talk_above_stdio(pidfd);
 	if (t->pidfd == -1)
 		return -errno;
 	t->working = pid;
 	return await_send(t, &m, t->pidfd);
+}
+
+int
+flk_working(struct flk_taker *t, pid_t pid)
+{
+	int error = may_guard(t);
+
+	return error != 0 ? error : works(t, pid, (int)syscall(SYS_pidfd_open, pid, 0));
+}
+
+void
+tend_for(struct flk_taker *t, pid_t pid, int pidfd)
+{
+	works(t, pid, fcntl(pidfd, F_DUPFD_CLOEXEC, 3));
 }
 
 int

@@ -77,9 +77,12 @@ struct flk_taker {
 	bool away;      /* the store can't be reached */
 	bool away_told; /* and people know */
 	bool lost;      /* the permit was, while it was held */
+	bool killed;    /* and its command by us */
 	bool answered;
-	uint64_t away_ns; /* since when: CLOCK_MONOTONIC */
-	uint64_t asked;   /* the number of the last question */
+	uint64_t away_ns;  /* since when: CLOCK_MONOTONIC */
+	uint64_t lost_ns;  /* the same */
+	uint64_t again_ns; /* no keeper: when to try again */
+	uint64_t asked;    /* the number of the last question */
 
 	struct flk_permit permit; /* LINE: the ticket */
 	struct engine_want want;

@@ -143,7 +143,7 @@ remember(struct flk_taker *t, const struct flk_request *want, bool no_wait)
 	talk_copy(t->want.command, sizeof(t->want.command), want->command);
 	taker_name(t->self);
 	t->key[0] = '\0';
-	t->lost = t->away = t->away_told = false;
+	t->lost = t->killed = t->away = t->away_told = false;
 	t->code = t->waited_for = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;

@@ -19,7 +19,9 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-#define LATER (SECOND / 20) /* the keeper has the first word */
+#define LATER  (SECOND / 20) /* the keeper has the first word */
+#define AGAIN  SECOND        /* to try to have a keeper */
+#define NOTICE (2 * SECOND)  /* from its TERM to its KILL: ward.c */
 
 static bool quiet;
 static _Thread_local bool by_signal;
@@ -107,40 +109,75 @@ boot_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* What is left of its time. */
 static uint64_t
-time_left(const struct flk_taker *t)
+left_until(uint64_t at, uint64_t now)
 {
-	uint64_t alive = link_alive_ns(&t->tie), now = boot_ns(), at;
-	struct ward w;
-
-	ward_begin(&w, settings.ttl_s, settings.grace_s, false, alive);
-	at = ward_deadline(&w) + LATER;
 	return at > now ? at - now : 0;
 }
 
+/* What is left of its time; of one that was lost already, until it must be sent KILL. */
+static uint64_t
+time_left(const struct flk_taker *t)
+{
+	uint64_t left, lost;
+	struct ward w;
+
+	ward_begin(&w, settings.ttl_s, settings.grace_s, false, link_alive_ns(&t->tie));
+	left = left_until(ward_deadline(&w) + LATER, boot_ns());
+	if (!t->lost)
+		return left;
+	lost = left_until(t->lost_ns + NOTICE + LATER, now_ns());
+	return lost < left ? lost : left;
+}
+
+/* What is said may not come through for long: it waits for who reads. */
 static void
 end_it(struct flk_taker *t)
 {
-	t->lost = true;
+	bool told = t->lost;
+
+	t->lost = t->killed = true;
+	syscall(SYS_pidfd_send_signal, t->pidfd, SIGKILL, NULL, 0);
+	if (told)
+		return;
 	talk_copy(t->lost_text, sizeof(t->lost_text),
 		  "the process that keeps the permit does not answer: was it stopped?");
 	say(t->flk->name, "lost the permit: %s; pid %d is sent KILL", t->lost_text,
 	    (int)t->working);
-	syscall(SYS_pidfd_send_signal, t->pidfd, SIGKILL, NULL, 0);
+}
+
+/* With or without a keeper. */
+static bool
+is_ours_to_end(const struct flk_taker *t)
+{
+	return t->stage == HELD && !t->killed && !settings.warn && t->pidfd != -1;
+}
+
+/* When to hear it again, if there can't be a keeper now: there may be room for one later. */
+static uint64_t
+hear(struct flk_taker *t)
+{
+	uint64_t now = now_ns();
+
+	if (t->tie.socket == -1 && (t->stage == IDLE || now < t->again_ns))
+		return t->stage == IDLE ? UINT64_MAX : t->again_ns;
+	if (await_hear(t) == 0)
+		return UINT64_MAX;
+	t->again_ns = now + AGAIN;
+	return t->again_ns;
 }
 
 uint64_t
 tend_look(void)
 {
-	uint64_t next = UINT64_MAX, left;
+	uint64_t next = UINT64_MAX, again, left;
 	struct flk_taker *t;
 
 	LIST_FOREACH(t, &takers_here, entry)
 	{
-		if (t->tie.socket == -1 || await_hear(t) != 0)
-			continue;
-		if (t->stage != HELD || t->lost || settings.warn || t->pidfd == -1)
+		if ((again = hear(t)) < next)
+			next = again;
+		if (!is_ours_to_end(t))
 			continue;
 		left = time_left(t);
 		if (left == 0)

@@ -290,6 +290,79 @@ at_rest() {
 	at_rest
 }
 
+@test "a stopped keeper, after it has sent TERM: the wrapper sends KILL" {
+	background a "$FLOCKLIMIT" -N x -n 1 --ttl 60s sh -c \
+		'trap "" TERM; echo $$ >up; while :; do sleep 0.1; done'
+	eventually test -s up
+	eventually held 1
+	keeper=$(keepers)
+	rm "$DB"/h.*
+	eventually says "is sent TERM" a.err
+	kill -STOP "$keeper"
+	ended a
+	[ "$status" = 76 ]
+	has_lines 1 a.err
+	kill -CONT "$keeper"
+	eventually no_keeper
+}
+
+@test "a stopped keeper: KILL is sent before anything is said to who does not read" {
+	mkfifo full
+	exec 7<>full
+	head -c 65536 /dev/zero >&7
+	"$FLOCKLIMIT" -N x -n 1 --ttl 2s sh -c 'echo $$ >up; exec sleep 1000' </dev/null 2>full \
+		3>&- 7>&- &
+	pids[a]=$!
+	eventually test -s up
+	eventually held 1
+	keeper=$(keepers)
+	kill -STOP "$keeper"
+	eventually is_gone "$(cat up)"
+	exec 7>&-
+	ended a
+	kill -CONT "$keeper"
+	at_rest
+}
+
+@test "no keeper can be had: the wrapper ends the command, or has one later" {
+	hold a -N x -n 1 --ttl 2s
+	# Ends each keeper that comes until there is none for a while.
+	none=0
+	until [ "$none" -ge 5 ]; do
+		if keepers | xargs -r kill -KILL 2>/dev/null && no_keeper; then
+			none=$((none + 1))
+		else
+			none=0
+		fi
+	done
+	eventually keepers_are 1
+	let_go a
+	ended a
+	[ "$status" = 0 ]
+	at_rest
+}
+
+@test "a wrapper that was stopped for long hears of its permit" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 -q echo ran
+	eventually waiting 1
+	kill -STOP "${pids[b]}"
+	for _ in {1..150}; do
+		touch "$DB/away"
+		sleep 0.01
+		rm "$DB/away"
+		sleep 0.01
+	done
+	let_go a
+	ended a
+	eventually waiting 0
+	held 1
+	kill -CONT "${pids[b]}"
+	ended b
+	says ran b.out
+	at_rest
+}
+
 @test "an unreachable store: 75 within -t, and who has patience is told once" {
 	touch "$DB/away"
 	run -75 "$FLOCKLIMIT" -N x -n 1 -t 100ms true
@@ -382,6 +455,47 @@ at_rest() {
 	kill "${pids[for]}"
 	ended for
 	at_rest
+}
+
+@test "--hold-for: its keeper's end is survived, and its own" {
+	sleep 1000 3>&- &
+	pids[for]=$!
+	timeout 10 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}"
+	first=$(keepers)
+	kill -KILL "$first"
+	eventually one_keeper_but "$first"
+	held 1
+	second=$(keepers)
+	grep -lzxF -- --hold-for /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3 >all
+	while read -r pid; do
+		if [ "$pid" != "$second" ] && grep -qzxF "T=$T" "/proc/$pid/environ" 2>/dev/null; then
+			kill -KILL "$pid"
+			eventually is_gone "$pid"
+			echo "$pid" >killed
+		fi
+	done <all
+	test -s killed
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
+	kill "${pids[for]}"
+	ended for
+	at_rest
+}
+
+@test "--hold-for: a lost permit ends that process, unless --on-lost=warn" {
+	for on_lost in warn kill; do
+		sleep 1000 3>&- &
+		pids[for]=$!
+		timeout 10 "$FLOCKLIMIT" -N x -n 1 --on-lost=$on_lost --hold-for "${pids[for]}"
+		rm "$DB"/h.*
+		if [ "$on_lost" = warn ]; then
+			run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 true
+			kill -0 "${pids[for]}"
+			kill -KILL "${pids[for]}"
+		fi
+		ended for
+		[ "$status" = "$([ "$on_lost" = warn ] && echo 137 || echo 143)" ]
+		eventually no_keeper
+	done
 }
 
 @test "the output of a command substitution ends with the command" {

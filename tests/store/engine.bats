@@ -322,6 +322,26 @@ steer() {
 	clean
 }
 
+# Each range of the holder's watch has its own line of events, and they come in any order.
+@test "an operator who took it back is named, also if l/ is heard of first" {
+	fake etcd
+	takers t 9 7
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED'
+	told t 'a GRANTED'
+	tell etcd 'on /v3/kv/txn always with range:/x/lim/h/ delay 5000'
+	ask etcd kv/txn "{\"success\":[
+		{\"request_delete_range\":$(key_of "/x/lim/l/$(self a)")},
+		{\"request_put\":{\"key\":\"$(b64 "/x/lim/e/$(self a)")\",\"lease\":\"1\",
+			\"value\":\"$(b64 '{"v":1,"pid":77,"uid":5,"host":"desk"}')\"}}]}"
+	# It has looked, or has given up its lease.
+	eventually grep -qE '/v3/lease/(keepalive|revoke)' etcd.log
+	ask etcd kv/deleterange "$(key_of "/x/lim/h/$(self a)")"
+	told t 'a LOST .*by=77 host=desk .*operator'
+	ends t
+	clean
+}
+
 @test "another keeper goes on with what there is" {
 	fake etcd
 	takers t 3 2

@@ -59,7 +59,7 @@ held_hears(struct engine_taker *t, char kind, const struct etcd_change *c)
 	} else if (kind == 'l' && c->mod_revision > t->attached) {
 		t->l_gone = c->mod_revision;
 		if (t->state == HOLDING)
-			hold_detached(t);
+			hold_asked(t);
 	}
 }
 

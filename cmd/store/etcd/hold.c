@@ -150,6 +150,18 @@ hold_beat(struct engine_taker *t)
 	round_over(t);
 }
 
+/*
+ * l/ is gone; h/ may be, too, and be told of later, as it is another watch of the stream.  The lease
+ * is kept until that is known: who took the permit back says so in a key on it.
+ */
+void
+hold_asked(struct engine_taker *t)
+{
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	hold_beat(t);
+}
+
 /* ---- attached anew ---- */
 
 static void

@@ -122,7 +122,9 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	run -0 timeout 20 bash -c 'yes | "$MAP" -n 2 echo | head -n 1; echo "${PIPESTATUS[1]}"'
 	[ "$output" = $'y\n141' ]
 	run -0 timeout 20 bash -c 'set -o pipefail
-		"$MAP" -N x -n 2 sh -c "echo \$1; [ \$1 = a ] || exec sleep 60" sh ::: a b | :; echo $?'
+		"$MAP" -N x -n 2 sh -c "until [ -e gone ]; do sleep 0.01; done
+			echo \$1; [ \$1 = a ] || exec sleep 60" sh ::: a b |
+			{ exec <&-; : >gone; }; echo $?'
 	[ "$output" = 141 ]
 	is_free
 }

@@ -81,7 +81,7 @@ lost_in_time() {
 	tell shut kill
 	tell deaf oneway
 	tell reset kill
-	until_clock $((gone + 1500))
+	until_clock $((gone + TTL * 500))
 	for i in hole shut deaf; do
 		tell "$i" go
 	done

@@ -49,7 +49,7 @@ count_traffic(const struct stage *s, struct row *r, int times)
 	etcd_traffic(s->etcd, &after);
 	r->each.messages = (after.messages - before.messages) / times;
 	r->each.events = (after.events - before.events) / times;
-	r->each.commits = (after.commits - before.commits) / times;
+	r->each.syncs = (after.syncs - before.syncs) / times;
 }
 
 static void
@@ -58,7 +58,7 @@ print(const struct stage *s, struct row row[ROWS])
 	int i;
 
 	fprintf(report, "\n### Uncontended, whole process: %s\n", s->title);
-	report_head("run|median, ms|p99|runs|messages to etcd|commits");
+	report_head("run|median, ms|p99|runs|messages to etcd|disk syncs");
 	for (i = 0; i < ROWS; i++) {
 		struct row *r = &row[i];
 
@@ -67,7 +67,7 @@ print(const struct stage *s, struct row row[ROWS])
 		fprintf(report, "| %s | %.2f | %.2f | %zu | ", r->command.label,
 			samples_median(&r->time), samples_quantile(&r->time, 0.99), r->time.count);
 		if (r->each.messages > 0)
-			fprintf(report, "%.1f | %.1f |\n", r->each.messages, r->each.commits);
+			fprintf(report, "%.1f | %.1f |\n", r->each.messages, r->each.syncs);
 		else
 			fprintf(report, "- | - |\n");
 	}

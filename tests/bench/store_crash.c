@@ -189,7 +189,7 @@ void
 store_crash(const struct bench *b, const struct stage *s)
 {
 	struct widow w[REDIS] = { 0 };
-	int rounds = b->quick ? 1 : 10, peer, i;
+	int rounds = b->quick ? 1 : 5, peer, i;
 	struct command c;
 
 	machine_dies(b, s);

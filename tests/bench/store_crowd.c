@@ -17,8 +17,9 @@
 struct crowd {
 	enum peer peer;
 	int waiters;
-	double join_ms, drain_ms;    /* for each */
-	double cpu, calls_s, rss_mb; /* of the server while all wait: of one core; per second */
+	const char *ttl;                /* NULL: by default, 10 */
+	double join_ms, drain_ms;       /* for each */
+	double cpu, messages_s, rss_mb; /* of the server while all wait: of one core; per second */
 	double waiter_pss_mb;
 	struct traffic each; /* for each grant */
 	struct samples gap;  /* ms */
@@ -51,7 +52,7 @@ watch_them_wait(const struct stage *s, struct crowd *c, int seconds)
 	sleep((unsigned)seconds);
 	c->cpu = (etcd_cpu(s->etcd) - cpu) / seconds;
 	etcd_traffic(s->etcd, &after);
-	c->calls_s = (after.messages - before.messages) / seconds;
+	c->messages_s = (after.messages - before.messages) / seconds;
 	c->rss_mb = etcd_rss_mb(s->etcd);
 	c->waiter_pss_mb = memory_of_waiters(q.count);
 }
@@ -82,7 +83,7 @@ measure(const struct bench *b, const struct stage *s, struct crowd *c)
 	char mark[PATH_SIZE];
 	uint64_t start;
 
-	peer_command(&limiter, b, s, c->peer, line.name, NULL);
+	peer_command(&limiter, b, s, c->peer, line.name, c->ttl);
 	if (!command_is_there(&limiter))
 		return false;
 	q.stands = peer_stands;
@@ -101,59 +102,43 @@ measure(const struct bench *b, const struct stage *s, struct crowd *c)
 	etcd_traffic(s->etcd, &after);
 	c->each.messages = (after.messages - before.messages) / c->waiters;
 	c->each.events = (after.events - before.events) / c->waiters;
-	c->each.commits = (after.commits - before.commits) / c->waiters;
+	c->each.syncs = (after.syncs - before.syncs) / c->waiters;
 	read_marks(c);
 	command_free(&limiter);
 	return true;
 }
 
 static void
-print_drain(struct crowd *c)
+print(struct crowd *c)
 {
-	fprintf(report, "| %d | %s | %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %ld | %ld |\n",
-		c->waiters, peer_label[c->peer], c->drain_ms, samples_median(&c->gap),
-		samples_quantile(&c->gap, 0.99), c->each.messages, c->each.events, c->each.commits,
-		c->disordered, c->overlapped);
-}
-
-static void
-print_wait(const struct crowd *c)
-{
-	fprintf(report, "| %d | %s | %.1f | %.1f | %.1f | %.0f | %.1f |\n", c->waiters,
-		peer_label[c->peer], c->join_ms, c->cpu * 100, c->calls_s, c->rss_mb,
-		c->waiter_pss_mb);
+	fprintf(report, "| %d | %s | %s | %.1f | %.1f | %.0f | %.0f | %.1f |", c->waiters,
+		peer_label[c->peer], c->ttl != NULL ? c->ttl : "10", c->join_ms, c->cpu * 100,
+		c->messages_s, c->rss_mb, c->waiter_pss_mb);
+	fprintf(report, " %.1f | %.2f | %.2f | %.1f | %.1f | %.1f | %ld | %ld |\n", c->drain_ms,
+		samples_median(&c->gap), samples_quantile(&c->gap, 0.99), c->each.messages,
+		c->each.events, c->each.syncs, c->disordered, c->overlapped);
+	samples_free(&c->gap);
 }
 
 void
 store_crowd(const struct bench *b, const struct stage *s)
 {
-	static struct crowd all[] = { { .peer = OURS, .waiters = 200 },
-				      { .peer = ETCDCTL, .waiters = 200 },
-				      { .peer = OURS, .waiters = 1000 },
-				      { .peer = OURS, .waiters = 2000 } };
-	bool done[sizeof(all) / sizeof(all[0])];
+	struct crowd all[] = { { .peer = OURS, .waiters = 200 },
+			       { .peer = ETCDCTL, .waiters = 200 },
+			       { .peer = OURS, .waiters = 1000, .ttl = "30" },
+			       { .peer = OURS, .waiters = 2000, .ttl = "30" } };
 	int n = b->quick ? 2 : (int)(sizeof(all) / sizeof(all[0])), i;
 
+	fprintf(report, "\n### Many waiters, a process each\n");
+	report_head("waiters|through|--ttl, s|ms to come, each|all wait: server, % of a core|"
+		    "messages/s|RSS, MB|a waiter: PSS, MB|they run: ms each|hand-over: median, ms|"
+		    "p99|messages each|events each|disk syncs each|out of order|overlapped");
 	queue_open(&q);
 	for (i = 0; i < n; i++) {
 		if (b->quick)
 			all[i].waiters = 50;
-		done[i] = measure(b, s, &all[i]);
+		if (measure(b, s, &all[i]))
+			print(&all[i]);
 	}
 	queue_close(&q);
-	fprintf(report, "\n### Many waiters, a process each: they run, one after the other\n");
-	report_head(
-	    "waiters|through|ms for each|hand-over: median, ms|p99|messages each|events each|"
-	    "commits each|out of order|overlapped");
-	for (i = 0; i < n; i++)
-		if (done[i])
-			print_drain(&all[i]);
-	fprintf(report, "\n### Many waiters, a process each: they come, and wait\n");
-	report_head("waiters|through|ms to come, each|server: % of a core|messages/s|RSS, MB|"
-		    "a waiter: PSS, MB");
-	for (i = 0; i < n; i++)
-		if (done[i])
-			print_wait(&all[i]);
-	for (i = 0; i < n; i++)
-		samples_free(&all[i].gap);
 }

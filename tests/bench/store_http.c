@@ -176,7 +176,7 @@ sum(const char *text, const char *name)
 void
 etcd_traffic(const struct etcd *e, struct traffic *t)
 {
-	double commits;
+	double syncs;
 	char *text;
 	int i;
 
@@ -186,8 +186,8 @@ etcd_traffic(const struct etcd *e, struct traffic *t)
 			die("etcd tells no figures");
 		t->messages += sum(text, "grpc_server_msg_received_total");
 		t->events += sum(text, "etcd_debugging_mvcc_events_total");
-		commits = sum(text, "etcd_server_proposals_applied_total");
-		t->commits = commits > t->commits ? commits : t->commits;
+		syncs = sum(text, "etcd_disk_wal_fsync_duration_seconds_count");
+		t->syncs = syncs > t->syncs ? syncs : t->syncs;
 		free(text);
 	}
 }

@@ -19,7 +19,7 @@ long etcd_keys(const struct etcd *e, const char *prefix);
 struct traffic {
 	double messages; /* messages that its nodes got: calls, and what comes on open streams */
 	double events;   /* that its nodes sent to watchers */
-	double commits;  /* proposals that were applied, of one node */
+	double syncs;    /* of its log to disk, of the node with the most */
 };
 
 void etcd_traffic(const struct etcd *e, struct traffic *t);

@@ -72,7 +72,7 @@ peer_stands(const struct queue *q)
 	while (etcd_keys(l->stage->etcd, prefix) < wanted) {
 		if (now_ns() - start > PATIENCE_NS)
 			die("%s: waiter %d is not in the line", peer_label[l->peer], q->count - 1);
-		usleep(500);
+		usleep(3000);
 	}
 }
 

@@ -1,8 +1,10 @@
 /*
  * main.c - the three commands in one program: argv[0] says which.
  */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "program.h"
@@ -16,6 +18,22 @@ static const struct {
 		 { "flocklimitctl", flocklimitctl_main },
 		 { "flockmap", flockmap_main } };
 
+/*
+ * What this process opens must not become its stdio.  Where that was closed, nothing can be written
+ * there: it is told, as ever.
+ */
+static void
+fill_stdio(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && fd < 3);
+	if (fd > 2)
+		close(fd);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -27,6 +45,9 @@ main(int argc, char **argv)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
 			this_command = commands[i].name;
+			/* The others keep away from stdio, which their commands get as it was. */
+			if (commands[i].main == flocklimitctl_main)
+				fill_stdio();
 			return commands[i].main(argc, argv);
 		}
 	fputs("this is a part of flocklimit, which runs it for --store: it is no command of its "

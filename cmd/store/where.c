@@ -36,14 +36,18 @@ struct names {
 static int
 take(void *context, const struct engine_answer *a)
 {
+	char *copy, path[URL_TEXT + FLK_NAME_MAX + 2];
 	struct names *to = context;
-	char *copy;
+	size_t i;
 
 	to->name = calloc(a->n + 1, sizeof(*to->name));
 	if (to->name == NULL)
 		return -ENOMEM;
-	while (to->n < a->n) {
-		if ((copy = strdup(a->names[to->n])) == NULL)
+	for (i = 0; i < a->n; i++) {
+		/* What others keep beside them is no limiter, and may be anything. */
+		if (flk_locate(a->names[i], path, sizeof(path)) != 0)
+			continue;
+		if ((copy = strdup(a->names[i])) == NULL)
 			return -ENOMEM;
 		to->name[to->n++] = copy;
 	}

@@ -441,3 +441,53 @@ listens() {
 	FLOCKLIMIT_STORE=etcd:/nowhere ctl_line 125 list
 	FLOCKLIMIT_STORE=nosuch://db1/ ctl_line 125 list
 }
+
+@test "store: what others write there obeys no terminal, and ends no line of ours" {
+	store
+	odd='\u001b]0;x\u0007\u009b31m\n\u007f'
+	value='{"v":1,"w":1,"n":1,"host":"h'$odd'","pid":4294967295,"uid":4294967295,"role":1,"cmd":"c'$odd'","ttl":4294967295,"grace":4294967295,"since":9223372036854775807,"ticket":9223372036854775807,"seat":4294967295}'
+	put x/h/0000000000000001 "$value"
+	put x/h/0000000000000002 "${value/922337203685477580?/1}"
+	put x/w/0000000000000003 "$value"
+	put $'x/\e[31m\n' ''
+	put $'e\e[31mvil/cfg' '{"v":1,"n":5}'
+	for verb in list 'list --json' 'show x' 'show --json x' 'check x' stats; do
+		# shellcheck disable=SC2086 # words
+		run ctl $verb
+		echo "$verb: $status $output"
+		[ "$status" -le 1 ]
+		[[ $output != *[$'\e\a\x7f']* && $output != *$'\xc2\x9b'* ]]
+		[[ $output == *x* ]]
+	done
+	run ctl list
+	[ "${#lines[@]}" = 2 ]
+	run -1 ctl check x
+	[[ $output != *$'\nx: is'* ]]
+	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	[[ $output != *[$'\e\a']* ]]
+	[ "${#lines[@]}" = 1 ]
+}
+
+@test "store: keys that are longer than any of ours do not keep list from its end" {
+	store
+	long=$(printf '%03000d' 0)
+	# More than are asked for at once.
+	for n in {1..11}; do
+		jq -nc --arg k "/team/a$long" --arg n "$n" '{success: [range(100) |
+			{request_put: {key: ($k + $n + "-" + (. | tostring) | @base64), value: ""}}]}' >body
+		ask etcd kv/txn @body --fail >/dev/null
+	done
+	put x/cfg '{"v":1,"n":5}'
+	run -0 timeout 20 "$CTL" list
+	[[ $output == *x* ]]
+}
+
+@test "store: closed stdio is told of, and nothing else is written there" {
+	store
+	put x/cfg '{"v":1,"n":5}'
+	run -125 sh -c '"$0" show x >&-' "$CTL"
+	[[ $output == *"stdout: Bad file descriptor"* ]]
+	run -125 sh -c '"$0" show x <&- >&- 2>&-' "$CTL"
+	run -0 sh -c '"$0" show x <&- 2>&-' "$CTL"
+	[ "${lines[1]}" = "store: $FLOCKLIMIT_STORE/x" ]
+}

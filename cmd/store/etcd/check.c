@@ -78,6 +78,17 @@ check_waiter(const struct check *c, const struct etcd_kv *kv, const char *self)
 }
 
 static void
+check_stranger(const struct check *c, const struct etcd_kv *kv)
+{
+	char *key = strdup(kv->key);
+
+	if (key != NULL)
+		record_tame(key);
+	fprintf(c->out, "%s is no key of a limiter\n", key != NULL ? key : "one");
+	free(key);
+}
+
+static void
 check_one(const struct check *c, const struct etcd_kv *kv)
 {
 	char self[STORE_SELF];
@@ -108,7 +119,7 @@ check_one(const struct check *c, const struct etcd_kv *kv)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
 		break;
 	default:
-		fprintf(c->out, "%s is no key of a limiter\n", kv->key);
+		check_stranger(c, kv);
 		break;
 	}
 }

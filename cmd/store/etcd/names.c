@@ -55,7 +55,7 @@ limiter_of(const struct ask *a, const char *key, struct key *limiter, char name[
 
 /* What the page has; the next one begins after the last limiter in it.  False: no memory. */
 static bool
-read_page(struct ask *a, const struct etcd_kv *kv, long n)
+read_page(struct ask *a, struct etcd_kv *kv, long n)
 {
 	char name[FLK_NAME_MAX + 1];
 	struct key limiter;
@@ -63,8 +63,12 @@ read_page(struct ask *a, const struct etcd_kv *kv, long n)
 
 	for (i = 0; i < n; i++) {
 		size_t size = strlen(kv[i].key);
-		if (size + 2 > sizeof(a->from.s))
+		/* Longer than any of ours: on behind all that begin so, or there would be no end. */
+		if (size + 2 > sizeof(a->from.s)) {
+			kv[i].key[sizeof(a->from.s) - 2] = '\0';
+			etcd_prefix_end(a->from.s, kv[i].key);
 			continue;
+		}
 		if (!limiter_of(a, kv[i].key, &limiter, name)) {
 			memcpy(a->from.s, kv[i].key, size + 1);
 			memcpy(a->from.s + size, "\001", 2);

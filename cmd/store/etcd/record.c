@@ -25,6 +25,10 @@ record_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* What others wrote is reckoned with: so far, that can't overflow. */
+#define MOST_MS    (INT64_MAX / 1000000)
+#define MOST_GRACE (UINT32_MAX - 1)
+
 /* ---- writing ---- */
 
 static void
@@ -136,6 +140,19 @@ small(const json_t *o, const char *name, uint32_t min, uint32_t max, bool *good)
 	return (uint32_t)number(o, name, min, max, good);
 }
 
+void
+record_tame(char *said)
+{
+	unsigned char *p = (unsigned char *)said;
+
+	for (; *p != '\0'; p++) {
+		if (*p < ' ' || *p == 0x7f)
+			*p = '?';
+		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
+			*p = p[1] = '?';
+	}
+}
+
 static void
 read_text(const json_t *o, const char *name, char *room, size_t size)
 {
@@ -150,6 +167,7 @@ read_text(const json_t *o, const char *name, char *room, size_t size)
 	if (n > 0)
 		memcpy(room, s, n);
 	room[n] = '\0';
+	record_tame(room);
 }
 
 static json_t *
@@ -181,8 +199,8 @@ record_decode(struct record *r, const char *value, size_t size)
 		r->pid = small(o, "pid", 0, UINT32_MAX, &good);
 		r->uid = small(o, "uid", 0, UINT32_MAX, &good);
 		r->ttl_s = small(o, "ttl", 1, UINT32_MAX, &good);
-		r->grace_s = small(o, "grace", 0, UINT32_MAX, &good);
-		r->since_ms = number(o, "since", 0, INT64_MAX, &good);
+		r->grace_s = small(o, "grace", 0, MOST_GRACE, &good);
+		r->since_ms = number(o, "since", 0, MOST_MS, &good);
 		r->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
 		r->manual = json_is_true(json_object_get(o, "manual"));
 		read_text(o, "host", r->host, sizeof(r->host));

@@ -54,6 +54,9 @@ bool record_decode(struct record *r, const char *value, size_t size);
 bool config_decode(struct config *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
 
+/* What others wrote may end up on a terminal: without control characters. */
+void record_tame(char *said);
+
 /* Who is working here. */
 void record_host(char host[STORE_HOST]);
 int64_t record_now_ms(void);

@@ -6,6 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/syscall.h>
+
+#ifndef SYS_close_range
+#define SYS_close_range 436 /* the same on every architecture */
+#endif
+
+#define MOST_FDS (1 << 20)
 
 /* /proc/PID/stat: the name, which may hold anything, is in the last pair of parentheses. */
 bool
@@ -55,4 +62,37 @@ process_is_stopped(pid_t pid)
 	pid_t parent;
 
 	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
+}
+
+/* Up to what may be open, where not even /proc tells what is. */
+static void
+close_to_limit(int first)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+	int fd;
+
+	for (fd = first; fd < (most > 0 && most < MOST_FDS ? most : MOST_FDS); fd++)
+		close(fd);
+}
+
+void
+process_close_from(int first)
+{
+	struct dirent *entry;
+	DIR *fds;
+
+	/* Linux 5.9; and a container's filter of system calls may know of none so new. */
+	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
+		return;
+	fds = opendir("/proc/self/fd");
+	if (fds == NULL) {
+		close_to_limit(first);
+		return;
+	}
+	while ((entry = readdir(fds)) != NULL) {
+		int fd = entry->d_name[0] == '.' ? -1 : atoi(entry->d_name);
+		if (fd >= first && fd != dirfd(fds))
+			close(fd);
+	}
+	closedir(fds);
 }

@@ -1,5 +1,5 @@
 /*
- * process.h - what /proc says of a process.
+ * process.h - what /proc says of a process, and of this one's descriptors.
  */
 #ifndef PROCESS_H
 #define PROCESS_H
@@ -12,6 +12,9 @@ bool process_stat(pid_t pid, char *state, pid_t *parent);
 
 /* One of its children; 0: it has none, or none that we may see. */
 pid_t process_child(pid_t pid);
+
+/* Closes that descriptor and all above. */
+void process_close_from(int first);
 
 /* By a signal or a debugger. */
 bool process_is_stopped(pid_t pid);

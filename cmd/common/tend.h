@@ -20,7 +20,7 @@ struct flk_taker;
 void tend_quiet(bool quiet);
 bool tend_is_quiet(void);
 
-/* From here on SIGIO tells of what there is to look at, in the thread that has no other loop. */
+/* From here on SIGURG tells of what there is to look at, in the thread that has no other loop. */
 void tend_by_signal(void);
 
 /* True if that signal is one of these, and nobody else's. */

@@ -33,6 +33,7 @@
 #include <sys/wait.h>
 
 #include "now.h"
+#include "process.h"
 #include "say.h"
 #include "want.h"
 
@@ -269,21 +270,25 @@ jobserver_look(struct jobserver *j)
 static void
 follow(const struct jobserver *j, pid_t parent)
 {
-	struct timespec least = { 0, LEAST_NS };
+	struct timespec least = { 0, LEAST_NS }, blind = { 1, 0 };
 	union sigval ours = { .sival_ptr = (void *)(uintptr_t)j };
 	struct flk_event event[32];
 	uint64_t number = 0;
 	size_t n;
+	int error;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	syscall(SYS_close_range, 0, ~0u, 0); /* none of it is for us to keep open */
+	process_close_from(0); /* none of it is for us to keep open */
 	while (getppid() == parent) {
 		while ((n = flk_history(j->limiter, number, event, 32)) > 0)
 			number = event[n - 1].number;
 		sigqueue(parent, SIGIO, ours);
 		nanosleep(&least, NULL);
-		if (flk_follow(j->limiter, number, NULL) == -FLK_GONE)
+		error = flk_follow(j->limiter, number, NULL);
+		if (error == -FLK_GONE)
 			pause(); /* there will be no news */
+		else if (error != 0)
+			nanosleep(&blind, NULL);
 	}
 	_exit(0);
 }

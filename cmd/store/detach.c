@@ -8,8 +8,8 @@
 #include <unistd.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
+#include "process.h"
 #include "say.h"
 #include "talk.h"
 
@@ -57,7 +57,7 @@ detach(int socket, bool quiet)
 	if (socket != SOCKET && dup2(socket, SOCKET) == -1)
 		return -1;
 	/* No end of anybody's guard or socket may be kept by us: it would never be seen to end. */
-	syscall(SYS_close_range, SOCKET + 1, ~0u, 0);
+	process_close_from(SOCKET + 1);
 	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_NAME, "store-keeper");
 	umask(077);

@@ -19,9 +19,12 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-#define LATER  (SECOND / 20) /* the keeper has the first word */
-#define AGAIN  SECOND        /* to try to have a keeper */
-#define NOTICE (2 * SECOND)  /* from its TERM to its KILL: ward.c */
+#define LATER (SECOND / 20) /* the keeper has the first word */
+/* Not SIGIO: a jobserver looks at each of those, and what it is answered would be another. */
+#define SIGNAL SIGURG
+
+#define AGAIN  SECOND       /* to try to have a keeper */
+#define NOTICE (2 * SECOND) /* from its TERM to its KILL: ward.c */
 
 static bool quiet;
 static _Thread_local bool by_signal;
@@ -69,6 +72,7 @@ tend_tied(const struct flk_taker *t)
 	if (!by_signal)
 		return;
 	fcntl(t->tie.socket, F_SETOWN, getpid());
+	fcntl(t->tie.socket, F_SETSIG, SIGNAL);
 	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
 }
 
@@ -86,7 +90,7 @@ tend_by_signal(void)
 bool
 tend_hears(const siginfo_t *info)
 {
-	if (info->si_signo != SIGIO)
+	if (info->si_signo != SIGNAL)
 		return false;
 	tend_look();
 	return info->si_code > 0; /* the kernel's */

@@ -9,6 +9,7 @@ load ../lib.bash
 setup() {
 	T=$BATS_TEST_TMPDIR
 	export T FLOCKLIMIT_DIR=$T/limiters
+	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0
 	export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-$BATS_TEST_DIRNAME/../../cmd/store}
 	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	DB=$T/db

@@ -56,8 +56,10 @@ elsewhere_url(const struct want *w)
 {
 	const char *url = w->store.url;
 
-	if (url == NULL && w->file == NULL)
-		url = getenv("FLOCKLIMIT_STORE");
+	/* --store "$UNSET" must not become a limit of this machine only. */
+	if (url != NULL)
+		return url;
+	url = w->file == NULL ? getenv("FLOCKLIMIT_STORE") : NULL;
 	return url != NULL && *url != '\0' ? url : NULL;
 }
 
@@ -90,7 +92,10 @@ elsewhere(const struct want *w, char **argv)
 		return OPTION_BAD;
 	}
 	execv(path, argv);
-	if (errno == ENOENT)
+	if (errno == ENOENT && strncmp(scheme, "http", 4) == 0)
+		say(NULL, "no store is %s://: an etcd is etcd://, or with TLS etcd+https://",
+		    scheme);
+	else if (errno == ENOENT)
 		say(NULL, "no store %s:// is installed: there is no %s", scheme, path);
 	else
 		say(NULL, "cannot run '%s': %s", path, strerror(errno));

@@ -41,6 +41,9 @@ void tend_for(struct flk_taker *t, pid_t pid, int pidfd);
 /* The permit's key in the store. */
 const char *tend_key(const struct flk_taker *t);
 
+/* In whose line it stands, or stood, for people: nothing, or with a space before it. */
+const char *tend_line(const struct flk_taker *t);
+
 /* After -FLK_EVICTED: the machine of who did it; NULL: this one. */
 const char *tend_evictor(const struct flk_taker *t);
 
@@ -93,6 +96,13 @@ tend_for(struct flk_taker *t, pid_t pid, int pidfd)
 	(void)t;
 	(void)pid;
 	(void)pidfd;
+}
+
+static inline const char *
+tend_line(const struct flk_taker *t)
+{
+	(void)t;
+	return "";
 }
 
 static inline const char *

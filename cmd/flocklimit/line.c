@@ -83,7 +83,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->want.max_queue);
 		break;
 	case FLK_CLOSED:
-		say(o->want.limiter, "no permit: the limiter is closed, until flocklimitctl open");
+		say(o->want.limiter, "no permit: the limiter is closed%s, until flocklimitctl open",
+		    tend_line(t));
 		return;
 	default:
 		flk_evictor(t, &by, &user);
@@ -92,7 +93,7 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		    (unsigned)user, host != NULL ? " on " : "", host != NULL ? host : "");
 		return;
 	}
-	say(o->want.limiter, "%s: %s", why,
+	say(o->want.limiter, "%s%s: %s", why, tend_line(t),
 	    error != 0 ? flk_strerror(error) : say_place(&place, text));
 }
 
@@ -106,14 +107,14 @@ struct watcher {
 static void
 report(struct flk_taker *t, struct watcher *w, uint64_t now)
 {
-	char text[PLACE_TEXT], span[32], line[PLACE_TEXT + 60];
+	char text[PLACE_TEXT], span[32], line[PLACE_TEXT + 100];
 	struct flk_place place;
 
 	if (flk_place(t, &place) != 0)
 		return;
 	say_place(&place, text);
 	if (w->o->verbose && !w->told)
-		say(w->o->want.limiter, "waiting: %s", text);
+		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), text);
 	w->told = true;
 	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
 	    place.head.host == NULL && process_is_stopped((pid_t)place.head.pid)) {
@@ -124,8 +125,8 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		w->stopped_told = true;
 	}
 	if (w->terminal && now - w->since >= QUIET_SPAN) {
-		snprintf(line, sizeof(line), "waiting %s: %s",
-			 say_duration((double)(now - w->since) / 1e9, span), text);
+		snprintf(line, sizeof(line), "waiting %s%s: %s",
+			 say_duration((double)(now - w->since) / 1e9, span), tend_line(t), text);
 		say_status(w->o->want.limiter, line);
 		w->status = true;
 	}

@@ -82,8 +82,10 @@ find(const char *name, struct desk **desk)
 		clear(d);
 		if ((error = engine_open(&d->engine, &options, why)) != 0) {
 			d->engine = NULL;
+			if (why[0] == '\0')
+				return error;
 			trouble(why);
-			return error;
+			return -FLK_STORE;
 		}
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	}

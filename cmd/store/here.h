@@ -36,6 +36,8 @@ int here_guard(struct here_taker *t);
 
 int here_place(struct here_taker *t, struct flk_place *place);
 
+void here_evictor(struct here_taker *t, pid_t *pid, uid_t *uid);
+
 const char *here_strerror(int code);
 
 #endif

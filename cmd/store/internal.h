@@ -74,10 +74,11 @@ struct flk_taker {
 	_Atomic bool cancelled;
 	bool guard_lent; /* the write end is not ours to close */
 	bool here_held;
-	bool away;      /* the store can't be reached */
-	bool away_told; /* and people know */
-	bool lost;      /* the permit was, while it was held */
-	bool killed;    /* and its command by us */
+	bool here_refused; /* it was this machine's line that gave it none */
+	bool away;         /* the store can't be reached */
+	bool away_told;    /* and people know */
+	bool lost;         /* the permit was, while it was held */
+	bool killed;       /* and its command by us */
 	bool answered;
 	uint64_t away_ns;  /* since when: CLOCK_MONOTONIC */
 	uint64_t lost_ns;  /* the same */

@@ -19,7 +19,7 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage == HERE)
+	if (t->stage == HERE || t->here_refused)
 		return here_place(t->here, place);
 	if (t->away)
 		return -FLK_STORE;

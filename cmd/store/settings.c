@@ -60,8 +60,9 @@ take_word(const char *option, const char *word, const char *const words[2], bool
 }
 
 static int
-take_local(const char *word)
+take_local(const struct want *w)
 {
+	const char *word = w->store.local;
 	uint64_t n;
 
 	if (word == NULL)
@@ -69,7 +70,10 @@ take_local(const char *word)
 	if (!parse_number(word, 1, FLK_MAX_UNITS, &n))
 		return bad("--local", word, "not a limit: use 1 to 1000000000");
 	settings.local = (uint32_t)n;
-	return OPTION_OK;
+	if (w->weight <= settings.local)
+		return OPTION_OK;
+	say(w->limiter, "-w %u is above --local %s: it could never run", w->weight, word);
+	return OPTION_BAD;
 }
 
 static int
@@ -124,7 +128,7 @@ elsewhere(const struct want *w, char **argv)
 		return OPTION_BAD;
 	}
 	if ((status = refuse_what_is_local(w)) != OPTION_OK ||
-	    (status = take_times(s)) != OPTION_OK || (status = take_local(s->local)) != OPTION_OK ||
+	    (status = take_times(s)) != OPTION_OK || (status = take_local(w)) != OPTION_OK ||
 	    (status = take_word("--on-lost", s->on_lost, on_lost, &settings.warn)) != OPTION_OK ||
 	    (status = take_word("--reclaim", s->reclaim, reclaim, &settings.manual)) != OPTION_OK)
 		return status;

@@ -143,7 +143,7 @@ remember(struct flk_taker *t, const struct flk_request *want, bool no_wait)
 	talk_copy(t->want.command, sizeof(t->want.command), want->command);
 	taker_name(t->self);
 	t->key[0] = '\0';
-	t->lost = t->killed = t->away = t->away_told = false;
+	t->lost = t->killed = t->away = t->away_told = t->here_refused = false;
 	t->code = t->waited_for = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;
@@ -216,6 +216,7 @@ flk_enqueue(struct flk_taker *t, const struct flk_request *want)
 	remember(t, want, false);
 	if (t->here != NULL && (error = here_enqueue(t->here, &t->want)) != 0) {
 		t->stage = error == -EINPROGRESS ? HERE : IDLE;
+		t->here_refused = t->stage == IDLE;
 		return error;
 	}
 	if ((error = go_to_store(t)) != 0)
@@ -239,8 +240,10 @@ flk_try(struct flk_taker *t, const struct flk_request *want)
 	if (error != 0)
 		return error;
 	remember(t, want, true);
-	if (t->here != NULL && (error = here_try(t->here, &t->want)) != 0)
+	if (t->here != NULL && (error = here_try(t->here, &t->want)) != 0) {
+		t->here_refused = true;
 		return error;
+	}
 	if ((error = go_to_store(t)) != 0)
 		return error;
 	do {
@@ -277,8 +280,10 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		error = here_wait(t->here, deadline, mask);
 		if (error == -FLK_CANCELLED)
 			atomic_store(&t->cancelled, false);
-		if (error != 0 && error != -ETIMEDOUT)
+		if (error != 0 && error != -ETIMEDOUT) {
 			t->stage = IDLE;
+			t->here_refused = true;
+		}
 		if (error == 0 && (error = go_to_store(t)) != 0)
 			return error;
 	}
@@ -432,6 +437,10 @@ flk_slot(const struct flk_taker *t)
 void
 flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 {
+	if (t->here_refused) {
+		here_evictor(t->here, pid, uid);
+		return;
+	}
 	*pid = t->evictor;
 	*uid = t->evictor_uid;
 }

@@ -54,6 +54,12 @@ tend_key(const struct flk_taker *t)
 }
 
 const char *
+tend_line(const struct flk_taker *t)
+{
+	return t->stage == HERE || t->here_refused ? " on this machine (--local)" : "";
+}
+
+const char *
 tend_evictor(const struct flk_taker *t)
 {
 	return t->evictor_host[0] != '\0' ? desk_machine(t->evictor_host) : NULL;

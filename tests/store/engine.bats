@@ -401,7 +401,7 @@ steer() {
 	makes t a
 	does t 'enter a n=1' 'expect a REFUSED'
 	ends t
-	told t 'a REFUSED .*code=-4352 .*readwrite on all keys that begin with /x/lim/'
+	told t 'a REFUSED .*code=-4352 .*readwrite on all keys that begin with /x/ '
 	tell etcd deny
 	steer '{"v":2}'
 	takers u 3 2

@@ -511,11 +511,27 @@ at_rest() {
 	at_rest
 }
 
+waits_here() {
+	[ "$(env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" show --json x | jq '.waiters | length')" = 1 ]
+}
+
 @test "--local: so many here, whatever the store would allow" {
 	hold a -N x -n 5 --local 1
 	held 1
 	run -75 "$FLOCKLIMIT" -N x -n 5 --local 1 --nonblock true
+	[[ $output == "flocklimit: x: no permit without waiting on this machine (--local): 1 of 1 in use, "* ]]
+	run -75 "$FLOCKLIMIT" -N x -n 5 --local 1 -t 10ms true
+	[[ $output == "flocklimit: x: no permit after 10 ms on this machine (--local): 1 of 1 in use, "* ]]
+	run -125 "$FLOCKLIMIT" -N x -n 5 -w 2 --local 1 true
+	[[ $output == "flocklimit: x: -w 2 is above --local 1: "* ]]
 	held 1
+	background b "$FLOCKLIMIT" -N x -n 5 --local 1 echo ran
+	eventually waits_here
+	env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" cancel x \
+		"$(env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" show --json x | jq '.waiters[0].ticket')"
+	ended b
+	[ "$status" = 75 ]
+	grep -E "cancelled by pid [1-9][0-9]* of user $(id -u)" b.err
 	background b "$FLOCKLIMIT" -N x -n 5 --local 1 echo ran
 	# Without its wrapper the command keeps both.
 	kill -KILL "${pids[a]}"

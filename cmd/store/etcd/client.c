@@ -201,8 +201,9 @@ check_url(const struct url *u, char *why, size_t size)
 				break;
 		if (k == sizeof(names) / sizeof(names[0])) {
 			snprintf(why, size,
-				 "it has a parameter that is none: there are user=, "
-				 "password-file=, token-file=, cacert=, cert= and key=");
+				 "there is no parameter %.40s=: there are user=, password-file=, "
+				 "token-file=, cacert=, cert= and key=",
+				 u->param[i].name);
 			return -EINVAL;
 		}
 		if (k >= 3 && !tls) {

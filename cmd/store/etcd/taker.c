@@ -23,15 +23,7 @@ is_hopeless(const struct engine_taker *t, const struct etcd_reply *reply)
 static void
 refuse_hopeless(struct engine_taker *t, const struct etcd_reply *reply)
 {
-	char text[ENGINE_TEXT + KEY_MAX];
-
-	if (reply->result == ETCD_DENIED)
-		snprintf(text, sizeof(text),
-			 "%s; a role with readwrite on all keys that begin with %s is needed",
-			 reply->text, t->e->limiter.s);
-	else
-		snprintf(text, sizeof(text), "%s", reply->text);
-	taker_refuse(t, -FLK_STORE, text);
+	taker_refuse(t, -FLK_STORE, reply->text);
 }
 
 /* Of its state, not of what is done beside it: a suspect is nobody's trouble but its own. */

@@ -43,8 +43,9 @@ cause_of(CURLcode code, const char *error)
 	case CURLE_SSL_CACERT_BADFILE:
 		return "the file of cacert= can't be used: it ought to be certificates in PEM";
 	case CURLE_SSL_CERTPROBLEM:
-		return "the files of cert= and key= can't be used: they ought to be in PEM, and "
-		       "without a passphrase";
+		return "the files of cert= and key= can't be used: they ought to be in PEM, "
+		       "without a "
+		       "passphrase, and belong together";
 	case CURLE_UNSUPPORTED_PROTOCOL:
 	case CURLE_WEIRD_SERVER_REPLY:
 		return "it speaks no HTTP: it is not etcd, or wants TLS (etcd+https://)";

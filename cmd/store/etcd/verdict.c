@@ -16,11 +16,12 @@ static const struct {
 	{ "requested lease not found", ETCD_NOLEASE, LICENSED, NULL },
 	{ "lease already exists", ETCD_EXISTS, LICENSED, NULL },
 	{ "invalid auth token", ETCD_WRONG, BAD_TOKEN,
-	  "its token is not valid any more: give a new one, or a user and password" },
+	  "the token is not valid, or not valid any more: give a new one, or a user and "
+	  "password" },
 	{ "auth store is old", ETCD_AWAY, BAD_TOKEN, "rights were changed meanwhile" },
 	{ "user name is empty", ETCD_WRONG, BAD_TOKEN,
-	  "it wants to know who we are: give a user and password, or a token (see "
-	  "$FLOCKLIMIT_STORE_USER)" },
+	  "it wants to know who we are: give user= and password-file=, or token-file=, or "
+	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
 	{ "invalid user ID or password", ETCD_WRONG, LICENSED,
 	  "user or password is wrong: look at user= and password-file=, or at "
 	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
@@ -139,11 +140,14 @@ verdict_message(const json_t *body)
 static void
 foreign(struct verdict *v, const struct etcd *e, long status)
 {
-	char words[80];
+	bool tls = strncmp(e->endpoint[0].base, "https", 5) == 0;
+	char answer[80], words[120];
 
-	snprintf(words, sizeof(words), FOREIGN " (HTTP status %ld)", status);
+	snprintf(answer, sizeof(answer), "HTTP status %ld%s", status,
+		 status == 400 && !tls ? "; does it want TLS? then: etcd+https://" : "");
+	snprintf(words, sizeof(words), FOREIGN " (%s)", answer);
 	if (status >= 500 || status == 429 || status == 408 || e->sound)
-		say(v, ETCD_AWAY, "its answer is not that of etcd", words + sizeof(FOREIGN) + 1);
+		say(v, ETCD_AWAY, "its answer is not that of etcd", answer);
 	else
 		say(v, ETCD_WRONG, words, "");
 	if (status == 401) {

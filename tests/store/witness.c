@@ -121,11 +121,11 @@ hold(int fifo, uint64_t until, int pid)
 	struct pollfd on[] = { { .fd = signals(), .events = POLLIN },
 			       { .fd = fifo, .events = POLLIN } };
 	struct signalfd_siginfo info;
-	uint64_t t;
-	int ms;
 
 	for (;;) {
-		t = now();
+		uint64_t t = now();
+		int ms;
+
 		if (t >= until)
 			return 0;
 		ms = until == UINT64_MAX ? -1 : (int)((until - t + 999999) / 1000000);

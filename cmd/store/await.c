@@ -162,8 +162,8 @@ go_on_with_another(struct flk_taker *t)
 		}
 	} while (error == -EPIPE);
 	if (error == -ECHILD) {
-		trouble("the processes that keep its permits end as soon as they begin: is there "
-			"enough memory?");
+		trouble("the processes that keep its permits end as soon as they begin: are memory "
+			"and descriptors (ulimit -n) left?");
 		error = -FLK_STORE;
 	}
 	return error;

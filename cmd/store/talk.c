@@ -100,6 +100,8 @@ talk_receive(int socket, struct talk *t, int *fd)
 	c = CMSG_FIRSTHDR(&m);
 	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
+	if ((m.msg_flags & MSG_CTRUNC) != 0)
+		return -EMFILE;
 	if (n == sizeof(*t))
 		return 0;
 	if (*fd != -1)

@@ -66,7 +66,10 @@ void talk_copy(char *to, size_t size, const char *from);
  */
 int talk_send(int socket, const struct talk *t, int fd);
 
-/* 0, -EAGAIN: nothing there, -EPIPE: nobody there.  *fd is -1, or one that is now the caller's. */
+/*
+ * 0, -EAGAIN: nothing there, -EPIPE: nobody there, -EMFILE: something that came with a descriptor for
+ * which there was no room.  *fd is -1, or one that is now the caller's.
+ */
 int talk_receive(int socket, struct talk *t, int *fd);
 
 /* Both ends are close-on-exec and above stdio. */

@@ -460,6 +460,25 @@ carry_on_alone(struct seat *s)
 	}
 }
 
+/*
+ * Without a descriptor that we have no room for, a permit would end too early.  Another keeper may have
+ * room: the wrapper finds us gone, and the store is told nothing.
+ */
+static void
+give_up(struct seat *s)
+{
+	keeper_unwatch(s->socket);
+	close_fd(&s->socket);
+	seat_owe_nothing(s);
+	if (s->taker != NULL) {
+		engine_taker_free(s->taker);
+		free(s->ear);
+		s->taker = NULL;
+		s->ear = NULL;
+	}
+	rest(s);
+}
+
 static void
 on_socket(struct source *source)
 {
@@ -470,6 +489,8 @@ on_socket(struct source *source)
 	while (s->socket != -1 && (error = talk_receive(s->socket, &t, &fd)) != -EAGAIN) {
 		if (error == 0)
 			obey(s, &t, &fd);
+		else if (error == -EMFILE)
+			give_up(s);
 		else
 			carry_on_alone(s);
 		close_fd(&fd);

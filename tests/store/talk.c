@@ -1,0 +1,48 @@
+/*
+ * talk.c - what a wrapper and its keeper say to each other, where descriptors are few.
+ */
+#include "talk.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/resource.h>
+
+#include "tap.h"
+
+/* No descriptor of that number or above. */
+static void
+allow(rlim_t n)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = n;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int
+main(void)
+{
+	struct talk sent = { .kind = TALK_GUARD, .pid = 7 }, got = { .kind = TALK_NEW };
+	int ends[2], fd = -1, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	ok(talk_pair(ends) == 0 && ends[0] > 2 && ends[1] > 2, "a pair above stdio");
+	ok(talk_send(ends[0], &sent, null) == 0 && talk_receive(ends[1], &got, &fd) == 0 &&
+	       got.pid == 7 && fd > 2,
+	   "a descriptor goes along");
+	ok(fcntl(fd, F_GETFD) == FD_CLOEXEC, "and is not for what is executed");
+	close(fd);
+	talk_send(ends[0], &sent, null);
+	allow((rlim_t)fd);
+	ok(talk_receive(ends[1], &got, &fd) == -EMFILE && fd == -1,
+	   "one that there is no room for is not missed in silence");
+	allow(256);
+	ok(talk_receive(ends[1], &got, &fd) == -EAGAIN, "and then there is nothing more");
+	talk_send(ends[0], &sent, -1);
+	ok(talk_receive(ends[1], &got, &fd) == 0 && fd == -1, "none went along");
+	close(ends[0]);
+	ok(talk_receive(ends[1], &got, &fd) == -EPIPE, "nobody is there");
+	return tap_done();
+}

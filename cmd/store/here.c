@@ -113,6 +113,12 @@ here_guard(struct here_taker *t)
 	return error != 0 ? error : fd;
 }
 
+void
+here_evictor(const struct here_taker *t, pid_t *pid, uid_t *uid)
+{
+	flk_evictor(t->taker, pid, uid);
+}
+
 int
 here_place(struct here_taker *t, struct flk_place *place)
 {

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <time.h>
+#include <sys/types.h>
 
 #include "engine.h"
 
@@ -33,6 +34,9 @@ void here_leave(struct here_taker *t);
 
 /* A descriptor: for as long as anybody has it open, the permit lasts; or a negative code. */
 int here_guard(struct here_taker *t);
+
+/* Who took it out of the line: -FLK_EVICTED. */
+void here_evictor(const struct here_taker *t, pid_t *pid, uid_t *uid);
 
 int here_place(struct here_taker *t, struct flk_place *place);
 

@@ -543,6 +543,19 @@ waits_here() {
 	at_rest
 }
 
+@test "--local: who waits for this machine's permit is told who cancelled it" {
+	hold a -N x -n 5 --local 1
+	background b "$FLOCKLIMIT" -N x -n 5 --local 1 true
+	eventually env -u FLOCKLIMIT_STORE sh -c '"$1" -N x --nonblock true 2>&1 | grep -q " 1 ahead of you"' sh "$FLOCKLIMIT"
+	env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" cancel x 2
+	ended b
+	[ "$status" = 75 ]
+	grep -qE "no permit: cancelled by pid [1-9][0-9]* of user $(id -u)$" b.err
+	let_go a
+	ended a
+	at_rest
+}
+
 @test "flockmap: each item has a permit, and a keeper's end is survived" {
 	MAP=${FLOCKLIMIT%/*}/flockmap
 	background a "$MAP" -N x -n 3 sh -c 'echo $$ >>up; exec sleep 1000' ::: 1 2 3 4

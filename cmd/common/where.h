@@ -16,6 +16,9 @@
 /* A store keeps no history and counts nothing, and who holds may be on another machine. */
 bool where_is_store(void);
 
+/* What just failed may go better later: the store could not be reached. */
+bool where_is_away(void);
+
 /* The names of all limiters, sorted, for where_forget(); or a negative code. */
 int where_names(char ***name, size_t *n);
 void where_forget(char **name, size_t n);

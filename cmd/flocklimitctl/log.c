@@ -186,6 +186,27 @@ follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
 	return DONE; /* nobody reads any more: main() says so */
 }
 
+/*
+ * A store is not asked by opening a limiter.  Whoever mistyped a name would wait for ever, and so
+ * would he whose store is away, which may come back.
+ */
+static int
+look_first(const struct ctl *c, struct flk *f)
+{
+	struct flk_snapshot *s;
+	int error;
+
+	if (!where_is_store())
+		return DONE;
+	if ((error = flk_snapshot(f, &s)) == 0)
+		free(s);
+	else if (error == -ENOENT)
+		return refuse(name_of(c), flk_path(f), f, error);
+	else if (where_is_away())
+		say(name_of(c), "%s; trying on", flk_strerror(error));
+	return DONE;
+}
+
 int
 log_of(const struct ctl *c)
 {
@@ -209,7 +230,9 @@ log_of(const struct ctl *c)
 		number = n > 0 ? e[n - 1].number : 0;
 		skip = c->last < n ? n - (size_t)c->last : 0;
 		print_events(c, f, e + skip, n - skip);
-		status = c->follow ? follow(c, f, e, number) : DONE;
+		status = c->follow ? look_first(c, f) : DONE;
+		if (c->follow && status == DONE)
+			status = follow(c, f, e, number);
 		flk_detach(f);
 	}
 	free(e);

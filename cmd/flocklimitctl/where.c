@@ -26,6 +26,12 @@ where_is_store(void)
 	return false;
 }
 
+bool
+where_is_away(void)
+{
+	return false;
+}
+
 static int
 is_limiter_name(const struct dirent *entry)
 {

@@ -23,6 +23,7 @@ struct desk {
 };
 
 static struct desk desks[DESKS];
+static bool was_away;
 
 /* A question under way. */
 struct wait {
@@ -39,6 +40,12 @@ desk_now_ns(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &t);
 	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+bool
+desk_was_away(void)
+{
+	return was_away;
 }
 
 static void
@@ -153,7 +160,8 @@ answered(void *context, const struct engine_answer *a)
 		w->code = w->take(w->context, a);
 	else if (a->code != 0 && a->text != NULL && a->text[0] != '\0')
 		trouble(a->text);
-	if (a->code == -ETIMEDOUT)
+	was_away = a->code == -ETIMEDOUT;
+	if (was_away)
 		w->code = -FLK_STORE;
 }
 

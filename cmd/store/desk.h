@@ -67,6 +67,9 @@ struct engine *desk_engine(struct desk *d);
 /* Drives the engine once: sleeps until it has something to do, at most until then.  0, -EINTR. */
 int desk_drive(struct desk *d, uint64_t until_ns);
 
+/* The last question had no answer, as the store could not be reached. */
+bool desk_was_away(void);
+
 uint64_t desk_now_ns(void); /* CLOCK_BOOTTIME */
 
 /* ---- names of machines ---- */

@@ -82,6 +82,12 @@ where_forget(char **name, size_t n)
 	free(name);
 }
 
+bool
+where_is_away(void)
+{
+	return desk_was_away();
+}
+
 const char *
 where_trouble(void)
 {

@@ -432,8 +432,14 @@ listens() {
 
 @test "store: one that can't be reached is named, and what is wrong" {
 	store
+	ctl_line 1 log -f nosuch
+	[[ $stderr == *"there is no such limiter"* ]]
 	tell etcd quit
 	ended etcd
+	background f "$CTL" log -f x
+	eventually says "flocklimitctl: x: can't be reached: 127.0.0.1:${ports[etcd]}: " f.err
+	kill "${pids[f]}"
+	ended f
 	ctl_line 125 show x
 	[[ $stderr == "flocklimitctl: x: $FLOCKLIMIT_STORE/x: can't be reached: 127.0.0.1:${ports[etcd]}: "* ]]
 	ctl_line 125 list

@@ -51,7 +51,7 @@ _flocklimit_value() {
 		_flocklimit_words -W '100ms 1s 10s 1m 10m 1h 1d'
 		;;
 	--ttl | --grace)
-		_flocklimit_words -W '5s 10s 30s 60s 5m'
+		_flocklimit_words -W '10s 30s 60s 5m'
 		;;
 	--on-lost)
 		_flocklimit_words -W 'kill warn'

@@ -52,7 +52,7 @@ _flockmap_value() {
 		_flockmap_words -W 'off 1+1/30s'
 		;;
 	--ttl | --grace)
-		_flockmap_words -W '5s 10s 30s 60s 5m'
+		_flockmap_words -W '10s 30s 60s 5m'
 		;;
 	--on-lost)
 		_flockmap_words -W 'kill warn'

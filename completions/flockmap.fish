@@ -70,7 +70,7 @@ complete -c flockmap -n __flockmap_options -l ramp -x -a 'off 1+1/30s' -d 'Begin
 complete -c flockmap -n __flockmap_options -l ramp-idle -x -d 'Anew after so long'
 complete -c flockmap -n __flockmap_options -l store -x -d 'A store that many machines reach'
 complete -c flockmap -n __flockmap_options -l ttl -x -a '5s 10s 30s 60s 5m' -d 'Dead after so much silence'
-complete -c flockmap -n __flockmap_options -l grace -x -a '5s 10s 30s 60s 5m' -d 'And its permit given on after so long'
+complete -c flockmap -n __flockmap_options -l grace -x -a '10s 30s 60s 5m' -d 'And its permit given on after so long'
 complete -c flockmap -n __flockmap_options -l on-lost -x -a 'kill warn' -d 'What to do to a command that lost its permit'
 complete -c flockmap -n __flockmap_options -l reclaim -x -a 'auto manual' -d 'Whether a dead one\'s permit is given on'
 complete -c flockmap -n __flockmap_options -l local -x -a '1 2 4 8 16' -d 'And at most so many units on this machine'

@@ -446,7 +446,7 @@ listens() {
 	[[ $stderr == "flocklimitctl: $FLOCKLIMIT_STORE: can't be reached: "* ]]
 	FLOCKLIMIT_STORE=etcd:/nowhere ctl_line 125 list
 	FLOCKLIMIT_STORE=nosuch://db1/ ctl_line 125 list
-	FLOCKLIMIT_STORE=$FLOCKLIMIT_STORE?colour=red ctl_line 125 show x
+	FLOCKLIMIT_STORE="$FLOCKLIMIT_STORE?colour=red" ctl_line 125 show x
 	[[ $stderr == *"there is no parameter colour=: there are user=, "* ]]
 	ctl_line 125 --store '' list
 	[[ $stderr == "flocklimitctl: --store is no URL: "* ]]

@@ -125,12 +125,6 @@ here_place(struct here_taker *t, struct flk_place *place)
 	return flk_place(t->taker, place);
 }
 
-void
-here_evictor(struct here_taker *t, pid_t *pid, uid_t *uid)
-{
-	flk_evictor(t->taker, pid, uid);
-}
-
 const char *
 here_strerror(int code)
 {

@@ -40,8 +40,6 @@ void here_evictor(const struct here_taker *t, pid_t *pid, uid_t *uid);
 
 int here_place(struct here_taker *t, struct flk_place *place);
 
-void here_evictor(struct here_taker *t, pid_t *pid, uid_t *uid);
-
 const char *here_strerror(int code);
 
 #endif

@@ -280,8 +280,6 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		error = here_wait(t->here, deadline, mask);
 		if (error == -FLK_CANCELLED)
 			atomic_store(&t->cancelled, false);
-		if (error == -FLK_EVICTED)
-			here_evictor(t->here, &t->evictor, &t->evictor_uid);
 		if (error != 0 && error != -ETIMEDOUT) {
 			t->stage = IDLE;
 			t->here_refused = true;

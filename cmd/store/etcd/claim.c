@@ -143,11 +143,16 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 
 	t->created = 0;
 	t->before[0] = '\0';
+	t->look.before[0] = '\0';
 	for (i = 0; i < n; i++) {
-		if (key_parse(&t->e->limiter, kv[i].key, self) == 'w' && strcmp(self, t->self) != 0)
+		if (key_parse(&t->e->limiter, kv[i].key, self) == 'w' &&
+		    strcmp(self, t->self) != 0) {
 			memcpy(t->before, self, sizeof(self));
-		else if (strcmp(self, t->self) == 0)
+			memcpy(t->look.before, self, sizeof(self));
+			t->look.before_created = kv[i].create_revision;
+		} else if (strcmp(self, t->self) == 0) {
 			t->created = kv[i].create_revision;
+		}
 	}
 	if (n >= 0)
 		etcd_kvs_free(kv, n);

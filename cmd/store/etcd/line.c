@@ -57,15 +57,24 @@ settle(struct engine_taker *t)
 	}
 }
 
+static bool
+stands(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	t->look.mine = true;
+	t->look.created = t->created;
+	t->look.revision = reply->revision;
+	return look_read_config(&t->look, etcd_response_range(reply->body, 0));
+}
+
 static void
 looked(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	if (reply->result != ETCD_OK) {
 		taker_again(t);
-	} else if (!look_read(&t->look, LOOK_MINE, reply)) {
-		taker_refuse(t, -FLK_STORE, t->look.trouble);
-	} else {
+	} else if (look_same(reply) ? stands(t, reply) : look_read(&t->look, LOOK_MINE, reply)) {
 		settle(t);
+	} else {
+		taker_refuse(t, -FLK_STORE, t->look.trouble);
 	}
 }
 
@@ -75,7 +84,10 @@ looking_act(struct engine_taker *t)
 	if (t->slot[MAIN].call == NULL)
 		t->heard = 0;
 	lease_keep(t);
-	taker_call(t, MAIN, "/v3/kv/txn", look_body(&t->e->limiter, LOOK_MINE, t->self, t->created),
+	taker_call(t, MAIN, "/v3/kv/txn",
+		   t->look.before[0] != '\0'
+		       ? look_body_again(&t->look, t->self, t->created)
+		       : look_body(&t->e->limiter, LOOK_MINE, t->self, t->created),
 		   looked);
 }
 

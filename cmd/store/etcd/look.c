@@ -43,8 +43,8 @@ look_ordered(const char *key, const char *end, bool keys_only, int64_t limit, en
 	return op;
 }
 
-json_t *
-look_body(const struct key *limiter, enum look_line line, const char *self, int64_t created)
+static json_t *
+look_ops(const struct key *limiter, enum look_line line, const char *self, int64_t created)
 {
 	struct key cfg = key_cfg(limiter), h = key_of(limiter, 'h', NULL);
 	struct key l = key_of(limiter, 'l', NULL), w = key_of(limiter, 'w', NULL);
@@ -64,7 +64,34 @@ look_body(const struct key *limiter, enum look_line line, const char *self, int6
 				      look_ordered(w.s, w_end.s, line == LOOK_FIRST,
 						   line == LOOK_FIRST ? 1 : 0, LOOK_ASCENDING, 0));
 	}
-	return etcd_txn(NULL, then, NULL);
+	return then;
+}
+
+json_t *
+look_body(const struct key *limiter, enum look_line line, const char *self, int64_t created)
+{
+	return etcd_txn(NULL, look_ops(limiter, line, self, created), NULL);
+}
+
+json_t *
+look_body_again(const struct look *l, const char *self, int64_t created)
+{
+	struct key mine = key_of(&l->limiter, 'w', self), cfg = key_cfg(&l->limiter);
+	struct key before = key_of(&l->limiter, 'w', l->before);
+	json_t *compares = json_array(), *then = json_array();
+
+	json_array_append_new(compares, etcd_if_created(mine.s, created));
+	json_array_append_new(compares, etcd_if_created(before.s, l->before_created));
+	json_array_append_new(then, etcd_get(cfg.s, NULL, false, 0));
+	return etcd_txn(compares, then, look_ops(&l->limiter, LOOK_MINE, self, created));
+}
+
+/* Of the other branch there is a response for each of its operations. */
+bool
+look_same(const struct etcd_reply *reply)
+{
+	return etcd_succeeded(reply->body) &&
+	       json_array_size(json_object_get(reply->body, "responses")) == 1;
 }
 
 /* ---- reading ---- */
@@ -248,6 +275,7 @@ read_before(struct look *l, const json_t *range)
 	if (n < 0)
 		return false;
 	l->before[0] = '\0';
+	l->before_created = n > 0 ? kv[0].create_revision : 0;
 	/* Whoever writes there what is none of ours is passed by when he goes, not before. */
 	if (n > 0 && key_parse(&l->limiter, kv[0].key, l->before) != 'w')
 		n = -1;

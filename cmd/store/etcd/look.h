@@ -53,6 +53,7 @@ struct look {
 	bool mine; /* its w/ is there, since: */
 	int64_t created;
 	char before[STORE_SELF]; /* who is before it; "": nobody */
+	int64_t before_created;  /* of its w/ */
 
 	char *trouble; /* a sentence, if the last look_read() failed */
 };
@@ -63,6 +64,13 @@ void look_free(struct look *l); /* what it holds */
 /* A whole txn; self and created (of its w/) are for LOOK_MINE. */
 json_t *look_body(const struct key *limiter, enum look_line line, const char *self,
 		  int64_t created);
+
+/*
+ * One of LOOK_MINE, which costs as much as there are waiters; but where cfg alone is needed, as l
+ * says who is before it and both still stand in the line, no more than that: look_same().
+ */
+json_t *look_body_again(const struct look *l, const char *self, int64_t created);
+bool look_same(const struct etcd_reply *reply);
 
 /* False if it makes no sense; l->trouble says what.  What was known of suspects is kept. */
 bool look_read(struct look *l, enum look_line line, const struct etcd_reply *reply);

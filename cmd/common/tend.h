@@ -20,6 +20,12 @@ struct flk_taker;
 void tend_quiet(bool quiet);
 bool tend_is_quiet(void);
 
+/*
+ * Nothing runs yet: while the store is waited for, signals come through by this mask, and may end us;
+ * the keeper tidies up.  NULL: none comes through any more.
+ */
+void tend_open(const sigset_t *mask);
+
 /* From here on SIGURG tells of what there is to look at, in the thread that has no other loop. */
 void tend_by_signal(void);
 
@@ -50,7 +56,8 @@ const char *tend_evictor(const struct flk_taker *t);
 /* It was lost, and its command ended for that. */
 bool tend_lost(struct flk_taker *t);
 
-/* For the store's own: that taker has another socket now. */
+/* For the store's own: what tend_open() said; that taker has another socket now. */
+const sigset_t *tend_mask(void);
 void tend_tied(const struct flk_taker *t);
 
 #else
@@ -59,6 +66,12 @@ static inline void
 tend_quiet(bool quiet)
 {
 	(void)quiet;
+}
+
+static inline void
+tend_open(const sigset_t *mask)
+{
+	(void)mask;
 }
 
 static inline void

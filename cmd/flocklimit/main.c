@@ -196,7 +196,12 @@ main(int argc, char **argv)
 		return status;
 	heritage_save(&j.heritage);
 	on_fault(j.o.want.limiter, FAILED);
-	if ((error = limiter_name(&j.o.want, j.path)) != 0 || (error = take_permit(&j)) != 0) {
+	tend_open(&j.heritage.mask);
+	error = limiter_name(&j.o.want, j.path);
+	if (error == 0)
+		error = take_permit(&j);
+	tend_open(NULL);
+	if (error != 0) {
 		switch (-error) {
 		case ETIMEDOUT:
 		case EAGAIN:

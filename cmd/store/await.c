@@ -253,6 +253,8 @@ await(struct flk_taker *t, bool (*done)(const struct flk_taker *t), uint64_t dea
 {
 	int error;
 
+	if (mask == NULL)
+		mask = tend_mask();
 	for (;;) {
 		if ((error = await_hear(t)) != 0)
 			return error;

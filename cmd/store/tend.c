@@ -27,6 +27,7 @@
 #define NOTICE (2 * SECOND) /* from its TERM to its KILL: ward.c */
 
 static bool quiet;
+static const sigset_t *open_mask;
 static _Thread_local bool by_signal;
 
 void
@@ -39,6 +40,18 @@ bool
 tend_is_quiet(void)
 {
 	return quiet;
+}
+
+void
+tend_open(const sigset_t *mask)
+{
+	open_mask = mask;
+}
+
+const sigset_t *
+tend_mask(void)
+{
+	return open_mask;
 }
 
 void

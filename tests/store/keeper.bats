@@ -419,6 +419,28 @@ at_rest() {
 	at_rest
 }
 
+@test "signals: who waits for a store that does not answer can be ended at any time" {
+	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_HELD" >was'
+	touch "$DB/mute"
+	for held in "" "$(cat was)"; do
+		for patience in "--nonblock" "-t 1m" ""; do
+			# shellcheck disable=SC2086 # words
+			FLOCKLIMIT_HELD=$held background a env --default-signal=INT,TERM "$FLOCKLIMIT" -N x -n 1 \
+				--ttl 60s $patience true
+			eventually keepers_are 1
+			eventually is_state S "${pids[a]}"
+			kill -INT "${pids[a]}"
+			began=$SECONDS
+			ended a
+			[ "$status" = 130 ]
+			[ $((SECONDS - began)) -le 2 ]
+			keepers | xargs -r kill -KILL || :
+			eventually no_keeper
+		done
+	done
+	rm "$DB/mute"
+}
+
 @test "--run-timeout ends the command, and the permit with it" {
 	run -124 "$FLOCKLIMIT" -N x -n 1 -T 50ms sleep 1000
 	at_rest

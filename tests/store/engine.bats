@@ -251,6 +251,43 @@ clean_or_empty() {
 	clean
 }
 
+@test "a mark that comes late leaves all of the grace" {
+	fake etcd
+	takers t 30 2
+	makes t a b
+	does t 'enter a n=1' 'expect a GRANTED' 'free a'
+	told t 'a GRANTED'
+	tell etcd 'expire 1'
+	tell etcd "on /v3/kv/txn with put:/x/lim/s/$(self a) delay 2500"
+	does t 'enter b n=1 nowait'
+	eventually has_key "/x/lim/s/$(self a)"
+	before=$(date +%s%N)
+	eventually has_key "/x/lim/t/$(self a)"
+	eventually lacks_key "/x/lim/t/$(self a)"
+	after=$(date +%s%N)
+	((after - before >= 1900000000))
+	does t 'expect b REFUSED'
+	ends t
+}
+
+@test "who marked and went no further leaves the rest to the next" {
+	fake etcd
+	takers t 3 1
+	makes t a b c d
+	does t 'enter a n=1' 'expect a GRANTED' 'free a'
+	told t 'a GRANTED'
+	tell etcd 'expire 1'
+	tell etcd "on /v3/kv/txn with put:/x/lim/t/$(self a) refuse"
+	does t 'enter b n=1 nowait' 'expect b REFUSED'
+	eventually has_key "/x/lim/s/$(self a)"
+	does t 'enter c n=1 nowait' 'expect c REFUSED'
+	eventually has_key "/x/lim/t/$(self a)"
+	eventually lacks_key "/x/lim/t/$(self a)"
+	does t 'enter d n=1 nowait' 'expect d GRANTED' 'release d'
+	ends t
+	clean
+}
+
 # steer JSON: how the limiter is steered.
 steer() {
 	ask etcd kv/put "$(put_of /x/lim/cfg "$1")"

@@ -63,7 +63,11 @@ receive(struct conn *c)
 
 	while ((n = read(c->fd, piece, sizeof(piece))) > 0)
 		buf_add(&c->in, piece, (size_t)n);
-	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	if (n > 0 || (n == -1 && (errno == EAGAIN || errno == EINTR)))
+		return;
+	if (c->state == ASKED && c->deed.action == DELAY)
+		c->gone = true;
+	else
 		end(c);
 }
 
@@ -89,6 +93,8 @@ advance(struct server *s, struct conn *c)
 			if (c->serve_at > s->fake.now)
 				break;
 			serve(s, c);
+			if (c->gone)
+				end(c);
 			continue;
 		}
 		n = http_read(&c->in, &c->request, &c->out);
@@ -137,7 +143,7 @@ expire(struct server *s)
 static short
 events_of(const struct server *s, const struct conn *c)
 {
-	if (s->paused && !c->operator)
+	if (c->gone || (s->paused && !c->operator))
 		return 0;
 	return (short)(POLLIN | (c->out.len > 0 && c->write_at <= s->fake.now ? POLLOUT : 0));
 }

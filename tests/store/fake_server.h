@@ -24,6 +24,7 @@ enum conn_state { READING, ASKED, STREAMING, HUNG, ENDING };
 struct conn {
 	int fd;
 	bool operator; /* came by the control socket */
+	bool gone;     /* the client is; what is to be done later is done all the same */
 	enum conn_state state;
 	struct buf in, out;
 	struct request request;

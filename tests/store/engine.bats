@@ -288,6 +288,39 @@ clean_or_empty() {
 	clean
 }
 
+# has_renewed LABEL LETTER N: it was told so as often, or more.
+has_renewed() {
+	[ "$(grep -cE "^[0-9.]+ $2 RENEWED" "$T/$1.out")" -ge "$3" ]
+}
+
+# lease_of KEY
+lease_of() {
+	ask etcd kv/range "$(key_of "$1")" | grep -o '"lease":"[0-9]*"'
+}
+
+@test "an attachment that comes late does not undo a later one" {
+	fake etcd
+	takers t 3 2
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED'
+	told t 'a GRANTED'
+	tell etcd "on /v3/kv/txn with put:/x/lim/l/$(self a) delay 1500"
+	tell etcd 'expire 1'
+	eventually grep -q "put:/x/lim/l/$(self a).* !delay" "$T/etcd.log"
+	does t 'free a'
+	ends t
+	takers u 3 2
+	makes u a
+	does u 'adopt a held n=1' 'expect a GRANTED'
+	told u 'a GRANTED'
+	was=$(lease_of "/x/lim/l/$(self a)")
+	eventually has_renewed u a 3
+	[ "$(lease_of "/x/lim/l/$(self a)")" = "$was" ]
+	does u 'release a'
+	ends u
+	clean
+}
+
 # steer JSON: how the limiter is steered.
 steer() {
 	ask etcd kv/put "$(put_of /x/lim/cfg "$1")"

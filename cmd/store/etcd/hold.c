@@ -99,24 +99,44 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 	round_over(t);
 }
 
-static void
-checked(struct engine_taker *t, const struct etcd_reply *reply)
+/* h/ and l/. */
+static json_t *
+get_both(const struct engine_taker *t)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	json_t *ops = json_array();
+
+	json_array_append_new(ops, etcd_get(h.s, NULL, true, 0));
+	json_array_append_new(ops, etcd_get(l.s, NULL, true, 0));
+	return ops;
+}
+
+/* When h/ was created, and l/'s lease; 0 of what is not there.  False if that was not answered. */
+static bool
+read_both(const struct etcd_reply *reply, int64_t *created, int64_t *lease)
 {
 	struct etcd_kv *h = NULL, *l = NULL;
 	long hs = -1, ls = -1;
-	int64_t created = 0, lease = 0;
 
 	if (reply->result == ETCD_OK) {
 		hs = etcd_kvs(etcd_response_range(reply->body, 0), &h);
 		ls = etcd_kvs(etcd_response_range(reply->body, 1), &l);
 	}
-	created = hs > 0 ? h[0].create_revision : 0;
-	lease = ls > 0 ? l[0].lease : 0;
+	*created = hs > 0 ? h[0].create_revision : 0;
+	*lease = ls > 0 ? l[0].lease : 0;
 	if (hs >= 0)
 		etcd_kvs_free(h, hs);
 	if (ls >= 0)
 		etcd_kvs_free(l, ls);
-	if (hs < 0 || ls < 0) {
+	return hs >= 0 && ls >= 0;
+}
+
+static void
+checked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	int64_t created, lease;
+
+	if (!read_both(reply, &created, &lease)) {
 		t->checked = false;
 		round_over(t);
 	} else if (created != t->held_since) {
@@ -134,19 +154,13 @@ checked(struct engine_taker *t, const struct etcd_reply *reply)
 void
 hold_beat(struct engine_taker *t)
 {
-	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
-	json_t *then;
-
 	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
 		return;
 	t->renewed = t->checked = false;
 	t->round_ns = engine_now();
 	t->beat_ns = UINT64_MAX;
-	then = json_array();
-	json_array_append_new(then, etcd_get(h.s, NULL, true, 0));
-	json_array_append_new(then, etcd_get(l.s, NULL, true, 0));
 	taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten);
-	taker_call(t, CHECK, "/v3/kv/txn", etcd_txn(NULL, then, NULL), checked);
+	taker_call(t, CHECK, "/v3/kv/txn", etcd_txn(NULL, get_both(t), NULL), checked);
 	round_over(t);
 }
 
@@ -178,6 +192,41 @@ attached_at(struct engine_taker *t, int64_t revision)
 			      "permit is kept");
 }
 
+/*
+ * l/ was put meanwhile, by a txn that was not answered, or came late from who kept the permit before:
+ * its lease is ours, and how long it lasts is to be seen.
+ */
+static void
+go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)
+{
+	if (lease == t->lease) {
+		attached_at(t, revision);
+		return;
+	}
+	lease_drop(t);
+	t->lease = lease;
+	t->attached = revision;
+	taker_go(t, HOLDING);
+	hold_beat(t);
+}
+
+static void
+not_attached(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	int64_t created, lease;
+
+	if (!read_both(reply, &created, &lease)) {
+		taker_again(t);
+	} else if (created != t->held_since) {
+		taker_go(t, LOSING);
+	} else if (lease == 0 || reply->revision < t->l_gone) {
+		lease_drop(t);
+		taker_act(t);
+	} else {
+		go_on_with(t, lease, reply->revision);
+	}
+}
+
 static void
 attached(struct engine_taker *t, const struct etcd_reply *reply)
 {
@@ -187,7 +236,7 @@ attached(struct engine_taker *t, const struct etcd_reply *reply)
 	} else if (reply->result != ETCD_OK) {
 		taker_again(t);
 	} else if (!etcd_succeeded(reply->body)) {
-		taker_go(t, LOSING);
+		not_attached(t, reply);
 	} else if (reply->revision < t->l_gone) {
 		lease_drop(t);
 		taker_act(t);
@@ -196,6 +245,7 @@ attached(struct engine_taker *t, const struct etcd_reply *reply)
 	}
 }
 
+/* Only where nothing is attached: one that came late would put l/ on a lease that nobody renews. */
 void
 attaching_act(struct engine_taker *t)
 {
@@ -214,10 +264,11 @@ attaching_act(struct engine_taker *t)
 	compares = json_array();
 	then = json_array();
 	json_array_append_new(compares, etcd_if_created(h.s, t->held_since));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
 	json_array_append_new(then, etcd_put(l.s, "", t->lease));
 	json_array_append_new(then, etcd_delete(s.s, NULL));
 	json_array_append_new(then, etcd_delete(g.s, NULL));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, NULL), attached);
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, get_both(t)), attached);
 }
 
 /* ---- lost ---- */

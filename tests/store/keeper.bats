@@ -575,7 +575,8 @@ waits_here() {
 	hold a -N x -n 5 --local 1
 	background b "$FLOCKLIMIT" -N x -n 5 --local 1 true
 	eventually env -u FLOCKLIMIT_STORE sh -c '"$1" -N x --nonblock true 2>&1 | grep -q " 1 ahead of you"' sh "$FLOCKLIMIT"
-	env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" cancel x 2
+	ticket=$(env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" show x --json | jq '.waiters[0].ticket')
+	env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" cancel x "$ticket"
 	ended b
 	[ "$status" = 75 ]
 	grep -qE "no permit: cancelled by pid [1-9][0-9]* of user $(id -u)$" b.err

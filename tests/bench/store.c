@@ -52,7 +52,7 @@ crash(const struct bench *b)
 }
 
 static void
-start(const struct bench *b)
+starting(const struct bench *b)
 {
 	store_start(b, &one_node);
 }
@@ -121,8 +121,8 @@ static const struct section {
 	const char *name;
 	void (*measure)(const struct bench *b);
 } sections[] = {
-	{ "start", start }, { "alone", alone }, { "inside", inside }, { "handover", handover },
-	{ "crowd", crowd }, { "crash", crash }, { "far", far },       { "three", three },
+	{ "start", starting }, { "alone", alone }, { "inside", inside }, { "handover", handover },
+	{ "crowd", crowd },    { "crash", crash }, { "far", far },       { "three", three },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -66,7 +66,7 @@ elsewhere_url(const struct want *w)
 int
 elsewhere(const struct want *w, char **argv)
 {
-	const char *url = elsewhere_url(w), *dir = getenv("FLOCKLIMIT_LIBEXEC");
+	const char *url = elsewhere_url(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
 	char scheme[32], path[PATH_MAX];
 
 	if (url == NULL)

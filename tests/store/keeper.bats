@@ -395,6 +395,17 @@ at_rest() {
 	at_rest
 }
 
+@test "who has more rights than his caller runs no program that this one names" {
+	[ "$(id -u)" = 0 ] || skip "only root can give rights away"
+	cp "$FLOCKLIMIT" secure
+	chgrp nogroup secure
+	chmod 2755 secure
+	run ./secure -N x -n 1 true
+	[ "$status" = 125 ]
+	[[ $output == *"no store yes:// is installed"* && $output != *"$FLOCKLIMIT_LIBEXEC"* ]]
+	run -0 "$FLOCKLIMIT" -N x -n 1 true
+}
+
 @test "the permit can't be given back: a line, the command's status, and the keeper tries on" {
 	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'touch "$1/away"; exit 3' sh "$DB"
 	ended a

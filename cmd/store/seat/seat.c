@@ -511,7 +511,7 @@ seat_new(struct branch *b, int socket, uint32_t place, pid_t wrapper)
 	s->place = place;
 	s->wrapper = wrapper;
 	s->guard = s->pidfd = s->here = -1;
-	STAILQ_INIT(&s->owed);
+	TAILQ_INIT(&s->owed);
 	s->on_socket = (struct source){ on_socket, s };
 	s->on_guard = s->on_pidfd = (struct source){ on_guard, s };
 	if (keeper_watch(socket, EPOLLIN, &s->on_socket) == 0)

@@ -54,7 +54,7 @@ struct ask {
 
 /* What the wrapper is still to be told, in this order, as its socket was full. */
 struct owed {
-	STAILQ_ENTRY(owed) entry;
+	TAILQ_ENTRY(owed) entry;
 	struct talk talk;
 };
 
@@ -63,7 +63,7 @@ enum seat_stage { AT_REST, ASKED, HOLDS, LEAVING, RELEASING };
 struct seat {
 	LIST_ENTRY(seat) entry;
 	LIST_HEAD(asks, ask) asks;
-	STAILQ_HEAD(all_owed, owed) owed;
+	TAILQ_HEAD(all_owed, owed) owed;
 	struct source on_socket, on_guard, on_pidfd;
 	struct branch *branch;
 	struct engine_taker *taker; /* or NULL */

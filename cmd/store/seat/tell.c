@@ -22,12 +22,12 @@ takes_the_place_of(enum talk_kind kind, enum talk_kind last)
 static void
 owe(struct seat *s, const struct talk *t)
 {
-	struct owed *o = STAILQ_LAST(&s->owed, owed, entry);
+	struct owed *o = TAILQ_LAST(&s->owed, all_owed);
 
 	if (o == NULL || !takes_the_place_of(t->kind, o->talk.kind)) {
 		if ((o = malloc(sizeof(*o))) == NULL)
 			_exit(1); /* another keeper goes on, who knows all that is needed */
-		STAILQ_INSERT_TAIL(&s->owed, o, entry);
+		TAILQ_INSERT_TAIL(&s->owed, o, entry);
 	}
 	o->talk = *t;
 }
@@ -46,7 +46,7 @@ seat_tell(struct seat *s, const struct talk *t)
 {
 	if (s->socket == -1)
 		return;
-	if (!STAILQ_EMPTY(&s->owed) || !sent(s, t))
+	if (!TAILQ_EMPTY(&s->owed) || !sent(s, t))
 		owe(s, t);
 }
 
@@ -72,10 +72,10 @@ seat_tell_owed(struct seat *s, uint64_t now)
 {
 	struct owed *o;
 
-	while ((o = STAILQ_FIRST(&s->owed)) != NULL) {
+	while ((o = TAILQ_FIRST(&s->owed)) != NULL) {
 		if (!sent(s, &o->talk))
 			return now + AGAIN;
-		STAILQ_REMOVE_HEAD(&s->owed, entry);
+		TAILQ_REMOVE(&s->owed, o, entry);
 		free(o);
 	}
 	return WARD_NEVER;
@@ -86,8 +86,8 @@ seat_owe_nothing(struct seat *s)
 {
 	struct owed *o;
 
-	while ((o = STAILQ_FIRST(&s->owed)) != NULL) {
-		STAILQ_REMOVE_HEAD(&s->owed, entry);
+	while ((o = TAILQ_FIRST(&s->owed)) != NULL) {
+		TAILQ_REMOVE(&s->owed, o, entry);
 		free(o);
 	}
 }

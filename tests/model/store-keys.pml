@@ -99,7 +99,8 @@ inline claim(i, number, fits, cfg, hs)
 	:: !LIVES(i, number) -> got = NOLEASE
 	:: else ->
 		if
-		:: fits && (broken == NO_COMPARE_CFG || !cfg) && (broken == NO_COMPARE_W || nline == 0) &&
+		:: fits && (broken == NO_COMPARE_CFG || !cfg) &&
+		    (broken == NO_COMPARE_W || nline == 0) &&
 		    (broken == NO_COMPARE_H || hs == 0) ->
 			put_h(i, number);
 			got = GRANTED

@@ -23,7 +23,7 @@ inline leave_behind(txn, number)
 	fi
 }
 
-/* Of the two ways to end at alive + ttl + grace, by keeper or wrapper, each is one. */
+/* The command is ended, at alive + ttl + grace: by the keeper, or by the wrapper. */
 #define TIME_IS_UP (STALE(me) && !wrong)
 
 /* The first has its name, which an heir knows. */
@@ -68,11 +68,12 @@ inline place()
 #if N == 2
 #define USED (IN(seen[me], 0) * WEIGHT(0) + IN(seen[me], 1) * WEIGHT(1))
 #else
-#define USED (IN(seen[me], 0) * WEIGHT(0) + IN(seen[me], 1) * WEIGHT(1) + IN(seen[me], 2) * WEIGHT(2))
+#define USED (IN(seen[me], 0) * WEIGHT(0) + IN(seen[me], 1) * WEIGHT(1) + \
+    IN(seen[me], 2) * WEIGHT(2))
 #endif
 #define FITS (USED + WEIGHT(me) <= LIMIT)
 
-#define DEAD(x) ((x) != me && IN(seen[me], x) && h[x] != 0 && l[x] == 0)
+#define DEAD(x) (broken != NO_RECLAIM && (x) != me && IN(seen[me], x) && h[x] != 0 && l[x] == 0)
 
 #define KNOWN(x) mark[OF(me, x)]
 #define MUST_HAVE(x) (DEAD(x) && broken == EARLY_GRACE && KNOWN(x) == 0 && early[OF(me, x)] == 0)
@@ -84,8 +85,8 @@ inline place()
 
 /* dead.c, by the first who does not fit. */
 #define CARE(x) \
-	:: atomic { broken != NO_RECLAIM && !FITS && MUST_HAVE(x) -> early[OF(me, x)] = 1; goto first } \
-	:: atomic { broken != NO_RECLAIM && !FITS && MUST_MARK(x) -> d_step { put_mark(x); skip }; goto first } \
+	:: atomic { !FITS && MUST_HAVE(x) -> early[OF(me, x)] = 1; goto first } \
+	:: atomic { !FITS && MUST_MARK(x) -> d_step { put_mark(x); skip }; goto first } \
 	:: atomic { !FITS && MUST_PUT(x) -> d_step { put_grace(x); skip }; goto first } \
 	:: atomic { !FITS && MAY_RIPEN(x) -> ripe[OF(me, x)] = 1; goto first } \
 	:: atomic { !FITS && IS_RIPE(x) -> ripe[OF(me, x)] = 2; goto first }
@@ -297,8 +298,16 @@ first:	if
 	}
 	EACH(CARE)
 	:: atomic { leaves -> goto leave }
-	:: atomic { FITS && deaths > 0 -> deaths--; d_step { leave_behind(GRANT, created_w); skip }; goto died }
-	:: atomic { FITS && heirs > 0 -> heirs--; d_step { leave_behind(GRANT, created_w); skip }; goto heir }
+	:: atomic {
+		FITS && deaths > 0 ->
+		deaths--; d_step { leave_behind(GRANT, created_w); skip };
+		goto died
+	}
+	:: atomic {
+		FITS && heirs > 0 ->
+		heirs--; d_step { leave_behind(GRANT, created_w); skip };
+		goto heir
+	}
 	KILLED
 	fi;
 
@@ -374,8 +383,16 @@ attached: if
 		fi;
 		goto attaching
 	}
-	:: atomic { runs[me] -> runs[me] = 0; d_step { leave_behind(ATTACH, created_h); skip }; goto leave }
-	:: atomic { TIME_IS_UP -> runs[me] = 0; d_step { leave_behind(ATTACH, created_h); skip }; goto leave }
+	:: atomic {
+		runs[me] ->
+		runs[me] = 0; d_step { leave_behind(ATTACH, created_h); skip };
+		goto leave
+	}
+	:: atomic {
+		TIME_IS_UP ->
+		runs[me] = 0; d_step { leave_behind(ATTACH, created_h); skip };
+		goto leave
+	}
 	KILLED_IN(ATTACH, created_h)
 	fi;
 

@@ -175,8 +175,8 @@ wait_grace(struct look_holder *h, int64_t mark, bool over)
 }
 
 /*
- * It was marked before, by one who may be long gone: before t/ was put, or after.  By t/, those that
- * died together come back together, whoever is the first then.
+ * It was marked before, by one who may be long gone: before t/ was put, or after.  By t/, those
+ * that died together come back together, whoever is the first then.
  */
 static void
 read_mark(struct engine_taker *t, struct look_holder *h, const json_t *body)

@@ -193,8 +193,8 @@ attached_at(struct engine_taker *t, int64_t revision)
 }
 
 /*
- * l/ was put meanwhile, by a txn that was not answered, or came late from who kept the permit before:
- * its lease is ours, and how long it lasts is to be seen.
+ * l/ was put meanwhile, by a txn that was not answered, or came late from who kept the permit
+ * before: its lease is ours, and how long it lasts is to be seen.
  */
 static void
 go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)

@@ -6,9 +6,11 @@
  *	h/SELF	its permit: struct record; on no lease, so that no mistake of a server ends it.
  *		Written once, by the grant, and then only deleted
  *	l/SELF	that it is alive; on its lease.  With h/ and without l/ it is suspect
- *	s/SELF	since when it is suspect: written by whoever sees it first, and deleted by all that
- *		ends that.  Its revision is what a permit is taken back by
- *	t/SELF	that its grace is not over; on a lease of that length
+ *	s/SELF	since when it is suspect: written by whoever sees it first, again in the txn that
+ *		writes t/, and deleted by all that ends that.  Its revision is what a permit is taken
+ *		back by
+ *	t/SELF	that its grace is not over; on a lease of that length, which is had after s/ was
+ *		written first
  *	w/SELF	its place in the line: struct record; on its lease
  *
  * cfg, e/, h/ and l/ lie in one range, [c, m), for one watch.  A SELF is never used twice.

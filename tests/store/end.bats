@@ -269,7 +269,8 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	eventually queued 1
 	line_up 2 c -n 2
 	before=$(the_clock)
-	kill -KILL "$(keeper_of a)" "${pids[a]}" "$(keeper_of manual)" "${pids[manual]}"
+	# In this order: a wrapper that outlives its keeper by a moment may have another by then.
+	kill -KILL "${pids[a]}" "$(keeper_of a)" "${pids[manual]}" "$(keeper_of manual)"
 	end_run a 9
 	end_run manual 9
 	over a || :

@@ -217,7 +217,7 @@ at_rest() {
 
 @test "kill -9 of wrapper, keeper and command: the store has to find out by itself" {
 	hold a -N x -n 1
-	kill -KILL "$(keepers)" "${pids[a]}" "$(up a)"
+	kill -KILL "${pids[a]}" "$(keepers)" "$(up a)"
 	ended a
 	eventually no_keeper
 	held 1

@@ -115,6 +115,7 @@ check_one(const struct check *c, const struct etcd_kv *kv)
 		break;
 	case 'e':
 	case 't':
+	case 'z':
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
 		break;

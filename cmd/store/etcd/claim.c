@@ -113,11 +113,16 @@ claim_compares(const struct engine_taker *t)
 	return compares;
 }
 
-/* Its place, who is before it, and how the limiter is steered then. */
+/*
+ * Its place, who came last before, and how the limiter is steered then.  A range over all who wait
+ * would cost the server the more the longer the line is.
+ */
+enum { PLACE, LAST, LAST_NOW, MINE, STEERED, IN_LINE };
+
 static json_t *
 queue_ops(const struct engine_taker *t)
 {
-	struct key cfg = key_cfg(&t->e->limiter);
+	struct key cfg = key_cfg(&t->e->limiter), tail = key_tail(&t->e->limiter);
 	struct key mine = taker_key(t, 'w'), w = key_of(&t->e->limiter, 'w', NULL);
 	struct key end = key_end(&w);
 	char *record = taker_record(t, false);
@@ -125,50 +130,66 @@ queue_ops(const struct engine_taker *t)
 
 	if (ops != NULL) {
 		json_array_append_new(ops, etcd_put(mine.s, record, t->lease));
-		json_array_append_new(ops, look_ordered(w.s, end.s, true, 2, LOOK_DESCENDING, 0));
+		json_array_append_new(ops, etcd_get(tail.s, NULL, false, 0));
+		json_array_append_new(ops, etcd_put(tail.s, t->self, t->lease));
+		json_array_append_new(ops, etcd_get(mine.s, NULL, true, 0));
 		json_array_append_new(ops, etcd_get(cfg.s, NULL, false, 0));
+		if (t->want.limit_queue)
+			json_array_append_new(ops, etcd_get(w.s, end.s, true, 1));
 	}
 	free(record);
 	return ops;
 }
 
+/* Who came last may be gone by now: that is for a look to find out. */
 static void
-queued(struct engine_taker *t, const struct etcd_reply *reply)
+read_last(struct look *l, const json_t *range)
 {
-	const json_t *range = etcd_response_range(reply->body, 1);
-	uint64_t in_line = (uint64_t)etcd_integer(range, "count");
 	struct etcd_kv *kv;
-	long i, n = etcd_kvs(range, &kv);
-	char self[STORE_SELF];
+	long n = etcd_kvs(range, &kv);
 
-	t->created = 0;
-	t->before[0] = '\0';
-	t->look.before[0] = '\0';
-	for (i = 0; i < n; i++) {
-		if (key_parse(&t->e->limiter, kv[i].key, self) == 'w' &&
-		    strcmp(self, t->self) != 0) {
-			memcpy(t->before, self, sizeof(self));
-			memcpy(t->look.before, self, sizeof(self));
-			t->look.before_created = kv[i].create_revision;
-		} else if (strcmp(self, t->self) == 0) {
-			t->created = kv[i].create_revision;
-		}
+	l->before[0] = '\0';
+	if (n > 0 && kv[0].value_size == STORE_SELF - 1 && key_is_self(kv[0].value)) {
+		memcpy(l->before, kv[0].value, STORE_SELF);
+		l->before_created = kv[0].mod_revision;
 	}
 	if (n >= 0)
 		etcd_kvs_free(kv, n);
+}
+
+static int64_t
+read_created(const json_t *range)
+{
+	struct etcd_kv *kv;
+	long n = etcd_kvs(range, &kv);
+	int64_t created = n > 0 ? kv[0].create_revision : 0;
+
+	if (n >= 0)
+		etcd_kvs_free(kv, n);
+	return created;
+}
+
+static void
+queued(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	const json_t *body = reply->body;
+
+	t->created = read_created(etcd_response_range(body, MINE));
 	if (t->created == 0) {
 		t->open_claim = true;
 		taker_go(t, DOUBT);
 		return;
 	}
-	if (t->want.limit_queue && in_line > t->want.max_queue) {
+	/* It counts itself. */
+	if (t->want.limit_queue && (uint64_t)etcd_integer(etcd_response_range(body, IN_LINE),
+							  "count") > t->want.max_queue) {
 		t->state = LOOKING;
 		leave_begin(t, ENGINE_REFUSED, -FLK_FULL);
 		return;
 	}
 	t->ticket = (uint64_t)t->created;
 	lease_keep(t);
-	if (!look_read_config(&t->look, etcd_response_range(reply->body, 2))) {
+	if (!look_read_config(&t->look, etcd_response_range(body, STEERED))) {
 		taker_refuse(t, -FLK_STORE, t->look.trouble);
 		return;
 	}
@@ -177,14 +198,11 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
 		return;
 	}
-	/*
-	 * What a watch is to tell of the past comes up to 100 ms late, so each begins at the last
-	 * revision that is known.  The first needs no other look if nothing came between.
-	 */
-	if (t->before[0] != '\0') {
-		watch_line(t, reply->revision + 1);
-		line_settle(t, BEHIND);
-	} else if (t->fitted || reply->revision != t->look.revision + 1) {
+	t->before[0] = '\0';
+	read_last(&t->look, etcd_response_range(body, LAST));
+	/* The first needs no other look if nothing came between. */
+	if (t->look.before[0] != '\0' || t->look.in_line > 0 || t->fitted ||
+	    reply->revision != t->look.revision + 1) {
 		taker_go(t, LOOKING);
 	} else {
 		t->look.revision = reply->revision;

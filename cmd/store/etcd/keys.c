@@ -52,6 +52,12 @@ key_cfg(const struct key *limiter)
 }
 
 struct key
+key_tail(const struct key *limiter)
+{
+	return joined(limiter, "tail");
+}
+
+struct key
 key_end(const struct key *prefix)
 {
 	struct key k = *prefix;
@@ -86,6 +92,8 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	key += n;
 	if (strcmp(key, "cfg") == 0)
 		return 'c';
+	if (strcmp(key, "tail") == 0)
+		return 'z';
 	if (strchr("ehlstw", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
 	    !key_is_self(key + 2))
 		return 0;

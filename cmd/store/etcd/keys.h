@@ -12,6 +12,8 @@
  *	t/SELF	that its grace is not over; on a lease of that length, which is had after s/ was
  *		written first
  *	w/SELF	its place in the line: struct record; on its lease
+ *	tail	the SELF that came into the line last, on its lease: whoever comes next stands behind
+ *		that one, if it still waits
  *
  * cfg, e/, h/ and l/ lie in one range, [c, m), for one watch.  A SELF is never used twice.
  */
@@ -40,6 +42,7 @@ struct key key_limiter(const struct url *url, const char *limiter);
 /* kind: 'e', 'h', 'l', 's', 't', 'w'; self: NULL for what all of that kind begin with. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
 struct key key_cfg(const struct key *limiter);
+struct key key_tail(const struct key *limiter);
 
 /* One past all keys that begin so. */
 struct key key_end(const struct key *prefix);
@@ -48,7 +51,7 @@ struct key key_end(const struct key *prefix);
 void key_watched(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * What a key below that limiter is: its kind, and whose; 'c' for cfg.  0 for anything that is not
+ * What a key below that limiter is: its kind, and whose; 'c' for cfg, 'z' for tail.  0 for anything that is not
  * one of ours.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);

@@ -1,7 +1,7 @@
 /*
  * leave.c - giving up whatever there is: a place, a permit, or a claim that nobody answered.
  *
- * All is deleted in one txn without a compare: the keys are no one else's and never used again, so
+ * All is deleted in one txn, whatever it finds: the keys are no one else's and never used again, so
  * it may come late and twice.  The lease is ended after that; nobody waits for it.
  */
 #include "taker.h"
@@ -30,13 +30,26 @@ fenced(struct engine_taker *t, const struct etcd_reply *reply)
 	taker_act(t);
 }
 
-void
-leaving_act(struct engine_taker *t)
+static json_t *
+deletions(const struct engine_taker *t)
 {
 	/* The permit first: whoever watches must not see one that is taken for dead. */
 	static const char kinds[] = { 'h', 'l', 's', 't', 'w' };
-	json_t *then;
+	json_t *ops = json_array();
 	size_t i;
+
+	for (i = 0; i < sizeof(kinds); i++) {
+		struct key k = taker_key(t, kinds[i]);
+		json_array_append_new(ops, etcd_delete(k.s, NULL));
+	}
+	return ops;
+}
+
+void
+leaving_act(struct engine_taker *t)
+{
+	struct key tail = key_tail(&t->e->limiter);
+	json_t *compares, *then, *otherwise;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
@@ -44,12 +57,13 @@ leaving_act(struct engine_taker *t)
 		taker_call(t, MAIN, "/v3/lease/revoke", engine_lease_body(t->lease, 0), fenced);
 		return;
 	}
-	then = json_array();
-	for (i = 0; i < sizeof(kinds); i++) {
-		struct key k = taker_key(t, kinds[i]);
-		json_array_append_new(then, etcd_delete(k.s, NULL));
-	}
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), left);
+	/* It may be the last that came into the line, and then leaves no word of that. */
+	compares = json_array();
+	then = deletions(t);
+	otherwise = deletions(t);
+	json_array_append_new(compares, etcd_if_mod(tail.s, t->created));
+	json_array_append_new(then, etcd_delete(tail.s, NULL));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, otherwise), left);
 }
 
 void

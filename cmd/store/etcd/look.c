@@ -60,9 +60,11 @@ look_ops(const struct key *limiter, enum look_line line, const char *self, int64
 		json_array_append_new(
 		    then, look_ordered(w.s, w_end.s, true, 1, LOOK_DESCENDING, created - 1));
 	} else {
-		json_array_append_new(then,
-				      look_ordered(w.s, w_end.s, line == LOOK_FIRST,
-						   line == LOOK_FIRST ? 1 : 0, LOOK_ASCENDING, 0));
+		/* LOOK_FIRST: whether anybody waits, and how many, is told without sorting them. */
+		json_array_append_new(
+		    then, line == LOOK_FIRST
+			      ? etcd_get(w.s, w_end.s, true, 1)
+			      : look_ordered(w.s, w_end.s, false, 0, LOOK_ASCENDING, 0));
 	}
 	return then;
 }

@@ -45,7 +45,7 @@ struct look {
 	struct config config;
 	struct look_holder *holder; /* by ticket after look_read(); later ones at the end */
 	size_t holders, room;
-	struct look_waiter *waiter; /* by ticket; LOOK_FIRST: the first; LOOK_MINE: none */
+	struct look_waiter *waiter; /* by ticket; LOOK_FIRST: any one; LOOK_MINE: none */
 	size_t waiters;
 	uint64_t in_line; /* how many wait; not with LOOK_MINE */
 

@@ -1,26 +1,18 @@
 #include "seat.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 
 #include "detach.h"
 #include "elsewhere.h"
-#include "heirs.h"
 #include "link.h"
 #include "settings.h"
 
 #define SECOND UINT64_C(1000000000)
-
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
 
 static void
 close_fd(int *fd)
@@ -39,8 +31,8 @@ drop_fd(int *fd)
 	close_fd(fd);
 }
 
-static void
-rest(struct seat *s)
+void
+seat_rest(struct seat *s)
 {
 	s->stage = AT_REST;
 	s->gone = false;
@@ -70,7 +62,7 @@ release(struct seat *s)
 {
 	if (s->gone) {
 		seat_tell_kind(s, TALK_RELEASED);
-		rest(s);
+		seat_rest(s);
 		return;
 	}
 	s->stage = RELEASING;
@@ -78,210 +70,6 @@ release(struct seat *s)
 	if (s->give_up_ns < keeper_now() + 2 * SECOND)
 		s->give_up_ns = keeper_now() + 2 * SECOND;
 	engine_release(s->taker);
-}
-
-/* ---- the command's last moments ---- */
-
-static const char *
-clock_text(char room[16])
-{
-	time_t now = time(NULL);
-	struct tm tm;
-
-	if (localtime_r(&now, &tm) == NULL || strftime(room, 16, "%H:%M:%S", &tm) == 0)
-		talk_copy(room, 16, "?");
-	return room;
-}
-
-static void
-send_signal(const struct seat *s, int sig)
-{
-	if (s->pidfd != -1) {
-		syscall(SYS_pidfd_send_signal, s->pidfd, sig, NULL, 0);
-		syscall(SYS_pidfd_send_signal, s->pidfd, SIGCONT, NULL, 0);
-	}
-	if (s->pidfd == -1 || sig == SIGKILL)
-		heirs_send(s->guard, s->wrapper, sig);
-}
-
-static void
-do_deed(struct seat *s, enum ward_deed deed, const char *why)
-{
-	char at[16];
-
-	switch (deed) {
-	case WARD_TERM:
-		if (s->pidfd != -1)
-			detach_say(
-			    s->branch->limiter,
-			    "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
-			    clock_text(at), why, (int)s->pid);
-		else
-			detach_say(
-			    s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at), why,
-			    s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
-					   : "");
-		seat_tell_lost(s, why);
-		send_signal(s, SIGTERM);
-		break;
-	case WARD_KILL:
-		send_signal(s, SIGKILL);
-		break;
-	case WARD_TELL:
-		detach_say(
-		    s->branch->limiter,
-		    "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
-		    clock_text(at), why);
-		seat_tell_lost(s, why);
-		break;
-	default:
-		break;
-	}
-}
-
-static const char *
-why_late(const struct seat *s)
-{
-	return s->away[0] != '\0' ? s->away : "the store did not confirm it in time";
-}
-
-static uint64_t
-step(struct seat *s, uint64_t now)
-{
-	if (s->stage == LEAVING || s->stage == RELEASING) {
-		if (now < s->give_up_ns)
-			return s->give_up_ns;
-		seat_tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
-		rest(s);
-	}
-	if (s->stage != HOLDS)
-		return WARD_NEVER;
-	do_deed(s, ward_step(&s->ward, now), why_late(s));
-	return ward_due(&s->ward);
-}
-
-uint64_t
-seat_step(struct seat *s, uint64_t now)
-{
-	uint64_t next = step(s, now), again = seat_tell_owed(s, now);
-
-	return again < next ? again : next;
-}
-
-/* ---- what the engine tells ---- */
-
-static void
-hear_grant(struct seat *s, const struct engine_event *e)
-{
-	struct talk t = { .kind = TALK_GRANTED,
-			  .ticket = e->ticket,
-			  .weight = e->weight,
-			  .limit = e->limit,
-			  .seat = e->seat,
-			  .alive_ns = e->alive_ns };
-
-	if (s->stage == ASKED || s->stage == HOLDS)
-		atomic_store(&board_ns[s->place], e->alive_ns);
-	if (s->stage == ASKED) {
-		s->stage = HOLDS;
-		ward_begin(&s->ward, settings.ttl_s, settings.grace_s, settings.warn, e->alive_ns);
-	} else {
-		ward_renew(&s->ward, e->alive_ns);
-	}
-	talk_copy(t.key, sizeof(t.key), e->key);
-	seat_tell(s, &t);
-}
-
-static void
-hear_renewal(struct seat *s, const struct engine_event *e)
-{
-	if (s->stage != HOLDS)
-		return;
-	atomic_store(&board_ns[s->place], e->alive_ns);
-	if (ward_renew(&s->ward, e->alive_ns))
-		detach_say(s->branch->limiter, "the store has confirmed the permit: it was kept");
-}
-
-static void
-hear_loss(struct seat *s, const struct engine_event *e)
-{
-	bool told = s->ward.stage != WARD_SAFE;
-
-	if (s->stage != HOLDS) { /* then nobody has a permit to lose any more */
-		seat_tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
-		rest(s);
-		return;
-	}
-	s->gone = true;
-	ward_lose(&s->ward, keeper_now());
-	if (told)
-		seat_tell_lost(s, e->text);
-	else
-		do_deed(s, ward_step(&s->ward, keeper_now()), e->text);
-}
-
-static void
-hear_refusal(struct seat *s, const struct engine_event *e)
-{
-	struct talk t = { .kind = s->stage == LEAVING ? TALK_LEFT : TALK_REFUSED,
-			  .code = e->code,
-			  .limit = e->limit,
-			  .pid = e->pid,
-			  .uid = e->uid };
-
-	talk_copy(t.text, sizeof(t.text), e->text);
-	talk_copy(t.host, sizeof(t.host), e->host);
-	seat_tell(s, &t);
-	rest(s);
-}
-
-static void
-hear_reach(struct seat *s, const struct engine_event *e)
-{
-	struct talk t = { .kind = e->kind == ENGINE_AWAY ? TALK_AWAY : TALK_BACK };
-
-	talk_copy(t.text, sizeof(t.text), e->text);
-	talk_copy(s->away, sizeof(s->away), e->kind == ENGINE_AWAY ? e->text : "");
-	seat_tell(s, &t);
-}
-
-static void
-hear(void *context, const struct engine_event *e)
-{
-	struct seat *s = ((struct ear *)context)->seat;
-	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
-
-	if (s == NULL)
-		return;
-	switch (e->kind) {
-	case ENGINE_QUEUED:
-		seat_tell(s, &t);
-		break;
-	case ENGINE_GRANTED:
-		hear_grant(s, e);
-		break;
-	case ENGINE_REFUSED:
-		hear_refusal(s, e);
-		break;
-	case ENGINE_RENEWED:
-		hear_renewal(s, e);
-		break;
-	case ENGINE_LOST:
-		hear_loss(s, e);
-		break;
-	case ENGINE_LEFT:
-	case ENGINE_RELEASED:
-		seat_tell_kind(s, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
-		rest(s);
-		break;
-	case ENGINE_AWAY:
-	case ENGINE_BACK:
-		hear_reach(s, e);
-		break;
-	case ENGINE_NOTE:
-		detach_say(s->branch->limiter, "%s", e->text);
-		break;
-	}
 }
 
 /* ---- what the wrapper asks ---- */
@@ -307,7 +95,7 @@ begin(struct seat *s, const struct talk *t)
 	talk_copy(s->self, sizeof(s->self), t->self);
 	s->ear = malloc(sizeof(*s->ear));
 	if (s->ear == NULL ||
-	    engine_taker_new(&s->taker, s->branch->engine, s->self, hear, s->ear) != 0) {
+	    engine_taker_new(&s->taker, s->branch->engine, s->self, seat_hear, s->ear) != 0) {
 		free(s->ear);
 		s->ear = NULL;
 		s->taker = NULL;
@@ -476,7 +264,7 @@ give_up(struct seat *s)
 		s->taker = NULL;
 		s->ear = NULL;
 	}
-	rest(s);
+	seat_rest(s);
 }
 
 static void

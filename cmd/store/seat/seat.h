@@ -92,6 +92,15 @@ bool seat_is_over(const struct seat *s);
 
 void seat_free(struct seat *s); /* one that is over */
 
+/* seat.c: it asks nothing of the store any more. */
+void seat_rest(struct seat *s);
+
+/* last.c: what the ward says is to be done to the command. */
+void seat_deed(struct seat *s, enum ward_deed deed, const char *why);
+
+/* hear.c: of the taker whose ear the context is. */
+void seat_hear(void *context, const struct engine_event *event);
+
 /* tell.c: the wrapper hears it, if there still is one; now, or when it reads again. */
 void seat_tell(struct seat *s, const struct talk *t);
 void seat_tell_kind(struct seat *s, enum talk_kind kind);

@@ -39,7 +39,7 @@ store_start(const struct bench *b, const struct stage *s)
 				if (round >= 0)
 					samples_add(&time[i], ms);
 			}
-	fprintf(report, "\n### 1. Start of a program, and its end\n");
+	fprintf(report, "\n### Start of a program, and its end\n");
 	report_head("program|median, ms|p99|runs|goal, at most|met");
 	for (i = 0; i < ROWS; i++) {
 		if (time[i].count == 0)

@@ -133,9 +133,9 @@ on_control(struct source *s)
 
 	(void)s;
 	while (k.control != -1 && (error = talk_receive(k.control, &t, &fd)) != -EAGAIN) {
-		if (error == -EMFILE) {
+		if (error == -EMFILE)
 			continue; /* its taker finds nobody there, and has another keeper */
-		} else if (error != 0) {
+		if (error != 0) {
 			keeper_unwatch(k.control);
 			close(k.control);
 			k.control = -1;

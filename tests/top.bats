@@ -16,7 +16,7 @@ load top.bash
 	see_line 1 'x: open, 3 of 4 in use, 1 holding, 2 waiting*[0-9][0-9]:[0-9][0-9]:[0-9][0-9]'
 	see_line 2 '?##############################..........\]*by turn'
 	see_line 3 'The first in the line, ticket 2, wants 2 of 4 units, and 3 are in use'
-	see_line 4 '  # TICKET WEIGHT SEAT * PID USER * TIME STARTS COMMAND'
+	see_line 4 '  # TICKET WEIGHT SEAT *PID USER * TIME STARTS COMMAND'
 	[[ $(line 5) =~ ^run\ +1\ +3\ +0\ +${pids[a]}\ +$(id -un)\ +[0-9.]+\ m?s\ +sh\ -c\ echo ]]
 	[[ $(line 6) =~ ^\ +1\ +2\ +2\ +${pids[job1]}\ +$(id -un)\ +[0-9.]+\ m?s\ +sh\ -c\ :\ job-1$ ]]
 	[[ $(line 7) =~ ^\ +2\ +3\ +2\ +${pids[job2]}\  ]]
@@ -313,7 +313,7 @@ load top.bash
 	see_line 24 'q quit*'
 	# From 80 columns down, what is of least use goes first.
 	resize 60x24
-	see_line 4 '  # TICKET WEIGHT * PID USER * COMMAND'
+	see_line 4 '  # TICKET WEIGHT *PID USER *COMMAND'
 	resize 40x12
 	see_line 4 '  # TICKET * TIME COMMAND'
 	see_line 12 'q quit*'
@@ -344,7 +344,7 @@ load top.bash
 	keys p
 	eventually has .state '"open"'
 	resize 200x50
-	see_line 4 '  # TICKET WEIGHT SEAT * PID USER * TIME STARTS COMMAND'
+	see_line 4 '  # TICKET WEIGHT SEAT *PID USER * TIME STARTS COMMAND'
 	see_line 50 'q quit*'
 	see_line 1 'x: open*'
 	resize 80x24

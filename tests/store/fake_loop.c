@@ -63,7 +63,7 @@ receive(struct conn *c)
 
 	while ((n = read(c->fd, piece, sizeof(piece))) > 0)
 		buf_add(&c->in, piece, (size_t)n);
-	if (n > 0 || (n == -1 && (errno == EAGAIN || errno == EINTR)))
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (c->state == ASKED && c->deed.action == DELAY)
 		c->gone = true;

@@ -51,8 +51,9 @@ only_for_stores(const struct elsewhere *s)
 	return OPTION_BAD;
 }
 
-const char *
-elsewhere_url(const struct want *w)
+/* The store's URL: --store or, where no file is named, $FLOCKLIMIT_STORE; NULL: this machine. */
+static const char *
+url_of(const struct want *w)
 {
 	const char *url = w->store.url;
 
@@ -66,7 +67,7 @@ elsewhere_url(const struct want *w)
 int
 elsewhere(const struct want *w, char **argv)
 {
-	const char *url = elsewhere_url(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
+	const char *url = url_of(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
 	char scheme[32], path[PATH_MAX];
 
 	if (url == NULL)

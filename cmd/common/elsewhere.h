@@ -27,9 +27,6 @@ enum {
 
 #define LOST_STATUS 76 /* what a command ends with that lost its permit */
 
-/* The store's URL: --store or, where no file is named, $FLOCKLIMIT_STORE; NULL: this machine. */
-const char *elsewhere_url(const struct want *w);
-
 /*
  * Becomes the program of the store that is meant, with the same arguments.  Returns -1 if the
  * limiter is of this machine, or the status to exit with, and why was said.

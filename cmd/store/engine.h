@@ -53,9 +53,6 @@ int engine_fd(const struct engine *e);
 uint64_t engine_due(const struct engine *e); /* UINT64_MAX: never */
 void engine_step(struct engine *e);
 
-/* Where the limiter is kept, for people: "etcd://host:2379/team/build". */
-const char *engine_where(const struct engine *e);
-
 /* ---- takers -------------------------------------------------------------------------------- */
 
 struct engine_want {

@@ -101,8 +101,8 @@ refuse_what_is_local(const struct want *w)
 	return OPTION_BAD;
 }
 
-const char *
-elsewhere_url(const struct want *w)
+static const char *
+url_of(const struct want *w)
 {
 	const char *url = w->store.url != NULL ? w->store.url : getenv("FLOCKLIMIT_STORE");
 
@@ -115,7 +115,7 @@ elsewhere(const struct want *w, char **argv)
 	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto",
 										      "manual" };
 	const struct elsewhere *s = &w->store;
-	const char *url = elsewhere_url(w), *wrong;
+	const char *url = url_of(w), *wrong;
 	int status;
 
 	(void)argv;

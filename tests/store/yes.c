@@ -121,13 +121,6 @@ engine_due(const struct engine *e)
 	return UINT64_MAX;
 }
 
-const char *
-engine_where(const struct engine *e)
-{
-	(void)e;
-	return "yes://";
-}
-
 /* ---- the directory ---- */
 
 static int

@@ -55,8 +55,8 @@ ask_call(struct ask *a, const char *path, json_t *body, etcd_done *done)
 		ask_answer_code(a, -ENOMEM, NULL);
 }
 
-void
-ask_again(struct ask *a)
+static void
+again(struct ask *a)
 {
 	uint64_t at = engine_now() + engine_backoff(a->failures++);
 
@@ -82,7 +82,7 @@ ask_went_well(struct ask *a, const struct etcd_reply *reply)
 	case ETCD_EXISTS:
 		break;
 	}
-	ask_again(a);
+	again(a);
 	return false;
 }
 
@@ -99,7 +99,7 @@ done(void *context, const struct etcd_reply *reply)
 	if (etcd_succeeded(reply->body))
 		ask_answer_code(a, 0, NULL);
 	else
-		ask_again(a);
+		again(a);
 }
 
 static void

@@ -33,9 +33,8 @@ struct ask {
 void ask_answer(struct ask *a, const struct engine_answer *answer);
 void ask_answer_code(struct ask *a, int code, const char *text);
 
-/* Asks at once, or waits a bit after a failure. */
+/* Asks at once; after a failure it is asked again a bit later. */
 void ask_call(struct ask *a, const char *path, json_t *body, etcd_done *done);
-void ask_again(struct ask *a);
 
 /*
  * True if the reply is one to go on with; else the question is answered, or asked again, and must

@@ -80,9 +80,6 @@ engine_open(struct engine **engine, const struct engine_options *o, char why[ENG
 	e->manual = o->manual;
 	e->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
 	record_host(e->host);
-	snprintf(e->where, sizeof(e->where), "%s%s%s%s", o->url->shown,
-		 o->url->path[0] == '\0' ? KEY_DEFAULT_PATH : "", e->named ? "/" : "",
-		 e->named ? o->limiter : "");
 	if ((error = etcd_new(&e->etcd, o->url, why, ENGINE_TEXT)) != 0) {
 		free(e);
 		return error;
@@ -118,12 +115,6 @@ engine_close(struct engine *e)
 	bury(e);
 	etcd_free(e->etcd);
 	free(e);
-}
-
-const char *
-engine_where(const struct engine *e)
-{
-	return e->where;
 }
 
 /* ---- the loop ---- */

@@ -75,8 +75,8 @@ round_over(struct engine_taker *t)
 }
 
 /* Whatever of a renewal is still under way is about a lease that does not count any more. */
-void
-hold_detached(struct engine_taker *t)
+static void
+detached(struct engine_taker *t)
 {
 	taker_hush(t, BEAT);
 	taker_hush(t, CHECK);
@@ -92,7 +92,7 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 	if (reply->result == ETCD_NOLEASE ||
 	    (reply->result == ETCD_OK &&
 	     etcd_integer(result != NULL ? result : reply->body, "TTL") <= 0)) {
-		hold_detached(t);
+		detached(t);
 		return;
 	}
 	t->renewed = reply->result == ETCD_OK;
@@ -142,7 +142,7 @@ checked(struct engine_taker *t, const struct etcd_reply *reply)
 	} else if (created != t->held_since) {
 		taker_go(t, LOSING);
 	} else if (lease != t->lease) {
-		hold_detached(t);
+		detached(t);
 	} else {
 		/* If the watch has ended, or could not begin. */
 		watch_held(t, reply->revision + 1);

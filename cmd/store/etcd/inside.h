@@ -41,7 +41,6 @@ struct engine {
 	bool manual;
 	unsigned timeout_ms; /* of a call */
 	char host[STORE_HOST];
-	char where[URL_TEXT + FLK_NAME_MAX + 16];
 	struct engine_takers takers;
 	struct engine_takers freed; /* inside of engine_step(): freed at its end */
 	struct engine_parts parts;

@@ -70,7 +70,11 @@ etcd_prefix_end(char *end, const char *prefix)
 
 /* ---- what was answered --------------------------------------------------------------------- */
 
-char *
+/*
+ * The member's bytes, which an absent one has none of; they end with a NUL beyond their size and
+ * are the caller's to free.  NULL: no string, no base64, or for want of memory.
+ */
+static char *
 read_bytes(const json_t *object, const char *name, size_t *size)
 {
 	const json_t *v = json_object_get(object, name);

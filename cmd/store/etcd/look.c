@@ -27,9 +27,12 @@ look_free(struct look *l)
 
 /* ---- asking ---- */
 
-json_t *
-look_ordered(const char *key, const char *end, bool keys_only, int64_t limit, enum look_order order,
-	     int64_t max_created)
+/* An operation that puts a whole range in an order; for txns. */
+enum look_order { LOOK_ASCENDING, LOOK_DESCENDING };
+
+static json_t *
+ordered(const char *key, const char *end, bool keys_only, int64_t limit, enum look_order order,
+	int64_t max_created)
 {
 	json_t *op = etcd_get(key, end, keys_only, limit);
 	/* The one member of an operation is what it is about, by whichever name. */
@@ -57,14 +60,13 @@ look_ops(const struct key *limiter, enum look_line line, const char *self, int64
 	if (line == LOOK_MINE) {
 		struct key mine = key_of(limiter, 'w', self);
 		json_array_append_new(then, etcd_get(mine.s, NULL, true, 0));
-		json_array_append_new(
-		    then, look_ordered(w.s, w_end.s, true, 1, LOOK_DESCENDING, created - 1));
+		json_array_append_new(then,
+				      ordered(w.s, w_end.s, true, 1, LOOK_DESCENDING, created - 1));
 	} else {
 		/* LOOK_FIRST: whether anybody waits, and how many, is told without sorting them. */
 		json_array_append_new(
-		    then, line == LOOK_FIRST
-			      ? etcd_get(w.s, w_end.s, true, 1)
-			      : look_ordered(w.s, w_end.s, false, 0, LOOK_ASCENDING, 0));
+		    then, line == LOOK_FIRST ? etcd_get(w.s, w_end.s, true, 1)
+					     : ordered(w.s, w_end.s, false, 0, LOOK_ASCENDING, 0));
 	}
 	return then;
 }

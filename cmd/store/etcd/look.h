@@ -86,9 +86,4 @@ struct look_holder *look_find(const struct look *l, const char *self);
 /* To be freed; NULL for want of memory. */
 struct view *look_view(const struct look *l);
 
-/* An operation that puts a whole range in an order; for txns. */
-enum look_order { LOOK_ASCENDING, LOOK_DESCENDING };
-json_t *look_ordered(const char *key, const char *end, bool keys_only, int64_t limit,
-		     enum look_order order, int64_t max_created);
-
 #endif

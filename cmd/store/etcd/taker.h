@@ -212,8 +212,7 @@ void lease_keep(struct engine_taker *t); /* from now on, it is renewed in time *
 
 /* It is a holder since that revision, and was at this one, with l/ on its lease or without. */
 void hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool attached);
-void hold_detached(struct engine_taker *t); /* l/ is not there, or not ours */
-void hold_asked(struct engine_taker *t);    /* the same was heard, and is to be looked at */
+void hold_asked(struct engine_taker *t); /* the same was heard, and is to be looked at */
 void hold_beat(struct engine_taker *t);
 
 /* ---- leave.c ---- */

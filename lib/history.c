@@ -28,8 +28,8 @@ union event_words {
 	uint64_t word[WORDS];
 };
 
-static void
-put(struct state *st, const struct event *e)
+void
+flki_state_remember(struct state *st, const struct event *e)
 {
 	struct header *h = st->h;
 	uint64_t n = atomic_load_explicit(&h->events, memory_order_relaxed);
@@ -64,8 +64,8 @@ name_of(const char command[FLK_COMMAND], char name[20])
 	memset(name + n, 0, 20 - n);
 }
 
-void
-flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code)
+struct event
+flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 {
 	const struct slot *s = flki_state_at(st, i);
 	struct event e = { .when_ns = st->now_ns,
@@ -83,7 +83,15 @@ flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 		e.uid = s->by_uid;
 	}
 	name_of(s->command, e.command);
-	put(st, &e);
+	return e;
+}
+
+void
+flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code)
+{
+	struct event e = flki_state_event(st, kind, i, code);
+
+	flki_state_remember(st, &e);
 }
 
 void
@@ -95,7 +103,7 @@ flki_state_note_steering(struct state *st, uint32_t kind, int32_t code)
 		e.pid = flki_state_at(st, st->me)->pid;
 		e.uid = flki_state_at(st, st->me)->uid;
 	}
-	put(st, &e);
+	flki_state_remember(st, &e);
 }
 
 void

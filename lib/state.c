@@ -121,16 +121,18 @@ static void
 evict(struct state *st, uint32_t i, int32_t reason)
 {
 	struct slot *s = flki_state_at(st, i);
+	struct event e;
 
 	s->reason = reason;
 	s->by_pid = st->me != NIL ? flki_state_at(st, st->me)->pid : 0;
 	s->by_uid = st->me != NIL ? flki_state_at(st, st->me)->uid : 0;
+	e = flki_state_event(st, FLK_EV_EVICTED, i, reason);
 	COMMIT(s, OUT);
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= s->kind == BARRIER;
 	flki_state_poke(st, i);
 	if (s->kind == TAKER)
-		flki_state_note(st, FLK_EV_EVICTED, i, reason);
+		flki_state_remember(st, &e);
 }
 
 /*
@@ -297,6 +299,8 @@ reap(struct state *st, uint32_t i)
 {
 	struct slot *s = flki_state_at(st, i);
 	bool held = now_is(s) == HELD, ended = held && s->role == FLK_CARRIED;
+	struct event e = flki_state_event(st, ended ? FLK_EV_RELEASED : FLK_EV_REAPED, i,
+					  ended ? FLK_UNKNOWN : held);
 
 	COMMIT(s, FREE);
 	if (held)
@@ -308,10 +312,8 @@ reap(struct state *st, uint32_t i)
 		st->h->released++;
 	else
 		st->h->reaped++;
-	if (ended)
-		flki_state_note(st, FLK_EV_RELEASED, i, FLK_UNKNOWN);
-	else if (s->kind == TAKER || held)
-		flki_state_note(st, FLK_EV_REAPED, i, held);
+	if (s->kind == TAKER || held)
+		flki_state_remember(st, &e);
 }
 
 static bool

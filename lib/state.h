@@ -84,8 +84,15 @@ void flki_pace_begin(struct state *st, uint64_t ticket);
 void flki_pace_end(struct state *st);
 void flki_pace_repair(struct state *st);
 
-/* history.c: what happened, for people; to slot i, or to the limiter by `me'. */
+/*
+ * history.c: what happened, for people; to slot i, or to the limiter by `me'.  A commit that lets
+ * a newcomer claim slot i comes between the two halves: the event is made before it, because the
+ * newcomer writes its own pid and command there without the lock, and is remembered after it,
+ * because the commit may never be made.
+ */
 void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
+struct event flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code);
+void flki_state_remember(struct state *st, const struct event *e);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 

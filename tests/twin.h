@@ -21,6 +21,7 @@
 #define CANCELLED    (-77)
 #define UNCUT        UINT32_MAX
 #define NOBODY       MOST /* in the naive world; NIL is the real one's */
+#define TWIN_COMMAND "twin"
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- operations as data ---- */

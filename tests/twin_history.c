@@ -50,6 +50,9 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 		e->weight = me->weight;
 		e->limit = me->limit;
 		e->seat = me->seat;
+		/* Of an eviction the event names the operator: here that is nobody. */
+		e->pid = e->uid = kind == FLK_EV_EVICTED ? 0 : who + 1;
+		memcpy(e->command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
 	}
 	events++;
 }
@@ -100,6 +103,12 @@ event_differs(unsigned n, const struct event *e, const struct event *mine)
 		return complain("the time of event", n, e->when_ns, mine->when_ns);
 	if (e->weight != mine->weight || e->limit != mine->limit)
 		return complain("the weight of event", n, e->weight, mine->weight);
+	/* A taker that evicts all, because the limiter is closed, is no operator. */
+	if (e->kind != FLK_EV_EVICTED && (e->pid != mine->pid || e->uid != mine->uid))
+		return complain("the process of event", n, e->pid, mine->pid);
+	if (mine->ticket != 0 && strcmp(e->command, mine->command) != 0)
+		return complain("the command of event", n, (unsigned char)e->command[0],
+				(unsigned char)mine->command[0]);
 	if (has_a_seat(e) && e->seat != mine->seat)
 		return complain("the seat of event", n, e->seat, mine->seat);
 	return NULL;

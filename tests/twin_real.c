@@ -19,9 +19,24 @@ may_die(void)
 		longjmp(death, 1);
 }
 
+/* A newcomer that claims a slot needs no lock for it: every slot that may be claimed is. */
+static void
+newcomers_claim(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < takers; i++) {
+		uint32_t state = real_slots[i].state;
+		if (is_dead(i) && (state == FREE || state == IDLE || state == OUT)) {
+			real_slots[i].pid = real_slots[i].uid = 0;
+			real_slots[i].command[0] = '\0';
+		}
+	}
+}
+
 #undef atomic_store
 #undef atomic_store_explicit
-#define atomic_store(p, v)                 (may_die(), (void)(*(p) = (v)), may_die())
+#define atomic_store(p, v)                 (may_die(), (void)(*(p) = (v)), newcomers_claim(), may_die())
 #define atomic_store_explicit(p, v, order) atomic_store(p, v)
 #define __atomic_store_n(p, v, order)      atomic_store(p, v)
 
@@ -116,6 +131,8 @@ real_enters(const struct op *op, enum slot_kind kind)
 {
 	real_slots[op->who].weight = op->a;
 	real_slots[op->who].limit = op->b;
+	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
+	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
 	flki_state_enter(&real_state, op->who, kind);
 	if (real_waits(op->who))
 		flki_state_mend(&real_state, op->who);

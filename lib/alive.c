@@ -16,8 +16,11 @@
  * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
  * namespaces can both have.  It matters only while somebody has a word as `pending' that is
  * another's: when two claims meet on one free slot, or a drop meets the next claim of its slot.
- * Those windows are a few instructions wide: nothing in them asks the system for anything, or waits
- * for a page.  And claims go round the slots, and a command's permit has its guard besides.
+ * Those windows are a few instructions wide, and nothing in them waits for a page.  A drop that has
+ * a sleeper to wake is the exception: its word stays pending during that system call, so that the
+ * kernel wakes the sleeper if we are killed before.  It is rare, since a taker that has left the
+ * line or released its permit has no sleepers (flki_alive_unwatch).  And claims go round the slots,
+ * and a command's permit has its guard besides.
  */
 #include "alive.h"
 

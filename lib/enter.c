@@ -178,7 +178,6 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 		atomic_store(&f->stuck_pid, pid <= INT32_MAX ? pid : 0);
 		return -FLK_STUCK;
 	}
-	st->n = flki_file_slots(file);
 	st->now_ns = flki_monotonic_ns();
 	if (got == INHERITED) {
 		/* It may have died after it took this away and before it woke those who follow. */

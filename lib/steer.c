@@ -6,12 +6,19 @@
 #include <errno.h>
 #include <fcntl.h>
 
+/* What an operator asks for: a number, or a pace and which parts of it. */
+struct order {
+	int64_t number;
+	const struct flk_pace *pace;
+	unsigned which;
+};
+
 /*
  * The head of the line is woken before anything changes: if we are killed after the change and
  * before its consequences, it is already on its way to the lock, and carries on.
  */
 static int
-steer(struct flk *f, int (*change)(struct state *, int64_t), int64_t value)
+steer(struct flk *f, int (*change)(struct state *, const struct order *), struct order order)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct state st;
@@ -20,7 +27,7 @@ steer(struct flk *f, int (*change)(struct state *, int64_t), int64_t value)
 	error = flki_enter(&me, &st);
 	if (error == 0) {
 		flki_state_rouse(&st);
-		error = change(&st, value);
+		error = change(&st, &order);
 		if (error == 0)
 			flki_state_grant(&st);
 		damage = flki_quit(&me, &st);
@@ -31,73 +38,73 @@ steer(struct flk *f, int (*change)(struct state *, int64_t), int64_t value)
 }
 
 static int
-change_limit(struct state *st, int64_t limit)
+steer_to(struct flk *f, int (*change)(struct state *, const struct order *), int64_t number)
 {
-	st->h->declared = (uint32_t)limit;
-	flki_state_note_steering(st, FLK_EV_DECLARED, (int32_t)limit);
+	return steer(f, change, (struct order){ .number = number });
+}
+
+static int
+change_limit(struct state *st, const struct order *o)
+{
+	st->h->declared = (uint32_t)o->number;
+	flki_state_note_steering(st, FLK_EV_DECLARED, (int32_t)o->number);
 	return 0;
 }
 
 static int
-change_override(struct state *st, int64_t limit)
+change_override(struct state *st, const struct order *o)
 {
-	st->h->override = limit;
-	flki_state_note_steering(st, FLK_EV_OVERRIDE, (int32_t)limit);
+	st->h->override = o->number;
+	flki_state_note_steering(st, FLK_EV_OVERRIDE, (int32_t)o->number);
 	return 0;
 }
 
 static int
-change_paused(struct state *st, int64_t paused)
+change_paused(struct state *st, const struct order *o)
 {
-	st->h->paused = paused != 0;
-	flki_state_note_steering(st, paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0);
+	st->h->paused = o->number != 0;
+	flki_state_note_steering(st, o->number ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0);
 	return 0;
 }
 
 static int
-change_closed(struct state *st, int64_t closed)
+change_closed(struct state *st, const struct order *o)
 {
-	st->h->closed = closed != 0;
-	flki_state_note_steering(st, closed ? FLK_EV_CLOSED : FLK_EV_REOPENED, 0);
-	if (closed)
+	st->h->closed = o->number != 0;
+	flki_state_note_steering(st, o->number ? FLK_EV_CLOSED : FLK_EV_REOPENED, 0);
+	if (o->number)
 		flki_state_evict_all(st, -FLK_CLOSED);
 	return 0;
 }
 
 static int
-change_withheld(struct state *st, int64_t units)
+change_withheld(struct state *st, const struct order *o)
 {
-	if ((uint64_t)units > st->h->withheld)
+	if ((uint64_t)o->number > st->h->withheld)
 		return -FLK_OVERRELEASE;
-	st->h->withheld -= (uint64_t)units;
-	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)units);
+	st->h->withheld -= (uint64_t)o->number;
+	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)o->number);
 	return 0;
 }
 
-struct new_pace {
-	const struct flk_pace *pace;
-	unsigned which;
-};
-
 static int
-change_pace(struct state *st, int64_t address)
+change_pace(struct state *st, const struct order *o)
 {
-	const struct new_pace *new = (const void *)(uintptr_t)address;
-
-	flki_pace_set(st, new->pace, new->which);
+	flki_pace_set(st, o->pace, o->which);
 	if (st->h->waiting.head != NIL) /* it looks after the first's time from now on */
 		flki_state_poke(st, flki_state_at(st, st->h->waiting.head)->next);
-	flki_state_note_steering(st, FLK_EV_PACED, (int32_t) new->which);
+	flki_state_note_steering(st, FLK_EV_PACED, (int32_t)o->which);
 	return 0;
 }
 
 int
 flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
 {
-	const struct new_pace new = { pace, which };
 	int error = flki_pace_check(pace, which);
 
-	return error != 0 ? error : steer(f, change_pace, (int64_t)(uintptr_t) & new);
+	if (error != 0)
+		return error;
+	return steer(f, change_pace, (struct order){ .pace = pace, .which = which });
 }
 
 void
@@ -109,7 +116,7 @@ flk_pace(const struct flk *f, struct flk_pace *pace)
 int
 flk_set_limit(struct flk *f, uint32_t limit)
 {
-	return limit < 1 || limit > FLK_MAX_UNITS ? -EINVAL : steer(f, change_limit, limit);
+	return limit < 1 || limit > FLK_MAX_UNITS ? -EINVAL : steer_to(f, change_limit, limit);
 }
 
 int
@@ -117,49 +124,49 @@ flk_override(struct flk *f, int64_t limit)
 {
 	if (limit != FLK_AUTO && (limit < 0 || limit > FLK_MAX_UNITS))
 		return -EINVAL;
-	return steer(f, change_override, limit);
+	return steer_to(f, change_override, limit);
 }
 
 int
 flk_pause(struct flk *f)
 {
-	return steer(f, change_paused, 1);
+	return steer_to(f, change_paused, 1);
 }
 
 int
 flk_resume(struct flk *f)
 {
-	return steer(f, change_paused, 0);
+	return steer_to(f, change_paused, 0);
 }
 
 int
 flk_close(struct flk *f)
 {
-	return steer(f, change_closed, 1);
+	return steer_to(f, change_closed, 1);
 }
 
 int
 flk_reopen(struct flk *f)
 {
-	return steer(f, change_closed, 0);
+	return steer_to(f, change_closed, 0);
 }
 
 int
 flk_restore(struct flk *f, uint32_t units)
 {
-	return steer(f, change_withheld, units);
+	return steer_to(f, change_withheld, units);
 }
 
 /* ---- taking others out ---- */
 
 static int
-change_waiter(struct state *st, int64_t ticket)
+change_waiter(struct state *st, const struct order *o)
 {
 	uint32_t i = st->h->waiting.head, left = st->n;
 
 	for (; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(st, i);
-		if (s->ticket == (uint64_t)ticket && s->kind == TAKER) {
+		if (s->ticket == (uint64_t)o->number && s->kind == TAKER) {
 			flki_state_evict(st, i, -FLK_EVICTED);
 			return 0;
 		}
@@ -171,19 +178,23 @@ change_waiter(struct state *st, int64_t ticket)
 int
 flk_evict(struct flk *f, uint64_t ticket)
 {
-	return steer(f, change_waiter, (int64_t)ticket);
+	return steer_to(f, change_waiter, (int64_t)ticket);
 }
 
-/* Nobody is in it, and from now on nobody can come in. */
+/*
+ * Nobody is in it, and from now on nobody can come in.  With the number 0 a limiter that an
+ * operator has steered stays.
+ */
 static int
-change_dead(struct state *st, int64_t steered_too)
+change_dead(struct state *st, const struct order *o)
 {
 	const struct header *h = st->h;
 
 	flki_state_mend(st, NIL);
 	if (h->waiting.head != NIL || h->holders.head != NIL)
 		return -FLK_BUSY;
-	if (!steered_too && (h->paused || h->closed || h->override != FLK_AUTO || h->withheld > 0))
+	if (o->number == 0 &&
+	    (h->paused || h->closed || h->override != FLK_AUTO || h->withheld > 0))
 		return -FLK_BUSY;
 	atomic_store(&st->h->dead, 1);
 	return 0;
@@ -193,7 +204,7 @@ change_dead(struct state *st, int64_t steered_too)
 static int
 remove_file(struct flk *f, bool steered_too)
 {
-	int error = steer(f, change_dead, steered_too);
+	int error = steer_to(f, change_dead, steered_too);
 
 	if (error == 0 || error == -FLK_GONE)
 		error = flki_file_bury(&f->file, AT_FDCWD, f->path);

@@ -60,6 +60,30 @@ limit_of() {
 	[ "$(taskset -c 0,1 "$FLOCKLIMIT" -N x -n 51% sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 2 ]
 }
 
+@test "-n N% with the quota of a cgroup of version 1: the controller cpu, and not cpuset" {
+	taskset -c 0,1 true || skip "needs two CPUs"
+	unshare -m true 2>/dev/null || skip "may not make mount namespaces"
+	# limit_under LINE...: the limit that 100% makes where /proc/self/cgroup has these lines.
+	limit_under() {
+		printf '%s\n' "$@" >cgroup
+		# shellcheck disable=SC2016 # for the inner shell
+		taskset -c 0,1 unshare -m sh -ec '
+			mount -t tmpfs none /sys/fs/cgroup
+			mkdir -p /sys/fs/cgroup/cpu/a /sys/fs/cgroup/cpu/b
+			echo 50000 | tee /sys/fs/cgroup/cpu/a/cpu.cfs_quota_us >/sys/fs/cgroup/cpu/b/cpu.cfs_quota_us
+			echo 100000 >/sys/fs/cgroup/cpu/a/cpu.cfs_period_us
+			echo 40000 >/sys/fs/cgroup/cpu/b/cpu.cfs_period_us
+			mount --bind cgroup /proc/$$/cgroup
+			exec "$FLOCKLIMIT" -N x -n 200% sh -c "echo \$FLOCKLIMIT_LIMIT"'
+	}
+	[ "$(limit_under 4:cpu,cpuacct:/a)" = 1 ]
+	[ "$(limit_under 4:cpuacct,cpu:/a)" = 1 ]
+	[ "$(limit_under 4:cpu:/b)" = 3 ]
+	[ "$(limit_under 4:memory:/a)" = 4 ]
+	[ "$(limit_under 7:cpuset:/a 4:cpuacct:/a 3:cpu:/b)" = 3 ]
+	[ "$(limit_under 7:cpuacct,cpuset:/a)" = 4 ]
+}
+
 @test "without -n: the CPUs for a new limiter, then the latest declared" {
 	[ "$(taskset -c 0 "$FLOCKLIMIT" -N x sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 1 ]
 	[ "$(limit_of -n 5 true && "$FLOCKLIMIT" -N y -n 5 true && "$FLOCKLIMIT" -N y sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 5 ]

@@ -67,6 +67,17 @@ quota_up_from(const char *mount, const char *group)
 	}
 }
 
+/* Among the controllers of a version 1 hierarchy, as in "cpu,cpuacct"; "cpuset" is another. */
+static bool
+has_cpu(char *controllers)
+{
+	char *save, *name = strtok_r(controllers, ",", &save);
+
+	while (name != NULL && strcmp(name, "cpu") != 0)
+		name = strtok_r(NULL, ",", &save);
+	return name != NULL;
+}
+
 static uint64_t
 quota_of_cgroup(void)
 {
@@ -83,7 +94,7 @@ quota_of_cgroup(void)
 		controllers++;
 		if (*controllers == '\0')
 			quota = quota_up_from("/sys/fs/cgroup", group);
-		else if (strncmp(controllers, "cpu", 3) == 0 || strstr(controllers, ",cpu") != NULL)
+		else if (has_cpu(controllers))
 			quota = quota_up_from("/sys/fs/cgroup/cpu", group);
 		else
 			continue;

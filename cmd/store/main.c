@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/prctl.h>
 
 #include "commands.h"
 #include "program.h"
@@ -45,6 +46,8 @@ main(int argc, char **argv)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
 			this_command = commands[i].name;
+			/* The kernel took the name of our file: ps(1) and pgrep(1) go by it. */
+			prctl(PR_SET_NAME, this_command);
 			/* The others keep away from stdio, which their commands get as it was. */
 			if (commands[i].main == flocklimitctl_main)
 				fill_stdio();

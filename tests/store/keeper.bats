@@ -79,6 +79,29 @@ at_rest() {
 	[ "$output" = "$unset_store" ]
 }
 
+# is_named NAME PID: as ps and pgrep have it.
+is_named() {
+	[ "$(cat "/proc/$2/comm")" = "$1" ]
+}
+
+@test "ps and pgrep know the wrapper by its command's name, and not the keeper by that" {
+	hold a -N x -n 1
+	is_named flocklimit "${pids[a]}"
+	[[ $(pgrep -x flocklimit) == *"${pids[a]}"* ]]
+	keepers_are 1
+	background m "${FLOCKLIMIT%limit}map" -N x -n 1 echo ::: ran
+	background w "${FLOCKLIMIT}ctl" log -f x
+	eventually is_named flockmap "${pids[m]}"
+	eventually is_named flocklimitctl "${pids[w]}"
+	kill "${pids[w]}"
+	ended w
+	let_go a
+	ended a
+	ended m
+	says ran m.out
+	at_rest
+}
+
 @test "descriptors, working directory and signals of the command are as without a store" {
 	cat >look <<-'END'
 		for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -ge 50 ] || echo "$n"; done | sort -n

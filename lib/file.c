@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
@@ -41,32 +42,47 @@ fs_kind(int fd)
 	return FS_LOCAL;
 }
 
-static bool
+/*
+ * 1, 0 or an error.  A process can be in 65536 groups, which is more than a small stack has room for.
+ * Another thread may change them between the two calls: then there may be more of them.
+ */
+static int
 in_group(gid_t gid)
 {
-	gid_t groups[65536 / sizeof(gid_t)];
-	int i, n;
+	gid_t *groups = NULL;
+	int i, n, found;
 
 	if (gid == getegid())
-		return true;
-	n = getgroups((int)(sizeof(groups) / sizeof(groups[0])), groups);
-	for (i = 0; i < n; i++)
-		if (groups[i] == gid)
-			return true;
-	return false;
+		return 1;
+	do {
+		free(groups);
+		if ((n = getgroups(0, NULL)) <= 0)
+			return n == -1 ? -errno : 0;
+		if ((groups = malloc((size_t)n * sizeof(*groups))) == NULL)
+			return -ENOMEM;
+		n = getgroups(n, groups);
+	} while (n == -1 && errno == EINVAL);
+	found = n == -1 ? -errno : 0;
+	for (i = 0; i < n && found == 0; i++)
+		found = groups[i] == gid;
+	free(groups);
+	return found;
 }
 
 int
 flki_file_trusted(const struct stat *sb)
 {
+	int member;
+
 	if (!S_ISREG(sb->st_mode))
 		return -FLK_NOTFILE;
 	if (sb->st_mode & S_IWOTH)
 		return -FLK_WRITABLE;
 	if (sb->st_uid == 0 || sb->st_uid == geteuid())
 		return 0;
-	/* made with --mode for a group that we are in */
-	return sb->st_mode & S_IWGRP && in_group(sb->st_gid) ? 0 : -FLK_FOREIGN;
+	/* Its owner made it with --mode, for a group that we are in. */
+	member = (sb->st_mode & S_IWGRP) != 0 ? in_group(sb->st_gid) : 0;
+	return member < 0 ? member : member ? 0 : -FLK_FOREIGN;
 }
 
 static off_t

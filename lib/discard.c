@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
+#include "cancel.h"
 #include "make.h"
 #include "place.h"
 
@@ -77,6 +78,7 @@ discard(int fd, int dirfd, const char *base)
 int
 flk_discard(const char *name)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	char path[PLACE_MAX];
 	bool is_path = strchr(name, '/') != NULL;
 	int dirfd = AT_FDCWD, fd, error;

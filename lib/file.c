@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/vfs.h>
 
+#include "cancel.h"
 #include "make.h"
 
 #define TRIES 64 /* against someone who removes the file as often as we make it */
@@ -230,6 +231,8 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 void
 flki_file_close(struct file *f)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
+
 	if (f->h != NULL)
 		munmap(f->h, MAP_BYTES);
 	if (f->fd != -1)
@@ -257,6 +260,7 @@ flki_file_is_named(int fd, int dirfd, const char *base)
 int
 flki_file_bury(const struct file *f, int dirfd, const char *base)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	int error = flki_make_lock(f->fd);
 
 	if (error != 0)

@@ -20,6 +20,7 @@
  * made it, as a locked mutex does: only that thread may call the functions that take one (but
  * see flk_cancel), and when that thread ends, by whatever means, its permit goes back.
  * Fork: a child has no part in its parent's takers; it attaches anew.
+ * Cancellation: no function here is a cancellation point; flk_cancel ends a wait.
  * Signals: only flk_cancel may be called from a handler.  A handler must not longjmp out of a
  * function of this library.
  */

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 #ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
 #endif
@@ -25,6 +27,7 @@ byte_lock(short type, uint32_t slot)
 int
 flki_reopen(const struct flk *f)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	char self[32];
 	int fd;
 
@@ -36,6 +39,7 @@ flki_reopen(const struct flk *f)
 static int
 lock_byte(struct flk_taker *t)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct flock lock = byte_lock(F_WRLCK, t->slot);
 	int ms, error;
 
@@ -115,6 +119,14 @@ flk_entrust(struct flk_taker *t)
 	return flki_quit(t, &st);
 }
 
+static void
+close_guard(int fd)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+
+	close(fd);
+}
+
 /* Unlocks, so that heirs of the descriptor keep nothing: the permit ends with the command. */
 void
 flki_guard_drop(struct flk_taker *t)
@@ -127,7 +139,7 @@ flki_guard_drop(struct flk_taker *t)
 	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
 	/* What an earlier command left behind may have it open: it is for one guard only. */
 	if (t->guard_fd != t->flk->file.fd && !t->guard_lent)
-		close(t->guard_fd);
+		close_guard(t->guard_fd);
 	t->guard_fd = -1;
 	t->guard_lent = false;
 }
@@ -139,6 +151,7 @@ flki_guard_drop(struct flk_taker *t)
 bool
 flki_guard_is_free(struct flk *f, uint32_t slot)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct flock lock = byte_lock(F_RDLCK, slot);
 	bool own = atomic_load(&f->guard_taken);
 	int fd = own ? flki_reopen(f) : f->file.fd;

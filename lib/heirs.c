@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 /* "lock:	1: OFDLCK ADVISORY  WRITE -1 00:1a:4711 1099511627776 1099511627776" */
 static bool
 has_lock(const char *text, uint64_t byte)
@@ -85,6 +87,7 @@ is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
 size_t
 flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
 	struct stat limiter;

@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "place.h"
 
 int
 flk_attach(struct flk **limiter, const char *name, const struct flk_options *options)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	bool is_path = strchr(name, '/') != NULL;
 	bool make = options == NULL || !options->existing;
 	char path[PLACE_MAX];

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "cancel.h"
 #include "file.h"
 
 #ifndef PATIENCE_MS /* the fuzzers have less */
@@ -25,17 +25,21 @@
 #endif
 #define FIRST_SIZE ((off_t)(SLOTS_AT + FIRST_SLOTS * sizeof(struct slot)))
 
-/* This boot's id, or zeros as long as it is not known; it does not change. */
-static unsigned char boot_id[16];
-static pthread_mutex_t boot_lock = PTHREAD_MUTEX_INITIALIZER;
+/*
+ * This boot's id, once boot_known.  There is no mutex: a child that is forked while another thread
+ * holds one would wait for it for ever.  Threads that read the id at the same time store the same.
+ */
+static _Atomic uint64_t boot_id[2];
+static _Atomic bool boot_known;
 
 static int
-read_boot_id(void)
+read_boot_id(unsigned char id[16])
 {
-	unsigned char id[16] = { 0 }, text[64];
+	unsigned char text[64];
 	int fd, digit = 0;
 	ssize_t i, n;
 
+	memset(id, 0, 16);
 	fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return errno == EMFILE || errno == ENFILE ? -errno : -FLK_NOBOOT;
@@ -52,31 +56,46 @@ read_boot_id(void)
 		id[digit / 2] = (unsigned char)(id[digit / 2] << 4 | v);
 		digit++;
 	}
-	if (digit != 32)
-		return -FLK_NOBOOT;
-	memcpy(boot_id, id, sizeof(id));
-	return 0;
+	return digit == 32 ? 0 : -FLK_NOBOOT;
 }
 
 /* What failed is tried again the next time: a lack of descriptors may pass. */
 int
 flki_make_learn_boot(void)
 {
-	static bool known;
-	int error = 0;
+	unsigned char id[16];
+	uint64_t half[2];
+	int error;
 
-	pthread_mutex_lock(&boot_lock);
-	if (!known)
-		error = read_boot_id();
-	known = error == 0;
-	pthread_mutex_unlock(&boot_lock);
-	return error;
+	if (atomic_load(&boot_known))
+		return 0;
+	if ((error = read_boot_id(id)) != 0)
+		return error;
+	memcpy(half, id, sizeof(half));
+	atomic_store(&boot_id[0], half[0]);
+	atomic_store(&boot_id[1], half[1]);
+	atomic_store(&boot_known, true);
+	return 0;
+}
+
+/* Requires that it is known. */
+static void
+copy_boot_id(unsigned char id[16])
+{
+	uint64_t half[2] = { atomic_load(&boot_id[0]), atomic_load(&boot_id[1]) };
+
+	memcpy(id, half, sizeof(half));
 }
 
 bool
 flki_make_is_this_boot(const unsigned char id[16])
 {
-	return flki_make_learn_boot() == 0 && memcmp(boot_id, id, 16) == 0;
+	unsigned char ours[16];
+
+	if (flki_make_learn_boot() != 0)
+		return false;
+	copy_boot_id(ours);
+	return memcmp(ours, id, sizeof(ours)) == 0;
 }
 
 /*
@@ -119,6 +138,7 @@ write_zeros(int fd, off_t from, off_t to)
 int
 flki_make_reserve(int fd, off_t from, off_t to)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	uint64_t all = UINT64_MAX, saved;
 	int error;
 
@@ -168,7 +188,7 @@ fill_header(struct header *h, const struct flk_options *options)
 	h->byte_order = __BYTE_ORDER__;
 	memset(h->boot, 0, sizeof(*h) - offsetof(struct header, boot));
 	if (flki_make_learn_boot() == 0)
-		memcpy(h->boot, boot_id, sizeof(h->boot));
+		copy_boot_id(h->boot);
 	h->birth = birth_time();
 	atomic_store(&h->nslots, FIRST_SLOTS);
 	h->override = FLK_AUTO;

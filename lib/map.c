@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cancel.h"
 #include "flocklimit.h"
 #include "futex.h"
 #include "share.h"
@@ -350,6 +351,8 @@ flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options
 int
 flk_map_run(struct flk_map *m)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
+
 	pthread_mutex_lock(&m->lock);
 	m->threads++;
 	pthread_mutex_unlock(&m->lock);

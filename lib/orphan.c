@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cancel.h"
 #include "futex.h"
 
 #define STACK   65536
@@ -94,6 +95,7 @@ start(struct vigil *v)
 bool
 flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct vigil *v;
 	uint64_t nobody;
 	unsigned i;

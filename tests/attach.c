@@ -1,16 +1,55 @@
 /*
- * attach.c - opening a limiter in a program that has threads.
+ * attach.c - opening a limiter in a program that has threads: with small stacks, with children that
+ * are forked at any moment, and with threads that are cancelled.
+ *
+ * The linker sends the library's calls of open() here (--wrap), so that a thread can be held up
+ * while it reads the boot's id.
  */
 #include "common.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
+#include <semaphore.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #define SMALL_STACK (32 * 1024)
 #define ABYSS       (1024 * 1024)
+#define FORKS       300
+#define HANG_S      10 /* after which a child hangs for good */
+
+int __real_open(const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...);
+
+/* The next to read the boot's id posts `inside' and waits for `go_on'. */
+static _Atomic bool hold_up;
+static sem_t inside, go_on;
+
+int
+__wrap_open(const char *path, int flags, ...)
+{
+	mode_t mode = 0;
+	va_list args;
+
+	if ((flags & (O_CREAT | O_TMPFILE)) != 0) {
+		va_start(args, flags);
+		mode = va_arg(args, mode_t);
+		va_end(args);
+	}
+	if (strstr(path, "boot_id") != NULL && atomic_exchange(&hold_up, false)) {
+		sem_post(&inside);
+		while (sem_wait(&go_on) != 0)
+			;
+	}
+	return __real_open(path, flags, mode);
+}
 
 static int
 open_and_close(const char *path)
@@ -85,10 +124,146 @@ test_small_stack(void)
 	flk_detach(f);
 }
 
+/* ---- children and cancelled threads ---- */
+
+static void *
+attach_once(void *arg)
+{
+	int error = open_and_close(arg);
+
+	pthread_testcancel();
+	return error == 0 ? arg : NULL;
+}
+
+/* A thread that attaches, and is held up while it reads the boot's id for the first time. */
+static pthread_t
+start_held_up(const char *name)
+{
+	pthread_t thread;
+
+	sem_init(&inside, 0, 0);
+	sem_init(&go_on, 0, 0);
+	atomic_store(&hold_up, true);
+	if (pthread_create(&thread, NULL, attach_once, (void *)(uintptr_t)name) != 0)
+		tap_bail("pthread_create");
+	while (sem_wait(&inside) != 0)
+		;
+	return thread;
+}
+
+/* Forks a child that attaches; true if it can. */
+static bool
+child_can_attach(const char *name)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		signal(SIGALRM, SIG_DFL);
+		alarm(HANG_S);
+		_exit(open_and_close(name) == 0 ? 0 : 1);
+	}
+	return pid != -1 && reap_child(pid) == 0;
+}
+
+/* In a process that has not read the boot's id. */
+static int
+fork_while_held_up(void)
+{
+	const char *name = "forked";
+	pthread_t thread = start_held_up(name);
+	bool could = child_can_attach(name);
+	void *result;
+
+	sem_post(&go_on);
+	pthread_join(thread, &result);
+	return could && result == name ? 0 : 1;
+}
+
+static int
+count_descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (d != NULL && readdir(d) != NULL) /* NOLINT(concurrency-mt-unsafe) */
+		n++;
+	closedir(d);
+	return n;
+}
+
+/* In a process that has not read the boot's id.  By name: the directory is open meanwhile. */
+static int
+cancel_while_held_up(void)
+{
+	const char *name = "cancelled";
+	int before = count_descriptors();
+	pthread_t thread = start_held_up(name);
+	void *result;
+
+	pthread_cancel(thread);
+	sem_post(&go_on);
+	pthread_join(thread, &result);
+	if (result != PTHREAD_CANCELED)
+		return 2;
+	if (open_and_close(name) != 0)
+		return 3;
+	return count_descriptors() == before ? 0 : 4;
+}
+
+static int
+in_child(int (*act)(void))
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		alarm(HANG_S);
+		_exit(act());
+	}
+	return reap_child(pid);
+}
+
+static _Atomic bool enough;
+
+static void *
+attach_often(void *arg)
+{
+	while (!atomic_load(&enough))
+		if (open_and_close(arg) != 0)
+			return NULL;
+	return arg;
+}
+
+static void
+test_forks(void)
+{
+	struct flk *f = fresh(1);
+	const char *path = flk_path(f);
+	pthread_t thread;
+	int i, good = 0;
+	void *result;
+
+	if (pthread_create(&thread, NULL, attach_often, (void *)(uintptr_t)path) != 0)
+		tap_bail("pthread_create");
+	for (i = 0; i < FORKS; i++)
+		good += child_can_attach(path);
+	atomic_store(&enough, true);
+	pthread_join(thread, &result);
+	ok(result == path, "a thread attaches all the time");
+	is(good, FORKS, "and so does each child that is forked meanwhile");
+	flk_detach(f);
+}
+
 int
 main(void)
 {
 	begin(60);
+	setenv("FLOCKLIMIT_DIR", fresh_path(), 1);
+	/* First, as they need a process that has not attached yet. */
+	is(in_child(fork_while_held_up), 0,
+	   "a child can attach that was forked while a thread did so for the first time");
+	is(in_child(cancel_while_held_up), 0,
+	   "a thread that is cancelled meanwhile leaves no lock and no descriptor");
 	test_small_stack();
+	test_forks();
 	return tap_done();
 }

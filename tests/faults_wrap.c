@@ -60,11 +60,13 @@ static _Atomic bool armed;
 static _Atomic unsigned counts[CALLS];
 static _Atomic bool met;
 static _Atomic int allocated;
+static _Thread_local bool is_caller; /* not a thread of the library's */
 
 void
 faults_arm(struct fault fault)
 {
 	plan = fault;
+	is_caller = true;
 	atomic_store(&armed, true);
 }
 
@@ -90,6 +92,19 @@ int
 faults_allocated(void)
 {
 	return atomic_load(&allocated);
+}
+
+/* Before each call at which the C library may end a thread that was cancelled: see cancel.h. */
+static void
+must_not_cancel(const char *call)
+{
+	int state;
+
+	if (!atomic_load(&armed) || !is_caller)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	if (state != PTHREAD_CANCEL_DISABLE)
+		trial_fails("a cancelled thread would end in %s", call);
 }
 
 /* Sets errno when it does. */
@@ -180,6 +195,11 @@ int __real_posix_fallocate(int fd, off_t from, off_t n);
 int __real_fallocate(int fd, int mode, off_t from, off_t n);
 int __real_ftruncate(int fd, off_t size);
 
+int __real_close(int fd);
+int __real_usleep(useconds_t us);
+
+int __wrap_close(int fd);
+int __wrap_usleep(useconds_t us);
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_openat(int dir, const char *path, int flags, ...);
 int __wrap_mkdir(const char *path, mode_t mode);
@@ -210,6 +230,7 @@ __wrap_open(const char *path, int flags, ...)
 	va_list args;
 	mode_t mode;
 
+	must_not_cancel("open");
 	va_start(args, flags);
 	mode = mode_of(flags, args);
 	va_end(args);
@@ -226,6 +247,7 @@ __wrap_openat(int dir, const char *path, int flags, ...)
 	va_list args;
 	mode_t mode;
 
+	must_not_cancel("openat");
 	va_start(args, flags);
 	mode = mode_of(flags, args);
 	va_end(args);
@@ -247,12 +269,14 @@ __wrap_mkdir(const char *path, mode_t mode)
 ssize_t
 __wrap_read(int fd, void *to, size_t n)
 {
+	must_not_cancel("read");
 	return fails(READ) ? -1 : __real_read(fd, to, n);
 }
 
 ssize_t
 __wrap_pwrite(int fd, const void *from, size_t n, off_t at)
 {
+	must_not_cancel("pwrite");
 	return fails(PWRITE) ? -1 : __real_pwrite(fd, from, n, at);
 }
 
@@ -266,6 +290,8 @@ __wrap_fcntl(int fd, int what, ...)
 	va_list args;
 	void *arg;
 
+	if (call == SETLKW)
+		must_not_cancel("fcntl F_OFD_SETLKW");
 	/* An int comes whole in the low half. */
 	va_start(args, what);
 	arg = va_arg(args, void *);
@@ -274,6 +300,20 @@ __wrap_fcntl(int fd, int what, ...)
 	if (call == SETLK && ((struct flock *)arg)->l_type == F_UNLCK)
 		return __real_fcntl(fd, what, arg);
 	return fails(call) ? -1 : __real_fcntl(fd, what, arg);
+}
+
+int
+__wrap_close(int fd)
+{
+	must_not_cancel("close");
+	return __real_close(fd);
+}
+
+int
+__wrap_usleep(useconds_t us)
+{
+	must_not_cancel("usleep");
+	return __real_usleep(us);
 }
 
 int
@@ -313,6 +353,7 @@ __wrap_linkat(int from, const char *old, int to, const char *new, int flags)
 int
 __wrap_posix_fallocate(int fd, off_t from, off_t n)
 {
+	must_not_cancel("posix_fallocate");
 	if (fails(FALLOCATE))
 		return errno;
 	return world_lacks_fallocate ? EOPNOTSUPP : __real_posix_fallocate(fd, from, n);
@@ -321,6 +362,7 @@ __wrap_posix_fallocate(int fd, off_t from, off_t n)
 int
 __wrap_fallocate(int fd, int mode, off_t from, off_t n)
 {
+	must_not_cancel("fallocate");
 	if (fails(PUNCH))
 		return -1;
 	if (world_lacks_punch) {

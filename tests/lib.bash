@@ -19,6 +19,13 @@ setup() {
 	cd "$T" || return 1
 }
 
+# Each test would inherit a signal that comes in ignored or blocked, and bash can't undo that.
+if grep -Eq '^Sig(Blk|Ign):[[:space:]]*0*[1-9a-f]' /proc/self/status; then
+	echo "a signal comes in ignored or blocked, as under nohup: run tests by make check, or by" \
+		"tests/helpers/bound bats FILE" >&2
+	return 1
+fi
+
 # Ends what the test started and did not end itself.
 teardown() {
 	local pid

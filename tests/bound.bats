@@ -1,0 +1,56 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# What every test of `make check' is run by: the same surroundings wherever make runs.
+
+load lib.bash
+
+# below HOW COMMAND...: as make check runs a test, where every signal comes in ignored or blocked.
+below() {
+	local how=$1
+	shift
+	need_helper bound
+	need_helper deaf
+	plain "$HELPERS/deaf" "$how" "$HELPERS/bound" "$@"
+}
+
+# plain COMMAND...: without what bats told us of its run, and without its inner programs in PATH.
+plain() {
+	env -i PATH="${PATH//"$BATS_LIBEXEC:"/}" HOME="$T" TMPDIR="$T" FLOCKLIMIT="$FLOCKLIMIT" FLOCKLIMIT_LIBEXEC="${FLOCKLIMIT_LIBEXEC-}" \
+		TESTS_BUILD="${HELPERS%/helpers}" TESTS_SOURCE="$BATS_TEST_DIRNAME" "$@"
+}
+
+@test "every signal has its default action and none is blocked" {
+	local how
+	for how in ignore block; do
+		run -0 "$HELPERS/deaf" "$how" grep -E '^Sig(Blk|Ign):' /proc/self/status
+		[[ $output == *fffffffffffbf?ff* ]]
+		run -0 below "$how" grep -E '^Sig(Blk|Ign):' /proc/self/status
+		[ "$output" = $'SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000' ]
+	done
+}
+
+@test "tests of signals pass where every signal comes in ignored or blocked" {
+	local how
+	for how in ignore block; do
+		run below "$how" bats --tap -f \
+			'^(124 when the run timeout ended it|each signal reaches the command once|.C on a terminal reaches the command once)$' \
+			"$BATS_TEST_DIRNAME/exit.bats" "$BATS_TEST_DIRNAME/signals.bats"
+		echo "$output"
+		[ "$status" -eq 0 ]
+		[ "${lines[0]}" = 1..3 ]
+	done
+}
+
+@test "bats says what to do where it is run by hand and a signal comes in ignored" {
+	run -1 plain "$HELPERS/deaf" ignore timeout -s KILL 60 bats --tap -f '^75 when there is no permit$' \
+		"$BATS_TEST_DIRNAME/exit.bats"
+	[[ $output == *'run tests by make check, or by tests/helpers/bound bats FILE'* ]]
+}
+
+@test "what can't be run is named" {
+	run -127 "$HELPERS/bound" /nowhere/at/all
+	[[ $output == *"bound: /nowhere/at/all: No such file"* ]]
+	run -2 "$HELPERS/bound"
+}

@@ -44,6 +44,7 @@ claim(struct slot *s)
 	s->pid = (uint32_t)getpid();
 	s->uid = (uint32_t)getuid();
 	s->orphan = 0;
+	s->limit = 0; /* nothing is declared yet: the last owner's limit is not this taker's */
 	s->command[0] = '\0';
 	return serial;
 }

@@ -306,11 +306,15 @@ struct flk_snapshot {
 	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
 };
 
-/* How things stand for one taker that waits, or would have to. */
+/*
+ * How things stand for one taker that waits, or would have to.  The limit is the one in force for
+ * the first in the line; where nobody waits, for a request like this taker's last one, and for a
+ * taker that has asked for nothing yet, as the permits held and the operator have it.
+ */
 struct flk_place {
 	uint64_t used;
-	uint32_t limit, holders; /* limit: in force */
-	uint32_t ahead;          /* others that wait, and come first */
+	uint32_t limit, holders;
+	uint32_t ahead; /* others that wait, and come first */
 	bool paused, closed;
 	uint64_t next_start_ns;  /* as in struct flk_snapshot */
 	struct flk_entry oldest; /* of the holders; ticket 0: none */

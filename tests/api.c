@@ -234,6 +234,39 @@ test_line(void)
 	flk_detach(f);
 }
 
+/* Slots are used again: what one taker declared must not be read as another's. */
+static void
+test_place_of_a_newcomer(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *a = taker(f), *eye[64];
+	struct flk_place place;
+	uint32_t i, wrong = 0;
+
+	for (i = 0; i < 64; i++) {
+		eye[i] = taker(f);
+		acquire(eye[i], 1, i % 7 + 1, 0);
+		flk_release(eye[i]);
+	}
+	for (i = 0; i < 64; i++)
+		flk_taker_free(eye[i]);
+	is(acquire(a, 1, 5, 0), 0, "one holds, and declared 5");
+	for (i = 0; i < 64; i++) {
+		eye[i] = taker(f);
+		wrong += flk_place(eye[i], &place) != 0 || place.limit != 5;
+	}
+	is((int)wrong, 0,
+	   "5 is what takers see that never asked, whatever their slots held before");
+	is(flk_override(f, 3), 0, "an override");
+	is(flk_place(eye[0], &place), 0, "a look");
+	is((int)place.limit, 3, "is what they see then");
+	for (i = 0; i < 64; i++)
+		flk_taker_free(eye[i]);
+	flk_taker_free(a);
+	whole(f, "after many looks");
+	flk_detach(f);
+}
+
 static void
 test_withheld(void)
 {
@@ -840,6 +873,7 @@ main(void)
 	test_life();
 	test_default_limit();
 	test_line();
+	test_place_of_a_newcomer();
 	test_withheld();
 	test_steering();
 	test_close();

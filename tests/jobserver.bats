@@ -126,6 +126,23 @@ knows_fifo() { [ "$(printf '%s\n' 4.4 "$(make --version | sed -n '1s/GNU Make //
 	used 0
 }
 
+@test "a limiter that was used with every other N before" {
+	local n i
+	for n in 1 2 3 5 8; do
+		for i in $(seq 20); do
+			silent 0 "$FLOCKLIMIT" -N "$n" -n "$n" true
+		done
+		run -7 timeout -k 1 20 "$FLOCKLIMIT" -N "$n" -n 4 --jobserver=fifo sh -c '
+			exec 9<>"${MAKEFLAGS##*fifo:}"
+			for i in 1 2 3; do dd bs=1 count=1 status=none <&9 >/dev/null; done
+			exit 7'
+		[ "$(ctl show --json "$n" | jq .used)" = 0 ]
+		# So many tickets, and not hundreds of thousands.
+		run -0 "$FLOCKLIMIT" -N "$n" printenv FLOCKLIMIT_TICKET
+		[ "$output" -lt 100 ]
+	done
+}
+
 @test "tokens are called back while somebody stands in line, one by one as they come in" {
 	client a -n 3
 	took a 1

@@ -244,13 +244,15 @@ void
 jobserver_look(struct jobserver *j)
 {
 	struct flk_place place = { .paused = true };
-	bool wanted, going = true;
+	bool wanted = true, going = true;
+	uint32_t deeds = 2 * j->tokens;
 	char events[4096];
 
 	while (read(j->notify, events, sizeof(events)) > 0)
 		;
 	j->due_ns = NEVER;
-	while (going) {
+	/* Whatever the limiter answers: after so many deeds, signals are heard again. */
+	for (; going && deeds > 0; deeds--) {
 		if (flk_place(j->eye, &place) != 0)
 			return;
 		wanted =

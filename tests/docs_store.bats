@@ -144,11 +144,11 @@ seconds() {
 		esac
 		# Nobody holds with that ticket.
 		sed -i '/flocklimitctl break/d' "$example"
-		FLOCKLIMIT_STORE=etcd://db1/ci FLOCKLIMIT_STORE_KEY=/ci/deploy/h/1 PATH=$T/bin:$PATH \
+		FLOCKLIMIT_STORE=etcd://db1/ci FLOCKLIMIT_STORE_KEY=/ci/deploy/cfg//h/1 PATH=$T/bin:$PATH \
 			sh -e "$example" >"$T/out" 3>&-
 		[ -z "$(sed '/^$/d; /^export/d' "$example")" ] || [ -s "$T/stored" ]
 		case $(cat "$example") in
-		*"etcdctl txn"*) [ "$(head -n 1 "$T/txn")" = 'version("/ci/deploy/h/1") > "0"' ] ;;
+		*"etcdctl txn"*) [ "$(head -n 1 "$T/txn")" = 'version("/ci/deploy/cfg//h/1") > "0"' ] ;;
 		esac
 		n=$((n + 1))
 	done

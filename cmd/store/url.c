@@ -176,6 +176,7 @@ parse_path(struct url *u, char *path)
 		return "its path has a @ in it: write %40 (and in a password %2F for /)";
 	if (!decode(path))
 		return "its path has a % that is no %XX in it: write %25 for %";
+	/* Two slashes part a limiter from its keys: etcd/keys.h. */
 	if (strstr(path, "//") != NULL)
 		return "its path has two slashes in a row";
 	n = strlen(path);

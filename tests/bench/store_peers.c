@@ -68,7 +68,7 @@ peer_stands(const struct queue *q)
 	char prefix[PATH_SIZE];
 	long wanted = l->peer == OURS ? q->count - 1 : q->count;
 
-	snprintf(prefix, sizeof(prefix), l->peer == OURS ? "/bench/%s/w/" : "%s/", l->name);
+	snprintf(prefix, sizeof(prefix), l->peer == OURS ? "/bench/%s/cfg//w/" : "%s/", l->name);
 	while (etcd_keys(l->stage->etcd, prefix) < wanted) {
 		if (now_ns() - start > PATIENCE_NS)
 			die("%s: waiter %d is not in the line", peer_label[l->peer], q->count - 1);

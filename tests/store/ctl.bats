@@ -29,8 +29,8 @@ put() {
 
 # elsewhere ID [LEASE]: another machine holds one unit of x; with a lease it is alive.
 elsewhere() {
-	put "x/h/$1" '{"v":1,"w":1,"n":2,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all","ttl":10,"grace":3600,"since":1000,"seat":1,"under":2}'
-	[ -z "${2-}" ] || put "x/l/$1" '' "$2"
+	put "x/cfg//h/$1" '{"v":1,"w":1,"n":2,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all","ttl":10,"grace":3600,"since":1000,"seat":1,"under":2}'
+	[ -z "${2-}" ] || put "x/cfg//l/$1" '' "$2"
 }
 
 # count PATH: how many keys begin so.
@@ -103,7 +103,7 @@ wait_in_line() {
 	for n in a a-b a.b; do
 		for i in $(seq 4); do
 			# 100 keys at once; a txn has room for 128.
-			for put in $(seq -f "/team/$n/w/$i%015g" 100); do
+			for put in $(seq -f "/team/$n/cfg//w/$i%015g" 100); do
 				printf '{"request_put":{"key":"%s","value":"eA=="}}\n' "$(b64 "$put")"
 			done | jq -cs '{success: .}' >txn
 			ask etcd kv/txn @txn --fail >/dev/null
@@ -239,8 +239,8 @@ wait_in_line() {
 	[[ $(ctl show x) == *"/bin/dump all (silent)" ]]
 	ctl break x "$(field '.holders[0].ticket')"
 	holding 0
-	eventually nothing_under /team/x/h/
-	eventually nothing_under /team/x/e/
+	eventually nothing_under /team/x/cfg//h/
+	eventually nothing_under /team/x/cfg//e/
 }
 
 @test "break, rate, gantt and log are refused where they mean nothing" {
@@ -254,7 +254,7 @@ wait_in_line() {
 	ctl_line 125 gantt x
 	ctl_line 125 log x
 	[[ $stderr == *"keeps no history: log -f"* ]]
-	put x/odd ''
+	put x/cfg//odd ''
 	ctl_line 125 check --repair x
 	[[ $stderr == *"is not repaired"* ]]
 }
@@ -289,7 +289,7 @@ events() {
 }
 
 # follows: f watches all of x.
-follows() { grep -q ' /v3/watch watch:/team/x/[.][.]' etcd.log; }
+follows() { grep -q ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log; }
 
 listens() {
 	ctl pause x
@@ -327,7 +327,7 @@ listens() {
 @test "store: log -f goes on when the watch was cut, and nothing is missing" {
 	store
 	hold a -N x -n 1
-	tell etcd 'on /v3/watch with watch:/team/x/.. cut-answer'
+	tell etcd 'on /v3/watch with watch:/team/x/cfg.. cut-answer'
 	background f "$CTL" log -f --json x
 	eventually follows
 	wait_in_line b
@@ -336,26 +336,26 @@ listens() {
 	eventually logged granted
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 	[ "$(events)" = "queued ended granted ended " ]
-	[ "$(grep -c ' /v3/watch watch:/team/x/[.][.]' etcd.log)" -ge 2 ]
+	[ "$(grep -c ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log)" -ge 2 ]
 }
 
 @test "store: log -f tells what is different after a compaction" {
 	store
 	hold a -N x -n 2
-	tell etcd 'on /v3/watch with watch:/team/x/.. cut-answer'
+	tell etcd 'on /v3/watch with watch:/team/x/cfg.. cut-answer'
 	background f "$CTL" log -f --json x
 	eventually follows
 	kill -STOP "${pids[f]}"
 	eventually is_state T "${pids[f]}"
 	let_go a
 	ended a
-	eventually nothing_under /team/x/h/
+	eventually nothing_under /team/x/cfg//h/
 	hold b -N x -n 2
 	tell etcd compact
 	kill -CONT "${pids[f]}"
 	eventually logged granted
 	[ "$(events)" = "ended granted " ]
-	[ "$(grep -c ' /v3/watch watch:/team/x/[.][.]' etcd.log)" -ge 3 ]
+	[ "$(grep -c ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log)" -ge 3 ]
 	let_go b
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 }
@@ -382,6 +382,161 @@ listens() {
 	[ "$(count /team/)" = 0 ]
 }
 
+# waits_below N PATH NAME: so many wait for that limiter of another path.
+waits_below() { [ "$(ctl --store "$2" show --json "$3" | jq '.waiters | length')" = "$1" ]; }
+
+# all_hold LABEL...: the commands of these holders run.
+all_hold() {
+	local label
+	for label; do
+		is_state S "$(up "$label")" || return 1
+	done
+}
+
+@test "store: limiters of a path that another limiter is the beginning of are not removed with it" {
+	store
+	local below=$FLOCKLIMIT_STORE/x
+	"$FLOCKLIMIT" -N x -n 1 true
+	hold a --store "$below" -N licence -n 1
+	background b "$FLOCKLIMIT" --store "$below" -N licence -n 1 echo ran
+	eventually waits_below 1 "$below" licence
+	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x"]' ]
+	ctl rm --idle
+	[ "$(ctl list --json)" = '[]' ]
+	"$FLOCKLIMIT" -N x -n 1 true
+	ctl rm x
+	[ "$(ctl --store "$below" show --json licence | jq -c '[.holders, .waiters] | map(length)')" = '[1,1]' ]
+	all_hold a
+	is_state S "${pids[b]}"
+	[ ! -s b.out ]
+	let_go a
+	ended a
+	[ "$status" = 0 ]
+	ended b
+	[ "$status" = 0 ]
+	says ran b.out
+	ctl --store "$below" rm --idle
+	[ "$(count /team/)" = 0 ]
+}
+
+@test "store: no name below a limiter's path is taken for one of its keys" {
+	store
+	local name url=$FLOCKLIMIT_STORE labels=() digits=0123456789abcdef
+	for name in x/cfg x/tail x/e x/h x/l x/s x/t x/w x/h/$digits x/w/$digits x/cfg/h/$digits x/cfg/%h x/cfg-x; do
+		labels+=("${name//\//_}")
+		mkdir -p "$T/${name%/*}"
+		hold "${name//\//_}" --store "$url/${name%/*}" -N "${name##*/}" -n 1
+	done
+	[ "$(ctl list --json)" = '[]' ]
+	ctl_line 1 show x
+	"$FLOCKLIMIT" -N x -n 1 true
+	ctl check x
+	[ "$(field '[.holders, .waiters] | map(length)')" = '[0,0]' ]
+	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x"]' ]
+	[ "$(ctl list --json --store "$url/x" | jq -c 'map(.name)')" = '["cfg","cfg-x","e","h","l","s","t","tail","w"]' ]
+	hold a -N x -n 1
+	wait_in_line b -n 1
+	ctl check x
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	eventually eval '[ "$(field "[.holders, .waiters] | map(length)")" = "[0,0]" ]'
+	for name in x/h x/w x/cfg; do
+		ctl --store "$url/${name%/*}" check "${name##*/}"
+	done
+	ctl rm x
+	all_hold "${labels[@]}"
+	for name in "${labels[@]}"; do
+		let_go "$name"
+		ended "$name"
+		[ "$status" = 0 ]
+	done
+	for name in x x/h x/w x/cfg x/cfg/h; do
+		ctl --store "$url/$name" rm --idle
+	done
+	[ "$(count /team/)" = 0 ]
+}
+
+# older_keys VALUE: x as an older flocklimit keeps it, which does not know of two slashes.
+older_keys() {
+	put x/cfg "$1"
+	put x/h/00000000000000aa '{"v":1,"w":1,"n":1,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"sleep","ttl":10,"grace":7,"since":1000,"seat":0,"under":1}'
+	put x/h/00000000000000aa/cfg '{"v":2,"n":1}'
+	put x/tail 00000000000000ab
+}
+
+@test "store: a limiter of an older version is refused until it is removed, and then made anew" {
+	store
+	older_keys '{"v":1,"n":1,"state":"open"}'
+	run -125 "$FLOCKLIMIT" -N x -n 1 true
+	echo "$output"
+	[[ $output == "flocklimit: x: "*"/team/x/cfg is of an older flocklimit"*"flocklimitctl rm" ]]
+	[ "${#lines[@]}" = 1 ]
+	ctl_line 125 show x
+	[[ $stderr == *"older flocklimit"* ]]
+	ctl_line 125 limit x 3
+	run --separate-stderr -1 ctl check x
+	[[ $output == *"/team/x/cfg is of an older flocklimit"* ]]
+	[[ $(ctl list) == *x*"older flocklimit"* ]]
+	# Its takers may run for all that is known here.
+	ctl_line 125 rm x
+	[[ $stderr == *"takers of an older flocklimit hold or wait"*"below /team/x/h/" ]]
+	ctl rm --idle
+	ask etcd kv/deleterange "$(key_of /team/x/h/00000000000000aa)" --fail
+	put x/w/00000000000000ab '{}'
+	ctl_line 125 rm x
+	[[ $stderr == *"below /team/x/w/" ]]
+	ask etcd kv/deleterange "$(key_of /team/x/w/00000000000000ab)" --fail
+	ctl rm x
+	# But for the limiter that is another's.
+	[ "$(count /team/)" = 1 ]
+	"$FLOCKLIMIT" -N x -n 1 true
+	[ "$(ctl --store "$FLOCKLIMIT_STORE/x/h" list --json | jq -c 'map(.name)')" = '["00000000000000aa"]' ]
+}
+
+@test "store: rm --idle leaves a limiter of an older version that an operator has steered" {
+	store
+	put x/cfg '{"v":1,"n":1,"state":"paused"}'
+	put y/cfg '{"v":1,"n":1,"override":7}'
+	put z/cfg '{"v":1,"n":1}'
+	ctl rm --idle
+	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x","y"]' ]
+	tell etcd 'on /v3/kv/txn with delete:/team/x/cfg cut'
+	ctl rm x y
+	[ "$(count /team/)" = 0 ]
+}
+
+@test "store: a limiter of a version to come is left alone" {
+	store
+	put x/cfg '{"v":3,"n":1}'
+	run -125 "$FLOCKLIMIT" -N x -n 1 true
+	[[ $output == *"/team/x/cfg is of a newer flocklimit than this one: use that"* ]]
+	ctl_line 125 rm x
+	[ "$(count /team/)" = 1 ]
+}
+
+@test "store: a path that leaves no room for keys is refused" {
+	store
+	local path
+	path=$(printf '%0399d' 0)
+	run -0 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/$path" \
+		-N "$(printf '%064d' 0)" -n 1 sh -c 'echo "$FLOCKLIMIT_STORE_KEY"'
+	[[ $output == "/$path/$(printf '%064d' 0)/cfg//h/"???????????????? ]]
+	refused "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/0$path" -N x -n 1 true
+	[[ $stderr == *"its path is longer than 400 bytes" ]]
+}
+
+@test "store: rm deletes the limiter's own keys, and none that stands beside them" {
+	store
+	"$FLOCKLIMIT" -N x -n 1 true
+	put x/notes 'not ours'
+	put xy/cfg '{"v":2,"n":1}'
+	ctl rm x
+	[ "$(count /team/x/)" = 1 ]
+	[ "$(count /team/xy/)" = 1 ]
+	ctl_line 1 rm x
+}
+
 @test "store: check tells of the silent, and of what makes no sense" {
 	store
 	hold a -N x -n 2
@@ -391,15 +546,15 @@ listens() {
 	echo "$output"
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "x: ticket "*" holds a permit, and nothing tells that pid 77 on db1 is alive" ]]
-	put x/w/00000000000000ab nonsense
-	put x/l/00000000000000ac ''
-	put x/odd ''
+	put x/cfg//w/00000000000000ab nonsense
+	put x/cfg//l/00000000000000ac ''
+	put x/cfg//odd ''
 	run --separate-stderr -1 ctl check --json x
 	echo "$output"
 	[ "$(jq .whole <<<"$output")" = false ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/w/00000000000000ab ')" = 2 ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/l/00000000000000ac ')" = 2 ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/odd is no key')" = 1 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//w/00000000000000ab ')" = 2 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//l/00000000000000ac ')" = 2 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//odd is no key')" = 1 ]
 	put x/cfg nonsense
 	ctl_line 125 show x
 	[[ $stderr == *"/team/x/cfg makes no sense"* ]]
@@ -412,7 +567,7 @@ listens() {
 	hold a -N x -n 1
 	wait_in_line b
 	wait_in_line c
-	tell etcd 'on /v3/kv/txn with put:/team/x/e/ cut'
+	tell etcd 'on /v3/kv/txn with put:/team/x/cfg//e/ cut'
 	ctl cancel x "$(field '.waiters[0].ticket')"
 	ended b
 	[ "$status" = 75 ]
@@ -424,7 +579,7 @@ listens() {
 	let_go a
 	ended a
 	eventually eval '[ "$(count /team/x/)" = 1 ]'
-	tell etcd 'on /v3/kv/txn with delete:/team/x/ cut'
+	tell etcd 'on /v3/kv/txn with delete:/team/x/cfg cut'
 	ctl rm x
 	[ "$(count /team/x/)" = 0 ]
 	[ "$(grep -c '!cut$' etcd.log)" = 3 ]
@@ -458,11 +613,11 @@ listens() {
 	store
 	odd='\u001b]0;x\u0007\u009b31m\n\u007f'
 	value='{"v":1,"w":1,"n":1,"host":"h'$odd'","pid":4294967295,"uid":4294967295,"role":1,"cmd":"c'$odd'","ttl":4294967295,"grace":4294967295,"since":9223372036854775807,"ticket":9223372036854775807,"seat":4294967295}'
-	put x/h/0000000000000001 "$value"
-	put x/h/0000000000000002 "${value/922337203685477580?/1}"
-	put x/w/0000000000000003 "$value"
-	put $'x/\e[31m\n' ''
-	put $'e\e[31mvil/cfg' '{"v":1,"n":5}'
+	put x/cfg//h/0000000000000001 "$value"
+	put x/cfg//h/0000000000000002 "${value/922337203685477580?/1}"
+	put x/cfg//w/0000000000000003 "$value"
+	put $'x/cfg//\e[31m\n' ''
+	put $'e\e[31mvil/cfg' '{"v":2,"n":5}'
 	for verb in list 'list --json' 'show x' 'show --json x' 'check x' stats; do
 		# shellcheck disable=SC2086 # words
 		run ctl $verb
@@ -489,14 +644,14 @@ listens() {
 			{request_put: {key: ($k + $n + "-" + (. | tostring) | @base64), value: ""}}]}' >body
 		ask etcd kv/txn @body --fail >/dev/null
 	done
-	put x/cfg '{"v":1,"n":5}'
+	put x/cfg '{"v":2,"n":5}'
 	run -0 timeout 20 "$CTL" list
 	[[ $output == *x* ]]
 }
 
 @test "store: closed stdio is told of, and nothing else is written there" {
 	store
-	put x/cfg '{"v":1,"n":5}'
+	put x/cfg '{"v":2,"n":5}'
 	run -125 sh -c '"$0" show x >&-' "$CTL"
 	[[ $output == *"stdout: Bad file descriptor"* ]]
 	run -125 sh -c '"$0" show x <&- >&- 2>&-' "$CTL"

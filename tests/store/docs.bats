@@ -37,7 +37,7 @@ at_home() {
 	}
 	runner put /team/licence/cfg x
 	lease=$(runner lease grant 60 | cut -d' ' -f2)
-	runner put --lease="$lease" /team/licence/w/1 x
+	runner put --lease="$lease" /team/licence/cfg//w/1 x
 	runner lease keep-alive --once "$lease"
 	runner lease revoke "$lease"
 	run ! runner put /team2/licence/cfg x
@@ -46,7 +46,7 @@ at_home() {
 	# A put on a lease takes the right to all that is on it.
 	lease=$(etcdctl --user root:toor lease grant 60 | cut -d' ' -f2)
 	etcdctl --user root:toor put --lease="$lease" /other x
-	run ! runner put --lease="$lease" /team/licence/w/2 x
+	run ! runner put --lease="$lease" /team/licence/cfg//w/2 x
 	[[ $output == *"permission denied"* ]]
 	etcdctl --user root:toor auth disable
 }
@@ -72,7 +72,7 @@ at_home() {
 	begun
 	example=$(grep -l 'etcdctl txn' examples/*)
 	# As if somebody had taken the permit away meanwhile.
-	printf '#!/bin/sh\nshift 4\nFLOCKLIMIT_STORE_KEY=/ci/deploy/h/00c0ffee00c0ffee exec "$@"\n' >bin/flocklimit
+	printf '#!/bin/sh\nshift 4\nFLOCKLIMIT_STORE_KEY=/ci/deploy/cfg//h/00c0ffee00c0ffee exec "$@"\n' >bin/flocklimit
 	chmod +x bin/flocklimit
 	run -1 env PATH="$T/bin:$PATH" sh "$example"
 	[ -z "$(etcdctl get /app/release)" ]
@@ -104,7 +104,7 @@ at_home() {
 		cat ../script
 		: >"$T/log"
 		sh -e ../script 3>&-
-		! grep -qE 'simulate|\./|make' ../script || grep -qE ' /(ci|team)/[a-z]+/h/[0-9a-f]{16}$' "$T/log"
+		! grep -qE 'simulate|\./|make' ../script || grep -qE ' /(ci|team)/[a-z]+/cfg//h/[0-9a-f]{16}$' "$T/log"
 		n=$((n + 1))
 	done
 	[ "$n" -ge 10 ]

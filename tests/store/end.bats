@@ -233,7 +233,7 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	holder bereft -n 3
 	line_up 1 b -n 3
 	line_up 2 c -n 3
-	keys=$(etcd_do get --prefix "$(prefix)/x/h/" --keys-only)
+	keys=$(etcd_do get --prefix "$(prefix)/x/cfg//h/" --keys-only)
 	before=$(keeper_of bereft)
 	kill -KILL "${pids[killed]}" "$before"
 	over killed || :
@@ -241,7 +241,7 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	eventually another_keeper bereft "$before"
 	# Longer than anybody keeps a permit from whom nothing is heard.
 	until_clock $(($(the_clock) + LATEST))
-	[ "$(etcd_do get --prefix "$(prefix)/x/h/" --keys-only)" = "$keys" ]
+	[ "$(etcd_do get --prefix "$(prefix)/x/cfg//h/" --keys-only)" = "$keys" ]
 	queued 2
 	release killed
 	over b

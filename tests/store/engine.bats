@@ -15,7 +15,7 @@ load engine
 	does t 'release a' 'expect b GRANTED' 'release b' 'expect c GRANTED' 'release c'
 	ends t
 	[ "$(tells t GRANTED QUEUED)" = 'a GRANTED b QUEUED c QUEUED b GRANTED c GRANTED' ]
-	told t "b GRANTED ticket=3 weight=1 limit=1 seat=0 .*key=/x/lim/h/$(self b)"
+	told t "b GRANTED ticket=3 weight=1 limit=1 seat=0 .*key=/x/lim/cfg//h/$(self b)"
 	clean
 }
 
@@ -73,9 +73,9 @@ each_call() {
 	local at
 	fake etcd
 	for at in '/v3/lease/grant' '/v3/lease/grant nth 2' '/v3/kv/txn with range:/x/lim/cfg' \
-		"/v3/kv/txn with put:/x/lim/h/$(self a)" "/v3/kv/txn with put:/x/lim/w/$(self b)" \
-		"/v3/kv/txn with delete:/x/lim/h/$(self a)" "/v3/kv/txn with put:/x/lim/h/$(self b)" \
-		"/v3/kv/txn with delete:/x/lim/h/$(self b)" '/v3/lease/revoke' '/v3/watch' \
+		"/v3/kv/txn with put:/x/lim/cfg//h/$(self a)" "/v3/kv/txn with put:/x/lim/cfg//w/$(self b)" \
+		"/v3/kv/txn with delete:/x/lim/cfg//h/$(self a)" "/v3/kv/txn with put:/x/lim/cfg//h/$(self b)" \
+		"/v3/kv/txn with delete:/x/lim/cfg//h/$(self b)" '/v3/lease/revoke' '/v3/watch' \
 		'/v3/watch nth 2'; do
 		echo "# $at $1"
 		tell etcd "on $at $1"
@@ -106,7 +106,7 @@ each_call() {
 @test "who gives up while its claim is not answered leaves nothing behind" {
 	fake etcd
 	for fault in cut swallow 'delay 900' refuse; do
-		tell etcd "on /v3/kv/txn with put:/x/lim/h/$(self a) $fault"
+		tell etcd "on /v3/kv/txn with put:/x/lim/cfg//h/$(self a) $fault"
 		takers t 3 2
 		makes t a
 		does t 'enter a n=1' 'sleep 100' 'leave a' 'expect a LEFT'
@@ -133,8 +133,8 @@ clean_or_empty() {
 	tell etcd 'expire 1'
 	told t 'a NOTE .*kept'
 	told t 'a RENEWED ticket=2'
-	eventually lacks_key "/x/lim/s/$(self a)"
-	has_key "/x/lim/l/$(self a)"
+	eventually lacks_key "/x/lim/cfg//s/$(self a)"
+	has_key "/x/lim/cfg//l/$(self a)"
 	does t 'sleep 2500'
 	does t 'release a' 'expect b GRANTED' 'release b'
 	ends t
@@ -178,14 +178,14 @@ clean_or_empty() {
 	told t 'b QUEUED'
 	before=$(date +%s%N)
 	tell etcd 'expire 1'
-	eventually has_key "/x/lim/s/$(self a)"
+	eventually has_key "/x/lim/cfg//s/$(self a)"
 	told t 'b GRANTED'
 	after=$(date +%s%N)
 	((after - before >= 1900000000))
 	does t 'release b'
 	ends t
-	eventually lacks_key "/x/lim/h/$(self a)"
-	lacks_key "/x/lim/s/$(self a)"
+	eventually lacks_key "/x/lim/cfg//h/$(self a)"
+	lacks_key "/x/lim/cfg//s/$(self a)"
 	clean
 }
 
@@ -225,9 +225,9 @@ clean_or_empty() {
 	does t 'enter b n=1' 'expect b QUEUED' 'sleep 2500' 'enter c n=1 nowait' 'expect c REFUSED'
 	told t 'c REFUSED'
 	untold t 'b GRANTED'
-	lacks_key "/x/lim/s/$(self a)"
-	has_key "/x/lim/h/$(self a)"
-	ask etcd kv/deleterange "$(key_of "/x/lim/h/$(self a)")"
+	lacks_key "/x/lim/cfg//s/$(self a)"
+	has_key "/x/lim/cfg//h/$(self a)"
+	ask etcd kv/deleterange "$(key_of "/x/lim/cfg//h/$(self a)")"
 	told t 'b GRANTED'
 	does t 'release b'
 	ends t
@@ -243,8 +243,8 @@ clean_or_empty() {
 	tell etcd 'expire 1'
 	does t 'enter b n=1 nowait' 'expect b REFUSED' 'enter c n=1 nowait' 'expect c REFUSED'
 	told t 'c REFUSED .*code=-11'
-	has_key "/x/lim/t/$(self a)"
-	eventually lacks_key "/x/lim/t/$(self a)"
+	has_key "/x/lim/cfg//t/$(self a)"
+	eventually lacks_key "/x/lim/cfg//t/$(self a)"
 	does t 'enter d n=1 nowait' 'expect d GRANTED' 'release d'
 	ends t
 	[ "$(tells t GRANTED)" = 'a GRANTED d GRANTED' ]
@@ -258,12 +258,12 @@ clean_or_empty() {
 	does t 'enter a n=1' 'expect a GRANTED' 'free a'
 	told t 'a GRANTED'
 	tell etcd 'expire 1'
-	tell etcd "on /v3/kv/txn with put:/x/lim/s/$(self a) delay 2500"
+	tell etcd "on /v3/kv/txn with put:/x/lim/cfg//s/$(self a) delay 2500"
 	does t 'enter b n=1 nowait'
-	eventually has_key "/x/lim/s/$(self a)"
+	eventually has_key "/x/lim/cfg//s/$(self a)"
 	before=$(date +%s%N)
-	eventually has_key "/x/lim/t/$(self a)"
-	eventually lacks_key "/x/lim/t/$(self a)"
+	eventually has_key "/x/lim/cfg//t/$(self a)"
+	eventually lacks_key "/x/lim/cfg//t/$(self a)"
 	after=$(date +%s%N)
 	((after - before >= 1900000000))
 	does t 'expect b REFUSED'
@@ -277,12 +277,12 @@ clean_or_empty() {
 	does t 'enter a n=1' 'expect a GRANTED' 'free a'
 	told t 'a GRANTED'
 	tell etcd 'expire 1'
-	tell etcd "on /v3/kv/txn with put:/x/lim/t/$(self a) refuse"
+	tell etcd "on /v3/kv/txn with put:/x/lim/cfg//t/$(self a) refuse"
 	does t 'enter b n=1 nowait' 'expect b REFUSED'
-	eventually has_key "/x/lim/s/$(self a)"
+	eventually has_key "/x/lim/cfg//s/$(self a)"
 	does t 'enter c n=1 nowait' 'expect c REFUSED'
-	eventually has_key "/x/lim/t/$(self a)"
-	eventually lacks_key "/x/lim/t/$(self a)"
+	eventually has_key "/x/lim/cfg//t/$(self a)"
+	eventually lacks_key "/x/lim/cfg//t/$(self a)"
 	does t 'enter d n=1 nowait' 'expect d GRANTED' 'release d'
 	ends t
 	clean
@@ -304,18 +304,18 @@ lease_of() {
 	makes t a
 	does t 'enter a n=1' 'expect a GRANTED'
 	told t 'a GRANTED'
-	tell etcd "on /v3/kv/txn with put:/x/lim/l/$(self a) delay 1500"
+	tell etcd "on /v3/kv/txn with put:/x/lim/cfg//l/$(self a) delay 1500"
 	tell etcd 'expire 1'
-	eventually grep -q "put:/x/lim/l/$(self a).* !delay" "$T/etcd.log"
+	eventually grep -q "put:/x/lim/cfg//l/$(self a).* !delay" "$T/etcd.log"
 	does t 'free a'
 	ends t
 	takers u 3 2
 	makes u a
 	does u 'adopt a held n=1' 'expect a GRANTED'
 	told u 'a GRANTED'
-	was=$(lease_of "/x/lim/l/$(self a)")
+	was=$(lease_of "/x/lim/cfg//l/$(self a)")
 	eventually has_renewed u a 3
-	[ "$(lease_of "/x/lim/l/$(self a)")" = "$was" ]
+	[ "$(lease_of "/x/lim/cfg//l/$(self a)")" = "$was" ]
 	does u 'release a'
 	ends u
 	clean
@@ -332,7 +332,7 @@ steer() {
 	makes t a b c d
 	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED'
-	steer '{"v":1,"n":1,"state":"closed"}'
+	steer '{"v":2,"n":1,"state":"closed"}'
 	told t 'b REFUSED .*code=-4111'
 	told t 'c REFUSED .*code=-4111'
 	does t 'enter d n=1' 'expect d REFUSED' 'release a'
@@ -343,18 +343,18 @@ steer() {
 
 @test "a paused one starts nothing; an override is looked at at once" {
 	fake etcd
-	steer '{"v":1,"n":1,"state":"paused"}'
+	steer '{"v":2,"n":1,"state":"paused"}'
 	takers t 3 2
 	makes t a b c
 	does t 'enter a n=1' 'expect a QUEUED' 'enter b n=2' 'expect b QUEUED' 'enter c n=2 w=2' 'expect c QUEUED'
 	told t 'c QUEUED'
 	untold t 'a GRANTED'
-	steer '{"v":1,"n":1}'
+	steer '{"v":2,"n":1}'
 	told t 'a GRANTED'
 	untold t 'b GRANTED'
-	steer '{"v":1,"n":1,"override":2}'
+	steer '{"v":2,"n":1,"override":2}'
 	told t 'b GRANTED .* limit=2'
-	steer '{"v":1,"n":1,"override":1}'
+	steer '{"v":2,"n":1,"override":1}'
 	does t 'release a' 'release b' 'expect c GRANTED' 'release c'
 	ends t
 	told t 'c GRANTED .* weight=2 limit=1'
@@ -368,8 +368,8 @@ steer() {
 	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED'
 	told t 'b QUEUED'
 	ask etcd kv/txn "{\"success\":[
-		{\"request_delete_range\":$(key_of "/x/lim/w/$(self b)")},
-		{\"request_put\":{\"key\":\"$(b64 "/x/lim/e/$(self b)")\",\"lease\":\"2\",
+		{\"request_delete_range\":$(key_of "/x/lim/cfg//w/$(self b)")},
+		{\"request_put\":{\"key\":\"$(b64 "/x/lim/cfg//e/$(self b)")\",\"lease\":\"2\",
 			\"value\":\"$(b64 '{"v":1,"pid":77,"uid":5,"host":"desk"}')\"}}]}"
 	told t 'b REFUSED .*code=-4114 by=77 host=desk'
 	does t 'release a'
@@ -384,8 +384,8 @@ steer() {
 	does t 'enter a n=1' 'expect a GRANTED'
 	told t 'a GRANTED'
 	ask etcd kv/txn "{\"success\":[
-		{\"request_delete_range\":$(key_of "/x/lim/h/$(self a)")},
-		{\"request_put\":{\"key\":\"$(b64 "/x/lim/e/$(self a)")\",\"lease\":\"1\",
+		{\"request_delete_range\":$(key_of "/x/lim/cfg//h/$(self a)")},
+		{\"request_put\":{\"key\":\"$(b64 "/x/lim/cfg//e/$(self a)")\",\"lease\":\"1\",
 			\"value\":\"$(b64 '{"v":1,"pid":77,"uid":5,"host":"desk"}')\"}}]}"
 	told t 'a LOST .*by=77 host=desk .*operator'
 	ends t
@@ -399,14 +399,14 @@ steer() {
 	makes t a
 	does t 'enter a n=1' 'expect a GRANTED'
 	told t 'a GRANTED'
-	tell etcd 'on /v3/kv/txn always with range:/x/lim/h/ delay 5000'
+	tell etcd 'on /v3/kv/txn always with range:/x/lim/cfg//h/ delay 5000'
 	ask etcd kv/txn "{\"success\":[
-		{\"request_delete_range\":$(key_of "/x/lim/l/$(self a)")},
-		{\"request_put\":{\"key\":\"$(b64 "/x/lim/e/$(self a)")\",\"lease\":\"1\",
+		{\"request_delete_range\":$(key_of "/x/lim/cfg//l/$(self a)")},
+		{\"request_put\":{\"key\":\"$(b64 "/x/lim/cfg//e/$(self a)")\",\"lease\":\"1\",
 			\"value\":\"$(b64 '{"v":1,"pid":77,"uid":5,"host":"desk"}')\"}}]}"
 	# It has looked, or has given up its lease.
 	eventually grep -qE '/v3/lease/(keepalive|revoke)' etcd.log
-	ask etcd kv/deleterange "$(key_of "/x/lim/h/$(self a)")"
+	ask etcd kv/deleterange "$(key_of "/x/lim/cfg//h/$(self a)")"
 	told t 'a LOST .*by=77 host=desk .*operator'
 	ends t
 	clean
@@ -466,14 +466,14 @@ steer() {
 }
 
 @test "what has no rights says which, and what makes no sense where" {
-	fake etcd -d /x/lim/h
+	fake etcd -d /x/lim/cfg//h
 	takers t 3 2
 	makes t a
 	does t 'enter a n=1' 'expect a REFUSED'
 	ends t
 	told t 'a REFUSED .*code=-4352 .*readwrite on all keys that begin with /x/ '
 	tell etcd deny
-	steer '{"v":2}'
+	steer '{"v":3}'
 	takers u 3 2
 	makes u a
 	does u 'enter a n=1' 'expect a REFUSED'

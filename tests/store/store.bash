@@ -224,8 +224,8 @@ keys() {
 has_keys() { [ "$(keys "$2")" = "$1" ]; }
 
 # queued N [NAME]: so many wait; holders N [NAME].
-queued() { [ "$(etcd_do get --prefix "$(prefix)/${2:-x}/w/" --keys-only | grep -c .)" = "$1" ]; }
-holders() { [ "$(etcd_do get --prefix "$(prefix)/${2:-x}/h/" --keys-only | grep -c .)" = "$1" ]; }
+queued() { [ "$(etcd_do get --prefix "$(prefix)/${2:-x}/cfg//w/" --keys-only | grep -c .)" = "$1" ]; }
+holders() { [ "$(etcd_do get --prefix "$(prefix)/${2:-x}/cfg//h/" --keys-only | grep -c .)" = "$1" ]; }
 
 # ---- the witness -----------------------------------------------------------------------------
 

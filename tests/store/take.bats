@@ -41,7 +41,7 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	hold a -N x -n 3
 	key=$(tr '\0' '\n' <"/proc/$(up a)/environ" | sed -n 's/^FLOCKLIMIT_STORE_KEY=//p')
 	ticket=$(tr '\0' '\n' <"/proc/$(up a)/environ" | sed -n 's/^FLOCKLIMIT_TICKET=//p')
-	[[ $key == "$(prefix)/x/h/"* ]]
+	[[ $key == "$(prefix)/x/cfg//h/"* ]]
 	[ "$(created "$key")" = "$ticket" ]
 	[ "$(value_of "$key" | jq .w)" = 1 ]
 	let_go a
@@ -265,4 +265,46 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	run -0 "$FLOCKLIMIT" -N x -n 1 true
 	judged
 	spotless
+}
+
+@test "limiters nest: what is done to one reaches none of the others" {
+	local below=$STORE/x name
+	fl -N x -n 1 true
+	for name in h w cfg licence; do
+		mkfifo "$name.go"
+		background "$name" "$FLOCKLIMIT" --store "$below" -N "$name" -n 1 sh -c 'echo up; cat "$1"' sh "$name.go"
+		eventually says up "$name.out"
+	done
+	run -75 "$FLOCKLIMIT" --store "$below" -N licence -n 1 --nonblock true
+	run -0 fl -N x -n 1 echo ran
+	[ "$output" = ran ]
+	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x"]' ]
+	ctl check x
+	ctl rm --idle
+	[ "$(ctl list --json)" = '[]' ]
+	fl -N x -n 1 true
+	ctl rm x
+	[ "$(ctl list --json --store "$below" | jq -c 'map([.name, .holders])')" = '[["cfg",1],["h",1],["licence",1],["w",1]]' ]
+	for name in h w cfg licence; do
+		release "$name"
+		ended "$name"
+		[ "$status" -eq 0 ]
+	done
+	ctl --store "$below" rm --idle
+	[ -z "$(etcd_do get --prefix "$(prefix)/" --keys-only)" ]
+}
+
+@test "a limiter of an older flocklimit is refused until its takers have ended and rm removed it" {
+	etcd_do put "$(prefix)/x/cfg" '{"v":1,"n":4,"state":"open"}'
+	etcd_do put "$(prefix)/x/h/00c0ffee00c0ffee" '{"v":1,"w":1,"ttl":10}'
+	run -125 "$FLOCKLIMIT" -N x -n 1 true
+	[[ $output == *"is of an older flocklimit"* ]]
+	run -125 ctl rm x
+	etcd_do del "$(prefix)/x/h/00c0ffee00c0ffee"
+	ctl rm x
+	run -0 fl -N x -n 1 echo ran
+	[ "$output" = ran ]
+	etcd_do put "$(prefix)/x/cfg" '{"v":3}'
+	run -125 "$FLOCKLIMIT" -N x -n 1 true
+	[[ $output == *"is of a newer flocklimit"* ]]
 }

@@ -207,10 +207,20 @@ configs(void)
 	       back.override == 0 && back.paused && back.closed,
 	   "a limiter can be closed and paused at once");
 	free(text);
-	ok(config_decode(&back, "{\"v\":1}", 7) && back.override == FLK_AUTO && !back.paused &&
+	ok(config_decode(&back, "{\"v\":2}", 7) && back.override == FLK_AUTO && !back.paused &&
 	       !back.closed,
 	   "and be neither");
-	ok(!config_decode(&back, "{\"v\":1,\"state\":\"ajar\"}", 22), "but nothing else");
+	ok(!config_decode(&back, "{\"v\":2,\"state\":\"ajar\"}", 22), "but nothing else");
+	ok(!config_decode(&back, "{\"v\":1}", 7) && !config_decode(&back, "{\"v\":3}", 7),
+	   "nor is one of another version gone by");
+	ok(config_decode_older(&back, "{\"v\":1,\"state\":\"paused\"}", 24) && back.paused &&
+	       !config_decode_older(&back, "{\"v\":2}", 7),
+	   "but that before is known");
+	ok(strstr(config_trouble("{\"v\":1}", 7), "older") != NULL &&
+	       strstr(config_trouble("{\"v\":3}", 7), "newer") != NULL &&
+	       config_trouble("{\"v\":2}", 7) == NULL && config_trouble("{\"v\":0}", 7) == NULL &&
+	       config_trouble("x", 1) == NULL && config_trouble(NULL, 0) == NULL,
+	   "which is told apart from one to come, and from nonsense");
 }
 
 static void
@@ -221,20 +231,118 @@ keys(void)
 	char self[STORE_SELF];
 
 	k = key_of(&limiter, 'h', "0123456789abcdef");
-	ok(strcmp(k.s, "/team/lim/h/0123456789abcdef") == 0, "a permit's key");
+	ok(strcmp(k.s, "/team/lim/cfg//h/0123456789abcdef") == 0, "a permit's key");
 	ok(key_parse(&limiter, k.s, self) == 'h' && strcmp(self, "0123456789abcdef") == 0,
 	   "is told from others");
 	key_watched(&limiter, &from, &end);
 	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0, "and lies in what the first watches");
+	ok(strcmp(from.s, key_cfg(&limiter).s) <= 0, "where the limiter's state does, too");
 	k = key_of(&limiter, 'w', "0123456789abcdef");
-	ok(strcmp(k.s, end.s) > 0, "where the line does not");
-	ok(key_parse(&limiter, "/team/lim/h/0123456789ABCDEF", self) == 0 &&
-	       key_parse(&limiter, "/team/lim/h/0123", self) == 0 &&
-	       key_parse(&limiter, "/team/lim/x/0123456789abcdef", self) == 0 &&
-	       key_parse(&limiter, "/team/other/h/0123456789abcdef", self) == 0 &&
-	       key_parse(&limiter, "/team/lim/", self) == 0,
+	ok(strcmp(k.s, end.s) > 0, "and the line does not");
+	key_whole(&limiter, &from, &end);
+	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0, "but that is the limiter's");
+	ok(key_parse(&limiter, "/team/lim/cfg//h/0123456789ABCDEF", self) == '?' &&
+	       key_parse(&limiter, "/team/lim/cfg//h/0123", self) == '?' &&
+	       key_parse(&limiter, "/team/lim/cfg//x/0123456789abcdef", self) == '?' &&
+	       key_parse(&limiter, "/team/lim/cfg//", self) == '?',
 	   "what is none of ours is not taken for it");
+	ok(key_parse(&limiter, "/team/other/cfg//h/0123456789abcdef", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/cfg/h/0123456789abcdef", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/cfg-x/cfg", self) == 0 &&
+	       key_parse(&limiter, "/team/lim/h/0123456789abcdef", self) == 0,
+	   "nor what is another limiter's");
 	ok(key_parse(&limiter, "/team/lim/cfg", self) == 'c', "and how it is steered is known");
+	ok(key_parse(&limiter, "/team/lim/cfg//tail", self) == 'z', "and who came last");
+}
+
+/* Kinds, digits, and what sorts before and behind a slash. */
+static const char *const words[] = { "cfg", "h",     "w",     "tail", "0123456789abcdef",
+				     "%",   "cfg-x", "cfg%2F" };
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+static void
+path_of(char path[100], unsigned n)
+{
+	strcpy(path, "/team");
+	for (; n > 0; n /= WORDS + 1)
+		if (n % (WORDS + 1) > 0)
+			strcat(strcat(path, "/"), words[n % (WORDS + 1) - 1]);
+}
+
+static bool
+begins_with(const char *text, const char *with)
+{
+	return strncmp(text, with, strlen(with)) == 0;
+}
+
+static bool
+is_in(const struct key *k, const struct key *prefix)
+{
+	struct key end = key_end(prefix);
+
+	return strcmp(k->s, prefix->s) >= 0 && strcmp(k->s, end.s) < 0;
+}
+
+/* No key of y is x's, nor among what x deletes, compares and counts. */
+static bool
+are_apart(const struct key *x, const struct key *y)
+{
+	static const char kinds[] = "ehlstw";
+	struct key k, prefix, tail = key_tail(x);
+	char self[STORE_SELF];
+	const char *kind, *of;
+
+	for (kind = kinds; *kind != '\0'; kind++) {
+		k = key_of(y, *kind, "0123456789abcdef");
+		if (key_parse(x, k.s, self) != 0 || strcmp(k.s, tail.s) == 0)
+			return false;
+		for (of = kinds; *of != '\0'; of++) {
+			prefix = key_of(x, *of, NULL);
+			if (is_in(&k, &prefix) || is_in(y, &prefix))
+				return false;
+		}
+	}
+	tail = key_tail(y);
+	return key_parse(x, y->s, self) == 0 && key_parse(x, tail.s, self) == 0;
+}
+
+/* All names below both paths; how many pairs of limiters are not apart. */
+static unsigned
+nested_in(const char *outer, const char *inner)
+{
+	struct url url[2] = { { .path = outer }, { .path = inner } };
+	unsigned n, bad = 0;
+
+	for (n = 0; n < WORDS * WORDS; n++) {
+		struct key x = key_limiter(&url[0], words[n % WORDS]);
+		struct key y = key_limiter(&url[1], words[n / WORDS]);
+
+		if (strcmp(x.s, y.s) == 0 || (are_apart(&x, &y) && are_apart(&y, &x)))
+			continue;
+		if (bad++ == 0)
+			tap_note("%s and %s", x.s, y.s);
+	}
+	return bad;
+}
+
+static void
+nested(void)
+{
+	const unsigned paths = (WORDS + 1) * (WORDS + 1);
+	unsigned i, j, bad = 0, pairs = 0;
+	char outer[100], inner[100];
+
+	for (i = 0; i < paths; i++)
+		for (j = 0; j < paths; j++) {
+			path_of(outer, i);
+			path_of(inner, j);
+			if (!begins_with(inner, outer))
+				continue;
+			pairs++;
+			bad += nested_in(outer, inner);
+		}
+	is(bad, 0, "limiters of %u pairs of paths that nest have no key in common", pairs);
 }
 
 int
@@ -250,6 +358,7 @@ main(void)
 	records();
 	configs();
 	keys();
+	nested();
 	free(v);
 	return tap_done();
 }

@@ -102,6 +102,12 @@ done(void *context, const struct etcd_reply *reply)
 		again(a);
 }
 
+void
+ask_do(struct ask *a, json_t *body)
+{
+	ask_call(a, "/v3/kv/txn", body, done);
+}
+
 static void
 tell_view(struct ask *a)
 {
@@ -122,13 +128,16 @@ looked(void *context, const struct etcd_reply *reply)
 	if (!ask_went_well(a, reply))
 		return;
 	if (!look_read(&a->look, LOOK_ALL, reply)) {
-		ask_answer_code(a, -FLK_STORE, a->look.trouble);
+		if (a->look.older && deed_removes(a))
+			older_remove(a);
+		else
+			ask_answer_code(a, -FLK_STORE, a->look.trouble);
 	} else if (a->q.kind == ASK_LOOK) {
 		tell_view(a);
 	} else if ((body = deed(a, &code)) == NULL) {
 		ask_answer_code(a, code, NULL);
 	} else {
-		ask_call(a, "/v3/kv/txn", body, done);
+		ask_do(a, body);
 	}
 }
 

@@ -36,6 +36,9 @@ void ask_answer_code(struct ask *a, int code, const char *text);
 /* Asks at once; after a failure it is asked again a bit later. */
 void ask_call(struct ask *a, const char *path, json_t *body, etcd_done *done);
 
+/* The question's own txn: if its compares fail, it is looked at anew. */
+void ask_do(struct ask *a, json_t *body);
+
 /*
  * True if the reply is one to go on with; else the question is answered, or asked again, and must
  * not be touched any more.
@@ -46,6 +49,13 @@ bool ask_went_well(struct ask *a, const struct etcd_reply *reply);
 
 /* A txn's body; or NULL, and *code is the answer. */
 json_t *deed(struct ask *a, int *code);
+
+bool deed_removes(const struct ask *a);
+bool deed_may_remove(const struct ask *a); /* as far as its config goes */
+
+/* ---- older.c: ASK_REMOVE and ASK_REMOVE_UNUSED where the look found version 1 ---- */
+
+void older_remove(struct ask *a);
 
 /* ---- names.c, check.c ---- */
 

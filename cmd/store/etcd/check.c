@@ -14,6 +14,7 @@ struct check {
 	const struct key *limiter;
 	const struct etcd_kv *kv;
 	size_t n;
+	bool any; /* a key of the limiter is there */
 	FILE *out;
 };
 
@@ -35,9 +36,13 @@ static void
 check_config(const struct check *c, const struct etcd_kv *kv)
 {
 	struct config config;
+	const char *is;
 
-	if (!config_decode(&config, kv->value, kv->value_size))
-		fprintf(c->out, "%s makes no sense: nobody can be granted anything\n", kv->key);
+	if (config_decode(&config, kv->value, kv->value_size))
+		return;
+	is = config_trouble(kv->value, kv->value_size);
+	fprintf(c->out, "%s %s\n", kv->key,
+		is != NULL ? is : "makes no sense: nobody can be granted anything");
 }
 
 static void
@@ -89,11 +94,13 @@ check_stranger(const struct check *c, const struct etcd_kv *kv)
 }
 
 static void
-check_one(const struct check *c, const struct etcd_kv *kv)
+check_one(struct check *c, const struct etcd_kv *kv)
 {
 	char self[STORE_SELF];
+	char kind = key_parse(c->limiter, kv->key, self);
 
-	switch (key_parse(c->limiter, kv->key, self)) {
+	c->any |= kind != 0;
+	switch (kind) {
 	case 'c':
 		check_config(c, kv);
 		break;
@@ -119,15 +126,17 @@ check_one(const struct check *c, const struct etcd_kv *kv)
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
 		break;
-	default:
+	case '?':
 		check_stranger(c, kv);
+		break;
+	default: /* of another limiter */
 		break;
 	}
 }
 
 /* The lines, without the last one's end; NULL for want of memory. */
 static char *
-lines(const struct ask *a, const struct etcd_kv *kv, size_t n)
+lines(const struct ask *a, const struct etcd_kv *kv, size_t n, bool *any)
 {
 	struct check c = { .limiter = &a->e->limiter, .kv = kv, .n = n };
 	char *text = NULL;
@@ -141,6 +150,7 @@ lines(const struct ask *a, const struct etcd_kv *kv, size_t n)
 		free(text);
 		return NULL;
 	}
+	*any = c.any;
 	if (size > 0)
 		text[size - 1] = '\0';
 	return text;
@@ -151,6 +161,7 @@ got_all(void *context, const struct etcd_reply *reply)
 {
 	struct ask *a = context;
 	struct etcd_kv *kv;
+	bool any = false;
 	char *text;
 	long n;
 
@@ -160,11 +171,11 @@ got_all(void *context, const struct etcd_reply *reply)
 		ask_answer_code(a, -ENOMEM, NULL);
 		return;
 	}
-	text = lines(a, kv, (size_t)n);
+	text = lines(a, kv, (size_t)n, &any);
 	etcd_kvs_free(kv, n);
 	if (text == NULL)
 		ask_answer_code(a, -ENOMEM, NULL);
-	else if (n == 0)
+	else if (!any)
 		ask_answer_code(a, -ENOENT, NULL);
 	else
 		ask_answer_code(a, *text != '\0' ? -FLK_DAMAGED : 0, text);
@@ -174,9 +185,10 @@ got_all(void *context, const struct etcd_reply *reply)
 void
 check_ask(struct ask *a)
 {
-	struct key end = key_end(&a->e->limiter);
+	struct key from, end;
 	json_t *then = json_array();
 
-	json_array_append_new(then, etcd_get(a->e->limiter.s, end.s, false, 0));
+	key_whole(&a->e->limiter, &from, &end);
+	json_array_append_new(then, etcd_get(from.s, end.s, false, 0));
 	ask_call(a, "/v3/kv/txn", etcd_txn(NULL, then, NULL), got_all);
 }

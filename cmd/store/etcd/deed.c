@@ -157,35 +157,53 @@ breaking(struct ask *a, int *code)
 
 /* ---- all of it ---- */
 
+bool
+deed_may_remove(const struct ask *a)
+{
+	const struct config *c = &a->look.config;
+
+	return a->q.kind == ASK_REMOVE || (!c->paused && !c->closed && c->override == FLK_AUTO);
+}
+
+/* Kind by kind, so that no key goes that is not a limiter's. */
 static json_t *
 removal(struct ask *a, int *code)
 {
+	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w' };
 	const struct look *l = &a->look;
-	const struct config *c = &l->config;
-	struct key h = key_of(&l->limiter, 'h', NULL), h_end = key_end(&h);
-	struct key w = key_of(&l->limiter, 'w', NULL), w_end = key_end(&w);
-	struct key end = key_end(&l->limiter);
+	struct key cfg = key_cfg(&l->limiter), tail = key_tail(&l->limiter);
 	json_t *compares, *then;
+	size_t i;
 
 	*code = -FLK_BUSY;
-	if (l->holders > 0 || l->waiters > 0)
-		return NULL;
-	if (a->q.kind == ASK_REMOVE_UNUSED && (c->paused || c->closed || c->override != FLK_AUTO))
+	if (l->holders > 0 || l->waiters > 0 || !deed_may_remove(a))
 		return NULL;
 	compares = json_array();
 	then = json_array();
 	json_array_append_new(compares, if_same_config(l));
-	json_array_append_new(compares, etcd_if_absent(h.s, h_end.s));
-	json_array_append_new(compares, etcd_if_absent(w.s, w_end.s));
-	json_array_append_new(then, etcd_delete(l->limiter.s, end.s));
+	json_array_append_new(then, etcd_delete(cfg.s, NULL));
+	json_array_append_new(then, etcd_delete(tail.s, NULL));
+	for (i = 0; i < sizeof(kinds); i++) {
+		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
+
+		if (kinds[i] == 'h' || kinds[i] == 'w')
+			json_array_append_new(compares, etcd_if_absent(k.s, end.s));
+		json_array_append_new(then, etcd_delete(k.s, end.s));
+	}
 	return etcd_txn(compares, then, NULL);
+}
+
+bool
+deed_removes(const struct ask *a)
+{
+	return a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
 }
 
 json_t *
 deed(struct ask *a, int *code)
 {
 	const struct look *l = &a->look;
-	bool removes = a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
+	bool removes = deed_removes(a);
 
 	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 && a->q.kind != ASK_DECLARE) {
 		*code = a->unsure && removes ? 0 : -ENOENT;

@@ -69,6 +69,11 @@ engine_open(struct engine **engine, const struct engine_options *o, char why[ENG
 		snprintf(why, ENGINE_TEXT, "out of memory");
 		return -FLK_STORE;
 	}
+	if (strlen(o->url->path) > KEY_PATH_MAX) {
+		snprintf(why, ENGINE_TEXT, "its path is longer than %d bytes", KEY_PATH_MAX);
+		free(e);
+		return -FLK_STORE;
+	}
 	LIST_INIT(&e->takers);
 	LIST_INIT(&e->freed);
 	LIST_INIT(&e->parts);

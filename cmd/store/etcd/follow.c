@@ -73,9 +73,10 @@ hears(void *context, const struct etcd_news *news)
 static void
 watch(struct follow *f, int64_t revision)
 {
-	struct key last = key_end(&f->e->limiter);
-	struct etcd_range range = { .key = f->e->limiter.s, .end = last.s };
+	struct key from, end;
+	struct etcd_range range = { .key = from.s, .end = end.s };
 
+	key_whole(&f->e->limiter, &from, &end);
 	f->watch = etcd_watch(f->e->etcd, &range, 1, revision + 1, hears, f);
 	if (f->watch == NULL)
 		fail(f, -ENOMEM, NULL);

@@ -3,26 +3,43 @@
  */
 #include "keys.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
+
+#define CFG  "/cfg"
+#define PART "//" /* in no path, and so in no limiter's cfg */
+
+/* The longest: PATH/NAME/cfg//h/SELF, and its NUL in the size of SELF. */
+static_assert(KEY_PATH_MAX + 1 + FLK_NAME_MAX + sizeof(CFG PART "h/") - 1 + STORE_SELF <= KEY_MAX,
+	      "there is room for every key");
 
 struct key
 key_base(const struct url *url)
 {
 	struct key k;
 
-	snprintf(k.s, sizeof(k.s), "%s/", url->path[0] != '\0' ? url->path : KEY_DEFAULT_PATH);
+	snprintf(k.s, sizeof(k.s), "%.*s/", KEY_PATH_MAX,
+		 url->path[0] != '\0' ? url->path : KEY_DEFAULT_PATH);
+	return k;
+}
+
+struct key
+key_named(const struct key *base, const char *name, size_t n)
+{
+	struct key k;
+
+	snprintf(k.s, sizeof(k.s), "%.*s%.*s" CFG, KEY_PATH_MAX + 1, base->s,
+		 n < FLK_NAME_MAX ? (int)n : FLK_NAME_MAX, name);
 	return k;
 }
 
 struct key
 key_limiter(const struct url *url, const char *limiter)
 {
-	struct key k;
+	struct key base = key_base(url);
 
-	snprintf(k.s, sizeof(k.s), "%s/%s/", url->path[0] != '\0' ? url->path : KEY_DEFAULT_PATH,
-		 limiter);
-	return k;
+	return key_named(&base, limiter, strlen(limiter));
 }
 
 static struct key
@@ -39,22 +56,28 @@ joined(const struct key *limiter, const char *rest)
 struct key
 key_of(const struct key *limiter, char kind, const char *self)
 {
-	char rest[STORE_SELF + 3];
+	char rest[sizeof(PART) + 2 + STORE_SELF];
 
-	snprintf(rest, sizeof(rest), "%c/%s", kind, self == NULL ? "" : self);
+	snprintf(rest, sizeof(rest), PART "%c/%s", kind, self == NULL ? "" : self);
 	return joined(limiter, rest);
 }
 
 struct key
 key_cfg(const struct key *limiter)
 {
-	return joined(limiter, "cfg");
+	return *limiter;
 }
 
 struct key
 key_tail(const struct key *limiter)
 {
-	return joined(limiter, "tail");
+	return joined(limiter, PART "tail");
+}
+
+struct key
+key_parts(const struct key *limiter)
+{
+	return joined(limiter, PART);
 }
 
 struct key
@@ -71,8 +94,17 @@ key_end(const struct key *prefix)
 void
 key_watched(const struct key *limiter, struct key *from, struct key *end)
 {
-	*from = joined(limiter, "c");
-	*end = joined(limiter, "m");
+	*from = *limiter;
+	*end = joined(limiter, PART "m");
+}
+
+void
+key_whole(const struct key *limiter, struct key *from, struct key *end)
+{
+	struct key parts = key_parts(limiter);
+
+	*from = *limiter;
+	*end = key_end(&parts);
 }
 
 bool
@@ -90,13 +122,16 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	if (strncmp(key, limiter->s, n) != 0)
 		return 0;
 	key += n;
-	if (strcmp(key, "cfg") == 0)
+	if (*key == '\0')
 		return 'c';
+	if (strncmp(key, PART, strlen(PART)) != 0)
+		return 0;
+	key += strlen(PART);
 	if (strcmp(key, "tail") == 0)
 		return 'z';
 	if (strchr("ehlstw", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
 	    !key_is_self(key + 2))
-		return 0;
+		return '?';
 	memcpy(self, key + 2, STORE_SELF);
 	return key[0];
 }

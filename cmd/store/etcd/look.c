@@ -101,12 +101,25 @@ look_same(const struct etcd_reply *reply)
 /* ---- reading ---- */
 
 static bool
-trouble(struct look *l, const char *what, const char *key)
+trouble(struct look *l, const char *what, const char *key, const char *is)
 {
 	free(l->trouble);
-	if (asprintf(&l->trouble, "%s%s makes no sense: flocklimitctl check", what, key) == -1)
+	if (asprintf(&l->trouble, "%s%s %s", what, key, is) == -1)
 		l->trouble = NULL;
 	return false;
+}
+
+#define NONSENSE "makes no sense: flocklimitctl check"
+
+/* A cfg that can't be gone by. */
+static bool
+refuse_config(struct look *l, const char *value, size_t size)
+{
+	const char *is = config_trouble(value, size);
+
+	l->older = config_decode_older(&l->config, value, size);
+	return is != NULL ? trouble(l, "", l->limiter.s, is)
+			  : trouble(l, "what is kept in ", l->limiter.s, NONSENSE);
 }
 
 struct look_holder *
@@ -144,13 +157,17 @@ look_read_config(struct look *l, const json_t *range)
 
 	l->config = (struct config){ .override = FLK_AUTO };
 	l->config_mod = 0;
+	l->older = false;
+	if (n < 0)
+		trouble(l, "what is kept in ", l->limiter.s, NONSENSE);
 	if (n > 0) {
-		good = config_decode(&l->config, kv[0].value, kv[0].value_size);
 		l->config_mod = kv[0].mod_revision;
+		good = config_decode(&l->config, kv[0].value, kv[0].value_size) ||
+		       refuse_config(l, kv[0].value, kv[0].value_size);
 	}
 	if (n >= 0)
 		etcd_kvs_free(kv, n);
-	return good ? true : trouble(l, "what is kept in ", key_cfg(&l->limiter).s);
+	return good;
 }
 
 static bool
@@ -317,7 +334,7 @@ look_read(struct look *l, enum look_line line, const struct etcd_reply *reply)
 					  : read_mine(l, etcd_response_range(body, 3)) &&
 						read_before(l, etcd_response_range(body, 4)));
 		if (!good)
-			trouble(l, "what is kept below ", l->limiter.s);
+			trouble(l, "what is kept below ", l->limiter.s, NONSENSE);
 	}
 	keep_marks(l, old, n);
 	free(old);

@@ -55,6 +55,7 @@ struct look {
 	char before[STORE_SELF]; /* who is before it; "": nobody */
 	int64_t before_created;  /* of its w/ */
 
+	bool older;    /* it failed as cfg is of version 1; then config is what that one says */
 	char *trouble; /* a sentence, if the last look_read() failed */
 };
 

@@ -1,6 +1,7 @@
 /*
- * names.c - the limiters below a path, by reading only keys: a page, and when it is full, on from
- * what comes after the last limiter in it.
+ * names.c - the limiters of a path, by reading only keys: page by page.  Keys of limiters of longer
+ * paths lie between them: once a page has told whether a name is that of a limiter, whatever else
+ * begins with the name is skipped.
  */
 #include "ask.h"
 
@@ -34,51 +35,61 @@ add(struct ask *a, const char *name)
 	return true;
 }
 
-/* Of a key, the limiter that it is of: its keys' beginning; false if it is of none. */
-static bool
-limiter_of(const struct ask *a, const char *key, struct key *limiter, char name[FLK_NAME_MAX + 1])
+static void
+go_on_after(struct ask *a, const char *key)
 {
-	size_t base = strlen(a->e->base.s), n;
-	char self[STORE_SELF];
+	size_t size = strlen(key);
 
-	if (strncmp(key, a->e->base.s, base) != 0)
-		return false;
-	n = strcspn(key + base, "/");
-	if (n == 0 || n > FLK_NAME_MAX || key[base + n] != '/' || base + n + 2 > sizeof(limiter->s))
-		return false;
-	memcpy(name, key + base, n);
-	name[n] = '\0';
-	memcpy(limiter->s, key, base + n + 1);
-	limiter->s[base + n + 1] = '\0';
-	return key_parse(limiter, key, self) != 0;
+	memcpy(a->from.s, key, size);
+	memcpy(a->from.s + size, "\001", 2);
 }
 
-/* What the page has; the next one begins after the last limiter in it.  False: no memory. */
+/* A key with that name in it: adds the limiter, if it is one of its keys.  False: no memory. */
+static bool
+read_key(struct ask *a, const char *key, const char *name, size_t n)
+{
+	struct key limiter = key_named(&a->e->base, name, n), parts = key_parts(&limiter);
+	char copy[FLK_NAME_MAX + 1], self[STORE_SELF];
+	char kind = key_parse(&limiter, key, self);
+
+	if (kind == '?') {
+		go_on_after(a, key);
+		return true;
+	}
+	/* Another limiter's: the first of this one is yet to come, or there is none. */
+	if (kind == 0 && strcmp(key, parts.s) < 0) {
+		a->from = strcmp(key, limiter.s) < 0 ? limiter : parts;
+		return true;
+	}
+	memcpy(copy, name, n);
+	copy[n] = '\0';
+	*(strrchr(limiter.s, '/') + 1) = '\0';
+	a->from = key_end(&limiter);
+	return kind == 0 || add(a, copy);
+}
+
+/* What the page has of keys that are not skipped.  False: no memory. */
 static bool
 read_page(struct ask *a, struct etcd_kv *kv, long n)
 {
-	char name[FLK_NAME_MAX + 1];
-	struct key limiter;
+	size_t base = strlen(a->e->base.s), size;
+	char *key;
 	long i;
 
 	for (i = 0; i < n; i++) {
-		size_t size = strlen(kv[i].key);
+		key = kv[i].key;
+		if (strncmp(key, a->e->base.s, base) != 0 || strcmp(key, a->from.s) < 0)
+			continue;
+		size = strcspn(key + base, "/");
 		/* Longer than any of ours: on behind all that begin so, or there would be no end. */
-		if (size + 2 > sizeof(a->from.s)) {
-			kv[i].key[sizeof(a->from.s) - 2] = '\0';
-			etcd_prefix_end(a->from.s, kv[i].key);
-			continue;
-		}
-		if (!limiter_of(a, kv[i].key, &limiter, name)) {
-			memcpy(a->from.s, kv[i].key, size + 1);
-			memcpy(a->from.s + size, "\001", 2);
-			continue;
-		}
-		a->from = key_end(&limiter);
-		if (a->names > 0 && strcmp(a->name[a->names - 1], name) == 0)
-			continue;
-		if (!add(a, name))
+		if (strlen(key) + 2 > sizeof(a->from.s)) {
+			key[sizeof(a->from.s) - 2] = '\0';
+			etcd_prefix_end(a->from.s, key);
+		} else if (size == 0 || size > FLK_NAME_MAX || key[base + size] == '\0') {
+			go_on_after(a, key);
+		} else if (!read_key(a, key, key + base, size)) {
 			return false;
+		}
 	}
 	return true;
 }

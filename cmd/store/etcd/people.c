@@ -260,7 +260,7 @@ people_change(struct people *p, const struct etcd_change *c)
 				sign_read(&by, c->value, c->value_size) ? &by : NULL);
 		return;
 	}
-	if (kind == 0 || kind == 's' || kind == 't')
+	if (self[0] == '\0' || kind == 's' || kind == 't')
 		return;
 	if (strcmp(p->change.self, self) != 0 || p->change.revision != c->mod_revision) {
 		people_flush(p);

@@ -95,7 +95,7 @@ config_encode(const struct config *c)
 {
 	json_t *o = json_object();
 
-	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "v", CONFIG_VERSION);
 	put_number(o, "n", c->declared);
 	if (c->override >= 0)
 		json_object_set_new(o, "override", json_integer(c->override));
@@ -171,12 +171,12 @@ read_text(const json_t *o, const char *name, char *room, size_t size)
 }
 
 static json_t *
-opened(const char *value, size_t size)
+opened(const char *value, size_t size, int64_t version)
 {
 	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
 
 	if (o != NULL &&
-	    (!json_is_object(o) || json_integer_value(json_object_get(o, "v")) != RECORD_VERSION)) {
+	    (!json_is_object(o) || json_integer_value(json_object_get(o, "v")) != version)) {
 		json_decref(o);
 		return NULL;
 	}
@@ -186,7 +186,7 @@ opened(const char *value, size_t size)
 bool
 record_decode(struct record *r, const char *value, size_t size)
 {
-	json_t *o = opened(value, size);
+	json_t *o = opened(value, size, RECORD_VERSION);
 	bool good = o != NULL;
 
 	memset(r, 0, sizeof(*r));
@@ -215,10 +215,10 @@ record_decode(struct record *r, const char *value, size_t size)
 	return good;
 }
 
-bool
-config_decode(struct config *c, const char *value, size_t size)
+static bool
+decode_config(struct config *c, const char *value, size_t size, int64_t version)
 {
-	json_t *o = opened(value, size);
+	json_t *o = opened(value, size, version);
 	bool good = o != NULL;
 	const char *state = json_string_value(json_object_get(o, "state"));
 
@@ -238,9 +238,36 @@ config_decode(struct config *c, const char *value, size_t size)
 }
 
 bool
+config_decode(struct config *c, const char *value, size_t size)
+{
+	return decode_config(c, value, size, CONFIG_VERSION);
+}
+
+bool
+config_decode_older(struct config *c, const char *value, size_t size)
+{
+	return decode_config(c, value, size, 1);
+}
+
+const char *
+config_trouble(const char *value, size_t size)
+{
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
+	int64_t version = json_integer_value(json_object_get(o, "v"));
+
+	json_decref(o);
+	if (version > CONFIG_VERSION)
+		return "is of a newer flocklimit than this one: use that";
+	if (version == CONFIG_VERSION || version < 1)
+		return NULL;
+	return "is of an older flocklimit, whose takers this one does not see: let them end, then "
+	       "flocklimitctl rm";
+}
+
+bool
 culprit_decode(struct culprit *c, const char *value, size_t size)
 {
-	json_t *o = opened(value, size);
+	json_t *o = opened(value, size, RECORD_VERSION);
 	bool good = o != NULL;
 
 	memset(c, 0, sizeof(*c));

@@ -1,6 +1,7 @@
 /*
- * record.h - what stands in the keys: JSON, written by whoever the key is about and read by all,
- * so never trusted.  What is not known in it is passed by; "v" is the version, 1.
+ * record.h - what stands in the keys: JSON.  The taker or the operator that a key is about writes
+ * it, and everybody reads it, so it is never trusted.  Members that are not known are skipped.
+ * "v" is the version: of cfg that of all the limiter's keys, see keys.h.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -13,6 +14,7 @@
 #include "view.h"
 
 #define RECORD_VERSION 1
+#define CONFIG_VERSION 2
 
 /* Of h/ and w/. */
 struct record {
@@ -53,6 +55,15 @@ char *culprit_encode(const struct culprit *c);
 bool record_decode(struct record *r, const char *value, size_t size);
 bool config_decode(struct config *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
+
+/* The same of a cfg of version 1. */
+bool config_decode_older(struct config *c, const char *value, size_t size);
+
+/*
+ * Of a cfg that config_decode() refuses as it is of another version: what to do about it, as the
+ * end of a sentence that begins with the key.  NULL if its version is not what is wrong.
+ */
+const char *config_trouble(const char *value, size_t size);
 
 /* What others wrote may end up on a terminal: without control characters. */
 void record_tame(char *said);

@@ -19,7 +19,9 @@ flk_strerror(int code)
 	case EAGAIN:
 		return "it would have to wait";
 	case EBUSY:
-		return "somebody else has locked what this permit needs: try again";
+		return "another process has locked a byte of the file that is needed: try again, "
+		       "or let it "
+		       "end";
 	case ETIMEDOUT:
 		return "no permit in time";
 	case FLK_BADNAME:

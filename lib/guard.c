@@ -1,9 +1,15 @@
 /*
  * guard.c - a permit that outlives its taker.
  *
- * An open-file-description lock on one byte per slot, far behind the end of the file.  It belongs
- * to the description, so a command that inherited the descriptor has it too, and it ends with
- * the last process that has it open; no process has to do anything for that.
+ * A command inherits a descriptor on which one byte per permit, far behind the end of the file, has
+ * an open-file-description lock.  The lock belongs to the description, so it ends with the last
+ * process that has the description open; no process has to do anything for that.
+ *
+ * The command may run as another user, so the description is open for reading only: nothing can be
+ * written, truncated or mapped writable through it.  Hence the lock is a read lock.  A process that
+ * asks whether the guard is free asks for a conflict with a write lock, and so does the thread in
+ * orphan.c that waits for it to become free.  Only descriptions of the guard's kind are ever
+ * inherited; the limiter's own, file.fd, is close-on-exec and carries none.
  */
 #include "internal.h"
 
@@ -11,6 +17,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 #include "cancel.h"
 
@@ -24,26 +31,66 @@ byte_lock(short type, uint32_t slot)
 	return (struct flock){ .l_type = type, .l_start = GUARD_BASE + slot, .l_len = 1 };
 }
 
-int
-flki_reopen(const struct flk *f)
+/* The descriptor that was just opened, if it leads to the limiter; else -1, and it is closed. */
+static int
+same_file(const struct flk *f, int fd)
+{
+	struct stat ours, its;
+
+	if (fd != -1 && fstat(f->file.fd, &ours) == 0 && fstat(fd, &its) == 0 &&
+	    ours.st_dev == its.st_dev && ours.st_ino == its.st_ino)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+/* Not 0, 1 or 2, where one of these is closed: spawn() has other plans with them. */
+static int
+above_stdio(int fd)
+{
+	int high, error;
+
+	if (fd > 2)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	error = -errno;
+	close(fd);
+	return high == -1 ? error : high;
+}
+
+/*
+ * A description of its own, for reading only.  The path costs less than /proc, which needs no name:
+ * the limiter may have lost its own, and a relative one may lead elsewhere by now.
+ */
+static int
+open_guard(const struct flk *f)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	char self[32];
 	int fd;
 
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", f->file.fd);
-	fd = open(self, O_RDWR | O_CLOEXEC);
-	return fd == -1 ? -errno : fd; /* cppcheck-suppress resourceLeak ; it is returned */
+	fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd == -1 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
+	fd = same_file(f, fd);
+	if (fd == -1) {
+		snprintf(self, sizeof(self), "/proc/self/fd/%d", f->file.fd);
+		fd = open(self, O_RDONLY | O_CLOEXEC);
+		if (fd == -1)
+			return errno == ENOENT ? -FLK_GONE : -errno;
+	}
+	return above_stdio(fd);
 }
 
 static int
 lock_byte(struct flk_taker *t)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	struct flock lock = byte_lock(F_WRLCK, t->slot);
+	struct flock lock = byte_lock(F_RDLCK, t->slot);
 	int ms, error;
 
-	/* Only one who waits for an orphan's end can have it, and only for an instant. */
+	/* A thread that saw an orphan's guard become free has the byte for an instant. */
 	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
 		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
 			error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
@@ -68,15 +115,12 @@ may_guard(const struct flk_taker *t)
 int
 flk_guard(struct flk_taker *t, int *fd)
 {
-	struct flk *f = t->flk;
-	int error = may_guard(t);
+	int error = may_guard(t), own;
 
 	if (error != 0)
 		return error;
 	if (t->guard_fd == -1) {
-		bool taken = atomic_exchange(&f->guard_taken, true);
-		int own = taken ? flki_reopen(f) : f->file.fd;
-		if (own < 0)
+		if ((own = open_guard(t->flk)) < 0)
 			return own;
 		t->guard_fd = own;
 	}
@@ -87,7 +131,7 @@ flk_guard(struct flk_taker *t, int *fd)
 int
 flk_guard_open(struct flk *f)
 {
-	return flki_reopen(f);
+	return open_guard(f);
 }
 
 int
@@ -138,29 +182,20 @@ flki_guard_drop(struct flk_taker *t)
 	lock = byte_lock(F_UNLCK, t->slot);
 	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
 	/* What an earlier command left behind may have it open: it is for one guard only. */
-	if (t->guard_fd != t->flk->file.fd && !t->guard_lent)
+	if (!t->guard_lent)
 		close_guard(t->guard_fd);
 	t->guard_fd = -1;
 	t->guard_lent = false;
 }
 
 /*
- * Asks with a read lock, which one who waits in orphan.c does not stand in the way of.  A
- * description never sees its own locks, so one that carries a guard can't be asked.
+ * A write lock in the way is that of a thread in orphan.c, which could not have it if anybody had a
+ * read lock there.
  */
 bool
-flki_guard_is_free(struct flk *f, uint32_t slot)
+flki_guard_is_free(const struct flk *f, uint32_t slot)
 {
-	int cancel FLKI_RESTORED = flki_no_cancel();
-	struct flock lock = byte_lock(F_RDLCK, slot);
-	bool own = atomic_load(&f->guard_taken);
-	int fd = own ? flki_reopen(f) : f->file.fd;
-	bool is_free;
+	struct flock lock = byte_lock(F_WRLCK, slot);
 
-	if (fd < 0)
-		return false;
-	is_free = fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_UNLCK;
-	if (own)
-		close(fd);
-	return is_free;
+	return fcntl(f->file.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_RDLCK;
 }

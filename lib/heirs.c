@@ -15,7 +15,7 @@
 
 #include "cancel.h"
 
-/* "lock:	1: OFDLCK ADVISORY  WRITE -1 00:1a:4711 1099511627776 1099511627776" */
+/* "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627776" */
 static bool
 has_lock(const char *text, uint64_t byte)
 {
@@ -24,7 +24,7 @@ has_lock(const char *text, uint64_t byte)
 	while ((line = strstr(line, "lock:\t")) != NULL) {
 		const char *end = strchrnul(line, '\n');
 		if (memmem(line, (size_t)(end - line), " OFDLCK ", 8) != NULL &&
-		    memmem(line, (size_t)(end - line), " WRITE ", 7) != NULL) {
+		    memmem(line, (size_t)(end - line), " READ ", 6) != NULL) {
 			for (number = end; number > line && number[-1] != ' '; number--)
 				;
 			if (strtoull(number, NULL, 10) == byte)

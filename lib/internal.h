@@ -19,7 +19,6 @@ struct flk {
 	_Atomic uint32_t
 	    users; /* who attached it, and each thread of orphan.c: the last frees it */
 	_Atomic uint32_t stuck_pid;
-	_Atomic bool guard_taken; /* file.fd carries a guard, or did */
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
 	char path[];
@@ -63,11 +62,8 @@ void flki_drop_slot(struct flk_taker *t);
 /* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */
 void flki_history_tell(struct header *h);
 
-/* guard.c: another description of the same file, whatever its name is by now. */
-int flki_reopen(const struct flk *f);
-
 /* guard.c: the byte that a command keeps locked for its dead wrapper. */
-bool flki_guard_is_free(struct flk *f, uint32_t slot);
+bool flki_guard_is_free(const struct flk *f, uint32_t slot);
 void flki_guard_drop(struct flk_taker *t);
 
 /*

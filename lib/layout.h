@@ -8,8 +8,9 @@
  *
  * The history is a hole until it is written: a quiet limiter costs two pages.
  *
- * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i while
- * the permit in slot i is tied to a descriptor, INIT_BYTE while a limiter is being made in place.
+ * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i, for
+ * reading, while the permit in slot i is tied to a descriptor; INIT_BYTE, for writing, while a
+ * limiter is being made in place or removed.
  *
  * A taker owns one slot for as long as it lives and holds that slot's `alive'.  The lock is a
  * word that names the slot of its owner; there is no other notion of who somebody is, so process
@@ -48,7 +49,7 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(3)
+#define LAYOUT      UINT32_C(4)
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */

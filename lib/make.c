@@ -286,7 +286,10 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 	return error; /* it is empty, and the next open makes a limiter of it */
 }
 
-/* Waits for the lock on INIT_BYTE; whoever dies with it loses it. */
+/*
+ * Waits for the lock on INIT_BYTE; a process that dies with it loses it.  Only processes that may
+ * write the file can have it, but others can keep it from us by a read lock: -EBUSY.
+ */
 int
 flki_make_lock(int fd)
 {
@@ -300,7 +303,7 @@ flki_make_lock(int fd)
 			return -errno;
 		usleep(1000);
 	}
-	return -FLK_STUCK;
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK ? -EBUSY : -FLK_STUCK;
 }
 
 /*

@@ -26,7 +26,6 @@ struct vigil {
 	struct flk *flk;
 	uint32_t slot;
 	unsigned place;
-	int fd;
 };
 
 /* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
@@ -48,22 +47,33 @@ rouse_first(struct flk *f)
 }
 
 /*
- * On a description of its own: were we killed between the two calls, the limiter's descriptor
- * would carry the read lock on into a command that inherits it.
+ * On the limiter's own description, which no command inherits.  A forked child has a part in it, so
+ * the lock is given back, not closed: were we killed between the two calls, and a child of ours
+ * lived on, it would stand in the way of this slot's next guard.
  */
+static int
+await_guard(const struct vigil *v)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
+	int error;
+
+	while ((error = fcntl(v->flk->file.fd, F_OFD_SETLKW, &lock)) == -1 && errno == EINTR)
+		;
+	if (error == -1)
+		return -errno;
+	lock.l_type = F_UNLCK;
+	fcntl(v->flk->file.fd, F_OFD_SETLK, &lock);
+	return 0;
+}
+
 static void *
 keep_vigil(void *arg)
 {
 	struct vigil *v = arg;
-	struct flock lock = { .l_type = F_RDLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
-	int error;
 
-	while ((error = fcntl(v->fd, F_OFD_SETLKW, &lock)) == -1 && errno == EINTR)
-		;
 	/* Who is roused comes back here: without a lock to wait for, not more often than on a tick. */
-	if (error == -1)
+	if (await_guard(v) != 0)
 		usleep(TICK_US);
-	close(v->fd);
 	/* Who is roused, and finds the orphan still there, needs another vigil than this one. */
 	atomic_store(&v->flk->watched[v->place], OVER);
 	rouse_first(v->flk);
@@ -112,13 +122,11 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 		return false;
 	v = malloc(sizeof(*v));
 	if (v != NULL) {
-		*v = (struct vigil){ .flk = f, .slot = slot, .place = i, .fd = flki_reopen(f) };
+		*v = (struct vigil){ .flk = f, .slot = slot, .place = i };
 		atomic_fetch_add(&f->users, 1);
-		if (v->fd >= 0 && start(v))
+		if (start(v))
 			return true;
 		atomic_fetch_sub(&f->users, 1);
-		if (v->fd >= 0)
-			close(v->fd);
 	}
 	free(v);
 	atomic_store(&f->watched[i], 0);

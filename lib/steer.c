@@ -6,6 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "cancel.h"
+#include "make.h"
+
 /* What an operator asks for: a number, or a pace and which parts of it. */
 struct order {
 	int64_t number;
@@ -200,14 +203,23 @@ change_dead(struct state *st, const struct order *o)
 	return 0;
 }
 
-/* Killed between the two, it leaves the second to whoever finds the dead limiter next. */
+/*
+ * The lock on the name first: a process that can only read the file may be in its way, by a read
+ * lock, and then nothing has changed yet.  If we are killed after the mark, the next process that
+ * opens the dead limiter takes its name away.
+ */
 static int
 remove_file(struct flk *f, bool steered_too)
 {
-	int error = steer_to(f, change_dead, steered_too);
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	int error = flki_make_lock(f->file.fd);
 
+	if (error != 0)
+		return error;
+	error = steer_to(f, change_dead, steered_too);
 	if (error == 0 || error == -FLK_GONE)
 		error = flki_file_bury(&f->file, AT_FDCWD, f->path);
+	flki_make_unlock(f->file.fd);
 	return error;
 }
 

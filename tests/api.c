@@ -760,6 +760,46 @@ test_guard(void)
 	flk_detach(f);
 }
 
+/* Nothing can be written through it, wherever the limiter's name has gone. */
+static bool
+is_for_reading(int fd, const char *path)
+{
+	struct stat named, sb;
+
+	return fd > 2 && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY &&
+	       (fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0 && fstat(fd, &sb) == 0 &&
+	       (path == NULL || (stat(path, &named) == 0 && named.st_ino == sb.st_ino));
+}
+
+static void
+test_guards_for_reading(void)
+{
+	struct flk *f = fresh(2);
+	struct flk_taker *t = taker(f), *u = taker(f);
+	char other[300];
+	int fd = -1, common;
+
+	ok(acquire(t, 1, 2, 0) == 0 && acquire(u, 1, 2, 0) == 0, "two permits");
+	is(flk_guard(t, &fd), 0, "a guard");
+	ok(is_for_reading(fd, flk_path(f)), "is for reading only");
+	common = flk_guard_open(f);
+	ok(is_for_reading(common, flk_path(f)), "so is one for several permits");
+	ok(flk_guard_by(u, common) == 0 && flk_guard_by(t, common) == 0, "which ties them");
+	snprintf(other, sizeof(other), "%s.moved", flk_path(f));
+	is(rename(flk_path(f), other), 0, "the file gets another name");
+	close(open(flk_path(f), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	flk_release(t);
+	ok(acquire(t, 1, 2, 0) == 0 && flk_guard(t, &fd) == 0, "and a guard is had all the same");
+	ok(is_for_reading(fd, other), "of that file, and not of what has its name now");
+	unlink(flk_path(f));
+	is(rename(other, flk_path(f)), 0, "the file gets its name back");
+	flk_taker_free(t);
+	flk_taker_free(u);
+	close(common);
+	whole(f, "after guards for reading");
+	flk_detach(f);
+}
+
 /* ---- words ---- */
 
 static void
@@ -883,6 +923,7 @@ main(void)
 	test_strangers();
 	test_thread_end();
 	test_guard();
+	test_guards_for_reading();
 	test_strerror();
 	test_snapshot();
 	test_far_deadline();

@@ -227,6 +227,11 @@ static const struct lenience guarding[] = {
 	{ SETLK, EAGAIN, -EBUSY },
 	{ SETLK, EACCES, 0 },
 	{ SETLK, EACCES, -EBUSY },
+	/* What the path leads to is not known then; /proc is asked instead. */
+	{ OPEN_DIR, EACCES, 0 },
+	{ OPEN_DIR, ENOTDIR, 0 },
+	{ FSTAT, 0, 0 },
+	{ OPEN_SELF, ENOENT, -FLK_GONE },
 	NO_END,
 };
 
@@ -246,6 +251,15 @@ another_guard(void)
 	a_permit();
 	if (flk_guard(crowd[0], &fd) != 0)
 		trial_fails("no guard");
+}
+
+/* The path leads nowhere, so /proc must. */
+static void
+a_permit_without_a_name(void)
+{
+	a_permit();
+	if (unlink(trial_path) == -1)
+		trial_fails("unlink");
 }
 
 static int
@@ -325,9 +339,8 @@ wait_a_while(void)
 }
 
 static const struct lenience watching[] = {
-	{ MALLOC, 0, 0 },     { THREAD, 0, 0 }, { OPEN_SELF, 0, 0 },
-	{ GETLK, 0, 0 },      { SETLKW, 0, 0 }, { FUTEX_WAITV, 0, 0 },
-	{ FUTEX_WAIT, 0, 0 }, { FSTAT, 0, 0 },  NO_END,
+	{ MALLOC, 0, 0 },      { THREAD, 0, 0 },     { GETLK, 0, 0 }, { SETLKW, 0, 0 },
+	{ FUTEX_WAITV, 0, 0 }, { FUTEX_WAIT, 0, 0 }, { FSTAT, 0, 0 }, NO_END,
 };
 
 static int end_of_command; /* the orphan lives until something is written here, or we are gone */
@@ -428,6 +441,8 @@ const struct trial trials[] = {
 	  false },
 	{ "a guard", a_permit, guard, leave_it, guarding, 0, true },
 	{ "a second guard", another_guard, guard, leave_it, guarding, 0, false },
+	{ "a guard in a file without a name", a_permit_without_a_name, guard, leave_it, guarding, 0,
+	  false },
 	{ "a snapshot", more_than_guessed, look, NULL, none, 0, false },
 	{ "to verify", make_it, verify, NULL, none, 0, false },
 	{ "to wait", one_who_holds_all, wait_a_while, NULL, waiting, -ETIMEDOUT, false },

@@ -183,7 +183,7 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
 	struct flk_request want = { .weight = 1, .limit = 3, .command = "make -j4" };
 	uint8_t step = take8(b);
-	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
+	struct flock lock = { .l_type = F_RDLCK, .l_len = 1 };
 	struct flk_permit permit;
 	struct timespec deadline;
 	struct lie lie;

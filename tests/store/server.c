@@ -1,5 +1,6 @@
 #include "server.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -43,11 +44,31 @@ nobodys_port(void)
 	return port;
 }
 
-struct server
-serve(script *s)
+static int
+listen_at(const char *address, unsigned port)
 {
-	struct server server;
-	int listener = listen_somewhere(&server.port), pipes[2];
+	struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port) };
+	bool is_six = inet_pton(AF_INET6, address, &six.sin6_addr) == 1;
+	const void *a = is_six ? (const void *)&six : (const void *)&four;
+	socklen_t size = is_six ? sizeof(six) : sizeof(four);
+	int fd = socket(is_six ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+
+	inet_pton(AF_INET, address, &four.sin_addr);
+	if (fd == -1 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == -1 ||
+	    bind(fd, a, size) == -1 || listen(fd, 16) == -1) {
+		if (fd != -1)
+			close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static struct server
+serve_on(int listener, unsigned port, script *s)
+{
+	struct server server = { .port = port };
+	int pipes[2];
 
 	if (pipe(pipes) == -1)
 		tap_bail("pipe: %s", strerror(errno));
@@ -67,6 +88,25 @@ serve(script *s)
 	close(pipes[1]);
 	server.notes = pipes[0];
 	return server;
+}
+
+struct server
+serve(script *s)
+{
+	unsigned port;
+	int listener = listen_somewhere(&port);
+
+	return serve_on(listener, port, s);
+}
+
+struct server
+serve_at(const char *address, unsigned port, script *s)
+{
+	int listener = listen_at(address, port);
+
+	if (listener == -1)
+		return (struct server){ .port = 0 };
+	return serve_on(listener, port, s);
 }
 
 char *

@@ -20,6 +20,9 @@ typedef void script(int listener);
 /* On 127.0.0.1; until the script is at its end. */
 struct server serve(script *s);
 
+/* On that address and port, IPv4 or IPv6; its port is 0 if that address can't be had. */
+struct server serve_at(const char *address, unsigned port, script *s);
+
 /* Waits for that end; all that was noted, a line each, to be freed. */
 char *served(struct server *s);
 

@@ -9,6 +9,7 @@ MAP=${FLOCKLIMIT%limit}map
 STORE_BUILD=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/store
 export CTL MAP STORE_BUILD
 export ETCDCTL_API=3
+VIA=()
 
 # need_etcd: no test that needs one is ever skipped.
 need_etcd() {
@@ -40,9 +41,11 @@ a_port() {
 	echo "$port"
 }
 
-# url_of SERVER; peer_of SERVER: where clients and its peers find it.
-url_of() { echo "$(cat "$SERVERS/$1.scheme"):127.0.0.1:$(cat "$SERVERS/$1.port")" | sed 's,:,://,'; }
-peer_of() { echo "http://127.0.0.1:$(cat "$SERVERS/$1.peer")"; }
+# url_of SERVER; peer_of SERVER: where clients and its peers find it; at 127.0.0.1, if there is no
+# $SERVERS/SERVER.host.
+host_of() { if [ -s "$SERVERS/$1.host" ]; then cat "$SERVERS/$1.host"; else echo 127.0.0.1; fi; }
+url_of() { echo "$(cat "$SERVERS/$1.scheme")://$(host_of "$1"):$(cat "$SERVERS/$1.port")"; }
+peer_of() { echo "http://$(host_of "$1"):$(cat "$SERVERS/$1.peer")"; }
 pid_of() { cat "$SERVERS/$1.pid"; }
 
 # launch NAME [OPTION...]: begins it, or goes on with the data that it has, on the same ports.
@@ -239,12 +242,13 @@ watched() {
 	eventually says WATCHING "$LOG"
 }
 
-# taker LABEL HOLD OPTION...: a taker whose command is the witness; HOLD: seconds, or a fifo.
+# taker LABEL HOLD OPTION...: a taker whose command is the witness; HOLD: seconds, or a fifo.  What is in
+# VIA is executed to begin it: a command that ends with executing its arguments.
 taker() {
 	local label=$1 hold=$2
 	shift 2
 	"$STORE_BUILD/witness" -w "$LOG" "$label"
-	background "$label" env TAKER="$label" "$FLOCKLIMIT" --ttl "$TTL" -N x "$@" \
+	background "$label" "${VIA[@]}" env TAKER="$label" "$FLOCKLIMIT" --ttl "$TTL" -N x "$@" \
 		"$STORE_BUILD/witness" "$LOG" "$hold"
 }
 

@@ -124,6 +124,8 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 	}
 	if (v.result == ETCD_AWAY)
 		client_turn(c->etcd, c->turn);
+	else
+		client_well(c->etcd);
 	finish(c, &reply);
 	json_decref(body);
 }

@@ -1,7 +1,8 @@
 /*
  * client.h - what the parts of the client know of each other.
  *
- *   client.c   the client as a whole, its endpoints
+ *   client.c   the client as a whole
+ *   endpoint.c its endpoints; resolve.c: their addresses
  *   call.c     calls
  *   watch.c    watches; stream.c: what they hear
  *   token.c    the token that both are authorised by
@@ -18,6 +19,7 @@
 #include "clock.h"
 #include "etcd.h"
 #include "http.h"
+#include "resolve.h"
 #include "secret.h"
 
 #define CLIENT_TEXT 400 /* bytes of a sentence */
@@ -25,10 +27,13 @@
 struct endpoint {
 	char host[256]; /* without brackets; no longer name is one */
 	unsigned port;
-	char *base;    /* "http://host:2379" */
-	char *name;    /* "host:2379" */
-	bool named;    /* host is no address */
-	char *address; /* "host:2379:address,...": the name, resolved; NULL: not, or not named */
+	char *base;      /* "http://host:2379" */
+	char *name;      /* "host:2379" */
+	bool named;      /* host is no address; then: */
+	unsigned serial; /* of the alias that it is connected to by */
+	char *address;   /* "alias:2379:address,..."; NULL, as the next two: none is known */
+	char *through;   /* "::alias:2379" */
+	char *dropped;   /* "-alias:2379": the alias before */
 };
 
 LIST_HEAD(call_list, etcd_call);
@@ -45,23 +50,28 @@ struct etcd {
 	char *prefix; /* of all keys, for people */
 	struct endpoint *endpoint;
 	size_t endpoints, at;
-	uint64_t looked_up; /* when names were resolved last */
 	uint64_t turn;
+	size_t failed; /* so many turns in a row ended without any answer */
+	struct resolver resolver;
+	uint64_t look_up_at, pause; /* no look-up before; and from the next one's end to that */
 	bool sound; /* something was once answered as etcd answers: what is not so will pass */
 	struct call_list calls;
 	struct watch_list watches;
 	struct token *token;
 };
 
-/* Ends that turn, if it has not ended. */
+/* Ends that turn, if it has not ended: there was no answer, or none that helps. */
 void client_turn(struct etcd *e, uint64_t turn);
+
+/* The same, but the turn goes on: there is nowhere else to go. */
+void client_failed(struct etcd *e);
+
+/* There was an answer. */
+void client_well(struct etcd *e);
 
 struct endpoint *client_endpoint(struct etcd *e);
 
-/*
- * Whether there is any endpoint whose address is known.  If not, it is looked up again, now and then,
- * which may block: nobody can hold anything there by then.
- */
+/* Whether there is any endpoint whose address is known.  If not, it is looked up, now and then. */
 bool client_reaches(struct etcd *e);
 
 /* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */
@@ -75,6 +85,12 @@ struct verdict;
 /* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
 void client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why,
 		    struct verdict *v);
+
+int endpoints_set(struct etcd *e, const struct url *u); /* 0, or a negative errno */
+void endpoints_hear(struct etcd *e);                    /* e->http is there from now on */
+void endpoints_free(struct etcd *e);
+uint64_t endpoints_due(const struct etcd *e);
+void endpoints_step(struct etcd *e);
 
 /* ---- token.c ---- */
 

@@ -46,7 +46,7 @@ typedef void etcd_done(void *context, const struct etcd_reply *reply);
 
 /*
  * 0, or a negative code and why: of the URL, of a file it names.  Names of hosts are resolved here,
- * which may block for as long as the resolver does; and again only while none of them has an address.
+ * which may block for two seconds; and again, without blocking, when all endpoints have failed.
  */
 int etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size);
 

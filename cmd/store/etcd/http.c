@@ -175,6 +175,15 @@ http_fd(const struct http *h)
 	return h->epoll;
 }
 
+/* libcurl is told of it, too, and finds it to be no socket of its own. */
+void
+http_also(struct http *h, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN, .data.fd = fd };
+
+	epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
 uint64_t
 http_due(const struct http *h)
 {
@@ -271,12 +280,12 @@ set_transport(const struct http *h, const struct post *p)
 }
 
 static bool
-add_header(struct http *h, struct post *p, const char *line)
+add_line(struct http *h, struct curl_slist **list, const char *line)
 {
-	struct curl_slist *l = h->curl->slist_append(p->headers, line);
+	struct curl_slist *l = h->curl->slist_append(*list, line);
 
 	if (l != NULL)
-		p->headers = l;
+		*list = l;
 	return l != NULL;
 }
 
@@ -287,19 +296,32 @@ add_header(struct http *h, struct post *p, const char *line)
 static bool
 set_headers(struct http *h, struct post *p)
 {
-	bool made = add_header(h, p, "Content-Type: application/json") &&
-		    add_header(h, p, "Grpc-Metadata-hasleader: true") &&
-		    add_header(h, p, "Expect:");
+	bool made = add_line(h, &p->headers, "Content-Type: application/json") &&
+		    add_line(h, &p->headers, "Grpc-Metadata-hasleader: true") &&
+		    add_line(h, &p->headers, "Expect:");
 	char *line;
 
 	if (!made || p->token == NULL)
 		return made;
 	if (asprintf(&line, "Authorization: %s", p->token) == -1)
 		return false;
-	made = add_header(h, p, line);
+	made = add_line(h, &p->headers, line);
 	explicit_bzero(line, strlen(line));
 	free(line);
 	return made;
+}
+
+static bool
+set_address(struct http *h, struct post *p)
+{
+	if (p->address == NULL)
+		return true;
+	if (!add_line(h, &p->resolve, p->dropped) || !add_line(h, &p->resolve, p->address) ||
+	    !add_line(h, &p->connect, p->through))
+		return false;
+	h->curl->easy_setopt(p->easy, CURLOPT_RESOLVE, p->resolve);
+	h->curl->easy_setopt(p->easy, CURLOPT_CONNECT_TO, p->connect);
+	return true;
 }
 
 bool
@@ -309,14 +331,8 @@ http_post(struct http *h, struct post *p)
 
 	p->http = h;
 	p->easy = curl->easy_init();
-	if (p->easy == NULL || !set_headers(h, p))
+	if (p->easy == NULL || !set_headers(h, p) || !set_address(h, p))
 		return false;
-	if (p->address != NULL) {
-		p->resolve = curl->slist_append(NULL, p->address);
-		if (p->resolve == NULL)
-			return false;
-		curl->easy_setopt(p->easy, CURLOPT_RESOLVE, p->resolve);
-	}
 	set_transport(h, p);
 	curl->easy_setopt(p->easy, CURLOPT_URL, p->url);
 	curl->easy_setopt(p->easy, CURLOPT_POST, 1L);
@@ -345,6 +361,7 @@ http_drop(struct post *p)
 		}
 		h->curl->slist_free_all(p->headers);
 		h->curl->slist_free_all(p->resolve);
+		h->curl->slist_free_all(p->connect);
 	}
 	free(p->answer);
 	free(p->body);

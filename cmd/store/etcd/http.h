@@ -30,11 +30,14 @@ enum http_trouble {
 };
 
 struct post {
-	char *url;           /* "http://host:2379/v3/kv/txn" */
-	char *body;          /* freed by http_drop() */
-	size_t size, sent;   /* of the body */
-	const char *token;   /* to be authorised by, or NULL; copied */
-	const char *address; /* "host:port:address,...", if the name was resolved; or NULL; kept */
+	char *url;         /* "http://host:2379/v3/kv/txn" */
+	char *body;        /* freed by http_drop() */
+	size_t size, sent; /* of the body */
+	const char *token; /* to be authorised by, or NULL; copied */
+	/* Where the URL's host is, if it is a name that was resolved; else NULL.  Copied. */
+	const char *address;             /* "alias:port:address,...": an alias and its addresses */
+	const char *through;             /* "::alias:port": it is what is connected to */
+	const char *dropped;             /* "-alias:port": an alias that is to be forgotten */
 	unsigned connect_ms, timeout_ms; /* timeout_ms: 0 for an answer that has no end */
 	size_t most;                     /* no answer is longer, or none that is not yet taken */
 	void (*comes)(struct post *p);   /* there is more in answer; NULL: tell only the end */
@@ -47,7 +50,7 @@ struct post {
 
 	/* http.c's own. */
 	CURL *easy;
-	struct curl_slist *headers, *resolve;
+	struct curl_slist *headers, *resolve, *connect;
 	struct http *http;
 	char error[CURL_ERROR_SIZE];
 	bool fresh, over; /* more has come; curl is done with it */
@@ -67,6 +70,10 @@ struct http *http_new(const struct http_tls *tls, char *why, size_t size);
 void http_free(struct http *h); /* no post is under way any more */
 
 int http_fd(const struct http *h);
+
+/* http_fd() is readable, too, when that one is, until it is closed. */
+void http_also(struct http *h, int fd);
+
 uint64_t http_due(const struct http *h);
 void http_step(struct http *h);
 

@@ -114,6 +114,7 @@ heard_result(struct etcd_watch *w, const json_t *result)
 	if (r == NULL)
 		return false;
 	w->etcd->sound = true;
+	client_well(w->etcd);
 	if (json_is_true(json_object_get(result, "created")))
 		created(w, r, i, result);
 	return events == NULL || heard_events(w, r, events);

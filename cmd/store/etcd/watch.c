@@ -104,6 +104,8 @@ stream_rest(struct etcd_watch *w)
 	w->due = now + rest_ns(w->failures);
 	if (e->endpoints > 1)
 		client_turn(e, w->turn);
+	else
+		client_failed(e);
 }
 
 void

@@ -1,0 +1,50 @@
+/*
+ * resolve.h - addresses of names, without blocking the loop: getaddrinfo() blocks for as long as the
+ * resolver does, so a child calls it, and writes what it finds into a pipe.
+ *
+ * R1  There is one child at a time, and it has a bounded time: a resolver that hangs costs one
+ *     process, and nothing grows.
+ * R2  The child keeps no descriptor but the pipe, and dies with its parent.
+ * R3  Its process id is used only while it is not reaped, when it is surely the child's own.
+ */
+#ifndef RESOLVE_H
+#define RESOLVE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define RESOLVE_LINE 1024 /* an index, and up to RESOLVE_MOST addresses */
+#define RESOLVE_MOST 16
+
+/* Zeroed before it is first used. */
+struct resolver {
+	pid_t pid;      /* 0: there is none to be reaped */
+	int fd;         /* what it writes; of meaning only while it is under way */
+	bool under_way; /* what it writes is still read */
+	uint64_t until; /* when it is killed */
+	size_t first;   /* the name that the next child begins with */
+	char text[RESOLVE_LINE];
+	size_t length;
+};
+
+/* For tests: how long a child may take. */
+extern unsigned resolver_patience_ms;
+
+/* False: nothing was begun, as the last child is not gone yet, or for want of memory. */
+bool resolver_start(struct resolver *r, const char *const *name, size_t n);
+
+/* The i-th name has these addresses: "192.0.2.1,[2001:db8::1]". */
+typedef void resolver_finds(void *context, size_t i, const char *addresses);
+
+/* Reads what there is to read.  False once nothing more will come. */
+bool resolver_step(struct resolver *r, resolver_finds *finds, void *context);
+
+/* When resolver_step() is to be called, however silent the child is. */
+uint64_t resolver_due(const struct resolver *r);
+
+/* Ends what is under way. */
+void resolver_end(struct resolver *r);
+
+#endif

@@ -1,0 +1,388 @@
+/*
+ * moves.c - the client of etcd's endpoints whose names get other addresses, or whose resolver
+ * hangs.  The resolver is a function of the test's: it stands in the way of the C library's.
+ */
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "client.h"
+#include "clock.h"
+#include "pump.h"
+#include "server.h"
+#include "tap.h"
+
+#define LOOK_UPS 64
+
+/* What the resolver answers, and what it has seen: children call it. */
+static struct {
+	char address[64]; /* of "moves.example"; "": it hangs */
+	int look_ups;
+	pid_t child[LOOK_UPS];
+	int descriptors;
+} * world;
+
+static int
+open_descriptors(void)
+{
+	DIR *fds = opendir("/proc/self/fd");
+	int n = -3; /* ".", ".." and this one */
+
+	if (fds == NULL)
+		return 0;
+	while (readdir(fds) != NULL)
+		n++;
+	closedir(fds);
+	return n;
+}
+
+/* NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as in netdb.h */
+int
+getaddrinfo(const char *restrict name, const char *restrict service,
+	    const struct addrinfo *restrict hints, struct addrinfo **restrict list)
+{
+	static union {
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} where;
+	static struct addrinfo a;
+
+	(void)service;
+	(void)hints;
+	world->descriptors = open_descriptors();
+	if (world->look_ups < LOOK_UPS)
+		world->child[world->look_ups++] = getpid();
+	while (*world->address == '\0' || strcmp(name, "hangs.example") == 0)
+		pause();
+	memset(&where, 0, sizeof(where));
+	a = (struct addrinfo){ .ai_addr = (struct sockaddr *)&where };
+	if (inet_pton(AF_INET6, world->address, &where.six.sin6_addr) == 1) {
+		a.ai_family = where.six.sin6_family = AF_INET6;
+		a.ai_addrlen = sizeof(where.six);
+	} else if (inet_pton(AF_INET, world->address, &where.four.sin_addr) == 1) {
+		a.ai_family = where.four.sin_family = AF_INET;
+		a.ai_addrlen = sizeof(where.four);
+	} else {
+		return EAI_NONAME;
+	}
+	*list = &a;
+	return 0;
+}
+
+void
+freeaddrinfo(struct addrinfo *list)
+{
+	(void)list;
+}
+
+static void
+live_at(const char *address)
+{
+	snprintf(world->address, sizeof(world->address), "%s", address);
+}
+
+static struct etcd *
+client_of(const char *hosts)
+{
+	static struct url u;
+	char text[256], why[512] = "";
+	struct etcd *e;
+
+	world->look_ups = 0;
+	snprintf(text, sizeof(text), "etcd://%s", hosts);
+	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, why, sizeof(why)) != 0)
+		tap_bail("no client of %s: %s", text, why);
+	return e;
+}
+
+static struct etcd *
+client_at(unsigned port)
+{
+	char host[64];
+
+	snprintf(host, sizeof(host), "moves.example:%u", port);
+	return client_of(host);
+}
+
+/* How many calls it took until one was answered; 0: none was. */
+static int
+tries(struct etcd *e)
+{
+	struct outcome o = { 0 };
+	uint64_t end = clock_ns() + 10000 * CLOCK_MS;
+	int n = 0;
+
+	while (clock_ns() < end) {
+		n++;
+		if (asked(e, "/moved", 2000, &o) == ETCD_OK) {
+			forget(&o);
+			return n;
+		}
+		usleep(10000);
+	}
+	return 0;
+}
+
+/* Until the first endpoint has been given an address so often. */
+static bool
+settled(struct etcd *e, unsigned times)
+{
+	uint64_t end = clock_ns() + 10000 * CLOCK_MS;
+
+	while (e->endpoint[0].serial < times && clock_ns() < end) {
+		usleep(1000);
+		etcd_step(e);
+	}
+	return e->endpoint[0].serial == times;
+}
+
+static void
+answer_one(int listener)
+{
+	struct heard h;
+	int fd = visit_and_hear(listener, &h);
+
+	answer(fd, 200, sound(1, ""));
+	linger(fd);
+}
+
+static void
+answer_one_and_end(int listener)
+{
+	struct heard h;
+	int fd = visit_and_hear(listener, &h);
+
+	answer(fd, 200, sound(1, ""));
+}
+
+/* ---- it moves ------------------------------------------------------------------------------ */
+
+static void
+moved_to(const char *address)
+{
+	struct server there, here;
+	struct outcome o = { 0 };
+	struct etcd *e;
+
+	live_at("127.0.0.1");
+	here = serve(answer_one_and_end);
+	e = client_at(here.port);
+	is(asked(e, "/here", 5000, &o), ETCD_OK, "a name has an address");
+	free(served(&here));
+	there = serve_at(address, here.port, answer_one);
+	if (there.port == 0) {
+		tap_skip("the address can't be had");
+		etcd_free(e);
+		return;
+	}
+	live_at(address);
+	ok(tries(e) > 1, "it has moved to %s: it is found there", address);
+	ok(world->look_ups >= 2 && world->descriptors == 3,
+	   "by a child that has no descriptor of ours: %d", world->descriptors - 3);
+	etcd_free(e);
+	free(served(&there));
+	forget(&o);
+}
+
+/* Two connections are good, and then nothing is heard over either. */
+static void
+answer_two_and_be_silent(int listener)
+{
+	int one = visit(listener), other;
+	struct heard h;
+
+	hear(one, &h);
+	other = visit(listener);
+	hear(other, &h);
+	answer(one, 200, sound(1, ""));
+	answer(other, 200, sound(1, ""));
+	linger(one);
+	linger(other);
+}
+
+static void
+old_connections(void)
+{
+	struct server there, here;
+	struct outcome a = { 0 }, b = { 0 };
+	struct etcd *e;
+
+	live_at("127.0.0.1");
+	here = serve(answer_two_and_be_silent);
+	there = serve_at("127.0.0.2", here.port, answer_one);
+	e = client_at(here.port);
+	ask(e, "/a", 5000, &a);
+	ask(e, "/b", 5000, &b);
+	ok(until(e, &a.times, 1) && until(e, &b.times, 1) && a.result == ETCD_OK &&
+	       b.result == ETCD_OK,
+	   "two connections are open");
+	live_at("127.0.0.2");
+	usleep(600000); /* names are not looked up more often than that */
+	is(asked(e, "/c", 300, &a), ETCD_AWAY, "nothing is heard there any more");
+	ok(settled(e, 2), "so the name is looked up, and has moved");
+	is(asked(e, "/d", 5000, &a), ETCD_OK, "the other connection is not used again");
+	etcd_free(e);
+	free(served(&here));
+	free(served(&there));
+	forget(&a);
+	forget(&b);
+}
+
+/* Of a watch alone: nobody calls. */
+#define CREATED "{\"result\":{\"header\":{\"revision\":\"9\"},\"created\":true}}\n"
+
+static void
+stream(int listener)
+{
+	struct heard h;
+	int fd = visit_and_hear(listener, &h);
+
+	begin_stream(fd);
+	send_chunk(fd, CREATED);
+}
+
+static void
+watch_moves(void)
+{
+	static const struct etcd_range range = { .key = "a" };
+	struct server there, here;
+	struct news news = { 0 };
+	struct etcd_watch *w;
+	struct etcd *e;
+
+	live_at("127.0.0.1");
+	here = serve(stream);
+	e = client_at(here.port);
+	w = etcd_watch(e, &range, 1, 0, remember, &news);
+	ok(until(e, &news.begun, 1), "a watch has begun");
+	free(served(&here));
+	there = serve_at("127.0.0.2", here.port, stream);
+	live_at("127.0.0.2");
+	ok(until(e, &news.begun, 2), "it goes on where the name has moved");
+	etcd_unwatch(w);
+	etcd_free(e);
+	free(served(&there));
+}
+
+/* ---- the resolver hangs -------------------------------------------------------------------- */
+
+static int
+alive(void)
+{
+	int i, n = 0;
+
+	for (i = 0; i < world->look_ups; i++)
+		n += kill(world->child[i], 0) == 0;
+	return n;
+}
+
+static void
+hung(void)
+{
+	struct server here, there;
+	struct outcome o = { 0 };
+	uint64_t longest = 0, end;
+	int most = 0, calls = 0;
+	struct etcd *e;
+
+	resolver_patience_ms = 300;
+	live_at("127.0.0.1");
+	here = serve(answer_one_and_end);
+	e = client_at(here.port);
+	is(asked(e, "/here", 5000, &o), ETCD_OK, "a name has an address");
+	free(served(&here));
+	live_at("");
+	for (end = clock_ns() + 3000 * CLOCK_MS; clock_ns() < end; calls++) {
+		uint64_t before = clock_ns();
+
+		asked(e, "/away", 2000, &o);
+		if (clock_ns() - before > longest)
+			longest = clock_ns() - before;
+		if (alive() > most)
+			most = alive();
+		usleep(10000);
+	}
+	ok(calls > 20 && longest < 1000 * CLOCK_MS,
+	   "a resolver that hangs blocks no call: %d calls, the longest of %d ms", calls,
+	   (int)(longest / CLOCK_MS));
+	ok(world->look_ups >= 3 && world->look_ups <= 8, "it is asked now and then: %d times",
+	   world->look_ups - 1);
+	is(most, 1, "by one process at a time");
+	there = serve_at("127.0.0.2", here.port, answer_one);
+	live_at("127.0.0.2");
+	ok(tries(e) > 0, "and when it answers, the name is found where it has moved");
+	etcd_free(e);
+	free(served(&there));
+	forget(&o);
+}
+
+static void
+hung_at_first(void)
+{
+	struct outcome o = { 0 };
+	uint64_t before = clock_ns(), took;
+	struct etcd *e;
+	pid_t child;
+	int i;
+
+	resolver_patience_ms = 60000;
+	live_at("");
+	e = client_at(1);
+	took = (clock_ns() - before) / CLOCK_MS;
+	ok(took >= 1900 && took < 10000, "a client is made without any address: after %d ms",
+	   (int)took);
+	is(asked(e, "/a", 5000, &o), ETCD_AWAY, "its calls fail");
+	ok(strstr(o.text, "no address is known") != NULL, "and say why: %s", o.text);
+	is(world->look_ups, 1, "it is still asking");
+	child = world->child[0];
+	etcd_free(e);
+	for (i = 0; i < 1000 && kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0; i++)
+		usleep(10000);
+	ok(kill(child, 0) == -1, "which ends with it");
+	forget(&o);
+}
+
+static void
+one_of_two_hangs(void)
+{
+	struct server here;
+	char hosts[64];
+	struct etcd *e;
+
+	resolver_patience_ms = 300;
+	live_at("127.0.0.1");
+	here = serve(answer_one);
+	snprintf(hosts, sizeof(hosts), "hangs.example:1,moves.example:%u", here.port);
+	e = client_of(hosts);
+	ok(tries(e) > 0, "a name that hangs does not keep another from being found");
+	etcd_free(e);
+	free(served(&here));
+}
+
+int
+main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	unsetenv("FLOCKLIMIT_STORE_USER");
+	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
+	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+	world =
+	    mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (world == MAP_FAILED)
+		tap_bail("no memory");
+	moved_to("127.0.0.2");
+	moved_to("::1");
+	old_connections();
+	watch_moves();
+	hung();
+	hung_at_first();
+	one_of_two_hangs();
+	return tap_done();
+}

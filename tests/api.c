@@ -60,7 +60,7 @@ static void
 test_attach(void)
 {
 	const char *path = fresh_path();
-	char copy[96], name[80];
+	char copy[128], name[128];
 	struct flk *a, *b, *c = NULL;
 	struct stat sb;
 	int fd;
@@ -908,7 +908,7 @@ test_dead_in_snapshot(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	test_attach();
 	test_life();
 	test_default_limit();

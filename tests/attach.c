@@ -256,7 +256,7 @@ test_forks(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	setenv("FLOCKLIMIT_DIR", fresh_path(), 1);
 	/* First, as they need a process that has not attached yet. */
 	is(in_child(fork_while_held_up), 0,

@@ -49,6 +49,69 @@ plain() {
 	[[ $output == *'run tests by make check, or by tests/helpers/bound bats FILE'* ]]
 }
 
+# messy: what a test may do that is killed: files, a process in its session, one in another.
+messy='
+	touch "$TMPDIR/file"
+	mkdir -p "$TMPDIR/a/b"
+	setsid sh -c "sleep inf & sleep inf" &
+	sleep inf &
+	echo $$ $PPID "$TMPDIR" >"$1"
+	wait'
+
+# parent PID
+parent() {
+	local line
+	line=$(cat "/proc/$1/stat")
+	line=${line##*) }
+	# shellcheck disable=SC2086 # its words
+	set -- $line
+	echo "$2"
+}
+
+none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
+
+@test "a test that goes on for too long is killed, and named" {
+	run -99 env TEST_SECONDS=1 "$HELPERS/bound" sh -c "$messy" messy "$T/up"
+	read -r _ _ dir <up
+	[ "${lines[-1]}" = "Bail out! $T/up did not end within 1 s" ]
+	[[ $output == *"left running: "*" sleep inf"* ]]
+	none_has "$dir"
+	[ ! -e "$dir" ]
+}
+
+@test "what a test leaves running, or behind, is a failure, and goes" {
+	run -99 "$HELPERS/bound" sh -c 'setsid sleep inf & echo "$TMPDIR" >"$1"' sh "$T/up"
+	[[ $output == "# $T/up left running: "*" sleep inf "* ]]
+	none_has "$(cat up)"
+	run -99 "$HELPERS/bound" sh -c 'mkdir "$TMPDIR/a"; echo "$TMPDIR" >"$1"' sh "$T/up"
+	[ "$output" = "# $T/up left behind: \$TMPDIR/a" ]
+	[ ! -e "$(cat up)" ]
+	run -3 "$HELPERS/bound" sh -c 'exit 3'
+	run -0 "$HELPERS/bound" true
+}
+
+@test "whoever is killed, the test or its keepers: no process and no file stays" {
+	local sig who dir test keeper
+	for sig in TERM KILL; do
+		for who in test keeper bound; do
+			rm -f up
+			background "$who" "$HELPERS/bound" sh -c "$messy" messy "$T/up"
+			eventually test -s up
+			read -r test keeper dir <up
+			[ "$(parent "$keeper")" = "${pids[$who]}" ]
+			case $who in
+			test) kill "-$sig" "$test" ;;
+			keeper) kill "-$sig" "$keeper" ;;
+			bound) kill "-$sig" "${pids[$who]}" ;;
+			esac
+			ended "$who"
+			[ "$status" -ne 0 ]
+			eventually none_has "$dir"
+			eventually test ! -e "$dir"
+		done
+	done
+}
+
 @test "what can't be run is named" {
 	run -127 "$HELPERS/bound" /nowhere/at/all
 	[[ $output == *"bound: /nowhere/at/all: No such file"* ]]

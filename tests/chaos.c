@@ -26,6 +26,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "scratch.h"
 #include "tap.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -38,7 +39,7 @@
 #define HUNG_NS      UINT64_C(20000000000)
 #define HEARTBEAT_NS 5000000
 
-static char dir[] = "/tmp/chaos.XXXXXX", log_path[64], self_path[400];
+static char dir[SCRATCH], log_path[SCRATCH + 8], self_path[400];
 
 static void
 sleep_ns(long ns)
@@ -159,8 +160,8 @@ prepare(unsigned seed)
 	int fd;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	if (mkdtemp(dir) == NULL ||
-	    readlink("/proc/self/exe", self_path, sizeof(self_path) - 1) == -1)
+	scratch_dir(dir);
+	if (readlink("/proc/self/exe", self_path, sizeof(self_path) - 1) == -1)
 		tap_bail("%s", strerror(errno));
 	snprintf(log_path, sizeof(log_path), "%s/log", dir);
 	fd = open(log_path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -216,7 +217,7 @@ main(int argc, char **argv)
 	prepare(seed);
 	tap_note("seed %u, %u s", seed, seconds);
 	signal(SIGALRM, out_of_time);
-	alarm(seconds + 120);
+	alarm(seconds + 1800);
 	takers_begin(self_path, log_path);
 	limiters_begin(dir);
 	operator_begin(self_path);

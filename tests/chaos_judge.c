@@ -17,13 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "tap.h"
 
 #define MS      UINT64_C(1000000)
 #define BIRTH   UINT64_C(1700000000000000000)
 #define EXIT(n) ((n) << 8)
 
-static char path[] = "/tmp/chaos_judge.XXXXXX";
+static char dir[SCRATCH], path[SCRATCH + 8];
 static FILE *out;
 
 __attribute__((format(printf, 3, 4))) static void
@@ -609,7 +610,8 @@ main(int argc, char **argv)
 		chaos_judge(argv[1], argc > 2 ? strtoull(argv[2], NULL, 10) * MS : 0, &v);
 		return v.all > 0;
 	}
-	close(mkstemp(path));
+	scratch_dir(dir);
+	snprintf(path, sizeof(path), "%s/log", dir);
 
 	judge(fine, INNOCENT, true, "three takers");
 	judge(over, OVER_LIMIT, true, "over the limit");
@@ -658,5 +660,6 @@ main(int argc, char **argv)
 	judge(nonsense, UNREADABLE, true, "nonsense");
 	judge(fine, UNREADABLE, false, "the log is cut short");
 	unlink(path);
+	rmdir(dir);
 	return tap_done();
 }

@@ -11,7 +11,11 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-static char dir[64];
+#include "scratch.h"
+
+#define LONGEST_S 1800
+
+static char dir[SCRATCH];
 static pid_t maker;
 static _Thread_local uint64_t random_state = 1;
 
@@ -45,17 +49,15 @@ out_of_time(int sig)
 }
 
 void
-begin(unsigned seconds)
+begin(void)
 {
 	(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	strcpy(dir, "/tmp/flocklimit-test-XXXXXX");
-	if (mkdtemp(dir) == NULL)
-		tap_bail("mkdtemp");
+	scratch_dir(dir);
 	maker = getpid();
 	atexit(clean_up);
 	signal(SIGALRM, out_of_time);
 	signal(SIGPIPE, SIG_IGN);
-	alarm(seconds);
+	alarm(LONGEST_S);
 }
 
 bool
@@ -74,7 +76,7 @@ const char *
 fresh_path(void)
 {
 	static unsigned count;
-	static char path[96];
+	static char path[160];
 
 	snprintf(path, sizeof(path), "%s/limiter-%u", dir, ++count);
 	return path;

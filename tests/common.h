@@ -12,13 +12,14 @@
 #include "flocklimit.h"
 #include "tap.h"
 
-#define PATIENCE_MS 20000 /* for what must happen at once */
+#define PATIENCE_MS 60000 /* for what must happen at once, on a machine with much else to do */
 
 /*
- * Every test begins with it: after so many seconds the test is over, whatever it waits for.
- * Limiters are made in a directory that is removed when this process ends.
+ * Every test begins with it.  Limiters are made in a directory that is removed when this process
+ * ends.  A test that still runs after half an hour is over, whatever it waits for; one that is to
+ * run for longer calls alarm(2) itself.
  */
-void begin(unsigned seconds);
+void begin(void);
 
 /* True where the kernel can't watch several words at once: see nowaitv.c. */
 bool slow_tick(void);

@@ -116,7 +116,7 @@ main(void)
 	const char *path;
 	int fd;
 
-	begin(60);
+	begin();
 	f = fresh(1);
 	path = flk_path(f);
 	fd = open(path, O_RDONLY | O_CLOEXEC);

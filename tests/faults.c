@@ -165,7 +165,7 @@ try_it(const struct trial *t, const struct fault *f)
 	struct stat sb;
 	bool was_there;
 
-	alarm(60);
+	alarm(1800);
 	t->prepare();
 	strcpy(verdict->path, trial_path);
 	was_there = stat(trial_path, &sb) == 0;
@@ -197,7 +197,7 @@ take_everything(void)
 	struct flk *f;
 	int error;
 
-	alarm(60);
+	alarm(1800);
 	*strrchr(strcpy(trial_dir, verdict->path), '/') = '\0';
 	mkdir(trial_dir, 0700);
 	if ((error = flk_attach(&f, verdict->path, NULL)) != 0)
@@ -288,7 +288,9 @@ main(int argc, char **argv)
 	const char *only = argc > 1 ? argv[1] : "";
 	unsigned i, all = 0;
 
-	begin(argc > 1 ? 3600 : 300);
+	begin();
+	if (argc > 1)
+		alarm(3600);
 	verdict =
 	    mmap(NULL, sizeof(*verdict), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (verdict == MAP_FAILED)

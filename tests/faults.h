@@ -85,7 +85,7 @@ extern const struct trial trials[];
 extern const unsigned trial_count;
 
 /* The child's own: an empty directory, a limiter's path in it, and that limiter if there is one. */
-extern char trial_dir[64], trial_path[96];
+extern char trial_dir[128], trial_path[160];
 extern struct flk *trial_limiter;
 
 _Noreturn void trial_fails(const char *words, ...) __attribute__((format(printf, 1, 2)));

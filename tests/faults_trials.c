@@ -24,7 +24,7 @@
 		CALLS, 0, 0 \
 	}
 
-char trial_dir[64], trial_path[96];
+char trial_dir[128], trial_path[160];
 struct flk *trial_limiter;
 
 static struct flk_taker *me, *crowd[2 * CROWD];

@@ -396,7 +396,7 @@ test_repair(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	test_life();
 	test_steering();
 	test_wrap();

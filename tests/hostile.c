@@ -329,7 +329,7 @@ test_generation_wraps(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	test_index();
 	test_astray();
 	test_truth();

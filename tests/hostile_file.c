@@ -282,7 +282,7 @@ test_words(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	test_header();
 	test_every_door(false);
 	test_every_door(true);

@@ -236,7 +236,8 @@ run_workers(unsigned n, bool all, const char *only, double seconds)
 	for (i = 0; i < n; i++) {
 		pid[i] = fork_child();
 		if (pid[i] == 0) {
-			begin(all ? 4 * 3600 : 900);
+			begin();
+			alarm(4 * 3600);
 			work(i, all, only, seconds);
 			exit(0);
 		}
@@ -354,7 +355,7 @@ main(int argc, char **argv)
 	if (!actor_possible())
 		tap_skip_all("no single steps here");
 	if (k >= 0 && only != NULL) {
-		begin(100);
+		begin();
 		return one_kill(only, k, j, style);
 	}
 	tap_note("seed %llu", (unsigned long long)seed);

@@ -40,9 +40,9 @@ teardown() {
 	[ -z "${PUBLIC-}" ] || rm -rf "$PUBLIC"
 }
 
-# eventually CMD...: polls until CMD succeeds; fails after 10 s.
+# eventually CMD...: polls until CMD succeeds; fails after two minutes, which a busy machine may need.
 eventually() {
-	local deadline=$((SECONDS + 10))
+	local deadline=$((SECONDS + 120))
 	until "$@"; do
 		if [ "$SECONDS" -ge "$deadline" ]; then
 			echo "never came true: $*" >&2
@@ -50,6 +50,18 @@ eventually() {
 		fi
 		sleep 0.01
 	done
+}
+
+# in_time CMD...: succeeds if CMD does with $TIME of 200 ms, or of 2, 20 or 100 s.  For a command that
+# must get somewhere before a time limit ends it, which takes a busy machine longer.
+in_time() {
+	local TIME
+	for TIME in 200ms 2s 20s 100s; do
+		if "$@"; then
+			return 0
+		fi
+	done
+	return 1
 }
 
 # background LABEL CMD...: starts CMD; its output is in $T/LABEL.out and .err, its pid in pids[LABEL].
@@ -111,7 +123,7 @@ up() {
 # let_go LABEL: the holder's command ends, with status 0.
 let_go() {
 	# shellcheck disable=SC2016 # for the inner shell
-	timeout 10 sh -c ': >"$1"' sh "$T/$1.fifo"
+	timeout 300 sh -c ': >"$1"' sh "$T/$1.fifo"
 }
 
 # in_line N [NAME]: N takers wait for the limiter, which is full.
@@ -178,7 +190,7 @@ need_helper() {
 
 # public: a directory that other users can reach, in $PUBLIC, with the program in it.
 public() {
-	PUBLIC=$(mktemp -d /tmp/flocklimit-test.XXXXXX)
+	PUBLIC=$(mktemp -d "${TMPDIR:-/tmp}/public.XXXXXX")
 	chmod 755 "$PUBLIC"
 	cp "$FLOCKLIMIT" "$PUBLIC/flocklimit"
 	mkdir "$PUBLIC/limiters"

@@ -526,7 +526,7 @@ test_killed(void)
 int
 main(void)
 {
-	begin(240);
+	begin();
 	test_killed(); /* first: a thread sanitizer wants no fork after threads */
 	test_order();
 	test_failures();

@@ -394,7 +394,7 @@ by_hand(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	by_hand();
 	play(500, false);
 	play(1500, true);

@@ -19,7 +19,7 @@ struct usage {
 static bool
 read_file(pid_t pid, const char *name, char *text, size_t size)
 {
-	char path[64];
+	char path[128];
 	ssize_t n;
 	int fd;
 
@@ -140,7 +140,7 @@ main(void)
 {
 	const char *program = getenv("FLOCKLIMIT");
 
-	begin(60);
+	begin();
 	test_library();
 	if (program != NULL)
 		test_program(program);

@@ -128,7 +128,7 @@ test_storm(int kills)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	if (geteuid() != 0)
 		tap_skip_all("only root can make PID namespaces");
 	home = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);

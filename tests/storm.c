@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
+#include "scratch.h"
 #include "tap.h"
 
 #define LIMIT    8
@@ -182,7 +183,7 @@ int
 main(int argc, char **argv)
 {
 	unsigned starts = 1500, seed;
-	char dir[] = "/tmp/storm.XXXXXX", path[200], why[200] = "", self[200] = "";
+	char dir[SCRATCH], path[200], why[200] = "", self[200] = "";
 	struct flk_snapshot *snap = NULL;
 	struct flk *f = NULL;
 
@@ -193,10 +194,11 @@ main(int argc, char **argv)
 	if (argc > 1)
 		starts = (unsigned)atoi(argv[1]);
 	seed = argc > 2 ? (unsigned)atoi(argv[2]) : (unsigned)getpid();
-	alarm(120);
+	alarm(1800);
 	srand(seed);
 	tap_note("seed %u", seed);
-	if (mkdtemp(dir) == NULL || readlink("/proc/self/exe", self, sizeof(self) - 1) == -1)
+	scratch_dir(dir);
+	if (readlink("/proc/self/exe", self, sizeof(self) - 1) == -1)
 		return 1;
 	snprintf(limiter, sizeof(limiter), "%s/limiter", dir);
 	snprintf(path, sizeof(path), "%s/witness", dir);

@@ -193,7 +193,7 @@ main(void)
 	struct flk *f;
 	pid_t child;
 
-	begin(120);
+	begin();
 	f = fresh(1);
 	child = fork_child();
 	if (child == 0) {

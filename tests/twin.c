@@ -136,7 +136,9 @@ main(int argc, char **argv)
 	static struct story story;
 	unsigned length;
 
-	begin(argc > 1 ? 3600 : 60);
+	begin();
+	if (argc > 1)
+		alarm(3600);
 	tap_note("twin.t %lu %llu", count, (unsigned long long)seed);
 	for (; done < count && why == NULL; done += story.count)
 		why = story_invent(&story, seed++);

@@ -369,7 +369,9 @@ main(int argc, char **argv)
 {
 	int kills = argc > 1 ? atoi(argv[1]) : 150;
 
-	begin(argc > 1 ? 3600 : 60);
+	begin();
+	if (argc > 1)
+		alarm(3600);
 	random_seed(now_ns());
 	w = mmap(NULL, sizeof(*w), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (w == MAP_FAILED)

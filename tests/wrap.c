@@ -261,7 +261,7 @@ test_units(void)
 int
 main(void)
 {
-	begin(60);
+	begin();
 	serve_across(UINT32_MAX - UINT64_C(3), 6);
 	serve_across(INT64_MAX - UINT64_C(3), 6);
 	serve_across(UINT64_MAX - UINT64_C(7), 6);

@@ -25,7 +25,7 @@ bash_offers() {
 }
 
 zsh_offers() {
-	timeout 60 zsh -f "$BATS_TEST_DIRNAME/helpers/zsh-complete" "$COMPLETIONS" "$1" 3>&-
+	timeout 300 zsh -f "$BATS_TEST_DIRNAME/helpers/zsh-complete" "$COMPLETIONS" "$1" 3>&-
 }
 
 fish_offers() {

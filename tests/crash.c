@@ -4,6 +4,7 @@
 #include "common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #include "internal.h"
 
-#define ALONE_MS 5000 /* well before the safety look after a minute: it was no accident */
+#define ALONE_MS 40000 /* well before the safety look after a minute: it was no accident */
 
 static struct order
 take(uint32_t weight)
@@ -509,21 +510,68 @@ massacre(unsigned victims, bool *in_order)
 	return next;
 }
 
+/*
+ * What any heir's wait costs here and now: one process is killed, and another, which sleeps in a read
+ * of a pipe, reads its end.  A busy machine makes both it and us late.
+ */
+static uint64_t
+death_on_a_pipe(void)
+{
+	int life[2], news[2];
+	uint64_t killed, heard = 0;
+	pid_t victim, heir;
+	char c;
+
+	if (pipe2(life, O_CLOEXEC) == -1 || pipe2(news, O_CLOEXEC) == -1)
+		tap_bail("pipe");
+	victim = fork_child();
+	if (victim == 0)
+		for (;;)
+			pause();
+	heir = fork_child();
+	if (heir == 0) {
+		close(life[1]);
+		if (read(life[0], &c, 1) != 0)
+			_exit(1);
+		heard = now_ns();
+		_exit(write(news[1], &heard, sizeof(heard)) != sizeof(heard));
+	}
+	close(life[1]);
+	close(news[1]);
+	while (!is_asleep(heir))
+		usleep(200);
+	killed = now_ns();
+	kill(victim, SIGKILL);
+	if (read(news[0], &heard, sizeof(heard)) != sizeof(heard))
+		tap_bail("a pipe's end is not heard");
+	close(life[0]);
+	close(news[0]);
+	reap_child(victim);
+	reap_child(heir);
+	return heard - killed;
+}
+
+/* Without futex_waitv, the next looks once in 100 ms for each place from the head. */
 static void
 test_massacre(const char *whom, unsigned victims)
 {
 	enum { ROUNDS = 15 };
-	uint64_t took[ROUNDS], bound = slow_tick() ? 1500 : 20;
+	uint64_t took[ROUNDS], peer[ROUNDS], bound = slow_tick() ? 1500000000 : 20000000;
 	bool in_order = true;
 	int i;
 
-	for (i = 0; i < (slow_tick() ? 3 : ROUNDS); i++)
+	for (i = 0; i < (slow_tick() ? 3 : ROUNDS); i++) {
 		took[i] = massacre(victims, &in_order);
+		peer[i] = death_on_a_pipe();
+	}
 	qsort(took, (size_t)i, sizeof(took[0]), by_size);
-	tap_note("kill -9 of %s: the next runs after %.0f us (median), at most %.0f us", whom,
-		 (double)took[i / 2] / 1e3, (double)took[i - 1] / 1e3);
+	qsort(peer, (size_t)i, sizeof(peer[0]), by_size);
+	tap_note("kill -9 of %s: the next runs after %.0f us (median), at most %.0f us; a pipe's "
+		 "reader after %.0f us",
+		 whom, (double)took[i / 2] / 1e3, (double)took[i - 1] / 1e3,
+		 (double)peer[i / 2] / 1e3);
 	ok(in_order, "kill -9 of %s: the rest goes on in order", whom);
-	ok(took[i / 2] < bound * 1000000u, "soon");
+	ok(took[i / 2] < bound + 20 * peer[i / 2], "soon");
 }
 
 /* ---- stopped ---- */
@@ -627,7 +675,9 @@ main(int argc, char **argv)
 	int rounds = argc > 1 ? atoi(argv[1]) : INSTRUMENTED ? 2 : slow_tick() ? 5 : 20;
 	unsigned i;
 
-	begin(argc > 1 ? 3600 : 100);
+	begin();
+	if (argc > 1)
+		alarm(3600);
 	random_seed(argc > 2 ? strtoull(argv[2], NULL, 10) : now_ns());
 	for (i = 0; i < sizeof(scenes) / sizeof(scenes[0]); i++)
 		play(&scenes[i], rounds);

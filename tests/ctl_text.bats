@@ -157,7 +157,7 @@ load ctl.bash
 	mkfifo pipe
 	exec 9<>pipe
 	background log sh -c 'exec "$1" log -f --json x >pipe' sh "$CTL"
-	timeout 10 dd bs=1 count=1 status=none <&9 >first
+	timeout 300 dd bs=1 count=1 status=none <&9 >first
 	truncate -s 0 limiters/x
 	background reader cat pipe
 	exec 9>&-

@@ -74,7 +74,7 @@ waits() {
 		eventually test -s up
 		rm up
 		truncate -s 0 lim
-		timeout 10 sh -c 'echo >go'
+		timeout 300 sh -c 'echo >go'
 		ended a
 		[ "$status" -eq "$code" ]
 		[ "$(cat a.err)" = "$cut" ]
@@ -107,7 +107,7 @@ full() {
 	truncate -s 0 lim
 	# Its slot's byte is locked still by the command that runs: whoever gets that slot says so,
 	# and until that command ends the permit counts as its own.
-	refused timeout 10 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
+	refused timeout 300 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
 	[[ $stderr == *"try again"* ]]
 	run -75 "$FLOCKLIMIT" -f lim -n 1 -t 0 -q true
 	background b "$FLOCKLIMIT" -f lim -n 1 echo ran
@@ -136,7 +136,7 @@ full() {
 		cp whole lim
 		truncate -s "$size" lim
 		status=0
-		timeout 10 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
+		timeout 300 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
 		case $status in
 		0)
 			[ ! -s err ]
@@ -166,7 +166,7 @@ full() {
 		rm -f lim
 		truncate -s "$size" lim
 		status=0
-		timeout 10 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
+		timeout 300 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
 		echo "size $size: status $status: $(cat err)"
 		case $size in
 		4096 | 274432) [ "$status" -eq 0 ] ;;
@@ -221,7 +221,7 @@ full() {
 	[ "$(stat -c %s old)" -gt 274432 ]
 	patch old 24 'abcdefghijklmnop'
 	# Many at once: only one of them makes it anew.
-	seq 30 | timeout 60 xargs -P 30 -I{} "$FLOCKLIMIT" -f old -n 100 sh -c 'echo "$FLOCKLIMIT_TICKET"' >tickets
+	seq 30 | timeout 300 xargs -P 30 -I{} "$FLOCKLIMIT" -f old -n 100 sh -c 'echo "$FLOCKLIMIT_TICKET"' >tickets
 	seq 30 | cmp - <(sort -n tickets)
 	for ((i = 0; i < 20; i++)); do hold "g$i" -f old -n 20; done
 	run -75 "$FLOCKLIMIT" -f old -n 20 -t 0 -q true
@@ -232,9 +232,9 @@ full() {
 @test "a block device, a socket, a link to a limiter, one in a loop" {
 	need_root
 	mknod block b 7 200 2>/dev/null || skip "may not make devices"
-	refused timeout 10 "$FLOCKLIMIT" -f block true
+	refused timeout 300 "$FLOCKLIMIT" -f block true
 	mknod char c 1 3
-	refused timeout 10 "$FLOCKLIMIT" -f char true
+	refused timeout 300 "$FLOCKLIMIT" -f char true
 	[ "$stderr" = "flocklimit: char: $T/char: is not a regular file: choose another path" ]
 	"$FLOCKLIMIT" -f lim true
 	ln -s lim link

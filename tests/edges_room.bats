@@ -12,7 +12,7 @@ inside() {
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	unshare -m sh -c 'mount -t tmpfs none "$1"' sh "$T" 2>/dev/null || skip "may not mount"
 	export -f background eventually ended hold is_state let_go up has_lines says
-	timeout 60 unshare -m bash -c "set -e; declare -A pids=(); T='$T'; cd '$T'; mkdir -p full; $1" 3>&-
+	timeout 300 unshare -m bash -c "set -e; declare -A pids=(); T='$T'; cd '$T'; mkdir -p full; $1" 3>&-
 }
 
 # A limiter on FS without room for one, then with room.
@@ -48,7 +48,7 @@ no_room_for_more() {
 		before=$(stat -c %s full/lim)
 		for option in "" --nonblock "-t 1" -o; do
 			status=0
-			timeout 10 "$FLOCKLIMIT" -f $lim $option echo ran 2>err || status=$?
+			timeout 300 "$FLOCKLIMIT" -f $lim $option echo ran 2>err || status=$?
 			echo "status $status: $(cat err)"
 		done
 		cat full/lim | head -c $before >/dev/null # it can still be read
@@ -264,7 +264,7 @@ is_static() {
 	eventually says waiting: b.err
 	background c as_nobody "$PUBLIC/flocklimit" -v -N x -n 1 echo c
 	eventually says waiting: c.err
-	timeout 10 sh -c ': >"$1"' sh "$PUBLIC/go"
+	timeout 300 sh -c ': >"$1"' sh "$PUBLIC/go"
 	ended a
 	ended b
 	[ "$status" -eq 125 ]

@@ -41,7 +41,7 @@ waits() {
 }
 
 go() {
-	timeout 10 sh -c 'echo >"$1.go"' sh "$1"
+	timeout 300 sh -c 'echo >"$1.go"' sh "$1"
 }
 
 @test "three PID namespaces, the same pids in each: one at a time, in order, whoever is killed" {
@@ -102,7 +102,7 @@ go() {
 	ended b
 	[ "$status" -eq 0 ]
 	[ ! -e over ] || { cat over order; false; }
-	timeout 10 sh -c 'echo >a.end'
+	timeout 300 sh -c 'echo >a.end'
 	ended a
 }
 
@@ -178,16 +178,16 @@ two_users() {
 	kill -KILL "${pids[a]}"
 	ended a
 	[ ! -s b.out ]                                  # the first's command runs on
-	timeout 10 sh -c 'echo >"$1"' sh "$S/a"        # now it ends
+	timeout 300 sh -c 'echo >"$1"' sh "$S/a"        # now it ends
 	eventually says in b.out
 	[ ! -s c.out ]
 	run -75 as 1 "$PUBLIC/flocklimit" -f "$limiter" -n 1 -t 0 -q true
-	timeout 10 sh -c 'echo >"$1"' sh "$S/b"
+	timeout 300 sh -c 'echo >"$1"' sh "$S/b"
 	ended b
 	[ "$status" -eq 0 ]
 	eventually says in c.out
 	kill -KILL "${pids[c]}"
-	timeout 10 sh -c 'echo >"$1"' sh "$S/c"
+	timeout 300 sh -c 'echo >"$1"' sh "$S/c"
 	ended c
 	eventually as 65534 "$PUBLIC/flocklimit" -f "$limiter" -n 1 -t 0 -q true
 	# Who is not of the group is told so.
@@ -242,7 +242,7 @@ two_users() {
 	run -75 setpriv --reuid 1 --regid 1 --clear-groups unshare -Ur -pf "$PUBLIC/flocklimit" -f "$S/lim" -n 1 -t 0 -q true
 	# Of another user's, root in there has nothing.
 	refused as_stranger unshare -Ur "$PUBLIC/flocklimit" -f "$S/lim" -n 1 true
-	timeout 10 sh -c 'echo >"$1"' sh "$S/go"
+	timeout 300 sh -c 'echo >"$1"' sh "$S/go"
 	ended a
 	[ "$status" -eq 0 ]
 	silent 0 setpriv --reuid 1 --regid 1 --clear-groups "$PUBLIC/flocklimit" -f "$S/lim" -n 1 -t 0 true
@@ -288,7 +288,7 @@ why_not() {
 	need_root
 	mkdir ro
 	unshare -m mount -t tmpfs none ro 2>/dev/null || skip "may not mount"
-	run -0 timeout 20 unshare -m sh -c 'mount -t tmpfs none ro
+	run -0 timeout 300 unshare -m sh -c 'mount -t tmpfs none ro
 		"$FLOCKLIMIT" -f "$T/ro/old" true
 		mount -o remount,ro ro
 		for name in old new; do "$FLOCKLIMIT" -f "$T/ro/$name" true; echo $?; done
@@ -313,7 +313,7 @@ why_not() {
 	hold a -f lim -n 1
 	for shift in 1000000 -100; do
 		start=${EPOCHREALTIME/./}
-		run -75 timeout 20 unshare -T --monotonic "$shift" "$FLOCKLIMIT" -f lim -n 1 -t 300ms -q true
+		run -75 timeout 300 unshare -T --monotonic "$shift" "$FLOCKLIMIT" -f lim -n 1 -t 300ms -q true
 		((${EPOCHREALTIME/./} - start >= 300000))
 		((${EPOCHREALTIME/./} - start < 10000000))
 	done

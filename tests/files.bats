@@ -8,7 +8,7 @@ load lib.bash
 
 # refused_file PATH WORDS: -f PATH is refused with a line that names it and says WORDS.
 refused_file() {
-	refused timeout 10 "$FLOCKLIMIT" -f "$1" -t 5 echo ran
+	refused timeout 300 "$FLOCKLIMIT" -f "$1" -t 5 echo ran
 	[[ $stderr == *"$1"* ]]
 	[[ $stderr == *"$2"* ]]
 }
@@ -144,7 +144,7 @@ refused_file() {
 		fi
 		head -c $((1 + i * 31 % 32)) /dev/urandom | dd of=lim bs=1 seek="$offset" conv=notrunc status=none
 		status=0
-		timeout -k 1 10 "$FLOCKLIMIT" -f lim -n 2 -t 100ms true 2>err 3>&- || status=$?
+		timeout -k 1 300 "$FLOCKLIMIT" -f lim -n 2 -t 100ms true 2>err 3>&- || status=$?
 		echo "offset $offset: status $status: $(cat err)"
 		[ "$status" -eq 0 ] || [ "$status" -eq 75 ] || [ "$status" -eq 125 ]
 		[ "$status" -eq 0 ] || has_lines 1 err
@@ -157,7 +157,7 @@ refused_file() {
 		rm -f lim
 		"$FLOCKLIMIT" -f lim -n 2 true
 		patch lim 40 "$bytes"
-		run --separate-stderr timeout 10 "$FLOCKLIMIT" -f lim -n 2 -t 100ms true
+		run --separate-stderr timeout 300 "$FLOCKLIMIT" -f lim -n 2 -t 100ms true
 		echo "$bytes: status $status"
 		[ "$status" -eq 0 ] || [ "$status" -eq 125 ]
 		[ "$status" -eq 0 ] || one_line
@@ -236,7 +236,7 @@ refused_file() {
 	need_root
 	unshare -m true 2>/dev/null || skip "may not mount"
 	mkdir full
-	run -125 timeout 20 unshare -m sh -c 'mount -t tmpfs -o size=16k none full || exit 99
+	run -125 timeout 300 unshare -m sh -c 'mount -t tmpfs -o size=16k none full || exit 99
 		head -c 16384 /dev/zero >full/file 2>/dev/null
 		"$FLOCKLIMIT" -f full/lim true; status=$?
 		[ ! -s full/lim ] || echo "left $(stat -c %s full/lim)"
@@ -249,7 +249,7 @@ refused_file() {
 	need_root
 	unshare -m true 2>/dev/null || skip "may not mount"
 	mkdir full
-	run -0 timeout 30 unshare -m sh -c 'mount -t tmpfs -o size=12k none full || exit 99
+	run -0 timeout 300 unshare -m sh -c 'mount -t tmpfs -o size=12k none full || exit 99
 		"$FLOCKLIMIT" -f full/lim true
 		head -c 100000 /dev/zero >full/file 2>/dev/null
 		mkfifo go

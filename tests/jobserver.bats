@@ -28,7 +28,7 @@ client() {
 }
 
 # tell LABEL WORD
-tell() { timeout 10 sh -c 'echo "$2" >"$1.told"' sh "$1" "$2"; }
+tell() { timeout 300 sh -c 'echo "$2" >"$1.told"' sh "$1" "$2"; }
 
 # took LABEL N: it was told to, and has had so many tokens.
 took() {

@@ -48,5 +48,5 @@ make_go() {
 }
 
 go() {
-	timeout 10 sh -c ': >"$T/go"'
+	timeout 300 sh -c ': >"$T/go"'
 }

@@ -218,7 +218,7 @@ load map.bash
 	bash -c "$output" >said
 	printf 'a  b %s\n' 'x y' "it's" $'two\nlines' '' $'\a' 'ü$`"' | cmp - said
 	[ ! -e limiters ]
-	run -0 timeout 20 bash -c 'yes | "$MAP" --dry-run echo | head -n 2'
+	run -0 timeout 300 bash -c 'yes | "$MAP" --dry-run echo | head -n 2'
 	[ "$output" = $'echo y\necho y' ]
 }
 
@@ -309,13 +309,18 @@ load map.bash
 	[ "$(cat m.out)" = "done a" ]
 }
 
+ends_by_usr1() {
+	run -123 timeout 300 "$MAP" -n 1 -T "$TIME" -s USR1 sh -c \
+		'trap "echo usr1; exit 0" USR1; while :; do sleep 0.05; done' sh ::: a
+	[ "$output" = usr1 ]
+}
+
 @test "-T ends a command, -s says how, -k kills" {
-	run -123 timeout 20 "$MAP" -n 2 -T 100ms sh -c 'exec sleep $1' sh ::: 60 0
-	run -123 timeout 20 "$MAP" -n 1 -T 100ms -s USR1 --joblog log sh -c \
-		'trap "exit 0" USR1; while :; do sleep 0.05; done' sh ::: a
+	run -123 timeout 300 "$MAP" -n 2 -T 100ms sh -c 'exec sleep $1' sh ::: 60 0
+	run -123 timeout 300 "$MAP" -n 1 -T 100ms -s USR1 --joblog log sleep ::: 1000
 	[ "$(awk 'NR == 2 { print $7, $8 }' log)" = "124 0" ]
-	run -123 timeout 20 "$MAP" -n 1 -T 100ms -k 100ms --joblog log sh -c \
-		'trap "" TERM; while :; do sleep 0.05; done' sh ::: a
+	in_time ends_by_usr1
+	run -123 timeout 300 env --ignore-signal=TERM "$MAP" -n 1 -T 100ms -k 100ms --joblog log sleep ::: 1000
 	[ "$(awk 'NR == 2 { print $7, $8 }' log)" = "137 0" ]
 }
 
@@ -328,13 +333,13 @@ load map.bash
 }
 
 @test "what a command leaves in the background holds nothing up" {
-	run -0 timeout 20 "$MAP" -n 1 sh -c 'sleep 60 & echo $1' sh ::: a b
+	run -0 timeout 300 "$MAP" -n 1 sh -c 'sleep 60 & echo $1' sh ::: a b
 	[ "$output" = $'a\nb' ]
 	# They write faster than anybody reads; what is read of them is bounded.
 	run -0 sh -c 'ulimit -f 400000
-		timeout 20 "$MAP" -n 1 sh -c "for i in 1 2 3 4 5 6; do cat /dev/zero & done; echo \$1" sh ::: a b |
+		timeout 300 "$MAP" -n 1 sh -c "for i in 1 2 3 4 5 6; do cat /dev/zero & done; echo \$1" sh ::: a b |
 			tr -d "\0"'
 	[ "$output" = $'a\nb' ]
-	run -0 timeout 20 "$MAP" -n 1 --order=none sh -c 'sleep 60 >/dev/null 2>&1 & echo $1' sh ::: a b
+	run -0 timeout 300 "$MAP" -n 1 --order=none sh -c 'sleep 60 >/dev/null 2>&1 & echo $1' sh ::: a b
 	[ "$output" = $'a\nb' ]
 }

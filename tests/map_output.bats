@@ -119,9 +119,9 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 # ---- who reads it ----
 
 @test "nobody reads: it ends what runs, and dies of SIGPIPE" {
-	run -0 timeout 20 bash -c 'yes | "$MAP" -n 2 echo | head -n 1; echo "${PIPESTATUS[1]}"'
+	run -0 timeout 300 bash -c 'yes | "$MAP" -n 2 echo | head -n 1; echo "${PIPESTATUS[1]}"'
 	[ "$output" = $'y\n141' ]
-	run -0 timeout 20 bash -c 'set -o pipefail
+	run -0 timeout 300 bash -c 'set -o pipefail
 		"$MAP" -N x -n 2 sh -c "until [ -e gone ]; do sleep 0.01; done
 			echo \$1; [ \$1 = a ] || exec sleep 60" sh ::: a b |
 			{ exec <&-; : >gone; }; echo $?'

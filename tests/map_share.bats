@@ -100,7 +100,7 @@ never_over() {
 	run -0 "$MAP" -N x -n 9 --weight-from 'wc -c <"$1"' sh -c 'echo $FLOCKLIMIT_WEIGHT' sh \
 		::: seven
 	[ "$output" = 7 ]
-	run -0 timeout 20 "$MAP" -N x -n 9 --weight-from 'sleep 60 2>/dev/null & echo 2' sh -c 'echo $FLOCKLIMIT_WEIGHT' sh ::: a
+	run -0 timeout 300 "$MAP" -N x -n 9 --weight-from 'sleep 60 2>/dev/null & echo 2' sh -c 'echo $FLOCKLIMIT_WEIGHT' sh ::: a
 	[ "$output" = 2 ]
 }
 
@@ -136,7 +136,7 @@ never_over() {
 @test "under a permit of its own limiter: one at a time, under that permit" {
 	mkdir seen
 	run -0 "$FLOCKLIMIT" -N x -n 2 -w 2 sh -c \
-		'seq 5 | timeout 20 "$MAP" -N x -n 2 sh -c "$0" sh; echo $FLOCKLIMIT_TICKET' "$witness"
+		'seq 5 | timeout 300 "$MAP" -N x -n 2 sh -c "$0" sh; echo $FLOCKLIMIT_TICKET' "$witness"
 	[ "$output" = 1 ]
 	[ "$(sort -u counts)" = 1 ]
 	run -0 "$FLOCKLIMIT" -N x -n 4 -w 3 "$MAP" -N x sh -c 'echo $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT' sh ::: a b
@@ -163,9 +163,9 @@ never_over() {
 }
 
 @test "a flockmap's command may use the same limiter" {
-	run -0 timeout 20 "$MAP" -N x -n 1 "$FLOCKLIMIT" echo ::: a b
+	run -0 timeout 300 "$MAP" -N x -n 1 "$FLOCKLIMIT" echo ::: a b
 	[ "$output" = $'a\nb' ]
-	run -0 timeout 20 "$MAP" -N x -n 1 "$MAP" -q echo {} ::: a
+	run -0 timeout 300 "$MAP" -N x -n 1 "$MAP" -q echo {} ::: a
 }
 
 # ---- what operators do ----

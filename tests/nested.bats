@@ -7,7 +7,7 @@
 load lib.bash
 
 @test "under a permit of the same limiter the command joins it and runs at once" {
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x echo ran
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x echo ran
 	[ "$output" = ran ]
 }
 
@@ -20,7 +20,7 @@ load lib.bash
 }
 
 @test "the default name under a permit is the permit's" {
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" sh -c 'echo "$FLOCKLIMIT_NAME"'
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" sh -c 'echo "$FLOCKLIMIT_NAME"'
 	[ "$output" = x ]
 }
 
@@ -40,7 +40,7 @@ load lib.bash
 }
 
 @test "the chain: x, then y, then x again is joined" {
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 "$FLOCKLIMIT" -N x -n 1 \
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 "$FLOCKLIMIT" -N x -n 1 \
 		"$FLOCKLIMIT" -N y echo ran
 	[ "$output" = ran ]
 }
@@ -58,7 +58,7 @@ load lib.bash
 		'(cat go; "$FLOCKLIMIT" -N x -n 1 -q --nonblock true; echo $? >result) >/dev/null 2>&1 &'
 	ended a
 	hold b -N x -n 1
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	eventually test -s result
 	[ "$(cat result)" = 75 ]
 }
@@ -70,7 +70,7 @@ load lib.bash
 	eventually test -s a.up
 	kill -KILL "${pids[a]}"
 	ended a
-	timeout 10 sh -c ': >go' # nobody has looked at the limiter since
+	timeout 300 sh -c ': >go' # nobody has looked at the limiter since
 	eventually test -s result
 	[ "$(cat result)" = 0 ]
 	hold b -N x -n 1 # and it left nothing behind
@@ -84,10 +84,10 @@ load lib.bash
 	eventually test -s a.up
 	kill -KILL "${pids[a]}"
 	ended a
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	eventually test -s in.up
 	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock echo over the limit
-	timeout 10 sh -c ': >in'
+	timeout 300 sh -c ': >in'
 }
 
 @test "the permit of an orphan is still joined" {
@@ -97,7 +97,7 @@ load lib.bash
 	eventually test -s a.up
 	kill -KILL "${pids[a]}"
 	ended a
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	eventually test -s result
 	[ "$(cat result)" = 0 ]
 }
@@ -122,9 +122,9 @@ load lib.bash
 }
 
 @test "-F joins as well, and has -F's own permit for a nested one" {
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 -F "$FLOCKLIMIT" -N x -n 1 echo ran
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 -F "$FLOCKLIMIT" -N x -n 1 echo ran
 	[ "$output" = ran ]
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 -F echo ran
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 -F echo ran
 	[ "$output" = ran ]
 }
 

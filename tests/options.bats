@@ -283,36 +283,55 @@ limit_of() {
 	[ "$status" -eq 0 ]
 }
 
+# ends_by NAME WORDS...: with these, the run timeout ends the command by that signal.
+ends_by() {
+	local name=$1 status=0 output
+	shift
+	output=$(env --default-signal=INT "$FLOCKLIMIT" -N x -T "$TIME" "$@" \
+		sh -c 'trap "echo $0; exit" "$0"; while :; do sleep 0.01; done' "$name") || status=$?
+	[ "$status" -eq 124 ] && [ "$output" = "$name" ]
+}
+
 @test "-T, -s and -k, in both forms" {
 	silent 124 "$FLOCKLIMIT" -N x -T 20ms sleep inf
 	silent 124 "$FLOCKLIMIT" -N x --run-timeout 20ms sleep inf
-	run -124 "$FLOCKLIMIT" -N x -T 200ms -s USR1 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
-	[ "$output" = usr1 ]
-	run -124 "$FLOCKLIMIT" -N x -T 200ms --signal=SIGUSR1 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
-	[ "$output" = usr1 ]
-	run -124 "$FLOCKLIMIT" -N x -T 200ms -s 10 sh -c 'trap "echo usr1; exit" USR1; while :; do sleep 0.01; done'
-	[ "$output" = usr1 ]
-	run -124 env --default-signal=INT "$FLOCKLIMIT" -N x -T 200ms -s int sh -c 'trap "echo int; exit" INT; while :; do sleep 0.01; done'
-	[ "$output" = int ]
-	silent 137 "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sh -c 'trap "" TERM; exec sleep inf'
+	in_time ends_by USR1 -s USR1
+	in_time ends_by USR1 --signal=SIGUSR1
+	in_time ends_by USR1 -s 10
+	in_time ends_by INT -s int
+	silent 137 env --ignore-signal=TERM "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sleep inf
 	silent 0 "$FLOCKLIMIT" -N x -T 0 -k 0 sleep 0.05
+}
+
+logged_or_gone() { grep -qs . log || is_gone "${pids[a]}"; }
+
+gets_real_time_signal() {
+	rm -f log
+	background a "$FLOCKLIMIT" -N x -T "$TIME" -s RTMIN+1 "$HELPERS/signals" "$T/log"
+	eventually logged_or_gone
+	grep -qx "$(kill -l RTMIN+1)" log
 }
 
 @test "-s RTMIN+N is the number that the shell has for it" {
 	need_helper signals
-	background a "$FLOCKLIMIT" -N x -T 100ms -s RTMIN+1 "$HELPERS/signals" "$T/log"
-	eventually grep -qx "$(kill -l RTMIN+1)" log
+	in_time gets_real_time_signal
+}
+
+# waits_longer_than_it_may_run: b waits for twice $TIME, and then has $TIME to run in.
+waits_longer_than_it_may_run() {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -T "$TIME" sh -c 'echo ran'
+	eventually in_line 1
+	sleep "${TIME/ms/e-3}" "${TIME/ms/e-3}"
+	let_go a
+	ended a
+	ended b
+	rm a.*
+	[ "$status" -eq 0 ] && [ "$(cat b.out)" = ran ]
 }
 
 @test "the run timeout begins with the run" {
-	hold a -N x -n 1
-	background b "$FLOCKLIMIT" -N x -T 150ms sh -c 'echo ran'
-	eventually in_line 1
-	sleep 0.2 # longer than the run timeout
-	let_go a
-	ended b
-	[ "$status" -eq 0 ]
-	[ "$(cat b.out)" = ran ]
+	in_time waits_longer_than_it_may_run
 }
 
 @test "-c and --command: by \$SHELL, or /bin/sh" {
@@ -403,7 +422,7 @@ limit_of() {
 	[[ $(cat a.out) =~ ^[0-9]+$ ]]
 	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 	eventually test -p go
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	ended a
 	eventually "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
 }
@@ -672,7 +691,7 @@ keeper() {
 
 @test "argv of nothing at all" {
 	python3 -c '' 2>/dev/null || skip "needs python3"
-	run -125 timeout 10 python3 -c '
+	run -125 timeout 300 python3 -c '
 import os
 try:
     os.execv(os.environ["FLOCKLIMIT"], [""])

@@ -154,7 +154,7 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 
 @test "flocklimit & kill \$! in a script of our own group" {
 	# No job control: all of it is one process group.
-	run -0 timeout 10 sh -c '"$FLOCKLIMIT" -N x sh -c "echo \$\$ >a.up; exec cat" <>/dev/zero >/dev/null & pid=$!
+	run -0 timeout 300 sh -c '"$FLOCKLIMIT" -N x sh -c "echo \$\$ >a.up; exec cat" <>/dev/zero >/dev/null & pid=$!
 		until [ -s a.up ]; do sleep 0.01; done
 		kill $pid; wait $pid; echo $?'
 	[ "$output" = 143 ]

@@ -39,7 +39,7 @@ held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($
 	ended a
 	eventually shown 'waiting [0-9.]+ s: 1 of 1 in use, 0 ahead of you' c
 	[[ $(drawn c | grep -oE 'waiting [0-9]' | head -n 1) != "waiting "[01] ]]
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	ended c
 	[ "$status" -eq 0 ]
 	# One line, cleared each time: no other ever scrolls by, and nothing is left of it.

@@ -645,7 +645,7 @@ older_keys() {
 		ask etcd kv/txn @body --fail >/dev/null
 	done
 	put x/cfg '{"v":2,"n":5}'
-	run -0 timeout 20 "$CTL" list
+	run -0 timeout 300 "$CTL" list
 	[[ $output == *x* ]]
 }
 

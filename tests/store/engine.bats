@@ -508,10 +508,10 @@ steer() {
 @test "--jobserver asks no more than happens" {
 	fake etcd
 	printf 'all: a b c\na b c:\n\t@sleep 0.7\n' >Makefile
-	run -0 timeout 20 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/x" -N lim -n 3 --jobserver make -s
+	run -0 timeout 300 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/x" -N lim -n 3 --jobserver make -s
 	[ "$(grep -c /v3/kv/txn etcd.log)" -lt 60 ]
 	# Nor when what happens can't be followed.
 	tell etcd 'on /v3/watch always answer 403 {"error":"etcdserver: permission denied","message":"etcdserver: permission denied","code":7}'
-	run -0 timeout 20 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/x" -N lim -n 3 --jobserver make -s
+	run -0 timeout 300 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/x" -N lim -n 3 --jobserver make -s
 	[ "$(grep -c /v3/kv/txn etcd.log)" -lt 120 ]
 }

@@ -140,7 +140,7 @@ is_named() {
 }
 
 @test "a nested one joins the permit, by the store's word" {
-	run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_TICKET"
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_TICKET"
 		[ -e "$1/$FLOCKLIMIT_STORE_KEY" ] && echo key' sh "$DB"
 	[ "${lines[0]}" = 1 ]
 	[ "${lines[1]}" = key ]
@@ -186,11 +186,11 @@ is_named() {
 	kill -KILL "$(cat up)"
 	eventually is_gone "$(cat up)"
 	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 	at_rest
 	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c 'cat go >/dev/null 2>&1 3>&- & :'
 	at_rest
-	timeout 10 sh -c ': >go'
+	timeout 300 sh -c ': >go'
 }
 
 @test "kill -9 of a waiter: its place is given up" {
@@ -511,7 +511,7 @@ is_named() {
 @test "--hold-for: the permit is that process's, and nothing of the caller's is kept" {
 	sleep 1000 3>&- &
 	pids[for]=$!
-	ticket=$(timeout 10 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}" 2>&1)
+	ticket=$(timeout 300 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}" 2>&1)
 	[ "$ticket" = 1 ]
 	held 1
 	run -75 "$FLOCKLIMIT" -N x -n 1 -q --nonblock true
@@ -523,7 +523,7 @@ is_named() {
 @test "--hold-for: its keeper's end is survived, and its own" {
 	sleep 1000 3>&- &
 	pids[for]=$!
-	timeout 10 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}"
+	timeout 300 "$FLOCKLIMIT" -N x -n 1 --hold-for "${pids[for]}"
 	first=$(keepers)
 	kill -KILL "$first"
 	eventually one_keeper_but "$first"
@@ -548,10 +548,10 @@ is_named() {
 	for on_lost in warn kill; do
 		sleep 1000 3>&- &
 		pids[for]=$!
-		timeout 10 "$FLOCKLIMIT" -N x -n 1 --on-lost=$on_lost --hold-for "${pids[for]}"
+		timeout 300 "$FLOCKLIMIT" -N x -n 1 --on-lost=$on_lost --hold-for "${pids[for]}"
 		rm "$DB"/h.*
 		if [ "$on_lost" = warn ]; then
-			run -0 timeout 10 "$FLOCKLIMIT" -N x -n 1 true
+			run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 true
 			kill -0 "${pids[for]}"
 			kill -KILL "${pids[for]}"
 		fi
@@ -562,7 +562,7 @@ is_named() {
 }
 
 @test "the output of a command substitution ends with the command" {
-	out=$(timeout 10 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo ran' 2>&1)
+	out=$(timeout 300 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo ran' 2>&1)
 	[ "$out" = ran ]
 	at_rest
 }
@@ -652,7 +652,7 @@ waits_here() {
 
 @test "--jobserver: each token is a permit" {
 	printf 'all: a b c\na b c:\n\t@ls "$(DB)" | grep -c ^h >>seen; sleep 0.5\n' >Makefile
-	run -0 timeout 20 "$FLOCKLIMIT" -N x -n 3 --jobserver make -s DB="$DB"
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 3 --jobserver make -s DB="$DB"
 	[ "$(sort -n seen | tail -n 1)" -ge 2 ]
 	at_rest
 }

@@ -47,7 +47,7 @@ tls_server() {
 says_why() {
 	local words=$1
 	shift
-	refused timeout 10 "$@"
+	refused timeout 300 "$@"
 	[[ $stderr == *"$words"* ]]
 	[[ $stderr == *"$ADDRESS"* ]]
 }
@@ -62,7 +62,7 @@ says_why() {
 	use_store etcd+https
 	says_why "cacert=" "$FLOCKLIMIT" -N x -n 1 true
 	use_store etcd+https "?cacert=$T/none.pem"
-	refused timeout 10 "$FLOCKLIMIT" -N x -n 1 true
+	refused timeout 300 "$FLOCKLIMIT" -N x -n 1 true
 	[[ $stderr == *none.pem* ]]
 	# Not at all, where TLS is.
 	use_store etcd

@@ -187,7 +187,7 @@ member_named() {
 
 # etcd_do ARG...: etcdctl, at the servers that are there.
 etcd_do() {
-	timeout 10 etcdctl --endpoints="$ADDRESS" "$@"
+	timeout 300 etcdctl --endpoints="$ADDRESS" "$@"
 }
 
 # prefix: a test has keys of its own, in servers that it may share.
@@ -258,7 +258,7 @@ holder() {
 	taker "$1" "$1.go" "${@:2}"
 	eventually begun "$1"
 }
-release() { timeout 5 sh -c ': >"$1.go"' sh "$1"; }
+release() { timeout 300 sh -c ': >"$1.go"' sh "$1"; }
 
 # line_up N LABEL OPTION...: LABEL waits, and is the Nth to do so; it will run for a moment.
 line_up() {

@@ -120,13 +120,15 @@ void
 flki_drop_slot(struct flk_taker *t)
 {
 	struct slot *s;
+	bool ours;
 
 	if (t->slot == NIL)
 		return;
 	s = taker_slot(t);
+	ours = taker_has_slot(t);
 	t->slot = NIL;
 	/* Where it could not leave the line, it is found dead there. */
-	if (atomic_load(&s->state) == IDLE || atomic_load(&s->state) == OUT)
+	if (ours && (atomic_load(&s->state) == IDLE || atomic_load(&s->state) == OUT))
 		atomic_store(&s->state, FREE);
 	flki_alive_drop(&s->alive);
 }
@@ -153,6 +155,39 @@ wake(void *ctx, uint32_t i)
 	flki_futex_wake(&f->file.slots[i].wake);
 }
 
+static uint64_t
+mark_of(const struct flk_taker *t)
+{
+	return flki_lock_mark(t->slot, t->gen);
+}
+
+/*
+ * The lock is another's by now: the kernel had marked us dead, and another taker inherited the lock
+ * while we were inside.  Both of us may have changed the index since it made that anew, and neither
+ * can know what the other did.  So the next owner of the lock makes it anew; and those that wait
+ * come and see to it, as no other may come.
+ */
+static void
+doubt(struct state *st)
+{
+	uint32_t i;
+
+	atomic_store(&st->h->doubted, 1);
+	for (i = 0; i < st->n; i++)
+		if (atomic_load(&st->slots[i].state) == WAITING)
+			flki_state_poke(st, i);
+}
+
+int
+flki_leave_lock(struct flk_taker *t, struct state *st)
+{
+	flki_history_tell(st->h);
+	if (flki_lock_drop(st->h, mark_of(t)))
+		return 0;
+	doubt(st);
+	return -FLK_MISTAKEN;
+}
+
 int
 flki_enter_anyway(struct flk_taker *t, struct state *st)
 {
@@ -170,7 +205,7 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	st->me = t->slot;
 	st->bad = false;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
-	got = flki_lock_take(file, t->slot);
+	got = flki_lock_take(file, mark_of(t));
 	st->n = flki_file_slots(file);
 	if (got == STUCK) {
 		uint32_t owner = flki_lock_owner(file->h);
@@ -183,8 +218,17 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	if (got == INHERITED) {
 		/* It may have died after it took this away and before it woke those who follow. */
 		atomic_store(&file->h->followed, 1);
+	}
+	/* Before the rebuild: if we die within that, the lock is inherited, and it is done all the same. */
+	if (got == INHERITED || atomic_load(&file->h->doubted) != 0) {
+		atomic_store(&file->h->doubted, 0);
 		if (!flki_state_rebuild(st))
 			atomic_store(&file->h->damaged, 1);
+	}
+	/* Marked as dead, and another has claimed the slot: nothing of ours may be written there. */
+	if (atomic_load(&taker_slot(t)->gen) != t->gen) {
+		flki_leave_lock(t, st);
+		return -FLK_MISTAKEN;
 	}
 	return 0;
 }
@@ -200,10 +244,8 @@ flki_enter(struct flk_taker *t, struct state *st)
 		error = -FLK_DAMAGED;
 	else if (atomic_load(&st->h->dead))
 		error = -FLK_GONE;
-	if (error != 0) {
-		flki_history_tell(st->h);
-		flki_lock_drop(st->h);
-	}
+	if (error != 0)
+		flki_leave_lock(t, st);
 	return error;
 }
 
@@ -212,13 +254,13 @@ int
 flki_quit(struct flk_taker *t, struct state *st)
 {
 	struct header *h = t->flk->file.h;
+	int error;
 
 	if (st->bad) {
 		st->bad = false;
 		if (!flki_state_rebuild(st))
 			atomic_store(&h->damaged, 1);
 	}
-	flki_history_tell(h);
-	flki_lock_drop(h);
-	return atomic_load(&h->damaged) ? -FLK_DAMAGED : 0;
+	error = flki_leave_lock(t, st);
+	return atomic_load(&h->damaged) ? -FLK_DAMAGED : error;
 }

@@ -76,6 +76,9 @@ flk_strerror(int code)
 		return "more units than there are to give back";
 	case FLK_BUSY:
 		return "this taker holds or waits already";
+	case FLK_MISTAKEN:
+		return "the kernel reported this taker dead, as a process of the same number in "
+		       "another PID namespace has died: start again";
 	default:
 		/* glibc's has a buffer for each thread, and musl's needs none */
 		return strerror((int)number); /* NOLINT(concurrency-mt-unsafe) */

@@ -69,7 +69,8 @@ enum flk_error {
 	FLK_STRANGER,       /* another thread's or process's taker */
 	FLK_NOPERMIT,       /* nothing is held that could be released */
 	FLK_OVERRELEASE,    /* more units than are held */
-	FLK_BUSY            /* this taker holds or waits already */
+	FLK_BUSY,           /* this taker holds or waits already */
+	FLK_MISTAKEN        /* the kernel reported this living taker dead: free it, make another */
 };
 
 /* A sentence for a code of this library; never NULL. */

@@ -41,22 +41,32 @@ taker_slot(const struct flk_taker *t)
 	return &t->flk->file.slots[t->slot];
 }
 
+/* By the file's words: the kernel has not marked it, nor has anybody claimed it since. */
+static inline bool
+taker_has_slot(const struct flk_taker *t)
+{
+	return flki_alive_mine(&taker_slot(t)->alive) && atomic_load(&taker_slot(t)->gen) == t->gen;
+}
+
 /* Another thread's, or in a child its parent's. */
 static inline bool
 taker_is_strange(const struct flk_taker *t)
 {
-	return t->slot != NIL && (!flki_alive_mine(&taker_slot(t)->alive) ||
-				  atomic_load(&taker_slot(t)->gen) != t->gen);
+	return t->slot != NIL && !taker_has_slot(t);
 }
 
 /*
  * enter.c: a slot of the taker's own, and the lock with the state as this taker sees it.
  * flki_enter() claims a slot if the taker has none, and rebuilds the index if the lock's last owner
- * died.  After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if the file lied meanwhile.
+ * died, or the index is doubted.  After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if
+ * the file lied meanwhile, and -FLK_MISTAKEN if the taker lost the lock while it was inside: then it
+ * is not known what became of what it did.
  */
 int flki_enter(struct flk_taker *t, struct state *st);
 int flki_enter_anyway(struct flk_taker *t, struct state *st); /* damaged or dead, too */
 int flki_quit(struct flk_taker *t, struct state *st);
+int flki_leave_lock(struct flk_taker *t,
+		    struct state *st); /* flki_quit(), if nothing was changed */
 void flki_drop_slot(struct flk_taker *t);
 
 /* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */

@@ -35,7 +35,8 @@
  *  I5	The first in the line does not fit, or nothing may start: nobody waits without a reason.
  *
  * A slot's state is the truth, and one store to it each operation's commit.  Everything in I1 to
- * I3 is an index over the slots: whoever finds the lock in a dead taker's hands rebuilds it.
+ * I3 is an index over the slots: the taker that takes over a dead owner's lock, or finds the index
+ * doubted, rebuilds it.
  */
 #ifndef FLKI_LAYOUT_H
 #define FLKI_LAYOUT_H
@@ -127,12 +128,13 @@ struct header {
 	_Atomic uint32_t hint;   /* where the next claim begins to look */
 	_Atomic uint32_t dead;   /* unlinked on purpose: go to the new file */
 	_Atomic uint32_t damaged;
+	_Atomic uint32_t
+	    doubted; /* two were inside: the next owner of the lock rebuilds the index */
 
 	/* How it is steered.  Each is one word, so each change is one store. */
-	int64_t override; /* -1: none */
 	uint32_t declared;
+	int64_t override; /* -1: none */
 	uint32_t paused, closed;
-	uint32_t pad;
 	uint64_t withheld;
 	uint64_t rate;       /* burst in the high 16 bits, interval in ns; 0: none */
 	uint64_t stagger_ns; /* 0: none */

@@ -1,13 +1,24 @@
 /*
  * lock.c - mutual exclusion that survives the death of its owner.
  *
- * The word is 0, or names its owner: the low half has the owner's slot + 1, doubled, and in bit
- * 0 whether somebody may sleep on it; the high half has the slot's generation.  Whoever finds it
- * taken asks the owner's `alive'.  A dead owner's lock is taken over by one compare-and-swap of
- * the whole word: were the slot claimed anew in the meantime, the generation would differ, so
- * nobody can ever take the lock from one who lives.
+ * Why this is no pthread_mutex_t: the kernel and the C library know a robust mutex's owner by its
+ * thread id, and two PID namespaces can both have that id.  Where containers share a limiter, the
+ * death of one thread would then mark a mutex that another thread, alive and inside, has locked
+ * (measured: EOWNERDEAD while the owner was inside), and the owner's own unlock would fail.  And
+ * programs of glibc and of musl, whose mutexes are laid out differently, share this file.
  *
- * Pairing: the compare-and-swap that takes the lock acquires what the exchange that dropped it,
+ * The word is 0, or names its owner: the low half has the owner's slot + 1, doubled, and in bit
+ * 0 whether somebody may sleep on it; the high half has the slot's generation.  A taker that finds
+ * the lock taken asks the owner's `alive'.  It takes over a dead owner's lock by one
+ * compare-and-swap of the whole word: were the slot claimed anew in the meantime, the generation
+ * would differ, so nobody can ever take the lock from an owner whose `alive' says that it lives.
+ *
+ * The owner drops the lock by a compare-and-swap from its own mark, so it never releases another's.
+ * It finds another's there only if the kernel has marked its `alive' by mistake, which is the one
+ * thing that thread ids still decide (see alive.c), and another taker has inherited the lock since.
+ * enter.c says what becomes of it then.
+ *
+ * Pairing: the compare-and-swap that takes the lock acquires what that which dropped it,
  * or in a dead owner's case the kernel's exit path, released.
  *
  * Nobody inside sleeps, or calls the system but to wake others and to ask for a dead one's guard,
@@ -53,11 +64,10 @@ owner_dead(struct file *f, uint64_t v)
 }
 
 enum lock_result
-flki_lock_take(struct file *f, uint32_t me)
+flki_lock_take(struct file *f, uint64_t mark)
 {
 	struct header *h = f->h;
-	uint64_t mine = (uint64_t)atomic_load(&f->slots[me].gen) << 32 | (uint64_t)(me + 1) << 1;
-	uint64_t v = 0, seen = 0;
+	uint64_t mine = mark, v = 0, seen = 0;
 	unsigned spins = 0, naps = 0;
 
 	for (;;) {
@@ -88,11 +98,17 @@ flki_lock_take(struct file *f, uint32_t me)
 	}
 }
 
-void
-flki_lock_drop(struct header *h)
+bool
+flki_lock_drop(struct header *h, uint64_t mark)
 {
-	if (atomic_exchange(&h->lock, 0) & SLEEPERS)
+	uint64_t v = mark;
+
+	while (!atomic_compare_exchange_strong(&h->lock, &v, 0))
+		if (WHO(v) != mark)
+			return false;
+	if (v & SLEEPERS)
 		flki_futex_wake(&h->lock);
+	return true;
 }
 
 bool

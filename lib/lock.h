@@ -1,5 +1,5 @@
 /*
- * lock.h - the one lock of a limiter file.  It guards the header from `override' on, every list,
+ * lock.h - the one lock of a limiter file.  It guards the header from `declared' on, every list,
  * and every transition of a slot from or to WAITING or HELD.
  */
 #ifndef FLKI_LOCK_H
@@ -13,9 +13,18 @@ enum lock_result {
 	STUCK      /* the owner has been inside for seconds: stopped, most likely */
 };
 
-/* me: the caller's slot, whose `alive' it has. */
-enum lock_result flki_lock_take(struct file *f, uint32_t me);
-void flki_lock_drop(struct header *h);
+/* What the lock's word is while the taker that claimed this slot, as this generation, is inside. */
+static inline uint64_t
+flki_lock_mark(uint32_t slot, uint32_t gen)
+{
+	return (uint64_t)gen << 32 | (uint64_t)(slot + 1) << 1;
+}
+
+/* mark: the caller's; it has its slot's `alive'. */
+enum lock_result flki_lock_take(struct file *f, uint64_t mark);
+
+/* False, and nothing is changed, if the lock is not the caller's any more. */
+bool flki_lock_drop(struct header *h, uint64_t mark);
 
 /* Gives whoever is inside now a moment to leave: false if he stays, or died there. */
 bool flki_lock_is_left(const struct header *h);

@@ -197,7 +197,7 @@ flk_check(struct flk *f, char *why, size_t size)
 	unsigned next = 0, count = 0, i;
 	bool damaged = false;
 	struct state st;
-	int error;
+	int error, left;
 
 	if ((error = flki_enter_anyway(&me, &st)) == 0) {
 		if (atomic_load(&st.h->dead))
@@ -206,8 +206,8 @@ flk_check(struct flk *f, char *why, size_t size)
 		while (count < 16 && (broken[count] = flki_state_check_next(&st, &next)) != NULL)
 			count++;
 		st.bad = false; /* looked at only */
-		flki_history_tell(st.h);
-		flki_lock_drop(st.h);
+		left = flki_leave_lock(&me, &st);
+		error = error != 0 ? error : left;
 	}
 	flki_drop_slot(&me);
 	if (error != 0 || (count == 0 && !damaged))

@@ -187,6 +187,9 @@ pass_on(struct flk_taker *t, const struct watch *w)
 	struct state st;
 	int error;
 
+	/* It may be another's by now, and the permit with it. */
+	if (!taker_has_slot(t))
+		return -FLK_MISTAKEN;
 	if (flki_lock_is_left(t->flk->file.h) && !somebody_died(w))
 		return 0;
 	if ((error = flki_enter(t, &st)) != 0)
@@ -268,11 +271,16 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	if (t->slot == NIL)
 		return -FLK_NOPERMIT;
 	if (taker_is_strange(t))
-		return -FLK_STRANGER;
+		return flki_alive_has(&taker_slot(t)->alive, t->serial) ? -FLK_MISTAKEN
+									: -FLK_STRANGER;
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st)) != 0)
 			return out_or(t, error);
+		if (!taker_has_slot(t)) {
+			flki_leave_lock(t, &st);
+			return -FLK_MISTAKEN;
+		}
 		if (somebody_died(&w))
 			tell_of_the_dead(&st, &w);
 		error = look(t, &st, slept_out);

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+#include "internal.h"
+
 static int home; /* the namespace of the test itself */
 
 /* An agent that is process 1. */
@@ -125,6 +127,209 @@ test_storm(int kills)
 	flk_detach(f);
 }
 
+/* ---- one thread id in two namespaces: the kernel marks a living taker as dead ---- */
+
+static const struct flk_request all_of_it = { .weight = 1, .limit = 1 };
+
+/* The kernel's view of a thread's robust list. */
+struct robust {
+	uint64_t first;
+	int64_t futex_offset;
+	uint64_t pending;
+};
+
+/* A process 1 in a namespace of its own; 0 in the child. */
+static pid_t
+fork_inside(void)
+{
+	pid_t pid;
+
+	if (unshare(CLONE_NEWPID) == -1)
+		tap_bail("unshare");
+	pid = fork_child();
+	if (pid != 0 && setns(home, CLONE_NEWPID) == -1)
+		tap_bail("setns");
+	return pid;
+}
+
+/* It ends just as it is about to claim that slot, for all that the kernel knows. */
+static void
+die_claiming(struct flk *f, uint32_t slot)
+{
+	pid_t pid = fork_inside();
+
+	if (pid == 0) {
+		static struct robust list;
+		list.first = (uint64_t)(uintptr_t)&list;
+		list.futex_offset =
+		    (int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next);
+		list.pending = (uint64_t)(uintptr_t)&f->file.slots[slot].alive.next;
+		_exit(syscall(SYS_set_robust_list, &list, sizeof(list)) == -1);
+	}
+	is(reap_child(pid), 0, "its namesake dies");
+	ok(!flki_alive_is(&f->file.slots[slot].alive), "and the kernel takes it for dead, too");
+}
+
+enum deed { LOOKS, GRANTS, RUINS };
+
+struct ghost {
+	pid_t pid;
+	int to, from;
+};
+
+static int
+hear(const struct ghost *g)
+{
+	int code = 12345;
+
+	if (read(g->from, &code, sizeof(code)) != sizeof(code))
+		tap_bail("nothing is heard of it");
+	return code;
+}
+
+static void
+say(int fd, int code)
+{
+	if (write(fd, &code, sizeof(code)) != sizeof(code))
+		_exit(1);
+}
+
+/*
+ * A process 1 that goes into the lock and stays there until it is told to leave.  Before it does, it
+ * takes a permit, or ruins the index as two at once may.  It says what flki_quit() returned,
+ * and its next call.
+ */
+static struct ghost
+start_ghost(struct flk *f, enum deed deed)
+{
+	int to[2], from[2], code;
+	struct ghost g;
+
+	if (pipe2(to, O_CLOEXEC) == -1 || pipe2(from, O_CLOEXEC) == -1)
+		tap_bail("pipe2");
+	g = (struct ghost){ .pid = fork_inside(), .to = to[1], .from = from[0] };
+	if (g.pid == 0) {
+		struct flk *own = attach(flk_path(f));
+		struct flk_taker *t = taker(own);
+		struct state st;
+		close(to[1]);
+		if (flki_enter(t, &st) != 0)
+			_exit(1);
+		say(from[1], (int)flk_slot(t));
+		if (read(to[0], &code, sizeof(code)) != sizeof(code))
+			_exit(1);
+		if (deed == GRANTS) {
+			taker_slot(t)->weight = taker_slot(t)->limit = 1;
+			flki_state_enter(&st, flk_slot(t), TAKER);
+		} else if (deed == RUINS) {
+			st.h->used = 7;
+			st.h->waiting = (struct list){ NIL, NIL, 0 };
+		}
+		say(from[1], flki_quit(t, &st));
+		say(from[1], flk_try(t, &all_of_it));
+		flk_taker_free(t);
+		_exit(0);
+	}
+	close(to[0]);
+	close(from[1]);
+	return g;
+}
+
+static void
+end_ghost(struct ghost *g)
+{
+	is(reap_child(g->pid), 0, "and ends");
+	close(g->to);
+	close(g->from);
+}
+
+static void
+test_namesake(enum deed deed)
+{
+	struct flk *f = fresh(1);
+	struct header *h = f->file.h;
+	struct flk_taker *heir = taker(f), *next = taker(f);
+	struct ghost g = start_ghost(f, deed);
+	struct agent waits = agent_start(flk_path(f));
+	uint32_t slot = (uint32_t)hear(&g);
+	uint64_t before, lock;
+	struct state st;
+
+	is(flki_lock_owner(h), slot, "a process 1 is inside");
+	die_claiming(f, slot);
+	is(flki_enter(heir, &st), 0, "another inherits the lock");
+	is(flki_lock_owner(h), flk_slot(heir), "and is inside");
+	lock = atomic_load(&h->lock);
+	say(g.to, 0);
+	is(hear(&g), -FLK_MISTAKEN, "the first leaves, and hears of it");
+	is(atomic_load(&h->lock), lock, "the lock is the second's still");
+	is(hear(&g), -FLK_STRANGER, "the first can do nothing more");
+	end_ghost(&g);
+	is(flki_lock_owner(h), flk_slot(heir), "nor has its end let anybody in");
+	is(flki_quit(heir, &st), 0, "the second leaves");
+	before = h->repaired;
+	is(flk_try(next, &all_of_it), 0, "the next is let in, and served");
+	is(h->repaired, before + 1, "after it has made the index anew");
+	agent_tell(&waits, take_one);
+	ok(stands(f, 1, 1), "another waits");
+	is(flk_release(next), 0, "it releases");
+	is(agent_hear(&waits).code, 0, "the other runs");
+	is(h->repaired, before + 1, "and nobody doubts any more");
+	is(agent_do(&waits, release).code, 0, "it releases, too");
+	agent_stop(&waits);
+	flk_taker_free(next);
+	flk_taker_free(heir);
+	whole(f, deed == GRANTS ? "after two were inside, and one took a permit"
+				: "after two were inside");
+	flk_detach(f);
+}
+
+/* The first leaves with a taker in the line, and nobody comes to see to it but that. */
+static void
+test_namesake_and_waiter(void)
+{
+	struct flk *f = fresh(1);
+	struct header *h = f->file.h;
+	struct agent holds = agent_start(flk_path(f)), waits = agent_start(flk_path(f));
+	struct flk_taker *heir = taker(f);
+	uint64_t before;
+	struct state st;
+	struct ghost g;
+	uint32_t slot;
+	int ms;
+
+	is(agent_do(&holds, take_one).code, 0, "one holds");
+	agent_tell(&waits, take_one);
+	ok(stands(f, 1, 1), "and one waits");
+	g = start_ghost(f, RUINS);
+	slot = (uint32_t)hear(&g);
+	die_claiming(f, slot);
+	is(flki_enter(heir, &st), 0, "another inherits the lock of a process 1");
+	is(flki_quit(heir, &st), 0, "and leaves");
+	is(agent_do(&holds, release).code, 0, "the holder releases");
+	is(agent_hear(&waits).code, 0, "and the waiter is served");
+	agent_tell(&holds, take_one);
+	ok(stands(f, 1, 1), "and the other waits");
+	for (ms = 0; !is_asleep(holds.pid) && ms < PATIENCE_MS; ms++)
+		usleep(1000);
+	before = h->repaired;
+	say(g.to, 0);
+	is(hear(&g), -FLK_MISTAKEN, "the process 1 hears that it was taken for dead");
+	is(hear(&g), -FLK_STRANGER, "and can do nothing more");
+	end_ghost(&g);
+	for (ms = 0; atomic_load(&h->doubted) != 0 && ms < PATIENCE_MS; ms++)
+		usleep(1000);
+	is(h->repaired, before + 1, "the one that waits has come, and made the index anew");
+	is(agent_do(&waits, release).code, 0, "the holder releases");
+	is(agent_hear(&holds).code, 0, "and the waiter is served");
+	is(agent_do(&holds, release).code, 0, "and releases");
+	agent_stop(&holds);
+	agent_stop(&waits);
+	flk_taker_free(heir);
+	whole(f, "after a waiter has seen to it");
+	flk_detach(f);
+}
+
 int
 main(void)
 {
@@ -137,5 +342,8 @@ main(void)
 	test_kill_holder();
 	test_kill_many();
 	test_storm(slow_tick() ? 20 : 100);
+	test_namesake(LOOKS);
+	test_namesake(GRANTS);
+	test_namesake_and_waiter();
 	return tap_done();
 }

@@ -79,7 +79,8 @@ command_line(const struct job *j, char text[FLK_COMMAND])
 
 /*
  * 0 with a permit, or the library's code.  A limiter whose file was removed is no longer the one
- * that newcomers find: a permit of it is given back, and another taken in the new one.
+ * that newcomers find: a permit of it is given back, and another taken in the new one.  A taker
+ * that the kernel has marked as dead by mistake has lost its place: another joins the line.
  */
 static int
 take_permit(struct job *j)
@@ -107,7 +108,7 @@ take_permit(struct job *j)
 		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
 		if (error == 0)
 			error = flk_verify(j->limiter);
-		if (error != -FLK_GONE)
+		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
 			break;
 		close_limiter(j);
 	}

@@ -20,6 +20,7 @@ local int orders = 0;                 /* what the operator does: ORDERS, the las
 local byte override_first = AUTO;
 local byte cancelled_one = NIL;       /* whom a signal cancels, at some time or never */
 local byte evicted_one = NIL;         /* whom the operator takes out of the line */
+local byte mistaken_one = NIL;        /* whom the kernel marks as dead inside the lock, though it lives */
 local byte kills_at_most = 0, lives_at_most = 0, rounds_each = 1;
 local byte impatient_ones = 0, triers = 0; /* masks: who may time out; who does not wait at all */
 local byte broken = 0;                /* the protocol without one of its parts: BROKEN */
@@ -83,6 +84,9 @@ c_decl {
 #define REMOVED_LATE 24
 #define GONE_NOT_ASKED 25
 #define UNLINKED_FIRST 26
+#define DROP_UNCHECKED 27
+#define NOT_DOUBTED 28
+#define DOUBT_SILENT 29
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
 #define NO_SWEEP_AT_DOOR 53
@@ -109,6 +113,7 @@ bit watched[N]; /* the word's WAITERS bit */
 bit changed[N];
 
 byte lock, lock_gen; /* the slot of the owner + 1, and its generation */
+bit doubted;         /* two were inside */
 bit sleepers;        /* with no_nap only, as are the next two */
 
 /*
@@ -147,6 +152,13 @@ bit cancelled[N];
  */
 bit removed, unlinked, elsewhere;
 
+/*
+ * The mistaken one is inside still: from its mark until it has said, or not had to say, that it lost
+ * the lock.  twice: another came in besides, and nobody has come in since both were out.
+ */
+bit mistaken_inside, twice;
+bit excess; /* a permit was given then */
+
 bit runs[N]; /* the caller was told that it has a permit, and lives */
 byte kills, lives, born;
 
@@ -166,6 +178,26 @@ proctype Signal()
 	:: cancelled[cancelled_one] = 1;
 		changed[cancelled_one] = 1;
 		d_step { futex_wake(cancelled_one) }
+	fi
+}
+
+/*
+ * A process of the same thread id, in another PID namespace, dies just as it would have claimed the
+ * slot: the kernel marks the word of a taker that is inside, and wakes a watcher.
+ */
+proctype Namesake()
+{
+	bit wakes;
+
+	if
+	:: skip
+	:: d_step { lock == mistaken_one + 1 && alive[mistaken_one] && lock_gen == gen[mistaken_one] ->
+		alive[mistaken_one] = 0; mistaken_inside = 1;
+		wakes = watched[mistaken_one]; watched[mistaken_one] = 0 };
+		if
+		:: wakes -> atomic { wakes = 0; wake_a_watcher(mistaken_one) }
+		:: else
+		fi
 	fi
 }
 
@@ -189,6 +221,7 @@ init
 		now.impatient_ones = flk_from_environment("IMPATIENT", now.impatient_ones);
 		now.triers = flk_from_environment("TRIERS", now.triers);
 		now.cancelled_one = flk_from_environment("CANCELLED", now.cancelled_one);
+		now.mistaken_one = flk_from_environment("MISTAKEN", now.mistaken_one);
 		now.evicted_one = flk_from_environment("EVICTED", now.evicted_one);
 		now.removable = flk_from_environment("REMOVABLE", now.removable);
 		now.orders = flk_from_environment("ORDERS", now.orders);
@@ -213,6 +246,10 @@ init
 		od;
 		if
 		:: cancelled_one != NIL -> run Signal()
+		:: else
+		fi;
+		if
+		:: mistaken_one != NIL -> run Namesake()
 		:: else
 		fi;
 		i = 0

@@ -4,32 +4,52 @@
  * whether the links are right is what tests/twin.c is about.
  */
 
-inline unline(who)
+/*
+ * Nobody is missing from the index, unless two were inside.  Then what is not there is not taken out:
+ * flki_state_at() and st->bad see to that.
+ */
+inline find_in_line(who)
 {
 	c = 0;
 	do
-	:: line[c] != who -> c++
+	:: c < nline && line[c] != who -> c++
 	:: else -> break
 	od;
-	nline--;
-	do
-	:: c < nline -> line[c] = line[c + 1]; c++
-	:: else -> line[c] = 0; break
-	od
+	assert(c < nline || twice)
+}
+
+inline unline(who)
+{
+	find_in_line(who);
+	if
+	:: c < nline ->
+		nline--;
+		do
+		:: c < nline -> line[c] = line[c + 1]; c++
+		:: else -> line[c] = 0; break
+		od
+	:: else
+	fi
 }
 
 inline unhold(who)
 {
 	c = 0;
 	do
-	:: holders[c] != who -> c++
+	:: c < nholders && holders[c] != who -> c++
 	:: else -> break
 	od;
-	nholders--;
-	do
-	:: c < nholders -> holders[c] = holders[c + 1]; c++
-	:: else -> holders[c] = 0; break
-	od
+	assert(c < nholders || twice);
+	if
+	:: c < nholders ->
+		used = used - WEIGHT(who);
+		nholders--;
+		do
+		:: c < nholders -> holders[c] = holders[c + 1]; c++
+		:: else -> holders[c] = 0; break
+		od
+	:: else
+	fi
 }
 
 inline find_min_limit()
@@ -48,15 +68,28 @@ inline find_min_limit()
 
 inline count_in(x)
 {
-	holders[nholders] = x; nholders++;
-	used = used + WEIGHT(x);
+	assert(nholders < N || twice);
+	if
+	:: nholders < N ->
+		holders[nholders] = x; nholders++;
+		used = used + WEIGHT(x)
+	:: else
+	fi;
 	find_min_limit()
+}
+
+inline append_to_line(x)
+{
+	assert(nline < N || twice);
+	if
+	:: nline < N -> line[nline] = x; nline++
+	:: else
+	fi
 }
 
 inline count_out(x)
 {
 	unhold(x);
-	used = used - WEIGHT(x);
 	find_min_limit()
 }
 
@@ -103,7 +136,7 @@ inline commit_gone(x, to)
 	do
 	:: a < N ->
 		if
-		:: ticket[a] > ticket[x] -> ticket[a] = ticket[a] - 1
+		:: ticket[x] > 0 && ticket[a] > ticket[x] -> ticket[a] = ticket[a] - 1
 		:: else
 		fi;
 		a++
@@ -139,11 +172,8 @@ inline commit_waiting(x)
 /* unqueue(): the index, and x becomes its successor, who is told. */
 inline unqueue(who)
 {
-	x = NIL; c = 0;
-	do
-	:: line[c] != who -> c++
-	:: else -> break
-	od;
+	x = NIL;
+	find_in_line(who);
 	if
 	:: c + 1 < nline -> x = line[c + 1]
 	:: else

@@ -3,8 +3,8 @@
  * as far as the commit, together with the index that follows.  Those who call them do the rest.
  */
 
-/* Before any step its taker may be killed. */
-#define KILLED atomic { kills > 0 -> kills--; goto died }
+/* Before any step its taker may be killed; but not the mistaken one: README.md says why. */
+#define KILLED atomic { kills > 0 && !(mistaken_inside && me == mistaken_one) -> kills--; goto died }
 #define STEP(what) if :: d_step { what; skip } :: KILLED fi
 
 /* The index is changed in the step of the commit, or if `fine' in one of its own. */
@@ -158,7 +158,7 @@ inline tell_next()
 	act = (place < N -> GO_ON : STOP);
 	c = 0;
 	do
-	:: act == GO_ON && line[c] != place -> c++
+	:: act == GO_ON && c < nline && line[c] != place -> c++
 	:: else -> break
 	od;
 	if

@@ -48,7 +48,7 @@ proctype Taker(byte me)
 	byte rounds, ordered; /* so many are done */
 	byte want, then, seen, seen_gen, x, place, act;
 	byte back_grant, back_sweep, back_mend, back_evict_all, back_tell, back_leave;
-	bit inherited, slept, new_holders, new_predecessor, first_knows, told, reaped;
+	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, told, reaped;
 	bit again, impatient, timed_out;
 
 	if
@@ -81,9 +81,9 @@ end_unborn:
 		born = (KIND(me) == OPERATOR -> born : born + 1);
 		alive[me] = 1; gen[me] = 1; state[me] = IDLE;
 		if
-		:: d_step { lock == 0 -> lock = me + 1; lock_gen = 1 };
+		:: d_step { lock == 0 -> lock = me + 1; lock_gen = 1; twice = mistaken_inside };
 			want = (KIND(me) == OPERATOR -> STEER : QUEUE_UP);
-			goto inside
+			goto entered
 		:: else -> goto next
 		fi }
 	:: d_step { born == me && KIND(me) != OPERATOR -> born = N };
@@ -107,13 +107,14 @@ visit:	/* flki_lock_take().  Who finds a living owner inside tries again at some
 	skip;
 	do
 	:: d_step { lock == 0 ->
-		lock = me + 1; lock_gen = gen[me];
+		lock = me + 1; lock_gen = gen[me]; twice = mistaken_inside;
 		sleepers = slept; slept = 0 };
 		break
 	:: d_step { lock != 0 && OWNER_IS_DEAD -> seen = lock; seen_gen = lock_gen };
 		STEP(if
 		    :: LOCK_IS_AS_SEEN ->
 			lock = me + 1; lock_gen = gen[me]; inherited = 1;
+			twice = mistaken_inside;
 			sleepers = no_nap; slept = 0
 		    :: else
 		    fi;
@@ -131,11 +132,19 @@ visit:	/* flki_lock_take().  Who finds a living owner inside tries again at some
 		fi
 	:: KILLED
 	od;
+entered:
 	if
-	:: inherited -> inherited = 0; goto rebuild
+	:: inherited || (doubted && broken != NOT_DOUBTED) ->
+		inherited = 0;
+		STEP(doubted = 0);
+		goto rebuild
 	:: else
 	fi;
 inside:
+	if
+	:: !alive[me] -> goto quit /* taker_has_slot() */
+	:: else
+	fi;
 	if
 	:: removed && broken != GONE_NOT_ASKED ->
 		if
@@ -159,18 +168,60 @@ inside:
 	:: want == STEER -> goto steer
 	fi;
 
-quit:	/* flki_lock_drop() */
-	skip;
-	STEP(check_invariants();
-	    assert(lock == me + 1 && lock_gen == gen[me]);
-	    lock = 0; lock_gen = 0;
-	    act = sleepers; sleepers = 0; x = 0; want = 0);
+quit:	/* One that has lost the lock may have torn the index before it notices. */
+	if
+	:: lock != me + 1 -> nline = 0
+	:: lock != me + 1 -> nholders = 0; used = 0; min_limit = 0
+	:: skip
+	fi;
+
+	/* flki_lock_drop() */
+	STEP(if
+	    :: lock == me + 1 && lock_gen == gen[me] ->
+		if
+		:: !twice && alive[me] -> check_invariants()
+		:: else
+		fi;
+		lock = 0; lock_gen = 0;
+		act = sleepers; sleepers = 0
+	    :: else ->
+		assert(!alive[me]); /* nobody takes the lock from one whose word says that it lives */
+		lost = 1;
+		lock = (broken == DROP_UNCHECKED -> 0 : lock);
+		lock_gen = (broken == DROP_UNCHECKED -> 0 : lock_gen)
+	    fi;
+	    x = 0; want = 0);
 	if
 	:: act ->
 		if
 		:: atomic { act = 0; wake_a_lock_sleeper() }
 		:: KILLED
 		fi
+	:: else
+	fi;
+	/* enter.c: doubt(), and its caller hears -FLK_MISTAKEN; or from its next call, when it was not lost */
+	if
+	:: lost ->
+		STEP(doubted = 1);
+		do
+		:: broken == DOUBT_SILENT -> break
+		:: broken != DOUBT_SILENT ->
+			STEP(do
+			    :: place < N && state[place] != WAITING -> place++
+			    :: else -> break
+			    od;
+			    x = (place < N -> place : NIL);
+			    place = (place < N -> place + 1 : 0));
+			if
+			:: x == NIL -> break
+			:: else -> poke(x)
+			fi
+		od;
+		x = 0
+	:: else
+	fi;
+	if
+	:: !alive[me] -> goto died
 	:: else
 	fi;
 	if
@@ -190,8 +241,8 @@ queue_up:
 	:: closed && KIND(me) == TAKER -> then = TO_LEAVE; goto quit
 	:: else
 	fi;
-	STEP(commit_waiting(me); INDEX_WITH(line[nline] = me; nline++));
-	INDEX_APART(line[nline] = me; nline++);
+	STEP(commit_waiting(me); INDEX_WITH(append_to_line(me)));
+	INDEX_APART(append_to_line(me));
 	CALL(grant, 1);
 	if
 	:: STANDS && broken != NO_MEND_AT_DOOR -> CALL(mend, 1)
@@ -207,6 +258,7 @@ queue_up:
 	:: STANDS && !IN(triers, me) -> then = TO_WAIT
 	:: STANDS && IN(impatient_ones, me) -> then = TO_WAIT; impatient = 1
 	:: state[me] == OUT -> then = TO_WAIT /* a barrier that is done */
+	:: state[me] == FREE -> then = TO_WAIT /* the heir of a mistaken one has reaped it */
 	fi;
 	goto quit;
 
@@ -250,10 +302,10 @@ look:
 	STEP(forget_watch();
 	    again = 0; c = 0;
 	    do
-	    :: line[c] != me -> c++
+	    :: c < nline && line[c] != me -> c++
 	    :: else -> break
 	    od;
-	    x = (c == 0 -> NIL : line[c - 1]));
+	    x = (c == 0 || c >= nline -> NIL : line[c - 1]));
 	if
 	:: x != NIL && broken != PREDECESSOR_NOT_WATCHED -> STEP(watch_one(x))
 	:: x == NIL && broken != HOLDERS_NOT_WATCHED ->
@@ -504,7 +556,8 @@ died:
 		x = 0; place = 0; act = 0;
 		back_grant = 0; back_sweep = 0; back_mend = 0;
 		back_evict_all = 0; back_tell = 0; back_leave = 0;
-		inherited = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
+		mistaken_inside = (me == mistaken_one -> 0 : mistaken_inside);
+		inherited = 0; lost = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
 		told = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0
 	};
 	d_step { act = alive[me] && watched[me]; alive[me] = 0 };

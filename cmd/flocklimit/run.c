@@ -14,7 +14,7 @@
 #include "flocklimit.h"
 #include "now.h"
 #include "options.h"
-#include "process.h"
+#include "pass.h"
 #include "spawn.h"
 #include "tend.h"
 
@@ -25,66 +25,32 @@ struct running {
 	bool timed_out, killed;
 };
 
-/* ---- whose signal is it? ---- */
-
-static bool
-is_below(pid_t pid, pid_t command)
+/* The next of these signals, or 0 when the deadline has come. */
+static int
+hear(const sigset_t *set, uint64_t deadline, siginfo_t *info)
 {
-	char state;
-	int hops;
+	struct timespec left;
+	uint64_t now;
+	int sig;
 
-	for (hops = 0; pid > 1 && hops < 1000; hops++) {
-		if (pid == command)
-			return true;
-		if (!process_stat(pid, &state, &pid))
-			return false;
-	}
-	return false;
-}
-
-/*
- * The command is in our process group.  What the terminal sent, it sent to the whole group, and
- * what came from the command or from below it was a kill(0): in both cases the command has had it.
- */
-static bool
-had_it_already(const struct running *r, const siginfo_t *info)
-{
-	switch (info->si_signo) {
-	case SIGINT:
-	case SIGQUIT:
-	case SIGTSTP:
-	case SIGTTIN:
-	case SIGTTOU:
-	case SIGHUP:
-	case SIGCONT:
-	case SIGWINCH:
-		if (info->si_code == SI_KERNEL)
-			return true;
-		break;
-	default:
-		break;
-	}
-	return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
-		info->si_code == SI_TKILL) &&
-	       info->si_pid > 0 && is_below(info->si_pid, r->pid);
-}
-
-static void
-hand_on(const struct running *r, const siginfo_t *info)
-{
-	if (info->si_signo == SIGCHLD || had_it_already(r, info))
-		return;
-	if (info->si_code == SI_QUEUE)
-		sigqueue(r->pid, info->si_signo, info->si_value);
-	else
-		kill(r->pid, info->si_signo);
-	if (info->si_signo == SIGTERM)
-		kill(r->pid, SIGCONT); /* who is stopped can't end */
+	do {
+		if (deadline == NEVER) {
+			sig = sigwaitinfo(set, info);
+		} else {
+			now = now_ns();
+			if (now >= deadline)
+				return 0;
+			left.tv_sec = (time_t)((deadline - now) / SECOND);
+			left.tv_nsec = (long)((deadline - now) % SECOND);
+			sig = sigtimedwait(set, info, &left);
+		}
+	} while (sig == -1 && errno == EINTR);
+	return sig == -1 ? 0 : sig;
 }
 
 /* ---- stopping, timeouts ---- */
 
-/* Who is stopped can't look at the time: a CONT at the deadline, from the kernel. */
+/* While we are stopped we can't look at the time: the kernel sends a CONT at the deadline. */
 static bool
 arrange_cont(uint64_t deadline, timer_t *timer)
 {
@@ -106,7 +72,7 @@ static void
 stop_with_it(const struct running *r, int sig)
 {
 	struct sigaction by_default = { .sa_handler = SIG_DFL }, saved;
-	siginfo_t info = { .si_pid = 0 };
+	siginfo_t info = { .si_pid = 0 }, cont;
 	sigset_t one, mask;
 	timer_t timer;
 	bool timed;
@@ -125,12 +91,20 @@ stop_with_it(const struct running *r, int sig)
 		sigaction(sig, &by_default, &saved);
 	raise(sig);
 	signals_mask(SIG_UNBLOCK, &one, &mask);
-	/* Here we are stopped; the CONT that ends it is read, and handed on, like any signal. */
+	/* Here we are stopped, until a CONT comes. */
 	signals_mask(SIG_SETMASK, &mask, NULL);
 	if (sig != SIGSTOP)
 		sigaction(sig, &saved, NULL);
 	if (timed)
 		timer_delete(timer);
+	/*
+	 * The CONT goes to the command before we read anything else: a stop of the command that we
+	 * have not heard of yet would stop us once more.  There is none if nothing could stop us.
+	 */
+	sigemptyset(&one);
+	sigaddset(&one, SIGCONT);
+	if (hear(&one, now_ns() + SECOND / 1000, &cont) == SIGCONT)
+		pass_on(r->pid, &cont);
 }
 
 static void
@@ -145,31 +119,6 @@ end_it(struct running *r)
 	r->deadline = r->killed || r->o->want.kill_after_ns == NEVER
 			  ? NEVER
 			  : now_ns() + r->o->want.kill_after_ns;
-}
-
-/* The next signal, or 0 when the deadline has come. */
-static int
-next_signal(uint64_t deadline, siginfo_t *info)
-{
-	struct timespec left;
-	sigset_t all;
-	uint64_t now;
-	int sig;
-
-	memset(&all, 0xff, sizeof(all));
-	do {
-		if (deadline == NEVER) {
-			sig = sigwaitinfo(&all, info);
-		} else {
-			now = now_ns();
-			if (now >= deadline)
-				return 0;
-			left.tv_sec = (time_t)((deadline - now) / SECOND);
-			left.tv_nsec = (long)((deadline - now) % SECOND);
-			sig = sigtimedwait(&all, info, &left);
-		}
-	} while (sig == -1 && errno == EINTR);
-	return sig == -1 ? 0 : sig;
 }
 
 static int
@@ -196,9 +145,11 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
 	uint64_t due, tend;
 	siginfo_t info;
+	sigset_t all;
 	bool tended;
 	int status;
 
+	memset(&all, 0xff, sizeof(all));
 	if (o->want.run_timeout_ns != NEVER)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
 	tend_by_signal();
@@ -207,7 +158,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	for (;;) {
 		due = j != NULL ? jobserver_due(j) : NEVER;
 		tend = tend_look();
-		if (next_signal(soonest(due, tend, r.deadline), &info) == 0) {
+		if (hear(&all, soonest(due, tend, r.deadline), &info) == 0) {
 			if (due < r.deadline)
 				jobserver_look(j);
 			else if (now_ns() >= r.deadline)
@@ -225,6 +176,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 			}
 			stop_with_it(&r, WSTOPSIG(status));
 		}
-		hand_on(&r, &info);
+		if (pass_on(command, &info))
+			stop_with_it(&r, info.si_signo);
 	}
 }

@@ -303,3 +303,39 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	over b
 	spotless
 }
+
+@test "a holder's record is deleted by hand: its command is ended, with 76 and one line that says so" {
+	watched
+	holder a -n 1
+	line_up 1 b -n 1
+	etcd_do del --prefix "$(prefix)/x/cfg//h/"
+	over a
+	[ "$status" -eq 76 ]
+	cat a.err
+	has_lines 1 a.err
+	says "flocklimit: x: lost the permit" a.err
+	says "the permit's record is gone from the store" a.err
+	over b
+	[ "$status" -eq 0 ]
+	spotless
+}
+
+@test "a holder's lease is revoked by hand: its permit is kept, and one line says so" {
+	local key
+	watched
+	holder a -n 1
+	line_up 1 b -n 1
+	# Its first lease has the taker's own number.
+	key=$(etcd_do get --prefix "$(prefix)/x/cfg//l/" --keys-only | head -n 1)
+	etcd_do lease revoke "${key##*/}"
+	eventually says "its lease was revoked" a.err
+	queued 1
+	release a
+	over a
+	[ "$status" -eq 0 ]
+	cat a.err
+	has_lines 1 a.err
+	over b
+	judged -n 1
+	spotless
+}

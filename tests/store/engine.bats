@@ -392,6 +392,89 @@ steer() {
 	clean
 }
 
+# gone KEY...: deleted in one txn, as by hand.
+gone() {
+	local key ops=()
+	for key; do
+		ops+=("{\"request_delete_range\":$(key_of "$key")}")
+	done
+	ask etcd kv/txn "{\"success\":[$(IFS=,; echo "${ops[*]}")]}"
+}
+
+@test "a permit whose record was deleted is lost for that, and not for silence" {
+	fake etcd
+	takers t 9 7
+	makes t a b
+	does t 'enter a n=2' 'expect a GRANTED' 'enter b n=2' 'expect b GRANTED'
+	told t 'b GRANTED'
+	gone "/x/lim/cfg//h/$(self a)"
+	told t 'a LOST .*record is gone from the store'
+	gone "/x/lim/cfg//h/$(self b)" "/x/lim/cfg//l/$(self b)"
+	told t 'b LOST .*record is gone from the store'
+	untold t '. LOST .*heard nothing'
+	ends t
+}
+
+@test "a permit that was given on while its keeper was stopped is lost for silence, whatever is heard first" {
+	fake etcd
+	takers t 3 2
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED'
+	told t 'a GRANTED'
+	kill -STOP "${pids[t]}"
+	eventually is_state T "${pids[t]}"
+	sleep 2.2
+	# What it is told of first is that its lease is gone: then it asks for another.
+	gone "/x/lim/cfg//l/$(self a)"
+	tell etcd 'on /v3/watch always hang'
+	gone "/x/lim/cfg//h/$(self a)"
+	kill -CONT "${pids[t]}"
+	told t 'a LOST .*heard nothing for [2-9]'
+	ends t
+}
+
+@test "a permit that an older backup does not have is lost for that" {
+	fake etcd
+	takers t 9 7
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED'
+	told t 'a GRANTED'
+	tell etcd wipe
+	told t 'a LOST .*older backup'
+	ends t
+}
+
+@test "a permit that was gone when another keeper took over is lost without a time of silence" {
+	fake etcd
+	takers t 9 7
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED' 'free a' quit
+	ended t
+	# The new one finds the permit, and it is deleted before it has shown that it lives.
+	tell etcd 'on /v3/lease/keepalive delay 1500'
+	takers u 9 7
+	makes u a
+	does u 'adopt a held n=1'
+	eventually grep -q keepalive etcd.log
+	gone "/x/lim/cfg//h/$(self a)" "/x/lim/cfg//l/$(self a)"
+	told u 'a LOST'
+	untold u 'a LOST .*heard nothing'
+	ends u
+}
+
+@test "a lease that an operator revoked is told of, and the permit is kept on another" {
+	fake etcd
+	takers t 9 7
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED'
+	told t 'a GRANTED'
+	ask etcd lease/revoke '{"ID":"1"}' --fail
+	told t 'a NOTE .*lease was revoked.*kept'
+	does t 'release a'
+	ends t
+	clean
+}
+
 # Each range of the holder's watch has its own line of events, and they come in any order.
 @test "an operator who took it back is named, also if l/ is heard of first" {
 	fake etcd

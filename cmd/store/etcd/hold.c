@@ -1,15 +1,11 @@
 /*
- * hold.c - one that holds: proving that it lives, attached anew when the store thought that it
- * did not, lost when its permit is no more.
+ * hold.c - a taker that holds: it proves that it lives, and attaches anew when the store thought
+ * that it did not.
  *
  * A renewal counts when two answers came: of the lease's keepalive, which a server that has lost
  * its cluster answers as well, and of a read of h/ and l/, which only the cluster can.
  */
 #include "taker.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "elsewhere.h"
 
@@ -34,6 +30,7 @@ hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool at
 	t->held_since = held_since;
 	t->l_gone = 0;
 	t->attached = revision;
+	t->proven_ns = attached ? t->alive_ns : 0;
 	t->told = false;
 	look_free(&t->look);
 	t->renewed = t->checked = false;
@@ -69,7 +66,7 @@ round_over(struct engine_taker *t)
 	}
 	t->missed = 0;
 	t->leased = true;
-	t->alive_ns = t->round_ns;
+	t->alive_ns = t->proven_ns = t->round_ns;
 	t->beat_ns = t->alive_ns + t->e->ttl_s * S / 3;
 	tell_held(t, t->told ? ENGINE_RENEWED : ENGINE_GRANTED);
 }
@@ -78,6 +75,7 @@ round_over(struct engine_taker *t)
 static void
 detached(struct engine_taker *t)
 {
+	t->revoked = t->proven_ns != 0 && engine_now() - t->proven_ns < t->e->ttl_s * S;
 	taker_hush(t, BEAT);
 	taker_hush(t, CHECK);
 	lease_drop(t);
@@ -184,12 +182,15 @@ attached_at(struct engine_taker *t, int64_t revision)
 	bool told = t->told;
 
 	t->attached = revision;
+	t->proven_ns = t->alive_ns;
 	taker_go(t, HOLDING);
 	lease_keep(t);
 	tell_held(t, told ? ENGINE_RENEWED : ENGINE_GRANTED);
 	if (told && !t->freed)
-		taker_note(t, "the store took it for dead, and heard in time that it is not: the "
-			      "permit is kept");
+		taker_note(t, t->revoked ? "its lease was revoked, or the store ended it too "
+					   "early: the permit is kept on another"
+					 : "the store took it for dead, and heard in time that "
+					   "it is not: the permit is kept");
 }
 
 /*
@@ -269,65 +270,4 @@ attaching_act(struct engine_taker *t)
 	json_array_append_new(then, etcd_delete(s.s, NULL));
 	json_array_append_new(then, etcd_delete(g.s, NULL));
 	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, get_both(t)), attached);
-}
-
-/* ---- lost ---- */
-
-static void
-told_why(struct engine_taker *t, const struct etcd_reply *reply)
-{
-	struct culprit who = { 0 };
-	struct etcd_kv *kv = NULL;
-	long n = -1;
-	char text[ENGINE_TEXT];
-
-	if (reply->result == ETCD_OK)
-		n = etcd_kvs(etcd_response_range(reply->body, 0), &kv);
-	if (n > 0 && culprit_decode(&who, kv[0].value, kv[0].value_size))
-		snprintf(text, sizeof(text),
-			 "an operator took the permit back (uid %u, pid %u on %s)", who.uid,
-			 who.pid, who.host[0] != '\0' ? who.host : "an unknown host");
-	else
-		snprintf(text, sizeof(text),
-			 "the permit was given on, as the store had heard nothing for %.1f s",
-			 (double)(engine_now() - t->alive_ns) / 1e9);
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
-	if (t->held) {
-		taker_end(t, &(struct engine_event){ .kind = ENGINE_LOST,
-						     .ticket = t->ticket,
-						     .pid = who.pid,
-						     .uid = who.uid,
-						     .host = who.host,
-						     .text = text });
-	} else if (n > 0) {
-		taker_end(t, &(struct engine_event){ .kind = ENGINE_REFUSED,
-						     .code = -FLK_EVICTED,
-						     .pid = who.pid,
-						     .uid = who.uid,
-						     .host = who.host });
-	} else {
-		/* Nobody was told that it held: it takes its turn again. */
-		t->looked = false;
-		t->created = 0;
-		lease_drop(t);
-		watch_end(t);
-		taker_go(t, ASKING);
-	}
-}
-
-void
-losing_act(struct engine_taker *t)
-{
-	struct key e = taker_key(t, 'e');
-	json_t *then;
-
-	if (t->slot[MAIN].call != NULL)
-		return;
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
-	t->beat_ns = UINT64_MAX;
-	then = json_array();
-	json_array_append_new(then, etcd_get(e.s, NULL, false, 0));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), told_why);
 }

@@ -106,6 +106,7 @@ struct engine_taker {
 	int64_t held_since; /* create revision of h/ */
 	int64_t l_gone;     /* the revision of the last deletion of l/ that was heard of */
 	int64_t attached;   /* the revision at which l/ was put */
+	uint64_t proven_ns; /* alive_ns of the last time at which l/ was there; 0: not known */
 
 	/* ---- about a suspect: dead.c ---- */
 	int64_t suspect_mod, grace_lease;
@@ -123,6 +124,7 @@ struct engine_taker {
 	bool leased;     /* the lease was answered for, and nothing says that it is gone */
 	bool renewed;    /* HOLDING: the renewal under way: the lease is, */
 	bool checked;    /* ... and h/ and l/ are there */
+	bool revoked;    /* ATTACHING: the lease ended within ttl of proven_ns */
 	bool looked;     /* the look is of use in the state it is in */
 	bool fitted;     /* CLAIMING: by the look, it fits */
 	bool open_claim; /* a claim was sent that nobody answered */
@@ -198,7 +200,7 @@ void behind_act(struct engine_taker *t);    /* line.c */
 void first_act(struct engine_taker *t);     /* line.c */
 void granting_act(struct engine_taker *t);  /* line.c */
 void attaching_act(struct engine_taker *t); /* hold.c */
-void losing_act(struct engine_taker *t);    /* hold.c */
+void losing_act(struct engine_taker *t);    /* lost.c */
 void leaving_act(struct engine_taker *t);   /* leave.c */
 
 /* ---- lease.c ---- */

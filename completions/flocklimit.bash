@@ -5,9 +5,12 @@
 _flocklimit_dir() {
 	local dir=${FLOCKLIMIT_DIR-}
 
-	if [[ -z $dir ]]; then
-		dir=$(find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
-		dir=${dir:-/tmp}/flocklimit-$EUID
+	if [[ -z $dir && $EUID == 0 ]]; then
+		dir=/run/flocklimit-0
+	elif [[ -z $dir ]]; then
+		dir=$(find {/run/flocklimit,/run/lock,/dev/shm,/tmp}/flocklimit-"$EUID" -prune \
+			-type d -user "$EUID" 2>/dev/null | head -n 1)
+		dir=${dir:-/run/flocklimit/flocklimit-$EUID}
 	fi
 	printf '%s\n' "$dir"
 }

@@ -8,9 +8,12 @@ _flockmap_limiters() {
 		flocklimitctl list ${store:+--store "$store"} 2>/dev/null | awk 'NR > 1 { print $1 }'
 		return
 	fi
-	if [[ -z $dir ]]; then
-		dir=$(find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
-		dir=${dir:-/tmp}/flocklimit-$EUID
+	if [[ -z $dir && $EUID == 0 ]]; then
+		dir=/run/flocklimit-0
+	elif [[ -z $dir ]]; then
+		dir=$(find {/run/flocklimit,/run/lock,/dev/shm,/tmp}/flocklimit-"$EUID" -prune \
+			-type d -user "$EUID" 2>/dev/null | head -n 1)
+		dir=${dir:-/run/flocklimit/flocklimit-$EUID}
 	fi
 	for file in "$dir"/*; do
 		if [[ -f $file && ! -L $file ]]; then

@@ -16,12 +16,14 @@ function __flockmap_limiters
         return
     end
     set -l dir $FLOCKLIMIT_DIR
-    if test -z "$dir"
-        set dir (find /run/lock /dev/shm /tmp -prune -type d -perm -1002 2>/dev/null | head -n 1)
-        test -n "$dir"; or set dir /tmp
-        set dir $dir/flocklimit-(id -u)
+    set -l uid (id -u)
+    if test -z "$dir" -a $uid = 0
+        set dir /run/flocklimit-0
+    else if test -z "$dir"
+        set dir (find {/run/flocklimit,/run/lock,/dev/shm,/tmp}/flocklimit-$uid -prune \
+            -type d -user $uid 2>/dev/null | head -n 1)
     end
-    test -d $dir; and find $dir/ -maxdepth 1 -type f -printf '%f\n' 2>/dev/null
+    test -d "$dir"; and find $dir/ -maxdepth 1 -type f -printf '%f\n' 2>/dev/null
 end
 
 # The words of the command that flockmap is to run, if the line has come that far.

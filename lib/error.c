@@ -29,6 +29,16 @@ flk_strerror(int code)
 	case FLK_BADDIR:
 		return "the limiter directory is not safe from other users: make it your own, "
 		       "with mode 0700, or choose another with FLOCKLIMIT_DIR";
+	case FLK_FOREIGNDIR:
+		return "the limiter directory belongs to another user: ask the operator to remove "
+		       "it, or choose another with FLOCKLIMIT_DIR";
+	case FLK_NOPLACE:
+		return "there is no place for a limiter directory: ask the operator for "
+		       "/run/flocklimit, with mode 1777, or choose a directory with "
+		       "FLOCKLIMIT_DIR";
+	case FLK_RELATIVE:
+		return "FLOCKLIMIT_DIR is not an absolute path: it would be another directory in "
+		       "each working directory; let it begin with a slash";
 	case FLK_SYMLINK:
 		return "is a symbolic link: name the file itself";
 	case FLK_NOTFILE:

@@ -70,7 +70,10 @@ enum flk_error {
 	FLK_NOPERMIT,       /* nothing is held that could be released */
 	FLK_OVERRELEASE,    /* more units than are held */
 	FLK_BUSY,           /* this taker holds or waits already */
-	FLK_MISTAKEN        /* the kernel reported this living taker dead: free it, make another */
+	FLK_MISTAKEN,       /* the kernel reported this living taker dead: free it, make another */
+	FLK_FOREIGNDIR, /* another user made the directory that would be the limiter directory */
+	FLK_NOPLACE,    /* no directory in which a limiter directory could be */
+	FLK_RELATIVE    /* $FLOCKLIMIT_DIR is not an absolute path */
 };
 
 /* A sentence for a code of this library; never NULL. */

@@ -1,6 +1,13 @@
 /*
  * place.c - the limiter directory: the same from a login, cron, a service and a container with
- * the same /run/lock, so nothing of a session's environment but $FLOCKLIMIT_DIR decides.
+ * the same /run, so nothing of a session's environment but $FLOCKLIMIT_DIR decides.
+ *
+ * Root's is in a directory in which only root can make anything.  A user's is in one in which any
+ * other user can make something of that name before.  Such a thing is neither used nor passed over:
+ * if it were passed over, its maker could send one process here and the next there, by removing it
+ * in between, and a limiter would be split in two.  But it counts only as long as the user has no
+ * directory yet: once there is one, all processes of the user find it, whatever others make, and
+ * whichever place becomes available later.
  */
 #include "place.h"
 
@@ -26,12 +33,47 @@ flki_place_is_name(const char *name)
 	return n >= 1 && n <= FLK_NAME_MAX && name[0] != '.' && strspn(name, good) == n;
 }
 
+#define TRIES 4 /* against another process of ours that makes the directory elsewhere */
+
+static const char root_dir[] = "/run/flocklimit-0";
+static const char *const places[] = { "/run/flocklimit", "/run/lock", "/dev/shm", "/tmp" };
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+
+static void
+name_dir(char dir[DIR_MAX], size_t place)
+{
+	snprintf(dir, DIR_MAX, "%s/flocklimit-%lu", places[place], (unsigned long)geteuid());
+}
+
+/* Nobody but its user can have made it, as a directory can't be given away. */
+static bool
+is_own_dir(const char *dir)
+{
+	struct stat sb;
+
+	return lstat(dir, &sb) == 0 && S_ISDIR(sb.st_mode) && sb.st_uid == geteuid();
+}
+
+static size_t
+count_own_dirs(void)
+{
+	char dir[DIR_MAX];
+	size_t i, n = 0;
+
+	for (i = 0; i < PLACES; i++) {
+		name_dir(dir, i);
+		n += is_own_dir(dir);
+	}
+	return n;
+}
+
 static bool
 is_shared_place(const char *dir)
 {
 	struct stat sb;
 
-	return lstat(dir, &sb) == 0 && S_ISDIR(sb.st_mode) && (sb.st_mode & S_ISVTX) != 0 &&
+	return stat(dir, &sb) == 0 && S_ISDIR(sb.st_mode) && (sb.st_mode & S_ISVTX) != 0 &&
 	       (sb.st_mode & S_IWOTH) != 0;
 }
 
@@ -45,23 +87,34 @@ check_dir(int fd, bool ours)
 		return -errno;
 	if (!S_ISDIR(sb.st_mode))
 		return -FLK_BADDIR;
+	if (ours && sb.st_uid != geteuid())
+		return -FLK_FOREIGNDIR;
 	if (ours)
-		return sb.st_uid == geteuid() && (sb.st_mode & (S_IWGRP | S_IWOTH)) == 0
-			   ? 0
-			   : -FLK_BADDIR;
+		return (sb.st_mode & (S_IWGRP | S_IWOTH)) == 0 ? 0 : -FLK_BADDIR;
 	return (sb.st_mode & S_IWOTH) != 0 && (sb.st_mode & S_ISVTX) == 0 ? -FLK_BADDIR : 0;
 }
 
+/* It is no directory, or a symbolic link. */
 static int
-open_dir(const char *dir, bool ours, bool make)
+why_not_dir(const char *dir)
+{
+	struct stat sb;
+
+	return lstat(dir, &sb) == 0 && sb.st_uid != geteuid() ? -FLK_FOREIGNDIR : -FLK_BADDIR;
+}
+
+/* *made: we made it. */
+static int
+open_dir(const char *dir, bool ours, bool make, bool *made)
 {
 	int flags = O_PATH | O_DIRECTORY | O_CLOEXEC | (ours ? O_NOFOLLOW : 0);
 	int fd = open(dir, flags), error;
 
-	if (fd == -1 && errno == ENOENT && make && (mkdir(dir, 0700) == 0 || errno == EEXIST))
+	*made = fd == -1 && errno == ENOENT && make && mkdir(dir, 0700) == 0;
+	if (*made || (fd == -1 && errno == EEXIST))
 		fd = open(dir, flags);
 	if (fd == -1)
-		return ours && (errno == ENOTDIR || errno == ELOOP) ? -FLK_BADDIR : -errno;
+		return ours && (errno == ENOTDIR || errno == ELOOP) ? why_not_dir(dir) : -errno;
 	if ((error = check_dir(fd, ours)) != 0) {
 		close(fd);
 		return error;
@@ -73,17 +126,29 @@ open_dir(const char *dir, bool ours, bool make)
 static int
 choose_dir(char dir[DIR_MAX], bool *ours)
 {
-	static const char *const places[] = { "/run/lock", "/dev/shm", "/tmp" };
 	/* As with every getenv: no other thread may change the environment meanwhile. */
 	const char *chosen = secure_getenv("FLOCKLIMIT_DIR");
 	size_t i;
 
 	*ours = chosen == NULL || *chosen == '\0';
+	if (!*ours && *chosen != '/')
+		return -FLK_RELATIVE;
 	if (!*ours)
 		return (size_t)snprintf(dir, DIR_MAX, "%s", chosen) < DIR_MAX ? 0 : -ENAMETOOLONG;
-	for (i = 0; i < 2 && !is_shared_place(places[i]); i++)
+	if (geteuid() == 0) {
+		memcpy(dir, root_dir, sizeof(root_dir));
+		return 0;
+	}
+	for (i = 0; i < PLACES; i++) {
+		name_dir(dir, i);
+		if (is_own_dir(dir))
+			return 0;
+	}
+	for (i = 0; i < PLACES && !is_shared_place(places[i]); i++)
 		;
-	snprintf(dir, DIR_MAX, "%s/flocklimit-%lu", places[i], (unsigned long)geteuid());
+	if (i == PLACES)
+		return -FLK_NOPLACE;
+	name_dir(dir, i);
 	return 0;
 }
 
@@ -99,21 +164,31 @@ flki_place_path(const char *name, char path[PLACE_MAX])
 	return error;
 }
 
+/*
+ * Another process of ours may have found another place to be the first, because ours became
+ * available just now, and have made a directory there after we looked.  Then each of the two sees the
+ * other's, as each looks after it made its own, and takes its own away.
+ */
 int
 flki_place_find(const char *name, bool make, int *dirfd, char path[PLACE_MAX])
 {
 	char dir[DIR_MAX];
-	bool ours;
-	int error, fd;
+	int error, fd, tries;
+	bool ours, made;
 
 	if (!flki_place_is_name(name))
 		return -FLK_BADNAME;
-	if ((error = choose_dir(dir, &ours)) != 0)
-		return error;
+	for (tries = 0;; tries++) {
+		if ((error = choose_dir(dir, &ours)) != 0)
+			return error;
+		if ((fd = open_dir(dir, ours, make, &made)) < 0)
+			return fd;
+		if (!ours || !made || tries == TRIES || count_own_dirs() < 2)
+			break;
+		close(fd);
+		rmdir(dir);
+	}
 	snprintf(path, PLACE_MAX, "%s/%s", dir, name);
-	fd = open_dir(dir, ours, make);
-	if (fd < 0)
-		return fd;
 	*dirfd = fd;
 	return 0;
 }

@@ -297,22 +297,6 @@ refused_file() {
 	[[ $stderr == *x* ]]
 }
 
-@test "the default directory: private, and found again" {
-	need_root
-	public
-	run -0 as_nobody env -u FLOCKLIMIT_DIR "$PUBLIC/flocklimit" -N "flocklimit-test.$$" true
-	local dir
-	for dir in /run/lock /dev/shm /tmp; do
-		if [ -e "$dir/flocklimit-65534/flocklimit-test.$$" ]; then
-			[ "$(stat -c '%a %u' "$dir/flocklimit-65534")" = '700 65534' ]
-			rm "$dir/flocklimit-65534/flocklimit-test.$$"
-			rmdir "$dir/flocklimit-65534" 2>/dev/null || :
-			return 0
-		fi
-	done
-	return 1
-}
-
 @test "no processes left" {
 	need_root
 	public

@@ -13,7 +13,7 @@ int
 limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 {
 	const char *limiter = w->limiter;
-	char path[PATH_MAX + 100] = "";
+	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT];
 
 	if (flk_locate(name, path, sizeof(path)) != 0)
 		snprintf(path, sizeof(path), "%s", limiter);
@@ -42,6 +42,11 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 	case ENOMEM:
 		say(limiter, "no memory to map the limiter: raise ulimit -v");
 		break;
+	case FLK_FOREIGNDIR:
+		say(limiter, "%s", say_foreign_dir(path, text));
+		break;
+	case ENOENT:
+	case ENOTDIR:
 	case EACCES:
 	case EPERM:
 	case EROFS:

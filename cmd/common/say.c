@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "flocklimit.h"
 #include "now.h"
@@ -109,6 +110,23 @@ say_status(const char *limiter, const char *text)
 	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the rest of the line comes behind */
 	memcpy(line, "\r\033[K", 4);
 	put(line, strlen(line));
+}
+
+const char *
+say_foreign_dir(const char *path, char room[FOREIGN_TEXT])
+{
+	const char *slash = strrchr(path, '/');
+	char dir[PATH_MAX], owner[40] = "another user";
+	struct stat sb;
+
+	snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - path) : 0, path);
+	if (lstat(dir, &sb) == 0)
+		snprintf(owner, sizeof(owner), "user %lu", (unsigned long)sb.st_uid);
+	snprintf(room, FOREIGN_TEXT,
+		 "%s belongs to %s: ask the operator to remove it, or choose another directory "
+		 "with FLOCKLIMIT_DIR",
+		 dir, owner);
+	return room;
 }
 
 const char *

@@ -5,18 +5,23 @@
 #ifndef SAY_H
 #define SAY_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct flk_place;
 
-#define PLACE_TEXT 400
+#define PLACE_TEXT   400
+#define FOREIGN_TEXT (PATH_MAX + 200)
 
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Somebody keeps everyone out: a process, or 0 where it is not known who. */
 void say_stuck(const char *limiter, pid_t pid);
+
+/* What is wrong with the directory of PATH, a limiter's, when it is another user's. */
+const char *say_foreign_dir(const char *path, char room[FOREIGN_TEXT]);
 
 /* Without a newline, over what say_status() wrote before; "" clears it. */
 void say_status(const char *limiter, const char *text);

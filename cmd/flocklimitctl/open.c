@@ -44,6 +44,7 @@ int
 refuse(const char *name, const char *path, struct flk *f, int code)
 {
 	const char *at = where(name, path), *colon = *at != '\0' ? ": " : "";
+	char text[FOREIGN_TEXT];
 
 	switch (-code) {
 	case ENOENT:
@@ -63,6 +64,9 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		return FAILED;
 	case FLK_FOREIGN:
 		return foreign(name, path);
+	case FLK_FOREIGNDIR:
+		say(name, "%s", say_foreign_dir(path, text));
+		return FAILED;
 	case FLK_STUCK:
 		say_stuck(name, f != NULL ? flk_stuck_pid(f) : 0);
 		return FAILED;

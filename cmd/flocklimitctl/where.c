@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "say.h"
 #include "who.h"
 
 /* gcc 12 loses sight of what the array keeps. */
@@ -18,7 +19,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static char trouble[PATH_MAX + 100];
+static char trouble[FOREIGN_TEXT];
 
 bool
 where_is_store(void)
@@ -40,6 +41,25 @@ is_limiter_name(const struct dirent *entry)
 	return flk_locate(entry->d_name, path, sizeof(path)) == 0;
 }
 
+/* By the library, when a limiter is opened in it: so nothing of another user's is listed. */
+static bool
+is_refused(const char *path, int *error)
+{
+	static const struct flk_options existing = { .existing = true };
+	struct flk *f;
+
+	*error = flk_attach(&f, "x", &existing);
+	if (*error == 0)
+		flk_detach(f);
+	if (*error != -FLK_FOREIGNDIR && *error != -FLK_BADDIR)
+		return false;
+	if (*error == -FLK_FOREIGNDIR)
+		say_foreign_dir(path, trouble);
+	else
+		snprintf(trouble, sizeof(trouble), "%s: %s", path, flk_strerror(*error));
+	return true;
+}
+
 int
 where_names(char ***name, size_t *n)
 {
@@ -50,10 +70,12 @@ where_names(char ***name, size_t *n)
 	*name = NULL;
 	*n = 0;
 	if (error != 0) {
-		snprintf(trouble, sizeof(trouble), "FLOCKLIMIT_DIR: %s",
-			 error == -ENAMETOOLONG ? strerror(ENAMETOOLONG) : flk_strerror(error));
+		snprintf(trouble, sizeof(trouble), "%s%s",
+			 error == -ENAMETOOLONG ? "FLOCKLIMIT_DIR: " : "", flk_strerror(error));
 		return error;
 	}
+	if (is_refused(dir, &error))
+		return error;
 	*strrchr(dir, '/') = '\0';
 	found = scandir(dir[0] != '\0' ? dir : "/", &entry, is_limiter_name, alphasort);
 	if (found == -1 && errno == ENOENT)

@@ -46,13 +46,39 @@ fake_fstat(int fd, struct stat *sb)
 	return result;
 }
 
-#define open          fake_open
-#define mkdir         fake_mkdir
-#define fstat(fd, sb) fake_fstat(fd, sb)
+/* Of the directory itself, or of where it could be. */
+static int
+fake_stat(const char *path, struct stat *sb)
+{
+	bool place = strstr(path, "/flocklimit-") == NULL;
+
+	memset(sb, 0, sizeof(*sb));
+	sb->st_uid = answers & 16 ? geteuid() : 12345;
+	sb->st_mode = (mode_t)(S_IFDIR | (place ? 01777 : 0700));
+	errno = ENOENT;
+	return answers & (place ? 4 : 2) ? -1 : 0;
+}
+
+static int
+fake_rmdir(const char *path)
+{
+	require(strstr(path, "/flocklimit-") != NULL);
+	return 0;
+}
+
+#define open            fake_open
+#define mkdir           fake_mkdir
+#define rmdir           fake_rmdir
+#define fstat(fd, sb)   fake_fstat(fd, sb)
+#define stat(path, sb)  fake_stat(path, sb)
+#define lstat(path, sb) fake_stat(path, sb)
 #include "lib/place.c"
 #undef open
 #undef mkdir
+#undef rmdir
 #undef fstat
+#undef stat
+#undef lstat
 
 static bool
 naive_is_name(const char *word)
@@ -85,7 +111,8 @@ check_name(const char *name)
 		require(right && strlen(path) < PLACE_MAX);
 		require(slash != NULL && strcmp(slash + 1, name) == 0);
 	} else {
-		require(code == -ENAMETOOLONG || (code == -FLK_BADNAME && !right));
+		require(code == -ENAMETOOLONG || code == -FLK_RELATIVE || code == -FLK_NOPLACE ||
+			(code == -FLK_BADNAME && !right));
 	}
 	code = flk_locate(name, small, sizeof(small));
 	require(code != 0 || strlen(small) < sizeof(small));

@@ -188,12 +188,20 @@ flki_leave_lock(struct flk_taker *t, struct state *st)
 	return -FLK_MISTAKEN;
 }
 
+/* Without the lock: a pace that is set just now has its first start by our own clock. */
+__attribute__((no_sanitize("thread"))) static bool
+may_be_paced(const struct header *h)
+{
+	return flki_pace_is_set(h);
+}
+
 int
 flki_enter_anyway(struct flk_taker *t, struct state *st)
 {
 	struct flk *f = t->flk;
 	struct file *file = &f->file;
 	enum lock_result got;
+	bool asked;
 	int error;
 
 	if ((error = claim_slot(t)) != 0)
@@ -204,6 +212,8 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	st->history = file->history;
 	st->me = t->slot;
 	st->bad = false;
+	asked = atomic_load(&f->ahead_ns) != INT64_MIN;
+	st->ahead_ns = asked || may_be_paced(file->h) ? flki_clock_ahead(f) : 0;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
 	got = flki_lock_take(file, mark_of(t));
 	st->n = flki_file_slots(file);
@@ -215,6 +225,7 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 		return -FLK_STUCK;
 	}
 	st->now_ns = flki_monotonic_ns();
+	flki_pace_keep(st);
 	if (got == INHERITED) {
 		/* It may have died after it took this away and before it woke those who follow. */
 		atomic_store(&file->h->followed, 1);

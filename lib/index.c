@@ -88,7 +88,7 @@ flki_state_count_out(struct state *st, uint32_t i)
 
 	flki_state_unlink(st, &h->holders, i);
 	if (h->holders.count == 0)
-		h->idle_since_ns = st->now_ns;
+		h->idle_since_ns = flki_pace_now(st);
 	h->used -= s->weight;
 	flki_state_at(st, s->seat / 64)->seat_map &= ~(UINT64_C(1) << s->seat % 64);
 	if (s->seat / 64 < h->seat_hint)

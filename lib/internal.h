@@ -19,6 +19,7 @@ struct flk {
 	_Atomic uint32_t
 	    users; /* who attached it, and each thread of orphan.c: the last frees it */
 	_Atomic uint32_t stuck_pid;
+	_Atomic int64_t ahead_ns; /* of our clock; INT64_MIN: not asked for yet */
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
 	char path[];
@@ -68,6 +69,12 @@ int flki_quit(struct flk_taker *t, struct state *st);
 int flki_leave_lock(struct flk_taker *t,
 		    struct state *st); /* flki_quit(), if nothing was changed */
 void flki_drop_slot(struct flk_taker *t);
+
+/*
+ * timens.c: by how much our clock is ahead of the machine's, and 0 where the system can't tell.
+ * The first call asks the system, so it is no call for inside the lock.
+ */
+int64_t flki_clock_ahead(struct flk *f);
 
 /* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */
 void flki_history_tell(struct header *h);

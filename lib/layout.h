@@ -85,7 +85,7 @@ struct slot {
 	/* What follows is written by the owner while IDLE, or under the lock. */
 	uint64_t ticket;
 	uint64_t forget_to; /* FORGETTING: what `withheld' will be */
-	uint64_t since_ns;  /* monotonic: of the present state */
+	uint64_t since_ns;  /* of the present state; the writer's CLOCK_MONOTONIC */
 	uint64_t seat_map;  /* no part of the taker: bits for seats 64 * i and up; an index (I3) */
 	uint32_t weight, limit, in_force, seat;
 	uint32_t prev, next;
@@ -143,7 +143,7 @@ struct header {
 
 	uint64_t last_ticket;
 
-	/* Pacing. */
+	/* Pacing; by the machine's clock. */
 	struct paced paced, next;
 	uint64_t starting; /* the ticket whose grant makes `next' of `paced'; 0: none */
 	uint64_t idle_since_ns;

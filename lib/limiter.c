@@ -35,6 +35,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	}
 	memcpy(f->path, path, strlen(path) + 1);
 	atomic_store(&f->users, 1);
+	atomic_store(&f->ahead_ns, INT64_MIN);
 	error = flki_file_open(&f->file, dirfd, is_path ? path : name, options);
 	if (error == 0)
 		*limiter = f;

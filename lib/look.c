@@ -13,6 +13,9 @@
 static void
 copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_entry *e)
 {
+	/* Of a taker in another time namespace, the start may lie ahead of our clock. */
+	uint64_t since = s->since_ns < st->now_ns ? st->now_ns - s->since_ns : 0;
+
 	*e = (struct flk_entry){ .ticket = s->ticket,
 				 .weight = s->weight,
 				 .limit = s->limit,
@@ -21,7 +24,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .pid = s->pid,
 				 .worker = holds ? s->by_pid : 0,
 				 .uid = s->uid,
-				 .since_s = (double)(int64_t)(st->now_ns - s->since_ns) / 1e9,
+				 .since_s = (double)since / 1e9,
 				 .since_ns = s->since_ns,
 				 .holds = holds,
 				 .orphan = s->orphan != 0,

@@ -1,7 +1,9 @@
 /*
  * pace.c - when the next may start, not only how many.
  *
- * All of it is arithmetic over a few words of the header and the present time.
+ * All of it is arithmetic over a few words of the header and the present time.  These words are
+ * times of the machine's clock: a taker in a time namespace has another one, which is `ahead_ns'
+ * ahead of it.  Times that come from here or go out are the taker's own.
  *
  * rate	Starts are an interval apart on average, and up to `burst' may come at once.  `free_ns' is
  *	when the bucket will be full again; a start is allowed when that is at most burst - 1
@@ -30,6 +32,21 @@ plus(uint64_t a, uint64_t b)
 	return a + b >= a ? a + b : UINT64_MAX;
 }
 
+uint64_t
+flki_pace_now(const struct state *st)
+{
+	return st->now_ns - (uint64_t)st->ahead_ns;
+}
+
+/* A time of the machine's clock by our own; 0 for what is over. */
+static uint64_t
+own_time(const struct state *st, uint64_t at)
+{
+	uint64_t now = flki_pace_now(st);
+
+	return at > now ? plus(st->now_ns, at - now) : 0;
+}
+
 bool
 flki_pace_is_set(const struct header *h)
 {
@@ -49,13 +66,13 @@ uint64_t
 flki_pace_capacity(const struct state *st)
 {
 	const struct header *h = st->h;
-	uint64_t steps, since = h->paced.ramp_since_ns;
+	uint64_t steps, since = h->paced.ramp_since_ns, now = flki_pace_now(st);
 
 	if (h->ramp == 0)
 		return UINT64_MAX;
-	if (is_rested(h, st->now_ns) || st->now_ns < since || PERIOD_NS(h->ramp) == 0)
+	if (is_rested(h, now) || now < since || PERIOD_NS(h->ramp) == 0)
 		return FROM(h->ramp);
-	steps = (st->now_ns - since) / PERIOD_NS(h->ramp);
+	steps = (now - since) / PERIOD_NS(h->ramp);
 	return steps > FLK_MAX_UNITS ? UINT64_MAX : FROM(h->ramp) + steps * STEP(h->ramp);
 }
 
@@ -82,7 +99,7 @@ flki_pace_start(const struct state *st)
 {
 	uint64_t rate = rate_allows(st->h), stagger = stagger_allows(st->h);
 
-	return rate > stagger ? rate : stagger;
+	return own_time(st, rate > stagger ? rate : stagger);
 }
 
 /*
@@ -102,8 +119,9 @@ flki_pace_look(const struct state *st, const struct slot *first)
 	    PERIOD_NS(h->ramp) == 0 || STEP(h->ramp) == 0)
 		return UINT64_MAX;
 	steps = (need - FROM(h->ramp) - 1) / STEP(h->ramp) + 1;
-	return steps > UINT64_MAX / PERIOD_NS(h->ramp) ? UINT64_MAX
-						       : plus(since, steps * PERIOD_NS(h->ramp));
+	if (steps > UINT64_MAX / PERIOD_NS(h->ramp))
+		return UINT64_MAX;
+	return own_time(st, plus(since, steps * PERIOD_NS(h->ramp)));
 }
 
 void
@@ -137,28 +155,32 @@ flki_pace_check(const struct flk_pace *p, unsigned which)
 	return which == 0 || which > (FLK_RATE | FLK_STAGGER | FLK_RAMP) ? -EINVAL : 0;
 }
 
-static uint64_t
-at_most(uint64_t value, uint64_t most)
+/* Stores only what changes: a look leaves the page as it was. */
+static void
+keep_at_most(uint64_t *value, uint64_t most)
 {
-	return value < most ? value : most;
+	if (*value > most)
+		*value = most;
 }
 
 /*
  * A bucket is never more than empty, and nothing was in the future.  Without this the debt under
- * one rate would be paid at another: an hour's wait that was one start.
+ * one rate would be paid at another, an hour's wait that was one start; and one start by a taker
+ * whose clock is days ahead, and which could not learn that, would hold up the others for days.
  */
-static void
-keep_within(struct state *st)
+void
+flki_pace_keep(struct state *st)
 {
 	struct header *h = st->h;
-	uint64_t now = st->now_ns;
+	uint64_t now = flki_pace_now(st);
 
+	if (!flki_pace_is_set(h))
+		return;
 	if (h->rate != 0)
-		h->paced.free_ns =
-		    at_most(h->paced.free_ns, plus(now, BURST(h->rate) * INTERVAL(h->rate)));
-	h->paced.last_ns = at_most(h->paced.last_ns, now);
-	h->paced.ramp_since_ns = at_most(h->paced.ramp_since_ns, now);
-	h->idle_since_ns = at_most(h->idle_since_ns, now);
+		keep_at_most(&h->paced.free_ns, plus(now, BURST(h->rate) * INTERVAL(h->rate)));
+	keep_at_most(&h->paced.last_ns, now);
+	keep_at_most(&h->paced.ramp_since_ns, now);
+	keep_at_most(&h->idle_since_ns, now);
 }
 
 void
@@ -172,13 +194,13 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 		h->stagger_ns = p->stagger_ns;
 	if (which & FLK_RAMP) {
 		h->ramp_idle_ns = p->ramp_idle_ns;
-		h->paced.ramp_since_ns = st->now_ns;
+		h->paced.ramp_since_ns = flki_pace_now(st);
 		h->ramp = p->ramp_from != 0
 			      ? (uint64_t)p->ramp_from << 48 | (uint64_t)p->ramp_step << 32 |
 				    p->ramp_period_ns / 1000000
 			      : 0;
 	}
-	keep_within(st); /* if we are killed before, the repair does it */
+	flki_pace_keep(st); /* if we are killed before, the repair does it */
 }
 
 void
@@ -186,16 +208,16 @@ flki_pace_begin(struct state *st, uint64_t ticket)
 {
 	struct header *h = st->h;
 	struct paced *next = &h->next;
+	uint64_t now = flki_pace_now(st);
 
 	if (!flki_pace_is_set(h))
 		return;
 	*next = h->paced;
-	next->last_ns = st->now_ns;
+	next->last_ns = now;
 	if (h->rate != 0)
-		next->free_ns = plus(next->free_ns > st->now_ns ? next->free_ns : st->now_ns,
-				     INTERVAL(h->rate));
-	if (h->ramp != 0 && is_rested(h, st->now_ns))
-		next->ramp_since_ns = st->now_ns;
+		next->free_ns = plus(next->free_ns > now ? next->free_ns : now, INTERVAL(h->rate));
+	if (h->ramp != 0 && is_rested(h, now))
+		next->ramp_since_ns = now;
 	__atomic_store_n(&h->starting, ticket, __ATOMIC_RELEASE);
 }
 
@@ -218,5 +240,5 @@ flki_pace_repair(struct state *st)
 		if (atomic_load(&st->slots[i].state) == HELD && st->slots[i].ticket == ticket)
 			st->h->paced = st->h->next;
 	__atomic_store_n(&st->h->starting, 0, __ATOMIC_RELEASE);
-	keep_within(st);
+	flki_pace_keep(st);
 }

@@ -24,6 +24,7 @@ struct state {
 	uint32_t n;            /* slots that may be touched */
 	uint32_t me;           /* never woken: it is awake; NIL for nobody */
 	uint64_t now_ns;
+	int64_t ahead_ns; /* of our clock before the machine's: see pace.c */
 	struct world world;
 	bool bad;            /* an index from the file was out of range */
 	struct slot nowhere; /* what such an index leads to */
@@ -67,10 +68,11 @@ const char *flki_state_check(struct state *st);
 const char *flki_state_check_next(struct state *st, unsigned *next);
 
 /*
- * pace.c.  When time alone would allow the next start; when the head must look again, though
+ * pace.c.  When time alone would allow the next start (0: at once); when the head must look again, though
  * nothing else happens (UINT64_MAX: never); and the capacity that time has brought so far.
  */
 bool flki_pace_is_set(const struct header *h);
+uint64_t flki_pace_now(const struct state *st); /* by the machine's clock */
 uint64_t flki_pace_start(const struct state *st);
 uint64_t flki_pace_look(const struct state *st, const struct slot *first);
 uint64_t flki_pace_capacity(const struct state *st);
@@ -83,6 +85,9 @@ void flki_pace_tell(const struct header *h, struct flk_pace *pace);
 void flki_pace_begin(struct state *st, uint64_t ticket);
 void flki_pace_end(struct state *st);
 void flki_pace_repair(struct state *st);
+
+/* At every look, before anything is decided: ends what no clock of this limiter can have made. */
+void flki_pace_keep(struct state *st);
 
 /*
  * history.c: what happened, for people; to slot i, or to the limiter by `me'.  A commit that lets

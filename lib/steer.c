@@ -107,6 +107,7 @@ flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
 
 	if (error != 0)
 		return error;
+	flki_clock_ahead(f); /* nothing may be paced yet, and then nobody asks */
 	return steer(f, change_pace, (struct order){ .pace = pace, .which = which });
 }
 

@@ -332,3 +332,72 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/statu
 	silent 0 "$FLOCKLIMIT" -N x --nonblock -n 4 true
 	silent 0 "$FLOCKLIMIT" -N x --nonblock true
 }
+
+# ---- time namespaces ----
+
+# later WORD...: in a time namespace whose clock is ten days ahead.
+later() { unshare -T --monotonic 864000 "$@"; }
+
+need_time_namespaces() {
+	need_root
+	later true 2>/dev/null || skip "may not make time namespaces"
+}
+
+@test "a clock that is days ahead holds up nobody, and gives nothing away" {
+	need_time_namespaces
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --rate 10/s true
+	silent 0 later "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 later "$FLOCKLIMIT" -N x -t 5 --rate 1/h true
+	no_room
+	silent 75 later "$FLOCKLIMIT" -N x -q --nonblock true
+	run -0 later "$CTL" show --json x
+	[ "$(jq '.next_start_in_s > 3000 and .next_start_in_s <= 3600' <<<"$output")" = true ]
+}
+
+@test "the same with a stagger" {
+	need_time_namespaces
+	silent 0 later "$FLOCKLIMIT" -N x -n 4 --stagger 1h true
+	no_room
+	silent 75 later "$FLOCKLIMIT" -N x -q --nonblock true
+	silent 0 later "$CTL" stagger x 100ms
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 later "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+}
+
+@test "side by side in two time namespaces, starts are an interval apart" {
+	need_time_namespaces
+	local i before
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --rate 10/s true
+	before=$EPOCHREALTIME
+	for i in 1 2 3; do
+		silent 0 later "$FLOCKLIMIT" -N x -t 5 true
+		silent 0 "$FLOCKLIMIT" -N x -t 5 true
+	done
+	since "$before" 0.59
+}
+
+@test "a ramp by a clock that is days ahead" {
+	need_time_namespaces
+	background h later "$FLOCKLIMIT" -N x -n 4 --ramp 1+1/1h sleep 1000
+	eventually holding 1
+	no_room
+	silent 75 later "$FLOCKLIMIT" -N x -q --nonblock true
+	silent 0 later "$CTL" ramp x 1+3/100ms
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 later "$FLOCKLIMIT" -N x -t 5 true
+}
+
+@test "where /proc does not tell how far a clock is ahead, it holds up nobody, either" {
+	need_time_namespaces
+	blind() {
+		later unshare -m sh -c 'mount --bind /dev/null /proc/$$/timens_offsets && exec "$@"' - "$@"
+	}
+	blind true || skip "may not mount"
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --rate 10/s --stagger 10ms true
+	silent 0 blind "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 blind "$FLOCKLIMIT" -N x -t 5 true
+	silent 0 "$FLOCKLIMIT" -N x -t 5 true
+}

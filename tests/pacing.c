@@ -3,8 +3,9 @@
  *
  * Takers come and go at random times; the first in the line looks again when lib/pace.c says so,
  * and only then.  What was granted when is held against the definitions in the manual, which
- * know of windows of time and not of words in a header.  Whoever has the lock may be killed before
- * and after each store that counts.
+ * know of windows of time and not of words in a header.  The manual's time is the machine's; each
+ * who looks may be in a time namespace, with a clock days ahead of it or behind.  Whoever has the
+ * lock may be killed before and after each store that counts.
  */
 #include "common.h"
 
@@ -35,6 +36,7 @@ may_die(void)
 
 #define SLOTS 24
 #define MS    UINT64_C(1000000)
+#define DAY   INT64_C(86400000000000)
 
 static union {
 	struct header h;
@@ -44,6 +46,21 @@ static union {
 static struct header *const file = &page.h;
 static struct slot slots[SLOTS];
 static struct state st;
+
+static uint64_t
+machine_ns(uint64_t own_ns)
+{
+	return own_ns - (uint64_t)st.ahead_ns;
+}
+
+/* The next look is by a clock that is so far ahead; at a time of the machine's. */
+static void
+look_from(int64_t ahead_ns, uint64_t at)
+{
+	st.ahead_ns = ahead_ns;
+	st.now_ns = at + (uint64_t)ahead_ns;
+	flki_pace_keep(&st);
+}
 
 /* What the manual says, in other words: a bucket that fills, a last start, a capacity. */
 static struct {
@@ -148,6 +165,7 @@ enter_end(uint64_t now, uint64_t weight)
 static const char *
 audit(bool killed)
 {
+	uint64_t now = machine_ns(st.now_ns);
 	uint32_t i, next;
 
 	for (;;) {
@@ -158,15 +176,15 @@ audit(bool killed)
 				next = i;
 		if (next == NIL)
 			break;
-		if (!may_start(st.now_ns, slots[next].weight))
+		if (!may_start(now, slots[next].weight))
 			return "one starts too early";
-		enter_start(st.now_ns, slots[next].weight);
+		enter_start(now, slots[next].weight);
 		book.ticket = slots[next].ticket;
 	}
 	if (file->starting != 0)
 		return "a start is half counted";
 	if (!killed && file->waiting.head != NIL &&
-	    may_start(st.now_ns, slots[file->waiting.head].weight))
+	    may_start(now, slots[file->waiting.head].weight))
 		return "the head waits beyond its time";
 	return flki_state_check(&st);
 }
@@ -190,7 +208,7 @@ act(uint32_t i)
 		flki_state_enter(&st, i, TAKER);
 	} else if (slots[i].state == HELD) {
 		/* First in the book: what it makes room for may start at once. */
-		enter_end(st.now_ns, slots[i].weight);
+		enter_end(machine_ns(st.now_ns), slots[i].weight);
 		flki_state_release(&st, i);
 	} else if (random_below(8) == 0) {
 		flki_state_leave(&st, i);
@@ -212,18 +230,20 @@ due(void)
 static const char *
 step(bool deadly)
 {
-	uint64_t at = st.now_ns + random_below(4) * random_below((uint32_t)(40 * MS));
+	static const int64_t clocks[] = { 0, 0, DAY, -DAY / 2 };
+	uint64_t now = machine_ns(st.now_ns);
+	uint64_t at = now + random_below(4) * random_below((uint32_t)(40 * MS));
 	uint32_t i = random_below(SLOTS);
 	bool killed = false;
 
-	if (due() <= at) {
-		at = due();
+	if (due() != UINT64_MAX && machine_ns(due()) <= at) {
+		at = machine_ns(due());
 		i = file->waiting.head;
 	}
-	if (at > st.now_ns && file->waiting.head != NIL &&
+	if (at > now && file->waiting.head != NIL &&
 	    may_start(at - 1, slots[file->waiting.head].weight))
 		return "the head's time had come before it woke";
-	st.now_ns = at;
+	look_from(clocks[random_below(4)], at);
 	/* A release is in the book before it is in the file; there it is not cut short. */
 	places_left =
 	    deadly && slots[i].state != HELD && random_below(4) == 0 ? (long)random_below(24) : -1;
@@ -264,7 +284,7 @@ choose_pace(void)
 	}
 	book.limit = 3 + random_below(10);
 	book.level_ns = book.pace.burst * book.pace.interval_ns;
-	book.filled_ns = book.ramp_ns = st.now_ns;
+	book.filled_ns = book.ramp_ns = machine_ns(st.now_ns);
 	flki_pace_set(&st, p, which);
 }
 
@@ -277,7 +297,7 @@ play(unsigned stories, bool deadly)
 
 	for (i = 0; i < stories && why == NULL; i++) {
 		random_seed(i + 1);
-		reset(UINT64_C(1000000000000) + random_below(1000000));
+		reset(UINT64_C(100000000000000) + random_below(1000000));
 		choose_pace();
 		steps = 400;
 		for (k = 0; k < steps && why == NULL; k++)
@@ -359,6 +379,38 @@ a_ramp_below_what_is_withheld(void)
 	is(file->granted, 2, "which it then is");
 }
 
+/*
+ * Where the system does not tell by how much a clock is ahead, each takes its own for the
+ * machine's: nobody waits for longer than an empty bucket takes, after a start in whatever time.
+ */
+static void
+clocks_that_nobody_knows(int64_t shift, const char *where)
+{
+	struct flk_pace p = { .interval_ns = 10 * MS,
+			      .burst = 3,
+			      .stagger_ns = 20 * MS,
+			      .ramp_from = 1,
+			      .ramp_step = 1,
+			      .ramp_period_ns = 10 * MS,
+			      .ramp_idle_ns = 10 * MS };
+	uint64_t start = UINT64_C(1000000000000000);
+	uint32_t i;
+
+	reset(start);
+	flki_pace_set(&st, &p, FLK_RATE | FLK_STAGGER | FLK_RAMP);
+	for (i = 0; i < 10; i++) {
+		look_from(0, start + i * 40 * MS + (i % 2 ? (uint64_t)shift : 0));
+		comes(i, 1);
+		if (slots[i].state != HELD) {
+			look_from(0, due() < st.now_ns + 40 * MS ? due() : st.now_ns + 40 * MS);
+			flki_state_mend(&st, st.me = i);
+		}
+		if (slots[i].state != HELD)
+			break;
+	}
+	is(i, 10, "by clocks that nobody knows to be %s, each starts within 40 ms", where);
+}
+
 static void
 by_hand(void)
 {
@@ -384,6 +436,8 @@ by_hand(void)
 	is(starts_within(60000 * MS), 20, "without the rate the same");
 	a_new_pace();
 	a_ramp_below_what_is_withheld();
+	clocks_that_nobody_knows(10 * DAY, "days ahead");
+	clocks_that_nobody_knows(-10 * DAY, "days behind");
 	ok(flki_pace_check(&p, 0) != 0 && flki_pace_check(&p, 8) != 0, "nothing is not a pace");
 	p = (struct flk_pace){ .interval_ns = UINT64_MAX, .burst = 1 };
 	ok(flki_pace_check(&p, FLK_RATE) != 0, "an interval that does not fit is refused");

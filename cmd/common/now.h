@@ -18,4 +18,13 @@ now_ns(void)
 	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
+/* How many seconds are left until then; 0 if none are. */
+static inline double
+seconds_until(uint64_t at_ns)
+{
+	uint64_t now = now_ns();
+
+	return at_ns > now ? (double)(at_ns - now) / 1e9 : 0;
+}
+
 #endif

@@ -157,14 +157,15 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	char since[32], command[FLK_COMMAND];
 	/* After an exec (--no-fork) the pid is the command's own. */
 	bool orphaned = p->oldest.orphan && kill((pid_t)p->oldest.pid, 0) == -1 && errno == ESRCH;
+	double start_s = seconds_until(p->next_start_ns);
 	int n;
 
 	n = snprintf(room, PLACE_TEXT, "%s%llu of %u in use, %u ahead of you",
 		     p->paused || p->limit == 0 ? "paused, " : "", (unsigned long long)p->used,
 		     p->limit, p->ahead);
-	if (p->next_start_ns > now_ns() && n > 0 && n < PLACE_TEXT)
+	if (start_s > 0 && n > 0 && n < PLACE_TEXT)
 		n += snprintf(room + n, PLACE_TEXT - (size_t)n, ", next start in %s",
-			      say_duration((double)(p->next_start_ns - now_ns()) / 1e9, since));
+			      say_duration(start_s, since));
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
 		cut(command, 60);

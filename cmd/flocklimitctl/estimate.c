@@ -49,8 +49,7 @@ void
 estimate(const struct flk_snapshot *s, double *wait_s)
 {
 	double average = average_s(&s->held), now = 0;
-	double start =
-	    s->next_start_ns > now_ns() ? (double)(s->next_start_ns - now_ns()) / 1e9 : 0;
+	double start = seconds_until(s->next_start_ns);
 	uint32_t i, next = 0, n = s->holders;
 	uint64_t used = s->used, most = s->limit;
 	struct end *end = calloc((size_t)s->holders + s->waiters + 1, sizeof(*end));

@@ -48,6 +48,7 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 {
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
 	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
+	double start_s = seconds_until(s->next_start_ns);
 	char pace[PACE_TEXT], span_room[32];
 	int n;
 
@@ -63,10 +64,9 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		snprintf(text, size,
 			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
 			 head->pid);
-	else if (s->next_start_ns > now_ns() && !s->paused)
+	else if (start_s > 0 && !s->paused)
 		snprintf(text, size, "waits for its time: next start in %s (%s)",
-			 say_duration((double)(s->next_start_ns - now_ns()) / 1e9, span_room),
-			 pace_text(&s->pace, pace));
+			 say_duration(start_s, span_room), pace_text(&s->pace, pace));
 	else if (s->paused)
 		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
 	else if (s->override == 0)
@@ -346,6 +346,7 @@ print_json(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	json_t *o = json_object(), *holders = json_array();
+	double start_s = seconds_until(s->next_start_ns);
 	char why[300];
 	uint32_t i;
 
@@ -357,10 +358,7 @@ print_json(const struct view *v)
 	json_limiter(o, s);
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->pace));
-	json_put(o, "next_start_in_s",
-		 s->next_start_ns > now_ns()
-		     ? json_seconds((double)(s->next_start_ns - now_ns()) / 1e9)
-		     : json_null());
+	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", holders);
 	json_put(o, "waiters", json_line(v));
 	json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));

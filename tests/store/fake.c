@@ -26,6 +26,7 @@
  *	kill [watches]		all connections end
  *	wipe			all data is lost
  *	logout			the token is not valid any more
+ *	user [USER:PASSWORD]	there is this user from now on, or none, and no token is valid
  *	deny [PREFIX]		keys that are forbidden
  *	quit
  *
@@ -62,18 +63,6 @@ run_script(struct server *s, const char *path)
 }
 
 static void
-set_user(struct auth *auth, char *user)
-{
-	char *colon = strchr(user, ':');
-
-	if (colon == NULL)
-		errx(1, "-u: no colon in it");
-	*colon = '\0';
-	auth->user = user;
-	auth->password = colon + 1;
-}
-
-static void
 options(struct server *s, int argc, char **argv, int *port, const char **script)
 {
 	int c;
@@ -100,7 +89,8 @@ options(struct server *s, int argc, char **argv, int *port, const char **script)
 			*script = optarg;
 			break;
 		case 'u':
-			set_user(&s->fake.auth, optarg);
+			if (!auth_set_user(&s->fake.auth, optarg))
+				errx(1, "-u: no colon in it");
 			break;
 		default:
 			errx(1, "see the head of fake.c");

@@ -87,6 +87,9 @@ bool call_status(struct call *call, struct buf *out);
 
 /* ---- fake_auth.c ---- */
 
+/* "USER:PASSWORD", which is written to and kept, or "" for none; no token is valid then. */
+bool auth_set_user(struct auth *auth, char *user);
+
 /* Whether the caller is somebody. */
 bool auth_is_user(struct call *call);
 

@@ -4,6 +4,23 @@
 #include <string.h>
 
 bool
+auth_set_user(struct auth *auth, char *user)
+{
+	char *colon = strchr(user, ':');
+
+	if (*user != '\0' && colon == NULL)
+		return false;
+	auth->user = auth->password = NULL;
+	auth->token[0] = '\0';
+	if (colon != NULL) {
+		*colon = '\0';
+		auth->user = user;
+		auth->password = colon + 1;
+	}
+	return true;
+}
+
+bool
 call_authenticate(struct call *call, struct buf *out)
 {
 	const char *name = read_text(&call->reading, call->body, "name");

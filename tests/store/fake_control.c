@@ -137,6 +137,14 @@ control_logout(struct server *s, const char *rest, struct buf *out)
 }
 
 static bool
+control_user(struct server *s, const char *rest, struct buf *out)
+{
+	(void)out;
+	/* Kept, like what is denied. */
+	return auth_set_user(&s->fake.auth, must_copy(rest, strlen(rest)));
+}
+
+static bool
 control_deny(struct server *s, const char *rest, struct buf *out)
 {
 	(void)out;
@@ -166,7 +174,7 @@ control_line(struct server *s, const char *line, struct buf *out)
 		{ "pause", control_pause },   { "resume", control_resume },
 		{ "kill", control_kill },     { "wipe", control_wipe },
 		{ "logout", control_logout }, { "deny", control_deny },
-		{ "quit", control_quit },
+		{ "user", control_user },     { "quit", control_quit },
 	};
 	size_t i, n;
 

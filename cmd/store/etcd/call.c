@@ -81,11 +81,15 @@ static bool transmit(struct etcd_call *c);
 static bool
 goes_on(struct etcd_call *c, const struct verdict *v)
 {
+	const char *why;
+
 	if (v->license != BAD_TOKEN || c->again || !token_refused(c->etcd, c->token))
 		return false;
 	c->again = true;
 	unsend(c, true);
-	if (token_ready(c->etcd) && !transmit(c))
+	if (token_barred(c->etcd, &why))
+		c->due = 0; /* calls_step() ends it */
+	else if (token_ready(c->etcd) && !transmit(c))
 		fail(c, ETCD_AWAY, "no memory is left");
 	return true;
 }
@@ -114,6 +118,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		json_decref(body);
 		return;
 	}
+	token_hope(c->etcd, &v);
 	reply.result = v.result;
 	if (v.result == ETCD_OK) {
 		reply.revision = etcd_integer(json_object_get(reply.body, "header"), "revision");
@@ -162,6 +167,7 @@ etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms, e
 	  void *context)
 {
 	struct etcd_call *c = calloc(1, sizeof(*c));
+	const char *why;
 
 	if (c == NULL) {
 		json_decref(body);
@@ -181,7 +187,7 @@ etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms, e
 		return NULL;
 	}
 	c->size = strlen(c->body);
-	if (!client_reaches(e))
+	if (!client_reaches(e) || token_barred(e, &why))
 		c->due = 0; /* calls_step() ends it */
 	else if (token_ready(e) && !transmit(c)) {
 		etcd_cancel(c);
@@ -243,9 +249,14 @@ calls_step(struct etcd *e)
 	c->called = !c->sent && c->due <= now;
 	while ((c = first_called(e)) != NULL) {
 		char text[CLIENT_TEXT];
+		const char *why;
 
-		client_text(text, client_endpoint(e),
-			    c->due == 0 ? "no address is known for that name" : "no token in time");
-		fail(c, ETCD_AWAY, text);
+		if (!token_barred(e, &why)) {
+			client_text(text, client_endpoint(e),
+				    c->due == 0 ? "no address is known for that name"
+						: "no token in time");
+			why = text;
+		}
+		fail(c, ETCD_AWAY, why);
 	}
 }

@@ -36,6 +36,8 @@ struct endpoint {
 	char *dropped;   /* "-alias:2379": the alias before */
 };
 
+struct verdict;
+
 LIST_HEAD(call_list, etcd_call);
 LIST_HEAD(watch_list, etcd_watch);
 
@@ -80,8 +82,6 @@ bool client_aim(struct etcd *e, struct post *p, const char *path);
 /* "endpoint: words" */
 void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
 
-struct verdict;
-
 /* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
 void client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why,
 		    struct verdict *v);
@@ -102,6 +102,13 @@ void token_free(struct token *t);
  * and watch.c will be called when it may be, or if it never may.
  */
 bool token_ready(struct etcd *e);
+
+/*
+ * Whether no token is asked for now, since user and password were refused and are still the same;
+ * then nothing waits for one.  *why says that.
+ */
+bool token_barred(struct etcd *e, const char **why);
+
 const char *token_now(const struct etcd *e);
 
 /* How many tokens there were: what was refused may have been sent with an earlier one. */
@@ -109,6 +116,12 @@ uint64_t token_number(const struct etcd *e);
 
 /* That token was refused: whether there is, or will be, another one. */
 bool token_refused(struct etcd *e, uint64_t number);
+
+/*
+ * What was refused for good is tried on where the store has served us before and the secret is in a
+ * file: somebody is about to write another one there.
+ */
+void token_hope(const struct etcd *e, struct verdict *v);
 
 /* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
 void calls_told(struct etcd *e, enum etcd_result result, const char *text);

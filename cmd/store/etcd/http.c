@@ -271,8 +271,13 @@ set_transport(const struct http *h, const struct post *p)
 	curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)p->connect_ms);
 	curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)p->timeout_ms);
-	if (h->tls.cacert != NULL)
+	if (h->tls.cacert != NULL) {
 		curl->easy_setopt(easy, CURLOPT_CAINFO, h->tls.cacert);
+#if LIBCURL_VERSION_NUM >= 0x075700
+		/* It would be read again only after a day, and be replaced in vain until then. */
+		curl->easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+#endif
+	}
 	if (h->tls.cert != NULL)
 		curl->easy_setopt(easy, CURLOPT_SSLCERT, h->tls.cert);
 	if (h->tls.key != NULL)

@@ -163,7 +163,6 @@ static int
 load_user(struct secret *s, const struct url *u, char *why, size_t size)
 {
 	const char *user = u->user != NULL ? u->user : url_param(u, "user");
-	char *path = NULL;
 	int error;
 
 	if (user != NULL) {
@@ -173,19 +172,18 @@ load_user(struct secret *s, const struct url *u, char *why, size_t size)
 		error = from_environment(&s->user, "FLOCKLIMIT_STORE_USER", why, size);
 	}
 	if (error == 0)
-		error = take_path(&path, u, "password-file", why, size);
+		error = take_path(&s->password_file, u, "password-file", why, size);
 	if (error != 0)
 		return error;
 	if (u->password != NULL) {
+		free(s->password_file); /* it is not where the password is from */
+		s->password_file = NULL;
 		s->password = strdup(u->password);
-		error = s->password == NULL ? -ENOMEM : 0;
-	} else if (path != NULL) {
-		error = read_secret(&s->password, path, "password-file", why, size);
-	} else {
-		error = from_environment(&s->password, "FLOCKLIMIT_STORE_PASSWORD", why, size);
+		return s->password == NULL ? -ENOMEM : 0;
 	}
-	free(path);
-	return error;
+	if (s->password_file != NULL)
+		return read_secret(&s->password, s->password_file, "password-file", why, size);
+	return from_environment(&s->password, "FLOCKLIMIT_STORE_PASSWORD", why, size);
 }
 
 int
@@ -217,21 +215,39 @@ secret_load(struct secret *s, const struct url *u, char *why, size_t size)
 	return error;
 }
 
-bool
-secret_token_changed(struct secret *s)
+/* Whether the file has another secret than that, which is the new one then. */
+static bool
+changed(char **secret, const char *path, const char *name, char *why, size_t size)
 {
-	char why[512], *token = NULL;
-	bool changed = s->token_file != NULL &&
-		       read_secret(&token, s->token_file, "token-file", why, sizeof(why)) == 0 &&
-		       (s->token == NULL || strcmp(token, s->token) != 0);
+	char *now = NULL;
+	bool other = path != NULL && read_secret(&now, path, name, why, size) == 0 &&
+		     (*secret == NULL || strcmp(now, *secret) != 0);
 
-	if (changed) {
-		forget(&s->token);
-		s->token = token;
-		token = NULL;
+	if (other) {
+		forget(secret);
+		*secret = now;
+	} else {
+		forget(&now);
 	}
-	forget(&token);
-	return changed;
+	return other;
+}
+
+bool
+secret_token_changed(struct secret *s, char *why, size_t size)
+{
+	return changed(&s->token, s->token_file, "token-file", why, size);
+}
+
+bool
+secret_password_changed(struct secret *s, char *why, size_t size)
+{
+	return changed(&s->password, s->password_file, "password-file", why, size);
+}
+
+bool
+secret_may_change(const struct secret *s)
+{
+	return s->token_file != NULL || s->password_file != NULL;
 }
 
 void
@@ -240,6 +256,7 @@ secret_clear(struct secret *s)
 	forget(&s->password);
 	forget(&s->token);
 	free(s->user);
+	free(s->password_file);
 	free(s->token_file);
 	free(s->cacert);
 	free(s->cert);

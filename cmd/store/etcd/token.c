@@ -1,23 +1,28 @@
 /*
  * token.c - the token that calls and watches are authorised by: a ready one; or one that etcd gives
  * for a user and password, which costs it some 50 ms of work, so it is asked for only when it is
- * needed, once for all that wait for it.
+ * needed, once for all that wait for it.  A password that was refused is not tried again before its
+ * file has another one, or, as it may be made good again in etcd, a while has passed.
  *
  *   NEEDLESS -> WANTED   [token_refused]   nobody knows us, and there are user and password
  *   WANTED   -> ASKED    [token_ready]     somebody wants to send something
  *   ASKED    -> HELD     [answered]
- *   ASKED    -> WANTED   [answered]        no answer: those who waited are told
+ *   ASKED    -> WANTED   [answered]        no answer, or refused: those who waited are told
+ *   ASKED    -> ASKED    [answered]        refused, and the file has another password
  *   ASKED    -> NEEDLESS [answered]        the server wants none
  *   HELD     -> WANTED   [token_refused]   the next is asked for by token_ready()
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "client.h"
 #include "verdict.h"
 
-#define ASK_MS 5000
+#define ASK_MS   5000
+#define BAR_NS   (2000 * CLOCK_MS) /* after the first refusal of a password, doubled by each */
+#define BAR_MOST (60000 * CLOCK_MS)
 
 enum state { NEEDLESS, WANTED, ASKED, HELD };
 
@@ -30,6 +35,9 @@ struct token {
 	struct etcd *etcd;
 	struct endpoint *at; /* where it was asked for */
 	uint64_t turn;
+	uint64_t bar;          /* not 0: the password was refused, and rests for so long: */
+	uint64_t barred_until; /* ... */
+	char why[CLIENT_TEXT];
 };
 
 struct token *
@@ -85,6 +93,39 @@ hold(struct token *t, const char *text)
 	t->number++;
 }
 
+static bool ask(struct etcd *e);
+
+/* All takers have the same password refused at once: each tries again at a time of its own. */
+static void
+bar(struct token *t)
+{
+	uint32_t some = 0;
+
+	if (getrandom(&some, sizeof(some), GRND_NONBLOCK) != sizeof(some))
+		some = UINT32_MAX;
+	t->bar = t->bar == 0 ? BAR_NS : t->bar * 2 < BAR_MOST ? t->bar * 2 : BAR_MOST;
+	t->barred_until = clock_ns() + t->bar / 2 + t->bar / 2 * some / UINT32_MAX;
+}
+
+/* True: it is asked for by the password that the file has by now. */
+static bool
+asked_anew(struct etcd *e, struct verdict *v)
+{
+	struct token *t = e->token;
+
+	if (secret_password_changed(&e->secret, v->words, sizeof(v->words))) {
+		drop(t);
+		if (ask(e)) {
+			t->state = ASKED;
+			return true;
+		}
+	}
+	bar(t);
+	client_text(t->why, t->at, v->words);
+	token_hope(e, v);
+	return false;
+}
+
 static void
 answered(struct post *p, enum http_trouble trouble, const char *why)
 {
@@ -103,6 +144,10 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		verdict_of(&v, e, p->status, body, NULL);
 		text = json_string_value(json_object_get(body, "token"));
 	}
+	if (v.license == BAD_PASSWORD && asked_anew(e, &v)) {
+		json_decref(body);
+		return;
+	}
 	if (v.license == NO_AUTH) {
 		t->state = NEEDLESS;
 		t->number++;
@@ -112,11 +157,12 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		snprintf(v.words, sizeof(v.words), "its answer makes no sense: it has no token");
 	} else if (v.result == ETCD_OK) {
 		hold(t, text);
+		t->bar = 0;
 	}
 	client_text(words, t->at, v.words);
 	json_decref(body);
 	drop(t);
-	if (v.result == ETCD_AWAY)
+	if (v.result == ETCD_AWAY && v.license != BAD_PASSWORD)
 		client_turn(e, t->turn);
 	told(e, v.result, words);
 }
@@ -144,6 +190,29 @@ ask(struct etcd *e)
 	t->post.ended = answered;
 	t->post.owner = t;
 	return http_post(e->http, &t->post);
+}
+
+bool
+token_barred(struct etcd *e, const char **why)
+{
+	struct token *t = e->token;
+
+	if (t->state != WANTED || t->bar == 0 || clock_ns() >= t->barred_until)
+		return false;
+	if (secret_password_changed(&e->secret, t->why, sizeof(t->why))) {
+		t->barred_until = 0;
+		return false;
+	}
+	*why = t->why;
+	return true;
+}
+
+void
+token_hope(const struct etcd *e, struct verdict *v)
+{
+	if (v->license != LICENSED && v->result == ETCD_WRONG && e->sound &&
+	    secret_may_change(&e->secret))
+		v->result = ETCD_AWAY;
 }
 
 bool
@@ -185,10 +254,11 @@ bool
 token_refused(struct etcd *e, uint64_t number)
 {
 	struct token *t = e->token;
+	char why[CLIENT_TEXT];
 
 	if (number != t->number || t->state == ASKED || t->state == WANTED)
 		return true;
-	if (t->text == NULL && secret_token_changed(&e->secret)) {
+	if (t->text == NULL && secret_token_changed(&e->secret, why, sizeof(why))) {
 		t->number++;
 		t->state = HELD;
 		return true;

@@ -22,7 +22,7 @@ static const struct {
 	{ "user name is empty", ETCD_WRONG, BAD_TOKEN,
 	  "it wants to know who we are: give user= and password-file=, or token-file=, or "
 	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
-	{ "invalid user ID or password", ETCD_WRONG, LICENSED,
+	{ "invalid user ID or password", ETCD_WRONG, BAD_PASSWORD,
 	  "user or password is wrong: look at user= and password-file=, or at "
 	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
 	{ "authentication is not enabled", ETCD_WRONG, NO_AUTH, NULL },

@@ -8,8 +8,9 @@
 
 enum unlicensed {
 	LICENSED,
-	BAD_TOKEN, /* the token is no longer good, or one is needed where there was none */
-	NO_AUTH    /* one was asked for, and the server wants none */
+	BAD_TOKEN,    /* the token is no longer good, or one is needed where there was none */
+	BAD_PASSWORD, /* a token was asked for, and there is none for that user and password */
+	NO_AUTH       /* a token was asked for, and the server wants none */
 };
 
 struct verdict {

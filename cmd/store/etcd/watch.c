@@ -119,7 +119,7 @@ stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text)
 }
 
 void
-stream_judged(struct etcd_watch *w, const struct verdict *v)
+stream_judged(struct etcd_watch *w, struct verdict *v)
 {
 	char text[CLIENT_TEXT];
 
@@ -130,6 +130,7 @@ stream_judged(struct etcd_watch *w, const struct verdict *v)
 		w->due = clock_ns();
 		return;
 	}
+	token_hope(w->etcd, v);
 	if (v->result == ETCD_AWAY || v->result == ETCD_OK) {
 		stream_rest(w);
 		return;
@@ -168,9 +169,10 @@ begin(struct etcd_watch *w)
 {
 	struct etcd *e = w->etcd;
 	struct post *p = &w->post;
+	const char *why;
 
 	w->turn = e->turn;
-	if (!client_reaches(e)) {
+	if (!client_reaches(e) || token_barred(e, &why)) {
 		stream_rest(w);
 		return;
 	}

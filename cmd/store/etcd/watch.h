@@ -44,7 +44,7 @@ void stream_rest(struct etcd_watch *w);
 void stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text);
 
 /* One of the two. */
-void stream_judged(struct etcd_watch *w, const struct verdict *v);
+void stream_judged(struct etcd_watch *w, struct verdict *v);
 
 void stream_destroy(struct etcd_watch *w);
 

@@ -805,12 +805,12 @@ test_guards_for_reading(void)
 static void
 test_strerror(void)
 {
-	const char *seen[FLK_BUSY - FLK_BADNAME + 1];
+	const char *seen[FLK_MISTAKEN - FLK_BADNAME + 1];
 	int code, i, same = 0, empty = 0;
 
-	for (i = 0; i <= FLK_BUSY - FLK_BADNAME; i++)
+	for (i = 0; i <= FLK_MISTAKEN - FLK_BADNAME; i++)
 		seen[i] = "";
-	for (code = FLK_BADNAME; code <= FLK_BUSY; code++) {
+	for (code = FLK_BADNAME; code <= FLK_MISTAKEN; code++) {
 		const char *s = flk_strerror(-code);
 		empty += s == NULL || *s == '\0' || strncmp(s, "Unknown", 7) == 0;
 		for (i = 0; i < code - FLK_BADNAME; i++)

@@ -131,6 +131,9 @@ tell_all(const struct flk_taker *t)
 	talk_copy(m.self, sizeof(m.self), t->self);
 	if (t->stage != IDLE && t->stage != HERE)
 		error = talk_send(t->tie.socket, &m, -1);
+	m.kind = TALK_TOLD;
+	if (error == 0 && t->lost && !settings.warn)
+		error = talk_send(t->tie.socket, &m, -1);
 	m.kind = TALK_GUARD;
 	if (error == 0 && t->guard_end != -1)
 		error = talk_send(t->tie.socket, &m, t->guard_end);

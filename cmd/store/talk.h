@@ -28,6 +28,7 @@ enum talk_kind {
 	TALK_GUARD,   /* with the guard's read end */
 	TALK_HERE,    /* with what keeps this machine's permit: to be kept open while it holds */
 	TALK_ENTRUST, /* with a pidfd: the wrapper becomes the command */
+	TALK_TOLD,    /* people were told that the permit is lost, for good */
 	TALK_LOOK,    /* ask; ticket, or 0: how things stand for this taker; patience_ns */
 
 	/* from the keeper, on a taker's: as in engine.h */

@@ -153,16 +153,21 @@ time_left(const struct flk_taker *t)
 	return lost < left ? lost : left;
 }
 
-/* What is said may not come through for long: it waits for who reads. */
+/*
+ * Said last, as it waits for the reader of stderr.  The keeper hears of the line first, and says
+ * none of its own when it goes on.
+ */
 static void
 end_it(struct flk_taker *t)
 {
+	struct talk m = { .kind = TALK_TOLD };
 	bool told = t->lost;
 
 	t->lost = t->killed = true;
 	syscall(SYS_pidfd_send_signal, t->pidfd, SIGKILL, NULL, 0);
 	if (told)
 		return;
+	talk_send(t->tie.socket, &m, -1);
 	talk_copy(t->lost_text, sizeof(t->lost_text),
 		  "the process that keeps the permit does not answer: was it stopped?");
 	say(t->flk->name, "lost the permit: %s; pid %d is sent KILL", t->lost_text,

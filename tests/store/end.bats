@@ -221,7 +221,11 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	over b
 	[ "$status" -eq 0 ]
 	judged -n 1
-	kill -KILL "$(keeper_of a)" 2>/dev/null || :
+	# It goes on, finds that the permit is lost, and has nothing more to say of that.
+	kill -CONT "$(keeper_of a)"
+	eventually no_keeper a
+	cat a.err
+	has_lines 1 a.err
 	spotless
 }
 

@@ -310,7 +310,51 @@ is_named() {
 	ended a
 	[ "$status" = 76 ]
 	says "sent KILL" a.err
+	has_lines 1 a.err
+	# Its own line would be a second one, about a process that is long gone.
 	kill -CONT "$keeper"
+	at_rest
+	has_lines 1 a.err
+}
+
+@test "a stopped keeper, whose permit the store gave on meanwhile: one line all the same" {
+	hold a -N x -n 1 --ttl 2s
+	keeper=$(keepers)
+	kill -STOP "$keeper"
+	ended a
+	[ "$status" = 76 ]
+	rm "$DB"/h.*
+	kill -CONT "$keeper"
+	at_rest
+	has_lines 1 a.err
+}
+
+@test "a stopped keeper, and a wrapper that was killed: the keeper says that the permit was lost" {
+	hold a -N x -n 1 --ttl 2s
+	keeper=$(keepers)
+	kill -STOP "$keeper"
+	kill -KILL "${pids[a]}"
+	ended a
+	rm "$DB"/h.*
+	kill -CONT "$keeper"
+	eventually is_gone "$(up a)"
+	at_rest
+	has_lines 1 a.err
+	says "pid $(up a) is sent TERM" a.err
+}
+
+@test "a keeper is killed when it has said that the permit is lost: another says nothing more" {
+	background a "$FLOCKLIMIT" -N x -n 1 --ttl 60s sh -c \
+		'trap "" TERM; echo $$ >up; while :; do sleep 0.1; done'
+	eventually test -s up
+	eventually held 1
+	keeper=$(keepers)
+	rm "$DB"/h.*
+	eventually says "is sent TERM" a.err
+	kill -KILL "$keeper"
+	ended a
+	[ "$status" = 76 ]
+	has_lines 1 a.err
 	at_rest
 }
 

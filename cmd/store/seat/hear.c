@@ -46,14 +46,19 @@ hear_renewal(struct seat *s, const struct engine_event *e)
 static void
 hear_loss(struct seat *s, const struct engine_event *e)
 {
-	bool told = s->ward.stage != WARD_SAFE;
+	bool told;
 
+	if (s->stage == HOLDS)
+		seat_catch_up(s);
+	if (s->stage == AT_REST)
+		return;
 	if (s->stage != HOLDS) { /* then nobody has a permit to lose any more */
 		seat_tell_kind(s, s->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
 		seat_rest(s);
 		return;
 	}
 	s->gone = true;
+	told = s->ward.stage != WARD_SAFE;
 	ward_lose(&s->ward, keeper_now());
 	if (told)
 		seat_tell_lost(s, e->text);

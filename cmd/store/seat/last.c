@@ -17,7 +17,7 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-static const char *
+static void
 clock_text(char room[16])
 {
 	time_t now = time(NULL);
@@ -25,7 +25,6 @@ clock_text(char room[16])
 
 	if (localtime_r(&now, &tm) == NULL || strftime(room, 16, "%H:%M:%S", &tm) == 0)
 		talk_copy(room, 16, "?");
-	return room;
 }
 
 static void
@@ -39,23 +38,37 @@ send_signal(const struct seat *s, int sig)
 		heirs_send(s->guard, s->wrapper, sig);
 }
 
+/* One loss, one line: the wrapper may have said its own, as we were stopped. */
+static void
+say_lost(const struct seat *s, enum ward_deed deed, const char *why)
+{
+	const char *limiter = s->branch->limiter;
+	char at[16];
+
+	if (s->told)
+		return;
+	clock_text(at);
+	if (deed == WARD_TELL)
+		detach_say(limiter,
+			   "lost the permit at %s: %s; as --on-lost=warn says, what runs under it "
+			   "runs on",
+			   at, why);
+	else if (s->pidfd != -1)
+		detach_say(limiter,
+			   "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s", at,
+			   why, (int)s->pid);
+	else
+		detach_say(limiter, "lost the permit at %s: %s%s", at, why,
+			   s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
+					  : "");
+}
+
 void
 seat_deed(struct seat *s, enum ward_deed deed, const char *why)
 {
-	char at[16];
-
 	switch (deed) {
 	case WARD_TERM:
-		if (s->pidfd != -1)
-			detach_say(
-			    s->branch->limiter,
-			    "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
-			    clock_text(at), why, (int)s->pid);
-		else
-			detach_say(
-			    s->branch->limiter, "lost the permit at %s: %s%s", clock_text(at), why,
-			    s->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
-					   : "");
+		say_lost(s, deed, why);
 		seat_tell_lost(s, why);
 		send_signal(s, SIGTERM);
 		break;
@@ -63,10 +76,7 @@ seat_deed(struct seat *s, enum ward_deed deed, const char *why)
 		send_signal(s, SIGKILL);
 		break;
 	case WARD_TELL:
-		detach_say(
-		    s->branch->limiter,
-		    "lost the permit at %s: %s; as --on-lost=warn says, what runs under it runs on",
-		    clock_text(at), why);
+		say_lost(s, deed, why);
 		seat_tell_lost(s, why);
 		break;
 	default:
@@ -83,6 +93,8 @@ why_late(const struct seat *s)
 static uint64_t
 step(struct seat *s, uint64_t now)
 {
+	if (s->stage == HOLDS && ward_due(&s->ward) <= now)
+		seat_catch_up(s);
 	if (s->stage == LEAVING || s->stage == RELEASING) {
 		if (now < s->give_up_ns)
 			return s->give_up_ns;

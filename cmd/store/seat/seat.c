@@ -1,6 +1,7 @@
 #include "seat.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ void
 seat_rest(struct seat *s)
 {
 	s->stage = AT_REST;
-	s->gone = false;
+	s->gone = s->told = false;
 	s->away[0] = '\0';
 	drop_fd(&s->guard);
 	drop_fd(&s->pidfd);
@@ -204,6 +205,9 @@ obey(struct seat *s, const struct talk *t, int *fd)
 	case TALK_HERE:
 		keep_fd(&s->here, fd);
 		break;
+	case TALK_TOLD:
+		s->told = s->stage == HOLDS;
+		break;
 	case TALK_LOOK:
 		look(s, t);
 		break;
@@ -283,6 +287,25 @@ on_socket(struct source *source)
 			carry_on_alone(s);
 		close_fd(&fd);
 	}
+}
+
+/* Without a wrapper: is nobody left who has the guard open, or is the command gone? */
+static bool
+is_deserted(const struct seat *s)
+{
+	struct pollfd fd = { .fd = s->guard != -1 ? s->guard : s->pidfd,
+			     .events = s->guard != -1 ? 0 : POLLIN };
+
+	return fd.fd != -1 && poll(&fd, 1, 0) == 1 && fd.revents != 0;
+}
+
+void
+seat_catch_up(struct seat *s)
+{
+	if (s->socket != -1)
+		on_socket(&s->on_socket);
+	if (s->stage == HOLDS && s->socket == -1 && is_deserted(s))
+		on_guard(&s->on_guard);
 }
 
 /* ---- its life ---- */

@@ -79,6 +79,7 @@ struct seat {
 	char self[STORE_SELF];
 	struct ward ward;       /* HOLDS */
 	bool gone;              /* HOLDS: the store has nothing of it any more */
+	bool told;              /* HOLDS: people know from the wrapper that it is lost */
 	uint64_t give_up_ns;    /* LEAVING, RELEASING */
 	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
 };
@@ -94,6 +95,12 @@ void seat_free(struct seat *s); /* one that is over */
 
 /* seat.c: it asks nothing of the store any more. */
 void seat_rest(struct seat *s);
+
+/*
+ * seat.c: hears all that the wrapper has said, and whether anything still runs under the permit: a
+ * keeper that goes on after a stop must not tell of what is over.
+ */
+void seat_catch_up(struct seat *s);
 
 /* last.c: what the ward says is to be done to the command. */
 void seat_deed(struct seat *s, enum ward_deed deed, const char *why);

@@ -1,6 +1,6 @@
 /*
- * heirs.c - who keeps the permit of a dead taker: the processes that have the description with
- * its guard.  The kernel knows, and /proc tells; it is for people, and nothing is decided by it.
+ * heirs.c - which processes have the description with a permit's guard, and so keep the permit when
+ * its taker is dead.  The kernel knows, and /proc tells; it is for people, and nothing is decided by it.
  */
 #include "internal.h"
 
@@ -15,33 +15,48 @@
 
 #include "cancel.h"
 
-/* "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627776" */
+/*
+ * "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627779": the kernel makes one
+ * of locks that one description has on neighbouring bytes.
+ */
 static bool
-has_lock(const char *text, uint64_t byte)
+covers(const char *line, uint64_t byte)
 {
-	const char *line = text, *number;
+	uint64_t from, to = UINT64_MAX;
+	char end[24];
 
-	while ((line = strstr(line, "lock:\t")) != NULL) {
-		const char *end = strchrnul(line, '\n');
-		if (memmem(line, (size_t)(end - line), " OFDLCK ", 8) != NULL &&
-		    memmem(line, (size_t)(end - line), " READ ", 6) != NULL) {
-			for (number = end; number > line && number[-1] != ' '; number--)
-				;
-			if (strtoull(number, NULL, 10) == byte)
-				return true;
-		}
-		line = end;
+	if (sscanf(line, "lock: %*s OFDLCK %*s READ %*s %*s %" SCNu64 " %23s", &from, end) != 2)
+		return false;
+	if (strcmp(end, "EOF") != 0)
+		to = strtoull(end, NULL, 10);
+	return from <= byte && byte <= to;
+}
+
+static bool
+has_lock(int info, uint64_t byte)
+{
+	FILE *lines = fdopen(info, "re");
+	char *line = NULL;
+	bool found = false;
+	size_t size = 0;
+
+	if (lines == NULL) {
+		close(info);
+		return false;
 	}
-	return false;
+	while (!found && getline(&line, &size, lines) > 0)
+		found = covers(line, byte);
+	free(line);
+	fclose(lines);
+	return found;
 }
 
 /* Does this descriptor lead to the limiter, and carry the lock on that byte? */
 static bool
 is_guard(int proc, const char *pid, const char *fd, const struct stat *limiter, uint64_t byte)
 {
-	char path[80], text[4096];
+	char path[80];
 	struct stat sb;
-	ssize_t n;
 	int info;
 
 	snprintf(path, sizeof(path), "%.20s/fd/%.20s", pid, fd);
@@ -50,12 +65,7 @@ is_guard(int proc, const char *pid, const char *fd, const struct stat *limiter, 
 		return false;
 	snprintf(path, sizeof(path), "%.20s/fdinfo/%.20s", pid, fd);
 	info = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	if (info == -1)
-		return false;
-	n = read(info, text, sizeof(text) - 1);
-	close(info);
-	text[n > 0 ? n : 0] = '\0';
-	return has_lock(text, byte);
+	return info != -1 && has_lock(info, byte);
 }
 
 static bool

@@ -800,6 +800,49 @@ test_guards_for_reading(void)
 	flk_detach(f);
 }
 
+/* One description for several permits: the kernel joins its locks on neighbouring bytes. */
+static void
+test_heirs(void)
+{
+	static const unsigned ours[] = { 0, 1, 2, 3, 5, 7, 9, 10 }; /* of twelve slots */
+	struct flk *f = fresh(12);
+	struct flk_taker *t[12];
+	unsigned i, k = 0, wrong = 0;
+	int fd = flk_guard_open(f);
+	pid_t heir, pid[4];
+	size_t n;
+
+	for (i = 0; i < 12; i++) {
+		t[i] = taker(f);
+		if (acquire(t[i], 1, 12, 0) != 0)
+			tap_bail("no permit");
+		if (k < 8 && ours[k] == i && flk_guard_by(t[i], fd) == 0)
+			k++;
+	}
+	is(k, 8, "eight permits of twelve are tied to one descriptor");
+	heir = fork_child();
+	if (heir == 0)
+		for (;;)
+			pause();
+	for (i = k = 0; i < 12; i++) {
+		bool is_ours = k < 8 && ours[k] == i;
+		n = flk_heirs(f, flk_slot(t[i]), pid, 4);
+		k += is_ours;
+		if (n == (is_ours ? 2 : 0) && (n == 0 || pid[0] == heir || pid[1] == heir))
+			continue;
+		wrong++;
+		tap_note("the permit in slot %u: %zu processes have its guard", i, n);
+	}
+	is(wrong, 0, "both processes that have the descriptor are found for each of them, only");
+	kill(heir, SIGKILL);
+	reap_child(heir);
+	for (i = 0; i < 12; i++)
+		flk_taker_free(t[i]);
+	close(fd);
+	whole(f, "after many guards of one description");
+	flk_detach(f);
+}
+
 /* ---- words ---- */
 
 static void
@@ -924,6 +967,7 @@ main(void)
 	test_thread_end();
 	test_guard();
 	test_guards_for_reading();
+	test_heirs();
 	test_strerror();
 	test_snapshot();
 	test_far_deadline();

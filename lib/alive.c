@@ -71,6 +71,14 @@ flki_alive_is(const struct alive *a)
 	return lives(atomic_load(&a->word));
 }
 
+pid_t
+flki_alive_tid(const struct alive *a)
+{
+	uint32_t word = atomic_load(&a->word);
+
+	return lives(word) ? (pid_t)(word & TID_MASK) : 0;
+}
+
 bool
 flki_alive_watch(struct alive *a, uint32_t *value)
 {

@@ -8,6 +8,8 @@
 #ifndef FLKI_ALIVE_H
 #define FLKI_ALIVE_H
 
+#include <sys/types.h>
+
 #include "layout.h"
 
 /*
@@ -27,6 +29,9 @@ bool flki_alive_mine(const struct alive *a);
 bool flki_alive_has(const struct alive *a, uint64_t serial);
 
 bool flki_alive_is(const struct alive *a);
+
+/* The id of the thread that owns it, in that thread's PID namespace; 0: nobody does.  By the file. */
+pid_t flki_alive_tid(const struct alive *a);
 
 /*
  * Asks the kernel to wake a sleeper on &a->word when the owner dies; *value is what to sleep on.

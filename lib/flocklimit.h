@@ -338,6 +338,15 @@ int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
  */
 size_t flk_heirs(struct flk *limiter, uint32_t slot, pid_t *pid, size_t room);
 
+/*
+ * Whether this process is the taker in the slot, by the kernel's account: it has the guard or, where
+ * nobody has one, it maps the limiter's file to write to it, and the thread that the slot names is
+ * its own.  1, 0, or a negative code if /proc does not show that process.  A snapshot's pid is
+ * the word of every process that can write the file, so ask before a signal is sent there, and
+ * when the process is pinned by a pidfd.
+ */
+int flk_is_taker(struct flk *limiter, uint32_t slot, pid_t pid);
+
 /* Verifies every invariant: 0, or -FLK_DAMAGED and a line about each that fails. */
 int flk_check(struct flk *limiter, char *why, size_t size);
 

@@ -1,11 +1,13 @@
 /*
  * heirs.c - which processes have the description with a permit's guard, and so keep the permit when
- * its taker is dead.  The kernel knows, and /proc tells; it is for people, and nothing is decided by it.
+ * its taker is dead; and whether a process is the taker that the file says it is.  The kernel knows,
+ * and /proc tells.  No permit is decided by it.
  */
 #include "internal.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,23 +70,25 @@ is_guard(int proc, const char *pid, const char *fd, const struct stat *limiter, 
 	return info != -1 && has_lock(info, byte);
 }
 
-static bool
+/* 1, 0, or -errno: its descriptors can't be seen. */
+static int
 is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
 {
 	char path[40];
 	struct dirent *entry;
 	bool found = false;
+	int fd, error;
 	DIR *fds;
-	int fd;
 
 	snprintf(path, sizeof(path), "%.20s/fd", pid);
 	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd == -1)
-		return false;
+		return -errno;
 	fds = fdopendir(fd);
 	if (fds == NULL) {
+		error = -errno;
 		close(fd);
-		return false;
+		return error;
 	}
 	/* Of a directory that nobody else reads. */
 	while (!found && (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
@@ -107,9 +111,101 @@ flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 		room = 0;
 	while (n < room && (entry = readdir(proc)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    is_heir(dirfd(proc), entry->d_name, &limiter, (uint64_t)GUARD_BASE + slot))
+		    is_heir(dirfd(proc), entry->d_name, &limiter, (uint64_t)GUARD_BASE + slot) == 1)
 			pid[n++] = (pid_t)atoi(entry->d_name);
 	if (proc != NULL)
 		closedir(proc);
 	return n;
+}
+
+/* ---- takers ---- */
+
+struct mapping {
+	uint64_t from, to, inode;
+	char access[8], device[24];
+};
+
+/* "7f0e5c000000-7f0e5e042000 rw-s 00000000 00:1a 4711    /dev/shm/flocklimit-0/x" */
+static bool
+parse_mapping(const char *line, struct mapping *m)
+{
+	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %23s %" SCNu64, &m->from, &m->to,
+		      m->access, m->device, &m->inode) == 5;
+}
+
+/*
+ * The first mapping of the process that fits: where `like' is NULL the one that has the address,
+ * else one of the same file, shared and writable.  1, 0, or -errno.  What stat(2) has for a device
+ * can be another number than here, as on btrfs; so two mappings are compared.
+ */
+static int
+find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *like,
+	     struct mapping *m)
+{
+	char path[40], *line = NULL;
+	bool found = false;
+	size_t size = 0;
+	FILE *lines;
+	int fd, error;
+
+	snprintf(path, sizeof(path), "%.20s/maps", pid);
+	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	lines = fd != -1 ? fdopen(fd, "re") : NULL;
+	if (lines == NULL) {
+		error = -errno;
+		if (fd != -1)
+			close(fd);
+		return error;
+	}
+	while (!found && getline(&line, &size, lines) > 0)
+		found = parse_mapping(line, m) &&
+			(like == NULL
+			     ? m->from <= address && address < m->to
+			     : m->access[1] == 'w' && m->access[3] == 's' &&
+				   m->inode == like->inode && strcmp(m->device, like->device) == 0);
+	free(line);
+	fclose(lines);
+	return found;
+}
+
+/* Has it the limiter in its memory, to write to it, and is that thread one of its own? */
+static int
+works_on_it(const struct flk *f, int proc, const char *pid, pid_t tid)
+{
+	struct mapping ours, its;
+	char path[60];
+	int found = find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &ours);
+
+	if (found == 1)
+		found = find_mapping(proc, pid, 0, &ours, &its);
+	if (found != 1)
+		return found;
+	snprintf(path, sizeof(path), "%.20s/task/%d", pid, (int)tid);
+	return tid > 0 && faccessat(proc, path, F_OK, 0) == 0;
+}
+
+int
+flk_is_taker(struct flk *f, uint32_t slot, pid_t pid)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	struct stat limiter;
+	char name[24];
+	int proc, result;
+
+	if (slot >= flki_file_slots(&f->file) || pid <= 0)
+		return 0;
+	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc == -1 || fstat(f->file.fd, &limiter) == -1) {
+		result = -errno;
+	} else {
+		snprintf(name, sizeof(name), "%d", (int)pid);
+		result = is_heir(proc, name, &limiter, (uint64_t)GUARD_BASE + slot);
+		/* Where there is a guard, its taker has it. */
+		if (result == 0 && flki_guard_is_free(f, slot))
+			result =
+			    works_on_it(f, proc, name, flki_alive_tid(&f->file.slots[slot].alive));
+	}
+	if (proc != -1)
+		close(proc);
+	return result;
 }

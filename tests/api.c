@@ -820,10 +820,16 @@ test_heirs(void)
 			k++;
 	}
 	is(k, 8, "eight permits of twelve are tied to one descriptor");
+	is(flk_is_taker(f, flk_slot(t[4]), getpid()), 1, "without a guard, by its thread");
+	is(flk_is_taker(f, flk_slot(t[5]), getpid()), 1, "with one, by that");
+	is(flk_is_taker(f, flk_slot(t[4]), getppid()), 0, "another process is not the taker");
+	is(flk_is_taker(f, UINT32_MAX, getpid()), 0, "there is no such slot");
 	heir = fork_child();
 	if (heir == 0)
 		for (;;)
 			pause();
+	is(flk_is_taker(f, flk_slot(t[4]), heir), 0, "a child has the file mapped, and no thread");
+	is(flk_is_taker(f, flk_slot(t[5]), heir), 1, "but the guard it has");
 	for (i = k = 0; i < 12; i++) {
 		bool is_ours = k < 8 && ours[k] == i;
 		n = flk_heirs(f, flk_slot(t[i]), pid, 4);

@@ -1,6 +1,6 @@
 /*
  * tend.h - what those who wait for a command do for its permit meanwhile.  A limiter of this machine
- * needs nothing of the kind, and here it is all empty; in a store's program the wrapper sees to it
+ * needs next to nothing of the kind, and here it is all but empty; in a store's program the wrapper sees to it
  * that the permit has a keeper, and ends the command in its last moment if the keeper does not.
  */
 #ifndef TEND_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct flk_taker;
+#include "flocklimit.h"
 
 #ifdef FLK_IN_STORE
 
@@ -103,12 +103,15 @@ tend_hush(void)
 {
 }
 
+/* No command inherits this guard, but by it an operator tells a keeper from a forged one. */
 static inline void
 tend_for(struct flk_taker *t, pid_t pid, int pidfd)
 {
-	(void)t;
+	int fd;
+
 	(void)pid;
 	(void)pidfd;
+	flk_guard(t, &fd);
 }
 
 static inline const char *

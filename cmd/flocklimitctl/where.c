@@ -9,10 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "say.h"
-#include "who.h"
 
 /* gcc 12 loses sight of what the array keeps. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -128,14 +126,15 @@ where_happened(struct flk *f, const struct flk_event *e)
 	return NULL;
 }
 
-/* A pid of another namespace is anybody's here; but nobody else has the limiter open. */
+/*
+ * By the kernel's account, as the file is no proof: a pid of another namespace is another process
+ * here, and a process that can write the file may have written any pid.
+ */
 int
 where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
-	struct stat file;
-
 	(void)pid;
-	return stat(flk_path(f), &file) == -1 ? -errno : has_open((pid_t)e->pid, &file);
+	return flk_is_taker(f, e->slot, (pid_t)e->pid);
 }
 
 /* The taker told of it. */

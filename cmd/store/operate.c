@@ -178,3 +178,14 @@ flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 	(void)room;
 	return 0;
 }
+
+/* A store has no slots. */
+int
+/* NOLINTNEXTLINE(readability-non-const-parameter): as in flocklimit.h */
+flk_is_taker(struct flk *f, uint32_t slot, pid_t pid)
+{
+	(void)f;
+	(void)slot;
+	(void)pid;
+	return 0;
+}

@@ -173,8 +173,17 @@ int flk_leave(struct flk_taker *taker);
 int flk_release(struct flk_taker *taker);
 int flk_release_units(struct flk_taker *taker, uint32_t units);
 
-/* The process that works under the permit, when it is not the taker itself: for operators. */
+/*
+ * The process that works under the permit, when it is not the taker itself: for operators; and after
+ * the taker's death its permit is kept until that process is past an exit that has begun.
+ */
 int flk_working(struct flk_taker *taker, pid_t pid);
+
+/*
+ * The same, but called by that process itself, a child of vfork(2) that has the taker's memory and
+ * is about to exec: then it is known however soon the taker is killed.
+ */
+void flk_working_child(struct flk_taker *taker);
 
 /* How the work under the permit ended, as wait(2) has it: for the history. */
 int flk_ended(struct flk_taker *taker, int status);

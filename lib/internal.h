@@ -22,6 +22,8 @@ struct flk {
 	_Atomic int64_t ahead_ns; /* of our clock; INT64_MIN: not asked for yet */
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
+	/* Of those whose command did not come to the end of its exit in time, the last of each. */
+	_Atomic uint64_t overdue[ORPHANS_WATCHED];
 	char path[];
 };
 
@@ -79,14 +81,16 @@ int64_t flki_clock_ahead(struct flk *f);
 /* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */
 void flki_history_tell(struct header *h);
 
-/* guard.c: the byte that a command keeps locked for its dead wrapper. */
+/* guard.c: the byte that a command keeps locked for its dead wrapper.  Ask orphan.c, too. */
 bool flki_guard_is_free(const struct flk *f, uint32_t slot);
 void flki_guard_drop(struct flk_taker *t);
 
 /*
- * orphan.c: when the guard of this slot is free, wakes whoever is first in the line.  False if
- * it can't, or no more of them.
+ * orphan.c: does a command still keep this permit, by its guard or because it is on its way out?
+ * When it no longer does, flki_orphan_watch() wakes the head of the line.  False if it can't, or
+ * watches as many as it can.
  */
+bool flki_orphan_is(struct flk *f, uint32_t slot);
 bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
 
 #endif

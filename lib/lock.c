@@ -21,7 +21,7 @@
  * Pairing: the compare-and-swap that takes the lock acquires what that which dropped it,
  * or in a dead owner's case the kernel's exit path, released.
  *
- * Nobody inside sleeps, or calls the system but to wake others and to ask for a dead one's guard,
+ * Nobody inside sleeps, or calls the system but to wake others and to ask for a dead one's command,
  * so a sleep here is short.  It is bounded as well: when one who was woken here is killed before
  * it takes the lock, the next sleeper comes by itself after NAP_NS.
  */

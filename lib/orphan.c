@@ -1,7 +1,8 @@
 /*
  * orphan.c - waiting for the end of a permit whose taker is dead: an orphan's, or a command's
- * that was exec'd in its wrapper's place.  Nobody dies then whom a futex could watch; but the
- * kernel lets a thread sleep until a byte is unlocked.
+ * that was exec'd in its wrapper's place.  No taker dies then that a futex could watch; but the
+ * kernel lets a thread sleep until a byte is unlocked.  The command is then most often on its way
+ * out, and the permit is kept until it is past its exit: see exiting.c.
  *
  * The thread outlives the wait that started it, if need be, and even the limiter's detaching: it
  * ends with the orphan, and is one of the limiter's users until then.
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "exiting.h"
 #include "futex.h"
 
 #define STACK   65536
@@ -25,8 +27,44 @@
 struct vigil {
 	struct flk *flk;
 	uint32_t slot;
+	uint64_t ticket;
 	unsigned place;
 };
+
+/* What runs under a permit whose taker is dead, as far as the taker told; 0: nobody knows. */
+static pid_t
+command_of(const struct slot *s)
+{
+	uint32_t pid = __atomic_load_n(&s->by_pid, __ATOMIC_RELAXED);
+
+	if (pid == 0 && __atomic_load_n(&s->role, __ATOMIC_RELAXED) == FLK_CARRIED)
+		pid = __atomic_load_n(&s->pid, __ATOMIC_RELAXED);
+	return pid <= INT32_MAX ? (pid_t)pid : 0;
+}
+
+static bool
+is_overdue(const struct flk *f, uint64_t ticket)
+{
+	unsigned i;
+
+	for (i = 0; i < ORPHANS_WATCHED; i++)
+		if (atomic_load(&f->overdue[i]) == ticket)
+			return true;
+	return false;
+}
+
+bool
+flki_orphan_is(struct flk *f, uint32_t slot)
+{
+	const struct slot *s = &f->file.slots[slot];
+	pid_t command;
+
+	if (!flki_guard_is_free(f, slot))
+		return true;
+	command = command_of(s);
+	return command != 0 && flki_is_exiting(command) &&
+	       !is_overdue(f, __atomic_load_n(&s->ticket, __ATOMIC_RELAXED));
+}
 
 /* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
 __attribute__((no_sanitize("thread"))) static uint32_t
@@ -66,6 +104,19 @@ await_guard(const struct vigil *v)
 	return 0;
 }
 
+/* Its slot may be another taker's by now: then nothing is waited for. */
+static void
+await_command(const struct vigil *v)
+{
+	const struct slot *s = &v->flk->file.slots[v->slot];
+	pid_t command = command_of(s);
+
+	if (atomic_load(&s->state) == HELD && !flki_alive_is(&s->alive) &&
+	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket && command != 0 &&
+	    !flki_await_exit(command))
+		atomic_store(&v->flk->overdue[v->place], v->ticket);
+}
+
 static void *
 keep_vigil(void *arg)
 {
@@ -74,6 +125,8 @@ keep_vigil(void *arg)
 	/* Who is roused comes back here: without a lock to wait for, not more often than on a tick. */
 	if (await_guard(v) != 0)
 		usleep(TICK_US);
+	else
+		await_command(v);
 	/* Who is roused, and finds the orphan still there, needs another vigil than this one. */
 	atomic_store(&v->flk->watched[v->place], OVER);
 	rouse_first(v->flk);
@@ -122,7 +175,7 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 		return false;
 	v = malloc(sizeof(*v));
 	if (v != NULL) {
-		*v = (struct vigil){ .flk = f, .slot = slot, .place = i };
+		*v = (struct vigil){ .flk = f, .slot = slot, .ticket = ticket, .place = i };
 		atomic_fetch_add(&f->users, 1);
 		if (start(v))
 			return true;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "futex.h"
 
@@ -283,6 +284,14 @@ flk_working(struct flk_taker *t, pid_t pid)
 	return 0;
 }
 
+/* No taker_is_strange(): by its thread and process the child is one. */
+void
+flk_working_child(struct flk_taker *t)
+{
+	if (t->slot != NIL)
+		__atomic_store_n(&taker_slot(t)->by_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
+}
+
 int
 flk_ended(struct flk_taker *t, int status)
 {
@@ -354,6 +363,6 @@ flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *perm
 				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED) };
 	/* Read without the lock: good if it is the same permit still. */
 	atomic_thread_fence(memory_order_acquire);
-	return (flki_alive_is(&s->alive) || !flki_guard_is_free(f, slot)) && state_of(s) == HELD &&
+	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&
 	       __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == ticket;
 }

@@ -1,8 +1,11 @@
 /*
  * storm.c - 64 flocklimits of mixed weights at once, while wrappers, commands and both are killed
  * at random.  The witness knows nothing of the limiter: each command locks a byte of a file of
- * its own, which the kernel unlocks when it dies, and adds up the weights of those that are
- * locked when it starts.
+ * its own, which the kernel unlocks when it dies, and adds up the weights of those commands that
+ * run when it starts: their byte is locked, or their process is not yet past its exit.
+ *
+ * The lock is the process's own, not its description's: another process that looks at descriptors
+ * in /proc borrows a description, and may keep it for longer than its owner lives.
  *
  *	storm.t [STARTS [SEED]]		the test
  *	storm.t command WEIGHT		what it runs under flocklimit
@@ -35,6 +38,7 @@ struct witness {
 	struct {
 		_Atomic unsigned weight;
 		_Atomic pid_t pid;
+		_Atomic unsigned long long since; /* tells it from another of that pid */
 	} cell[MOST];
 };
 
@@ -47,11 +51,9 @@ attach_witness(void)
 	const char *path = getenv("STORM_WITNESS");
 	int fd = path != NULL ? open(path, O_RDWR | O_CLOEXEC) : -1;
 
-	/* A dying process lets go of its highest descriptor first, and flocklimit's is not ours. */
-	witness_fd = fcntl(fd, F_DUPFD_CLOEXEC, 100);
-	if (witness_fd == -1)
+	witness_fd = fd;
+	if (fd == -1)
 		exit(99);
-	close(fd);
 	witness = mmap(NULL, sizeof(*witness), PROT_READ | PROT_WRITE, MAP_SHARED, witness_fd, 0);
 	if (witness == MAP_FAILED)
 		exit(99);
@@ -67,11 +69,47 @@ byte_lock(int cmd, short type, off_t at)
 	return lock.l_type == F_UNLCK ? 0 : 1;
 }
 
-/* Another's cell counts while its byte is locked. */
+/* When the process was started, in ticks, and whether its exit has begun and is not over. */
+static unsigned long long
+look_at(pid_t pid, bool *exits)
+{
+	unsigned long long since = 0;
+	char path[40], text[600], *p, state = 'X';
+	unsigned flags = 0;
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = fd != -1 ? read(fd, text, sizeof(text) - 1) : 0;
+	if (fd != -1)
+		close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	p = strrchr(text, ')');
+	if (p != NULL)
+		sscanf(p + 1,
+		       " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d"
+		       " %llu",
+		       &state, &flags, &since);
+	*exits = (flags & 4) != 0 && state != 'Z' && state != 'X'; /* PF_EXITING */
+	return since;
+}
+
+static bool
+runs(unsigned i)
+{
+	bool exits;
+
+	return byte_lock(F_GETLK, F_WRLCK, (off_t)i) == 1 ||
+	       (look_at(atomic_load(&witness->cell[i].pid), &exits) ==
+		    atomic_load(&witness->cell[i].since) &&
+		exits);
+}
+
 static unsigned
 weight_of(unsigned i, unsigned mine)
 {
-	if (i == mine || byte_lock(F_OFD_GETLK, F_WRLCK, (off_t)i) == 1)
+	if (i == mine || runs(i))
 		return atomic_load(&witness->cell[i].weight);
 	atomic_store(&witness->cell[i].weight, 0);
 	return 0;
@@ -81,14 +119,16 @@ static int
 command(unsigned weight)
 {
 	unsigned mine, i, sum = 0, n;
+	bool exits;
 
 	attach_witness();
 	mine = atomic_fetch_add(&witness->next, 1);
 	if (mine >= MOST)
 		return 98;
-	byte_lock(F_OFD_SETLKW, F_WRLCK, MUTEX_AT);
-	byte_lock(F_OFD_SETLK, F_WRLCK, (off_t)mine);
+	byte_lock(F_SETLKW, F_WRLCK, MUTEX_AT);
+	byte_lock(F_SETLK, F_WRLCK, (off_t)mine);
 	atomic_store(&witness->cell[mine].pid, getpid());
+	atomic_store(&witness->cell[mine].since, look_at(getpid(), &exits));
 	atomic_store(&witness->cell[mine].weight, weight);
 	n = atomic_load(&witness->next);
 	for (i = n > 2000 ? n - 2000 : 0; i < n; i++)
@@ -99,7 +139,7 @@ command(unsigned weight)
 	if (sum > atomic_load(&witness->most))
 		atomic_store(&witness->most, sum);
 	atomic_fetch_add(&witness->started, 1);
-	byte_lock(F_OFD_SETLK, F_UNLCK, MUTEX_AT);
+	byte_lock(F_SETLK, F_UNLCK, MUTEX_AT);
 	usleep((useconds_t)(rand() % 3000));
 	return 0; /* the kernel unlocks */
 }
@@ -133,7 +173,7 @@ kill_some(int kind)
 
 	for (i = n > 20 ? n - 20 : 0; kind > 0 && i < n && pid == 0; i++)
 		if (rand() % 4 == 0 && atomic_load(&witness->cell[i].weight) != 0 &&
-		    byte_lock(F_OFD_GETLK, F_WRLCK, (off_t)i) == 1)
+		    byte_lock(F_GETLK, F_WRLCK, (off_t)i) == 1)
 			pid = atomic_load(&witness->cell[i].pid);
 	if (kind != 1 && wrapper > 0)
 		kill(wrapper, SIGKILL);
@@ -204,7 +244,7 @@ main(int argc, char **argv)
 	snprintf(path, sizeof(path), "%s/witness", dir);
 	setenv("STORM_WITNESS", path, 1);
 	/* A leak checker's helper shares the descriptors of the command that it checks, and so its
-	 * witness, for longer than the command lives. */
+	 * locks, for longer than the command lives. */
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	if (truncate(path, 0) == -1 && errno != ENOENT)
 		return 1;

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "flocklimit.h"
 #include "say.h"
 #include "signals.h"
 
@@ -90,6 +91,7 @@ heritage_save(struct heritage *h)
 		signal(SIGCHLD, SIG_DFL);
 	h->files.rlim_cur = 0;
 	h->also[0] = h->also[1] = h->also[2] = -1;
+	h->taker = NULL;
 	h->guard_fd = h->fds[0] = h->fds[1] = h->fds[2] = -1;
 }
 
@@ -184,6 +186,8 @@ spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 	if (pid == 0) {
 		/* Our memory is the child's, our signals and descriptors are not. */
+		if (h->taker != NULL)
+			flk_working_child(h->taker);
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): this is how the parent learns of it */
 		*exec_error = become(argv, envp, h);
 		_exit(127);

@@ -9,15 +9,18 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+struct flk_taker;
+
 /* What the command must find as we found it, and our part in it. */
 struct heritage {
 	sigset_t mask;
-	struct sigaction bus; /* we handle it */
-	bool chld_ignored;    /* we need it */
-	int guard_fd;         /* to inherit, at a high number; -1: nothing */
-	struct rlimit files;  /* we may have more */
-	int also[3];          /* to inherit as they are; -1: nothing */
-	int fds[3];           /* to have as 0, 1 and 2; -1: as we have them */
+	struct sigaction bus;    /* we handle it */
+	bool chld_ignored;       /* we need it */
+	int guard_fd;            /* to inherit, at a high number; -1: nothing */
+	struct flk_taker *taker; /* what spawn() starts works under its permit; NULL: under none */
+	struct rlimit files;     /* we may have more */
+	int also[3];             /* to inherit as they are; -1: nothing */
+	int fds[3];              /* to have as 0, 1 and 2; -1: as we have them */
 };
 
 /* sigprocmask(2) of all 64 signals: C libraries keep the first of the real-time ones for themselves. */

@@ -169,6 +169,7 @@ run_command(struct job *j)
 		j->ended = status << 8; /* as wait(2) has it */
 		return status;
 	}
+	j->heritage.taker = j->joined ? NULL : j->taker;
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),

@@ -64,12 +64,14 @@ open_pipes(struct run *r, const struct options *o)
 }
 
 static int
-start(struct run *r, struct job *j, const struct place *p, char **envp, int guard)
+start(struct run *r, struct job *j, const struct place *p, struct flk_taker *taker, char **envp,
+      int guard)
 {
 	struct heritage h = p->heritage;
 	int room;
 
 	h.guard_fd = guard;
+	h.taker = taker;
 	h.fds[0] = p->null_fd;
 	h.fds[1] = r->theirs[OUT];
 	h.fds[2] = r->theirs[ERR];
@@ -170,7 +172,7 @@ try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **e
 	j->timed_out = false;
 	error = open_pipes(&r, p->o);
 	if (error == 0)
-		error = start(&r, j, p, envp, guard);
+		error = start(&r, j, p, taker, envp, guard);
 	if (error == 0) {
 		if (taker != NULL)
 			flk_working(taker, r.pid);

@@ -58,6 +58,7 @@
 #define flk_wait          here_flk_wait
 #define flk_wait_idle     here_flk_wait_idle
 #define flk_working       here_flk_working
+#define flk_working_child here_flk_working_child
 #define flki_put          here_flki_put
 #define flki_share        here_flki_share
 

@@ -1,8 +1,8 @@
 /*
  * alive.c - robust futexes, by the kernel's ABI (Documentation/locking/robust-futex-ABI.rst).
  *
- * In a program that has its robust list to itself (FLK_OWN_ROBUST_LIST: the static flocklimit,
- * one thread, any C library) the list's head is ours.  Anywhere else it is the C library's, which
+ * In a program that has its threads' robust lists to itself (FLK_OWN_ROBUST_LIST: the static
+ * flocklimit, any C library) each list's head is ours.  Anywhere else it is the C library's, which
  * must be glibc: its offset from a list entry to the futex is that of a struct alive.  Both leave
  * the same words behind.
  *
@@ -109,9 +109,9 @@ free_hold(struct hold *h)
 
 #ifdef FLK_OWN_ROBUST_LIST
 
-static struct robust own;
-static struct robust *const robust = &own;
-static uint32_t tid;
+static _Thread_local struct robust own;
+static _Thread_local uint32_t tid;
+#define robust (&own)
 
 static uint32_t
 my_tid(void)

@@ -18,10 +18,10 @@
  *
  * Threads: a limiter may be used by any number of threads.  A taker belongs to the thread that
  * made it, as a locked mutex does: only that thread may call the functions that take one (but
- * see flk_cancel), and when that thread ends, by whatever means, its permit goes back.
+ * see flk_cancel and flk_interrupt), and when that thread ends, by whatever means, its permit goes back.
  * Fork: a child has no part in its parent's takers; it attaches anew.
  * Cancellation: no function here is a cancellation point; flk_cancel ends a wait.
- * Signals: only flk_cancel may be called from a handler.  A handler must not longjmp out of a
+ * Signals: only flk_cancel and flk_interrupt may be called from a handler.  A handler must not longjmp out of a
  * function of this library.
  */
 #ifndef FLOCKLIMIT_H
@@ -196,6 +196,12 @@ int flk_forget(struct flk_taker *taker);
  * may be called by another thread for as long as the taker is not freed.
  */
 void flk_cancel(struct flk_taker *taker);
+
+/*
+ * Ends the wait under way, or else the next one, with -EINTR; the taker keeps its place in the
+ * line, and may wait on.  Callable as flk_cancel() is.
+ */
+void flk_interrupt(struct flk_taker *taker);
 
 /* What is held: 0, or -FLK_NOPERMIT. */
 int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);

@@ -32,7 +32,7 @@ struct flk_taker {
 	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
 	uint32_t gen;          /* of our claim to it: a thread may end, and its id come again */
 	uint64_t serial;       /* of our hold on `alive': true even where the file lies */
-	_Atomic bool cancelled;
+	_Atomic bool cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */
 	int guard_fd;    /* -1: none */
 	bool guard_lent; /* by flk_guard_by(): it is not ours to close */

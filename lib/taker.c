@@ -311,17 +311,30 @@ flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 	*uid = known ? (uid_t)taker_slot(t)->by_uid : 0;
 }
 
-void
-flk_cancel(struct flk_taker *t)
+/* Says so in that word, and ends the sleep; the waiter looks at the word before it sleeps again. */
+static void
+end_wait(struct flk_taker *t, _Atomic bool *why)
 {
 	int saved = errno;
 
-	atomic_store(&t->cancelled, true);
+	atomic_store(why, true);
 	if (t->slot != NIL) {
 		atomic_fetch_add(&taker_slot(t)->wake, 1);
 		flki_futex_wake(&taker_slot(t)->wake);
 	}
 	errno = saved;
+}
+
+void
+flk_cancel(struct flk_taker *t)
+{
+	end_wait(t, &t->cancelled);
+}
+
+void
+flk_interrupt(struct flk_taker *t)
+{
+	end_wait(t, &t->interrupted);
 }
 
 int

@@ -294,6 +294,8 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		tick = TICK_NS * distance(&st, t->slot);
 		if ((error = flki_quit(t, &st)) != 0)
 			return error;
+		if (atomic_exchange(&t->interrupted, false))
+			return -EINTR;
 		if (st.now_ns >= until)
 			return t->waited_for = -ETIMEDOUT;
 		for (i = 0; i < w.orphans; i++)

@@ -535,6 +535,13 @@ test_cancel(void)
 	is(wait_ms(b, PATIENCE_MS), -FLK_CANCELLED, "and is cancelled there");
 	is(acquire(b, 1, 1, 10), -ETIMEDOUT, "once, not for ever");
 
+	is(enqueue(b, 1, 1), -EINPROGRESS, "it stands in the line again");
+	flk_interrupt(b);
+	is(wait_ms(b, PATIENCE_MS), -EINTR, "and that wait is interrupted");
+	ok(stands(f, 1, 1), "which costs it no place");
+	is(wait_ms(b, 10), -ETIMEDOUT, "once, not for ever");
+	is(flk_leave(b), 0, "it leaves");
+
 	start_thread(&w, f);
 	ok(stands(f, 1, 1), "a thread waits");
 	flk_cancel(w.taker);

@@ -6,63 +6,7 @@
 
 load lib.bash
 load ctl.bash
-
-# client LABEL OPTION...: a build whose client takes and gives back tokens as it is told.
-client() {
-	local label=$1
-	shift
-	mkfifo "$label.told"
-	cat >client.sh <<-'E'
-		exec 8<>"$1.told" 9<>"${MAKEFLAGS##*fifo:}"
-		echo $$ >"$1.up"
-		while read -r what <&8; do
-			case $what in
-			take) dd bs=1 count=1 status=none <&9 >/dev/null && echo took >>"$1.said" ;;
-			give) printf + >&9 && echo gave >>"$1.said" ;;
-			end) exit 7 ;;
-			esac
-		done
-	E
-	background "$label" "$FLOCKLIMIT" -N x --jobserver=fifo "$@" sh client.sh "$label"
-	eventually test -s "$label.up"
-}
-
-# tell LABEL WORD
-tell() { timeout 300 sh -c 'echo "$2" >"$1.told"' sh "$1" "$2"; }
-
-# took LABEL N: it was told to, and has had so many tokens.
-took() {
-	tell "$1" take
-	eventually says_so took "$2" "$1.said"
-}
-
-says_so() { [ "$(grep -c "$1" "$3" 2>/dev/null)" = "$2" ]; }
-
-used() { [ "$(field .used)" = "$1" ]; }
-
-soon() {
-	eventually is_gone "${pids[$1]}"
-	ended "$1"
-}
-
-# makefile N: N jobs, each of which witnesses itself in a line that nobody can tear.
-makefile() {
-	printf 'jobs := $(shell seq %s)\nall: $(jobs)\n$(jobs): ; @%s\n' "$1" \
-		'echo "+ $(WHO)" >>log; sleep 0.02; echo "- $(WHO)" >>log' >Makefile
-}
-
-# most: how many of them ran at once.
-most() { awk '{ n += $1 == "+" ? 1 : -1; if (n > m) m = n } END { print m }' log; }
-
-# The FIFO had its name in $TMPDIR.
-nothing_left() { [ -z "$(ls "$T/tmp")" ]; }
-
-with_tmp() {
-	mkdir "$T/tmp"
-	export TMPDIR=$T/tmp
-}
-
-knows_fifo() { [ "$(printf '%s\n' 4.4 "$(make --version | sed -n '1s/GNU Make //p')" | sort -V | head -1)" = 4.4 ]; }
+load jobserver.bash
 
 @test "make: as many jobs as the limit, and no more" {
 	with_tmp
@@ -109,17 +53,20 @@ knows_fifo() { [ "$(printf '%s\n' 4.4 "$(make --version | sed -n '1s/GNU Make //
 	nothing_left
 }
 
-@test "one spare token, and another when that is taken; all come back at the end" {
+@test "all that is free is lent before the command starts; all comes back at the end" {
+	run -7 "$FLOCKLIMIT" -N y -n 8 --jobserver=fifo sh -c '
+		"$1" show --json y | jq .used
+		exec 9<>"${MAKEFLAGS##*fifo:}"
+		dd bs=8 count=1 iflag=nonblock status=none <&9 | wc -c
+		exit 7' sh "$CTL"
+	[ "${lines[*]}" = "8 7" ]
 	client a -n 3
-	eventually used 2
-	took a 1
 	eventually used 3
+	took a 1
 	took a 2
-	sleep 0.05
+	tell a give
 	used 3
 	tell a give
-	tell a give
-	eventually used 2 # two lie there: one is too many
 	tell a end
 	soon a
 	[ "$status" = 7 ]
@@ -143,28 +90,30 @@ knows_fifo() { [ "$(printf '%s\n' 4.4 "$(make --version | sed -n '1s/GNU Make //
 	done
 }
 
-@test "tokens are called back while somebody stands in line, one by one as they come in" {
+@test "tokens are called back while another taker waits, one by one as they come in" {
 	client a -n 3
 	took a 1
 	took a 2
 	used 3
-	background b "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c ': >ran; cat go'
 	mkfifo go
-	eventually waiting 1
+	background b "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c ': >ran; cat go'
+	eventually b_waits
 	tell a give
 	eventually used 2
-	waiting 1
+	b_waits
 	tell a give
 	eventually test -e ran
 	used 3
 	: >go
 	soon b
-	eventually used 2 # and lent anew when it has gone
+	eventually used 3 # and lent anew when it has gone
 	tell a end
 	soon a
 }
 
-@test "the spare one goes to whoever lines up, and not to who only tries" {
+b_waits() { [ "$(field '[.waiters[] | select(.command | startswith("sh -c"))] | length')" = 1 ]; }
+
+@test "a token that lies there goes to a taker that waits, and not to one that only tries" {
 	client a -n 2
 	eventually used 2
 	silent 75 "$FLOCKLIMIT" -N x -q --nonblock true
@@ -293,9 +242,9 @@ has_other_follower() {
 
 @test "with -w each token weighs as much" {
 	client a -n 6 -w 2
-	eventually used 4
-	took a 1
 	eventually used 6
+	took a 1
+	took a 2
 	tell a end
 	soon a
 	run -0 "$FLOCKLIMIT" -N x -n 7 -w 2 --jobserver=fifo sh -c 'echo "$MAKEFLAGS"'
@@ -318,20 +267,23 @@ has_other_follower() {
 @test "paused, closed, or a lowered limit: what lies there comes back" {
 	client a -n 4
 	took a 1
-	eventually used 3
+	eventually used 4
 	silent 0 ctl pause x
 	eventually used 2
 	silent 0 ctl resume x
-	eventually used 3
+	eventually used 4
 	silent 0 ctl close x
 	eventually used 2
 	silent 0 ctl open x
+	eventually used 4
+	silent 0 ctl limit x 3
 	eventually used 3
 	silent 0 ctl limit x 2
 	eventually used 2
 	tell a give
 	eventually used 2
 	silent 0 ctl limit x auto
+	eventually used 4
 	tell a end
 	soon a
 }
@@ -352,14 +304,16 @@ has_other_follower() {
 
 @test "a limiter whose file is gone lends no more" {
 	client a -n 3
-	eventually used 2
+	eventually used 3
+	mkfifo go
+	background b "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c ': >ran; cat go'
+	eventually test -e ran
 	rm limiters/x
-	took a 1
+	: >go
 	silent 0 "$FLOCKLIMIT" -N x -n 3 true
-	sleep 0.05
 	tell a take # it never comes
 	sleep 0.05
-	says_so took 1 a.said
+	[ ! -e a.said ]
 	kill -KILL "$(cat a.up)"
 	soon a
 }
@@ -370,6 +324,63 @@ has_other_follower() {
 	refused "$FLOCKLIMIT" -N x --jobserver -o true
 	refused "$FLOCKLIMIT" -N x --jobserver -F true
 	refused "$FLOCKLIMIT" -N x --jobserver --hold-for $$
-	refused env TMPDIR=/nowhere "$FLOCKLIMIT" -N x --jobserver true
+	[ ! -e limiters/x ] # nothing was touched
+}
+
+# ---- what the client may do wrong ----
+
+@test "more tokens written than taken: they are swallowed, and no permit goes back before the end" {
+	client a -n 4
+	took a 1
+	took a 2
+	took a 3
+	tell a give
+	tell a give
+	tell a give
+	used 4
+	tell a give
+	eventually grep -q 'wrote back more tokens than it took' "${T}/a.err"
+	tell a give
+	eventually lie 3 a
+	background b "$FLOCKLIMIT" -N x -n 4 true
+	eventually waiting 1
+	tell a give
+	eventually lie 3 a
+	waiting 1
+	used 4
+	[ "$(wc -l <a.err)" = 1 ]
+	tell a end
+	soon a
+	soon b
+	[ "$status" = 0 ]
+	used 0
+}
+
+# lie N LABEL: so many bytes lie in its pipe.
+lie() {
+	[ "$(python3 -c '
+import fcntl, os, sys, termios
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+print(int.from_bytes(fcntl.ioctl(fd, termios.FIONREAD, bytes(4)), "little"))' "/proc/$(cat "$2.up")/fd/9")" = "$1" ]
+}
+
+@test "kill -9 of the client: what still runs with a token keeps that permit, and no other" {
+	client a -n 4
+	took a 1
+	took a 2
+	tell a give
+	# A job of the client's, which has the guard as all that it starts.
+	tell a job
+	eventually test -s a.job
+	kill -KILL "$(cat a.up)"
+	soon a
+	[ "$status" = 137 ]
+	eventually used 1
+	[ "$(field '.holders[0].orphan')" = true ]
+	background b "$FLOCKLIMIT" -N x -n 4 -w 4 true
+	eventually waiting 1
+	kill -KILL "$(cat a.job)"
+	soon b
+	[ "$status" = 0 ]
 	used 0
 }

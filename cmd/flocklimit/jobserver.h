@@ -8,32 +8,32 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "clients.h"
 #include "flocklimit.h"
 #include "spawn.h"
 
-enum jobserver_style { JOBSERVER_BEST, JOBSERVER_FIFO, JOBSERVER_PIPE };
-
 struct jobserver;
 
+struct jobserver_plan {
+	struct flk *limiter;
+	const char *limiter_name;
+	struct flk_request want; /* for each token */
+	uint32_t jobs;           /* at once, the one that needs no token among them */
+	enum jobserver_style style;
+	char **command;
+	bool quiet;
+};
+
 /*
- * Before the command starts: prepares MAKEFLAGS, and the descriptors that it is to inherit.
- * tokens: so many at most.  want: for each.  Returns NULL when that was said.
+ * Before the command starts: prepares MAKEFLAGS, and the descriptors that it is to inherit, and
+ * lends what is free.  Returns NULL when it has said why it can't.
  */
-struct jobserver *jobserver_open(struct flk *limiter, const char *limiter_name,
-				 const struct flk_request *want, uint32_t tokens,
-				 enum jobserver_style style, const char *program,
-				 struct heritage *heritage);
-
-/* When the command runs: lends, and calls back. */
-void jobserver_look(struct jobserver *j);
-
-/* When it must be let look again, though nothing happens; NEVER. */
-uint64_t jobserver_due(const struct jobserver *j);
+struct jobserver *jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage);
 
 /* True if that signal is one for the jobserver, and it has been dealt with. */
 bool jobserver_hears(struct jobserver *j, const siginfo_t *info);
 
-/* All permits go back. */
+/* The command has ended: the permits of the jobs that have ended go back. */
 void jobserver_close(struct jobserver *j);
 
 #endif

@@ -136,14 +136,19 @@ make_environment(const struct job *j)
 static struct jobserver *
 open_jobserver(struct job *j)
 {
-	struct flk_request want = { .weight = j->o.want.weight,
-				    .limit = j->o.want.limit,
-				    .role = FLK_CREW };
-	uint32_t tokens = j->permit.limit / j->o.want.weight;
+	uint32_t jobs = j->permit.limit / j->o.want.weight;
+	struct jobserver_plan plan = {
+		.limiter = j->limiter,
+		.limiter_name = j->o.want.limiter,
+		.want = { .weight = j->o.want.weight, .limit = j->o.want.limit, .role = FLK_CREW },
+		/* An operator left less than one weighs: it runs alone. */
+		.jobs = jobs > 0 ? jobs : 1,
+		.style = j->o.style,
+		.command = j->o.command,
+		.quiet = j->o.quiet
+	};
 
-	/* None when an operator left less than one weighs, and it runs alone. */
-	return jobserver_open(j->limiter, j->o.want.limiter, &want, tokens > 0 ? tokens : 1,
-			      j->o.style, j->o.command[0], &j->heritage);
+	return jobserver_open(&plan, &j->heritage);
 }
 
 static int

@@ -131,19 +131,11 @@ exit_status(const struct running *r, int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static uint64_t
-soonest(uint64_t a, uint64_t b, uint64_t c)
-{
-	uint64_t ab = a < b ? a : b;
-
-	return ab < c ? ab : c;
-}
-
 int
 run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .deadline = NEVER };
-	uint64_t due, tend;
+	uint64_t tend;
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
@@ -153,15 +145,10 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	if (o->want.run_timeout_ns != NEVER)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
 	tend_by_signal();
-	if (j != NULL)
-		jobserver_look(j);
 	for (;;) {
-		due = j != NULL ? jobserver_due(j) : NEVER;
 		tend = tend_look();
-		if (hear(&all, soonest(due, tend, r.deadline), &info) == 0) {
-			if (due < r.deadline)
-				jobserver_look(j);
-			else if (now_ns() >= r.deadline)
+		if (hear(&all, tend < r.deadline ? tend : r.deadline, &info) == 0) {
+			if (now_ns() >= r.deadline)
 				end_it(&r);
 			continue;
 		}

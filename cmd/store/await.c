@@ -237,17 +237,21 @@ sleep_until(struct flk_taker *t, uint64_t until, const sigset_t *mask, bool ring
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }
 
-static bool
+/* Why somebody rang: -FLK_CANCELLED, -EINTR; or 0. */
+static int
 take_bell(struct flk_taker *t)
 {
+	int why = atomic_exchange(&t->cancelled, false)     ? -FLK_CANCELLED
+		  : atomic_exchange(&t->interrupted, false) ? -EINTR
+							    : 0;
 	uint64_t count;
 	ssize_t n;
 
-	if (!atomic_exchange(&t->cancelled, false))
-		return false;
+	if (why == 0)
+		return 0;
 	n = read(t->bell, &count, sizeof(count));
 	(void)n; /* it may be rung in this instant: then there is a wake for nothing */
-	return true;
+	return why;
 }
 
 int
@@ -263,8 +267,8 @@ await(struct flk_taker *t, bool (*done)(const struct flk_taker *t), uint64_t dea
 			return error;
 		if (done(t))
 			return 0;
-		if (rings && take_bell(t))
-			return -FLK_CANCELLED;
+		if (rings && (error = take_bell(t)) != 0)
+			return error;
 		if (now_ns() >= deadline)
 			return -ETIMEDOUT;
 		sleep_until(t, next_stop(t, deadline), mask, rings);

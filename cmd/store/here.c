@@ -100,6 +100,12 @@ here_cancel(struct here_taker *t)
 }
 
 void
+here_interrupt(struct here_taker *t)
+{
+	flk_interrupt(t->taker);
+}
+
+void
 here_leave(struct here_taker *t)
 {
 	flk_leave(t->taker);

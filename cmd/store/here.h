@@ -28,6 +28,7 @@ int here_enqueue(struct here_taker *t, const struct engine_want *want);
 int here_try(struct here_taker *t, const struct engine_want *want);
 int here_wait(struct here_taker *t, const struct timespec *deadline, const sigset_t *mask);
 void here_cancel(struct here_taker *t);
+void here_interrupt(struct here_taker *t);
 
 /* Out of the line, or the permit goes back. */
 void here_leave(struct here_taker *t);

@@ -27,6 +27,7 @@
 #define flk_history       here_flk_history
 #define flk_holds         here_flk_holds
 #define flk_identity      here_flk_identity
+#define flk_interrupt     here_flk_interrupt
 #define flk_is_taker      here_flk_is_taker
 #define flk_leave         here_flk_leave
 #define flk_limiter       here_flk_limiter

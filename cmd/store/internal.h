@@ -62,7 +62,7 @@ struct flk_taker {
 	struct tie tie;
 	int code;       /* why it is IDLE again */
 	int waited_for; /* what the last wait returned */
-	int bell;       /* an eventfd: flk_cancel() rings it */
+	int bell;       /* an eventfd: flk_cancel() and flk_interrupt() ring it */
 
 	int guard, guard_end; /* both ends of the pipe; -1 */
 	int pidfd;            /* of the command, or -1 */
@@ -71,7 +71,7 @@ struct flk_taker {
 	pid_t evictor;
 	uid_t evictor_uid;
 
-	_Atomic bool cancelled;
+	_Atomic bool cancelled, interrupted;
 	bool guard_lent; /* the write end is not ours to close */
 	bool here_held;
 	bool here_refused; /* it was this machine's line that gave it none */
@@ -114,7 +114,8 @@ int await_send(struct flk_taker *t, const struct talk *m, int fd);
 int await_hear(struct flk_taker *t);
 
 /*
- * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX), or flk_cancel() if it `rings': 0, -ETIMEDOUT, -FLK_CANCELLED, or what is wrong.
+ * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX), or flk_cancel() and
+ * flk_interrupt() if it `rings': 0, -ETIMEDOUT, -FLK_CANCELLED, -EINTR, or what is wrong.
  */
 int await(struct flk_taker *t, bool (*done)(const struct flk_taker *t), uint64_t deadline,
 	  const sigset_t *mask, bool rings);

@@ -280,7 +280,9 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		error = here_wait(t->here, deadline, mask);
 		if (error == -FLK_CANCELLED)
 			atomic_store(&t->cancelled, false);
-		if (error != 0 && error != -ETIMEDOUT) {
+		if (error == -EINTR)
+			atomic_store(&t->interrupted, false);
+		if (error != 0 && error != -ETIMEDOUT && error != -EINTR) {
 			t->stage = IDLE;
 			t->here_refused = true;
 		}
@@ -291,7 +293,8 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		error = await(t, is_out_of_line, deadline_ns(deadline), mask, true);
 	if (error == -FLK_CANCELLED)
 		flk_leave(t);
-	t->waited_for = error;
+	if (error != -EINTR)
+		t->waited_for = error;
 	return error != 0 ? error : outcome(t);
 }
 
@@ -303,19 +306,34 @@ flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct ti
 	return error == -EINPROGRESS ? flk_wait(t, deadline, NULL) : error;
 }
 
-void
-flk_cancel(struct flk_taker *t)
+static void
+ring(struct flk_taker *t)
 {
 	uint64_t one = 1;
 	int saved = errno;
 	ssize_t n;
 
-	atomic_store(&t->cancelled, true);
-	if (t->here != NULL)
-		here_cancel(t->here);
 	n = write(t->bell, &one, sizeof(one));
 	(void)n; /* it rings already */
 	errno = saved;
+}
+
+void
+flk_cancel(struct flk_taker *t)
+{
+	atomic_store(&t->cancelled, true);
+	if (t->here != NULL)
+		here_cancel(t->here);
+	ring(t);
+}
+
+void
+flk_interrupt(struct flk_taker *t)
+{
+	atomic_store(&t->interrupted, true);
+	if (t->here != NULL)
+		here_interrupt(t->here);
+	ring(t);
 }
 
 /* ---- the end of it ---- */

@@ -1,0 +1,199 @@
+/*
+ * clients.c - a table of clients.  A program that is in it is asked for its version; of any other
+ * command, a shell or env(1) say, nothing is known but the make that it would find.
+ */
+#include "clients.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/wait.h>
+
+#include "makeflags.h"
+#include "now.h"
+#include "say.h"
+
+#define PATIENCE (2 * SECOND) /* with a program that is asked for its version */
+#define ANSWER   120          /* bytes of the answer that matter */
+
+enum speech { DEAF, PIPE, FIFO, UNKNOWN };
+
+struct client {
+	const char *name, *ask; /* and with which option it is asked */
+	const char *answer;     /* as scanf(3) has it */
+	/* From which version on it knows each: as 100 * major + minor; 0: never. */
+	int pipe, fifo;
+	const char
+	    *with_value; /* the letters of its options that take a value; NULL: -j is no harm */
+};
+
+static const struct client clients[] = {
+	{ "make", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
+	{ "gmake", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
+	{ "ninja", "--version", "%d.%d", 0, 113, "Cdfkltw" },
+	{ "ninja-build", "--version", "%d.%d", 0, 113, "Cdfkltw" },
+	{ "samu", NULL, NULL, 0, 0, "Cdfkltw" },
+	{ "cargo", "--version", "cargo %d.%d", 1, 170, NULL },
+	{ "gcc", "-dumpfullversion", "%d.%d", 1, 1300, NULL },
+	{ "g++", "-dumpfullversion", "%d.%d", 1, 1300, NULL },
+};
+
+static const char *
+last_part(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return slash != NULL ? slash + 1 : program;
+}
+
+static const struct client *
+find(const char *program)
+{
+	const char *name = last_part(program);
+	size_t i;
+
+	for (i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
+		if (strcmp(clients[i].name, name) == 0)
+			return &clients[i];
+	return NULL;
+}
+
+/* ---- versions ---- */
+
+/* The first line that it writes; not longer than it has time for. */
+static void
+read_line(int fd, char text[ANSWER])
+{
+	struct pollfd input = { .fd = fd, .events = POLLIN };
+	uint64_t until = now_ns() + PATIENCE, now;
+	ssize_t got = 1;
+	size_t n = 0;
+
+	text[0] = '\0';
+	while (got > 0 && n < ANSWER - 1 && strchr(text, '\n') == NULL &&
+	       (now = now_ns()) < until) {
+		if (poll(&input, 1, (int)((until - now) / 1000000) + 1) != 1)
+			continue;
+		got = read(fd, text + n, ANSWER - 1 - n);
+		if (got > 0)
+			n += (size_t)got;
+		text[n] = '\0';
+	}
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* Runs it as the command would be run, but that it reads and says nothing. */
+static void
+ask(const char *program, const char *option, const struct heritage *heritage, char text[ANSWER])
+{
+	char *argv[] = { (char *)(uintptr_t)program, (char *)(uintptr_t)option, NULL };
+	struct heritage h = *heritage;
+	int ends[2], null, error;
+	pid_t pid;
+
+	text[0] = '\0';
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return;
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	h.guard_fd = -1;
+	h.fds[0] = h.fds[2] = null;
+	h.fds[1] = ends[1];
+	pid = null != -1 ? spawn(argv, environ, &h, &error) : -1;
+	close(ends[1]);
+	if (pid != -1) {
+		read_line(ends[0], text);
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+	close(ends[0]);
+	if (null != -1)
+		close(null);
+}
+
+/* What that client understands best, and its version for people. */
+static enum speech
+speech_of(const struct client *c, const char *program, const struct heritage *heritage,
+	  char version[ANSWER])
+{
+	int major = 0, minor = 0, number;
+
+	version[0] = '\0';
+	if (c->ask == NULL)
+		return DEAF;
+	ask(program, c->ask, heritage, version);
+	if (version[0] == '\0')
+		return UNKNOWN;
+	/* Whatever its version, this build of ninja has been patched for it. */
+	if (c->pipe == 0 && strstr(version, "jobserver") != NULL)
+		return PIPE;
+	/* cppcheck-suppress wrongPrintfScanfArgNum ; every form in the table has two numbers */
+	if (sscanf(version, c->answer, &major, &minor) != 2)
+		return DEAF; /* another program of that name */
+	number = 100 * major + minor;
+	if (c->fifo != 0 && number >= c->fifo)
+		return FIFO;
+	return c->pipe != 0 && number >= c->pipe ? PIPE : DEAF;
+}
+
+/* ---- what is said ---- */
+
+static const char *
+word_about_jobs(const struct client *c, char *const *command)
+{
+	size_t keep;
+	bool next;
+
+	for (command++; c->with_value != NULL && *command != NULL; command++)
+		if (strcmp(*command, "--") == 0)
+			return NULL;
+		else if (makeflags_sets_jobs(*command, c->with_value, &keep, &next))
+			return *command;
+	return NULL;
+}
+
+static void
+warn(const struct client *c, char *const *command, const char *version, const char *limiter_name,
+     const char *why)
+{
+	const char *word = word_about_jobs(c, command);
+
+	if (why != NULL)
+		say(limiter_name,
+		    "--jobserver: %s (version \"%s\") %s: it runs as many jobs as it likes; see "
+		    "flocklimit(1) for what does better, or give it a -j",
+		    c->name, version, why);
+	else if (word != NULL)
+		say(limiter_name,
+		    "--jobserver: %s ignores the jobserver because of the word '%s': leave it out",
+		    c->name, word);
+}
+
+bool
+clients_know_fifo(char *const *command, enum jobserver_style style, const struct heritage *heritage,
+		  const char *limiter_name, bool quiet)
+{
+	const struct client *c = find(command[0]);
+	const char *why = NULL;
+	char version[ANSWER];
+	enum speech speech;
+
+	if (c == NULL)
+		return style == JOBSERVER_FIFO ||
+		       (style == JOBSERVER_BEST &&
+			speech_of(find("make"), "make", heritage, version) != PIPE);
+	speech = speech_of(c, command[0], heritage, version);
+	/* Since it knows FIFOs, it knows descriptors as well, if it ever did. */
+	if (speech == DEAF)
+		why = "knows no jobserver";
+	else if (style == JOBSERVER_FIFO && speech == PIPE)
+		why = "knows no --jobserver=fifo";
+	else if (style == JOBSERVER_PIPE && speech == FIFO && c->pipe == 0)
+		why = "knows no --jobserver=pipe";
+	if (!quiet)
+		warn(c, command, version, limiter_name, why);
+	return style == JOBSERVER_FIFO || (style == JOBSERVER_BEST && speech != PIPE);
+}

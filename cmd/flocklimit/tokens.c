@@ -1,0 +1,307 @@
+/*
+ * tokens.c - how many permits the command is lent.
+ *
+ * Each byte that we write stands for one permit of ours.
+ *
+ *	it lies in the pipe: no job runs under it
+ *	it does not: some job runs under it, or the process that took it died
+ *
+ * All that is free is lent at once, while nobody waits.  As soon as another taker waits, the bytes
+ * that lie there are taken out again and their permits released, one for each waiter, and so is
+ * each byte that a job's end brings back, if we are faster than the command.
+ *
+ * An empty pipe is all that shows that the command may want more.  So then one taker of ours stands
+ * in the line; by that other jobservers know of our need.  It gets its turn like any other, and no
+ * taker is overtaken.  It says for which job it asks: a jobserver that has no more jobs than the one
+ * that asks keeps what it has.  So two builds soon have the same.
+ *
+ * A command that needs no more leaves that token in the pipe.  It is called back when another taker
+ * waits, and we pause before we ask again, longer each time: else two idle builds would hand one
+ * permit to and fro for ever.  The command ends the pause by taking or writing a token.  How long
+ * the token is left there is learnt, too: ninja 1.13 looks only when one of its jobs ends.
+ */
+#include "tokens.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/ioctl.h>
+
+#include "now.h"
+#include "say.h"
+#include "want.h"
+
+#define LEAST_PATIENCE (SECOND / 50) /* with a command that is to come and take a token */
+#define MOST_PATIENCE  (2 * SECOND)
+#define MOST_PAUSE     (10 * SECOND)
+
+int
+tokens_begin(struct tokens *t)
+{
+	t->taker = calloc((size_t)t->most + 1, sizeof(struct flk_taker *));
+	t->want.command = t->text;
+	t->patience_ns = LEAST_PATIENCE;
+	return t->taker == NULL ? -ENOMEM : flk_taker_new(&t->eye, t->limiter);
+}
+
+/* ---- bytes ---- */
+
+static uint32_t
+lying(const struct tokens *t)
+{
+	int n = 0;
+
+	return ioctl(t->pipe, FIONREAD, &n) == -1 || n < 0 ? 0 : (uint32_t)n;
+}
+
+static bool
+take_byte(struct tokens *t)
+{
+	char token;
+
+	if (read(t->pipe, &token, 1) != 1)
+		return false; /* the command was faster */
+	if (t->lay > 0)
+		t->lay--;
+	return true;
+}
+
+/* ---- permits ---- */
+
+#define JOB_OF "job %u of" /* how each is shown to others */
+
+static uint64_t
+least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static void
+pause_asking(struct tokens *t, uint64_t now)
+{
+	t->in_vain++;
+	t->again_ns = now + least(t->patience_ns * t->in_vain, MOST_PAUSE);
+	t->patience_ns = least(2 * t->patience_ns, MOST_PATIENCE);
+}
+
+/* The next taker has a permit: a byte for it.  Not in a file that newcomers no longer find. */
+static int
+hand_over(struct tokens *t)
+{
+	struct flk_taker *next = t->taker[t->lent];
+	int error = flk_verify(t->limiter);
+
+	if (error == 0)
+		error = flk_guard_by(next, t->guard);
+	if (error == 0 && write(t->pipe, "+", 1) != 1)
+		error = -errno;
+	if (error != 0) {
+		flk_release(next);
+		return error;
+	}
+	t->lent++;
+	t->lay++;
+	return 0;
+}
+
+/* The newest, so that those that hold stay the first; the one in the line takes its place. */
+static void
+release_one(struct tokens *t)
+{
+	struct flk_taker *newest = t->taker[--t->lent];
+
+	flk_release(newest);
+	if (t->asking) {
+		t->taker[t->lent] = t->taker[t->lent + 1];
+		t->taker[t->lent + 1] = newest;
+	}
+}
+
+/* In the line if the command may want one now, else only if that needs no waiting. */
+static int
+take_one(struct tokens *t, bool wanted)
+{
+	struct flk_taker **next = &t->taker[t->lent];
+	int error = *next != NULL ? 0 : flk_taker_new(next, t->limiter);
+
+	/* The first job is the command's own. */
+	snprintf(t->text, sizeof(t->text), JOB_OF " %s", t->lent + 2, t->program);
+	if (error == 0)
+		error = wanted ? flk_enqueue(*next, &t->want) : flk_try(*next, &t->want);
+	if (error == 0)
+		return hand_over(t);
+	t->asking = error == -EINPROGRESS;
+	return error;
+}
+
+static void
+lend(struct tokens *t, bool others_wait, uint64_t now)
+{
+	bool wanted = true;
+	int error = 0;
+
+	while (error == 0 && !t->asking && t->lent < t->most) {
+		wanted = t->lay == 0 && now >= t->again_ns;
+		if (others_wait && !wanted)
+			break;
+		error = take_one(t, wanted);
+	}
+	if (error != 0 && wanted && !t->asking)
+		pause_asking(t, now);
+}
+
+/* ---- a look ---- */
+
+static bool
+others_wait(const struct tokens *t, const struct flk_place *place)
+{
+	return place->ahead > (t->asking ? 1 : 0);
+}
+
+/*
+ * The head of the line is a job of another build, and that has as many as we have.  If the head is
+ * ours we go on: it gets the permit, and another is the head.
+ */
+static bool
+is_no_poorer(const struct tokens *t, const struct flk_entry *head)
+{
+	unsigned job;
+
+	return head->role == FLK_CREW && head->pid != (uint32_t)getpid() &&
+	       sscanf(head->command, JOB_OF, &job) == 1 && job > t->lent + 1;
+}
+
+static bool
+is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place)
+{
+	return place->paused || place->closed || place->used > place->limit ||
+	       (others_wait(t, place) && !is_no_poorer(t, &place->head));
+}
+
+/*
+ * Since the last look the command has taken a byte, or has written one: it is at work, and may
+ * want more as soon as the pipe is empty.
+ */
+static bool
+notice_work(struct tokens *t, uint64_t now)
+{
+	uint32_t n = lying(t);
+	uint64_t lent_ns = t->fresh_ns - t->patience_ns;
+	bool worked = n != t->lay;
+
+	if (worked) {
+		if (t->fresh_ns > now && n < t->lay)
+			t->patience_ns = least(4 * (now - lent_ns), MOST_PATIENCE);
+		if (t->patience_ns < LEAST_PATIENCE)
+			t->patience_ns = LEAST_PATIENCE;
+		t->fresh_ns = t->again_ns = 0;
+		t->in_vain = 0;
+	}
+	t->lay = n;
+	return worked;
+}
+
+/*
+ * More bytes than permits: a client wrote tokens that it did not have.  No byte proves the end of a
+ * job any more, so all permits stay until the command has ended.
+ */
+static void
+keep_within(struct tokens *t)
+{
+	while (t->lay > t->lent && take_byte(t)) {
+		if (!t->cheated)
+			say(t->name,
+			    "--jobserver: the command wrote back more tokens than it took: "
+			    "its permits are kept until it ends");
+		t->cheated = true;
+	}
+	if (t->cheated && t->asking) {
+		flk_leave(t->taker[t->lent]);
+		t->asking = false;
+	}
+}
+
+static int
+call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
+{
+	uint32_t kept = now < t->fresh_ns ? 1 : 0, before = t->lay;
+	int error = 0;
+
+	while (error == 0 && t->lay > kept && t->lent > 0 && is_wanted_elsewhere(t, place)) {
+		if (!take_byte(t))
+			break;
+		release_one(t);
+		error = flk_place(t->eye, place);
+	}
+	if (t->lay < before && t->lay == 0 && !worked)
+		pause_asking(t, now);
+	return error;
+}
+
+uint64_t
+tokens_look(struct tokens *t)
+{
+	uint64_t now = now_ns(), due = NEVER;
+	bool worked = notice_work(t, now), idle;
+	struct flk_place place;
+	int error;
+
+	keep_within(t);
+	if (t->cheated)
+		return NEVER;
+	if ((error = flk_place(t->eye, &place)) != 0 ||
+	    (error = call_back(t, &place, worked, now)) != 0)
+		return error == -FLK_STUCK ? now + SECOND : NEVER;
+	idle = place.paused || place.closed;
+	if (!idle)
+		lend(t, others_wait(t, &place), now);
+	if (t->lay > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place))
+		due = t->fresh_ns;
+	else if (t->lay == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
+		due = t->again_ns;
+	return due;
+}
+
+struct flk_taker *
+tokens_asking(const struct tokens *t)
+{
+	return t->asking ? t->taker[t->lent] : NULL;
+}
+
+void
+tokens_heard(struct tokens *t, int code)
+{
+	uint64_t now = now_ns();
+
+	if (code == -EINTR || code == -ETIMEDOUT)
+		return;
+	t->asking = false;
+	if (code == 0 && hand_over(t) == 0)
+		t->fresh_ns = now + t->patience_ns;
+	else
+		pause_asking(t, now);
+}
+
+/* ---- the end ---- */
+
+/*
+ * A byte that lies there is one that no job has.  The permits of the others stay with the guard:
+ * they end at once if nothing that the command started is left, and else with that.
+ */
+void
+tokens_end(struct tokens *t)
+{
+	uint32_t i;
+
+	if (t->asking)
+		flk_leave(t->taker[t->lent]);
+	t->asking = false;
+	while (!t->cheated && t->lent > 0 && take_byte(t))
+		release_one(t);
+	for (i = 0; i < t->lent; i++)
+		flk_entrust(t->taker[i]);
+	for (; t->taker != NULL && i <= t->most; i++)
+		flk_taker_free(t->taker[i]);
+	flk_taker_free(t->eye);
+}

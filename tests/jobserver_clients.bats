@@ -1,0 +1,178 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# --jobserver: which form of the protocol each client is given, and clients of each kind, alone and
+# side by side.
+
+load lib.bash
+load ctl.bash
+load jobserver.bash
+
+# ---- who speaks what ----
+
+# program NAME TEXT: it answers that when it is asked for its version, and else shows MAKEFLAGS.
+program() {
+	mkdir -p bin
+	printf '#!/bin/sh\ncase $1 in\n--version | -dumpfullversion) %s ;;\n*) echo "$MAKEFLAGS" ;;\nesac\n' "$2" >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# speaks STYLE COMMAND...: is given that, and nothing is said.
+speaks() {
+	local style=$1
+	shift
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	echo "stdout: $output, stderr: $stderr"
+	[ -z "$stderr" ]
+	case $style in
+	pipe) [[ $output =~ --jobserver-auth=[0-9]+,[0-9]+$ ]] ;;
+	fifo) [[ $output =~ --jobserver-auth=fifo:/proc/[0-9]+/fd/[0-9]+$ ]] ;;
+	esac
+}
+
+# says_one PATTERN COMMAND...: one line is said, and none with -q; the command runs.
+says_one() {
+	local pattern=$1
+	shift
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	echo "stderr: $stderr"
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == "flocklimit: y: "*$pattern* ]]
+	[ -n "$output" ]
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -q -N y -n 2 --jobserver "$@"
+	[ -z "$stderr" ]
+}
+
+@test "the protocol is chosen by the command that is run" {
+	program make 'echo GNU Make 4.3'
+	speaks pipe make
+	speaks pipe sh -c 'echo "$MAKEFLAGS"' # by the make that it would find
+	program ninja 'echo 1.13.0'
+	speaks fifo ninja
+	program ninja 'echo 2.0'
+	speaks fifo bin/ninja
+	program ninja 'echo 1.11.1.git.kitware.jobserver-1'
+	speaks pipe ninja
+	program cargo 'echo "cargo 1.69.0 (6e9a83356 2023-04-12)"'
+	speaks pipe cargo
+	program cargo 'echo "cargo 1.70.0 (ec8a8a0ca 2023-04-25)"'
+	speaks fifo cargo
+	program gcc 'echo 12.2.0'
+	speaks pipe gcc
+	program gcc 'echo 13.1.0'
+	speaks fifo gcc
+	program make 'echo GNU Make 4.4'
+	speaks fifo make
+	speaks fifo sh -c 'echo "$MAKEFLAGS"'
+	program gmake 'echo GNU Make 5.0.1'
+	speaks fifo gmake
+}
+
+@test "a command that heeds no jobserver is named once, and runs" {
+	program ninja 'echo 1.11.1'
+	says_one 'ninja (version "1.11.1") knows no jobserver' ninja
+	program make 'echo GNU Make 4.1'
+	says_one 'make (version "GNU Make 4.1") knows no jobserver' make
+	program make 'echo "usage: make [-BeikNnqrstWwX]"'
+	says_one 'knows no jobserver' make
+	program ninja 'echo 1.13.1'
+	says_one "ignores the jobserver because of the word '-j4'" ninja -j4
+	says_one "'-vj'" ninja -vj 4
+	program make 'echo GNU Make 4.3'
+	says_one "'-j'" make -j all
+	says_one "'-kj8'" make -kj8
+	says_one "'--jobs=3'" make --jobs=3
+	speaks pipe make -C jobs -f-j -Ij all # values, and no -j
+	program cargo 'echo "cargo 1.80.0"'
+	speaks fifo cargo build -j4 # cargo says itself that it ignores that
+}
+
+@test "a program that does not answer is not waited for" {
+	program make 'sleep 1000'
+	SECONDS=0
+	run -0 env "PATH=$T/bin:$PATH" timeout 20 "$FLOCKLIMIT" -N y -n 2 --jobserver make
+	[ "$SECONDS" -le 10 ]
+	[[ $output == *--jobserver-auth=fifo:* ]]
+}
+
+@test "MAKEFLAGS: a number of jobs in any form is taken out" {
+	local flags
+	for flags in ks 'ksj8' 'ks -j8' 'ks -j 8' 'ks --jobs=8' 'ks --jobs 8' 'ks --jobs' 'ks -j'; do
+		run -0 env "MAKEFLAGS=$flags" "$FLOCKLIMIT" -N y -n 2 --jobserver=pipe sh -c 'echo "$MAKEFLAGS"'
+		echo "$flags: $output"
+		[[ $output =~ ^ks\ -j2\ --jobserver-auth=[0-9]+,[0-9]+$ ]]
+	done
+	run -0 env "MAKEFLAGS= -kj8 -l4 -j -n" "$FLOCKLIMIT" -N y -n 2 --jobserver=pipe sh -c 'echo "$MAKEFLAGS"'
+	[[ $output =~ ^\ -k\ -l4\ -n\ -j2 ]]
+}
+
+@test "no directory is written to" {
+	run -0 env TMPDIR=/nowhere "$FLOCKLIMIT" -N y -n 2 --jobserver=fifo sh -c 'test -p "${MAKEFLAGS##*fifo:}" && echo there'
+	[ "$output" = there ]
+}
+
+# ---- builds side by side ----
+
+# at_once LABEL: the mean of jobs that it ran at once from its first to its last.
+at_once() {
+	awk -v who="$1" '$2 == who { t = $3 / 1e9; if (!n++) a = t; if (t > b) b = t; s += $1 == "+" ? -t : t }
+		END { printf "%.2f\n", s / (b - a) }' log
+}
+
+@test "clients of each kind: every token is used from the start, and never one too many" {
+	local style
+	for style in make ninja cargo; do
+		rm -f log
+		silent 0 "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 60 50 log a
+		has_lines 120 log
+		echo "$style: $(at_once a), at most $(most)"
+		# All six before the first has ended.
+		[ "$(head -n 6 log | grep -c '^+')" = 6 ]
+		[ "$(most)" = 6 ]
+		used 0
+	done
+}
+
+@test "two builds of each kind: a late one gets its share, and never one too many" {
+	local style
+	for style in make ninja cargo; do
+		rm -f log
+		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 120 50 log a
+		eventually grep -q -- '^- a' log
+		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 60 50 log b
+		soon b
+		[ "$status" = 0 ]
+		soon a
+		[ "$status" = 0 ]
+		has_lines 360 log
+		echo "$style: a $(at_once a), b $(at_once b), at most $(most)"
+		[ "$(most)" -le 6 ]
+		# Alone it would have 6 and beside a greedy one 1; its share is 3.
+		awk -v b="$(at_once b)" 'BEGIN { exit !(b > 1.7) }'
+		used 0
+	done
+}
+
+@test "idle builds do not hand a permit to and fro" {
+	local before
+	client a -n 3
+	eventually used 3
+	client b -n 3
+	eventually used 3
+	before=$(grants)
+	sleep 2
+	# By turns that become longer: some ten in the first seconds.
+	[ $(($(grants) - before)) -lt 30 ]
+	# A need is seen all the same: each gets the permit in its turn.
+	took a 1
+	tell a give
+	took b 1
+	tell a end
+	tell b end
+	soon a
+	soon b
+	used 0
+}
+
+grants() { ctl log --json x | grep -c '"granted"'; }

@@ -51,6 +51,10 @@ flk_strerror(int code)
 	case FLK_NETWORK:
 		return "is on a network file system, which shares no memory between machines: "
 		       "choose a local path, or use --store";
+	case FLK_ELSEWHERE:
+		return "was made in another boot or on another machine, or is a copy, and its file "
+		       "system is not known to belong to this machine alone: remove the file when "
+		       "nobody uses it, or choose another path";
 	case FLK_NOBOOT:
 		return "is on a disk, and without /proc a limiter there can't be told from one of "
 		       "before the reboot: mount /proc, or choose a path on a tmpfs";

@@ -10,38 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 
 #include "cancel.h"
+#include "filesystem.h"
 #include "make.h"
 
 #define TRIES 64 /* against someone who removes the file as often as we make it */
-
-enum fs_kind { FS_LOCAL, FS_MEMORY, FS_NETWORK };
-
-static enum fs_kind
-fs_kind(int fd)
-{
-	/* linux/magic.h: NFS, SMB, CIFS, SMB2, 9p, FUSE, AFS, Coda, Ceph, AFS (OpenAFS), OCFS2,
-	 * GFS2, Lustre.  Shared memory does not cross machines. */
-	static const uint32_t network[] = { 0x6969,     0x517b,     0xff534d42, 0xfe534d42,
-					    0x01021997, 0x65735546, 0x5346414f, 0x73757245,
-					    0x00c36400, 0x6b414653, 0x7461636f, 0x01161970,
-					    0x0bd00bd0 };
-	static const uint32_t memory[] = { 0x01021994, 0x858458f6 }; /* tmpfs, ramfs */
-	struct statfs fs;
-	size_t i;
-
-	if (fstatfs(fd, &fs) == -1)
-		return FS_LOCAL;
-	for (i = 0; i < sizeof(network) / sizeof(network[0]); i++)
-		if ((uint32_t)fs.f_type == network[i])
-			return FS_NETWORK;
-	for (i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
-		if ((uint32_t)fs.f_type == memory[i])
-			return FS_MEMORY;
-	return FS_LOCAL;
-}
 
 /*
  * 1, 0 or an error.  A process can be in 65536 groups, which is more than a small stack has room for.
@@ -92,18 +66,21 @@ slots_end(uint32_t n)
 	return (off_t)(SLOTS_AT + (uint64_t)n * sizeof(struct slot));
 }
 
-/* 0: ours, with so many slots.  UNBORN: no limiter of this boot yet, to be made in place. */
+/*
+ * 0: ours, with so many slots.  UNBORN: no limiter of this boot and in this file yet, to be made in
+ * place.  sb is what fstat() gave before the file was mapped.
+ */
 static int
-check_header(int fd, const struct header *h, bool persistent, bool even_damaged, uint32_t *slots)
+check_header(int fd, const struct header *h, enum fs_kind kind, struct stat *sb, bool even_damaged,
+	     uint32_t *slots)
 {
 	uint64_t magic = atomic_load_explicit(&h->magic, memory_order_acquire);
 	uint32_t n;
-	struct stat sb;
 
 	if (magic == 0) {
-		if (fstat(fd, &sb) == -1)
+		if (fstat(fd, sb) == -1)
 			return -errno;
-		if (flki_make_is_unborn(h, sb.st_size))
+		if (flki_make_is_unborn(h, sb->st_size))
 			return UNBORN;
 	}
 	/* It may have been born while we looked. */
@@ -111,15 +88,15 @@ check_header(int fd, const struct header *h, bool persistent, bool even_damaged,
 		return -FLK_NOTLIMITER;
 	if (!header_is_ours(h))
 		return -FLK_VERSION;
-	if (persistent && !flki_make_is_this_boot(h->boot))
-		return UNBORN;
+	if (!flki_make_is_of_now(fd, h, kind, sb))
+		return kind == FS_UNKNOWN ? -FLK_ELSEWHERE : UNBORN;
 	n = atomic_load(&h->nslots);
 	if ((atomic_load(&h->damaged) && !even_damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
 	/* It may have grown since its size was asked. */
-	if (fstat(fd, &sb) == -1)
+	if (slots_end(n) > sb->st_size && fstat(fd, sb) == -1)
 		return -errno;
-	if (slots_end(n) > sb.st_size)
+	if (slots_end(n) > sb->st_size)
 		return -FLK_DAMAGED;
 	*slots = n; /* what was checked: in the file it may be another by now */
 	return 0;
@@ -166,29 +143,29 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -errno;
 	if ((error = flki_file_trusted(&sb)) != 0)
 		return error;
-	if ((kind = fs_kind(f->fd)) == FS_NETWORK)
+	if ((kind = flki_fs_kind(f->fd)) == FS_NETWORK)
 		return -FLK_NETWORK;
 	if (sb.st_nlink == 0)
 		return -ENOENT; /* removed since the open */
-	if (kind == FS_LOCAL && (error = flki_make_learn_boot()) != 0)
+	if (flki_fs_is_lasting(kind) && (error = flki_make_learn_boot()) != 0)
 		return error;
 	if (sb.st_size == 0 && existing)
 		return -ENOENT;
 	if (sb.st_size == 0) {
-		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
+		if ((error = flki_make_in_place(f->fd, kind, options)) != 0)
 			return error;
 	} else if (sb.st_size < (off_t)HEADER) {
 		return -FLK_NOTLIMITER;
 	}
 	if ((error = map(f)) != 0)
 		return error;
-	error = check_header(f->fd, f->h, kind == FS_LOCAL, damaged, &slots);
+	error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
 	if (error == UNBORN && existing)
 		return -ENOENT;
 	if (error == UNBORN) {
-		if ((error = flki_make_in_place(f->fd, kind == FS_LOCAL, options)) != 0)
+		if ((error = flki_make_in_place(f->fd, kind, options)) != 0)
 			return error;
-		error = check_header(f->fd, f->h, kind == FS_LOCAL, damaged, &slots);
+		error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
 	}
 	if (error == 0) {
 		atomic_store(&f->backed, slots);

@@ -73,7 +73,8 @@ enum flk_error {
 	FLK_MISTAKEN,       /* the kernel reported this living taker dead: free it, make another */
 	FLK_FOREIGNDIR, /* another user made the directory that would be the limiter directory */
 	FLK_NOPLACE,    /* no directory in which a limiter directory could be */
-	FLK_RELATIVE    /* $FLOCKLIMIT_DIR is not an absolute path */
+	FLK_RELATIVE,   /* $FLOCKLIMIT_DIR is not an absolute path */
+	FLK_ELSEWHERE   /* of another boot or machine, or a copy, where the two look alike */
 };
 
 /* A sentence for a code of this library; never NULL. */

@@ -118,6 +118,12 @@ struct paced {
 	uint64_t free_ns, last_ns, ramp_since_ns;
 };
 
+/* Which file the limiter is in; 0: not known.  See filesystem.c. */
+struct bound {
+	uint64_t device, inode;
+	uint64_t born_ns; /* of the inode */
+};
+
 struct header {
 	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
 	uint32_t layout, header_size, slot_size, byte_order;
@@ -163,6 +169,8 @@ struct header {
 	_Atomic uint64_t events;     /* ever written; its low half is a futex */
 	_Atomic uint32_t event_room; /* how many have disk space; only grows */
 	_Atomic uint32_t followed;   /* somebody may sleep on `events' */
+
+	struct bound bound; /* written once, before `magic' */
 };
 
 /* All of our signature but the magic. */

@@ -1,7 +1,7 @@
 /*
  * make.c - born whole.  A new limiter is made in a file without a name and then linked, so that
  * nobody ever sees half of one and a maker's death leaves nothing.  Where the file is there
- * already (mktemp, touch, a file from before the reboot), or its file system has no nameless
+ * already (mktemp, touch, a file from before the reboot, a copy of a limiter), or its file system has no nameless
  * files, it is made in place, by whoever has the lock on INIT_BYTE; `magic' is stored last.
  */
 #include "make.h"
@@ -87,8 +87,8 @@ copy_boot_id(unsigned char id[16])
 	memcpy(id, half, sizeof(half));
 }
 
-bool
-flki_make_is_this_boot(const unsigned char id[16])
+static bool
+is_this_boot(const unsigned char id[16])
 {
 	unsigned char ours[16];
 
@@ -96,6 +96,16 @@ flki_make_is_this_boot(const unsigned char id[16])
 		return false;
 	copy_boot_id(ours);
 	return memcmp(ours, id, sizeof(ours)) == 0;
+}
+
+bool
+flki_make_is_of_now(int fd, const struct header *h, enum fs_kind kind, const struct stat *sb)
+{
+	struct bound here = flki_fs_bound(fd, kind, sb);
+
+	if (flki_fs_is_lasting(kind) && !is_this_boot(h->boot))
+		return false;
+	return flki_fs_is_same(&h->bound, &here);
 }
 
 /*
@@ -176,7 +186,7 @@ birth_time(void)
 }
 
 static void
-fill_header(struct header *h, const struct flk_options *options)
+fill_header(struct header *h, const struct bound *bound, const struct flk_options *options)
 {
 	uint32_t limit = options != NULL ? options->limit : 0;
 	uint32_t initial = options != NULL ? options->initial : 0;
@@ -190,6 +200,7 @@ fill_header(struct header *h, const struct flk_options *options)
 	if (flki_make_learn_boot() == 0)
 		copy_boot_id(h->boot);
 	h->birth = birth_time();
+	h->bound = *bound;
 	atomic_store(&h->nslots, FIRST_SLOTS);
 	h->override = FLK_AUTO;
 	h->declared = limit;
@@ -215,10 +226,12 @@ wipe_slots(int fd, off_t size)
 	return 0;
 }
 
-/* The file is empty, or a limiter that is of no use: old_size is 0, or HEADER at least. */
+/* The file is empty, or a limiter that is of no use: its size is 0, or HEADER at least. */
 static int
-init(int fd, off_t old_size, const struct flk_options *options)
+init(int fd, enum fs_kind kind, const struct stat *sb, const struct flk_options *options)
 {
+	struct bound bound = flki_fs_bound(fd, kind, sb);
+	off_t old_size = sb->st_size;
 	struct header *h;
 	int error;
 
@@ -232,7 +245,7 @@ init(int fd, off_t old_size, const struct flk_options *options)
 	if (error == 0)
 		error = reserve_first(fd);
 	if (error == 0)
-		fill_header(h, options);
+		fill_header(h, &bound, options);
 	munmap(h, HEADER);
 	return error;
 }
@@ -254,6 +267,7 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 	mode_t mode = options != NULL && options->mode != 0 ? options->mode : 0600;
 	char dir[4096];
 	const char *slash = strrchr(base, '/');
+	struct stat sb;
 	int fd, error;
 
 	/* Nothing is made that would have to be made anew. */
@@ -268,7 +282,9 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 
 	fd = openat(dirfd, dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (fd != -1) {
-		error = fchmod(fd, mode) == -1 ? -errno : init(fd, 0, options);
+		error = fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1
+			    ? -errno
+			    : init(fd, flki_fs_kind(fd), &sb, options);
 		if (error == 0)
 			error = publish(fd, dirfd, base);
 		close(fd);
@@ -311,8 +327,9 @@ flki_make_lock(int fd)
  * now it is anybody's data, -FLK_NOTLIMITER.
  */
 static int
-look_again(int fd, off_t size, bool persistent)
+look_again(int fd, enum fs_kind kind, const struct stat *sb)
 {
+	off_t size = sb->st_size;
 	struct header *h;
 	uint64_t magic;
 	int result;
@@ -326,7 +343,7 @@ look_again(int fd, off_t size, bool persistent)
 		return errno == EAGAIN ? -ENOMEM : -errno;
 	magic = atomic_load(&h->magic);
 	if (magic == MAGIC && h->layout == LAYOUT)
-		result = !persistent || flki_make_is_this_boot(h->boot) ? 0 : UNBORN;
+		result = kind == FS_UNKNOWN || flki_make_is_of_now(fd, h, kind, sb) ? 0 : UNBORN;
 	else
 		result = flki_make_is_unborn(h, size) ? UNBORN : -FLK_NOTLIMITER;
 	munmap(h, (size_t)size);
@@ -342,16 +359,16 @@ flki_make_unlock(int fd)
 }
 
 int
-flki_make_in_place(int fd, bool persistent, const struct flk_options *options)
+flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options)
 {
 	struct stat sb;
 	int error = flki_make_lock(fd);
 
 	if (error != 0)
 		return error;
-	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, sb.st_size, persistent);
+	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, kind, &sb);
 	if (error == UNBORN)
-		error = init(fd, sb.st_size, options);
+		error = init(fd, kind, &sb, options);
 	flki_make_unlock(fd);
 	return error;
 }

@@ -4,6 +4,7 @@
 #ifndef FLKI_MAKE_H
 #define FLKI_MAKE_H
 
+#include "filesystem.h"
 #include "layout.h"
 
 /* No error: a limiter is still to be made of this file.  None of errno's, which are negative. */
@@ -12,19 +13,24 @@
 /* A new file, published whole; -EEXIST when somebody else was first. */
 int flki_make_new(int dirfd, const char *base, const struct flk_options *options);
 
-/* An empty file, one whose maker died, or another boot's, becomes a limiter of this boot. */
-int flki_make_in_place(int fd, bool persistent, const struct flk_options *options);
+/*
+ * An empty file, one whose maker died, another boot's limiter or the copy of one becomes a limiter
+ * of this boot.
+ */
+int flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options);
+
+/* Was this limiter made in this boot, and in this file? */
+bool flki_make_is_of_now(int fd, const struct header *h, enum fs_kind kind, const struct stat *sb);
 
 /* One at a time, among those who make a limiter in this file, or take its name away. */
 int flki_make_lock(int fd);
 void flki_make_unlock(int fd);
 
 /*
- * Can this boot be told from another, and is it the one with this id?  0, -FLK_NOBOOT, or for
- * want of a descriptor -EMFILE or -ENFILE.
+ * Can this boot be told from another?  0, -FLK_NOBOOT, or for want of a descriptor -EMFILE or
+ * -ENFILE.
  */
 int flki_make_learn_boot(void);
-bool flki_make_is_this_boot(const unsigned char id[16]);
 
 /* Is this what a maker leaves that died before it was done? */
 bool flki_make_is_unborn(const struct header *h, off_t size);

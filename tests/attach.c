@@ -1,9 +1,9 @@
 /*
  * attach.c - opening a limiter in a program that has threads: with small stacks, with children that
- * are forked at any moment, and with threads that are cancelled.
+ * are forked at any moment, and with threads that are cancelled; and on every kind of file system.
  *
- * The linker sends the library's calls of open() here (--wrap), so that a thread can be held up
- * while it reads the boot's id.
+ * The linker sends the library's calls of open() and fstatfs() here (--wrap), so that a thread can be
+ * held up while it reads the boot's id, and a file can be on any kind.
  */
 #include "common.h"
 
@@ -14,11 +14,16 @@
 #include <semaphore.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include "layout.h"
 
 #define SMALL_STACK (32 * 1024)
 #define ABYSS       (1024 * 1024)
@@ -27,6 +32,21 @@
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
+
+int __real_fstatfs(int fd, struct statfs *fs);
+int __wrap_fstatfs(int fd, struct statfs *fs);
+
+static long kind_of_all; /* of file systems: the f_type of each, or 0 */
+
+int
+__wrap_fstatfs(int fd, struct statfs *fs)
+{
+	int result = __real_fstatfs(fd, fs);
+
+	if (kind_of_all != 0)
+		fs->f_type = kind_of_all;
+	return result;
+}
 
 /* The next to read the boot's id posts `inside' and waits for `go_on'. */
 static _Atomic bool hold_up;
@@ -253,6 +273,71 @@ test_forks(void)
 	flk_detach(f);
 }
 
+/* ---- kinds of file systems ---- */
+
+#define EXT4    0xef53
+#define TMPFS   0x01021994
+#define UNHEARD 0x12345678
+
+/* Flips a bit of the byte at AT, and returns it; or only returns it. */
+static unsigned char
+byte_of(const char *path, size_t at, unsigned char flip)
+{
+	int fd = __real_open(path, O_RDWR);
+	unsigned char c;
+
+	if (fd == -1 || pread(fd, &c, 1, (off_t)at) != 1)
+		tap_bail("%s", path);
+	c ^= flip;
+	if (pwrite(fd, &c, 1, (off_t)at) != 1)
+		tap_bail("%s", path);
+	close(fd);
+	return c;
+}
+
+enum outcome { USED = 0, MADE_ANEW = 1, CHANGED = 2 };
+
+/* What comes of a limiter on this kind of file system of which the byte at AT is another. */
+static int
+outcome_of(long kind, size_t at)
+{
+	char path[100];
+	unsigned char there;
+	int error;
+
+	snprintf(path, sizeof(path), "%s", fresh_path());
+	kind_of_all = kind;
+	if ((error = open_and_close(path)) == 0) {
+		there = byte_of(path, at, 1);
+		error = open_and_close(path);
+		if (byte_of(path, at, 0) != there)
+			error = error == 0 ? MADE_ANEW : CHANGED;
+	}
+	kind_of_all = 0;
+	return error;
+}
+
+static void
+test_kinds(void)
+{
+	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, 0xaad7aaea };
+	const size_t boot = offsetof(struct header, boot), idle = offsetof(struct header, hint);
+	const size_t born = offsetof(struct header, bound.born_ns);
+	unsigned i;
+
+	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
+		is(outcome_of(networks[i], idle), -FLK_NETWORK, "%#lx is a network's",
+		   (unsigned long)networks[i]);
+	is(outcome_of(EXT4, idle), USED, "a limiter on a disk");
+	is(outcome_of(EXT4, boot), MADE_ANEW, "is made anew if it is of another boot");
+	is(outcome_of(EXT4, born), MADE_ANEW, "or a copy");
+	is(outcome_of(TMPFS, boot), USED, "one in memory is of this boot");
+	is(outcome_of(TMPFS, born), MADE_ANEW, "but may be a copy");
+	is(outcome_of(UNHEARD, idle), USED, "one on a kind of file system that nobody knows");
+	is(outcome_of(UNHEARD, boot), -FLK_ELSEWHERE, "may be in use on another machine");
+	is(outcome_of(UNHEARD, born), -FLK_ELSEWHERE, "and is never made anew");
+}
+
 int
 main(void)
 {
@@ -265,5 +350,6 @@ main(void)
 	   "a thread that is cancelled meanwhile leaves no lock and no descriptor");
 	test_small_stack();
 	test_forks();
+	test_kinds();
 	return tap_done();
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
+#include "filesystem.h"
 #include "internal.h"
 
 #define WHOLE ((uint32_t)SLOTS_AT + FIRST_SLOTS * (uint32_t)sizeof(struct slot))
@@ -39,6 +40,20 @@ is_unchanged(const char *path, const char *data, size_t size)
 
 	close(fd);
 	return n == (ssize_t)size && memcmp(now, data, size) == 0;
+}
+
+/* The image is to be of this file: a copy of a limiter begins anew. */
+static void
+bind_image(const char *path)
+{
+	struct header *h = (void *)image;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat sb;
+
+	if (fd == -1 || fstat(fd, &sb) == -1)
+		tap_bail("%s", path);
+	h->bound = flki_fs_bound(fd, flki_fs_kind(fd), &sb);
+	close(fd);
 }
 
 /* What came of the file; if it is a limiter, it must be one that works. */
@@ -125,6 +140,8 @@ main(void)
 	close(fd);
 	snprintf(other, sizeof(other), "%s", fresh_path());
 	path = other;
+	write_file(path, image, WHOLE);
+	bind_image(path);
 	every_size(path, "a limiter that was cut", expected_when_cut);
 	if (statfs(path, &fs) == 0 && fs.f_type != 0x01021994) {
 		memset(h->boot, 'x', sizeof(h->boot));

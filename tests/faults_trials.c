@@ -33,7 +33,8 @@ static const struct flk_request one_of_100 = { .weight = 1, .limit = 100 };
 /* ---- opening ---- */
 
 static const struct lenience opening[] = {
-	{ FSTATFS, 0, 0 }, /* then it is a disk, for all that we know */
+	{ FSTATFS, 0, 0 },
+	{ FSTATFS, 0, -FLK_ELSEWHERE }, /* for all that we know, another machine's */
 	{ OPEN_BOOT, 0, 0 },
 	{ OPEN_BOOT, 0, -FLK_NOBOOT },
 	{ OPEN_BOOT, EMFILE, -EMFILE },

@@ -197,15 +197,6 @@ refused_file() {
 	[ "$output" = 2 ]
 }
 
-@test "a copy of a limiter with a holder in it frees itself" {
-	hold a -f lim -n 1
-	cp lim copy
-	kill -KILL "${pids[a]}" "$(up a)"
-	ended a
-	run "$FLOCKLIMIT" -f copy -n 1 -t 1 true
-	[ "$status" -eq 0 ] || [ "$status" -eq 75 ]
-}
-
 @test "cut short under a waiter: one line and 125, no SIGBUS death" {
 	hold a -f lim -n 1
 	background b "$FLOCKLIMIT" -f lim -v true

@@ -191,6 +191,7 @@ void second_dies(struct stage *s);
 /* killstep_make.c */
 void empty_file(struct stage *s);
 void old_boot(struct stage *s);
+void a_copy(struct stage *s);
 void others_fill_it(struct stage *s);
 void history_runs_short(struct stage *s);
 deed be_made, grow_it;

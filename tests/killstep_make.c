@@ -35,20 +35,39 @@ empty_file(struct stage *s)
 		tap_bail("%s", s->path);
 }
 
-/* As a crash of the machine left it: somebody inside, somebody's permit, nonsense. */
-void
-old_boot(struct stage *s)
+/* Somebody inside, somebody's permit, nonsense. */
+static struct flk *
+in_use(struct stage *s)
 {
 	struct flk *f = attach(s->path);
 	unsigned i;
 
-	f->file.h->boot[0] ^= 1;
 	atomic_store(&f->file.h->lock, UINT64_C(0x100000005));
 	for (i = 0; i < FIRST_SLOTS; i++) {
 		atomic_store(&f->file.slots[i].alive.word, 1 + i);
 		atomic_store(&f->file.slots[i].state, i % 2 == 0 ? HELD : WAITING);
 		f->file.slots[i].weight = 1000;
 	}
+	return f;
+}
+
+/* As a crash of the machine left it. */
+void
+old_boot(struct stage *s)
+{
+	struct flk *f = in_use(s);
+
+	f->file.h->boot[0] ^= 1;
+	flk_detach(f);
+}
+
+/* As cp(1) makes one of a limiter in use. */
+void
+a_copy(struct stage *s)
+{
+	struct flk *f = in_use(s);
+
+	f->file.h->bound.born_ns ^= 1;
 	flk_detach(f);
 }
 

@@ -272,6 +272,8 @@ const struct operation operations[] = {
 	  newcomer_finds_it_whole, RAW | NO_FILE },
 	{ "make it in another boot's file", "flk_attach", old_boot, NULL, NULL, be_made, NULL, 0,
 	  newcomer_finds_it_whole, RAW | NO_FILE },
+	{ "make it in a copy", "flk_attach", a_copy, NULL, NULL, be_made, NULL, 0,
+	  newcomer_finds_it_whole, RAW | NO_FILE },
 	{ "open it", "flk_attach", NULL, NULL, NULL, be_made, NULL, 0, NULL, RAW },
 	{ "grow", "flk_acquire", others_fill_it, NULL, NULL, grow_it, NULL, 0,
 	  newcomer_finds_it_whole, NEW_FILE },

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "filesystem.h"
 #include "internal.h"
 
 #define TAKERS   4
@@ -87,12 +88,18 @@ static void
 make_file(struct life *l, off_t size)
 {
 	char image[PRISTINE];
+	struct bound bound;
+	struct stat sb;
 
 	snprintf(l->path, sizeof(l->path), "%s/limiter", fuzz_dir());
 	pristine_image(l->path, image);
 	l->fd = open(l->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	require(l->fd != -1);
 	require(write(l->fd, image, sizeof(image)) == (ssize_t)sizeof(image));
+	require(fstat(l->fd, &sb) == 0);
+	bound = flki_fs_bound(l->fd, flki_fs_kind(l->fd), &sb);
+	require(pwrite(l->fd, &bound, sizeof(bound), offsetof(struct header, bound)) ==
+		(ssize_t)sizeof(bound));
 	require(ftruncate(l->fd, size) == 0);
 	l->size = (size_t)size < MAP_BYTES ? (size_t)size : MAP_BYTES;
 	l->map = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, l->fd, 0);

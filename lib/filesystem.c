@@ -1,0 +1,124 @@
+/*
+ * filesystem.c - whose memory a mapping of the file is, and whether the file is a copy.
+ *
+ * Only a file system that is known to belong to one machine lets us say of a limiter with another
+ * boot's id that nobody uses it.  On any other one it may be in use on another machine, so it is
+ * never made anew in place.
+ *
+ * A limiter that was copied while it was held is held for ever: what tells a taker's death, in
+ * `alive', is changed by the kernel in the original alone.  So the header says which file it was
+ * born in, and a limiter that is found in another file of the same boot is made anew.  That must never
+ * happen to a file that is in use, so what names a file here must stay the same for as long as any
+ * process has it open, through whichever path and mount it is seen:
+ *
+ * - The time of the inode's birth is a part of the inode.  A copy has a later one, also where it
+ *   gets the inode number of an original that was removed.  Overlayfs hands on that of the file
+ *   underneath, and a file that it copies up gets a new one.
+ * - A snapshot of a file system has the same times and inode numbers, and another device number.
+ *   While a file is open its file system stays mounted, under one device number.  But a file
+ *   that is seen through an overlay, and its original underneath, have different numbers, so these
+ *   count only where neither of the two was read through one.
+ *
+ * What is not known is taken to be equal.
+ */
+#include "filesystem.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <sys/syscall.h>
+#include <sys/vfs.h>
+
+#define OVERLAYFS 0x794c7630u
+
+static bool
+is_among(uint32_t type, const uint32_t *types, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && types[i] != type; i++)
+		;
+	return i < n;
+}
+
+enum fs_kind
+flki_fs_kind(int fd)
+{
+	/* Those that coreutils counts as remote, but overlayfs, and 9p. */
+	static const uint32_t network[] = {
+		0x6969,     0x6e667364,             /* NFS, nfsd */
+		0x517b,     0xff534d42, 0xfe534d42, /* SMB, CIFS, SMB2 */
+		0x01021997, 0x65735546, 0x65735543, /* 9p, FUSE, fusectl */
+		0x5346414f, 0x6b414653, 0x73757245, /* AFS, kAFS, Coda */
+		0x00c36400, 0x0bd00bd0, 0x47504653, /* Ceph, Lustre, GPFS */
+		0x7461636f, 0x01161970, 0x19830326, /* OCFS2, GFS2, BeeGFS */
+		0xaad7aaea, 0xbeefdead, 0x013111a8, /* PanFS, StorNext, Ibrix */
+		0xa501fcf5, 0x61636673, 0x564c,     /* VxFS, ACFS, NCP */
+		0x786f4256, 0xbacbacbc, 0x7c7c6673, /* VirtualBox, VMware, Parallels */
+		0x61756673, 0x50495045,             /* aufs, pipefs */
+	};
+	static const uint32_t memory[] = { 0x01021994, 0x858458f6 }; /* tmpfs, ramfs */
+	static const uint32_t disk[] = {
+		0xef53,     0x58465342, 0x9123683e, /* ext2 to ext4, XFS, Btrfs */
+		0xf2f52010, 0x2fc12fc1, 0xca451a4e, /* F2FS, ZFS, bcachefs */
+		0x3153464a, 0x52654973, 0x3434,     /* JFS, ReiserFS, NILFS2 */
+		0x24051905, 0x4d44,     0x2011bab0, /* UBIFS, FAT, exFAT */
+	};
+	struct statfs fs;
+	uint32_t type;
+
+	if (fstatfs(fd, &fs) == -1)
+		return FS_UNKNOWN;
+	type = (uint32_t)fs.f_type;
+	if (is_among(type, memory, sizeof(memory) / sizeof(memory[0])))
+		return FS_MEMORY;
+	if (is_among(type, disk, sizeof(disk) / sizeof(disk[0])))
+		return FS_DISK;
+	if (type == OVERLAYFS)
+		return FS_OVERLAY;
+	return is_among(type, network, sizeof(network) / sizeof(network[0])) ? FS_NETWORK
+									     : FS_UNKNOWN;
+}
+
+/*
+ * In nanoseconds, or 0.  Not every C library has statx(), and the kernel's headers are not on every
+ * one's path; the call's layout never changes.
+ */
+static uint64_t
+birth_of(int fd)
+{
+	enum { WANT_BIRTH = 0x800, BIRTH = 80 };
+	union {
+		unsigned char bytes[256];
+		uint32_t mask;
+		struct {
+			unsigned char before[BIRTH];
+			int64_t seconds;
+			uint32_t nanoseconds;
+		} birth;
+	} at = { .mask = 0 };
+
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, WANT_BIRTH, &at) != 0 ||
+	    (at.mask & WANT_BIRTH) == 0)
+		return 0;
+	return (uint64_t)at.birth.seconds * 1000000000u + at.birth.nanoseconds;
+}
+
+struct bound
+flki_fs_bound(int fd, enum fs_kind kind, const struct stat *sb)
+{
+	struct bound b = { .born_ns = birth_of(fd) };
+
+	if (kind == FS_MEMORY || kind == FS_DISK) {
+		b.device = sb->st_dev;
+		b.inode = sb->st_ino;
+	}
+	return b;
+}
+
+bool
+flki_fs_is_same(const struct bound *a, const struct bound *b)
+{
+	if (a->born_ns != 0 && b->born_ns != 0 && a->born_ns != b->born_ns)
+		return false;
+	return a->device == 0 || b->device == 0 || (a->device == b->device && a->inode == b->inode);
+}

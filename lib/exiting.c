@@ -75,17 +75,15 @@ flki_await_exit(pid_t pid)
 {
 	uint64_t now = flki_monotonic_ns(), until = now + PATIENCE;
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
-	bool over;
-	int ms;
+	int ms, ended = 0;
 
-	while (!(over = !flki_is_exiting(pid)) && now < until) {
+	/* Once the process that we pinned is no more, the number may be another's. */
+	while (ended != 1 && now < until && flki_is_exiting(pid)) {
 		ms = (int)((until - now) / NS_PER_MS) + 1;
-		/* The process that we pinned is no more: the number may be another's by now. */
-		if ((over = poll(&end, 1, end.fd == -1 ? TICK_MS : ms) == 1))
-			break;
+		ended = poll(&end, 1, end.fd == -1 ? TICK_MS : ms);
 		now = flki_monotonic_ns();
 	}
 	if (end.fd != -1)
 		close(end.fd);
-	return over;
+	return ended == 1 || !flki_is_exiting(pid);
 }

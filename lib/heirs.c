@@ -172,7 +172,7 @@ find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *
 static int
 works_on_it(const struct flk *f, int proc, const char *pid, pid_t tid)
 {
-	struct mapping ours, its;
+	struct mapping ours = { .inode = 0 }, its;
 	char path[60];
 	int found = find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &ours);
 

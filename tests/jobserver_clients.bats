@@ -154,6 +154,19 @@ at_once() {
 	done
 }
 
+@test "tokens that an idle build leaves unused go to a build that has more" {
+	client a -n 6
+	eventually used 6
+	background b "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" make 40 100 log b
+	soon b
+	[ "$status" = 0 ]
+	echo "b $(at_once b), at most $(most)"
+	[ "$(most)" = 5 ]
+	awk -v b="$(at_once b)" 'BEGIN { exit !(b > 3.5) }'
+	tell a end
+	soon a
+}
+
 @test "idle builds do not hand a permit to and fro" {
 	local before
 	client a -n 3

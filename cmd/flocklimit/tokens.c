@@ -12,8 +12,8 @@
  *
  * An empty pipe is all that shows that the command may want more.  So then one taker of ours stands
  * in the line; by that other jobservers know of our need.  It gets its turn like any other, and no
- * taker is overtaken.  It says for which job it asks: a jobserver that has no more jobs than the one
- * that asks keeps what it has.  So two builds soon have the same.
+ * taker is overtaken.  It says for which job it asks: a busy build that has no more jobs than the
+ * one that asks keeps what it has.  So two builds soon have the same.
  *
  * A command that needs no more leaves that token in the pipe.  It is called back when another taker
  * waits, and we pause before we ask again, longer each time: else two idle builds would hand one
@@ -173,10 +173,10 @@ is_no_poorer(const struct tokens *t, const struct flk_entry *head)
 }
 
 static bool
-is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place)
+is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place, uint64_t now)
 {
 	return place->paused || place->closed || place->used > place->limit ||
-	       (others_wait(t, place) && !is_no_poorer(t, &place->head));
+	       (others_wait(t, place) && !(now < t->busy_ns && is_no_poorer(t, &place->head)));
 }
 
 /*
@@ -196,6 +196,7 @@ notice_work(struct tokens *t, uint64_t now)
 		if (t->patience_ns < LEAST_PATIENCE)
 			t->patience_ns = LEAST_PATIENCE;
 		t->fresh_ns = t->again_ns = 0;
+		t->busy_ns = now + t->patience_ns;
 		t->in_vain = 0;
 	}
 	t->lay = n;
@@ -228,7 +229,7 @@ call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
 	uint32_t kept = now < t->fresh_ns ? 1 : 0, before = t->lay;
 	int error = 0;
 
-	while (error == 0 && t->lay > kept && t->lent > 0 && is_wanted_elsewhere(t, place)) {
+	while (error == 0 && t->lay > kept && t->lent > 0 && is_wanted_elsewhere(t, place, now)) {
 		if (!take_byte(t))
 			break;
 		release_one(t);
@@ -256,8 +257,10 @@ tokens_look(struct tokens *t)
 	idle = place.paused || place.closed;
 	if (!idle)
 		lend(t, others_wait(t, &place), now);
-	if (t->lay > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place))
+	if (t->lay > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place, now))
 		due = t->fresh_ns;
+	else if (t->lay > 0 && t->busy_ns > now && others_wait(t, &place))
+		due = t->busy_ns;
 	else if (t->lay == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
 		due = t->again_ns;
 	return due;

@@ -27,6 +27,8 @@ struct tokens {
 	bool asking, cheated;
 	/* The newest token that we waited for: until when it is left to the command, and for how long. */
 	uint64_t fresh_ns, patience_ns;
+	uint64_t
+	    busy_ns; /* until when the command counts as busy after it has taken or written one */
 	uint64_t again_ns; /* when to ask again */
 	uint32_t in_vain;  /* so many of those in a row were called back unused */
 	char text[FLK_COMMAND];

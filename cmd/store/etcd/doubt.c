@@ -127,10 +127,8 @@ is_nowhere(struct engine_taker *t)
 		return;
 	}
 	if (t->adopted && t->held) {
-		taker_end(t, &(struct engine_event){ .kind = ENGINE_LOST,
-						     .ticket = t->ticket,
-						     .text = "the permit was given on while nobody "
-							     "kept it" });
+		taker_end(t, &(struct engine_event){
+				 .kind = ENGINE_LOST, .ticket = t->ticket, .text = lost_unkept });
 		return;
 	}
 	if (t->adopted) {

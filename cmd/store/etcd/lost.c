@@ -15,6 +15,9 @@
 
 enum { AT_E, AT_L };
 
+const char lost_unkept[] =
+    "the permit was given on, or its record deleted, while no keeper renewed it";
+
 /* Whether the n-th key was there; its culprit, if that is asked for. */
 static bool
 was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
@@ -52,7 +55,7 @@ say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[
 			 "the permit's record is gone from the store: somebody deleted it, or "
 			 "restored an older backup");
 	else if (t->proven_ns == 0) /* it was another keeper's */
-		snprintf(text, ENGINE_TEXT, "the permit was given on while nobody kept it");
+		snprintf(text, ENGINE_TEXT, "%s", lost_unkept);
 	else
 		snprintf(text, ENGINE_TEXT,
 			 "the permit was given on, as the store had heard nothing for %.1f s",

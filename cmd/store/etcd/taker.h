@@ -185,6 +185,9 @@ char *taker_record(const struct engine_taker *t, bool holds);
  */
 bool taker_grant_ops(struct engine_taker *t, json_t *ops);
 
+/* What another keeper says when a permit that it adopts is no more: lost.c. */
+extern const char lost_unkept[];
+
 /* ---- what each state does ---- */
 
 void asking_act(struct engine_taker *t);   /* claim.c */

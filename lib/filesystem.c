@@ -24,6 +24,7 @@
 #include "filesystem.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -86,21 +87,17 @@ flki_fs_kind(int fd)
 static uint64_t
 birth_of(int fd)
 {
-	enum { WANT_BIRTH = 0x800, BIRTH = 80 };
-	union {
-		unsigned char bytes[256];
-		uint32_t mask;
-		struct {
-			unsigned char before[BIRTH];
-			int64_t seconds;
-			uint32_t nanoseconds;
-		} birth;
-	} at = { .mask = 0 };
+	enum { WANT_BIRTH = 0x800, SECONDS = 80, NANOSECONDS = 88 };
+	unsigned char at[256] = { 0 };
+	uint32_t got, nanoseconds;
+	uint64_t seconds;
 
-	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, WANT_BIRTH, &at) != 0 ||
-	    (at.mask & WANT_BIRTH) == 0)
+	if (syscall(SYS_statx, fd, "", AT_EMPTY_PATH, WANT_BIRTH, at) != 0)
 		return 0;
-	return (uint64_t)at.birth.seconds * 1000000000u + at.birth.nanoseconds;
+	memcpy(&got, at, sizeof(got));
+	memcpy(&seconds, at + SECONDS, sizeof(seconds));
+	memcpy(&nanoseconds, at + NANOSECONDS, sizeof(nanoseconds));
+	return (got & WANT_BIRTH) != 0 ? seconds * 1000000000u + nanoseconds : 0;
 }
 
 struct bound

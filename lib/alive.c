@@ -124,10 +124,12 @@ find_list(void)
 {
 	if (tid != 0)
 		return 0;
-	tid = (uint32_t)syscall(SYS_gettid);
 	own.first = (uint64_t)(uintptr_t)&own;
 	own.futex_offset = OFFSET;
-	return syscall(SYS_set_robust_list, &own, sizeof(own)) == -1 ? -errno : 0;
+	if (syscall(SYS_set_robust_list, &own, sizeof(own)) == -1)
+		return -FLK_NOROBUST;
+	tid = (uint32_t)syscall(SYS_gettid);
+	return 0;
 }
 
 #else
@@ -175,10 +177,9 @@ find_list(void)
 	pthread_once(&once, forget_in_children);
 	if (robust != NULL)
 		return 0;
-	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1)
-		return -errno;
-	if (head == NULL || size != sizeof(*head) || head->futex_offset != OFFSET)
-		return -ENOSYS;
+	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1 || head == NULL ||
+	    size != sizeof(*head) || head->futex_offset != OFFSET)
+		return -FLK_NOROBUST;
 	robust = head;
 	return 0;
 }

@@ -13,7 +13,7 @@
 #include "layout.h"
 
 /*
- * Before flki_alive_take(): 0, -ENOMEM, why there is no robust list, or -FLK_CROWDED, because the
+ * Before flki_alive_take(): 0, -ENOMEM, -FLK_NOROBUST, or -FLK_CROWDED, because the
  * kernel looks at no more of a dying thread's words than this thread has.  Where no word was
  * taken then, flki_alive_unprepare().
  */

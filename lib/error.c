@@ -93,6 +93,10 @@ flk_strerror(int code)
 	case FLK_MISTAKEN:
 		return "the kernel reported this taker dead, as a process of the same number in "
 		       "another PID namespace has died: start again";
+	case FLK_NOROBUST:
+		return "a filter of system calls refuses set_robust_list or get_robust_list, which "
+		       "tells others of a taker's death: allow both, as in the seccomp profile of "
+		       "the container";
 	default:
 		/* glibc's has a buffer for each thread, and musl's needs none */
 		return strerror((int)number); /* NOLINT(concurrency-mt-unsafe) */

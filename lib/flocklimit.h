@@ -74,7 +74,8 @@ enum flk_error {
 	FLK_FOREIGNDIR, /* another user made the directory that would be the limiter directory */
 	FLK_NOPLACE,    /* no directory in which a limiter directory could be */
 	FLK_RELATIVE,   /* $FLOCKLIMIT_DIR is not an absolute path */
-	FLK_ELSEWHERE   /* of another boot or machine, or a copy, where the two look alike */
+	FLK_ELSEWHERE,  /* of another boot or machine, or a copy, where the two look alike */
+	FLK_NOROBUST    /* the kernel gives this thread no robust list */
 };
 
 /* A sentence for a code of this library; never NULL. */

@@ -13,6 +13,7 @@
 #include "environment.h"
 #include "flocklimit.h"
 #include "hold.h"
+#include "init.h"
 #include "limiter.h"
 #include "line.h"
 #include "options.h"
@@ -202,6 +203,8 @@ main(int argc, char **argv)
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
 	heritage_save(&j.heritage);
+	if (!j.o.no_fork && (status = init_split()) != -1)
+		return status;
 	on_fault(j.o.want.limiter, FAILED);
 	tend_open(&j.heritage.mask);
 	error = limiter_name(&j.o.want, j.path);

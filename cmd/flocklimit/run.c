@@ -12,9 +12,11 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
+#include "hear.h"
 #include "now.h"
 #include "options.h"
 #include "pass.h"
+#include "say.h"
 #include "spawn.h"
 #include "tend.h"
 
@@ -24,29 +26,6 @@ struct running {
 	uint64_t deadline; /* ns; NEVER */
 	bool timed_out, killed;
 };
-
-/* The next of these signals, or 0 when the deadline has come. */
-static int
-hear(const sigset_t *set, uint64_t deadline, siginfo_t *info)
-{
-	struct timespec left;
-	uint64_t now;
-	int sig;
-
-	do {
-		if (deadline == NEVER) {
-			sig = sigwaitinfo(set, info);
-		} else {
-			now = now_ns();
-			if (now >= deadline)
-				return 0;
-			left.tv_sec = (time_t)((deadline - now) / SECOND);
-			left.tv_nsec = (long)((deadline - now) % SECOND);
-			sig = sigtimedwait(set, info, &left);
-		}
-	} while (sig == -1 && errno == EINTR);
-	return sig == -1 ? 0 : sig;
-}
 
 /* ---- stopping, timeouts ---- */
 
@@ -131,6 +110,30 @@ exit_status(const struct running *r, int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/*
+ * A filter of system calls keeps all news of signals from us: those that mean us end us, as they end
+ * flock(1), and the command keeps its permit then.
+ */
+static int
+wait_deaf(const struct running *r, int *ended)
+{
+	static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	sigset_t set;
+	size_t i;
+
+	say(r->o->want.limiter,
+	    "cannot wait for signals: %s: none is passed on to the command, "
+	    "and --run-timeout and --jobserver have no effect",
+	    strerror(errno));
+	sigemptyset(&set);
+	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+		sigaddset(&set, endings[i]);
+	signals_mask(SIG_UNBLOCK, &set, NULL);
+	while (waitpid(r->pid, ended, 0) == -1 && errno == EINTR)
+		;
+	return exit_status(r, *ended);
+}
+
 int
 run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
@@ -139,7 +142,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
-	int status;
+	int status, sig;
 
 	memset(&all, 0xff, sizeof(all));
 	if (o->want.run_timeout_ns != NEVER)
@@ -147,7 +150,10 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	tend_by_signal();
 	for (;;) {
 		tend = tend_look();
-		if (hear(&all, tend < r.deadline ? tend : r.deadline, &info) == 0) {
+		sig = hear(&all, tend < r.deadline ? tend : r.deadline, &info);
+		if (sig == -1)
+			return wait_deaf(&r, ended);
+		if (sig == 0) {
 			if (now_ns() >= r.deadline)
 				end_it(&r);
 			continue;

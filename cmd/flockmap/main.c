@@ -13,6 +13,7 @@
 #include "cpus.h"
 #include "elsewhere.h"
 #include "environment.h"
+#include "init.h"
 #include "job.h"
 #include "joblog.h"
 #include "option.h"
@@ -349,6 +350,8 @@ main(int argc, char **argv)
 	a.place.o = a.source.o = &a.o;
 	a.source.place = &a.place;
 	heritage_save(&a.place.heritage);
+	if ((status = init_split()) != -1)
+		return status;
 	signals_mask(SIG_SETMASK, &a.place.heritage.mask, NULL);
 	raise_files(&a.place.heritage.files);
 	on_fault(a.o.want.limiter, FAILED);

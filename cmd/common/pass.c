@@ -97,6 +97,17 @@ had_it_already(const siginfo_t *info, bool of_terminal, pid_t command)
 	return comes_from_below(info, command);
 }
 
+void
+pass_always(pid_t pid, const siginfo_t *info)
+{
+	if (info->si_code == SI_QUEUE)
+		sigqueue(pid, info->si_signo, info->si_value);
+	else
+		kill(pid, info->si_signo);
+	if (info->si_signo == SIGTERM)
+		kill(pid, SIGCONT); /* a stopped command can't end */
+}
+
 bool
 pass_on(pid_t command, const siginfo_t *info)
 {
@@ -114,11 +125,7 @@ pass_on(pid_t command, const siginfo_t *info)
 	/* CONT comes from a shell's fg, too, which knows nothing of the command's group. */
 	if (!in_our_group && group == command && (of_terminal || sig == SIGCONT))
 		kill(-group, sig);
-	else if (info->si_code == SI_QUEUE)
-		sigqueue(command, sig, info->si_value);
 	else
-		kill(command, sig);
-	if (sig == SIGTERM)
-		kill(command, SIGCONT); /* a stopped command can't end */
+		pass_always(command, info);
 	return of_terminal && !in_our_group && stops(sig);
 }

@@ -15,4 +15,7 @@
  */
 bool pass_on(pid_t command, const siginfo_t *info);
 
+/* Sends it, whatever the process has had. */
+void pass_always(pid_t pid, const siginfo_t *info);
+
 #endif

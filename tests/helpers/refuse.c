@@ -1,0 +1,56 @@
+/*
+ * refuse ERROR CALL[,CALL]... COMMAND [ARG]... - becomes a command for which a filter answers these
+ * system calls with EPERM or ENOSYS, as that of a container may.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+static const struct {
+	const char *name;
+	unsigned number;
+} calls[] = { { "rt_sigtimedwait", SYS_rt_sigtimedwait },
+	      { "signalfd4", SYS_signalfd4 },
+	      { "set_robust_list", SYS_set_robust_list },
+	      { "get_robust_list", SYS_get_robust_list } };
+
+static int
+refuse(const char *name, unsigned error)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		struct sock_filter code[] = {
+			BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+			BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, calls[i].number, 0, 1),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+			BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		};
+		struct sock_fprog program = { .len = sizeof(code) / sizeof(code[0]),
+					      .filter = code };
+		if (strcmp(name, calls[i].name) == 0)
+			return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+	}
+	fprintf(stderr, "refuse: no call %s\n", name);
+	return -1;
+}
+
+int
+main(int argc, char **argv)
+{
+	char *name, *rest = NULL;
+
+	if (argc < 4 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == -1)
+		return 99;
+	for (name = strtok_r(argv[2], ",", &rest); name != NULL; name = strtok_r(NULL, ",", &rest))
+		if (refuse(name, strcmp(argv[1], "EPERM") == 0 ? EPERM : ENOSYS) == -1)
+			return 99;
+	execvp(argv[3], argv + 3);
+	return 99;
+}

@@ -29,7 +29,7 @@
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat; see proc(5) */
 #define NS_PER_MS  UINT64_C(1000000)
-#define PATIENCE   (10000 * NS_PER_MS) /* a device may take long to close, or for ever */
+#define LONGEST    (10000 * NS_PER_MS) /* a device may take long to close, or for ever */
 #define TICK_MS    10                  /* without pidfd_open(2) */
 
 /* For want of a descriptor or of memory: then it may be so for as long as the process is there. */
@@ -73,7 +73,7 @@ flki_is_exiting(pid_t pid)
 bool
 flki_await_exit(pid_t pid)
 {
-	uint64_t now = flki_monotonic_ns(), until = now + PATIENCE;
+	uint64_t now = flki_monotonic_ns(), until = now + LONGEST;
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
 	int ms, ended = 0;
 

@@ -10,6 +10,7 @@ STORE_BUILD=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/store
 export CTL MAP STORE_BUILD
 export ETCDCTL_API=3
 VIA=()
+NET=() # what is executed to ask the servers, if they are in another network: net.bash
 
 # need_etcd: no test that needs one is ever skipped.
 need_etcd() {
@@ -61,7 +62,9 @@ launch() {
 		set -- "${extra[@]}"
 	fi
 	# What a test started is known by its T; servers of the whole file have none.
-	env -i PATH="$PATH" ${T:+T="$T"} etcd --name "$name" --data-dir "$SERVERS/$name" \
+	local at=()
+	[ ! -s "$SERVERS/$name.net" ] || at=(nsenter -n -t "$(cat "$SERVERS/$name.net")")
+	"${at[@]}" env -i PATH="$PATH" ${T:+T="$T"} etcd --name "$name" --data-dir "$SERVERS/$name" \
 		--listen-client-urls "$url" --advertise-client-urls "$url" \
 		--listen-peer-urls "$(peer_of "$name")" \
 		--initial-advertise-peer-urls "$(peer_of "$name")" \
@@ -74,7 +77,7 @@ launch() {
 
 # health NAME: it serves, and knows a leader.
 health() {
-	curl -fsk -m 1 "${TLS_CLIENT[@]}" "$(url_of "$1")/health" 2>/dev/null | grep -q true
+	"${NET[@]}" curl -fsk -m 1 "${TLS_CLIENT[@]}" "$(url_of "$1")/health" 2>/dev/null | grep -q true
 }
 
 # serves NAME: waits until it does; fails as soon as it has ended.
@@ -170,7 +173,7 @@ thaw() { kill -CONT "$(pid_of "$1")"; }
 leader() {
 	local name answer
 	for name in "${@:-a}"; do
-		answer=$(curl -fs -m 1 -d '{}' "$(url_of "$name")/v3/maintenance/status") || continue
+		answer=$("${NET[@]}" curl -fs -m 1 -d '{}' "$(url_of "$name")/v3/maintenance/status") || continue
 		jq -r .leader <<<"$answer" | sed "s/^0*//" | while read -r id; do
 			member_named "$name" "$id"
 		done
@@ -181,13 +184,13 @@ leader() {
 
 # member_named NAME ID: asks NAME who ID is.
 member_named() {
-	curl -fs -m 1 -d '{}' "$(url_of "$1")/v3/cluster/member/list" |
+	"${NET[@]}" curl -fs -m 1 -d '{}' "$(url_of "$1")/v3/cluster/member/list" |
 		jq -r --arg id "$2" '.members[] | select(.ID == $id).name'
 }
 
 # etcd_do ARG...: etcdctl, at the servers that are there.
 etcd_do() {
-	timeout 300 etcdctl --endpoints="$ADDRESS" "$@"
+	"${NET[@]}" timeout 300 etcdctl --endpoints="$ADDRESS" "$@"
 }
 
 # prefix: a test has keys of its own, in servers that it may share.
@@ -213,7 +216,7 @@ times() {
 times 2
 
 fl() { "$FLOCKLIMIT" --ttl "$TTL" "$@"; }
-ctl() { "$CTL" "$@"; }
+ctl() { "${NET[@]}" "$CTL" "$@"; }
 
 # no_keys [NAME]: nothing is left of takers; but what was declared of the limiter.
 no_keys() {

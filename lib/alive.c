@@ -1,17 +1,5 @@
 /*
- * alive.c - robust futexes, by the kernel's ABI (Documentation/locking/robust-futex-ABI.rst).
- *
- * In a program that has its threads' robust lists to itself (FLK_OWN_ROBUST_LIST: the static
- * flocklimit, any C library) each list's head is ours.  Anywhere else it is the C library's, which
- * must be glibc: its offset from a list entry to the futex is that of a struct alive.  Both leave
- * the same words behind.
- *
- * The list runs through memory that others can write, so a link is never read from there, only
- * written: what follows what is known from struct hold.  Ours are the last in the list; those
- * before them are the C library's own, whose links are this program's.  So the C library does not
- * read our links either, as pthread_mutex_unlock() would, which writes to where they lead.  The
- * kernel does, when the thread has ended: a wrong link keeps it from other entries of ours, and it
- * changes no word but one with this thread's id.
+ * alive.c - the words by which takers are known to be alive, and those that this thread has taken.
  *
  * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
  * namespaces can both have.  It matters only while somebody has a word as `pending' that is
@@ -25,12 +13,10 @@
 #include "alive.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
-#include <sys/syscall.h>
 
 #include "futex.h"
+#include "robust.h"
 
 #define WAITERS    UINT32_C(0x80000000)
 #define OWNER_DIED UINT32_C(0x40000000)
@@ -40,23 +26,12 @@
 
 #define FEW 4 /* holds without malloc(3) */
 
-/* The kernel's struct robust_list_head.  Entries are the addresses of the `next' members. */
-struct robust {
-	uint64_t first;
-	int64_t futex_offset;
-	uint64_t pending;
-};
-
-#define OFFSET ((int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next))
-
 /* A word that this thread has taken; in the list's order. */
 struct hold {
 	struct alive *alive; /* NULL: of `few', and not in use */
-	uint64_t serial;
 	struct hold *before, *after;
 };
 
-static _Thread_local unsigned taken_here;
 static _Thread_local struct hold few[FEW], *first, *spare;
 
 static bool
@@ -107,50 +82,8 @@ free_hold(struct hold *h)
 		free(h);
 }
 
-#ifdef FLK_OWN_ROBUST_LIST
-
-static _Thread_local struct robust own;
-static _Thread_local uint32_t tid;
-#define robust (&own)
-
-static uint32_t
-my_tid(void)
-{
-	return tid;
-}
-
-static int
-find_list(void)
-{
-	if (tid != 0)
-		return 0;
-	own.first = (uint64_t)(uintptr_t)&own;
-	own.futex_offset = OFFSET;
-	if (syscall(SYS_set_robust_list, &own, sizeof(own)) == -1)
-		return -FLK_NOROBUST;
-	tid = (uint32_t)syscall(SYS_gettid);
-	return 0;
-}
-
-#else
-
-_Static_assert(sizeof(struct alive) == sizeof(pthread_mutex_t), "not this C library's mutex");
-
-static _Thread_local struct robust *robust;
-static _Thread_local uint32_t tid;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static uint32_t
-my_tid(void)
-{
-	if (tid == 0)
-		tid = (uint32_t)syscall(SYS_gettid);
-	return tid;
-}
-
-/* In a child, whose list the C library has emptied. */
-static void
-forget(void)
+void
+flki_alive_forget(void)
 {
 	struct hold *h;
 
@@ -158,61 +91,12 @@ forget(void)
 		first = h->after;
 		free_hold(h);
 	}
-	tid = 0;
-	taken_here = 0;
 }
 
-static void
-forget_in_children(void)
+static struct alive *
+word_of(const struct hold *h)
 {
-	pthread_atfork(NULL, NULL, forget);
-}
-
-static int
-find_list(void)
-{
-	struct robust *head;
-	size_t size;
-
-	pthread_once(&once, forget_in_children);
-	if (robust != NULL)
-		return 0;
-	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1 || head == NULL ||
-	    size != sizeof(*head) || head->futex_offset != OFFSET)
-		return -FLK_NOROBUST;
-	robust = head;
-	return 0;
-}
-
-#endif
-
-/* What the kernel reads must be in memory before what makes it look there. */
-#define IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
-
-#define PI UINT64_C(1) /* in a link to a mutex of the C library's */
-
-static uint64_t
-entry(const struct alive *a)
-{
-	return (uint64_t)(uintptr_t)&a->next;
-}
-
-static uint64_t
-after(const struct hold *h)
-{
-	return h->after != NULL ? entry(h->after->alive) : (uint64_t)(uintptr_t)robust;
-}
-
-/* The link, in the head or in the last of the C library's entries, behind which ours begin. */
-static uint64_t *
-link_to_ours(void)
-{
-	uint64_t ours = first != NULL ? entry(first->alive) : 0;
-	uint64_t *link = &robust->first;
-
-	while (*link != ours && *link != (uint64_t)(uintptr_t)robust)
-		link = (uint64_t *)(uintptr_t)(*link & ~PI);
-	return link;
+	return h != NULL ? h->alive : NULL;
 }
 
 static struct hold *
@@ -239,11 +123,11 @@ new_hold(void)
 int
 flki_alive_prepare(void)
 {
-	int error = find_list();
+	int error = flki_robust_find();
 
 	if (error != 0)
 		return error;
-	if (taken_here >= MOST)
+	if (flki_robust_entries() >= MOST)
 		return -FLK_CROWDED;
 	if (spare == NULL)
 		spare = new_hold();
@@ -258,57 +142,57 @@ flki_alive_unprepare(void)
 	spare = NULL;
 }
 
-uint64_t
+static bool
+take(struct alive *a, uint32_t word, uint32_t me)
+{
+	bool taken;
+
+	flki_robust_begin(a);
+	taken = atomic_compare_exchange_strong(&a->word, &word, me);
+	if (taken)
+		flki_robust_link(a, word_of(first));
+	flki_robust_done();
+	return taken;
+}
+
+bool
 flki_alive_take(struct alive *a)
 {
-	static _Atomic uint64_t last_serial;
-	uint32_t word = atomic_load(&a->word), me = my_tid();
+	uint32_t word = atomic_load(&a->word), me = flki_robust_tid();
 	struct hold *h;
-	uint64_t *link;
 
 	/* In the list twice would be no list: somebody has cleared a word of ours. */
 	if (lives(word) || find_hold(a) != NULL)
-		return 0;
+		return false;
 	/* It is gone only when one was taken and dropped again since flki_alive_prepare(). */
 	if ((h = spare) == NULL && (h = spare = new_hold()) == NULL)
-		return 0;
+		return false;
+	if (!flki_robust_open())
+		return false;
 	/* A page fault would make the window as wide as a file system's work. */
 	atomic_store(&a->touched, 0);
-	robust->pending = entry(a);
-	IN_ORDER();
-	if (!atomic_compare_exchange_strong(&a->word, &word, me)) {
-		robust->pending = 0;
-		return 0;
+	if (!take(a, word, me)) {
+		flki_robust_close();
+		return false;
 	}
-	link = link_to_ours();
-	*h = (struct hold){ a, atomic_fetch_add(&last_serial, 1) + 1, NULL, first };
-	a->next = after(h);
-	IN_ORDER();
-	*link = entry(a);
-	IN_ORDER();
-	robust->pending = 0;
+	*h = (struct hold){ .alive = a, .after = first };
 	if (first != NULL)
 		first->before = h;
 	first = h;
 	spare = NULL;
-	taken_here++;
-	return h->serial;
+	return true;
 }
 
 void
 flki_alive_drop(struct alive *a)
 {
+	uint32_t word = atomic_load(&a->word), me = flki_robust_tid();
 	struct hold *h = find_hold(a);
-	uint32_t word = atomic_load(&a->word), me = my_tid();
-	uint64_t *link;
 
 	if (h == NULL)
 		return;
-	link = h->before != NULL ? &h->before->alive->next : link_to_ours();
-	robust->pending = entry(a);
-	IN_ORDER();
-	*link = after(h);
-	IN_ORDER();
+	flki_robust_begin(a);
+	flki_robust_unlink(word_of(h->before), word_of(h->after));
 	/* Another's by now, if somebody has cleared it. */
 	while ((word & TID_MASK) == me)
 		if (atomic_compare_exchange_weak(&a->word, &word, 0)) {
@@ -316,8 +200,8 @@ flki_alive_drop(struct alive *a)
 				flki_futex_wake(&a->word);
 			break;
 		}
-	IN_ORDER();
-	robust->pending = 0;
+	flki_robust_done();
+	flki_robust_close();
 	if (h->after != NULL)
 		h->after->before = h->before;
 	if (h->before != NULL)
@@ -325,21 +209,12 @@ flki_alive_drop(struct alive *a)
 	else
 		first = h->after;
 	free_hold(h);
-	taken_here--;
 }
 
 bool
-flki_alive_has(const struct alive *a, uint64_t serial)
-{
-	const struct hold *h = find_hold(a);
-
-	return h != NULL && h->serial == serial;
-}
-
-bool
-flki_alive_mine(const struct alive *a)
+flki_alive_is_of(const struct alive *a, uint32_t tid)
 {
 	uint32_t word = atomic_load(&a->word);
 
-	return lives(word) && (word & TID_MASK) == my_tid();
+	return lives(word) && (word & TID_MASK) == tid;
 }

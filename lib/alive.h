@@ -20,13 +20,12 @@
 int flki_alive_prepare(void);
 void flki_alive_unprepare(void);
 
-/* If the word was free, or its owner dead, it is now this thread's: returns a serial number. */
-uint64_t flki_alive_take(struct alive *a);
+/* True if the word was free, or its owner dead: it is now this thread's. */
+bool flki_alive_take(struct alive *a);
 void flki_alive_drop(struct alive *a);
 
-/* Does this thread own it?  By the file's word; and by our own memory, whatever the file says. */
-bool flki_alive_mine(const struct alive *a);
-bool flki_alive_has(const struct alive *a, uint64_t serial);
+/* Does the thread with this id own it, by the file's word? */
+bool flki_alive_is_of(const struct alive *a, uint32_t tid);
 
 bool flki_alive_is(const struct alive *a);
 

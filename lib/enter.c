@@ -21,14 +21,11 @@ claimable(const struct slot *s)
 	return (state == FREE || state == IDLE || state == OUT) && !flki_alive_is(&s->alive);
 }
 
-/* The serial number of our hold on it, or 0. */
-static uint64_t
+static bool
 claim(struct slot *s)
 {
-	uint64_t serial = claimable(s) ? flki_alive_take(&s->alive) : 0;
-
-	if (serial == 0)
-		return 0;
+	if (!claimable(s) || !flki_alive_take(&s->alive))
+		return false;
 	/* Another may have had it since we looked, queued, and died. */
 	switch (atomic_load(&s->state)) {
 	case FREE:
@@ -37,7 +34,7 @@ claim(struct slot *s)
 		break;
 	default:
 		flki_alive_drop(&s->alive);
-		return 0;
+		return false;
 	}
 	atomic_fetch_add(&s->gen, 1);
 	atomic_store(&s->state, IDLE);
@@ -46,18 +43,17 @@ claim(struct slot *s)
 	s->orphan = 0;
 	s->limit = 0; /* nothing is declared yet: the last owner's limit is not this taker's */
 	s->command[0] = '\0';
-	return serial;
+	return true;
 }
 
 static uint32_t
-find_slot(struct flk_taker *t, uint32_t n, uint32_t start, uint32_t looks)
+find_slot(struct file *f, uint32_t n, uint32_t start, uint32_t looks)
 {
-	struct file *f = &t->flk->file;
 	uint32_t k, i;
 
 	for (k = 0; k < looks; k++) {
 		i = (uint32_t)(((uint64_t)start + k) % n);
-		if ((t->serial = claim(&f->slots[i])) != 0) {
+		if (claim(&f->slots[i])) {
 			atomic_store(&f->h->hint, (i + 1) % n);
 			return i;
 		}
@@ -70,14 +66,14 @@ find_slot(struct flk_taker *t, uint32_t n, uint32_t start, uint32_t looks)
  * where the last claim ended.  Those who stay long make crowds: look in eight places.
  */
 static uint32_t
-find_soon(struct flk_taker *t, uint32_t n)
+find_soon(struct file *f, uint32_t n)
 {
-	uint32_t hint = atomic_load(&t->flk->file.h->hint), place, i = NIL;
+	uint32_t hint = atomic_load(&f->h->hint), place, i = NIL;
 
 	if (n <= LONG_LOOK)
-		return find_slot(t, n, hint, n);
+		return find_slot(f, n, hint, n);
 	for (place = 0; place < 8 && i == NIL; place++)
-		i = find_slot(t, n, hint + n / 8 * place, LONG_LOOK);
+		i = find_slot(f, n, hint + n / 8 * place, LONG_LOOK);
 	return i;
 }
 
@@ -98,15 +94,17 @@ claim_slot(struct flk_taker *t)
 			error = -FLK_DAMAGED;
 			break;
 		}
-		slot = find_soon(t, n);
+		slot = find_soon(f, n);
 		if (slot == NIL && (error = flki_file_grow(f)) != 0) {
 			n = flki_file_slots(f); /* another may have made the last room */
-			slot = find_slot(t, n, 0, n);
+			slot = find_slot(f, n, 0, n);
 			if (slot == NIL)
 				break;
 		}
 		if (slot != NIL) {
 			t->gen = atomic_load(&f->slots[slot].gen);
+			t->thread = flki_robust_me();
+			t->tid = flki_robust_tid();
 			t->slot = slot;
 			return 0;
 		}

@@ -9,6 +9,7 @@
 #include "alive.h"
 #include "file.h"
 #include "lock.h"
+#include "robust.h"
 #include "share.h"
 #include "state.h"
 
@@ -24,14 +25,16 @@ struct flk {
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
 	/* Of those whose command did not come to the end of its exit in time, the last of each. */
 	_Atomic uint64_t overdue[ORPHANS_WATCHED];
+	_Atomic uint64_t watcher; /* whose threads these are, by flki_robust_process() */
 	char path[];
 };
 
 struct flk_taker {
 	struct flk *flk;
 	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
-	uint32_t gen;          /* of our claim to it: a thread may end, and its id come again */
-	uint64_t serial;       /* of our hold on `alive': true even where the file lies */
+	uint32_t gen;          /* of our claim to it */
+	uint32_t tid;          /* of the thread that made it */
+	uint64_t thread;       /* the same, by flki_robust_me(): true whatever the file says */
 	_Atomic bool cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */
 	int guard_fd;    /* -1: none */
@@ -48,14 +51,22 @@ taker_slot(const struct flk_taker *t)
 static inline bool
 taker_has_slot(const struct flk_taker *t)
 {
-	return flki_alive_mine(&taker_slot(t)->alive) && atomic_load(&taker_slot(t)->gen) == t->gen;
+	return flki_alive_is_of(&taker_slot(t)->alive, t->tid) &&
+	       atomic_load(&taker_slot(t)->gen) == t->gen;
 }
 
-/* Another thread's, or in a child its parent's. */
+/* It has a slot, and neither another thread has it nor, in a child, the parent. */
+static inline bool
+taker_is_ours(const struct flk_taker *t)
+{
+	return t->slot != NIL && t->thread == flki_robust_me();
+}
+
+/* It has a slot that is not ours, or is not by what the file says. */
 static inline bool
 taker_is_strange(const struct flk_taker *t)
 {
-	return t->slot != NIL && !taker_has_slot(t);
+	return t->slot != NIL && !(taker_is_ours(t) && taker_has_slot(t));
 }
 
 /*

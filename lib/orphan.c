@@ -155,6 +155,25 @@ start(struct vigil *v)
 	return error == 0;
 }
 
+/* A child has its parent's list of vigils, and none of the threads that keep them. */
+static bool
+vigils_are_ours(struct flk *f)
+{
+	uint64_t process = flki_robust_process(), was = atomic_load(&f->watcher);
+	unsigned i;
+
+	if (was == process)
+		return true;
+	/* Another thread sees to it: the caller looks again on a tick. */
+	if (was == OVER || !atomic_compare_exchange_strong(&f->watcher, &was, OVER))
+		return false;
+	for (i = 0; was != 0 && i < ORPHANS_WATCHED; i++)
+		if (atomic_exchange(&f->watched[i], 0) != 0)
+			atomic_fetch_sub(&f->users, 1);
+	atomic_store(&f->watcher, process);
+	return true;
+}
+
 bool
 flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 {
@@ -163,6 +182,8 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 	uint64_t nobody;
 	unsigned i;
 
+	if (!vigils_are_ours(f))
+		return false;
 	for (i = 0; i < ORPHANS_WATCHED; i++)
 		if (atomic_load(&f->watched[i]) == ticket)
 			return true;

@@ -45,8 +45,7 @@ flk_taker_free(struct flk_taker *t)
 	if (!taker_is_strange(t)) {
 		flk_leave(t);
 		flki_drop_slot(t);
-	} else if (flki_alive_has(&taker_slot(t)->alive, t->serial)) {
-		/* It is ours, and the file says that it is another's. */
+	} else if (taker_is_ours(t)) { /* and the file says that it is another's */
 		flki_guard_drop(t);
 		flki_alive_drop(&taker_slot(t)->alive);
 	}

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "cancel.h"
+
 /*
  * The file tells of the namespace that our children are in.  It is ours too, but for a process that
  * has called unshare(2) itself.
@@ -15,6 +17,7 @@
 static int64_t
 ask(void)
 {
+	int cancel FLKI_RESTORED = flki_no_cancel();
 	char text[256];
 	long long s, ns;
 	int fd = open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC);

@@ -271,8 +271,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	if (t->slot == NIL)
 		return -FLK_NOPERMIT;
 	if (taker_is_strange(t))
-		return flki_alive_has(&taker_slot(t)->alive, t->serial) ? -FLK_MISTAKEN
-									: -FLK_STRANGER;
+		return taker_is_ours(t) ? -FLK_MISTAKEN : -FLK_STRANGER;
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
 		if ((error = flki_enter(t, &st)) != 0)

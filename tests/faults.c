@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "alive.h"
 #include "layout.h"
 
 #define MOST_CALLS 100 /* of one function in one operation: more is a loop without end */
@@ -295,6 +296,9 @@ main(int argc, char **argv)
 	    mmap(NULL, sizeof(*verdict), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (verdict == MAP_FAILED)
 		tap_bail("mmap");
+	/* What a process asks for once, and keeps. */
+	flki_alive_prepare();
+	flki_alive_unprepare();
 	for (i = 0; i < trial_count; i++)
 		if (strstr(trials[i].name, only) != NULL)
 			all += try_all(&trials[i]);

@@ -1,9 +1,10 @@
 /*
  * foreign.c - the library inside programs that do what they like: fork behind the C library's back,
- * and load it more than once.
+ * load it more than once, and unload it.
  */
 #include "common.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -217,6 +218,7 @@ struct copy {
 	int (*taker_new)(struct flk_taker **, struct flk *);
 	void (*taker_free)(struct flk_taker *);
 	int (*take)(struct flk_taker *, const struct flk_request *);
+	int (*acquire)(struct flk_taker *, const struct flk_request *, const struct timespec *);
 	void *handle;
 	struct flk *flk;
 };
@@ -247,6 +249,7 @@ load(struct copy *c, long namespace, const char *path)
 	*(void **)&c->taker_new = symbol(c->handle, "flk_taker_new");
 	*(void **)&c->taker_free = symbol(c->handle, "flk_taker_free");
 	*(void **)&c->take = symbol(c->handle, "flk_try");
+	*(void **)&c->acquire = symbol(c->handle, "flk_acquire");
 	return c->attach(&c->flk, path, NULL) == 0;
 }
 
@@ -257,7 +260,8 @@ load_all(struct copy c[COPIES], const char *path)
 	c[0] = (struct copy){ .attach = flk_attach,
 			      .taker_new = flk_taker_new,
 			      .taker_free = flk_taker_free,
-			      .take = flk_try };
+			      .take = flk_try,
+			      .acquire = flk_acquire };
 	return c[0].attach(&c[0].flk, path, NULL) == 0 && load(&c[1], LM_ID_BASE, path) &&
 	       load(&c[2], LM_ID_NEWLM, path);
 }
@@ -397,10 +401,84 @@ test_many(void)
 	flk_detach(f);
 }
 
+/* ---- unloaded ---- */
+
+static unsigned
+threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	while (d != NULL && readdir(d) != NULL)
+		n++;
+	if (d != NULL)
+		closedir(d);
+	return n - 2;
+}
+
+static void *
+take_and_end(void *arg)
+{
+	struct copy *c = arg;
+	struct flk_taker *t;
+
+	if (c->taker_new(&t, c->flk) != 0 || c->take(t, &one) != 0)
+		return c;
+	dlclose(c->handle);
+	return NULL;
+}
+
+/* In a child: a thread of the library's sleeps, and one of the program's has a permit. */
+static int
+unload(const char *held, const char *other, int end_it)
+{
+	struct copy c, d;
+	struct flk_taker *t;
+	struct timespec soon = in_ms(20);
+	pthread_t thread;
+	void *failed;
+
+	if (!load(&c, LM_ID_BASE, held))
+		return 77;
+	if (c.taker_new(&t, c.flk) != 0 || c.acquire(t, &one, &soon) != -ETIMEDOUT ||
+	    threads() != 2)
+		return 1;
+	c.taker_free(t);
+	if (!load(&d, LM_ID_BASE, other) || pthread_create(&thread, NULL, take_and_end, &d) != 0 ||
+	    pthread_join(thread, &failed) != 0 || failed != NULL)
+		return 2;
+	dlclose(c.handle);
+	close(end_it);
+	while (threads() > 1)
+		usleep(1000);
+	return 0;
+}
+
+static void
+test_unload(void)
+{
+	struct flk *f = fresh(1), *other = fresh(1);
+	int end_it = leave_orphan(f), end;
+	pid_t child = fork_child();
+
+	if (child == 0)
+		_exit(unload(flk_path(f), flk_path(other), end_it));
+	close(end_it);
+	end = end_of(child);
+	if (end == 77)
+		tap_skip("there is no shared library to load");
+	else
+		is(end, 0, "a program unloads the library under a thread that waits for an orphan");
+	whole(other, "a thread ended with a permit of a library that was unloaded");
+	flk_detach(other);
+	flk_detach(f);
+}
+
 int
 main(void)
 {
 	begin();
+	test_unload(); /* before others load it */
 	test_fork("fork", fork, -EAGAIN);
 #if __GLIBC_PREREQ(2, 34)
 	test_fork("_Fork", _Fork, -EAGAIN);

@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -131,6 +132,15 @@ flki_drop_slot(struct flk_taker *t)
 	flki_alive_drop(&s->alive);
 }
 
+void
+flki_abandon(struct flk_taker *t)
+{
+	/* That its taker is gone is no accident then: the history has a release. */
+	if (t->slot != NIL && taker_has_slot(t) && atomic_load(&taker_slot(t)->state) == HELD)
+		__atomic_store_n(&taker_slot(t)->role, FLK_CARRIED, __ATOMIC_RELAXED);
+	flki_drop_slot(t);
+}
+
 /* ---- what the pure state needs of the world ---- */
 
 static enum fate
@@ -176,14 +186,12 @@ doubt(struct state *st)
 			flki_state_poke(st, i);
 }
 
-int
-flki_leave_lock(struct flk_taker *t, struct state *st)
+/* The program's own care for the time in which it has the lock. */
+static void
+inside(const struct flk *f, bool is_inside)
 {
-	flki_history_tell(st->h);
-	if (flki_lock_drop(st->h, mark_of(t)))
-		return 0;
-	doubt(st);
-	return -FLK_MISTAKEN;
+	if (f->inside != NULL)
+		f->inside(f->context, is_inside);
 }
 
 /* Without the lock: a pace that is set just now has its first start by our own clock. */
@@ -194,7 +202,51 @@ may_be_paced(const struct header *h)
 }
 
 int
-flki_enter_anyway(struct flk_taker *t, struct state *st)
+flki_leave_lock(struct flk_taker *t, struct state *st)
+{
+	bool is_ours;
+
+	flki_history_tell(st->h);
+	is_ours = flki_lock_drop(st->h, mark_of(t));
+	if (!is_ours)
+		doubt(st);
+	inside(t->flk, false);
+	return is_ours ? 0 : -FLK_MISTAKEN;
+}
+
+/* The process that keeps us out, as it calls itself.  People are told of it: -1 would be everybody. */
+static pid_t
+find_stuck(struct flk *f)
+{
+	uint32_t owner = flki_lock_owner(f->file.h);
+	uint32_t pid = owner < flki_file_slots(&f->file) ? f->file.slots[owner].pid : 0;
+
+	pid = pid <= INT32_MAX ? pid : 0;
+	atomic_store(&f->stuck_pid, pid);
+	return (pid_t)pid;
+}
+
+/* The lock's owner stays inside: do we stay, too? */
+static bool
+waits_on(struct flk_taker *t, uint64_t until, const sigset_t *mask)
+{
+	struct flk *f = t->flk;
+	pid_t pid = find_stuck(f);
+	sigset_t saved;
+
+	if (mask != NULL) {
+		pthread_sigmask(SIG_SETMASK, mask, &saved);
+		pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	}
+	if (until == NOT_LONG || atomic_load(&t->cancelled) || atomic_load(&t->interrupted) ||
+	    flki_monotonic_ns() >= until)
+		return false;
+	return f->stuck == NULL || f->stuck(f->context, pid);
+}
+
+/* Damaged or dead, too. */
+static int
+enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mask)
 {
 	struct flk *f = t->flk;
 	struct file *file = &f->file;
@@ -213,15 +265,17 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 	asked = atomic_load(&f->ahead_ns) != INT64_MIN;
 	st->ahead_ns = asked || may_be_paced(file->h) ? flki_clock_ahead(f) : 0;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
-	got = flki_lock_take(file, mark_of(t));
-	st->n = flki_file_slots(file);
-	if (got == STUCK) {
-		uint32_t owner = flki_lock_owner(file->h);
-		uint32_t pid = owner < st->n ? file->slots[owner].pid : 0;
-		/* Somebody will be told to kill it: -1 would be everybody. */
-		atomic_store(&f->stuck_pid, pid <= INT32_MAX ? pid : 0);
-		return -FLK_STUCK;
+	for (;;) {
+		inside(f, true);
+		got = flki_lock_take(file, mark_of(t), &t->patience,
+				     until == NOT_LONG ? UINT64_MAX : until);
+		if (got != STUCK)
+			break;
+		inside(f, false);
+		if (!waits_on(t, until, mask))
+			return -FLK_STUCK;
 	}
+	st->n = flki_file_slots(file);
 	st->now_ns = flki_monotonic_ns();
 	flki_pace_keep(st);
 	if (got == INHERITED) {
@@ -243,9 +297,21 @@ flki_enter_anyway(struct flk_taker *t, struct state *st)
 }
 
 int
+flki_enter_anyway(struct flk_taker *t, struct state *st)
+{
+	return enter(t, st, flki_as_asked(t->flk), NULL);
+}
+
+int
 flki_enter(struct flk_taker *t, struct state *st)
 {
-	int error = flki_enter_anyway(t, st);
+	return flki_enter_until(t, st, flki_as_asked(t->flk), NULL);
+}
+
+int
+flki_enter_until(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mask)
+{
+	int error = enter(t, st, until, mask);
 
 	if (error != 0)
 		return error;

@@ -67,7 +67,8 @@ flk_strerror(int code)
 		return "is damaged: run flocklimitctl check --repair, or let its takers end and "
 		       "flocklimitctl rm it";
 	case FLK_STUCK:
-		return "somebody who keeps everyone out does not go on: continue or kill it";
+		return "another taker keeps everyone out: it is stopped, or gets too little CPU "
+		       "time";
 	case FLK_CROWDED:
 		return "no room for another taker: let fewer wait";
 	case FLK_GONE:

@@ -58,7 +58,7 @@ enum flk_error {
 	FLK_NOTLIMITER,     /* neither a limiter nor an empty file */
 	FLK_VERSION,        /* a limiter of another layout */
 	FLK_DAMAGED,        /* a limiter that can't be repaired */
-	FLK_STUCK,          /* a taker was stopped where it keeps everyone out: flk_stuck_pid() */
+	FLK_STUCK,          /* another taker keeps everyone out: flk_stuck_pid() */
 	FLK_CROWDED,        /* no room for another taker */
 	FLK_GONE,           /* the file was removed: attach anew */
 	FLK_HEAVY,          /* the weight is above the limit */
@@ -89,6 +89,21 @@ struct flk_options {
 	mode_t mode;      /* of a new file; 0 means 0600 */
 	uint32_t limit;   /* of a new limiter, for takers that declare none; 0 means 1 */
 	uint32_t initial; /* a new limiter's capacity to begin with, below the limit; 0 means all */
+
+	/*
+	 * Both may be NULL, and may not use the limiter.  stuck() is called while another taker, the
+	 * process pid as it calls itself, keeps everyone out of the limiter because it was stopped or
+	 * gets too little CPU time: after two seconds, and then about ten times a second.  True: go on
+	 * waiting; false: the call under way fails with -FLK_STUCK.
+	 */
+	bool (*stuck)(void *context, pid_t pid);
+
+	/*
+	 * Called with true before this process may keep others out, and with false when it no longer
+	 * does, by the thread that does it: a process must not be stopped in between.
+	 */
+	void (*inside)(void *context, bool is_inside);
+	void *context;
 };
 
 /*
@@ -111,7 +126,7 @@ uint64_t flk_identity(const struct flk *limiter);
 /* 0, or -FLK_GONE when the file has no name any more, or -FLK_DAMAGED when it was truncated. */
 int flk_verify(const struct flk *limiter);
 
-/* After -FLK_STUCK: who was stopped, as it called itself. */
+/* After -FLK_STUCK: the process that keeps everyone out, as it calls itself; 0: not known. */
 pid_t flk_stuck_pid(const struct flk *limiter);
 
 /* What a taker that declares no limit would get; 0 if nobody ever declared one. */
@@ -151,7 +166,7 @@ void flk_taker_free(struct flk_taker *taker);
 /*
  * Takes a permit; waits for it until the deadline (CLOCK_MONOTONIC, absolute; NULL: for ever).
  * 0, -ETIMEDOUT, -FLK_CANCELLED, -FLK_CLOSED, -FLK_FULL, -FLK_EVICTED, -FLK_HEAVY, ...
- * After -FLK_STUCK it may still stand in the line: flk_leave() when it is no longer stuck.
+ * Another taker that keeps everyone out makes it wait longer, not fail: see struct flk_options.
  */
 int flk_acquire(struct flk_taker *taker, const struct flk_request *want,
 		const struct timespec *deadline);
@@ -163,7 +178,8 @@ int flk_try(struct flk_taker *taker, const struct flk_request *want);
  * The same in steps, for those who have more to do than to wait.  flk_enqueue() returns 0 when
  * the permit was granted at once and -EINPROGRESS when the taker now stands in the line;
  * flk_wait() 0 when it was granted, -ETIMEDOUT when it still stands in the line at the deadline,
- * or why it is no longer in the line.  flk_leave() gives up the place or, if it was granted
+ * or why it is no longer in the line.  After -FLK_STUCK a taker is where it was before: call again.
+ * flk_leave() gives up the place or, if it was granted
  * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask,
  * unless that is NULL.
  */

@@ -21,6 +21,10 @@ struct flk {
 	    users; /* who attached it, and each thread of orphan.c: the last frees it */
 	_Atomic uint32_t stuck_pid;
 	_Atomic int64_t ahead_ns; /* of our clock; INT64_MIN: not asked for yet */
+	/* of the options */
+	bool (*stuck)(void *context, pid_t pid);
+	void (*inside)(void *context, bool is_inside);
+	void *context;
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
 	/* Of those whose command did not come to the end of its exit in time, the last of each. */
@@ -35,6 +39,7 @@ struct flk_taker {
 	uint32_t gen;          /* of our claim to it */
 	uint32_t tid;          /* of the thread that made it */
 	uint64_t thread;       /* the same, by flki_robust_me(): true whatever the file says */
+	struct patience patience;
 	_Atomic bool cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */
 	int guard_fd;    /* -1: none */
@@ -77,6 +82,27 @@ taker_is_strange(const struct flk_taker *t)
  * is not known what became of what it did.
  */
 int flki_enter(struct flk_taker *t, struct state *st);
+
+/*
+ * The same, but while the lock is stuck it waits until that time, or as long as the options'
+ * stuck() says; with NOT_LONG, for 2 s.  flki_enter() has NOT_LONG if there is no stuck().  Signals
+ * that `mask' leaves unblocked are let in meanwhile, unless it is NULL; and flk_cancel() ends it.
+ */
+#define NOT_LONG UINT64_C(0)
+#define AT_ONCE  UINT64_C(1) /* long past: after a tenth of a second */
+static inline uint64_t
+flki_as_asked(const struct flk *f)
+{
+	return f->stuck != NULL ? UINT64_MAX : NOT_LONG;
+}
+int flki_enter_until(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mask);
+
+/* Leaves the slot as a killed taker does: the next owner of the lock takes back what it had. */
+void flki_abandon(struct flk_taker *t);
+
+/* After -FLK_STUCK of a wait with that deadline: what its caller hears. */
+int flki_kept_out(struct flk_taker *t, uint64_t until);
+
 int flki_enter_anyway(struct flk_taker *t, struct state *st); /* damaged or dead, too */
 int flki_quit(struct flk_taker *t, struct state *st);
 int flki_leave_lock(struct flk_taker *t,

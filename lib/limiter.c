@@ -36,7 +36,16 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	memcpy(f->path, path, strlen(path) + 1);
 	atomic_store(&f->users, 1);
 	atomic_store(&f->ahead_ns, INT64_MIN);
+	if (options != NULL) {
+		f->stuck = options->stuck;
+		f->inside = options->inside;
+		f->context = options->context;
+	}
+	if (f->inside != NULL)
+		f->inside(f->context, true);
 	error = flki_file_open(&f->file, dirfd, is_path ? path : name, options);
+	if (f->inside != NULL)
+		f->inside(f->context, false);
 	if (error == 0)
 		*limiter = f;
 	else

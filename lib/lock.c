@@ -38,8 +38,10 @@
 #ifndef PATIENCE      /* the fuzzers have less */
 #define PATIENCE 1000 /* naps, of one owner's: 2 s, and our own being stopped is no time */
 #endif
-#define SLOT_OF(v) ((uint32_t)(v) >> 1)
-#define WHO(v)     ((v) & ~SLEEPERS)
+#define LEAST       50                  /* naps; past a deadline, too */
+#define LONG_NAP_NS UINT64_C(100000000) /* when patience is over */
+#define SLOT_OF(v)  ((uint32_t)(v) >> 1)
+#define WHO(v)      ((v) & ~SLEEPERS)
 
 static void
 pause_cpu(void)
@@ -63,36 +65,50 @@ owner_dead(struct file *f, uint64_t v)
 	return !flki_alive_is(&f->slots[slot].alive) || atomic_load(&f->slots[slot].gen) != v >> 32;
 }
 
+/* One nap, or until the lock is dropped.  True if all of it was slept through. */
+static bool
+nap(struct header *h, uint64_t v, uint64_t length_ns)
+{
+	if ((v & SLEEPERS) == 0 && !atomic_compare_exchange_strong(&h->lock, &v, v | SLEEPERS))
+		return false;
+	return flki_futex_sleep(&h->lock, (uint32_t)(v | SLEEPERS),
+				flki_monotonic_ns() + length_ns) == -ETIMEDOUT;
+}
+
 enum lock_result
-flki_lock_take(struct file *f, uint64_t mark)
+flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until)
 {
 	struct header *h = f->h;
-	uint64_t mine = mark, v = 0, seen = 0;
+	/* A taker that has slept here may be one of several sleepers: it keeps the bit. */
+	uint64_t mine = p->naps > 0 ? mark | SLEEPERS : mark, v = 0;
 	unsigned spins = 0, naps = 0;
 
 	for (;;) {
-		if (atomic_compare_exchange_strong(&h->lock, &v, mine))
+		if (atomic_compare_exchange_strong(&h->lock, &v, mine)) {
+			p->naps = 0;
 			return LOCKED;
+		}
 		if (owner_dead(f, v)) {
-			if (atomic_compare_exchange_strong(&h->lock, &v, mine | SLEEPERS))
+			if (atomic_compare_exchange_strong(&h->lock, &v, mine | SLEEPERS)) {
+				p->naps = 0;
 				return INHERITED;
+			}
 		} else if (spins < SPINS) {
 			spins++;
 			pause_cpu();
 		} else {
-			if (WHO(v) != seen) {
-				seen = WHO(v);
-				naps = 0;
+			if (WHO(v) != p->owner) {
+				p->owner = WHO(v);
+				p->naps = naps = 0;
 			}
-			if (naps >= PATIENCE)
+			if (naps > 0 && (p->naps >= PATIENCE ||
+					 (naps >= LEAST && flki_monotonic_ns() >= until)))
 				return STUCK;
-			/* From here on we may be one of several sleepers: keep the bit. */
 			mine |= SLEEPERS;
-			if ((v & SLEEPERS) != 0 ||
-			    atomic_compare_exchange_strong(&h->lock, &v, v | SLEEPERS))
-				naps +=
-				    flki_futex_sleep(&h->lock, (uint32_t)(v | SLEEPERS),
-						     flki_monotonic_ns() + NAP_NS) == -ETIMEDOUT;
+			if (nap(h, v, p->naps < PATIENCE ? NAP_NS : LONG_NAP_NS)) {
+				p->naps++;
+				naps++;
+			}
 		}
 		v = 0;
 	}

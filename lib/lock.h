@@ -10,7 +10,13 @@
 enum lock_result {
 	LOCKED,
 	INHERITED, /* locked, but the last owner died inside: rebuild the index */
-	STUCK      /* the owner has been inside for seconds: stopped, most likely */
+	STUCK      /* the owner stays inside: it is stopped, or gets no CPU time */
+};
+
+/* What a taker knows of the owner that keeps it out; from one call to the next. */
+struct patience {
+	uint64_t owner; /* by its mark */
+	unsigned naps;  /* while that one was inside */
 };
 
 /* What the lock's word is while the taker that claimed this slot, as this generation, is inside. */
@@ -20,8 +26,11 @@ flki_lock_mark(uint32_t slot, uint32_t gen)
 	return (uint64_t)gen << 32 | (uint64_t)(slot + 1) << 1;
 }
 
-/* mark: the caller's; it has its slot's `alive'. */
-enum lock_result flki_lock_take(struct file *f, uint64_t mark);
+/*
+ * mark: the caller's; it has its slot's `alive'.  STUCK after 2 s of one owner's, and when called
+ * again with the same patience, after a tenth of a second more; or soon after `until' (monotonic).
+ */
+enum lock_result flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until);
 
 /* False, and nothing is changed, if the lock is not the caller's any more. */
 bool flki_lock_drop(struct header *h, uint64_t mark);

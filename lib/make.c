@@ -362,8 +362,12 @@ int
 flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options)
 {
 	struct stat sb;
-	int error = flki_make_lock(fd);
+	int error;
 
+	do /* while another maker is stopped */
+		error = flki_make_lock(fd);
+	while (error == -FLK_STUCK && options != NULL && options->stuck != NULL &&
+	       options->stuck(options->context, 0));
 	if (error != 0)
 		return error;
 	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, kind, &sb);

@@ -82,7 +82,7 @@ no_ticket_left(const struct state *st)
 }
 
 static int
-queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
+queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_t until)
 {
 	uint32_t weight = want->weight != 0 ? want->weight : 1;
 	struct state st;
@@ -95,7 +95,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
-	if ((error = flki_enter(t, &st)) != 0)
+	if ((error = flki_enter_until(t, &st, until, NULL)) != 0)
 		return error;
 	t->waited_for = 0;
 	s = taker_slot(t);
@@ -127,20 +127,23 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait)
 int
 flk_enqueue(struct flk_taker *t, const struct flk_request *want)
 {
-	return queue_up(t, want, true);
+	return queue_up(t, want, true, flki_as_asked(t->flk));
 }
 
 int
 flk_try(struct flk_taker *t, const struct flk_request *want)
 {
-	return queue_up(t, want, false);
+	return queue_up(t, want, false, flki_as_asked(t->flk));
 }
 
 int
 flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
 {
-	int error = flk_enqueue(t, want);
+	uint64_t until = flki_deadline_ns(deadline);
+	int error = queue_up(t, want, true, until);
 
+	if (error == -FLK_STUCK)
+		error = flki_kept_out(t, until);
 	if (error == -EINPROGRESS)
 		error = flk_wait(t, deadline, NULL);
 	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
@@ -158,7 +161,10 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
-	if ((error = flki_enter(t, &st)) != 0)
+	error = flki_enter_until(t, &st, flki_deadline_ns(deadline), NULL);
+	if (error == -FLK_STUCK)
+		return flki_kept_out(t, flki_deadline_ns(deadline));
+	if (error != 0)
 		return error;
 	if (no_ticket_left(&st)) {
 		flki_quit(t, &st);
@@ -213,7 +219,13 @@ flk_leave(struct flk_taker *t)
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	flki_guard_drop(t);
-	if ((error = flki_enter(t, &st)) != 0)
+	/* A taker that the lock's owner has kept out until now does not wait for it again. */
+	error = flki_enter_until(t, &st, t->patience.naps > 0 ? AT_ONCE : NOT_LONG, NULL);
+	if (error == -FLK_STUCK) {
+		flki_abandon(t);
+		return 0;
+	}
+	if (error != 0)
 		return error;
 	end(&st, t->slot, t->waited_for);
 	return flki_quit(t, &st);
@@ -314,12 +326,13 @@ flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 static void
 end_wait(struct flk_taker *t, _Atomic bool *why)
 {
+	uint32_t slot = t->slot; /* once: its own thread may abandon it */
 	int saved = errno;
 
 	atomic_store(why, true);
-	if (t->slot != NIL) {
-		atomic_fetch_add(&taker_slot(t)->wake, 1);
-		flki_futex_wake(&taker_slot(t)->wake);
+	if (slot != NIL) {
+		atomic_fetch_add(&t->flk->file.slots[slot].wake, 1);
+		flki_futex_wake(&t->flk->file.slots[slot].wake);
 	}
 	errno = saved;
 }

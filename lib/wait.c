@@ -192,7 +192,7 @@ pass_on(struct flk_taker *t, const struct watch *w)
 		return -FLK_MISTAKEN;
 	if (flki_lock_is_left(t->flk->file.h) && !somebody_died(w))
 		return 0;
-	if ((error = flki_enter(t, &st)) != 0)
+	if ((error = flki_enter_until(t, &st, NOT_LONG, NULL)) != 0)
 		return error == -FLK_STUCK ? 0 : error;
 	if (somebody_died(w))
 		tell_of_the_dead(&st, w);
@@ -258,6 +258,19 @@ out_or(struct flk_taker *t, int error)
 }
 
 int
+flki_kept_out(struct flk_taker *t, uint64_t until)
+{
+	/* It can't leave the line in another way. */
+	if (atomic_exchange(&t->cancelled, false)) {
+		flki_abandon(t);
+		return t->waited_for = -FLK_CANCELLED;
+	}
+	if (atomic_exchange(&t->interrupted, false))
+		return -EINTR;
+	return t->waited_for = flki_monotonic_ns() >= until ? -ETIMEDOUT : -FLK_STUCK;
+}
+
+int
 flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
 	uint64_t until = flki_deadline_ns(deadline), wake_at, tick;
@@ -274,7 +287,10 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 		return taker_is_ours(t) ? -FLK_MISTAKEN : -FLK_STRANGER;
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
-		if ((error = flki_enter(t, &st)) != 0)
+		error = flki_enter_until(t, &st, until, mask);
+		if (error == -FLK_STUCK)
+			return flki_kept_out(t, until);
+		if (error != 0)
 			return out_or(t, error);
 		if (!taker_has_slot(t)) {
 			flki_leave_lock(t, &st);

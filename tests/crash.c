@@ -609,6 +609,26 @@ test_stopped_head(void)
 	flk_detach(f);
 }
 
+/* A process that has the lock and is stopped there; when it goes on, it ends with 0. */
+static pid_t
+stop_inside(struct flk *f)
+{
+	pid_t pid = fork_child();
+	struct state st;
+	int status;
+
+	if (pid == 0) {
+		struct flk_taker *mine = taker(f);
+		if (flki_enter(mine, &st) != 0)
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(flki_quit(mine, &st) == 0 ? 0 : 1);
+	}
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		tap_bail("it does not stop");
+	return pid;
+}
+
 static void
 test_stopped_inside(bool is_killed)
 {
@@ -618,30 +638,18 @@ test_stopped_inside(bool is_killed)
 	char why[200];
 	struct flk_place place;
 	int i, busy = 0;
-	struct state st;
 	uint64_t start;
 	pid_t pid;
 	int code;
 
 	agent_do(&a, take(2));
 	is(flk_enqueue(waits, &all_of_it), -EINPROGRESS, "one waits");
-	pid = fork_child();
-	if (pid == 0) {
-		struct flk_taker *mine = taker(f);
-		if (flki_enter(mine, &st) != 0)
-			_exit(1);
-		raise(SIGSTOP);
-		_exit(flki_quit(mine, &st) == 0 ? 0 : 1);
-	}
-	if (waitpid(pid, &code, WUNTRACED) != pid || !WIFSTOPPED(code))
-		tap_bail("it does not stop");
-	agent_tell(&a, release);
+	pid = stop_inside(f);
 	start = now_ns();
 	code = flk_try(t, &all_of_it);
 	is(code, -FLK_STUCK, "stopped where it keeps everyone out");
 	ok(now_ns() - start > 1500000000u && now_ns() - start < 6000000000u, "after 2 s");
 	is(flk_stuck_pid(f), pid, "and it is known who");
-	is(agent_hear(&a).code, -FLK_STUCK, "the holder could not release");
 	flk_taker_free(waits); /* can't leave the line either: it is as good as dead */
 	if (is_killed) {
 		kill(pid, SIGKILL);
@@ -669,6 +677,130 @@ test_stopped_inside(bool is_killed)
 	flk_detach(f);
 }
 
+/* ---- a lock that another keeps: who waits on, and how it ends ---- */
+
+static _Atomic int asked;
+static _Atomic pid_t asked_about;
+static _Atomic uint64_t asked_first;
+
+/* Its context: how often to wait on. */
+static bool
+on_stuck(void *context, pid_t pid)
+{
+	if (atomic_fetch_add(&asked, 1) == 0)
+		asked_first = now_ns();
+	asked_about = pid;
+	return asked <= *(const int *)context;
+}
+
+/* Nobody gives up, and nobody loses anything, but by its own deadline. */
+static void
+test_kept_out(bool is_killed)
+{
+	struct flk *f = fresh(1);
+	struct agent holds = agent_start(flk_path(f)), first = agent_start(flk_path(f)),
+		     hasty = agent_start(flk_path(f)), newcomer = agent_start(flk_path(f));
+	struct order take_one = { .kind = ACQUIRE, .limit = 1, .ms = -1 }, hurry = take_one;
+	uint64_t start, took;
+	pid_t pid;
+
+	hurry.ms = 700;
+	agent_do(&holds, take_one);
+	agent_tell(&first, take_one);
+	ok(stands(f, 1, 1), "one holds and one waits");
+	pid = stop_inside(f);
+	start = now_ns();
+	agent_tell(&hasty, hurry);
+	agent_tell(&newcomer, take_one);
+	is(agent_hear(&hasty).code, -ETIMEDOUT, "one in a hurry gives up at its deadline");
+	took = (now_ns() - start) / 1000000;
+	ok(took >= 650 && took < 2000, "and not much later (%d ms)", (int)took);
+	is(agent_do(&holds, release).code, 0, "the holder has released, as far as it can");
+	ok(!agent_answered(&first, 1500), "the waiter does not give up");
+	ok(!agent_answered(&newcomer, 0), "nor does a newcomer");
+	kill(pid, is_killed ? SIGKILL : SIGCONT);
+	reap_child(pid);
+	is(agent_hear(&first).code, 0, "then the waiter is served, in its place");
+	ok(!agent_answered(&newcomer, 20), "and not the newcomer");
+	is(agent_do(&first, release).code, 0, "it releases");
+	is(agent_hear(&newcomer).code, 0, "and the newcomer is served");
+	is(agent_do(&newcomer, release).code, 0, "and releases");
+	agent_stop(&holds);
+	agent_stop(&first);
+	agent_stop(&hasty);
+	agent_stop(&newcomer);
+	whole(f, is_killed ? "after the one inside was killed" : "after the one inside went on");
+	flk_detach(f);
+}
+
+static struct flk_taker *to_cancel;
+
+static void
+cancel_it(int sig)
+{
+	(void)sig;
+	flk_cancel(to_cancel);
+}
+
+static void
+test_asked(void)
+{
+	static int most;
+	struct flk_options options = { .existing = true, .stuck = on_stuck, .context = &most };
+	struct sigaction handle = { .sa_handler = cancel_it };
+	struct flk *f = fresh(2), *mine;
+	struct flk_taker *t, *waits;
+	struct agent a = agent_start(flk_path(f));
+	struct flk_permit permit;
+	sigset_t alarm_only, none;
+	uint64_t start;
+	pid_t pid;
+
+	if (flk_attach(&mine, flk_path(f), &options) != 0)
+		tap_bail("attach");
+	t = taker(mine);
+	waits = taker(mine);
+	agent_do(&a, take(2));
+	is(flk_enqueue(waits, &all_of_it), -EINPROGRESS, "one waits");
+	pid = stop_inside(f);
+
+	most = 5;
+	start = now_ns();
+	is(flk_try(t, &all_of_it), -FLK_STUCK, "stuck() decides when to give up");
+	ok(asked == 6 && asked_about == pid, "after it was asked %d times about it", asked);
+	ok(asked_first - start > 1500000000u && now_ns() - asked_first > 400000000u,
+	   "first after 2 s, and then ten times a second");
+	asked = 0;
+	most = 1;
+	is(flk_wait(waits, NULL, NULL), -FLK_STUCK, "a wait can be given up for now");
+
+	/* A signal that is blocked but for the wait. */
+	to_cancel = waits;
+	sigaction(SIGALRM, &handle, NULL);
+	sigemptyset(&none);
+	sigemptyset(&alarm_only);
+	sigaddset(&alarm_only, SIGALRM);
+	sigprocmask(SIG_BLOCK, &alarm_only, NULL);
+	raise(SIGALRM);
+	most = 1000;
+	start = now_ns();
+	is(flk_wait(waits, NULL, &none), -FLK_CANCELLED, "a signal is let in, and ends it");
+	ok(now_ns() - start < 3000000000u, "soon");
+	sigprocmask(SIG_UNBLOCK, &alarm_only, NULL);
+	is(flk_permit(waits, &permit), -FLK_NOPERMIT, "it stands in the line no more");
+	kill(pid, SIGCONT);
+	is(reap_child(pid), 0, "the one inside goes on");
+	is(agent_do(&a, release).code, 0, "the holder releases");
+	is(flk_try(t, &all_of_it), 0, "and nobody is in the way");
+	is(flk_release(t), 0, "it releases");
+	flk_taker_free(t);
+	flk_taker_free(waits);
+	flk_detach(mine);
+	agent_stop(&a);
+	whole(f, "after stuck() was asked");
+	flk_detach(f);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -689,5 +821,8 @@ main(int argc, char **argv)
 	test_stopped_head();
 	test_stopped_inside(false);
 	test_stopped_inside(true);
+	test_kept_out(false);
+	test_kept_out(true);
+	test_asked();
 	return tap_done();
 }

@@ -186,8 +186,13 @@ help_shorts() {
 @test "libflocklimit(3) has every member of the header's structs" {
 	awk '/^struct flk_[a-z]* \{/ { on = 1; next }
 		/^\}/ { on = 0 }
+		/^\t \*/ { next }
 		on {
 			sub(/\/\*.*/, "")
+			if (match($0, /\(\*[a-z_]+\)/)) {
+				print substr($0, RSTART + 2, RLENGTH - 3)
+				next
+			}
 			sub(/^\t(struct [a-z_]+|enum [a-z_]+|const char \*|[a-z0-9_]+) ?/, "")
 			gsub(/\[[^]]*\]|[,;]/, " ")
 			for (i = 1; i <= NF; i++)

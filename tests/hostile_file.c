@@ -173,7 +173,7 @@ test_lock(void)
 {
 	struct flk *f = fresh(3);
 	struct flk_taker *a = taker(f), *b = taker(f);
-	struct timespec past = { .tv_sec = -1 };
+	struct timespec past = { .tv_sec = -1 }, soon = in_ms(0);
 	uint64_t word;
 
 	is(flk_wait_idle(a, NULL), 0, "one has a slot");
@@ -183,10 +183,11 @@ test_lock(void)
 	word = (uint64_t)atomic_load(&f->file.slots[flk_slot(a)].gen) << 32 |
 	       (uint64_t)(flk_slot(a) + 1) << 1;
 	atomic_store(&f->file.h->lock, word);
-	is(flk_release_units(b, 1), -FLK_STUCK, "one who lives keeps everyone out");
+	is(flk_wait_idle(a, &soon), -ETIMEDOUT, "a taker that lives keeps everyone out");
 	is(flk_stuck_pid(f), getpid(), "and is named");
+	is(flk_release(b), 0, "its permit can be given back all the same");
+	is(flk_release(b), -FLK_NOPERMIT, "once");
 	atomic_store(&f->file.h->lock, 0);
-	is(flk_release(b), 0, "until it goes on");
 	is(flk_try(b, &(struct flk_request){ .weight = 3, .limit = 3 }), 0, "one holds all");
 	is(flk_enqueue(a, &one), -EINPROGRESS, "one waits");
 	is(flk_wait(a, &past, NULL), -ETIMEDOUT, "not at all, when its time was over before");

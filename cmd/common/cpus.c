@@ -78,13 +78,14 @@ has_cpu(char *controllers)
 	return name != NULL;
 }
 
-static uint64_t
-quota_of_cgroup(void)
+uint64_t
+cpus_quota(pid_t pid)
 {
-	char text[4096], *line, *save, *controllers, *group;
+	char path[40], text[4096], *line, *save, *controllers, *group;
 	uint64_t least = UINT64_MAX, quota;
 
-	if (!read_text("/proc/self/cgroup", text, sizeof(text)))
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (!read_text(path, text, sizeof(text)))
 		return UINT64_MAX;
 	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
 		controllers = strchr(line, ':');
@@ -108,7 +109,7 @@ uint32_t
 cpus(uint32_t percent)
 {
 	cpu_set_t set;
-	uint64_t milli = 1000, quota = quota_of_cgroup(), n;
+	uint64_t milli = 1000, quota = cpus_quota(getpid()), n;
 	long online;
 
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)

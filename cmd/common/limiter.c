@@ -8,12 +8,13 @@
 
 #include "pace.h"
 #include "say.h"
+#include "stuck.h"
 
 int
 limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 {
 	const char *limiter = w->limiter;
-	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT];
+	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT];
 
 	if (flk_locate(name, path, sizeof(path)) != 0)
 		snprintf(path, sizeof(path), "%s", limiter);
@@ -29,7 +30,7 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 		    w->weight, w->limit != 0 ? w->limit : flk_declared(f));
 		break;
 	case FLK_STUCK:
-		say_stuck(limiter, f != NULL ? flk_stuck_pid(f) : 0);
+		say(limiter, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));
 		break;
 	case EMFILE:
 	case ENFILE:

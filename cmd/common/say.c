@@ -75,17 +75,6 @@ say(const char *limiter, const char *format, ...)
 }
 
 void
-say_stuck(const char *limiter, pid_t pid)
-{
-	if (pid == 0)
-		say(limiter, "%s", flk_strerror(-FLK_STUCK));
-	else
-		say(limiter,
-		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
-		    (int)pid, (int)pid);
-}
-
-void
 say_status(const char *limiter, const char *text)
 {
 	char line[LINE + 16];

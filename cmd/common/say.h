@@ -17,9 +17,6 @@ struct flk_place;
 
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Somebody keeps everyone out: a process, or 0 where it is not known who. */
-void say_stuck(const char *limiter, pid_t pid);
-
 /* What is wrong with the directory of PATH, a limiter's, when it is another user's. */
 const char *say_foreign_dir(const char *path, char room[FOREIGN_TEXT]);
 

@@ -12,6 +12,7 @@
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
+#include "stuck.h"
 #include "tend.h"
 
 #define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
@@ -62,7 +63,7 @@ catch_signals(struct flk_taker *t)
 static void
 complain(struct flk_taker *t, const struct options *o, int code, double waited)
 {
-	char text[PLACE_TEXT], span[32], why[80];
+	char text[PLACE_TEXT], stuck[STUCK_TEXT], span[32], why[80];
 	struct flk_place place;
 	const char *host;
 	int error;
@@ -71,8 +72,14 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 
 	if (o->quiet)
 		return;
-	error = flk_place(t, &place);
+	error = code != -FLK_STUCK ? flk_place(t, &place) : code;
 	switch (-code) {
+	case FLK_STUCK:
+		if (o->want.timeout_ns == 0) {
+			snprintf(why, sizeof(why), "no permit without waiting");
+			break;
+		}
+		/* fall through */
 	case ETIMEDOUT:
 		snprintf(why, sizeof(why), "no permit after %s", say_duration(waited, span));
 		break;
@@ -94,7 +101,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		return;
 	}
 	say(o->want.limiter, "%s%s: %s", why, tend_line(t),
-	    error != 0 ? flk_strerror(error) : say_place(&place, text));
+	    error == 0            ? say_place(&place, text)
+	    : error == -FLK_STUCK ? stuck_text(flk_stuck_pid(flk_limiter(t)), stuck)
+				  : flk_strerror(error));
 }
 
 struct watcher {
@@ -195,6 +204,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 			say(o->want.limiter, "waited %s", say_duration(waited, span));
 		break;
 	case ETIMEDOUT:
+	case FLK_STUCK:
 		complain(t, o, code, (double)o->want.timeout_ns / 1e9);
 		flk_leave(t);
 		break;

@@ -17,6 +17,7 @@
 #include "limiter.h"
 #include "line.h"
 #include "options.h"
+#include "patience.h"
 #include "run.h"
 #include "say.h"
 #include "spawn.h"
@@ -28,6 +29,7 @@ struct job {
 	struct options o;
 	struct heritage heritage;
 	char path[LIMITER_NAME];
+	struct patience patience;
 	struct flk *limiter;
 	struct flk_taker *taker;
 	struct flk_permit permit;
@@ -38,7 +40,9 @@ struct job {
 static int
 open_limiter(struct job *j)
 {
-	struct flk_options options = { .mode = j->o.want.mode };
+	struct flk_options options = { .mode = j->o.want.mode,
+				       .stuck = patience_stuck,
+				       .context = &j->patience };
 	int error;
 
 	if ((error = flk_attach(&j->limiter, j->path, &options)) != 0)
@@ -97,6 +101,7 @@ take_permit(struct job *j)
 	uint64_t deadline = 0;
 	int error, guard;
 
+	j->patience = (struct patience){ .o = &j->o, .mask = &j->heritage.mask, .said = -1 };
 	for (;;) {
 		if ((error = open_limiter(j)) != 0)
 			return error;
@@ -113,6 +118,8 @@ take_permit(struct job *j)
 			break;
 		close_limiter(j);
 	}
+	/* From here on the command waits for us. */
+	j->patience.is_over = true;
 	if (error == 0)
 		error = flk_permit(j->taker, &j->permit);
 	if (error == 0 && !j->o.close_fd && j->o.hold_for == 0) {
@@ -218,6 +225,10 @@ main(int argc, char **argv)
 		case FLK_FULL:
 		case FLK_CLOSED:
 		case FLK_EVICTED:
+			return j.o.conflict_exit;
+		case FLK_STUCK:
+			if (j.taker == NULL) /* else it was said */
+				limiter_refuse(&j.o.want, j.path, j.limiter, error);
 			return j.o.conflict_exit;
 		default:
 			return limiter_refuse(&j.o.want, j.path, j.limiter, error);

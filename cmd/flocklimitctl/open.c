@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "say.h"
+#include "stuck.h"
 #include "text.h"
 #include "where.h"
 
@@ -44,7 +45,7 @@ int
 refuse(const char *name, const char *path, struct flk *f, int code)
 {
 	const char *at = where(name, path), *colon = *at != '\0' ? ": " : "";
-	char text[FOREIGN_TEXT];
+	char text[FOREIGN_TEXT], why[STUCK_TEXT];
 
 	switch (-code) {
 	case ENOENT:
@@ -68,7 +69,7 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		say(name, "%s", say_foreign_dir(path, text));
 		return FAILED;
 	case FLK_STUCK:
-		say_stuck(name, f != NULL ? flk_stuck_pid(f) : 0);
+		say(name, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));
 		return FAILED;
 	case FLK_GONE:
 		say(name, "%s%sit was removed", at, colon);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "now.h"
+#include "stuck.h"
 #include "terminal.h"
 #include "where.h"
 
@@ -236,16 +237,14 @@ has_news(struct screen *v)
 static void
 why_not(struct screen *v, int error)
 {
-	pid_t pid = error == -FLK_STUCK && v->f != NULL ? flk_stuck_pid(v->f) : 0;
+	char why[STUCK_TEXT];
 
 	if (error == -ENOENT || error == -FLK_GONE)
 		snprintf(v->trouble, sizeof(v->trouble),
 			 "there is no such limiter now; it will be shown when it is there again");
-	else if (pid != 0)
-		snprintf(
-		    v->trouble, sizeof(v->trouble),
-		    "pid %d was stopped where it keeps everyone out: kill -CONT %d, or kill it",
-		    (int)pid, (int)pid);
+	else if (error == -FLK_STUCK && v->f != NULL)
+		snprintf(v->trouble, sizeof(v->trouble), "%s",
+			 stuck_text(flk_stuck_pid(v->f), why));
 	else
 		snprintf(v->trouble, sizeof(v->trouble), "%s", flk_strerror(error));
 }

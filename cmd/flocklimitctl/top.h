@@ -66,7 +66,7 @@ struct screen {
 	bool reverse, help;
 	int width[CELLS]; /* of the columns; they only grow, lest they dance */
 
-	char trouble[200]; /* why there is nothing to see; "" for none */
+	char trouble[300]; /* why there is nothing to see; "" for none */
 	char message[200]; /* about the last key; "" for none */
 	char sought[64];
 	struct prompt ask;

@@ -14,15 +14,21 @@ struct here_taker {
 };
 
 int
-here_open(struct here **h, const char *name, uint32_t limit)
+here_open(struct here **h, const char *name, uint32_t limit, const struct flk_options *options)
 {
+	struct flk_options ours = { .mode = 0 };
 	struct here *new = malloc(sizeof(*new));
 	int error = -ENOMEM;
 
 	if (new == NULL)
 		return error;
 	new->limit = limit;
-	if ((error = flk_attach(&new->limiter, name, NULL)) != 0) {
+	if (options != NULL) {
+		ours.stuck = options->stuck;
+		ours.inside = options->inside;
+		ours.context = options->context;
+	}
+	if ((error = flk_attach(&new->limiter, name, &ours)) != 0) {
 		free(new);
 		return error;
 	}

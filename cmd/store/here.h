@@ -18,7 +18,7 @@
 struct here;
 struct here_taker;
 
-int here_open(struct here **h, const char *name, uint32_t limit);
+int here_open(struct here **h, const char *name, uint32_t limit, const struct flk_options *options);
 void here_close(struct here *h); /* or NULL */
 
 struct here_taker *here_taker_new(struct here *h);

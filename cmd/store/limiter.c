@@ -62,7 +62,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 		return -ENOMEM;
 	error = flk_locate(name, f->where, sizeof(f->where));
 	if (error == 0 && settings.local != 0)
-		error = here_open(&f->here, name, settings.local);
+		error = here_open(&f->here, name, settings.local, options);
 	if (error != 0) {
 		free(f);
 		return error;

@@ -282,7 +282,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			atomic_store(&t->cancelled, false);
 		if (error == -EINTR)
 			atomic_store(&t->interrupted, false);
-		if (error != 0 && error != -ETIMEDOUT && error != -EINTR) {
+		if (error != 0 && error != -ETIMEDOUT && error != -EINTR && error != -FLK_STUCK) {
 			t->stage = IDLE;
 			t->here_refused = true;
 		}

@@ -1,0 +1,67 @@
+#include "stuck.h"
+
+#include <stdio.h>
+
+#include "cpus.h"
+#include "flocklimit.h"
+#include "process.h"
+
+static const char *
+name_of(char state)
+{
+	switch (state) {
+	case 'R':
+		return "running";
+	case 'S':
+		return "asleep";
+	case 'D':
+		return "in a system call that can't be interrupted";
+	case 'Z':
+	case 'X':
+		return "ended";
+	default:
+		return "in an unknown state";
+	}
+}
+
+/* A stopped process goes on when it is told to.  No other one is to be killed: it goes on by itself. */
+const char *
+stuck_text(pid_t pid, char room[STUCK_TEXT])
+{
+	uint64_t quota;
+	pid_t parent;
+	char state;
+
+	if (pid == 0) {
+		snprintf(room, STUCK_TEXT, "%s", flk_strerror(-FLK_STUCK));
+		return room;
+	}
+	if (!process_stat(pid, &state, &parent)) {
+		snprintf(room, STUCK_TEXT,
+			 "a process that calls itself pid %d keeps everyone out: look for it in "
+			 "another PID namespace",
+			 (int)pid);
+		return room;
+	}
+	quota = cpus_quota(pid);
+	if (state == 'T')
+		snprintf(room, STUCK_TEXT,
+			 "pid %d is stopped where it keeps everyone out: kill -CONT %d", (int)pid,
+			 (int)pid);
+	else if (state == 't')
+		snprintf(room, STUCK_TEXT,
+			 "pid %d is stopped by a debugger where it keeps everyone out: let the "
+			 "debugger continue it",
+			 (int)pid);
+	else if (quota < 1000)
+		snprintf(
+		    room, STUCK_TEXT,
+		    "pid %d keeps everyone out: it is %s, but its cgroup may use only %g %% of "
+		    "a CPU: raise that quota",
+		    (int)pid, name_of(state), (double)quota / 10);
+	else
+		snprintf(room, STUCK_TEXT,
+			 "pid %d keeps everyone out: it is %s, and should go on by itself",
+			 (int)pid, name_of(state));
+	return room;
+}

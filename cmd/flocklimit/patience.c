@@ -1,0 +1,31 @@
+#include "patience.h"
+
+#include "now.h"
+#include "options.h"
+#include "say.h"
+#include "spawn.h"
+#include "stuck.h"
+
+#define BEFORE (2 * SECOND) /* the library waits for so long before it asks */
+
+bool
+patience_stuck(void *patience, pid_t pid)
+{
+	struct patience *p = patience;
+	uint64_t now = now_ns(), timeout = p->o->want.timeout_ns;
+	char why[STUCK_TEXT];
+
+	if (p->is_over)
+		return false;
+	if (p->since == 0)
+		p->since = now > BEFORE ? now - BEFORE : 1;
+	if (timeout != NEVER && now - p->since >= timeout)
+		return false;
+	if (!p->o->quiet && p->said != pid)
+		say(p->o->want.limiter, "waiting: %s", stuck_text(pid, why));
+	p->said = pid;
+	/* We are not inside: what would end or stop us in the line may do so here. */
+	signals_mask(SIG_SETMASK, p->mask, NULL);
+	signals_block();
+	return true;
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# Another taker keeps everyone out of the limiter: it was stopped there, or gets no CPU time.
+
+load lib.bash
+
+# keep_out [sleep|spin [WRAPPER...]]: a process that has the lock until let_in; it is pids[inside].
+keep_out() {
+	local mode=${1:-sleep}
+	shift || :
+	need_helper inside
+	"$FLOCKLIMIT" -N x -n 1 --nonblock true 3>&- || :
+	background inside "$@" "$HELPERS/inside" "$FLOCKLIMIT_DIR/x" "$mode"
+	eventually says inside inside.out
+}
+
+# stop_inside: it is stopped there.
+stop_inside() {
+	keep_out
+	kill -STOP "${pids[inside]}"
+	eventually is_state T "${pids[inside]}"
+}
+
+# let_in: it goes on, and leaves.
+let_in() {
+	kill -USR1 "${pids[inside]}"
+	kill -CONT "${pids[inside]}"
+	ended inside
+	[ "$status" -eq 0 ]
+}
+
+# is_up LABEL: it has not ended.
+is_up() {
+	! is_gone "${pids[$1]}"
+}
+
+@test "a newcomer says once which process keeps it out, and waits on" {
+	stop_inside
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'exit 7'
+	eventually says "flocklimit: x: waiting: pid ${pids[inside]} is stopped where it keeps everyone out: kill -CONT ${pids[inside]}" a.err
+	sleep 1 # it must stay so
+	is_up a
+	has_lines 1 a.err
+	let_in
+	ended a
+	[ "$status" -eq 7 ]
+	has_lines 1 a.err
+}
+
+@test "with -q it says nothing, and waits on" {
+	stop_inside
+	background a "$FLOCKLIMIT" -N x -n 1 -q sh -c 'exit 7'
+	background b "$FLOCKLIMIT" -N x -n 1 true
+	eventually says waiting: b.err
+	sleep 0.5 # it must stay so
+	is_up a
+	let_in
+	ended a
+	[ "$status" -eq 7 ]
+	[ ! -s a.err ]
+	ended b
+	[ "$status" -eq 0 ]
+}
+
+@test "a waiter keeps its place, and a holder gives back" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 sh -c 'echo b >>order'
+	eventually in_line 1
+	stop_inside
+	background c "$FLOCKLIMIT" -N x -n 1 sh -c 'echo c >>order'
+	let_go a
+	ended a # its command has ended: nobody waits for that
+	[ "$status" -eq 0 ]
+	[ ! -s a.err ]
+	eventually says waiting: b.err
+	eventually says waiting: c.err
+	[ ! -e order ]
+	let_in
+	ended b
+	[ "$status" -eq 0 ]
+	ended c
+	[ "$status" -eq 0 ]
+	[ "$(tr -d '\n' <order)" = bc ]
+	"$FLOCKLIMIT" -N x -n 1 --nonblock true
+}
+
+@test "the process inside is killed: the waiter is served" {
+	stop_inside
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'exit 7'
+	eventually says waiting: a.err
+	kill -KILL "${pids[inside]}"
+	ended a
+	[ "$status" -eq 7 ]
+}
+
+@test "-t and --nonblock give up, with the status of no permit" {
+	local began=$SECONDS
+	stop_inside
+	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	[[ $stderr == "flocklimit: x: no permit without waiting: pid ${pids[inside]} is stopped "* ]]
+	one_line
+	run --separate-stderr -33 "$FLOCKLIMIT" -N x -n 1 -t 3 -E 33 true
+	[[ ${stderr_lines[0]} == "flocklimit: x: waiting: pid ${pids[inside]} is stopped "* ]]
+	[[ ${stderr_lines[1]} == "flocklimit: x: no permit after 3 s: pid ${pids[inside]} is stopped "* ]]
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	[ $((SECONDS - began)) -lt 100 ]
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 1 -q true
+	[ -z "$output" ]
+	let_in
+	"$FLOCKLIMIT" -N x -n 1 --nonblock true
+}
+
+@test "a waiter whose deadline comes gives up" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 -t 4 true
+	eventually in_line 1
+	stop_inside
+	ended b
+	[ "$status" -eq 75 ]
+	says "no permit after 4 s: pid ${pids[inside]} is stopped" b.err
+	let_in
+	eventually in_line 0
+	let_go a
+	ended a
+	[ "$status" -eq 0 ]
+}
+
+@test "a signal ends a newcomer and a waiter" {
+	local sig
+	hold a -N x -n 1
+	for sig in INT TERM HUP; do
+		background b env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
+		eventually in_line 1
+		stop_inside
+		background c env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
+		eventually says waiting: b.err
+		eventually says waiting: c.err
+		kill -s "$sig" "${pids[b]}" "${pids[c]}"
+		ended b
+		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
+		ended c
+		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
+		let_in
+		in_line 0
+	done
+}
+
+@test "a process that is not stopped is not to be killed" {
+	keep_out sleep
+	background a "$FLOCKLIMIT" -N x -n 1 true
+	eventually says "waiting: pid ${pids[inside]} keeps everyone out: it is asleep" a.err
+	run ! says kill a.err
+	let_in
+	ended a
+	[ "$status" -eq 0 ]
+}
+
+@test "a process whose cgroup gives it no CPU time: its quota is named" {
+	local group=
+	need_root
+	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
+		group=/sys/fs/cgroup/flocklimit-test-$$
+		echo +cpu >/sys/fs/cgroup/cgroup.subtree_control || :
+		mkdir "$group" && echo "1000 1000000" >"$group/cpu.max" || group=
+	elif [ -w /sys/fs/cgroup/cpu ]; then
+		group=/sys/fs/cgroup/cpu/flocklimit-test-$$
+		mkdir "$group" && echo 1000000 >"$group/cpu.cfs_period_us" &&
+			echo 1000 >"$group/cpu.cfs_quota_us" || group=
+	fi 2>/dev/null
+	[ -n "$group" ] || skip "no cgroup with a CPU quota can be made here"
+	keep_out spin
+	echo "${pids[inside]}" >"$group/cgroup.procs"
+	background a "$FLOCKLIMIT" -N x -n 1 true
+	eventually says "pid ${pids[inside]} keeps everyone out: it is running, but its cgroup may use only 0.1 % of a CPU" a.err
+	# It gets its CPU time back.
+	echo "${pids[inside]}" >"${group%/*}/cgroup.procs"
+	rmdir "$group"
+	run ! says kill a.err
+	is_up a
+	let_in
+	ended a
+	[ "$status" -eq 0 ]
+}
+
+@test "operators give up after two seconds, and say why" {
+	stop_inside
+	run --separate-stderr -125 "${FLOCKLIMIT%/*}/flocklimitctl" limit x 3
+	[[ $stderr == "flocklimitctl: x: pid ${pids[inside]} is stopped where it keeps everyone out: kill -CONT ${pids[inside]}" ]]
+	let_in
+}

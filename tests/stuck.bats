@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
 # Another taker keeps everyone out of the limiter: it was stopped there, or gets no CPU time.
 
@@ -25,7 +26,7 @@ stop_inside() {
 # let_in: it goes on, and leaves.
 let_in() {
 	kill -USR1 "${pids[inside]}"
-	kill -CONT "${pids[inside]}"
+	kill -CONT "${pids[inside]}" 2>/dev/null || : # it may have gone
 	ended inside
 	[ "$status" -eq 0 ]
 }
@@ -188,4 +189,74 @@ is_up() {
 	run --separate-stderr -125 "${FLOCKLIMIT%/*}/flocklimitctl" limit x 3
 	[[ $stderr == "flocklimitctl: x: pid ${pids[inside]} is stopped where it keeps everyone out: kill -CONT ${pids[inside]}" ]]
 	let_in
+}
+
+# blocks_tstp PID: it has blocked SIGTSTP.
+blocks_tstp() {
+	local mask
+	mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$1/task/$1/status" 2>/dev/null)
+	[ -n "$mask" ] && [ $((0x$mask >> 19 & 1)) = 1 ]
+}
+
+@test "a ^Z does not stop flocklimitctl where it keeps everyone out, but after it" {
+	local ctl=${FLOCKLIMIT%/*}/flocklimitctl
+	keep_out
+	as_job background ctl "$ctl" limit x 3
+	eventually blocks_tstp "${pids[ctl]}"
+	kill -TSTP "${pids[ctl]}"
+	sleep 0.3 # it must not stop
+	run ! is_state T "${pids[ctl]}"
+	let_in
+	eventually is_state T "${pids[ctl]}"
+	"$FLOCKLIMIT" -N x -n 1 --nonblock true # and has left
+	kill -CONT "${pids[ctl]}"
+	ended ctl
+	[ "$status" -eq 0 ] || says "keeps everyone out" ctl.err # which took two seconds
+}
+
+@test "a ^Z does not stop flockmap while a thread of its keeps everyone out, but after it" {
+	local map=${FLOCKLIMIT%/*}/flockmap
+	keep_out
+	as_job background map "$map" -N x -n 2 sh -c 'echo "$1" >>ran' sh ::: a b c
+	eventually says waiting: map.err
+	kill -TSTP "${pids[map]}"
+	let_in
+	eventually is_state T "${pids[map]}"
+	"$FLOCKLIMIT" -N x -n 9 --nonblock true || [ $? -eq 75 ] # nobody is kept out
+	run --separate-stderr "$FLOCKLIMIT" -N x -n 9 --nonblock true
+	[[ $stderr != *"keeps everyone out"* ]]
+	kill -CONT "${pids[map]}"
+	ended map
+	[ "$status" -eq 0 ]
+	has_lines 3 ran
+}
+
+@test "^Z at any moment of flocklimitctl and flockmap: nobody is kept out" {
+	local i dir=${FLOCKLIMIT%/*}
+	"$FLOCKLIMIT" -N x -n 1 true
+	for i in {1..40}; do
+		as_job background ctl sh -c 'while "$1/flocklimitctl" limit x 3; do :; done' sh "$dir"
+		as_job background map sh -c 'seq 999999 | "$1/flockmap" -N x -n 3 true' sh "$dir"
+		sleep "0.0$((RANDOM % 90 + 10))"
+		kill -TSTP -- "-${pids[ctl]}" "-${pids[map]}"
+		run --separate-stderr "$FLOCKLIMIT" -N x -n 9 --nonblock true
+		[[ $stderr != *"keeps everyone out"* ]]
+		kill -KILL -- "-${pids[ctl]}" "-${pids[map]}"
+		ended ctl
+		ended map
+	done
+}
+
+@test "a ^Z and a continue: flockmap goes on" {
+	local map=${FLOCKLIMIT%/*}/flockmap
+	as_job background map sh -c 'seq 300 | "$1" -N x -n 3 sh -c "echo \$1 >>ran" sh' sh "$map"
+	for _ in {1..20}; do
+		sleep 0.02
+		kill -TSTP -- "-${pids[map]}" 2>/dev/null || break
+		sleep 0.02
+		kill -CONT -- "-${pids[map]}"
+	done
+	ended map
+	[ "$status" -eq 0 ]
+	has_lines 300 ran
 }

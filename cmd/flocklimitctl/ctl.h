@@ -57,6 +57,9 @@ int remove_it(const struct ctl *c);
 
 /* ---- open.c: which limiters are meant ---- */
 
+/* To open one that is there: with signals blocked where we keep everyone out of it. */
+extern const struct flk_options existing;
+
 /*
  * The limiter that the command line is about: -f, or else the first word, of which *rest are left.
  * NULL when it can't be opened, which was said; *status is what to exit with.

@@ -5,17 +5,42 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "say.h"
+#include "signals.h"
 #include "stuck.h"
 #include "text.h"
 #include "where.h"
 
-static const struct flk_options existing = { .existing = true };
+/*
+ * Whoever stops us must not stop us where we keep everyone out.  A fault is not blocked: in its
+ * handler the file may turn out to be cut short.
+ */
+static void
+block_signals(void *context, bool is_inside)
+{
+	static sigset_t was;
+	sigset_t all;
+	int sig;
+
+	(void)context;
+	if (!is_inside) {
+		sigprocmask(SIG_SETMASK, &was, NULL);
+		return;
+	}
+	sigfillset(&all);
+	for (sig = 1; sig < 32; sig++)
+		if (signal_is_fault(sig))
+			sigdelset(&all, sig);
+	sigprocmask(SIG_BLOCK, &all, &was);
+}
+
+const struct flk_options existing = { .existing = true, .inside = block_signals };
 
 /* What the name does not tell of the path: nothing where it is one. */
 static const char *
@@ -135,7 +160,9 @@ as_name(const char *word, char path[PATH_MAX])
 static const struct flk_options *
 how(const struct ctl *c)
 {
-	static const struct flk_options damaged = { .existing = true, .damaged = true };
+	static const struct flk_options damaged = { .existing = true,
+						    .damaged = true,
+						    .inside = block_signals };
 
 	return c->even_damaged ? &damaged : &existing;
 }

@@ -45,7 +45,6 @@ prompt_subject(const struct screen *v)
 static struct flk *
 open_subject(struct screen *v, const struct prompt *p)
 {
-	static const struct flk_options existing = { .existing = true };
 	struct flk *f = NULL;
 	int error = flk_attach(&f, p->name[0] != '\0' ? p->name : v->attach, &existing);
 

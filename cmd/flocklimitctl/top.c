@@ -253,7 +253,6 @@ why_not(struct screen *v, int error)
 static void
 look_at_one(struct screen *v)
 {
-	static const struct flk_options existing = { .existing = true };
 	int error;
 
 	flk_detach(v->f);

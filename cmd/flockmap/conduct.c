@@ -32,8 +32,39 @@ static struct {
 	const struct options *o;
 	bool started;
 	pthread_t thread;
-	int stop_fd, wake_fd, signal_fd;
+	int stop_fd, wake_fd, signal_fd, halt_fd;
 } c = { .lock = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
+
+/* A thread that may keep everyone out of the limiter reads; it is written by one that stops us. */
+static pthread_rwlock_t inside = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+
+void
+conduct_inside(void *context, bool is_inside)
+{
+	(void)context;
+	if (is_inside)
+		pthread_rwlock_rdlock(&inside);
+	else
+		pthread_rwlock_unlock(&inside);
+}
+
+/*
+ * A ^Z, which all threads have blocked, as it stops all of them: now, and none is inside.  It is let
+ * in and not read, so that it is gone if a SIGCONT has come since.
+ */
+static void
+halt(void)
+{
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	pthread_rwlock_wrlock(&inside);
+	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
+	/* Here we are stopped. */
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
+	pthread_rwlock_unlock(&inside);
+}
 
 /* ---- what runs ---- */
 
@@ -197,7 +228,8 @@ static void *
 conduct(void *unused)
 {
 	struct pollfd ready[] = { { .fd = c.signal_fd, .events = POLLIN },
-				  { .fd = c.wake_fd, .events = POLLIN } };
+				  { .fd = c.wake_fd, .events = POLLIN },
+				  { .fd = c.halt_fd, .events = POLLIN } };
 	struct timespec left;
 	uint64_t next, now, count;
 
@@ -208,7 +240,10 @@ conduct(void *unused)
 		next = next > now ? next - now : 0;
 		left.tv_sec = (time_t)(next / SECOND);
 		left.tv_nsec = (long)(next % SECOND);
-		ppoll(ready, 2, next > NEVER / 2 ? NULL : &left, NULL);
+		ready[2].revents = 0;
+		ppoll(ready, 3, next > NEVER / 2 ? NULL : &left, NULL);
+		if (ready[2].revents != 0)
+			halt();
 		if (read(c.wake_fd, &count, sizeof(count)) == -1 && errno != EAGAIN)
 			break;
 		hear();
@@ -220,7 +255,7 @@ int
 conduct_prepare(void)
 {
 	struct sigaction was;
-	sigset_t set;
+	sigset_t set, stop;
 	size_t i;
 
 	/* What was ignored stays so: a blocked signal would be heard all the same. */
@@ -231,9 +266,16 @@ conduct_prepare(void)
 	c.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigemptyset(&stop);
+	if (sigaction(SIGTSTP, NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+		sigaddset(&stop, SIGTSTP);
+	c.halt_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
+	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 	sigaddset(&set, SIGPIPE); /* who reads our output has gone: write(2) tells */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	return c.stop_fd == -1 || c.wake_fd == -1 || c.signal_fd == -1 ? -1 : c.stop_fd;
+	return c.stop_fd == -1 || c.wake_fd == -1 || c.signal_fd == -1 || c.halt_fd == -1
+		   ? -1
+		   : c.stop_fd;
 }
 
 int

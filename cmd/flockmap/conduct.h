@@ -18,7 +18,10 @@ struct running {
 	int pidfd;
 };
 
-/* Signals that end us are blocked from here on.  Returns the descriptor that is readable once
+/* For struct flk_options: we are not stopped by a ^Z while any thread is inside. */
+void conduct_inside(void *context, bool is_inside);
+
+/* Signals that end or stop us are blocked from here on.  Returns the descriptor that is readable once
  * nothing more is to begin, or -1 and errno. */
 int conduct_prepare(void);
 

@@ -21,6 +21,7 @@
 #include "screen.h"
 #include "signals.h"
 #include "source.h"
+#include "stuck.h"
 #include "template.h"
 
 #define FAILED      125
@@ -30,7 +31,8 @@ struct all {
 	struct options o;
 	struct place place;
 	struct source source;
-	_Atomic int status; /* to exit with, the first that is not 0 */
+	_Atomic pid_t stuck; /* 1 + the process that was said to keep everyone out */
+	_Atomic int status;  /* to exit with, the first that is not 0 */
 
 	/* The last that got no permit, for a line about it. */
 	uint64_t dropped;
@@ -232,6 +234,9 @@ refuse(struct all *a, int code)
 	case FLK_EVICTED:
 		why = "cancelled";
 		break;
+	case FLK_STUCK:
+		why = "another process keeps everyone out";
+		break;
 	case FLK_HEAVY:
 		screen_say(
 		    a->o.want.limiter,
@@ -247,11 +252,29 @@ refuse(struct all *a, int code)
 	return a->o.conflict_exit;
 }
 
+/* Once for each process; by whichever thread finds it first. */
+static bool
+say_that_stuck(void *context, pid_t pid)
+{
+	struct all *a = context;
+	char why[STUCK_TEXT];
+
+	if (a->o.want.timeout_ns == 0 || conduct_is_ending())
+		return false;
+	if (!a->o.quiet && atomic_exchange(&a->stuck, pid + 1) != pid + 1)
+		screen_say(a->o.want.limiter, "waiting: %s", stuck_text(pid, why));
+	return true;
+}
+
 static int
 run_map(struct all *a)
 {
 	struct want *w = &a->o.want;
-	struct flk_options options = { .mode = w->mode, .limit = cpus(100) };
+	struct flk_options options = { .mode = w->mode,
+				       .limit = cpus(100),
+				       .stuck = say_that_stuck,
+				       .inside = conduct_inside,
+				       .context = a };
 	struct timespec patience = { .tv_sec = (time_t)(w->timeout_ns / 1000000000),
 				     .tv_nsec = (long)(w->timeout_ns % 1000000000) };
 	struct flk_map_options m = { .options = &options,
@@ -287,7 +310,7 @@ run_map(struct all *a)
 static bool
 is_nested(struct all *a)
 {
-	struct flk_options existing = { .existing = true };
+	struct flk_options existing = { .existing = true, .inside = conduct_inside };
 	struct flk *limiter;
 	bool nested;
 

@@ -232,9 +232,9 @@ blocks_tstp() {
 }
 
 @test "^Z at any moment of flocklimitctl and flockmap: nobody is kept out" {
-	local i dir=${FLOCKLIMIT%/*}
+	local dir=${FLOCKLIMIT%/*}
 	"$FLOCKLIMIT" -N x -n 1 true
-	for i in {1..40}; do
+	for _ in {1..40}; do
 		as_job background ctl sh -c 'while "$1/flocklimitctl" limit x 3; do :; done' sh "$dir"
 		as_job background map sh -c 'seq 999999 | "$1/flockmap" -N x -n 3 true' sh "$dir"
 		sleep "0.0$((RANDOM % 90 + 10))"

@@ -22,7 +22,8 @@
 #define OWNER_DIED UINT32_C(0x40000000)
 #define TID_MASK   UINT32_C(0x3fffffff)
 
-#define MOST 2000 /* below the kernel's ROBUST_LIST_LIMIT */
+#define MOST \
+	2000 /* well below the kernel's ROBUST_LIST_LIMIT, which counts marks, too: see robust.c */
 
 #define FEW 4 /* holds without malloc(3) */
 

@@ -259,7 +259,7 @@ flki_robust_entries(void)
 	uint64_t n = 0;
 
 	for (t = tail_at(*link_to_tails()); t != NULL; t = tail_at(t->after))
-		n += t->entries + 1;
+		n += t->entries;
 	return (unsigned)n;
 }
 

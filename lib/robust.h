@@ -18,7 +18,7 @@ uint64_t flki_robust_me(void);
 uint64_t flki_robust_process(void); /* the same for processes */
 uint32_t flki_robust_tid(void);
 
-/* How many entries there are, of ours and of other copies of this library. */
+/* How many entries there are, of ours and of other copies of this library, without their marks. */
 unsigned flki_robust_entries(void);
 
 /*

@@ -31,6 +31,8 @@ struct client {
 	    *with_value; /* the letters of its options that take a value; NULL: -j is no harm */
 };
 
+#define MAKE (&clients[0])
+
 static const struct client clients[] = {
 	{ "make", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
 	{ "gmake", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
@@ -184,7 +186,7 @@ clients_know_fifo(char *const *command, enum jobserver_style style, const struct
 	if (c == NULL)
 		return style == JOBSERVER_FIFO ||
 		       (style == JOBSERVER_BEST &&
-			speech_of(find("make"), "make", heritage, version) != PIPE);
+			speech_of(MAKE, "make", heritage, version) != PIPE);
 	speech = speech_of(c, command[0], heritage, version);
 	/* Since it knows FIFOs, it knows descriptors as well, if it ever did. */
 	if (speech == DEAF)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -145,13 +146,26 @@ write_zeros(int fd, off_t from, off_t to)
 	return 0;
 }
 
+/* The kernel ends by SIGXFSZ a program that makes a file larger than that. */
+static bool
+is_beyond_limit(off_t to)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	       (rlim_t)to > limit.rlim_cur;
+}
+
 int
 flki_make_reserve(int fd, off_t from, off_t to)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	uint64_t all = UINT64_MAX, saved;
+	struct stat sb;
 	int error;
 
+	if (is_beyond_limit(to) && (fstat(fd, &sb) == -1 || to > sb.st_size))
+		return -EFBIG;
 	/*
 	 * A signal would end it with EINTR, and all that was reserved be undone: a frequent one for
 	 * ever.  What comes meanwhile comes right after.  Not by the C library, which does not give

@@ -105,6 +105,7 @@ claim_slot(struct flk_taker *t)
 		if (slot != NIL) {
 			t->gen = atomic_load(&f->slots[slot].gen);
 			t->thread = flki_robust_me();
+			t->process = flki_robust_process();
 			t->tid = flki_robust_tid();
 			t->slot = slot;
 			return 0;

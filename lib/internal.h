@@ -39,6 +39,7 @@ struct flk_taker {
 	uint32_t gen;          /* of our claim to it */
 	uint32_t tid;          /* of the thread that made it */
 	uint64_t thread;       /* the same, by flki_robust_me(): true whatever the file says */
+	uint64_t process;      /* that thread's, by flki_robust_process() */
 	struct patience patience;
 	_Atomic bool cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */

@@ -48,6 +48,8 @@ flk_taker_free(struct flk_taker *t)
 	} else if (taker_is_ours(t)) { /* and the file says that it is another's */
 		flki_guard_drop(t);
 		flki_alive_drop(&taker_slot(t)->alive);
+	} else if (t->slot != NIL && t->process == flki_robust_process()) {
+		flki_guard_drop(t); /* its thread has ended, but this process keeps the guard */
 	}
 	free(t);
 }

@@ -170,6 +170,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	if (error == 0) {
 		atomic_store(&f->backed, slots);
 		f->birth = f->h->birth;
+		f->dev = sb.st_dev;
+		f->ino = sb.st_ino;
 	}
 	return error;
 }
@@ -249,6 +251,18 @@ flki_file_bury(const struct file *f, int dirfd, const char *base)
 	return error;
 }
 
+/*
+ * A program that closes all descriptors closes ours too, and the number is then the next file's that
+ * it opens.  That file is not to be asked, locked or made larger.
+ */
+int
+flki_file_stat(const struct file *f, struct stat *sb)
+{
+	if (fstat(f->fd, sb) == -1)
+		return -errno;
+	return sb->st_dev == f->dev && sb->st_ino == f->ino ? 0 : -EBADF;
+}
+
 static uint32_t
 slots_within(off_t size)
 {
@@ -268,7 +282,7 @@ flki_file_slots(struct file *f)
 		return seen;
 	if (n > MAX_SLOTS)
 		n = MAX_SLOTS;
-	if (fstat(f->fd, &sb) == -1)
+	if (flki_file_stat(f, &sb) != 0)
 		return seen;
 	if (n > slots_within(sb.st_size))
 		n = slots_within(sb.st_size);
@@ -280,6 +294,7 @@ int
 flki_file_grow(struct file *f)
 {
 	uint32_t n = atomic_load(&f->h->nslots), more;
+	struct stat sb;
 	int error;
 
 	if (n < FIRST_SLOTS || n < atomic_load(&f->backed))
@@ -287,6 +302,8 @@ flki_file_grow(struct file *f)
 	if (n >= MAX_SLOTS)
 		return -FLK_CROWDED;
 	more = n < MAX_SLOTS / 2 ? 2 * n : MAX_SLOTS;
+	if ((error = flki_file_stat(f, &sb)) != 0)
+		return error;
 	if ((error = flki_make_reserve(f->fd, slots_end(n), slots_end(more))) != 0)
 		return error;
 	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))
@@ -301,13 +318,15 @@ flki_file_make_history(struct file *f)
 {
 	uint64_t next = atomic_load_explicit(&f->h->events, memory_order_relaxed);
 	uint32_t room = atomic_load(&f->h->event_room), more = room == 0 ? 128 : 2 * room;
+	struct stat sb;
 
 	/* Twice as many as were written: one who closes tells of all who waited. */
 	if (room >= EVENTS || 2 * next + 64 <= room || atomic_load(&f->no_history))
 		return;
 	if (more > EVENTS)
 		more = EVENTS;
-	if (flki_make_reserve(f->fd, (off_t)(HEADER + room * sizeof(struct event)),
+	if (flki_file_stat(f, &sb) != 0 ||
+	    flki_make_reserve(f->fd, (off_t)(HEADER + room * sizeof(struct event)),
 			      (off_t)(HEADER + more * sizeof(struct event))) != 0) {
 		atomic_store(&f->no_history, true);
 		return;
@@ -319,9 +338,10 @@ int
 flki_file_verify(const struct file *f)
 {
 	struct stat sb;
+	int error;
 
-	if (fstat(f->fd, &sb) == -1)
-		return -errno;
+	if ((error = flki_file_stat(f, &sb)) != 0)
+		return error;
 	if (sb.st_size < slots_end(atomic_load(&f->backed)))
 		return -FLK_DAMAGED;
 	if (atomic_load(&f->h->magic) != MAGIC)

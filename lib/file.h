@@ -15,6 +15,8 @@ struct file {
 	struct slot *slots;
 	_Atomic uint32_t backed; /* slots that we saw to have disk space behind them */
 	uint64_t birth;          /* as it was when we opened it */
+	dev_t dev;               /* what fd is open on: flki_file_stat() */
+	ino_t ino;
 	_Atomic bool no_history; /* there was no disk space for more of it */
 };
 
@@ -24,6 +26,9 @@ struct file {
  */
 int flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_options *options);
 void flki_file_close(struct file *f);
+
+/* fstat() of fd, or -EBADF if the program has closed it, and maybe opened another file there. */
+int flki_file_stat(const struct file *f, struct stat *sb);
 
 /* Slots that may be touched now: as many as have disk space. */
 uint32_t flki_file_slots(struct file *f);

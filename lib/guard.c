@@ -35,10 +35,9 @@ byte_lock(short type, uint32_t slot)
 static int
 same_file(const struct flk *f, int fd)
 {
-	struct stat ours, its;
+	struct stat sb;
 
-	if (fd != -1 && fstat(f->file.fd, &ours) == 0 && fstat(fd, &its) == 0 &&
-	    ours.st_dev == its.st_dev && ours.st_ino == its.st_ino)
+	if (fd != -1 && fstat(fd, &sb) == 0 && sb.st_dev == f->file.dev && sb.st_ino == f->file.ino)
 		return fd;
 	if (fd != -1)
 		close(fd);
@@ -68,7 +67,8 @@ open_guard(const struct flk *f)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	char self[32];
-	int fd;
+	struct stat sb;
+	int fd, error;
 
 	fd = open(f->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
@@ -76,6 +76,8 @@ open_guard(const struct flk *f)
 	fd = same_file(f, fd);
 	if (fd == -1) {
 		snprintf(self, sizeof(self), "/proc/self/fd/%d", f->file.fd);
+		if ((error = flki_file_stat(&f->file, &sb)) != 0)
+			return error;
 		fd = open(self, O_RDONLY | O_CLOEXEC);
 		if (fd == -1)
 			return errno == ENOENT ? -FLK_GONE : -errno;
@@ -196,6 +198,8 @@ bool
 flki_guard_is_free(const struct flk *f, uint32_t slot)
 {
 	struct flock lock = byte_lock(F_WRLCK, slot);
+	struct stat sb;
 
-	return fcntl(f->file.fd, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_RDLCK;
+	return flki_file_stat(&f->file, &sb) == 0 && fcntl(f->file.fd, F_OFD_GETLK, &lock) == 0 &&
+	       lock.l_type != F_RDLCK;
 }

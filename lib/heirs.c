@@ -107,7 +107,7 @@ flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 	struct stat limiter;
 	size_t n = 0;
 
-	if (proc == NULL || fstat(f->file.fd, &limiter) == -1)
+	if (proc == NULL || flki_file_stat(&f->file, &limiter) != 0)
 		room = 0;
 	while (n < room && (entry = readdir(proc)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		if (isdigit((unsigned char)entry->d_name[0]) &&
@@ -195,9 +195,9 @@ flk_is_taker(struct flk *f, uint32_t slot, pid_t pid)
 	if (slot >= flki_file_slots(&f->file) || pid <= 0)
 		return 0;
 	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc == -1 || fstat(f->file.fd, &limiter) == -1) {
+	if (proc == -1) {
 		result = -errno;
-	} else {
+	} else if ((result = flki_file_stat(&f->file, &limiter)) == 0) {
 		snprintf(name, sizeof(name), "%d", (int)pid);
 		result = is_heir(proc, name, &limiter, (uint64_t)GUARD_BASE + slot);
 		/* Where there is a guard, its taker has it. */

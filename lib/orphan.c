@@ -93,8 +93,11 @@ static int
 await_guard(const struct vigil *v)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
-	int error;
+	struct stat sb;
+	int error = flki_file_stat(&v->flk->file, &sb);
 
+	if (error != 0)
+		return error;
 	while ((error = fcntl(v->flk->file.fd, F_OFD_SETLKW, &lock)) == -1 && errno == EINTR)
 		;
 	if (error == -1)

@@ -213,8 +213,11 @@ static int
 remove_file(struct flk *f, bool steered_too)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	int error = flki_make_lock(f->file.fd);
+	struct stat sb;
+	int error = flki_file_stat(&f->file, &sb);
 
+	if (error == 0)
+		error = flki_make_lock(f->file.fd);
 	if (error != 0)
 		return error;
 	error = steer_to(f, change_dead, steered_too);

@@ -153,7 +153,7 @@ fate(void *ctx, uint32_t i)
 	if (flki_alive_is(&s->alive))
 		return LIVES;
 	/* Only a permit has a command.  To ask for it takes system calls, but only for the dead. */
-	return atomic_load(&s->state) == HELD && flki_orphan_is(f, i) ? ORPHAN : DEAD;
+	return atomic_load(&s->state) == HELD && flki_orphan_note(f, i) ? ORPHAN : DEAD;
 }
 
 static void

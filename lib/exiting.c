@@ -7,7 +7,9 @@
  * those, too.  A wrapper that lives waits for all of that; after a dead one the repairer asks here.
  *
  * /proc tells; where it does not, or shows another PID namespace, nobody waits.  A pid that is
- * another process's by now does no harm: that process is hardly ever on its way out, and soon gone.
+ * another process's by now does little harm: that process is hardly ever on its way out, and soon
+ * gone.  Where another user makes one that stays so, for which a thread suffices that outlives the
+ * first one, the bound in orphan.c ends the wait.
  */
 #include "exiting.h"
 
@@ -29,8 +31,7 @@
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat; see proc(5) */
 #define NS_PER_MS  UINT64_C(1000000)
-#define LONGEST    (10000 * NS_PER_MS) /* a device may take long to close, or for ever */
-#define TICK_MS    10                  /* without pidfd_open(2) */
+#define TICK_MS    10 /* without pidfd_open(2) */
 
 /* For want of a descriptor or of memory: then it may be so for as long as the process is there. */
 static bool
@@ -71,15 +72,15 @@ flki_is_exiting(pid_t pid)
 }
 
 bool
-flki_await_exit(pid_t pid)
+flki_await_exit(pid_t pid, uint64_t until_ns)
 {
-	uint64_t now = flki_monotonic_ns(), until = now + LONGEST;
+	uint64_t now = flki_monotonic_ns();
 	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
 	int ms, ended = 0;
 
 	/* Once the process that we pinned is no more, the number may be another's. */
-	while (ended != 1 && now < until && flki_is_exiting(pid)) {
-		ms = (int)((until - now) / NS_PER_MS) + 1;
+	while (ended != 1 && now < until_ns && flki_is_exiting(pid)) {
+		ms = (int)((until_ns - now) / NS_PER_MS) + 1;
 		ended = poll(&end, 1, end.fd == -1 ? TICK_MS : ms);
 		now = flki_monotonic_ns();
 	}

@@ -129,6 +129,7 @@ void flki_guard_drop(struct flk_taker *t);
  * watches as many as it can.
  */
 bool flki_orphan_is(struct flk *f, uint32_t slot);
+bool flki_orphan_note(struct flk *f, uint32_t slot); /* inside the lock: the wait for it begins */
 bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
 
 #endif

@@ -95,7 +95,7 @@ struct slot {
 	char command[FLK_COMMAND];
 	int32_t status; /* of the command that ran under the permit; UNKNOWN: not said */
 	uint32_t by_pid,
-	    by_uid;    /* OUT: who took it out of the line; HELD: by_pid works; for people */
+	    by_uid;    /* OUT: who took it out of the line; for people.  HELD: see orphan.c */
 	uint32_t role; /* enum flk_role; its high byte is 0: see make.c */
 };
 

@@ -4,6 +4,10 @@
  * kernel lets a thread sleep until a byte is unlocked.  The command is then most often on its way
  * out, and the permit is kept until it is past its exit: see exiting.c.
  *
+ * That wait is bounded for all takers together, as most of them may wait for less time or not at
+ * all: the first look, inside the lock, that finds the guard free and the command on its way out
+ * writes the time into the slot, as a HELD one's by_uid.
+ *
  * The thread outlives the wait that started it, if need be, and even the limiter's detaching: it
  * ends with the orphan, and is one of the limiter's users until then.
  */
@@ -23,6 +27,7 @@
 #define STACK   65536
 #define TICK_US 100000
 #define OVER    UINT64_MAX /* nobody's ticket, but the place is not free yet */
+#define LONGEST 10000      /* ms; a device may take long to close, or for ever */
 
 struct vigil {
 	struct flk *flk;
@@ -53,17 +58,55 @@ is_overdue(const struct flk *f, uint64_t ticket)
 	return false;
 }
 
-bool
-flki_orphan_is(struct flk *f, uint32_t slot)
+/* Never 0, and the same for all takers, whatever time namespace they are in.  It may wrap. */
+static uint32_t
+clock_ms(struct flk *f)
+{
+	return (uint32_t)((flki_monotonic_ns() - (uint64_t)flki_clock_ahead(f)) / 1000000) | 1;
+}
+
+/* How much is left of LONGEST. */
+static uint32_t
+patience_ms(struct flk *f, const struct slot *s)
+{
+	uint32_t seen = __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED), passed;
+
+	passed = seen != 0 ? clock_ms(f) - seen : 0;
+	return passed < LONGEST ? LONGEST - passed : 0;
+}
+
+static bool
+keeps_guard_or_exits(struct flk *f, uint32_t slot, bool *exits)
 {
 	const struct slot *s = &f->file.slots[slot];
 	pid_t command;
 
+	*exits = false;
 	if (!flki_guard_is_free(f, slot))
 		return true;
 	command = command_of(s);
-	return command != 0 && flki_is_exiting(command) &&
-	       !is_overdue(f, __atomic_load_n(&s->ticket, __ATOMIC_RELAXED));
+	*exits = command != 0 && flki_is_exiting(command) && patience_ms(f, s) > 0 &&
+		 !is_overdue(f, __atomic_load_n(&s->ticket, __ATOMIC_RELAXED));
+	return *exits;
+}
+
+bool
+flki_orphan_is(struct flk *f, uint32_t slot)
+{
+	bool exits;
+
+	return keeps_guard_or_exits(f, slot, &exits);
+}
+
+bool
+flki_orphan_note(struct flk *f, uint32_t slot)
+{
+	struct slot *s = &f->file.slots[slot];
+	bool exits, keeps = keeps_guard_or_exits(f, slot, &exits);
+
+	if (exits && __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&s->by_uid, clock_ms(f), __ATOMIC_RELAXED);
+	return keeps;
 }
 
 /* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
@@ -116,7 +159,8 @@ await_command(const struct vigil *v)
 
 	if (atomic_load(&s->state) == HELD && !flki_alive_is(&s->alive) &&
 	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket && command != 0 &&
-	    !flki_await_exit(command))
+	    !flki_await_exit(command,
+			     flki_monotonic_ns() + patience_ms(v->flk, s) * UINT64_C(1000000)))
 		atomic_store(&v->flk->overdue[v->place], v->ticket);
 }
 

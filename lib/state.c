@@ -94,7 +94,7 @@ grant(struct state *st, uint32_t i)
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
-	s->by_pid = 0;
+	s->by_pid = s->by_uid = 0;
 	flki_pace_begin(st, s->ticket);
 	COMMIT(s, HELD);
 	flki_pace_end(st);

@@ -256,6 +256,40 @@ test_bound(struct flk *f)
 	unlink(ready);
 }
 
+/*
+ * That bound holds for all takers together, also where none of them waits for so long.  Each
+ * attaches the limiter anew, as processes of their own do.
+ */
+static void
+test_impatient(void)
+{
+	const char *ready = fresh_path();
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	pid_t wrapper = launch("-q", "undead", ready, NULL), command;
+	int looks, code = -ETIMEDOUT;
+	struct timespec soon;
+	struct flk_taker *t;
+	uint64_t begun;
+	struct flk *f;
+
+	command = await_pid(ready);
+	kill(wrapper, SIGKILL);
+	reap_child(wrapper);
+	begun = now_ns();
+	for (looks = 0; looks < 100 && code == -ETIMEDOUT; looks++) {
+		f = attach(limiter);
+		t = taker(f);
+		soon = in_ms(500);
+		code = flk_acquire(t, &one, &soon);
+		flk_taker_free(t);
+		flk_detach(f);
+	}
+	is(code, 0, "takers that wait for half a second each: one gets the permit after all");
+	ok(now_ns() - begun > UINT64_C(9000000000), "but not before ten seconds are over");
+	kill(command, SIGKILL);
+	unlink(ready);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -288,6 +322,7 @@ main(int argc, char **argv)
 		reap_child(busy[i]);
 	}
 	test_bound(f);
+	test_impatient();
 	whole(f, "after that");
 	flk_detach(f);
 	return tap_done();

@@ -64,6 +64,21 @@ unharmed() {
 	[ ! -e "$FLOCKLIMIT_DIR/x" ]
 }
 
+@test "a reader can keep a limiter from being made in an empty file, and changes nothing in it" {
+	need_helper trespass
+	silent 0 "$FLOCKLIMIT" -N x -n 1 true
+	rm "$FLOCKLIMIT_DIR/x"
+	: >"$FLOCKLIMIT_DIR/x"
+	background reader "$HELPERS/trespass" lock "$FLOCKLIMIT_DIR/x"
+	eventually says locked reader.out
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	[[ $stderr == "flocklimit: x: "*"another process has locked a byte of the file"* ]]
+	[ ! -s "$FLOCKLIMIT_DIR/x" ]
+	kill -KILL "${pids[reader]}"
+	ended reader
+	silent 0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+}
+
 @test "a reader that locks everything can keep the permit of a killed flocklimit, until it ends" {
 	need_helper trespass
 	hold a -N x -n 1

@@ -2,6 +2,7 @@
  * api.c - every function of flocklimit.h, by one process, its threads and its children.
  */
 #include "common.h"
+#include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 static const struct flk_request one = { .weight = 1 };
@@ -807,6 +809,25 @@ test_guards_for_reading(void)
 	flk_detach(f);
 }
 
+/*
+ * In a child, which can only read what it has of the limiter: a store would end it.  So whoever
+ * kills a process that asks leaves nothing.  The first slot has no guard, the second one has.
+ */
+static void
+ask_and_write_nothing(struct flk *f, uint32_t slot, uint32_t guarded)
+{
+	pid_t child = fork_child(), pid[4];
+
+	if (child == 0) {
+		bool good = mprotect(f->file.h, MAP_BYTES, PROT_READ) == 0;
+		good &= flk_is_taker(f, slot, getppid()) == 1;
+		good &= flk_is_taker(f, guarded, getppid()) == 1;
+		good &= flk_heirs(f, slot, pid, 4) == 0 && flk_heirs(f, guarded, pid, 4) == 2;
+		_exit(good ? 0 : 1);
+	}
+	is(reap_child(child), 0, "a reader finds takers and heirs, and writes nothing");
+}
+
 /* One description for several permits: the kernel joins its locks on neighbouring bytes. */
 static void
 test_heirs(void)
@@ -831,6 +852,7 @@ test_heirs(void)
 	is(flk_is_taker(f, flk_slot(t[5]), getpid()), 1, "with one, by that");
 	is(flk_is_taker(f, flk_slot(t[4]), getppid()), 0, "another process is not the taker");
 	is(flk_is_taker(f, UINT32_MAX, getpid()), 0, "there is no such slot");
+	ask_and_write_nothing(f, flk_slot(t[4]), flk_slot(t[5]));
 	heir = fork_child();
 	if (heir == 0)
 		for (;;)

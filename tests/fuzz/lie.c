@@ -37,7 +37,8 @@ static const struct field {
 	       S(pid),           S(orphan),       S(command) };
 
 /* What came later has bytes of its own, so that an old input means what it meant. */
-#define LATER 240
+#define LATER   240
+#define DOUBTED 239 /* and this byte is of one that came later still */
 static const struct field later[] = { H(events),        H(event_room),
 				      H(followed),      H(granted),
 				      S(status),        S(by_pid),
@@ -46,6 +47,7 @@ static const struct field later[] = { H(events),        H(event_room),
 				      H(ramp_idle_ns),  H(paced.free_ns),
 				      H(paced.last_ns), H(paced.ramp_since_ns),
 				      H(starting),      H(idle_since_ns) };
+static const struct field doubted = H(doubted);
 
 struct lie
 life_lie(struct bytes *b)
@@ -62,7 +64,8 @@ life_lie(struct bytes *b)
 					   NIL,        INT64_MAX,  UINT64_MAX - 1,
 					   UINT64_MAX, 0x40000000, 0xffffffff00000000 };
 	uint8_t which = take8(b), kind;
-	const struct field *f = which >= LATER
+	const struct field *f = which == DOUBTED ? &doubted
+				: which >= LATER
 				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
 				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];
 	struct lie lie = { .wide = f->wide, .at = f->at };

@@ -142,6 +142,7 @@ enum step {
 
 /* The first of those bytes that mean an operator instead: a new step is not to change the old. */
 #define OPERATE 240
+#define LATER   239 /* and this byte means one of what came later still */
 
 static struct timespec
 soon(struct bytes *b)
@@ -186,6 +187,42 @@ look_at_copies(struct life *l, struct flk_taker *t, uint8_t which)
 }
 
 static void
+take_later_step(struct flk *f, struct flk_taker *t, struct bytes *b)
+{
+	struct timespec deadline;
+	int code;
+
+	switch (take8(b) % 6) {
+	case 0: /* for a wait that comes later */
+		flk_interrupt(t);
+		break;
+	case 1: /* without a deadline, but called away */
+		flk_interrupt(t);
+		life_one_of_ours(flk_wait(t, NULL, NULL));
+		break;
+	case 2: /* called away, and back */
+		deadline = soon(b);
+		flk_interrupt(t);
+		code = flk_wait(t, &deadline, NULL);
+		life_one_of_ours(code);
+		if (code == -EINTR)
+			life_one_of_ours(flk_wait(t, &deadline, NULL));
+		break;
+	case 3:
+		code = flk_is_taker(f, take8(b), getpid());
+		require(code <= 1);
+		life_one_of_ours(code == 1 ? 0 : code);
+		break;
+	case 4:
+		life_one_of_ours(flk_working(t, take8(b) % 2 ? getpid() : (pid_t)take32(b)));
+		break;
+	default:
+		flk_working_child(t);
+		break;
+	}
+}
+
+static void
 take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
 	struct flk_request want = { .weight = 1, .limit = 3, .command = "make -j4" };
@@ -199,6 +236,10 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 
 	if (step >= OPERATE) {
 		life_operate(l->f, *t, l->path, b);
+		return;
+	}
+	if (step == LATER) {
+		take_later_step(l->f, *t, b);
 		return;
 	}
 	step %= LAST_STEP;

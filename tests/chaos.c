@@ -263,6 +263,8 @@ main(int argc, char **argv)
 	       "%u paces",
 	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
 	       operator_acts[CHECKED], operator_acts[READ], operator_acts[PACED]);
+	well &= ok(takers_interrupted >= seconds,
+		   "%u takers were interrupted in the line, and waited on", takers_interrupted);
 	well &= ok(judge(stall_ms), "no law was broken");
 	if (well) {
 		clean_up();

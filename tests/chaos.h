@@ -18,6 +18,7 @@
  *	M t0 t1 lim birth	it was removed by flk_remove(), as nobody used it
  *	C t id ticket		this taker was taken out of the line
  *	Q t lim what result	what an operator was told, or how a reader ended; 0 is well
+ *	P t id first ticket times	its wait was interrupted; the tickets it had before and after
  *	I t0 t1 birth		flk_wait_idle() was called and returned 0
  *	B t0 t1			the machine was to do something at t0, and did it at t1
  *	W t lim birth used waiters check try	what was left at the end of a limiter file; 0 is well
@@ -32,14 +33,15 @@
 #define LOG_FD 30 /* that of every process here */
 
 enum flag {
-	CLOSE = 1,  /* -o */
-	EXEC = 2,   /* -F */
-	WAIT = 4,   /* -t wait_ms */
-	QUEUE = 8,  /* --max-queue */
-	RUN = 16,   /* -T run_ms */
-	KILL = 32,  /* -k */
-	AGENT = 64, /* a program that uses the library; its permit has no guard */
-	IDLER = 128 /* an agent that only waits until the limiter is idle */
+	CLOSE = 1,     /* -o */
+	EXEC = 2,      /* -F */
+	WAIT = 4,      /* -t wait_ms */
+	QUEUE = 8,     /* --max-queue */
+	RUN = 16,      /* -T run_ms */
+	KILL = 32,     /* -k */
+	AGENT = 64,    /* a program that uses the library; its permit has no guard */
+	IDLER = 128,   /* an agent that only waits until the limiter is idle */
+	RESTLESS = 256 /* an agent whose wait is interrupted at random, and that waits on */
 };
 
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */

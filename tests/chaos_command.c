@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "flocklimit.h"
@@ -154,9 +155,75 @@ deadline(uint64_t ms)
 				  .tv_nsec = (long)(at % 1000000000u) };
 }
 
+static struct flk_taker *restless;
+
+static void
+interrupt(int sig)
+{
+	(void)sig;
+	flk_interrupt(restless);
+}
+
+/* The next comes at once, or after up to 40 ms. */
+static void
+set_interrupts(bool on)
+{
+	struct itimerval span = { .it_value.tv_usec = on ? 1 + rand() % 40000 : 0 };
+
+	setitimer(ITIMER_REAL, &span, NULL);
+}
+
+/* The ticket that it waits with, as others see it. */
+static uint64_t
+ticket_in_line(struct flk *f, uint32_t slot)
+{
+	struct flk_snapshot *s;
+	uint64_t ticket = 0;
+	uint32_t i;
+
+	if (flk_snapshot(f, &s) != 0)
+		return 0;
+	for (i = 0; i < s->holders + s->waiters; i++)
+		if (s->entry[i].slot == slot)
+			ticket = s->entry[i].ticket;
+	free(s);
+	return ticket;
+}
+
+/* As flk_acquire(), but by a taker that is called away again and again. */
+static int
+acquire_restlessly(struct flk *f, struct flk_taker *t, const struct flk_request *want,
+		   const struct timespec *until, uint64_t id)
+{
+	struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+	int error = flk_enqueue(t, want);
+	struct flk_permit permit;
+	unsigned times = 0;
+	uint64_t first;
+
+	if (error != -EINPROGRESS)
+		return error;
+	first = ticket_in_line(f, flk_slot(t));
+	restless = t;
+	srand((unsigned)id);
+	sigaction(SIGALRM, &action, NULL);
+	do {
+		set_interrupts(true);
+		error = flk_wait(t, until, NULL);
+		set_interrupts(false);
+		times += error == -EINTR;
+	} while (error == -EINTR);
+	if (error == 0 && times > 0 && flk_permit(t, &permit) == 0)
+		chaos_say("P %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u", chaos_now(), id,
+			  first, permit.ticket, times);
+	if (error == -ETIMEDOUT)
+		flk_leave(t);
+	return error;
+}
+
 /* ID PATH W N WAIT_MS US: takes a permit by the library; WAIT_MS 0 is for ever. */
 static int
-agent(char **arg)
+agent(char **arg, bool is_restless)
 {
 	uint64_t id = number(arg[0]), wait = number(arg[4]);
 	struct flk_request want = { .weight = (uint32_t)number(arg[2]),
@@ -175,7 +242,8 @@ agent(char **arg)
 		f = NULL;
 		if (flk_attach(&f, arg[1], NULL) != 0 || flk_taker_new(&t, f) != 0)
 			return 95;
-		error = flk_acquire(t, &want, wait > 0 ? &until : NULL);
+		error = is_restless ? acquire_restlessly(f, t, &want, wait > 0 ? &until : NULL, id)
+				    : flk_acquire(t, &want, wait > 0 ? &until : NULL);
 		if (error == 0)
 			error = flk_verify(f); /* as flocklimit does: it may have been removed */
 	} while (error == -FLK_GONE);
@@ -233,7 +301,9 @@ chaos_command(int argc, char **argv)
 	if (strcmp(verb, "nest") == 0 && argc == 5)
 		return nest(argv + 2, argv[0]);
 	if (strcmp(verb, "agent") == 0 && argc == 8)
-		return agent(argv + 2);
+		return agent(argv + 2, false);
+	if (strcmp(verb, "restless") == 0 && argc == 8)
+		return agent(argv + 2, true);
 	if (strcmp(verb, "idler") == 0 && argc == 5)
 		return idler(argv + 2);
 	if (strcmp(verb, "heir") == 0 && argc == 5) {

@@ -536,6 +536,28 @@ ran_though_cancelled(void)
 }
 
 static void
+interrupted(unsigned ticket_before)
+{
+	unsigned a = launch(0, 1, 3, AGENT | RESTLESS);
+
+	line('P', 1, "%u %u 2 7", a, ticket_before);
+	start(1, a, 2, 1, 3);
+	end(10, a);
+}
+
+static void
+kept_its_place(void)
+{
+	interrupted(2);
+}
+
+static void
+lost_its_place(void)
+{
+	interrupted(1);
+}
+
+static void
 removed_idle(unsigned from, unsigned until)
 {
 	unsigned a = launch(0, 2, 3, 0);
@@ -653,6 +675,8 @@ main(int argc, char **argv)
 	judge(waited_behind_one_that_left, INNOCENT, true, "the head had more weight, and left");
 	judge(was_cancelled, INNOCENT, true, "75 after somebody cancelled it");
 	judge(ran_though_cancelled, CANCELLED, true, "it was cancelled, and runs");
+	judge(kept_its_place, INNOCENT, true, "interrupted, with the same ticket afterwards");
+	judge(lost_its_place, PLACE_LOST, true, "interrupted, with another ticket afterwards");
 	judge(removed_when_idle, INNOCENT, true, "removed when nobody held it");
 	judge(removed_while_one_holds, OLD_FILE, true, "removed while one holds");
 	judge(granted_in_a_removed_one, OLD_FILE, true, "granted in a limiter that was removed");

@@ -74,6 +74,7 @@ enum guilt {
 	OLD_FILE,
 	NOT_IDLE,
 	CANCELLED,
+	PLACE_LOST,
 	STATUS,
 	VANISHED,
 	LOST,

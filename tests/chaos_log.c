@@ -98,6 +98,13 @@ of_a_run(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 		r->cancelled = x[0];
 		r->cancelled_ticket = x[2];
 		return true;
+	case 'P':
+		if (x[2] != x[3])
+			chaos_guilty(v, PLACE_LOST, x[0],
+				     "taker %llu had ticket %llu, and %llu after %llu interrupts",
+				     (unsigned long long)r->id, (unsigned long long)x[2],
+				     (unsigned long long)x[3], (unsigned long long)x[4]);
+		return true;
 	default:
 		r->reaped = x[0];
 		r->status = (int)x[2];
@@ -164,10 +171,9 @@ of_the_world(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
-	static const char letters[] = "LSAEHDRCKGUMIBWQZ";
-	static const unsigned char numbers[] = {
-		9, 8, 3, 4, 3, 3, 3, 3, 4, 6, 3, 4, 3, 2, 7, 4, 2
-	};
+	static const char letters[] = "LSAEHDRCPKGUMIBWQZ";
+	static const unsigned char numbers[] = { 9, 8, 3, 4, 3, 3, 3, 3, 5,
+						 4, 6, 3, 4, 3, 2, 7, 4, 2 };
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;
@@ -184,8 +190,8 @@ record(struct story *s, const char *line, struct verdict *v)
 		return false;
 	if (*line == 'L')
 		return launched(s, x);
-	return strchr("SAEHDRC", *line) != NULL ? of_a_run(s, *line, x, v)
-						: of_the_world(s, *line, x, v);
+	return strchr("SAEHDRCP", *line) != NULL ? of_a_run(s, *line, x, v)
+						 : of_the_world(s, *line, x, v);
 }
 
 /* ---- what was done to whom ---- */

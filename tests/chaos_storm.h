@@ -38,6 +38,7 @@ struct limiter {
 extern struct taker taker[AT_ONCE];
 extern struct program program[PROGRAMS];
 extern unsigned programs;
+extern unsigned takers_interrupted; /* they started, and their waits had been interrupted */
 extern struct limiter limiter[LIMITERS];
 extern uint64_t last_id;
 

@@ -22,7 +22,7 @@
 
 struct taker taker[AT_ONCE];
 struct program program[PROGRAMS];
-unsigned programs;
+unsigned programs, takers_interrupted;
 uint64_t last_id;
 
 static const char *self_path;
@@ -141,7 +141,7 @@ choose(void)
 	if (chance(2))
 		c.flags = AGENT | IDLER;
 	else if (chance(12))
-		c.flags = AGENT;
+		c.flags = AGENT | (chance(50) ? RESTLESS : 0);
 	else if (chance(10))
 		c.flags = CLOSE;
 	else if (chance(12))
@@ -178,7 +178,7 @@ agent_words(struct words *w, const struct choice *c, uint64_t id)
 	const char *path = limiter[c->lim].path;
 
 	add(w, self_path);
-	add(w, c->flags & IDLER ? "idler" : "agent");
+	add(w, c->flags & IDLER ? "idler" : c->flags & RESTLESS ? "restless" : "agent");
 	add_number(w, "", id, "");
 	add(w, path);
 	if (c->flags & IDLER) {
@@ -390,6 +390,8 @@ follow_line(const char *line)
 		    (struct program){ .pid = pid, .id = id, .heir = letter == 'H' };
 	else if (letter == 'E' || letter == 'D')
 		forget(pid, 0);
+	else if (letter == 'P')
+		takers_interrupted++;
 }
 
 void
@@ -410,7 +412,7 @@ takers_follow(void)
 		have += (size_t)n;
 		for (line = text; (end = memchr(line, '\n', have)) != NULL; line = end + 1) {
 			*end = '\0';
-			if (strchr("SHED", *line) != NULL)
+			if (strchr("SHEDP", *line) != NULL)
 				follow_line(line);
 			have -= (size_t)(end + 1 - line);
 		}

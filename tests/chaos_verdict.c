@@ -20,6 +20,7 @@ static const char *const names[GUILTS] = {
 	[OLD_FILE] = "in a removed file",
 	[NOT_IDLE] = "not idle",
 	[CANCELLED] = "ran though cancelled",
+	[PLACE_LOST] = "place lost",
 	[STATUS] = "unexpected status",
 	[VANISHED] = "vanished",
 	[LOST] = "capacity lost",

@@ -170,13 +170,16 @@ operation(unsigned i)
 	if (i < operations_count)
 		return &operations[i];
 	i -= operations_count;
-	return i < operator_operations_count ? &operator_operations[i] : NULL;
+	if (i < operator_operations_count)
+		return &operator_operations[i];
+	i -= operator_operations_count;
+	return i < interrupt_operations_count ? &interrupt_operations[i] : NULL;
 }
 
 static unsigned
 count_operations(void)
 {
-	return operations_count + operator_operations_count;
+	return operations_count + operator_operations_count + interrupt_operations_count;
 }
 
 /* Names may have commas, and so one is looked for in the list. */

@@ -42,6 +42,7 @@ struct actor {
 	pid_t pid;
 	enum where where;
 	int crash;  /* the signal that ended it, when that was none of ours */
+	int signal; /* the signal that it gets when it goes on, or 0 */
 	bool kept;  /* it ended a deed and was not let out of its last instruction */
 	bool loose; /* it sleeps, and would not stop when that ends */
 	bool extra; /* it has none of the slots that the stage keeps for its cast */
@@ -65,6 +66,8 @@ void actor_run(struct actor *a);
 void actor_refresh(struct actor *a);
 /* It sleeps until there is news in the history. */
 bool actor_follows(const struct actor *a);
+/* It sleeps, and SIGUSR1 ends that; the handler runs when it goes on. */
+void actor_signal(struct actor *a);
 /* One whom time wakes. */
 void actor_wait_up(struct actor *a);
 
@@ -168,9 +171,12 @@ bool play(struct stage *s, const struct operation *op, long k, long j, unsigned 
 /* One after another; NULL after the last. */
 const struct operation *operation(unsigned i);
 
-/* killstep_ops.c; killstep_steer.c: what operators do, and those who only read */
-extern const struct operation operations[], operator_operations[];
-extern const unsigned operations_count, operator_operations_count;
+/*
+ * killstep_ops.c; killstep_steer.c: of operators and readers; killstep_interrupt.c: waits that are
+ * interrupted.
+ */
+extern const struct operation operations[], operator_operations[], interrupt_operations[];
+extern const unsigned operations_count, operator_operations_count, interrupt_operations_count;
 
 deed repair; /* killstep_steer.c */
 
@@ -179,7 +185,7 @@ deed come, idle, take_one, take_all, take_if_alone, try_one, line_up_for_one, li
     wait_on, wait_no_longer, take_all_soon, cancel, cancelled_in_line, wait_and_leave, leave,
     release, release_one, forget, forget_one, restore_one, restore_all, set_limit, override_nothing,
     override_one, override_three, lift_override, pause_it, resume, close_it, reopen, wait_idle,
-    look, check_it, guard, take_all_guarded, end, break_index;
+    look, check_it, guard, take_all_guarded, end, break_index, doubt_index, lose_lock;
 
 /* What the others do: killstep_ops.c */
 void first_holds(struct stage *s);

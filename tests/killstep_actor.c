@@ -83,6 +83,8 @@ note_stop(struct actor *a, int status)
 		a->call = a->call == -1 ? ptrace(PTRACE_PEEKUSER, a->pid, REG(orig_rax), NULL) : -1;
 		if (a->where == ASLEEP)
 			a->where = WOKEN;
+	} else if (WSTOPSIG(status) == SIGUSR1) {
+		a->signal = SIGUSR1; /* delivered when it goes on */
 	} else if (WSTOPSIG(status) == SIGTERM) {
 		actor_kill(a); /* of which it dies, as anybody does */
 	} else if (WSTOPSIG(status) != SIGTRAP) {
@@ -144,14 +146,23 @@ actor_follows(const struct actor *a)
 	return a->where == ASLEEP && a->call == SYS_futex;
 }
 
+static void
+resume_by(struct actor *a, unsigned request)
+{
+	long sig = a->signal;
+
+	a->signal = 0;
+	if (ptrace(request, a->pid, NULL, (void *)sig) == -1)
+		tap_bail("ptrace");
+}
+
 /* Resumes it until it stops, or sleeps. */
 static void
 go(struct actor *a, unsigned request)
 {
 	bool sleepy = may_sleep(a);
 
-	if (ptrace(request, a->pid, NULL, NULL) == -1)
-		tap_bail("ptrace");
+	resume_by(a, request);
 	if (!sleepy) {
 		try_wait(a, 0);
 		return;
@@ -170,6 +181,13 @@ actor_refresh(struct actor *a)
 {
 	while (a->where == ASLEEP && !try_wait(a, WNOHANG) && !sleeps(a))
 		sched_yield();
+}
+
+void
+actor_signal(struct actor *a)
+{
+	kill(a->pid, SIGUSR1);
+	actor_refresh(a);
 }
 
 void
@@ -216,7 +234,7 @@ actor_start(struct actor *a, const char *path)
 	}
 	memset(a->desk, 0, sizeof(*a->desk));
 	a->call = -1;
-	a->crash = 0;
+	a->crash = a->signal = 0;
 	a->kept = a->extra = a->loose = false;
 	a->pid = fork_child();
 	if (a->pid == 0)
@@ -307,7 +325,9 @@ actor_step(struct actor *a)
 	if (a->where != AMID && a->where != WOKEN)
 		return false;
 	a->where = AMID;
-	go(a, a->call != -1 || at_system_call(a) ? PTRACE_SYSCALL : PTRACE_SINGLESTEP);
+	/* A signal's handler begins before the next instruction. */
+	go(a, a->call != -1 || (a->signal == 0 && at_system_call(a)) ? PTRACE_SYSCALL
+								     : PTRACE_SINGLESTEP);
 	if (a->where == AMID && a->call == -1 && at_desk(a)) {
 		a->where = AT_DESK;
 		a->kept = true;
@@ -325,16 +345,17 @@ run_to(struct actor *a, void *at, long word)
 {
 	uint64_t start = now_ns();
 
-	if (ptrace(PTRACE_CONT, a->pid, NULL, NULL) == -1)
-		tap_bail("ptrace");
-	while (!try_wait(a, WNOHANG)) {
-		if (now_ns() - start > LEAP_NS && sleeps(a)) {
-			a->where = ASLEEP;
-			a->loose = true;
-			return false;
+	do {
+		resume_by(a, PTRACE_CONT);
+		while (!try_wait(a, WNOHANG)) {
+			if (now_ns() - start > LEAP_NS && sleeps(a)) {
+				a->where = ASLEEP;
+				a->loose = true;
+				return false;
+			}
+			sched_yield();
 		}
-		sched_yield();
-	}
+	} while (a->signal != 0);
 	if (a->where != AMID)
 		return false;
 	ptrace(PTRACE_POKETEXT, a->pid, at, word);

@@ -3,6 +3,7 @@
  */
 #include "killstep.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 static const struct flk_request one = { .weight = 1, .limit = 2 };
@@ -271,6 +272,17 @@ end(struct part *p)
 	return 0;
 }
 
+static void
+write_nonsense(struct state *st)
+{
+	st->h->waiting = st->h->holders = (struct list){ 77, 3, 1 };
+	st->h->used = 99;
+	st->h->barriers = 3;
+	st->h->min_count = 4;
+	st->slots[0].next = st->slots[1].next = 1;
+	st->slots[0].seat_map = 0xf0f0;
+}
+
 /* Leaves the lock taken, and an index that is nonsense. */
 int
 break_index(struct part *p)
@@ -278,13 +290,37 @@ break_index(struct part *p)
 	struct state st;
 	int error = flki_enter(p->t, &st);
 
+	if (error == 0)
+		write_nonsense(&st);
+	return error;
+}
+
+/* As if another taker had inherited the lock while this one was inside, and had left it again. */
+static int
+leave_lost_lock(struct part *p, struct state *st)
+{
+	atomic_store(&st->h->lock, 0);
+	return flki_leave_lock(p->t, st) == -FLK_MISTAKEN ? 0 : -EPROTO;
+}
+
+int
+doubt_index(struct part *p)
+{
+	struct state st;
+	int error = flki_enter(p->t, &st);
+
 	if (error != 0)
 		return error;
-	st.h->waiting = st.h->holders = (struct list){ 77, 3, 1 };
-	st.h->used = 99;
-	st.h->barriers = 3;
-	st.h->min_count = 4;
-	st.slots[0].next = st.slots[1].next = 1;
-	st.slots[0].seat_map = 0xf0f0;
-	return 0;
+	write_nonsense(&st);
+	return leave_lost_lock(p, &st);
+}
+
+/* And it has changed nothing. */
+int
+lose_lock(struct part *p)
+{
+	struct state st;
+	int error = flki_enter(p->t, &st);
+
+	return error != 0 ? error : leave_lost_lock(p, &st);
 }

@@ -154,6 +154,22 @@ fourth_leaves_nonsense(struct stage *s)
 	slay(s, FOURTH);
 }
 
+static void
+fourth_doubts(struct stage *s)
+{
+	act(s, FOURTH, doubt_index);
+	if (!s->failed && atomic_load(&s->eye->file.h->doubted) == 0)
+		stage_fail(s, "nobody doubts the index");
+}
+
+/* They are woken to see to it, and the victim is there before them. */
+static void
+two_behind_in_doubt(struct stage *s)
+{
+	two_behind(s);
+	fourth_doubts(s);
+}
+
 /* What it leaves is the next that a newcomer finds. */
 static void
 fourth_is_dead(struct stage *s)
@@ -228,6 +244,16 @@ const struct operation operations[] = {
 	  first_dies, 0, NULL, 0 },
 	{ "repair", "flk_snapshot", first_holds, NULL, fourth_leaves_nonsense, look, NULL, 0, NULL,
 	  0 },
+	{ "acquire in doubt", "flk_acquire", NULL, NULL, fourth_doubts, take_all, NULL, 0, NULL,
+	  0 },
+	{ "look in doubt", "flk_snapshot", first_holds, NULL, two_behind_in_doubt, look, NULL, 0,
+	  NULL, 0 },
+	{ "release in doubt", "flk_release", NULL, take_all, two_behind_in_doubt, release, NULL, 0,
+	  NULL, 0 },
+	{ "wait in doubt", "flk_wait", first_holds, line_up_for_one, two_behind_in_doubt, wait_on,
+	  first_releases, 0, NULL, 0 },
+	{ "lose the lock to another", "flk_snapshot", first_holds, NULL, two_behind, lose_lock,
+	  NULL, 0, NULL, 0 },
 	{ "set the limit", "flk_set_limit", first_holds, NULL, two_behind, set_limit, NULL, 0, NULL,
 	  0 },
 	{ "override, lower", "flk_override", two_hold_two_wait, NULL, NULL, override_one, NULL, 0,

@@ -174,10 +174,12 @@ check_end(struct stage *s)
 		if (state == HELD || state == WAITING || state == FORGETTING)
 			stage_fail(s, "slot %u is left in state %u", i, state);
 	}
-	if (!s->failed && (h->used != 0 || h->withheld != 0 || h->lock != 0 || h->damaged))
-		stage_fail(s, "at the end: %llu used, %llu withheld, lock %llx, damaged %u",
-			   (unsigned long long)h->used, (unsigned long long)h->withheld,
-			   (unsigned long long)h->lock, h->damaged);
+	if (!s->failed &&
+	    (h->used != 0 || h->withheld != 0 || h->lock != 0 || h->damaged || h->doubted))
+		stage_fail(
+		    s, "at the end: %llu used, %llu withheld, lock %llx, damaged %u, doubted %u",
+		    (unsigned long long)h->used, (unsigned long long)h->withheld,
+		    (unsigned long long)h->lock, h->damaged, h->doubted);
 }
 
 void

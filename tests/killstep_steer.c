@@ -137,6 +137,14 @@ guard_by(struct part *p)
 	return fd < 0 ? fd : flk_guard_by(p->t, fd);
 }
 
+/* The victim is its own command, as after an exec: whoever reaps it looks whether it is gone. */
+static int
+name_worker_and_release(struct part *p)
+{
+	flk_working_child(p->t);
+	return flk_release(p->t);
+}
+
 static int
 tell_status_and_release(struct part *p)
 {
@@ -446,6 +454,10 @@ const struct operation operator_operations[] = {
 	  NULL, 0, NULL, 0 },
 	{ "tell a status and release", "flk_ended flk_release", NULL, take_all, two_behind,
 	  tell_status_and_release, NULL, 0, NULL, 0 },
+	{ "name a worker and release", "flk_working_child flk_release", NULL, take_all, two_behind,
+	  name_worker_and_release, NULL, 0, NULL, 0 },
+	{ "name a worker with a guard and release", "flk_working_child flk_release", NULL,
+	  take_all_guarded, two_behind, name_worker_and_release, NULL, 0, NULL, 0 },
 	{ "set a pace", "flk_set_pace", first_holds, NULL, two_behind, set_pace, NULL, 0, NULL, 0 },
 	{ "acquire under a pace", "flk_acquire", paced, NULL, NULL, take_all, NULL, 0, NULL, 0 },
 	{ "release under a pace", "flk_release", paced, take_all, two_behind, release, NULL, 0,

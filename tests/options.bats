@@ -705,4 +705,7 @@ except ValueError:
 	[[ $output != *$'\033'* ]]
 	refused "$FLOCKLIMIT" -N $'x\033[2J' true
 	[[ $stderr != *$'\033'* ]]
+	# As one byte, and what turns the line around; what is only not UTF-8, or not ASCII, stays.
+	run -127 "$FLOCKLIMIT" -N x $'./a\x9b2J\xe2\x80\xae\xc2\x9b\xe9\xc3\xa4'
+	LC_ALL=C grep -qaF $'./a?2J?????\xe9\xc3\xa4' <<<"$output"
 }

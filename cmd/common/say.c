@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,17 +15,43 @@
 
 #define LINE 1200
 
-/* UTF-8 passes; control characters of either kind, which a terminal would obey, do not. */
+/* Bytes of the UTF-8 character that begins here; 1 if none does. */
+static size_t
+length(const unsigned char *p)
+{
+	size_t n = *p >= 0xf0 ? 4 : *p >= 0xe0 ? 3 : *p >= 0xc2 ? 2 : 1, i;
+
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 1;
+	return n;
+}
+
+/* A control character of either kind, which a terminal would obey, or what turns a line around. */
+static bool
+is_wild(const unsigned char *p, size_t n)
+{
+	if (n == 1)
+		return *p < 0x20 || (*p >= 0x7f && *p < 0xa0);
+	if (n == 2)
+		return *p == 0xc2 && p[1] < 0xa0;
+	return n == 3 && *p == 0xe2 &&
+	       ((p[1] == 0x80 &&
+		 (p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xaa && p[2] <= 0xae))) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+/* Text that is no UTF-8 passes, too, but for its control characters. */
 static void
 tame(char *text)
 {
 	unsigned char *p = (unsigned char *)text;
+	size_t n;
 
-	for (; *p != '\0'; p++) {
-		if (*p < 0x20 || *p == 0x7f)
-			*p = '?';
-		else if (*p == 0xc2 && p[1] >= 0x80 && p[1] <= 0x9f)
-			*p = p[1] = '?';
+	for (; *p != '\0'; p += n) {
+		n = length(p);
+		if (is_wild(p, n))
+			memset(p, '?', n);
 	}
 }
 

@@ -102,6 +102,17 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	}
 }
 
+/* Without the lock, as it starts threads. */
+static void
+watch_orphans(struct flk *f, struct watch *w)
+{
+	unsigned i;
+
+	for (i = 0; i < w->orphans; i++)
+		if (!flki_orphan_watch(f, w->orphan[i].slot, w->orphan[i].ticket))
+			w->incomplete = true;
+}
+
 /* How far from the head, at most: 1 for the head. */
 static uint64_t
 distance(struct state *st, uint32_t me)
@@ -279,7 +290,6 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	uint32_t value;
 	int error, damage;
 	bool slept_out = false;
-	unsigned i;
 
 	if (t->slot == NIL)
 		return -FLK_NOPERMIT;
@@ -313,9 +323,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			return -EINTR;
 		if (st.now_ns >= until)
 			return t->waited_for = -ETIMEDOUT;
-		for (i = 0; i < w.orphans; i++)
-			if (!flki_orphan_watch(t->flk, w.orphan[i].slot, w.orphan[i].ticket))
-				w.incomplete = true;
+		watch_orphans(t->flk, &w);
 		if (w.again)
 			continue;
 		wake_at = st.now_ns + RELOOK_NS < until ? st.now_ns + RELOOK_NS : until;

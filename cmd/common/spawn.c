@@ -187,6 +187,7 @@ spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 	if (pid == 0) {
 		/* Our memory is the child's, our signals and descriptors are not. */
 		if (h->taker != NULL)
+			/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it stores our pid */
 			flk_working_child(h->taker);
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): this is how the parent learns of it */
 		*exec_error = become(argv, envp, h);

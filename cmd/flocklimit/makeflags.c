@@ -41,7 +41,7 @@ static char *
 copy_flags(char *old, char *flags, size_t size)
 {
 	char *word, *rest = NULL, letters[64];
-	bool first = true, number = false, next = false;
+	bool first = true, number, next = false;
 	size_t n = 0, keep;
 
 	for (word = strtok_r(old, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {

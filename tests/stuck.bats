@@ -129,12 +129,15 @@ is_up() {
 
 @test "a signal ends a newcomer and a waiter" {
 	local sig
-	hold a -N x -n 1
 	for sig in INT TERM HUP; do
+		rm -f a.*
+		hold a -N x -n 1
 		background b env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
 		eventually in_line 1
 		stop_inside
 		background c env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
+		let_go a # which wakes b, and it comes to the lock
+		ended a
 		eventually says waiting: b.err
 		eventually says waiting: c.err
 		kill -s "$sig" "${pids[b]}" "${pids[c]}"
@@ -143,7 +146,7 @@ is_up() {
 		ended c
 		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
 		let_in
-		in_line 0
+		"$FLOCKLIMIT" -N x -n 1 --nonblock true
 	done
 }
 

@@ -54,6 +54,7 @@ struct fault {
 void faults_arm(struct fault fault);
 void faults_disarm(void);
 bool faults_met(void);                 /* has one been returned? */
+bool faults_last(void);                /* is each such call to fail from then on? */
 unsigned faults_count(enum call call); /* how often it was called while armed */
 
 /* What the world is like besides, until the process ends. */

@@ -82,6 +82,12 @@ faults_met(void)
 	return atomic_load(&met);
 }
 
+bool
+faults_last(void)
+{
+	return plan.sticky;
+}
+
 unsigned
 faults_count(enum call call)
 {

@@ -73,10 +73,10 @@ hears(void *context, const struct etcd_news *news)
 static void
 watch(struct follow *f, int64_t revision)
 {
-	struct key from, end;
-	struct etcd_range range = { .key = from.s, .end = end.s };
+	struct key from, to;
+	struct etcd_range range = { .key = from.s, .end = to.s };
 
-	key_whole(&f->e->limiter, &from, &end);
+	key_whole(&f->e->limiter, &from, &to);
 	f->watch = etcd_watch(f->e->etcd, &range, 1, revision + 1, hears, f);
 	if (f->watch == NULL)
 		fail(f, -ENOMEM, NULL);

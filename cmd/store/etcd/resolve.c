@@ -152,18 +152,18 @@ resolver_due(const struct resolver *r)
 static void
 tell(struct resolver *r, resolver_finds *finds, void *context)
 {
-	char *line = r->text, *end;
+	char *line = r->text, *newline;
 	unsigned long i;
 
 	r->text[r->length] = '\0';
-	while ((end = strchr(line, '\n')) != NULL) {
+	while ((newline = strchr(line, '\n')) != NULL) {
 		char *addresses;
 
-		*end = '\0';
+		*newline = '\0';
 		i = strtoul(line, &addresses, 10);
 		if (*addresses == ' ')
 			finds(context, i, addresses + 1);
-		line = end + 1;
+		line = newline + 1;
 	}
 	r->length -= (size_t)(line - r->text);
 	memmove(r->text, line, r->length);

@@ -7,7 +7,7 @@
 #include "clock.h"
 #include "tap.h"
 
-#define PATIENCE_MS 120000
+#define PATIENCE_MS 60000
 
 struct etcd *
 client(unsigned port, unsigned second, const char *extra)

@@ -14,10 +14,10 @@ world() {
 	run --separate-stderr timeout 60 unshare -m bash -c '
 		set -eu
 		mount -t tmpfs -o mode=755 none /run
-		mkdir /run/bin /run/work
+		mkdir /run/bin /run/own
 		cp "$FLOCKLIMIT" "${FLOCKLIMIT}ctl" "${FLOCKLIMIT%limit}map" /run/bin
 		mount -t tmpfs -o mode=1777 none /dev/shm
-		cd /run/work
+		cd /run/own
 		mount -t tmpfs -o mode=1777 none /tmp
 		mkdir -m 1777 /run/lock
 		unset FLOCKLIMIT_DIR
@@ -121,10 +121,10 @@ world() {
 		rmdir /run/flocklimit/flocklimit-1000
 		mkdir -m 700 home
 		chown 1000 home
-		user 1001 ln -s /run/work/home /run/flocklimit/flocklimit-1000
+		user 1001 ln -s /run/own/home /run/flocklimit/flocklimit-1000
 		user 1000 flocklimit -N x true || echo $?
 		ls home /run/lock /dev/shm /tmp | grep -c x || :
-		user 1000 env FLOCKLIMIT_DIR=/run/work/home flocklimit -N x echo ran'
+		user 1000 env FLOCKLIMIT_DIR=/run/own/home flocklimit -N x echo ran'
 	[ "$status" -eq 0 ]
 	[ "$output" = $'125\n125\n125\n125\n125\n0\nran' ]
 	[ "${#stderr_lines[@]}" -eq 5 ]

@@ -110,8 +110,8 @@ etcd_free(struct etcd *e)
 	while (!LIST_EMPTY(&e->watches))
 		etcd_unwatch(LIST_FIRST(&e->watches));
 	token_free(e->token);
-	http_free(e->http);
 	endpoints_free(e);
+	http_free(e->http);
 	free(e->prefix);
 	secret_clear(&e->secret);
 	free(e);

@@ -131,11 +131,20 @@ endpoints_hear(struct etcd *e)
 		http_also(e->http, e->resolver.fd);
 }
 
+static void
+end_look_up(struct etcd *e)
+{
+	if (e->http != NULL && e->resolver.under_way)
+		http_no_more(e->http, e->resolver.fd);
+	resolver_end(&e->resolver);
+}
+
 void
 endpoints_step(struct etcd *e)
 {
 	if (!e->resolver.under_way || resolver_step(&e->resolver, found, e))
 		return;
+	end_look_up(e);
 	e->look_up_at = clock_ns() + e->pause;
 	e->pause = e->pause * 2 < PAUSE_MOST ? e->pause * 2 : PAUSE_MOST;
 }
@@ -268,7 +277,7 @@ endpoints_free(struct etcd *e)
 {
 	size_t i;
 
-	resolver_end(&e->resolver);
+	end_look_up(e);
 	for (i = 0; i < e->endpoints; i++) {
 		free(e->endpoint[i].base);
 		free(e->endpoint[i].name);

@@ -184,6 +184,12 @@ http_also(struct http *h, int fd)
 	epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &ev);
 }
 
+void
+http_no_more(struct http *h, int fd)
+{
+	epoll_ctl(h->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 uint64_t
 http_due(const struct http *h)
 {

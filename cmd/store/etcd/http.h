@@ -71,8 +71,11 @@ void http_free(struct http *h); /* no post is under way any more */
 
 int http_fd(const struct http *h);
 
-/* http_fd() is readable, too, when that one is, until it is closed. */
+/* http_fd() is readable, too, when that one is. */
 void http_also(struct http *h, int fd);
+
+/* Before that one is closed: a forked process may keep it open, and it would be heard of for ever. */
+void http_no_more(struct http *h, int fd);
 
 uint64_t http_due(const struct http *h);
 void http_step(struct http *h);

@@ -116,6 +116,7 @@ resolver_start(struct resolver *r, const char *const *name, size_t n)
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
 	r->fd = pipes[0];
 	r->length = 0;
+	r->exits = false;
 	/* A name that hangs must not keep the others from ever being looked up. */
 	r->first = (r->first + 1) % n;
 	r->until = clock_ns() + resolver_patience_ms * CLOCK_MS;
@@ -124,22 +125,17 @@ resolver_start(struct resolver *r, const char *const *name, size_t n)
 }
 
 /* A child that was reaped without us, as where SIGCHLD is ignored, is not killed: R3. */
-static void
-end(struct resolver *r, int flags)
+void
+resolver_end(struct resolver *r)
 {
+	if (!r->under_way)
+		return;
 	close(r->fd);
 	r->under_way = false;
 	if (is_reaped(r, WNOHANG))
 		return;
 	kill(r->pid, SIGKILL);
-	is_reaped(r, flags);
-}
-
-void
-resolver_end(struct resolver *r)
-{
-	if (r->under_way)
-		end(r, WNOHANG);
+	is_reaped(r, r->exits ? 0 : WNOHANG);
 }
 
 uint64_t
@@ -182,9 +178,6 @@ resolver_step(struct resolver *r, resolver_finds *finds, void *context)
 		if (r->length == sizeof(r->text) - 1)
 			r->length = 0; /* no line of ours */
 	}
-	if (n == 0)
-		end(r, 0); /* it has closed its descriptors: its exit is under way */
-	else if (clock_ns() >= r->until)
-		end(r, WNOHANG);
-	return r->under_way;
+	r->exits = n == 0;
+	return !r->exits && clock_ns() < r->until;
 }

@@ -23,6 +23,7 @@ struct resolver {
 	pid_t pid;      /* 0: there is none to be reaped */
 	int fd;         /* what it writes; of meaning only while it is under way */
 	bool under_way; /* what it writes is still read */
+	bool exits;     /* it has closed its descriptors */
 	uint64_t until; /* when it is killed */
 	size_t first;   /* the name that the next child begins with */
 	char text[RESOLVE_LINE];
@@ -38,13 +39,13 @@ bool resolver_start(struct resolver *r, const char *const *name, size_t n);
 /* The i-th name has these addresses: "192.0.2.1,[2001:db8::1]". */
 typedef void resolver_finds(void *context, size_t i, const char *addresses);
 
-/* Reads what there is to read.  False once nothing more will come. */
+/* Reads what there is to read.  False once nothing more will come: resolver_end() is next. */
 bool resolver_step(struct resolver *r, resolver_finds *finds, void *context);
 
 /* When resolver_step() is to be called, however silent the child is. */
 uint64_t resolver_due(const struct resolver *r);
 
-/* Ends what is under way. */
+/* Ends what is under way, and closes its descriptor. */
 void resolver_end(struct resolver *r);
 
 #endif

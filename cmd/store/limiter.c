@@ -112,16 +112,28 @@ flk_path(const struct flk *f)
 	return f->where;
 }
 
-/* The same name in the same store, from whatever machine: FNV-1a. */
+/* FNV-1a, of one more piece of text. */
+static uint64_t
+hashed(uint64_t hash, const char *p)
+{
+	for (; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/*
+ * The same name in the same store, from whatever machine.  A URL without a path hashes as the URL
+ * with the default path: the engine keeps both in one place, and a nested taker that took them for
+ * two limiters would wait behind the permit that it runs under.
+ */
 uint64_t
 flk_identity(const struct flk *f)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
-	const char *p;
+	uint64_t hash = hashed(UINT64_C(14695981039346656037), settings.url.shown);
 
-	for (p = f->where; *p != '\0'; p++)
-		hash = (hash ^ (unsigned char)*p) * UINT64_C(1099511628211);
-	return hash;
+	if (*settings.url.path == '\0')
+		hash = hashed(hash, URL_PATH);
+	return hashed(hashed(hash, "/"), f->name);
 }
 
 int

@@ -11,6 +11,7 @@
 #define URL_HOSTS  16
 #define URL_PARAMS 16
 #define URL_TEXT   2048
+#define URL_PATH   "/flocklimit" /* where limiters are kept if the URL gives no path */
 
 struct url {
 	char room[URL_TEXT];          /* what all the others point into */

@@ -150,6 +150,13 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	run -75 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x -n 1 --nested=queue --nonblock true
 	run -0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 echo other
 	[ "$output" = other ]
+	# A URL without a path names the same limiter as the URL with the default path.
+	run -0 env FLOCKLIMIT_STORE="etcd://$ADDRESS" "$FLOCKLIMIT" -N paths -n 1 \
+		env FLOCKLIMIT_STORE="etcd://$ADDRESS/flocklimit" "$FLOCKLIMIT" -N paths -n 1 --nonblock echo inside
+	[ "$output" = inside ]
+	run -0 env FLOCKLIMIT_STORE="etcd://$ADDRESS/flocklimit/" "$FLOCKLIMIT" -N paths -n 1 \
+		env FLOCKLIMIT_STORE="etcd://$ADDRESS" "$FLOCKLIMIT" -N paths -n 1 --nonblock echo inside
+	[ "$output" = inside ]
 	# A permit that is gone is none: what says so in the environment may be old.
 	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "$FLOCKLIMIT_HELD"'
 	hold a -N x -n 1

@@ -7,8 +7,6 @@
 
 #include "verdict.h"
 
-#define DEFAULT_PREFIX "/flocklimit"
-
 void
 client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why, struct verdict *v)
 {
@@ -75,7 +73,7 @@ etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 	LIST_INIT(&e->watches);
 	e->token = token_new();
 	if (e->token == NULL ||
-	    asprintf(&e->prefix, "%s/", *url->path != '\0' ? url->path : DEFAULT_PREFIX) == -1)
+	    asprintf(&e->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
 		goto out;
 	error = check_url(url, why, size);
 	if (error == 0)

@@ -194,44 +194,70 @@ is_up() {
 	let_in
 }
 
-# blocks_tstp PID: it has blocked SIGTSTP.
-blocks_tstp() {
+# blocks SIGNAL PID: it has blocked it.
+blocks() {
 	local mask
-	mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$1/task/$1/status" 2>/dev/null)
-	[ -n "$mask" ] && [ $((0x$mask >> 19 & 1)) = 1 ]
+	mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "/proc/$2/task/$2/status" 2>/dev/null)
+	[ -n "$mask" ] && [ $((0x$mask >> ($(kill -l "$1") - 1) & 1)) = 1 ]
 }
 
-@test "a ^Z does not stop flocklimitctl where it keeps everyone out, but after it" {
-	local ctl=${FLOCKLIMIT%/*}/flocklimitctl
-	keep_out
-	as_job background ctl "$ctl" limit x 3
-	eventually blocks_tstp "${pids[ctl]}"
-	kill -TSTP "${pids[ctl]}"
-	sleep 0.3 # it must not stop
-	run ! is_state T "${pids[ctl]}"
-	let_in
-	eventually is_state T "${pids[ctl]}"
-	"$FLOCKLIMIT" -N x -n 1 --nonblock true # and has left
-	kill -CONT "${pids[ctl]}"
-	ended ctl
-	[ "$status" -eq 0 ] || says "keeps everyone out" ctl.err # which took two seconds
+# pends SIGNAL PID: it was sent and has not been let in.
+pends() {
+	local mask
+	mask=$(sed -n 's/^ShdPnd:[[:space:]]*//p' "/proc/$2/status" 2>/dev/null)
+	[ -n "$mask" ] && [ $((0x$mask >> ($(kill -l "$1") - 1) & 1)) = 1 ]
 }
 
-@test "a ^Z does not stop flockmap while a thread of its keeps everyone out, but after it" {
-	local map=${FLOCKLIMIT%/*}/flockmap
+# sent SIGNAL LABEL: it has that signal, and is not stopped.  If it is, it was not inside: once more.
+sent() {
+	kill -s "$1" "${pids[$2]}"
+	if blocks "$1" "${pids[$2]}" && pends "$1" "${pids[$2]}" && ! is_state T "${pids[$2]}"; then
+		return 0
+	fi
+	kill -CONT "${pids[$2]}"
+	return 1
+}
+
+@test "what a terminal sends does not stop flocklimitctl where it keeps everyone out, but after it" {
+	local ctl=${FLOCKLIMIT%/*}/flocklimitctl sig
+	for sig in TSTP TTIN TTOU; do
+		keep_out
+		as_job background ctl "$ctl" limit x 3
+		eventually blocks "$sig" "${pids[ctl]}"
+		sent "$sig" ctl
+		let_in
+		eventually is_state T "${pids[ctl]}"
+		"$FLOCKLIMIT" -N x -n 1 --nonblock true # and has left
+		kill -CONT "${pids[ctl]}"
+		ended ctl
+		[ "$status" -eq 0 ] || says "keeps everyone out" ctl.err # which took two seconds
+	done
+}
+
+@test "what a terminal sends does not stop flockmap while a thread of its keeps everyone out, but after it" {
+	local map=${FLOCKLIMIT%/*}/flockmap sig
 	keep_out
-	as_job background map "$map" -N x -n 2 sh -c 'echo "$1" >>ran' sh ::: a b c
-	eventually says waiting: map.err
-	kill -TSTP "${pids[map]}"
+	for sig in TSTP TTIN TTOU; do
+		as_job background "$sig" "$map" -N x -n 2 sh -c 'echo "$1" >>"$2"' sh '{}' "ran.$sig" ::: a b c
+	done
+	for sig in TSTP TTIN TTOU; do
+		eventually says waiting: "$sig.err"
+		eventually sent "$sig" "$sig"
+	done
 	let_in
-	eventually is_state T "${pids[map]}"
-	"$FLOCKLIMIT" -N x -n 9 --nonblock true || [ $? -eq 75 ] # nobody is kept out
-	run --separate-stderr "$FLOCKLIMIT" -N x -n 9 --nonblock true
+	for sig in TSTP TTIN TTOU; do
+		eventually is_state T "${pids[$sig]}"
+	done
+	run --separate-stderr "$FLOCKLIMIT" -N x -n 9 --nonblock true # nobody is kept out
 	[[ $stderr != *"keeps everyone out"* ]]
-	kill -CONT "${pids[map]}"
-	ended map
-	[ "$status" -eq 0 ]
-	has_lines 3 ran
+	for sig in TSTP TTIN TTOU; do
+		kill -CONT "${pids[$sig]}"
+	done
+	for sig in TSTP TTIN TTOU; do
+		ended "$sig"
+		[ "$status" -eq 0 ]
+		has_lines 3 "ran.$sig"
+	done
 }
 
 @test "^Z at any moment of flocklimitctl and flockmap: nobody is kept out" {

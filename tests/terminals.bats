@@ -252,3 +252,25 @@ has_stopped() {
 		eventually is_gone "$(cat up.2)"
 	done
 }
+
+@test "flockmap: in the background it stops before it reads the terminal, and under tostop before it writes" {
+	mkfifo go
+	terminal a bash -c 'set -m
+		"$MAP" -N x -n 1 sh -c "echo read \$1" sh & echo $! >a.up; cat go; fg
+		stty tostop
+		"$MAP" -N x -n 1 sh -c "echo wrote \$1" sh ::: c & echo $! >b.up; cat go; fg'
+	eventually test -s a.up
+	printf 'a\nb\n\004' >&8
+	eventually is_state T "$(cat a.up)"
+	run ! says 'read a' a.out
+	timeout 300 sh -c ': >go'
+	eventually says 'read b' a.out
+	eventually test -s b.up
+	eventually is_state T "$(cat b.up)"
+	run ! says 'wrote c' a.out
+	timeout 300 sh -c ': >go'
+	eventually says 'wrote c' a.out
+	ended a
+	[ "$status" -eq 0 ]
+	exec 8>&-
+}

@@ -49,21 +49,40 @@ conduct_inside(void *context, bool is_inside)
 }
 
 /*
- * A ^Z, which all threads have blocked, as it stops all of them: now, and none is inside.  It is let
- * in and not read, so that it is gone if a SIGCONT has come since.
+ * What a terminal stops us by.  A stop stops all threads, so all have these signals blocked; each is let
+ * in while no thread is inside.  It is never read, so that a SIGCONT that has come since takes it away.
  */
-static void
-halt(void)
-{
-	sigset_t stop;
+static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
+static sigset_t stop; /* these, but for those that we came with ignored or blocked */
 
-	sigemptyset(&stop);
-	sigaddset(&stop, SIGTSTP);
-	pthread_rwlock_wrlock(&inside);
-	pthread_sigmask(SIG_UNBLOCK, &stop, NULL);
-	/* Here we are stopped. */
-	pthread_sigmask(SIG_BLOCK, &stop, NULL);
-	pthread_rwlock_unlock(&inside);
+static void
+let_stop(bool may)
+{
+	if (may)
+		pthread_rwlock_wrlock(&inside);
+	pthread_sigmask(may ? SIG_UNBLOCK : SIG_BLOCK, &stop, NULL);
+	if (!may)
+		pthread_rwlock_unlock(&inside);
+}
+
+/*
+ * A terminal does not stop a thread that has its signal blocked: a read in the background fails, and a
+ * write succeeds in spite of `stty tostop'.  Here the terminal is asked once more, by a call that moves
+ * no byte, and stops us until we are in the foreground.
+ */
+bool
+conduct_await_terminal(int fd, int sig)
+{
+	pid_t foreground = tcgetpgrp(fd);
+	ssize_t n;
+	char none;
+
+	if (foreground == -1 || foreground == getpgrp() || !sigismember(&stop, sig))
+		return false;
+	let_stop(true);
+	n = sig == SIGTTIN ? read(fd, &none, 0) : write(fd, "", 0);
+	let_stop(false);
+	return n == 0;
 }
 
 /* ---- what runs ---- */
@@ -242,8 +261,10 @@ conduct(void *unused)
 		left.tv_nsec = (long)(next % SECOND);
 		ready[2].revents = 0;
 		ppoll(ready, 3, next > NEVER / 2 ? NULL : &left, NULL);
-		if (ready[2].revents != 0)
-			halt();
+		if (ready[2].revents != 0) {
+			let_stop(true); /* here we are stopped */
+			let_stop(false);
+		}
 		if (read(c.wake_fd, &count, sizeof(count)) == -1 && errno != EAGAIN)
 			break;
 		hear();
@@ -255,7 +276,7 @@ int
 conduct_prepare(void)
 {
 	struct sigaction was;
-	sigset_t set, stop;
+	sigset_t set, blocked;
 	size_t i;
 
 	/* What was ignored stays so: a blocked signal would be heard all the same. */
@@ -266,9 +287,12 @@ conduct_prepare(void)
 	c.stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	c.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	sigemptyset(&stop);
-	if (sigaction(SIGTSTP, NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-		sigaddset(&stop, SIGTSTP);
+	for (i = 0; i < sizeof(stops) / sizeof(stops[0]); i++)
+		if (sigaction(stops[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN &&
+		    !sigismember(&blocked, stops[i]))
+			sigaddset(&stop, stops[i]);
 	c.halt_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
 	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 	sigaddset(&set, SIGPIPE); /* who reads our output has gone: write(2) tells */

@@ -18,12 +18,18 @@ struct running {
 	int pidfd;
 };
 
-/* For struct flk_options: we are not stopped by a ^Z while any thread is inside. */
+/* For struct flk_options: no terminal stops us while any thread is inside. */
 void conduct_inside(void *context, bool is_inside);
 
 /* Signals that end or stop us are blocked from here on.  Returns the descriptor that is readable once
  * nothing more is to begin, or -1 and errno. */
 int conduct_prepare(void);
+
+/*
+ * Call it with SIGTTOU before a write to fd, and with SIGTTIN when a read from fd gave EIO: if fd is our
+ * terminal and we are in the background, it stops us as the terminal would.  True if it is worth another try.
+ */
+bool conduct_await_terminal(int fd, int sig);
 
 /* map may be NULL.  0, or an errno value. */
 int conduct_start(const struct options *o, struct flk_map *map);

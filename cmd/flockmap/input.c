@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
 
+#include "conduct.h"
 #include "screen.h"
 
 #define CHUNK   65536
@@ -53,6 +55,17 @@ input_open(const struct options *o, int wake_fd)
 	return in;
 }
 
+/* After a read that failed; keeps errno. */
+static bool
+is_background(int fd)
+{
+	int error = errno;
+	bool again = error == EIO && conduct_await_terminal(fd, SIGTTIN);
+
+	errno = error;
+	return again;
+}
+
 /* False at the end, or when there is no use in more. */
 static bool
 read_chunk(struct input *in, bool *failed)
@@ -67,7 +80,7 @@ read_chunk(struct input *in, bool *failed)
 		if (ready[1].revents != 0)
 			return false;
 		n = read(in->fd, in->chunk, CHUNK);
-	} while (n == -1 && (errno == EINTR || errno == EAGAIN));
+	} while (n == -1 && (errno == EINTR || errno == EAGAIN || is_background(in->fd)));
 	if (n == -1) {
 		screen_say(NULL, "%s: %s", in->name, strerror(errno));
 		*failed = true;

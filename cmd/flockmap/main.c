@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,7 @@ print(struct all *a, const struct capture *c, int fd, const char *tag)
 	if (c->total == 0)
 		return;
 	screen_take();
+	conduct_await_terminal(fd, SIGTTOU);
 	error = capture_print(c, fd, tag);
 	screen_give();
 	if (error == 0)

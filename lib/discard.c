@@ -79,11 +79,11 @@ int
 flk_discard(const char *name)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	char path[PLACE_MAX];
+	struct place place;
 	bool is_path = strchr(name, '/') != NULL;
 	int dirfd = AT_FDCWD, fd, error;
 
-	if (!is_path && (error = flki_place_find(name, false, &dirfd, path)) != 0)
+	if (!is_path && (error = flki_place_open(&place, name, false, &dirfd)) != 0)
 		return error;
 	fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1) {

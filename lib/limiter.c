@@ -18,22 +18,20 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	bool is_path = strchr(name, '/') != NULL;
 	bool make = options == NULL || !options->existing;
-	char path[PLACE_MAX];
 	int dirfd = AT_FDCWD, error;
+	struct place place = { .dir = NULL };
 	struct flk *f;
+	size_t size;
 
-	if (is_path && strlen(name) >= sizeof(path))
+	if (is_path && strlen(name) >= PLACE_MAX)
 		return -ENAMETOOLONG;
-	if (is_path)
-		memcpy(path, name, strlen(name) + 1);
-	else if ((error = flki_place_find(name, make, &dirfd, path)) != 0)
+	if (!is_path && (error = flki_place_open(&place, name, make, &dirfd)) != 0)
 		return error;
-	f = calloc(1, sizeof(*f) + strlen(path) + 1);
-	if (f == NULL) {
-		error = -ENOMEM;
+	size = flki_place_size(&place, name);
+	f = calloc(1, sizeof(*f) + size);
+	error = f != NULL ? flki_place_join(&place, name, f->path, size) : -ENOMEM;
+	if (error != 0)
 		goto out;
-	}
-	memcpy(f->path, path, strlen(path) + 1);
 	atomic_store(&f->users, 1);
 	atomic_store(&f->ahead_ns, INT64_MIN);
 	if (options != NULL) {
@@ -43,14 +41,14 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	}
 	if (f->inside != NULL)
 		f->inside(f->context, true);
-	error = flki_file_open(&f->file, dirfd, is_path ? path : name, options);
+	error = flki_file_open(&f->file, dirfd, name, options);
 	if (f->inside != NULL)
 		f->inside(f->context, false);
+out:
 	if (error == 0)
 		*limiter = f;
 	else
 		free(f);
-out:
 	if (dirfd != AT_FDCWD)
 		close(dirfd);
 	return error;
@@ -59,18 +57,10 @@ out:
 int
 flk_locate(const char *name, char *path, size_t size)
 {
-	char found[PLACE_MAX];
-	int error;
+	struct place place = { .dir = NULL };
+	int error = strchr(name, '/') == NULL ? flki_place_choose(&place, name) : 0;
 
-	if (strchr(name, '/') == NULL) {
-		if ((error = flki_place_path(name, found)) != 0)
-			return error;
-		name = found;
-	}
-	if (strlen(name) >= size)
-		return -ENAMETOOLONG;
-	memcpy(path, name, strlen(name) + 1);
-	return 0;
+	return error != 0 ? error : flki_place_join(&place, name, path, size);
 }
 
 void

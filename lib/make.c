@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -275,27 +276,40 @@ publish(int fd, int dirfd, const char *base)
 	return -errno;
 }
 
+/* A file without a name, in the directory of BASE; or an error. */
+static int
+open_nameless(int dirfd, const char *base, mode_t mode)
+{
+	const char *slash = strrchr(base, '/');
+	size_t n = slash != NULL ? (size_t)(slash - base) + 1 : 0;
+	char *dir = NULL;
+	int fd;
+
+	if (slash != NULL) { /* too much for a small stack */
+		if ((dir = malloc(n + 1)) == NULL)
+			return -ENOMEM;
+		memcpy(dir, base, n);
+		dir[n] = '\0';
+	}
+	fd = openat(dirfd, dir != NULL ? dir : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (fd == -1)
+		fd = -errno;
+	free(dir);
+	return fd;
+}
+
 int
 flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 {
 	mode_t mode = options != NULL && options->mode != 0 ? options->mode : 0600;
-	char dir[4096];
-	const char *slash = strrchr(base, '/');
 	struct stat sb;
 	int fd, error;
 
 	/* Nothing is made that would have to be made anew. */
 	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
 		return error;
-	if (slash == NULL)
-		strcpy(dir, ".");
-	else if ((size_t)(slash - base) + 2 > sizeof(dir))
-		return -ENAMETOOLONG;
-	else
-		snprintf(dir, sizeof(dir), "%.*s", (int)(slash - base) + 1, base);
-
-	fd = openat(dirfd, dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-	if (fd != -1) {
+	fd = open_nameless(dirfd, base, mode);
+	if (fd >= 0) {
 		error = fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1
 			    ? -errno
 			    : init(fd, flki_fs_kind(fd), &sb, options);
@@ -305,8 +319,8 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 		/* without /proc there is no way to give it a name */
 		if (error != -ENOENT)
 			return error;
-	} else if (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL) {
-		return -errno;
+	} else if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -EINVAL) {
+		return fd;
 	}
 	fd = openat(dirfd, base, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode);
 	if (fd == -1)

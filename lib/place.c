@@ -23,6 +23,11 @@
 
 #define DIR_MAX (PLACE_MAX - FLK_NAME_MAX - 2)
 
+static const char *const places[] = { "/run/flocklimit", "/run/lock", "/dev/shm", "/tmp" };
+
+#define PLACES (sizeof(places) / sizeof(places[0]))
+#define TRIES  4 /* against another process of ours that makes the directory elsewhere */
+
 bool
 flki_place_is_name(const char *name)
 {
@@ -33,17 +38,11 @@ flki_place_is_name(const char *name)
 	return n >= 1 && n <= FLK_NAME_MAX && name[0] != '.' && strspn(name, good) == n;
 }
 
-#define TRIES 4 /* against another process of ours that makes the directory elsewhere */
-
-static const char root_dir[] = "/run/flocklimit-0";
-static const char *const places[] = { "/run/flocklimit", "/run/lock", "/dev/shm", "/tmp" };
-
-#define PLACES (sizeof(places) / sizeof(places[0]))
-
 static void
-name_dir(char dir[DIR_MAX], size_t place)
+name_dir(struct place *p, size_t place)
 {
-	snprintf(dir, DIR_MAX, "%s/flocklimit-%lu", places[place], (unsigned long)geteuid());
+	snprintf(p->found, sizeof(p->found), "%s/flocklimit-%lu", places[place],
+		 (unsigned long)geteuid());
 }
 
 /* Nobody but its user can have made it, as a directory can't be given away. */
@@ -58,12 +57,12 @@ is_own_dir(const char *dir)
 static size_t
 count_own_dirs(void)
 {
-	char dir[DIR_MAX];
+	struct place p;
 	size_t i, n = 0;
 
 	for (i = 0; i < PLACES; i++) {
-		name_dir(dir, i);
-		n += is_own_dir(dir);
+		name_dir(&p, i);
+		n += is_own_dir(p.found);
 	}
 	return n;
 }
@@ -122,46 +121,36 @@ open_dir(const char *dir, bool ours, bool make, bool *made)
 	return fd;
 }
 
-/* *ours: nobody chose it. */
-static int
-choose_dir(char dir[DIR_MAX], bool *ours)
+int
+flki_place_choose(struct place *p, const char *name)
 {
-	/* As with every getenv: no other thread may change the environment meanwhile. */
+	/* As with every getenv: no other thread may change the environment while P is in use. */
 	const char *chosen = secure_getenv("FLOCKLIMIT_DIR");
 	size_t i;
 
-	*ours = chosen == NULL || *chosen == '\0';
-	if (!*ours && *chosen != '/')
+	if (!flki_place_is_name(name))
+		return -FLK_BADNAME;
+	p->chosen = chosen != NULL && *chosen != '\0';
+	p->dir = p->chosen ? chosen : p->found;
+	if (p->chosen && *chosen != '/')
 		return -FLK_RELATIVE;
-	if (!*ours)
-		return (size_t)snprintf(dir, DIR_MAX, "%s", chosen) < DIR_MAX ? 0 : -ENAMETOOLONG;
+	if (p->chosen)
+		return strlen(chosen) < DIR_MAX ? 0 : -ENAMETOOLONG;
 	if (geteuid() == 0) {
-		memcpy(dir, root_dir, sizeof(root_dir));
+		strcpy(p->found, "/run/flocklimit-0");
 		return 0;
 	}
 	for (i = 0; i < PLACES; i++) {
-		name_dir(dir, i);
-		if (is_own_dir(dir))
+		name_dir(p, i);
+		if (is_own_dir(p->found))
 			return 0;
 	}
 	for (i = 0; i < PLACES && !is_shared_place(places[i]); i++)
 		;
 	if (i == PLACES)
 		return -FLK_NOPLACE;
-	name_dir(dir, i);
+	name_dir(p, i);
 	return 0;
-}
-
-int
-flki_place_path(const char *name, char path[PLACE_MAX])
-{
-	char dir[DIR_MAX];
-	bool ours;
-	int error = flki_place_is_name(name) ? choose_dir(dir, &ours) : -FLK_BADNAME;
-
-	if (error == 0)
-		snprintf(path, PLACE_MAX, "%s/%s", dir, name);
-	return error;
 }
 
 /*
@@ -170,25 +159,42 @@ flki_place_path(const char *name, char path[PLACE_MAX])
  * other's, as each looks after it made its own, and takes its own away.
  */
 int
-flki_place_find(const char *name, bool make, int *dirfd, char path[PLACE_MAX])
+flki_place_open(struct place *p, const char *name, bool make, int *dirfd)
 {
-	char dir[DIR_MAX];
 	int error, fd, tries;
-	bool ours, made;
+	bool made;
 
-	if (!flki_place_is_name(name))
-		return -FLK_BADNAME;
 	for (tries = 0;; tries++) {
-		if ((error = choose_dir(dir, &ours)) != 0)
+		if ((error = flki_place_choose(p, name)) != 0)
 			return error;
-		if ((fd = open_dir(dir, ours, make, &made)) < 0)
+		if ((fd = open_dir(p->dir, !p->chosen, make, &made)) < 0)
 			return fd;
-		if (!ours || !made || tries == TRIES || count_own_dirs() < 2)
+		if (p->chosen || !made || tries == TRIES || count_own_dirs() < 2)
 			break;
 		close(fd);
-		rmdir(dir);
+		rmdir(p->dir);
 	}
-	snprintf(path, PLACE_MAX, "%s/%s", dir, name);
 	*dirfd = fd;
+	return 0;
+}
+
+size_t
+flki_place_size(const struct place *p, const char *name)
+{
+	return (p->dir != NULL ? strlen(p->dir) + 1 : 0) + strlen(name) + 1;
+}
+
+int
+flki_place_join(const struct place *p, const char *name, char *path, size_t size)
+{
+	size_t dir = p->dir != NULL ? strlen(p->dir) : 0, base = strlen(name);
+
+	if (dir + (p->dir != NULL) + base >= size)
+		return -ENAMETOOLONG;
+	if (p->dir != NULL) {
+		memcpy(path, p->dir, dir);
+		path[dir++] = '/';
+	}
+	memcpy(path + dir, name, base + 1);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * attach.c - opening a limiter in a program that has threads: with small stacks, with children that
+ * attach.c - opening a limiter in a program that has threads: with the smallest stacks, with children that
  * are forked at any moment, and with threads that are cancelled; and on every kind of file system.
  *
  * The linker sends the library's calls of open() and fstatfs() here (--wrap), so that a thread can be
@@ -8,6 +8,7 @@
 #include "common.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <pthread.h>
@@ -25,10 +26,16 @@
 
 #include "layout.h"
 
-#define SMALL_STACK (32 * 1024)
-#define ABYSS       (1024 * 1024)
-#define FORKS       300
-#define HANG_S      10 /* after which a child hangs for good */
+#define ABYSS  (1024 * 1024)
+#define FORKS  300
+#define HANG_S 10 /* after which a child hangs for good */
+
+/* Beyond the smallest stack that a thread can have.  Sanitizers make each frame larger. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SPARE_STACK (64 * 1024)
+#else
+#define SPARE_STACK 0
+#endif
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -82,30 +89,68 @@ open_and_close(const char *path)
 	return error;
 }
 
-/* ---- a small stack ---- */
+static int
+in_child(int (*act)(void))
+{
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		alarm(HANG_S);
+		_exit(act());
+	}
+	return reap_child(pid);
+}
+
+/* ---- the smallest stack ---- */
 
 struct errand {
-	const char *path;
+	const char *name;
+	struct flk_options options;
 	int result;
 };
+
+/* All that a job needs, with a wait in the line that ends at once. */
+static int
+take_and_wait(struct flk *f)
+{
+	const struct flk_request all = { .limit = 1 };
+	struct timespec past = { 0 };
+	struct flk_taker *holder, *waiter;
+	int error = flk_taker_new(&holder, f);
+
+	if (error != 0)
+		return error;
+	if ((error = flk_taker_new(&waiter, f)) == 0) {
+		if ((error = flk_acquire(holder, &all, NULL)) == 0 &&
+		    (error = flk_acquire(waiter, &all, &past)) == -ETIMEDOUT)
+			error = flk_release(holder);
+		flk_taker_free(waiter);
+	}
+	flk_taker_free(holder);
+	return error;
+}
 
 static void *
 run_errand(void *arg)
 {
 	struct errand *e = arg;
+	struct flk *f;
 
-	e->result = open_and_close(e->path);
+	e->result = flk_attach(&f, e->name, &e->options);
+	if (e->result == 0) {
+		e->result = take_and_wait(f);
+		flk_detach(f);
+	}
 	return NULL;
 }
 
 /* Below the stack nothing can be touched for a megabyte. */
 static int
-attach_on_small_stack(const char *path)
+use_on_smallest_stack(const char *name)
 {
-	long least = sysconf(_SC_THREAD_STACK_MIN);
-	size_t size = least > SMALL_STACK / 2 ? (size_t)least + SMALL_STACK / 2 : SMALL_STACK;
+	size_t size = (size_t)sysconf(_SC_THREAD_STACK_MIN) + SPARE_STACK;
 	char *area = mmap(NULL, ABYSS + size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	struct errand e = { path, 1 };
+	struct errand e = { .name = name, .result = 1 };
 	pthread_attr_t attr;
 	pthread_t thread;
 
@@ -121,13 +166,22 @@ attach_on_small_stack(const char *path)
 	return e.result;
 }
 
+static int
+use_name_on_smallest_stack(void)
+{
+	return use_on_smallest_stack("small");
+}
+
 static void
-test_small_stack(void)
+test_smallest_stack(void)
 {
 	struct flk *f = fresh(1);
 	const char *path = flk_path(f);
 
-	is(attach_on_small_stack(path), 0, "a thread with a small stack attaches");
+	is(in_child(use_name_on_smallest_stack), 0,
+	   "a thread with the smallest stack makes a limiter by its name, takes a permit and "
+	   "waits");
+	is(use_on_smallest_stack(path), 0, "and attaches one by its path");
 	if (geteuid() != 0) {
 		tap_skip("only root can give files away");
 	} else {
@@ -135,11 +189,11 @@ test_small_stack(void)
 			tap_bail("%s", path);
 		if (setgroups(2, (gid_t[]){ 12345, 67890 }) != 0)
 			tap_bail("setgroups");
-		is(attach_on_small_stack(path), -FLK_FOREIGN,
+		is(use_on_smallest_stack(path), -FLK_FOREIGN,
 		   "and looks through its groups for another user's file");
 		if (setgroups(3, (gid_t[]){ 12345, 54321, 67890 }) != 0)
 			tap_bail("setgroups");
-		is(attach_on_small_stack(path), 0, "of which one may write it");
+		is(use_on_smallest_stack(path), 0, "of which one may write it");
 	}
 	flk_detach(f);
 }
@@ -228,18 +282,6 @@ cancel_while_held_up(void)
 	if (open_and_close(name) != 0)
 		return 3;
 	return count_descriptors() == before ? 0 : 4;
-}
-
-static int
-in_child(int (*act)(void))
-{
-	pid_t pid = fork_child();
-
-	if (pid == 0) {
-		alarm(HANG_S);
-		_exit(act());
-	}
-	return reap_child(pid);
 }
 
 static _Atomic bool enough;
@@ -348,7 +390,7 @@ main(void)
 	   "a child can attach that was forked while a thread did so for the first time");
 	is(in_child(cancel_while_held_up), 0,
 	   "a thread that is cancelled meanwhile leaves no lock and no descriptor");
-	test_small_stack();
+	test_smallest_stack();
 	test_forks();
 	test_kinds();
 	return tap_done();

@@ -101,13 +101,17 @@ static void
 check_name(const char *name)
 {
 	char path[PLACE_MAX], small[16];
+	struct place place;
 	bool right = flki_place_is_name(name);
 	int code, fd = -1;
 
 	require(right == naive_is_name(name));
-	code = flki_place_path(name, path);
+	code = flki_place_choose(&place, name);
 	if (code == 0) {
-		const char *slash = strrchr(path, '/');
+		const char *slash;
+		require(flki_place_join(&place, name, path, sizeof(path)) == 0);
+		require(flki_place_size(&place, name) == strlen(path) + 1);
+		slash = strrchr(path, '/');
 		require(right && strlen(path) < PLACE_MAX);
 		require(slash != NULL && strcmp(slash + 1, name) == 0);
 	} else {
@@ -117,7 +121,7 @@ check_name(const char *name)
 	code = flk_locate(name, small, sizeof(small));
 	require(code != 0 || strlen(small) < sizeof(small));
 	opened = 0;
-	code = flki_place_find(name, true, &fd, path);
+	code = flki_place_open(&place, name, true, &fd);
 	require(code != 0 || (fd >= 0 && right));
 	require(code <= 0);
 	if (code == 0)

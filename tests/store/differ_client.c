@@ -194,7 +194,10 @@ peer_line(struct peer *p, int ms)
 		buf_free(&head);
 	}
 	line.len = 0;
-	if (!take_chunk(p, &line))
-		errx(1, "%s: a stream ended", p->name);
+	/* A server of Go's sends a line of over two kilobytes in a chunk, and its newline in the next. */
+	do {
+		if (!take_chunk(p, &line))
+			errx(1, "%s: a stream ended", p->name);
+	} while (line.at[line.len - 1] != '\n');
 	return line.at;
 }

@@ -105,6 +105,9 @@ void trouble(const char *text);
 bool taker_is_strange(const struct flk_taker *t);
 void taker_name(char self[STORE_SELF]);
 
+/* This machine's permit or place in its line, where there is one (--local). */
+void taker_give_here_back(struct flk_taker *t);
+
 /* await.c */
 
 /* Sends; if the keeper is dead, another goes on and is sent the same. */

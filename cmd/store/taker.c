@@ -1,5 +1,6 @@
 /*
- * taker.c - a taker's life, as in lib/taker.c; what it does is done by the keeper.
+ * taker.c - a taker: its beginning and its end, what it knows of its permit, and how it gives up its
+ * place or its permit.  enter.c has its way to a permit.  The keeper does what a taker asks for.
  */
 #include "internal.h"
 
@@ -18,11 +19,7 @@
 #include "settings.h"
 #include "tend.h"
 
-#define NEVER    UINT64_MAX
-#define BRIEFLY  (3 * SECOND / 10) /* a wait that is not one yet */
-#define TRY_AWAY (2 * SECOND)      /* who will not wait does not give up for one lost packet */
-#define TRY_MOST (15 * SECOND)
-#define LET_GO   SECOND /* how long an end waits for the store to hear of it */
+#define LET_GO SECOND /* how long an end waits for the store to hear of it */
 
 static _Thread_local char thread_mark;
 
@@ -100,243 +97,15 @@ flk_limiter(const struct flk_taker *t)
 	return t->flk;
 }
 
-/* ---- into the line ---- */
+/* ---- the end of a wait or of a permit ---- */
 
-static bool
-is_decided(const struct flk_taker *t)
-{
-	return t->stage != ENTERING;
-}
-
-static bool
-is_out_of_line(const struct flk_taker *t)
-{
-	return t->stage != ENTERING && t->stage != LINE;
-}
-
-static int
-check_want(const struct flk_taker *t, const struct flk_request *want)
-{
-	if (want->weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
-		return -EINVAL;
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->stage != IDLE)
-		return -FLK_BUSY;
-	if (want->limit != 0 && want->weight > want->limit)
-		return -FLK_HEAVY;
-	return 0;
-}
-
-static void
-remember(struct flk_taker *t, const struct flk_request *want, bool no_wait)
-{
-	t->want = (struct engine_want){ .weight = want->weight != 0 ? want->weight : 1,
-					.limit = want->limit,
-					.fallback = t->flk->fallback,
-					.no_wait = no_wait,
-					.limit_queue = want->limit_queue,
-					.max_queue = want->max_queue,
-					.role = want->role,
-					.pid = getpid(),
-					.uid = getuid() };
-	talk_copy(t->want.command, sizeof(t->want.command), want->command);
-	taker_name(t->self);
-	t->key[0] = '\0';
-	t->lost = t->killed = t->away = t->away_told = t->here_refused = false;
-	t->code = t->waited_for = 0;
-	t->evictor = 0;
-	t->evictor_uid = 0;
-	atomic_store(&board_ns[t->tie.place], 0);
-}
-
-static int
-ask_store(struct flk_taker *t)
-{
-	struct talk m = { .kind = TALK_ENTER, .want = t->want };
-	int error;
-
-	talk_copy(m.self, sizeof(m.self), t->self);
-	if ((error = await_hear(t)) != 0)
-		return error;
-	/* By its new name from here on, whichever keeper hears of it. */
-	error = talk_send(t->tie.socket, &m, -1);
-	t->stage = ENTERING;
-	return error == -EPIPE ? await_hear(t) : error;
-}
-
-static void
-give_here_back(struct flk_taker *t)
+void
+taker_give_here_back(struct flk_taker *t)
 {
 	if (t->here != NULL)
 		here_leave(t->here);
 	t->here_held = false;
 }
-
-/* What came of it: 0 held, -EINPROGRESS, or why it is out of the line. */
-static int
-outcome(struct flk_taker *t)
-{
-	if (t->stage == HELD)
-		return 0;
-	if (t->stage != IDLE)
-		return -EINPROGRESS;
-	give_here_back(t);
-	return t->code != 0 ? t->code : -FLK_NOPERMIT;
-}
-
-/* With this machine's permit in hand. */
-static int
-go_to_store(struct flk_taker *t)
-{
-	struct talk m = { .kind = TALK_HERE };
-	int error = 0, fd;
-
-	if (t->here != NULL) {
-		t->here_held = true;
-		fd = here_guard(t->here);
-		error = fd < 0 ? fd : await_send(t, &m, fd);
-	}
-	if (error == 0)
-		error = ask_store(t);
-	if (error != 0) {
-		t->stage = IDLE;
-		give_here_back(t);
-	}
-	return error;
-}
-
-int
-flk_enqueue(struct flk_taker *t, const struct flk_request *want)
-{
-	int error = check_want(t, want);
-
-	if (error != 0)
-		return error;
-	remember(t, want, false);
-	if (t->here != NULL && (error = here_enqueue(t->here, &t->want)) != 0) {
-		t->stage = error == -EINPROGRESS ? HERE : IDLE;
-		t->here_refused = t->stage == IDLE;
-		return error;
-	}
-	if ((error = go_to_store(t)) != 0)
-		return error;
-	error = await(t, is_decided, now_ns() + BRIEFLY, NULL, false);
-	return error != 0 && error != -ETIMEDOUT ? error : outcome(t);
-}
-
-static bool
-is_tried(const struct flk_taker *t)
-{
-	return is_out_of_line(t) || (t->away && now_ns() - t->away_ns >= TRY_AWAY);
-}
-
-int
-flk_try(struct flk_taker *t, const struct flk_request *want)
-{
-	uint64_t until = now_ns() + TRY_MOST, slice;
-	int error = check_want(t, want);
-
-	if (error != 0)
-		return error;
-	remember(t, want, true);
-	if (t->here != NULL && (error = here_try(t->here, &t->want)) != 0) {
-		t->here_refused = true;
-		return error;
-	}
-	if ((error = go_to_store(t)) != 0)
-		return error;
-	do {
-		slice = now_ns() + BRIEFLY;
-		error = await(t, is_tried, slice < until ? slice : until, NULL, false);
-	} while (error == -ETIMEDOUT && now_ns() < until);
-	if (error != 0 && error != -ETIMEDOUT)
-		return error;
-	if (is_out_of_line(t))
-		return outcome(t);
-	flk_leave(t);
-	return -EAGAIN;
-}
-
-/* ---- in the line ---- */
-
-static uint64_t
-deadline_ns(const struct timespec *deadline)
-{
-	return deadline == NULL ? NEVER
-				: (uint64_t)deadline->tv_sec * SECOND + (uint64_t)deadline->tv_nsec;
-}
-
-int
-flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
-{
-	int error = 0;
-
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->stage == IDLE)
-		return -FLK_NOPERMIT;
-	if (t->stage == HERE) {
-		error = here_wait(t->here, deadline, mask);
-		if (error == -FLK_CANCELLED)
-			atomic_store(&t->cancelled, false);
-		if (error == -EINTR)
-			atomic_store(&t->interrupted, false);
-		if (error != 0 && error != -ETIMEDOUT && error != -EINTR && error != -FLK_STUCK) {
-			t->stage = IDLE;
-			t->here_refused = true;
-		}
-		if (error == 0 && (error = go_to_store(t)) != 0)
-			return error;
-	}
-	if (error == 0)
-		error = await(t, is_out_of_line, deadline_ns(deadline), mask, true);
-	if (error == -FLK_CANCELLED)
-		flk_leave(t);
-	if (error != -EINTR)
-		t->waited_for = error;
-	return error != 0 ? error : outcome(t);
-}
-
-int
-flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
-{
-	int error = flk_enqueue(t, want);
-
-	return error == -EINPROGRESS ? flk_wait(t, deadline, NULL) : error;
-}
-
-static void
-ring(struct flk_taker *t)
-{
-	uint64_t one = 1;
-	int saved = errno;
-	ssize_t n;
-
-	n = write(t->bell, &one, sizeof(one));
-	(void)n; /* it rings already */
-	errno = saved;
-}
-
-void
-flk_cancel(struct flk_taker *t)
-{
-	atomic_store(&t->cancelled, true);
-	if (t->here != NULL)
-		here_cancel(t->here);
-	ring(t);
-}
-
-void
-flk_interrupt(struct flk_taker *t)
-{
-	atomic_store(&t->interrupted, true);
-	if (t->here != NULL)
-		here_interrupt(t->here);
-	ring(t);
-}
-
-/* ---- the end of it ---- */
 
 static bool
 is_idle(const struct flk_taker *t)
@@ -393,7 +162,7 @@ flk_leave(struct flk_taker *t)
 		error = let_go(t, RELEASING);
 	t->stage = IDLE;
 	guard_drop(t);
-	give_here_back(t);
+	taker_give_here_back(t);
 	return error;
 }
 

@@ -1,9 +1,8 @@
 /*
- * look.c - see look.h.
+ * look.c - asks the store for a limiter in one txn, and reads the answer: see look.h.
  */
 #include "look.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,8 +132,8 @@ look_find(const struct look *l, const char *self)
 	return NULL;
 }
 
-static struct look_holder *
-add_holder(struct look *l)
+struct look_holder *
+look_add(struct look *l)
 {
 	if (l->holders == l->room) {
 		size_t room = l->room == 0 ? 16 : l->room * 2;
@@ -182,7 +181,7 @@ read_holders(struct look *l, const json_t *range)
 		struct look_holder *h;
 		if (key_parse(&l->limiter, kv[i].key, self) != 'h')
 			continue;
-		if ((h = add_holder(l)) == NULL) {
+		if ((h = look_add(l)) == NULL) {
 			good = false;
 			break;
 		}
@@ -304,14 +303,6 @@ read_before(struct look *l, const json_t *range)
 	return n >= 0;
 }
 
-static int
-by_ticket(const void *a, const void *b)
-{
-	const struct view_entry *x = a, *y = b;
-
-	return x->ticket < y->ticket ? -1 : x->ticket > y->ticket;
-}
-
 bool
 look_read(struct look *l, enum look_line line, const struct etcd_reply *reply)
 {
@@ -339,122 +330,4 @@ look_read(struct look *l, enum look_line line, const struct etcd_reply *reply)
 	keep_marks(l, old, n);
 	free(old);
 	return good;
-}
-
-/* ---- keeping up ---- */
-
-static bool
-apply_config(struct look *l, const struct etcd_change *c)
-{
-	struct config config = { .override = FLK_AUTO };
-
-	/* What makes no sense is left for the next look to refuse. */
-	if (!c->deleted && !config_decode(&config, c->value, c->value_size))
-		config.paused = true;
-	l->config = config;
-	l->config_mod = c->deleted ? 0 : c->mod_revision;
-	return true;
-}
-
-static bool
-apply_holder(struct look *l, const struct etcd_change *c, const char *self)
-{
-	struct look_holder *h = look_find(l, self);
-
-	if (c->deleted) {
-		if (h == NULL)
-			return false;
-		*h = l->holder[--l->holders];
-		return true;
-	}
-	if (h == NULL && (h = add_holder(l)) == NULL)
-		return false;
-	memcpy(h->self, self, STORE_SELF);
-	h->good = record_decode(&h->record, c->value, c->value_size);
-	h->created = c->create_revision;
-	h->mod = c->mod_revision;
-	return true;
-}
-
-static bool
-apply_alive(struct look *l, const struct etcd_change *c, const char *self)
-{
-	struct look_holder *h = look_find(l, self);
-
-	if (h == NULL || h->alive == !c->deleted)
-		return false;
-	h->alive = !c->deleted;
-	h->lease = c->deleted ? 0 : c->lease;
-	h->seen = h->marked = 0;
-	h->ripe_ns = 0;
-	h->over = false;
-	return true;
-}
-
-bool
-look_apply(struct look *l, const struct etcd_change *c)
-{
-	char self[STORE_SELF];
-
-	/* One revision may have several changes, and they come one by one: "<", not "<=". */
-	if (c->mod_revision < l->revision)
-		return false;
-	l->revision = c->mod_revision;
-	switch (key_parse(&l->limiter, c->key, self)) {
-	case 'c':
-		return apply_config(l, c);
-	case 'h':
-		return apply_holder(l, c, self);
-	case 'l':
-		return apply_alive(l, c, self);
-	default:
-		return false;
-	}
-}
-
-/* ---- for the rule, and for people ---- */
-
-static void
-show(struct view_entry *e, const char *self, const struct record *r, int64_t created)
-{
-	memcpy(e->self, self, sizeof(e->self));
-	memcpy(e->host, r->host, sizeof(e->host));
-	memcpy(e->command, r->command, sizeof(e->command));
-	e->ticket = r->ticket != 0 ? r->ticket : (uint64_t)created;
-	e->weight = r->weight;
-	e->limit = r->limit;
-	e->seat = r->seat;
-	e->pid = r->pid;
-	e->uid = r->uid;
-	e->ttl_s = r->ttl_s;
-	e->grace_s = r->grace_s;
-	e->since_ms = r->since_ms;
-	e->role = r->role;
-}
-
-struct view *
-look_view(const struct look *l)
-{
-	size_t n = l->holders + l->waiters, i;
-	struct view *v = calloc(1, sizeof(*v) + n * sizeof(v->entry[0]));
-
-	if (v == NULL)
-		return NULL;
-	v->declared = l->config.declared;
-	v->override = l->config.override;
-	v->paused = l->config.paused;
-	v->closed = l->config.closed;
-	v->there = l->config_mod != 0 || n > 0;
-	v->holders = l->holders;
-	v->waiters = l->waiters;
-	for (i = 0; i < l->holders; i++) {
-		show(&v->entry[i], l->holder[i].self, &l->holder[i].record, l->holder[i].created);
-		v->entry[i].holds = true;
-		v->entry[i].suspect = !l->holder[i].alive;
-	}
-	qsort(v->entry, v->holders, sizeof(v->entry[0]), by_ticket);
-	for (i = 0; i < l->waiters; i++)
-		show(&v->entry[v->holders + i], l->waiter[i].self, &l->waiter[i].record,
-		     l->waiter[i].created);
-	return v;
 }

@@ -43,7 +43,8 @@ struct look {
 	int64_t revision; /* what it is as of; of the last change that was applied */
 	int64_t config_mod;
 	struct config config;
-	struct look_holder *holder; /* by ticket after look_read(); later ones at the end */
+	struct look_holder
+	    *holder; /* in the order of names after look_read(); later ones at the end */
 	size_t holders, room;
 	struct look_waiter *waiter; /* by ticket; LOOK_FIRST: any one; LOOK_MINE: none */
 	size_t waiters;
@@ -79,12 +80,15 @@ bool look_read(struct look *l, enum look_line line, const struct etcd_reply *rep
 /* The same of cfg alone. */
 bool look_read_config(struct look *l, const json_t *range);
 
-/* True if anything is different now.  Changes that are older than l are passed by. */
+/* change.c: true if anything is different now.  Changes that are older than l are passed by. */
 bool look_apply(struct look *l, const struct etcd_change *change);
 
 struct look_holder *look_find(const struct look *l, const char *self);
 
-/* To be freed; NULL for want of memory. */
+/* A new one at the end, all zero; NULL for want of memory. */
+struct look_holder *look_add(struct look *l);
+
+/* show.c: to be freed; NULL for want of memory. */
 struct view *look_view(const struct look *l);
 
 #endif

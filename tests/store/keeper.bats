@@ -193,6 +193,61 @@ is_named() {
 	timeout 300 sh -c ': >go'
 }
 
+# undead ID: a command that has closed its guard and is on its way out, until somebody kills it; its pid
+# is in ID.ready.  Its wrapper is killed.
+undead() {
+	background "$1" "$FLOCKLIMIT" -N x -n 1 -q "${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/hangup.t" \
+		undead "$T/$1.ready"
+	eventually test -s "$1.ready"
+	kill -KILL "${pids[$1]}"
+	ended "$1"
+}
+
+@test "kill -9 of the wrapper: a command without its guard has the permit until it is past its exit" {
+	began=$SECONDS
+	undead a
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q -t 300ms true
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually waiting 1
+	kill -KILL "$(cat a.ready)"
+	ended b
+	[ "$status" = 0 ]
+	says ran b.out
+	# Not by the bound of the wait, which is ten seconds.
+	[ $((SECONDS - began)) -le 8 ]
+	at_rest
+}
+
+@test "kill -9 of the wrapper: the wait for a command's exit is bounded" {
+	began=$SECONDS
+	undead a
+	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 -q true
+	[ $((SECONDS - began)) -ge 9 ]
+	kill -0 "$(cat a.ready)"
+	at_rest
+	kill -KILL "$(cat a.ready)"
+}
+
+@test "kill -9 of wrapper and command: the next one starts when all of the command's descriptors are closed" {
+	local command i
+	hangup=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/hangup.t
+	mkfifo device
+	for i in {1..12}; do
+		background a "$FLOCKLIMIT" -N x -n 1 -q "$hangup" device device
+		exec 7<device
+		read -r -t 300 command <&7
+		background b "$FLOCKLIMIT" -N x -n 1 -q "$hangup" next 7 "$command"
+		exec 7<&-
+		eventually waiting 1
+		kill -KILL "${pids[a]}" "$command"
+		ended a
+		ended b
+		# 2: /proc had lent the device to a reader of it, which gave it back after the exit.
+		[ "$status" = 0 ] || [ "$status" = 2 ]
+	done
+	at_rest
+}
+
 @test "kill -9 of a waiter: its place is given up" {
 	hold a -N x -n 1
 	background b "$FLOCKLIMIT" -N x -n 1 true

@@ -95,6 +95,8 @@ step(struct seat *s, uint64_t now)
 {
 	if (s->stage == HOLDS && ward_due(&s->ward) <= now)
 		seat_catch_up(s);
+	if (s->stage == HOLDS && s->exit_ns <= now)
+		seat_release(s);
 	if (s->stage == LEAVING || s->stage == RELEASING) {
 		if (now < s->give_up_ns)
 			return s->give_up_ns;
@@ -104,7 +106,7 @@ step(struct seat *s, uint64_t now)
 	if (s->stage != HOLDS)
 		return WARD_NEVER;
 	seat_deed(s, ward_step(&s->ward, now), why_late(s));
-	return ward_due(&s->ward);
+	return ward_due(&s->ward) < s->exit_ns ? ward_due(&s->ward) : s->exit_ns;
 }
 
 uint64_t

@@ -10,10 +10,12 @@
 
 #include "detach.h"
 #include "elsewhere.h"
+#include "exiting.h"
 #include "link.h"
 #include "settings.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND       UINT64_C(1000000000)
+#define LONGEST_EXIT (10 * SECOND) /* a device may take long to close, or for ever */
 
 static void
 close_fd(int *fd)
@@ -37,6 +39,7 @@ seat_rest(struct seat *s)
 {
 	s->stage = AT_REST;
 	s->gone = s->told = false;
+	s->exit_ns = WARD_NEVER;
 	s->away[0] = '\0';
 	drop_fd(&s->guard);
 	drop_fd(&s->pidfd);
@@ -58,9 +61,10 @@ leave(struct seat *s)
 }
 
 /* Tried on until the permit ends by itself. */
-static void
-release(struct seat *s)
+void
+seat_release(struct seat *s)
 {
+	s->exit_ns = WARD_NEVER;
 	if (s->gone) {
 		seat_tell_kind(s, TALK_RELEASED);
 		seat_rest(s);
@@ -186,7 +190,7 @@ obey(struct seat *s, const struct talk *t, int *fd)
 		break;
 	case TALK_RELEASE:
 		if (s->stage == HOLDS)
-			release(s);
+			seat_release(s);
 		else if (s->stage == AT_REST)
 			seat_tell_kind(s, TALK_RELEASED);
 		break;
@@ -218,15 +222,46 @@ obey(struct seat *s, const struct talk *t, int *fd)
 
 /* ---- the wrapper's end, and the command's ---- */
 
-/* The last who had the guard open is gone: a hangup, for what is written there is nothing to us. */
+/*
+ * A process that is killed closes its descriptors one after another.  After its guard is closed it
+ * may still have a device, a listening socket or a file lock.  The next command must not start before
+ * those are closed, too: see lib/exiting.c.  The pidfd is readable when the exit is over, and
+ * seat_step() bounds the wait for it.
+ */
+static bool
+awaits_exit(struct seat *s)
+{
+	if (s->pidfd == -1 || !flki_is_exiting(s->pid))
+		return false;
+	if (s->exit_ns != WARD_NEVER)
+		return true;
+	if (keeper_watch(s->pidfd, EPOLLIN, &s->on_pidfd) != 0)
+		return false;
+	s->exit_ns = keeper_now() + LONGEST_EXIT;
+	return true;
+}
+
+/* No process has the guard open any more: a hangup, for what is written there is nothing to us. */
 static void
 on_guard(struct source *source)
 {
 	struct seat *s = source->seat;
 
-	keeper_unwatch(s->guard != -1 ? s->guard : s->pidfd);
+	if (s->guard != -1)
+		keeper_unwatch(s->guard);
+	if (s->stage == HOLDS && !awaits_exit(s))
+		seat_release(s);
+}
+
+/* The command is past its exit. */
+static void
+on_pidfd(struct source *source)
+{
+	struct seat *s = source->seat;
+
+	keeper_unwatch(s->pidfd);
 	if (s->stage == HOLDS)
-		release(s);
+		seat_release(s);
 }
 
 static void
@@ -245,7 +280,7 @@ carry_on_alone(struct seat *s)
 			break;
 		if (s->pidfd != -1 && keeper_watch(s->pidfd, EPOLLIN, &s->on_pidfd) == 0)
 			break;
-		release(s);
+		seat_release(s);
 		break;
 	default:
 		break;
@@ -322,9 +357,11 @@ seat_new(struct branch *b, int socket, uint32_t place, pid_t wrapper)
 	s->place = place;
 	s->wrapper = wrapper;
 	s->guard = s->pidfd = s->here = -1;
+	s->exit_ns = WARD_NEVER;
 	TAILQ_INIT(&s->owed);
 	s->on_socket = (struct source){ on_socket, s };
-	s->on_guard = s->on_pidfd = (struct source){ on_guard, s };
+	s->on_guard = (struct source){ on_guard, s };
+	s->on_pidfd = (struct source){ on_pidfd, s };
 	if (keeper_watch(socket, EPOLLIN, &s->on_socket) == 0)
 		return s;
 	free(s);

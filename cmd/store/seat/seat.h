@@ -81,6 +81,7 @@ struct seat {
 	bool gone;              /* HOLDS: the store has nothing of it any more */
 	bool told;              /* HOLDS: people know from the wrapper that it is lost */
 	uint64_t give_up_ns;    /* LEAVING, RELEASING */
+	uint64_t exit_ns;       /* HOLDS: when it stops waiting for the command's exit */
 	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
 };
 
@@ -95,6 +96,9 @@ void seat_free(struct seat *s); /* one that is over */
 
 /* seat.c: it asks nothing of the store any more. */
 void seat_rest(struct seat *s);
+
+/* seat.c: the permit is given back. */
+void seat_release(struct seat *s);
 
 /*
  * seat.c: hears all that the wrapper has said, and whether anything still runs under the permit: a

@@ -90,9 +90,7 @@ says_one() {
 
 @test "a program that does not answer is not waited for" {
 	program make 'sleep 1000'
-	SECONDS=0
-	run -0 env "PATH=$T/bin:$PATH" timeout 20 "$FLOCKLIMIT" -N y -n 2 --jobserver make
-	[ "$SECONDS" -le 10 ]
+	run -0 env "PATH=$T/bin:$PATH" timeout 300 "$FLOCKLIMIT" -N y -n 2 --jobserver make
 	[[ $output == *--jobserver-auth=fifo:* ]]
 }
 
@@ -114,21 +112,37 @@ says_one() {
 
 # ---- builds side by side ----
 
-# at_once LABEL: the mean of jobs that it ran at once from its first to its last.
-at_once() {
-	awk -v who="$1" '$2 == who { t = $3 / 1e9; if (!n++) a = t; if (t > b) b = t; s += $1 == "+" ? -t : t }
-		END { printf "%.2f\n", s / (b - a) }' log
+# A job of these waits at a gate, which the test opens: nothing here depends on how fast jobs are.
+# How many run at once on average, `make bench-jobserver' says.
+
+# running LABEL: how many of its jobs run.
+running() {
+	awk -v who="$1" '$2 == who { n += $1 == "+" ? 1 : -1 } END { print n + 0 }' log
 }
 
-@test "clients of each kind: every token is used from the start, and never one too many" {
+# share STYLE LABEL N: that many of its jobs run.
+share() {
+	[ "$(running "$2")" -ge "$3" ] && return
+	# ninja looks for tokens only when one of its jobs ends.
+	[ "$1" != ninja ] || exec 7<>gate 7>&-
+	return 1
+}
+
+@test "clients of each kind: every token is used, and never one too many" {
 	local style
 	for style in make ninja cargo; do
-		rm -f log
-		silent 0 "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 60 50 log a
-		has_lines 120 log
-		echo "$style: $(at_once a), at most $(most)"
-		# All six before the first has ended.
-		[ "$(head -n 6 log | grep -c '^+')" = 6 ]
+		rm -f log gate
+		mkfifo gate
+		: >log
+		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 600 0 log a gate
+		eventually share "$style" a 6
+		exec 7<>gate
+		soon a
+		exec 7>&-
+		[ "$status" = 0 ]
+		[ ! -s a.out ]
+		[ ! -s a.err ]
+		has_lines 1200 log
 		[ "$(most)" = 6 ]
 		used 0
 	done
@@ -137,19 +151,25 @@ at_once() {
 @test "two builds of each kind: a late one gets its share, and never one too many" {
 	local style
 	for style in make ninja cargo; do
-		rm -f log
-		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 120 50 log a
+		rm -f log gate
+		mkfifo gate
+		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo sh -c 'echo $$ >a.up; exec "$@"' sh \
+			"$HELPERS/jobclient" "$style" 9999999 20 log a
 		eventually grep -q -- '^- a' log
-		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 60 50 log b
+		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 60 0 log b gate
+		# Beside one that takes what it can get and never ends, half of all.
+		eventually share "$style" b 3
+		exec 7<>gate
 		soon b
 		[ "$status" = 0 ]
+		exec 7>&-
+		kill -USR1 "$(cat a.up)"
 		soon a
 		[ "$status" = 0 ]
-		has_lines 360 log
-		echo "$style: a $(at_once a), b $(at_once b), at most $(most)"
-		[ "$(most)" -le 6 ]
-		# Alone it would have 6 and beside a greedy one 1; its share is 3.
-		awk -v b="$(at_once b)" 'BEGIN { exit !(b > 1.7) }'
+		[ "$(grep -c ' b ' log)" = 120 ]
+		[ "$(running a)" = 0 ]
+		echo "$style: a ran $(grep -c '^+ a' log) jobs"
+		[ "$(most)" = 6 ]
 		used 0
 	done
 }
@@ -157,12 +177,16 @@ at_once() {
 @test "tokens that an idle build leaves unused go to a build that has more" {
 	client a -n 6
 	eventually used 6
-	background b "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" make 40 100 log b
+	mkfifo gate
+	: >log
+	background b "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" make 60 0 log b gate
+	eventually share make b 5
+	exec 7<>gate
 	soon b
+	exec 7>&-
 	[ "$status" = 0 ]
-	echo "b $(at_once b), at most $(most)"
+	has_lines 120 log
 	[ "$(most)" = 5 ]
-	awk -v b="$(at_once b)" 'BEGIN { exit !(b > 3.5) }'
 	tell a end
 	soon a
 }
@@ -173,10 +197,11 @@ at_once() {
 	eventually used 3
 	client b -n 3
 	eventually used 3
-	before=$(grants)
-	sleep 2
-	# By turns that become longer: some ten in the first seconds.
-	[ $(($(grants) - before)) -lt 30 ]
+	before=$(grants | wc -l)
+	# By turns that become longer: the pauses of each are 20, 80, 240, 640 ms and so on at least, however
+	# slow the machine is.  Without them these turns take a few ms.
+	eventually more_grants 6
+	grants | tail -n +$((before + 1)) | awk '{ print; t[NR] = $1 } END { exit !(t[6] - t[1] > 0.6) }'
 	# A need is seen all the same: each gets the permit in its turn.
 	took a 1
 	tell a give
@@ -188,4 +213,7 @@ at_once() {
 	used 0
 }
 
-grants() { ctl log --json x | grep -c '"granted"'; }
+# grants: the time of each, in seconds.
+grants() { ctl log --json x | jq 'select(.event == "granted").time'; }
+
+more_grants() { [ "$(grants | wc -l)" -ge $((before + $1)) ]; }

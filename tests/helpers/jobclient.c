@@ -1,7 +1,8 @@
 /*
- * jobclient STYLE JOBS MS LOG WHO - a build of so many jobs, each of which sleeps MS milliseconds
- * and writes two lines to LOG, "+ WHO NS" and "- WHO NS", with the time.  It asks for tokens in
- * the way of
+ * jobclient STYLE JOBS MS LOG WHO [GATE] - a build of so many jobs, each of which sleeps MS milliseconds
+ * and writes two lines to LOG, "+ WHO NS" and "- WHO NS", with the time.  With GATE, a fifo, each job
+ * waits first until that has a writer.  SIGUSR1 has it start no more jobs.  It asks for tokens in the
+ * way of
  *
  *	make	when it has a job to start; it waits for a token and for its children at once
  *	ninja	at its start and when a job ends, as ninja 1.13; else it only waits for its children
@@ -26,7 +27,8 @@ static int in_flight;       /* tokens that the thread was asked for */
 static int ask[2];
 static int log_fd, running;
 static pid_t implicit; /* the job that needs no token */
-static const char *who;
+static const char *who, *gate;
+static volatile sig_atomic_t enough;
 static struct timespec span;
 
 static void
@@ -50,6 +52,8 @@ start(int with_token)
 
 	if (pid == 0) {
 		note('+');
+		if (gate != NULL && open(gate, O_RDONLY) == -1)
+			_exit(9);
 		nanosleep(&span, NULL);
 		note('-');
 		_exit(0);
@@ -89,6 +93,13 @@ static void
 on_child(int sig)
 {
 	(void)sig;
+}
+
+static void
+on_usr1(int sig)
+{
+	(void)sig;
+	enough = 1;
 }
 
 static void *
@@ -155,22 +166,25 @@ step(char style, const sigset_t *open)
 int
 main(int argc, char **argv)
 {
-	struct sigaction child = { .sa_handler = on_child };
+	struct sigaction child = { .sa_handler = on_child },
+			 usr1 = { .sa_handler = on_usr1, .sa_flags = SA_RESTART };
 	int jobs, most;
 	sigset_t chld, open;
 	pthread_t thread;
 
-	if (argc != 6)
+	if (argc < 6)
 		return 2;
 	jobs = atoi(argv[2]);
 	span = (struct timespec){ atoi(argv[3]) / 1000, atol(argv[3]) % 1000 * 1000000 };
 	log_fd = openat(AT_FDCWD, argv[4], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
 	who = argv[5];
+	gate = argv[6];
 	most = atoi(argv[1]);
 	sigemptyset(&chld);
 	sigaddset(&chld, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &chld, &open);
 	sigaction(SIGCHLD, &child, NULL);
+	sigaction(SIGUSR1, &usr1, NULL);
 	if (most == 0) {
 		open_jobserver();
 		if (argv[1][0] == 'c' &&
@@ -179,7 +193,7 @@ main(int argc, char **argv)
 		     pthread_create(&thread, NULL, helper, NULL) != 0))
 			return 8;
 	}
-	while (jobs > 0) {
+	while (jobs > 0 && !enough) {
 		if (most == 0) {
 			jobs -= step(argv[1][0], &open);
 		} else if (running < most) {

@@ -7,15 +7,28 @@
 
 #include "verdict.h"
 
+/*
+ * What may be behind a connection that broke before the server ever answered.  Under TLS 1.3 the
+ * server reads the client's certificate only after the client may write.  Where it refuses the
+ * certificate, it sends an alert and resets the connection, and libcurl's write may fail by the reset
+ * before libcurl has read the alert.
+ */
+static const char *
+hint_of(const struct etcd *e)
+{
+	if (strncmp(e->endpoint[0].base, "https", 5) != 0)
+		return " (does it want TLS? then: etcd+https://)";
+	if (e->secret.cert != NULL)
+		return " (does it trust the certificate of cert=? does it speak TLS? if not: "
+		       "etcd://)";
+	return " (does it speak TLS? if not: etcd://)";
+}
+
 void
 client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why, struct verdict *v)
 {
-	const char *hint = "";
+	const char *hint = trouble == HTTP_BROKEN && !e->sound ? hint_of(e) : "";
 
-	if (trouble == HTTP_BROKEN && !e->sound)
-		hint = strncmp(e->endpoint[0].base, "https", 5) == 0
-			   ? " (does it speak TLS? if not: etcd://)"
-			   : " (does it want TLS? then: etcd+https://)";
 	v->result = trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
 	v->license = LICENSED;
 	snprintf(v->words, sizeof(v->words), "%s%s", why, hint);

@@ -356,6 +356,22 @@ has_other_follower() {
 	used 0
 }
 
+@test "where stdin, stdout or stderr is closed, nothing of the jobserver stands in its place" {
+	local closed style
+	for style in fifo pipe; do
+		for closed in '<&-' '>&-' '2>&-' '<&- >&- 2>&-'; do
+			rm -f open
+			sh -c '"$FLOCKLIMIT" -N x -n 3 --jobserver='"$style"' \
+				sh -c "ls /proc/\$PPID/fd >open" '"$closed"
+			echo "$style $closed: $(xargs <open)"
+			[[ $closed != *'<'* ]] || ! grep -qx 0 open || false
+			[[ $closed != *' >'* && $closed != '>'* ]] || ! grep -qx 1 open || false
+			[[ $closed != *2* ]] || ! grep -qx 2 open || false
+			grep -qx 60 open
+		done
+	done
+}
+
 # lie N LABEL: so many bytes lie in its pipe.
 lie() {
 	[ "$(python3 -c '

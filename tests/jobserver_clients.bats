@@ -69,6 +69,19 @@ says_one() {
 	speaks fifo gmake
 }
 
+@test "the command is asked for its version also where stdio is closed" {
+	local closed
+	mkdir -p bin
+	printf '#!/bin/sh\ncase $1 in --version) echo GNU Make 4.3 ;; *) echo "$MAKEFLAGS" >flags ;; esac\n' >bin/make
+	chmod +x bin/make
+	for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
+		rm -f flags
+		sh -c '"$FLOCKLIMIT" -N y -n 2 --jobserver bin/make '"$closed"
+		echo "$closed: $(cat flags)"
+		grep -q -e '--jobserver-auth=[0-9]' flags # a FIFO means nothing to it
+	done
+}
+
 @test "a command that heeds no jobserver is named once, and runs" {
 	program ninja 'echo 1.11.1'
 	says_one 'ninja (version "1.11.1") knows no jobserver' ninja

@@ -1,6 +1,7 @@
 #include "process.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,6 +63,20 @@ process_is_stopped(pid_t pid)
 	pid_t parent;
 
 	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
+}
+
+int
+process_above_stdio(int fd)
+{
+	int high, error;
+
+	if (fd < 0 || fd > STDERR_FILENO)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	error = errno;
+	close(fd);
+	errno = error;
+	return high;
 }
 
 /* Up to what may be open, where not even /proc tells what is. */

@@ -13,6 +13,12 @@ bool process_stat(pid_t pid, char *state, pid_t *parent);
 /* One of its children; 0: it has none, or none that we may see. */
 pid_t process_child(pid_t pid);
 
+/*
+ * Where stdio is closed, a descriptor of ours must not stand in its place: a message for people would
+ * go there.  Takes the descriptor, or -1; its duplicate is above 2, with close-on-exec.  -1: errno.
+ */
+int process_above_stdio(int fd);
+
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 

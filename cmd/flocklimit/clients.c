@@ -15,6 +15,7 @@
 
 #include "makeflags.h"
 #include "now.h"
+#include "process.h"
 #include "say.h"
 
 #define PATIENCE (2 * SECOND) /* with a program that is asked for its version */
@@ -100,12 +101,15 @@ ask(const char *program, const char *option, const struct heritage *heritage, ch
 	text[0] = '\0';
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return;
-	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	/* None is in the place that it is to have there: it would be closed on exec. */
+	ends[1] = process_above_stdio(ends[1]);
+	null = process_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
 	h.guard_fd = -1;
 	h.fds[0] = h.fds[2] = null;
 	h.fds[1] = ends[1];
-	pid = null != -1 ? spawn(argv, environ, &h, &error) : -1;
-	close(ends[1]);
+	pid = null != -1 && ends[1] != -1 ? spawn(argv, environ, &h, &error) : -1;
+	if (ends[1] != -1)
+		close(ends[1]);
 	if (pid != -1) {
 		read_line(ends[0], text);
 		kill(pid, SIGKILL);

@@ -16,6 +16,7 @@
 
 #include "flocklimit.h"
 #include "now.h"
+#include "process.h"
 #include "say.h"
 #include "tend.h"
 
@@ -69,26 +70,14 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 	return write(STDOUT_FILENO, ticket, (size_t)n) == n ? 0 : failed(o->want.limiter, "stdout");
 }
 
-/* Where stdio is closed, ours must not be in its place: detach() puts /dev/null there. */
-static int
-above_stdio(int fd)
-{
-	int high;
-
-	if (fd < 0 || fd > 2)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	close(fd);
-	return high;
-}
-
 int
 hold_split(const struct options *o)
 {
 	int fds[2];
 	pid_t keeper;
 
-	holder_fd = above_stdio((int)syscall(SYS_pidfd_open, o->hold_for, 0));
+	/* Above stdio, as detach() puts /dev/null there. */
+	holder_fd = process_above_stdio((int)syscall(SYS_pidfd_open, o->hold_for, 0));
 	if (holder_fd == -1 && errno == ESRCH) {
 		say(o->want.limiter, "--hold-for: there is no process %d", (int)o->hold_for);
 		return 125;
@@ -97,8 +86,8 @@ hold_split(const struct options *o)
 		return failed(o->want.limiter, "pidfd_open");
 	if (pipe2(fds, O_CLOEXEC) == -1)
 		return failed(o->want.limiter, "pipe");
-	fds[0] = above_stdio(fds[0]);
-	fds[1] = above_stdio(fds[1]);
+	fds[0] = process_above_stdio(fds[0]);
+	fds[1] = process_above_stdio(fds[1]);
 	keeper = fork();
 	if (keeper == -1)
 		return failed(o->want.limiter, "fork");

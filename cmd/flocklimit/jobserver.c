@@ -82,9 +82,11 @@ open_pipe(struct jobserver *j)
 		return errno;
 	/* Our own description can be told not to wait, and the command's is left as it knows it. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", j->in);
-	if ((j->tokens.pipe = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK)) == -1 ||
-	    (j->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK)) == -1 ||
-	    inotify_add_watch(j->notify, path, IN_ACCESS | IN_MODIFY) == -1 ||
+	j->tokens.pipe = process_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
+	if (j->tokens.pipe == -1)
+		return errno;
+	j->notify = process_above_stdio(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+	if (j->notify == -1 || inotify_add_watch(j->notify, path, IN_ACCESS | IN_MODIFY) == -1 ||
 	    fcntl(j->notify, F_SETOWN, getpid()) == -1 ||
 	    fcntl(j->notify, F_SETFL, O_NONBLOCK | O_ASYNC) == -1)
 		return errno;

@@ -88,6 +88,7 @@ flk_discard(const char *name)
 	fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1) {
 		error = errno == ELOOP                      ? -FLK_SYMLINK
+			: errno == EWOULDBLOCK              ? -FLK_BUSY /* and has a lease on it */
 			: errno == EISDIR || errno == ENXIO ? -FLK_NOTFILE
 							    : -errno;
 	} else {

@@ -94,6 +94,9 @@ flk_strerror(int code)
 	case FLK_MISTAKEN:
 		return "the kernel reported this taker dead, as a process of the same number in "
 		       "another PID namespace has died: start again";
+	case FLK_LEASED:
+		return "another process has a lease on the file: end that process, which lslocks "
+		       "names, or try again in a minute, when the kernel has ended the lease";
 	case FLK_NOROBUST:
 		return "a filter of system calls refuses set_robust_list or get_robust_list, which "
 		       "tells others of a taker's death: allow both, as in the seccomp profile of "

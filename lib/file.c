@@ -15,7 +15,8 @@
 #include "filesystem.h"
 #include "make.h"
 
-#define TRIES 64 /* against someone who removes the file as often as we make it */
+#define TRIES    64   /* against someone who removes the file as often as we make it */
+#define LEASE_MS 1000 /* flk_discard() has a lease for a few system calls */
 
 /*
  * 1, 0 or an error.  A process can be in 65536 groups, which is more than a small stack has room for.
@@ -137,6 +138,7 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	}
 	if (f->fd == -1)
 		return errno == ELOOP                                         ? -FLK_SYMLINK
+		       : errno == EWOULDBLOCK                                 ? -FLK_LEASED
 		       : errno == EISDIR || errno == ENXIO || errno == ENODEV ? -FLK_NOTFILE
 									      : -errno;
 	if (fstat(f->fd, &sb) == -1)
@@ -179,9 +181,9 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 int
 flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_options *options)
 {
-	int tries, error = -ENOENT;
+	int tries = 0, ms = 0, error = -ENOENT;
 
-	for (tries = 0; tries < TRIES && error == -ENOENT; tries++) {
+	while ((error == -ENOENT && tries++ < TRIES) || (error == -FLK_LEASED && ms++ < LEASE_MS)) {
 		*f = (struct file){ .fd = -1 };
 		error = open_once(f, dirfd, base, options);
 		if (error == 0 && atomic_load(&f->h->dead) &&
@@ -190,10 +192,8 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 		if (error == 0)
 			return 0;
 		flki_file_close(f);
-		/* Somebody has a lease on it, as in discard.c: not for long. */
-		if (error == -EWOULDBLOCK) {
+		if (error == -FLK_LEASED) {
 			usleep(1000);
-			error = -ENOENT;
 			continue;
 		}
 		if (error == -ENOENT && options != NULL && options->existing)

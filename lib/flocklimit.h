@@ -75,7 +75,8 @@ enum flk_error {
 	FLK_NOPLACE,    /* no directory in which a limiter directory could be */
 	FLK_RELATIVE,   /* $FLOCKLIMIT_DIR is not an absolute path */
 	FLK_ELSEWHERE,  /* of another boot or machine, or a copy, where the two look alike */
-	FLK_NOROBUST    /* the kernel gives this thread no robust list */
+	FLK_NOROBUST,   /* the kernel gives this thread no robust list */
+	FLK_LEASED      /* another process has a lease on the file: fcntl(2), F_SETLEASE */
 };
 
 /* A sentence for a code of this library; never NULL. */

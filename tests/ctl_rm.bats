@@ -134,6 +134,26 @@ fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_UNLCK)'
 	[ "$status" -eq 0 ]
 }
 
+@test "a verb names the lease that another process does not give up" {
+	"$FLOCKLIMIT" -N x -n 1 true
+	background lease python3 -c '
+import fcntl, signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+f = open("limiters/x", "r+b")
+fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print("up", flush=True)
+signal.pause()'
+	eventually says up lease.out
+	ctl_line 125 show x
+	[[ $stderr == *'another process has a lease on the file'* ]]
+	ctl_line 125 rm x
+	[[ $stderr == *'another process has a lease on the file'* ]]
+	[ -e limiters/x ]
+	kill "${pids[lease]}"
+	ended lease
+	silent 0 "$CTL" rm x
+}
+
 @test "rm against newcomers: nobody is left behind in a dead limiter, and never two at once" {
 	background rm sh -c 'until [ -e enough ]; do "$0" rm --idle || exit; done' "$CTL"
 	for label in a b c; do

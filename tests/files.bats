@@ -66,6 +66,25 @@ refused_file() {
 	refused_file ./lim 'another user'
 }
 
+@test "a file on which another process has a lease" {
+	local kind
+	"$FLOCKLIMIT" -f lim --mode 0660 true
+	for kind in F_RDLCK F_WRLCK; do
+		background lease python3 -c '
+import fcntl, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+f = open("lim", "rb")
+fcntl.fcntl(f, fcntl.F_SETLEASE, getattr(fcntl, sys.argv[1]))
+print("up", flush=True)
+signal.pause()' $kind
+		eventually says up lease.out
+		refused_file ./lim 'has a lease on the file: end that process'
+		kill "${pids[lease]}"
+		ended lease
+		silent 0 "$FLOCKLIMIT" -f lim true
+	done
+}
+
 @test "root's file, from an ordinary user: by its group, or not at all" {
 	need_root
 	public

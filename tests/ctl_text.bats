@@ -16,6 +16,16 @@ load ctl.bash
 	[[ $stderr == *"verb 'lsit': unknown: did you mean list?"* ]]
 	ctl_line 125 frobnicate
 	[[ $stderr == *"verb 'frobnicate': unknown: see --help" ]]
+	ctl_line 125 re
+	[[ $stderr == *"verb 're': unknown: did you mean resume or release?"* ]]
+	ctl_line 125 resu x
+	[[ $stderr == *"verb 'resu': unknown: did you mean resume?"* ]]
+	ctl_line 125 list --jsno
+	[[ $stderr == *"option '--jsno': unknown: did you mean --json?"* ]]
+	ctl_line 125 ramp --ra=5 x
+	[[ $stderr == *"option '--ra=5': unknown: did you mean --ramp-idle or --raw?"* ]]
+	ctl_line 125 list --json=1
+	[[ $stderr == *"option '--json=1': takes no value: see --help" ]]
 	ctl_line 125 --json
 	ctl_line 125 --json pause x
 	[[ $stderr == *"--json: means nothing to pause"* ]]

@@ -15,6 +15,7 @@
 #include "pace.h"
 #include "parse.h"
 #include "say.h"
+#include "suggest.h"
 #include "want.h"
 
 #define USED 32 /* letters of options */
@@ -99,51 +100,19 @@ find_verb(const char *name)
 	return NULL;
 }
 
-/* How many letters must be put in, left out, changed, or swapped with the next. */
-static unsigned
-distance(const char *a, const char *b)
-{
-	unsigned d[16][16] = { { 0 } }, i, j, least;
-	size_t m = strlen(a), n = strlen(b);
-
-	if (m > 15 || n > 15)
-		return 16;
-	for (i = 0; i <= m; i++) {
-		for (j = 0; j <= n; j++) {
-			if (i == 0 || j == 0) {
-				d[i][j] = i + j;
-				continue;
-			}
-			least = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-			least = d[i - 1][j] + 1 < least ? d[i - 1][j] + 1 : least;
-			least = d[i][j - 1] + 1 < least ? d[i][j - 1] + 1 : least;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-			    d[i - 2][j - 2] + 1 < least)
-				least = d[i - 2][j - 2] + 1;
-			d[i][j] = least;
-		}
-	}
-	return d[m][n];
-}
-
 static int
 unknown_verb(const char *word)
 {
-	unsigned least = 3, far;
-	const char *nearest = NULL;
+	const char *known[sizeof(verbs) / sizeof(verbs[0])];
+	char room[SUGGEST_TEXT];
+	const char *hint;
 	size_t i;
 
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		far = distance(word, verbs[i].name);
-		if (far < least && far < strlen(verbs[i].name)) {
-			least = far;
-			nearest = verbs[i].name;
-		}
-	}
-	if (nearest != NULL)
-		say(NULL, "verb '%s': unknown: did you mean %s? See --help", word, nearest);
-	else
-		say(NULL, "verb '%s': unknown: see --help", word);
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
+		known[i] = verbs[i].name;
+	hint = suggest(word, known, sizeof(verbs) / sizeof(verbs[0]), room);
+	say(NULL, "verb '%s': unknown: %s%s", word, hint,
+	    *hint != '\0' ? " See --help" : "see --help");
 	return FAILED;
 }
 
@@ -224,13 +193,16 @@ take_option(struct ctl *c, int letter, char *value)
 static int
 unknown_option(const char *word)
 {
-	char letter[3] = { '-', (char)optopt, '\0' };
+	char letter[3] = { '-', (char)optopt, '\0' }, room[SUGGEST_TEXT];
+	const char *hint = optopt == 0 ? suggest_option(word, long_options, room) : "";
 
 	if (optopt >= '0' && optopt <= '9')
 		say(NULL, "'%s': no option, and no number here is below 0: see --help", word);
+	else if (strncmp(word, "--", 2) != 0)
+		say(NULL, "option '%s': unknown: see --help", optopt != 0 ? letter : word);
 	else
-		say(NULL, "option '%s': unknown: see --help",
-		    optopt != 0 && strncmp(word, "--", 2) != 0 ? letter : word);
+		say(NULL, "option '%s': %s: %s%s", word, optopt != 0 ? "takes no value" : "unknown",
+		    hint, *hint != '\0' ? " See --help" : "see --help");
 	return FAILED;
 }
 

@@ -8,8 +8,7 @@ load fake
 
 # alike SEED: the same calls to a new fake and a new etcd.
 alike() {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	fake etcd
 	run "$STORE_TOOLS/differ" -n 3000 -s "$1" "${ports[etcd]}" "${ADDRESS##*:}"
 	echo "seed $1: status $status: $output"
@@ -29,8 +28,7 @@ alike() {
 
 # It would be of no use if it never saw a difference.
 @test "a fake that is told to answer otherwise is found out" {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	fake etcd
 	tell etcd 'on /v3/kv/put nth 20 garbage'
 	run -1 "$STORE_TOOLS/differ" -n 3000 "${ports[etcd]}" "${ADDRESS##*:}"

@@ -13,8 +13,7 @@ PAGE=$TOP/man/flocklimit-store.7
 
 # begun: a server that etcdctl finds, and the page's examples.
 begun() {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	export ETCDCTL_ENDPOINTS=http://$ADDRESS
 	mkdir examples bin
 	literals examples <"$PAGE"

@@ -9,8 +9,7 @@ load store.bash
 @test "100 takers before the server is there: all run when it is" {
 	local i began
 	times 6
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	end_server one

@@ -29,8 +29,7 @@ revision() { etcd_do get x -w json | jq .header.revision; }
 @test "compaction and defragmentation under a line, again and again" {
 	local n=0 began
 	times 4
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	began=$(the_clock)
@@ -50,9 +49,7 @@ revision() { etcd_do get x -w json | jq .header.revision; }
 @test "the quota is used up: permits come back, none is given, and all goes on when there is room" {
 	local i
 	times 4
-	ETCD_OPTIONS=(--quota-backend-bytes=$((16 << 20)))
-	servers_in "$T/servers"
-	one_server
+	own_server --quota-backend-bytes=$((16 << 20))
 	use_store
 	watched
 	holder a -n 1
@@ -86,8 +83,7 @@ revision() { etcd_do get x -w json | jq .header.revision; }
 @test "an older snapshot is restored: the holder is told, the others queue anew and run" {
 	local i
 	times 4
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	holder old -n 1

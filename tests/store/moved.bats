@@ -20,14 +20,10 @@ stand() {
 	times "$2"
 	servers_in "$T/servers"
 	echo "$1" >"$SERVERS/one.host"
-	one_server
-	ADDRESS=$1:$(cat "$SERVERS/one.port")
+	own_server
 	use_store
 	FLOCKLIMIT_STORE=etcd://etcd.test:$(cat "$SERVERS/one.port")$(prefix)
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
-	gone=$(the_clock)
+	a_pair
 }
 
 # moves ADDRESS: the server is there, with its data; and the name, after that.
@@ -41,26 +37,11 @@ moves() {
 	name_is "$1"
 }
 
-# goes_on: the permit and the place are kept, and what they wait for comes.
-goes_on() {
-	until_clock $((gone + RECLAIM + 1000))
-	not_begun b
-	queued 1
-	! says "lost the permit" a.err || false
-	release a
-	over a
-	[ "$status" -eq 0 ]
-	over b
-	[ "$status" -eq 0 ]
-	judged -n 1
-	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a b " ]
-	spotless
-}
-
 @test "a name gets another address: the permit and the place are kept" {
 	stand 127.0.0.1 6
 	moves 127.0.0.2
 	goes_on
+	spotless
 }
 
 @test "a name gets another address twice, at last one of IPv6" {
@@ -69,6 +50,7 @@ goes_on() {
 	until_clock $((gone + 3000))
 	moves ::1
 	goes_on
+	spotless
 }
 
 @test "a name that nobody knows: tried on, and found when it is known" {
@@ -82,4 +64,5 @@ goes_on() {
 	ended c
 	[ "$status" -eq 0 ]
 	goes_on
+	spotless
 }

@@ -7,18 +7,7 @@
 
 load ../lib.bash
 load store.bash
-
-# authority NAME; certificate NAME AUTHORITY DAYS EXTENSION: NAME.pem and NAME.key.
-authority() {
-	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" \
-		-out "$1.pem" -days 2 -subj "/CN=$1" 2>/dev/null
-}
-certificate() {
-	openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout "$1.key" \
-		-out "$1.csr" -subj "/CN=$1" 2>/dev/null
-	openssl x509 -req -in "$1.csr" -CA "$2.pem" -CAkey "$2.key" -CAcreateserial -days "$3" \
-		-extfile <(echo "$4") -out "$1.pem" 2>/dev/null
-}
+load secure.bash
 
 setup_file() {
 	need_etcd
@@ -33,14 +22,6 @@ setup_file() {
 	certificate client ours 2 "extendedKeyUsage=clientAuth"
 	certificate stranger theirs 2 "extendedKeyUsage=clientAuth"
 	chmod 600 ./*.key
-}
-
-# tls_server CERTIFICATE [OPTION...]
-tls_server() {
-	servers_in "$T/servers"
-	echo https >"$SERVERS/one.scheme"
-	ETCD_OPTIONS=(--cert-file="$KEYS/$1.pem" --key-file="$KEYS/$1.key" "${@:2}")
-	one_server
 }
 
 # says_why WORDS CMD...: 125, and one line with these words and where the store is.
@@ -83,8 +64,7 @@ says_why() {
 }
 
 @test "TLS where there is none" {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store etcd+https "?cacert=$KEYS/ours.pem"
 	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 1 true
 	one_line
@@ -120,36 +100,19 @@ says_why() {
 @test "TLS: a line, over an outage" {
 	tls_server server
 	use_store etcd+https "?cacert=$KEYS/ours.pem"
-	watched
-	holder a -n 1
-	taker b 0.02 -n 1
-	eventually tls_queued 1
+	a_pair
 	end_server one
 	again one
 	until_clock $(($(the_clock) + TTL * 1000))
-	release a
-	over a
-	[ "$status" -eq 0 ]
-	over b
-	[ "$status" -eq 0 ]
-	judged -n 1
+	passes_on
 }
-tls_queued() { [ "$(ctl show --json x | jq '.waiters | length')" = "$1" ]; }
 
-# with_users [OPTION...]: root, and ann who may do all below /team/; ETCDCTL is root from then on.
+# with_users [OPTION...]: only root, and ann below /team/, may do anything there; etcdctl is root.
 with_users() {
-	servers_in "$T/servers"
-	ETCD_OPTIONS=("$@")
-	one_server
-	etcd_do user add root:all >/dev/null
-	etcd_do user grant-role root root >/dev/null
-	etcd_do role add team >/dev/null
-	etcd_do role grant-permission team readwrite --prefix /team/ >/dev/null
-	etcd_do user add ann:swordfish >/dev/null
-	etcd_do user grant-role ann team >/dev/null
-	etcd_do auth enable >/dev/null
-	export ETCDCTL_USER=root:all
 	prefix() { echo /team; }
+	own_server "$@"
+	users swordfish
+	lock_up
 	use_store
 }
 
@@ -204,9 +167,7 @@ with_users() {
 	openssl rsa -in jwt.key -pubout -out jwt.pub 2>/dev/null
 	with_users "--auth-token=jwt,pub-key=$T/jwt.pub,priv-key=$T/jwt.key,sign-method=RS256,ttl=2s"
 	export FLOCKLIMIT_STORE_USER=ann FLOCKLIMIT_STORE_PASSWORD=swordfish
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
+	a_pair
 	line_up 2 c -n 1
 	until_clock $(($(the_clock) + 6000))
 	queued 2
@@ -224,18 +185,11 @@ with_users() {
 @test "tokens that a server has forgotten" {
 	with_users
 	export FLOCKLIMIT_STORE_USER=ann FLOCKLIMIT_STORE_PASSWORD=swordfish
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
+	a_pair
 	end_server one
 	again one
 	until_clock $(($(the_clock) + TTL * 1000))
-	release a
-	over a
-	[ "$status" -eq 0 ]
-	over b
-	[ "$status" -eq 0 ]
-	judged -n 1
+	passes_on
 	spotless
 }
 
@@ -258,9 +212,7 @@ with_users() {
 	with_users
 	times 6
 	FLOCKLIMIT_STORE=etcd://ann:swordfish@$ADDRESS/team
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
+	a_pair
 	# shellcheck disable=SC2013 # a line is a word here
 	for pid in $(grep -lzxF "T=$T" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3); do
 		! grep -q swordfish "/proc/$pid/cmdline" 2>/dev/null || false

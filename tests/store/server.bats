@@ -9,8 +9,7 @@ load store.bash
 
 # stand: a holder and three in the line, in a server of the test's own.
 stand() {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	holder a -n 1
@@ -145,8 +144,7 @@ ends() {
 }
 
 @test "not there when they come: they try on, and say so; with -t: 75" {
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	end_server one
@@ -169,8 +167,7 @@ ends() {
 
 @test "gone when a permit is given back: the command's status all the same" {
 	local before
-	servers_in "$T/servers"
-	one_server
+	own_server
 	use_store
 	watched
 	holder a -n 1

@@ -127,8 +127,15 @@ cluster() {
 one_server() {
 	need_etcd
 	cluster one
-	ADDRESS=127.0.0.1:$(cat "$SERVERS/one.port")
+	ADDRESS=$(host_of one):$(cat "$SERVERS/one.port")
 	export ADDRESS
+}
+
+# own_server [OPTION...]: one of the test's own, with these options of etcd.
+own_server() {
+	servers_in "$T/servers"
+	ETCD_OPTIONS=("$@")
+	one_server
 }
 
 three_servers() {
@@ -267,6 +274,37 @@ release() { timeout 300 sh -c ': >"$1.go"' sh "$1"; }
 line_up() {
 	taker "$2" 0.02 "${@:3}"
 	eventually queued "$1"
+}
+
+# a_pair: `a' holds the only permit and `b' waits for it; $gone is a time at which both stood so.
+a_pair() {
+	watched
+	holder a -n 1
+	taker b 0.02 -n 1
+	eventually waits_one
+	gone=$(the_clock)
+}
+# By the command, which finds and trusts the server as the takers do; etcdctl may not.
+waits_one() { [ "$("${VIA[@]}" "$CTL" show --json x | jq '.waiters | length')" = 1 ]; }
+
+# passes_on: the holder's end is the waiter's turn; the limit held.
+passes_on() {
+	release a
+	over a
+	[ "$status" -eq 0 ] || return 1
+	over b
+	[ "$status" -eq 0 ] || return 1
+	judged -n 1 || return 1
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a b " ]
+}
+
+# goes_on: both outlive what happened at $gone by more than a dead taker's permit lasts.
+goes_on() {
+	until_clock $((gone + RECLAIM + 1000))
+	not_begun b || return 1
+	waits_one || return 1
+	! says "lost the permit" a.err || return 1
+	passes_on
 }
 
 # begun LABEL, not_begun LABEL; run_of LABEL: whether its command has begun, and its pid.

@@ -211,8 +211,8 @@ share() {
 	client b -n 3
 	eventually used 3
 	before=$(grants | wc -l)
-	# By turns that become longer: the pauses of each are 20, 80, 240, 640 ms and so on at least, however
-	# slow the machine is.  Without them these turns take a few ms.
+	# By turns that become longer: a build pauses for 20, 80, 240, 640 ms and so on, so these five turns
+	# take 1.28 s, and more on a slow machine.  Turns of equal length take 0.1 s.
 	eventually more_grants 6
 	grants | tail -n +$((before + 1)) | awk '{ print; t[NR] = $1 } END { exit !(t[6] - t[1] > 0.6) }'
 	# A need is seen all the same: each gets the permit in its turn.

@@ -223,7 +223,8 @@ has_other_follower() {
 
 @test "under a permit of the same limiter, that one pays for the first job" {
 	run -0 "$FLOCKLIMIT" -N x -n 2 "$FLOCKLIMIT" -N x --jobserver=fifo sh -c '
-		sleep 0.1; "$1" show --json x | jq "[.used, .limit] | @csv"; echo "$MAKEFLAGS"' sh "$CTL"
+		until "$1" show --json x | jq -e ".used == 2" >/dev/null; do sleep 0.01; done
+		"$1" show --json x | jq "[.used, .limit] | @csv"; echo "$MAKEFLAGS"' sh "$CTL"
 	[[ ${lines[0]} == *2,2* ]]
 	[[ ${lines[1]} == *-j2\ * ]]
 }

@@ -298,11 +298,14 @@ load map.bash
 	[ "$output" = $'a\nb' ]
 }
 
+gave_up() { "$CTL" log --json x | grep -q '"left"'; }
+
 @test "no permit for a later item: those that run are waited for" {
 	make_go
 	background m "$MAP" -N x -n 1 -t 50ms sh -c "$wait_for_go; echo done \$1" sh ::: a b
 	eventually up_to 1
-	sleep 0.2 # the second waits longer than its patience
+	# The second waits longer than its patience.
+	eventually gave_up
 	go
 	ended m
 	[ "$status" -eq 75 ]

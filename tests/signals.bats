@@ -160,13 +160,22 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 	[ "$output" = 143 ]
 }
 
+# For bash: waits until flocklimit sleeps again, and no signal is left for it.
+until_heard='until_heard() {
+	until grep -qE "^State:[[:space:]]*S" /proc/$1/status &&
+		! grep -qE "^(Sig|Shd)Pnd:.*[1-9a-f]" /proc/$1/status; do
+		sleep 0.01
+	done
+}
+'
+
 @test "what the command sends to its whole group it gets once" {
 	local i
 	for i in 1 2 3 4 5; do
-		run -0 setsid -w "$FLOCKLIMIT" -N x bash -c '
+		run -0 setsid -w "$FLOCKLIMIT" -N x bash -c "$until_heard"'
 			trap "echo term" TERM
 			kill -TERM 0
-			kill -0 $$; kill -0 $$; sleep 0.05
+			until_heard $PPID
 			exit 0'
 		[ "$output" = term ]
 	done
@@ -175,10 +184,11 @@ print(subprocess.call([os.environ["FLOCKLIMIT"], "-N", "x", "-v", "true"]))'
 @test "what a child of the command sends to the whole group it gets once" {
 	local i
 	for i in 1 2 3 4 5; do
-		run -0 setsid -w "$FLOCKLIMIT" -N x bash -c '
+		run -0 setsid -w "$FLOCKLIMIT" -N x bash -c "export wrapper=\$PPID; $until_heard"'
 			trap "echo usr1" USR1
+			export -f until_heard
 			# the sender must be there still when it is asked who it is below
-			sh -c "trap : USR1; kill -USR1 0; sleep 0.2"
+			bash -c "trap : USR1; kill -USR1 0; until_heard \$wrapper"
 			exit 0'
 		[ "$(grep -cx usr1 <<<"$output")" = 1 ]
 	done

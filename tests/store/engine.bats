@@ -105,14 +105,18 @@ each_call() {
 
 @test "who gives up while its claim is not answered leaves nothing behind" {
 	fake etcd
+	local fault
 	for fault in cut swallow 'delay 900' refuse; do
 		tell etcd "on /v3/kv/txn with put:/x/lim/cfg//h/$(self a) $fault"
+		: >etcd.log
 		takers t 3 2
 		makes t a
-		does t 'enter a n=1' 'sleep 100' 'leave a' 'expect a LEFT'
+		does t 'enter a n=1'
+		eventually grep -q "put:/x/lim/cfg//h/$(self a) .*!" etcd.log
+		does t 'leave a' 'expect a LEFT'
 		ends t
-		sleep 1.1
-		clean_or_empty
+		[ "$fault" != 'delay 900' ] || eventually grep -qx 'done /v3/kv/txn' etcd.log
+		eventually clean_or_empty
 		rm -f "$T/t.in"
 		tell etcd clear
 		tell etcd wipe

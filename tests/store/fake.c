@@ -12,7 +12,7 @@
  *		cut		done, and the connection ends without an answer
  *		swallow		done, and never answered
  *		late MS		done at once, answered later
- *		delay MS	done later, even if the client is gone by then
+ *		delay MS	done later, even if the client is gone by then; the log has "done PATH" then
  *		refuse		not done, and the connection ends
  *		hang		not done, and never answered
  *		answer STATUS BODY	not done

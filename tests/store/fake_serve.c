@@ -290,6 +290,10 @@ serve(struct server *s, struct conn *c)
 		serve_operator(s, c);
 	else if (is_done(c->deed.action))
 		serve_etcd(s, c);
+	if (c->deed.action == DELAY && s->log != NULL) {
+		fprintf(s->log, "done %s\n", c->request.path);
+		fflush(s->log);
+	}
 	spoil(s, c, answered);
 	if (c->state == READING && c->request.close)
 		c->state = ENDING;

@@ -572,7 +572,7 @@ undead() {
 			began=$SECONDS
 			ended a
 			[ "$status" = 130 ]
-			[ $((SECONDS - began)) -le 2 ]
+			[ $((SECONDS - began)) -le 15 ] # a call of these takers may take 20 s
 			keepers | xargs -r kill -KILL || :
 			eventually no_keeper
 		done

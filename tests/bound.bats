@@ -80,7 +80,7 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 }
 
 @test "what a test leaves running, or behind, is a failure, and goes" {
-	run -99 "$HELPERS/bound" sh -c 'setsid sleep inf & echo "$TMPDIR" >"$1"' sh "$T/up"
+	run -99 env TEST_GRACE=1 "$HELPERS/bound" sh -c 'setsid sleep inf & echo "$TMPDIR" >"$1"' sh "$T/up"
 	[[ $output == "# $T/up left running: "*" sleep inf "* ]]
 	none_has "$(cat up)"
 	run -99 "$HELPERS/bound" sh -c 'mkdir "$TMPDIR/a"; echo "$TMPDIR" >"$1"' sh "$T/up"
@@ -95,7 +95,7 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 	for sig in TERM KILL; do
 		for who in test keeper bound; do
 			rm -f up
-			background "$who" "$HELPERS/bound" sh -c "$messy" messy "$T/up"
+			background "$who" env TEST_GRACE=1 "$HELPERS/bound" sh -c "$messy" messy "$T/up"
 			eventually test -s up
 			read -r test keeper dir <up
 			[ "$(parent "$keeper")" = "${pids[$who]}" ]
@@ -109,6 +109,36 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 			eventually none_has "$dir"
 			eventually test ! -e "$dir"
 		done
+	done
+}
+
+@test "a test's cgroup goes with it, and is a failure if the test has ended" {
+	local group dir who above=/sys/fs/cgroup
+	need_root
+	[ -e $above/cgroup.controllers ] || above=$above/cpu
+	mkdir "$above/flocklimit-here.$$" 2>/dev/null || skip "no cgroup can be made here"
+	rmdir "$above/flocklimit-here.$$"
+	export above
+	group='dir=$above/flocklimit-${TMPDIR##*/}
+		mkdir "$dir"; echo $$ >"$dir/cgroup.procs"
+		echo $$ $PPID "$dir" >"$1"'
+	run -99 "$HELPERS/bound" sh -c "$group" group "$T/up"
+	[ "$output" = "# $T/up left behind: a cgroup" ]
+	read -r _ _ dir <up
+	[ ! -e "$dir" ]
+	for who in test keeper bound; do
+		rm -f up
+		background bound env TEST_GRACE=1 "$HELPERS/bound" sh -c "$group; sleep inf & wait" group "$T/up"
+		eventually test -s up
+		read -r test keeper dir <up
+		[ -e "$dir" ]
+		case $who in
+		test) kill -KILL "$test" ;;
+		keeper) kill -KILL "$keeper" ;;
+		bound) kill -KILL "${pids[bound]}" ;;
+		esac
+		ended bound
+		eventually test ! -e "$dir"
 	done
 }
 

@@ -10,6 +10,8 @@
  *			that test.
  *	files		$TMPDIR is a new directory, which goes with the test.  What a test leaves there is a
  *			failure, too.
+ *	cgroups		A test may make one, flocklimit-NAME at the root of the hierarchy, where NAME is the last
+ *			component of $TMPDIR.  It goes with the test as well.
  *
  * All of this holds if the test is killed in its midst, and if we are: two processes watch over the
  * test, in sessions of their own.  Both are subreapers, so whatever the test started becomes a child of
@@ -30,7 +32,7 @@
 #include <sys/wait.h>
 
 #define MOST_SECONDS 1800 /* generous: a machine may be busy with sixty other things */
-#define GRACE        10   /* seconds for what ends by itself when the test has ended */
+#define GRACE        10   /* TEST_GRACE: seconds for what ends by itself when the test has ended */
 #define FAILED       99   /* what the TAP driver takes for an error */
 
 static const char *test; /* the last word of the command: a test's file */
@@ -67,6 +69,23 @@ static void
 remove_dir(void)
 {
 	nftw(dir, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* 0 if there was one.  Only when nothing runs in it any more. */
+static int
+remove_cgroup(void)
+{
+	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/cpu" };
+	char path[300];
+	int result = -1;
+	size_t i;
+
+	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
+		snprintf(path, sizeof(path), "%s/flocklimit-%s", roots[i], strrchr(dir, '/') + 1);
+		if (rmdir(path) == 0)
+			result = 0;
+	}
+	return result;
 }
 
 /* Others must be able to go through it: tests have files for other users in it. */
@@ -204,6 +223,14 @@ seconds(void)
 	return t.tv_sec;
 }
 
+static time_t
+seconds_of(const char *variable, time_t otherwise)
+{
+	const char *word = getenv(variable);
+
+	return word != NULL && atol(word) > 0 ? atol(word) : otherwise;
+}
+
 /*
  * Reaps until that child has ended (0: until none is left) and stores its status.  Returns 0, or a
  * signal that ends us, or -1 when time is over.
@@ -247,20 +274,23 @@ see_to_the_rest(int status, const sigset_t *set)
 {
 	int result = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), left = 0;
 
-	if (reap_until(0, seconds() + GRACE, set, &status) != 0) {
+	if (reap_until(0, seconds() + seconds_of("TEST_GRACE", GRACE), set, &status) != 0) {
 		each_child(getpid(), report_process, 1);
 		left = 1;
 	}
 	kill_all();
 	left += report_files();
+	if (remove_cgroup() == 0) {
+		printf("# %s left behind: a cgroup\n", test);
+		left++;
+	}
 	return result == 0 && left > 0 ? FAILED : result;
 }
 
 static int
 keep(char **argv, pid_t parent)
 {
-	const char *word = getenv("TEST_SECONDS");
-	time_t limit = word != NULL && atol(word) > 0 ? atol(word) : MOST_SECONDS;
+	time_t limit = seconds_of("TEST_SECONDS", MOST_SECONDS);
 	int status = 0, sig;
 	sigset_t set;
 	pid_t pid;
@@ -285,6 +315,7 @@ keep(char **argv, pid_t parent)
 	else
 		status = sig == -1 ? ended("time is over", limit) : 128 + sig;
 	kill_all();
+	remove_cgroup();
 	remove_dir();
 	fflush(stdout);
 	return status;
@@ -316,6 +347,7 @@ main(int argc, char **argv)
 		reap_until(keeper, seconds() + GRACE, &set, &status);
 	}
 	kill_all(); /* nothing, unless somebody killed the keeper */
+	remove_cgroup();
 	remove_dir();
 	if (sig > 0) {
 		default_signals();

@@ -6,28 +6,30 @@
 
 load lib.bash
 
-# keep_out [sleep|spin [WRAPPER...]]: a process that has the lock until let_in; it is pids[inside].
+# keep_out [sleep|spin]: a process that has the lock of $limiter until let_in; it is pids[inside] or, of
+# another limiter than x, pids[inside.LIMITER].
+limiter=x
 keep_out() {
-	local mode=${1:-sleep}
-	shift || :
 	need_helper inside
-	"$FLOCKLIMIT" -N x -n 1 --nonblock true 3>&- || :
-	background inside "$@" "$HELPERS/inside" "$FLOCKLIMIT_DIR/x" "$mode"
-	eventually says inside inside.out
+	"$FLOCKLIMIT" -N "$limiter" -n 1 --nonblock true 3>&- || :
+	background "$(inside)" "$HELPERS/inside" "$FLOCKLIMIT_DIR/$limiter" "${1:-sleep}"
+	eventually says inside "$(inside).out"
 }
+
+inside() { [ "$limiter" = x ] && echo inside || echo "inside.$limiter"; }
 
 # stop_inside: it is stopped there.
 stop_inside() {
 	keep_out
-	kill -STOP "${pids[inside]}"
-	eventually is_state T "${pids[inside]}"
+	kill -STOP "${pids[$(inside)]}"
+	eventually is_state T "${pids[$(inside)]}"
 }
 
 # let_in: it goes on, and leaves.
 let_in() {
-	kill -USR1 "${pids[inside]}"
-	kill -CONT "${pids[inside]}" 2>/dev/null || : # it may have gone
-	ended inside
+	kill -USR1 "${pids[$(inside)]}"
+	kill -CONT "${pids[$(inside)]}" 2>/dev/null || : # it may have gone
+	ended "$(inside)"
 	[ "$status" -eq 0 ]
 }
 
@@ -96,18 +98,22 @@ is_up() {
 }
 
 @test "-t and --nonblock give up, with the status of no permit" {
-	local began=$SECONDS
 	stop_inside
-	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
-	[[ $stderr == "flocklimit: x: no permit without waiting: pid ${pids[inside]} is stopped "* ]]
-	one_line
-	run --separate-stderr -33 "$FLOCKLIMIT" -N x -n 1 -t 3 -E 33 true
-	[[ ${stderr_lines[0]} == "flocklimit: x: waiting: pid ${pids[inside]} is stopped "* ]]
-	[[ ${stderr_lines[1]} == "flocklimit: x: no permit after 3 s: pid ${pids[inside]} is stopped "* ]]
-	[ "${#stderr_lines[@]}" -eq 2 ]
-	[ $((SECONDS - began)) -lt 100 ]
-	run -75 "$FLOCKLIMIT" -N x -n 1 -t 1 -q true
-	[ -z "$output" ]
+	background a "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	background b "$FLOCKLIMIT" -N x -n 1 -t 3 -E 33 true
+	background c "$FLOCKLIMIT" -N x -n 1 -t 1 -q true
+	ended a
+	[ "$status" -eq 75 ]
+	says "flocklimit: x: no permit without waiting: pid ${pids[inside]} is stopped " a.err
+	has_lines 1 a.err
+	ended b
+	[ "$status" -eq 33 ]
+	says "flocklimit: x: waiting: pid ${pids[inside]} is stopped " <(sed -n 1p b.err)
+	says "flocklimit: x: no permit after 3 s: pid ${pids[inside]} is stopped " <(sed -n 2p b.err)
+	has_lines 2 b.err
+	ended c
+	[ "$status" -eq 75 ]
+	[ -z "$(cat {a,b,c}.out c.err)" ]
 	let_in
 	"$FLOCKLIMIT" -N x -n 1 --nonblock true
 }
@@ -128,25 +134,26 @@ is_up() {
 }
 
 @test "a signal ends a newcomer and a waiter" {
-	local sig
-	for sig in INT TERM HUP; do
-		rm -f a.*
-		hold a -N x -n 1
-		background b env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
-		eventually in_line 1
+	local limiter # three, side by side
+	for limiter in INT TERM HUP; do
+		hold "a.$limiter" -N "$limiter" -n 1
+		background "b.$limiter" env --default-signal=INT,QUIT "$FLOCKLIMIT" -N "$limiter" -n 1 true
+		eventually in_line 1 "$limiter"
 		stop_inside
-		background c env --default-signal=INT,QUIT "$FLOCKLIMIT" -N x -n 1 true
-		let_go a # which wakes b, and it comes to the lock
-		ended a
-		eventually says waiting: b.err
-		eventually says waiting: c.err
-		kill -s "$sig" "${pids[b]}" "${pids[c]}"
-		ended b
-		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
-		ended c
-		[ "$status" -eq $((128 + $(kill -l "$sig"))) ]
+		background "c.$limiter" env --default-signal=INT,QUIT "$FLOCKLIMIT" -N "$limiter" -n 1 true
+		let_go "a.$limiter" # which wakes b, and it comes to the lock
+	done
+	for limiter in INT TERM HUP; do
+		ended "a.$limiter"
+		eventually says waiting: "b.$limiter.err"
+		eventually says waiting: "c.$limiter.err"
+		kill -s "$limiter" "${pids[b.$limiter]}" "${pids[c.$limiter]}"
+		ended "b.$limiter"
+		[ "$status" -eq $((128 + $(kill -l "$limiter"))) ]
+		ended "c.$limiter"
+		[ "$status" -eq $((128 + $(kill -l "$limiter"))) ]
 		let_in
-		"$FLOCKLIMIT" -N x -n 1 --nonblock true
+		"$FLOCKLIMIT" -N "$limiter" -n 1 --nonblock true
 	done
 }
 
@@ -164,11 +171,11 @@ is_up() {
 	local group=
 	need_root
 	if [ -e /sys/fs/cgroup/cgroup.controllers ]; then
-		group=/sys/fs/cgroup/flocklimit-test-$$
+		group=/sys/fs/cgroup/flocklimit-${TMPDIR##*/} # which goes with $TMPDIR
 		echo +cpu >/sys/fs/cgroup/cgroup.subtree_control || :
 		mkdir "$group" && echo "1000 1000000" >"$group/cpu.max" || group=
 	elif [ -w /sys/fs/cgroup/cpu ]; then
-		group=/sys/fs/cgroup/cpu/flocklimit-test-$$
+		group=/sys/fs/cgroup/cpu/flocklimit-${TMPDIR##*/}
 		mkdir "$group" && echo 1000000 >"$group/cpu.cfs_period_us" &&
 			echo 1000 >"$group/cpu.cfs_quota_us" || group=
 	fi 2>/dev/null

@@ -71,7 +71,7 @@ flki_is_exiting(pid_t pid)
 	return (flags & PF_EXITING) != 0 && ((state != 'Z' && state != 'X') || threads > 1);
 }
 
-bool
+void
 flki_await_exit(pid_t pid, uint64_t until_ns)
 {
 	uint64_t now = flki_monotonic_ns();
@@ -86,5 +86,4 @@ flki_await_exit(pid_t pid, uint64_t until_ns)
 	}
 	if (end.fd != -1)
 		close(end.fd);
-	return ended == 1 || !flki_is_exiting(pid);
 }

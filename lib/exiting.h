@@ -11,7 +11,7 @@
 /* Its exit has begun, and it may still have descriptors; false where /proc does not tell. */
 bool flki_is_exiting(pid_t pid);
 
-/* Sleeps until that is no longer so, but not past that time: false when it still is. */
-bool flki_await_exit(pid_t pid, uint64_t until_ns);
+/* Sleeps until that is no longer so, but not past that time. */
+void flki_await_exit(pid_t pid, uint64_t until_ns);
 
 #endif

@@ -27,8 +27,6 @@ struct flk {
 	void *context;
 	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
-	/* Of those whose command did not come to the end of its exit in time, the last of each. */
-	_Atomic uint64_t overdue[ORPHANS_WATCHED];
 	_Atomic uint64_t watcher; /* whose threads these are, by flki_robust_process() */
 	char path[];
 };

@@ -47,17 +47,6 @@ command_of(const struct slot *s)
 	return pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-static bool
-is_overdue(const struct flk *f, uint64_t ticket)
-{
-	unsigned i;
-
-	for (i = 0; i < ORPHANS_WATCHED; i++)
-		if (atomic_load(&f->overdue[i]) == ticket)
-			return true;
-	return false;
-}
-
 /* Never 0, and the same for all takers, whatever time namespace they are in.  It may wrap. */
 static uint32_t
 clock_ms(struct flk *f)
@@ -85,8 +74,7 @@ keeps_guard_or_exits(struct flk *f, uint32_t slot, bool *exits)
 	if (!flki_guard_is_free(f, slot))
 		return true;
 	command = command_of(s);
-	*exits = command != 0 && flki_is_exiting(command) && patience_ms(f, s) > 0 &&
-		 !is_overdue(f, __atomic_load_n(&s->ticket, __ATOMIC_RELAXED));
+	*exits = command != 0 && flki_is_exiting(command) && patience_ms(f, s) > 0;
 	return *exits;
 }
 
@@ -150,7 +138,11 @@ await_guard(const struct vigil *v)
 	return 0;
 }
 
-/* Its slot may be another taker's by now: then nothing is waited for. */
+/*
+ * Its slot may be another taker's by now: then nothing is waited for.  Nor is it while by_uid is 0,
+ * because nobody has looked since the guard is free: the head, which is woken at once, writes the
+ * time inside the lock, where it can't get into the next taker's permit, and starts another vigil.
+ */
 static void
 await_command(const struct vigil *v)
 {
@@ -158,10 +150,10 @@ await_command(const struct vigil *v)
 	pid_t command = command_of(s);
 
 	if (atomic_load(&s->state) == HELD && !flki_alive_is(&s->alive) &&
-	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket && command != 0 &&
-	    !flki_await_exit(command,
-			     flki_monotonic_ns() + patience_ms(v->flk, s) * UINT64_C(1000000)))
-		atomic_store(&v->flk->overdue[v->place], v->ticket);
+	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket &&
+	    __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED) != 0 && command != 0)
+		flki_await_exit(command,
+				flki_monotonic_ns() + patience_ms(v->flk, s) * UINT64_C(1000000));
 }
 
 static void *

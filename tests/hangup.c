@@ -9,7 +9,8 @@
  *	hangup.t [ROUNDS]		the test
  *	hangup.t device FIFO		what has the device
  *	hangup.t next READER PID	what comes after it: the reading end, and who had the other
- *	hangup.t undead READY		it closes its guard, and its first thread ends before it
+ *	hangup.t undead READY [GATE]	it closes its guard, and its first thread ends before it;
+ *					once a byte comes through the FIFO
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -114,11 +115,14 @@ linger(void *ready)
 
 /* For all that can be told from outside, it is on its way out, for ever. */
 static int
-undead(char *ready)
+undead(char *ready, const char *gate)
 {
 	pthread_t thread;
+	char c;
 
 	alarm(60);
+	if (gate != NULL && read(open(gate, O_RDONLY | O_CLOEXEC), &c, 1) != 1)
+		return 99;
 	if (pthread_create(&thread, NULL, linger, ready) != 0)
 		return 99;
 	pthread_exit(NULL);
@@ -290,6 +294,52 @@ test_impatient(void)
 	unlink(ready);
 }
 
+/*
+ * It begins when the guard is free, and not again when a taker gives up that slept in the line by then.
+ */
+static void
+test_given_up(struct flk *f)
+{
+	char ready[200], gate[200];
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	struct timespec until = in_ms(PATIENCE_MS);
+	struct flk_taker *t = taker(f);
+	struct agent first;
+	pid_t wrapper, command;
+	uint64_t begun, took;
+	int fd;
+
+	snprintf(ready, sizeof(ready), "%s", fresh_path());
+	snprintf(gate, sizeof(gate), "%s", fresh_path());
+	if (mkfifo(gate, 0600) != 0)
+		tap_bail("%s: %s", gate, strerror(errno));
+	wrapper = launch("-q", "undead", ready, gate);
+	fd = open(gate, O_WRONLY | O_CLOEXEC); /* when the command has the other end */
+	kill(wrapper, SIGKILL);
+	reap_child(wrapper);
+	first = agent_start(limiter);
+	agent_tell(&first, (struct order){ .kind = ACQUIRE, .weight = 1, .limit = 1, .ms = 8000 });
+	ok(stands(f, 1, 1), "a taker waits for an orphan");
+	while (!is_asleep(first.pid))
+		usleep(1000);
+	begun = now_ns();
+	if (write(fd, "", 1) != 1)
+		tap_bail("%s: %s", gate, strerror(errno));
+	close(fd);
+	command = await_pid(ready);
+	is(agent_hear(&first).code, -ETIMEDOUT,
+	   "it gives up eight seconds after the guard is free");
+	is(flk_acquire(t, &one, &until), 0, "the next one gets the permit");
+	took = now_ns() - begun;
+	ok(took > UINT64_C(9000000000), "but not before ten seconds are over");
+	ok(took < UINT64_C(15000000000), "and soon after: it took %d ms", (int)(took / 1000000));
+	agent_stop(&first);
+	flk_taker_free(t);
+	kill(command, SIGKILL);
+	unlink(ready);
+	unlink(gate);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -303,8 +353,8 @@ main(int argc, char **argv)
 		return device(argv[2]);
 	if (argc == 4 && strcmp(argv[1], "next") == 0)
 		return next(atoi(argv[2]), (pid_t)atoi(argv[3]));
-	if (argc == 3 && strcmp(argv[1], "undead") == 0)
-		return undead(argv[2]);
+	if (argc >= 3 && strcmp(argv[1], "undead") == 0)
+		return undead(argv[2], argv[3]);
 	begin();
 	if (readlink("/proc/self/exe", path, sizeof(path) - 1) == -1)
 		tap_skip_all("needs /proc");
@@ -323,6 +373,7 @@ main(int argc, char **argv)
 	}
 	test_bound(f);
 	test_impatient();
+	test_given_up(f);
 	whole(f, "after that");
 	flk_detach(f);
 	return tap_done();

@@ -236,10 +236,11 @@ reap_child(pid_t pid)
 	return status;
 }
 
-bool
-is_asleep(pid_t pid)
+/* The name, which may hold anything, is in the last pair of parentheses. */
+const char *
+stat_of(pid_t pid, char text[STAT_TEXT])
 {
-	char path[64], text[512];
+	char path[40];
 	const char *p;
 	ssize_t n;
 	int fd;
@@ -247,11 +248,21 @@ is_asleep(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return false;
-	n = read(fd, text, sizeof(text) - 1);
+		return NULL;
+	n = read(fd, text, STAT_TEXT - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
-	return (p = strrchr(text, ')')) != NULL && p[2] == 'S';
+	p = strrchr(text, ')');
+	return p != NULL && p[1] == ' ' ? p + 2 : NULL;
+}
+
+bool
+is_asleep(pid_t pid)
+{
+	char text[STAT_TEXT];
+	const char *stat = stat_of(pid, text);
+
+	return stat != NULL && *stat == 'S';
 }
 
 void

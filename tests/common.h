@@ -84,6 +84,13 @@ _Noreturn void agent_serve(const char *path, int orders, int answers);
 pid_t fork_child(void);
 int reap_child(pid_t pid);
 
+/*
+ * What /proc/PID/stat says after the process's name, beginning with its state: in text.  NULL if there
+ * is no such process.
+ */
+#define STAT_TEXT 600
+const char *stat_of(pid_t pid, char text[STAT_TEXT]);
+
 /* In a system call, on its way nowhere. */
 bool is_asleep(pid_t pid);
 

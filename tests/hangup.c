@@ -68,18 +68,10 @@ device(const char *fifo)
 static bool
 is_past_exit(pid_t pid)
 {
-	char path[40], text[400], *p;
-	ssize_t n;
-	int fd;
+	char text[STAT_TEXT];
+	const char *stat = stat_of(pid, text);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd != -1 ? read(fd, text, sizeof(text) - 1) : 0;
-	if (fd != -1)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')');
-	return p == NULL || p[2] == 'Z' || p[2] == 'X';
+	return stat == NULL || *stat == 'Z' || *stat == 'X';
 }
 
 /*

@@ -24,7 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "flocklimit.h"
+#include "common.h"
 #include "scratch.h"
 #include "tap.h"
 
@@ -74,21 +74,13 @@ static unsigned long long
 look_at(pid_t pid, bool *exits)
 {
 	unsigned long long since = 0;
-	char path[40], text[600], *p, state = 'X';
+	char text[STAT_TEXT], state = 'X';
+	const char *stat = stat_of(pid, text);
 	unsigned flags = 0;
-	ssize_t n;
-	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd != -1 ? read(fd, text, sizeof(text) - 1) : 0;
-	if (fd != -1)
-		close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')');
-	if (p != NULL)
-		sscanf(p + 1,
-		       " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d"
+	if (stat != NULL)
+		sscanf(stat,
+		       "%c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d"
 		       " %llu",
 		       &state, &flags, &since);
 	*exits = (flags & 4) != 0 && state != 'Z' && state != 'X'; /* PF_EXITING */

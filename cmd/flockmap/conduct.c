@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <termios.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
@@ -74,10 +75,13 @@ bool
 conduct_await_terminal(int fd, int sig)
 {
 	pid_t foreground = tcgetpgrp(fd);
+	struct termios t;
 	ssize_t n;
 	char none;
 
 	if (foreground == -1 || foreground == getpgrp() || !sigismember(&stop, sig))
+		return false;
+	if (sig == SIGTTOU && (tcgetattr(fd, &t) == -1 || !(t.c_lflag & TOSTOP)))
 		return false;
 	let_stop(true);
 	n = sig == SIGTTIN ? read(fd, &none, 0) : write(fd, "", 0);

@@ -30,9 +30,9 @@
 #define FORKS  300
 #define HANG_S 10 /* after which a child hangs for good */
 
-/* Beyond the smallest stack that a thread can have.  Sanitizers make each frame larger. */
+/* Beyond the smallest stack that a thread can have.  Sanitizers need far more than that. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SPARE_STACK (64 * 1024)
+#define SPARE_STACK (1024 * 1024)
 #else
 #define SPARE_STACK 0
 #endif

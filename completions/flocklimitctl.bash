@@ -23,21 +23,24 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	list | show | stats) echo '--file --store --json --raw --help --version' ;;
-	ramp) echo '--file --store --ramp-idle --help --version' ;;
-	wait) echo '--file --store --timeout --help --version' ;;
-	cancel) echo '--file --store --signal --help --version' ;;
-	log) echo '--file --store --follow --lines --json --raw --help --version' ;;
-	gantt) echo '--file --store --text --output --help --version' ;;
-	check) echo '--file --store --json --repair --help --version' ;;
-	rm) echo '--file --store --idle --help --version' ;;
-	*) echo '--file --store --help --version' ;;
+	list | show | stats) echo '--name --file --store --json --raw --help --version' ;;
+	ramp) echo '--name --file --store --ramp-idle --help --version' ;;
+	wait) echo '--name --file --store --timeout --help --version' ;;
+	cancel) echo '--name --file --store --signal --help --version' ;;
+	log) echo '--name --file --store --follow --lines --json --raw --help --version' ;;
+	gantt) echo '--name --file --store --text --output --help --version' ;;
+	check) echo '--name --file --store --json --repair --help --version' ;;
+	rm) echo '--name --file --store --idle --help --version' ;;
+	*) echo '--name --file --store --help --version' ;;
 	esac
 }
 
 # Completes the value of option $1.
 _flocklimitctl_value() {
 	case $1 in
+	name)
+		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
+		;;
 	file | output)
 		compopt -o filenames 2>/dev/null
 		_flocklimitctl_words -f
@@ -70,6 +73,7 @@ _flocklimitctl() {
 			# readline makes words of --file, = and value, and of the parts of a URL
 			if [[ $word != = ]]; then
 				[[ $wants == file ]] && limiter=(--file "$word")
+				[[ $wants == name ]] && limiter=("$word") given=$((given + 1))
 				[[ $wants == store ]] && store=$word piece=yes
 				wants=
 			fi
@@ -83,11 +87,12 @@ _flocklimitctl() {
 		case $verb:$word in
 		log:-f) ;;
 		*:-f) wants='file' ;;
+		*:-N) wants=name ;;
 		*:-n) wants=lines ;;
 		*:-o) wants=output ;;
 		*:-s) wants=signal ;;
 		*:-t) wants=timeout ;;
-		*:--file | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout) wants=${word#--} ;;
+		*:--file | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
 		*)

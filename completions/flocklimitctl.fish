@@ -20,11 +20,11 @@ function __flocklimitctl_parse -S
     set -e words[1..2]
     set -l follows f/file=
     test "$verb" = log; and set follows f/follow file=
-    argparse -i h/help V/version json raw text idle repair n/lines= o/output= s/signal= t/timeout= store= \
+    argparse -i h/help V/version json raw text idle repair n/lines= N/name= o/output= s/signal= t/timeout= store= \
         $follows -- $words 2>/dev/null
-    set args $argv
+    set args $_flag_name $argv
     set signal $_flag_signal
-    set limiter $argv[1]
+    set limiter $args[1]
     set -q _flag_file; and set limiter --file $_flag_file; or set -e args[1]
 end
 
@@ -106,6 +106,7 @@ complete -c flocklimitctl -n '__flocklimitctl_has cancel release break' -k -a '(
 
 complete -c flocklimitctl -n "__flocklimitctl_verb $verbs; and not __flocklimitctl_verb log" -s f -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -l file -r -F -d 'The limiter kept in a file'
+complete -c flocklimitctl -s N -l name -x -a '(__flocklimitctl_limiters)' -d 'The limiter'
 complete -c flocklimitctl -l store -x -d 'A store that many machines reach'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version

@@ -10,8 +10,6 @@ load ctl.bash
 # ---- words ----
 
 @test "no verb, an unknown one, and what a verb does not know" {
-	ctl_line 125
-	[[ $stderr == *"which verb?"* ]]
 	ctl_line 125 lsit
 	[[ $stderr == *"verb 'lsit': unknown: did you mean list?"* ]]
 	ctl_line 125 frobnicate
@@ -26,7 +24,6 @@ load ctl.bash
 	[[ $stderr == *"option '--ra=5': unknown: did you mean --ramp-idle or --raw?"* ]]
 	ctl_line 125 list --json=1
 	[[ $stderr == *"option '--json=1': takes no value: see --help" ]]
-	ctl_line 125 --json
 	ctl_line 125 --json pause x
 	[[ $stderr == *"--json: means nothing to pause"* ]]
 	ctl_line 125 list --follow
@@ -51,6 +48,76 @@ load ctl.bash
 	[[ $stderr == *"--timeout 'soon'"* ]]
 	ctl_line 125 log x -n many
 	ctl_line 125 cancel x 1 -s NONSENSE
+}
+
+@test "no verb is list" {
+	"$FLOCKLIMIT" -N x -n 1 true
+	run -0 ctl
+	[ "$output" = "$(ctl list)" ]
+	run -0 ctl --json
+	[ "$output" = "$(ctl list --json)" ]
+	run -0 ctl -N x
+	[ "$output" = "$(ctl list x)" ]
+}
+
+@test "a verb of another tool is answered with ours" {
+	local typed wanted
+	while read -r typed wanted; do
+		ctl_line 125 "$typed" x
+		[[ $stderr == "flocklimitctl: verb '$typed': unknown: did you mean $wanted"* ]]
+	done <<-'END'
+		status show NAME, or list?
+		ps list?
+		ls list?
+		kill cancel
+		remove rm?
+		delete rm?
+		describe show?
+		start resume?
+		stop pause?
+		lock close? To take a permit, run flocklimit.
+		unlock release, or open?
+	END
+}
+
+@test "the help of a verb" {
+	run --separate-stderr -0 ctl pause --help
+	[[ ${lines[0]} == "Usage: flocklimitctl pause "* && $output != *--signal* && -z $stderr ]]
+	[ "$output" = "$(ctl help pause)" ]
+	[ "$output" = "$(ctl pause x -h)" ]
+	run -0 ctl cancel --help
+	[[ $output == *"-s, --signal SIG"* && $output != *--repair* ]]
+	run -0 ctl help
+	[ "$output" = "$(ctl --help)" ]
+	[ "$(ctl --help | awk 'length > 80' | wc -l)" = 0 ]
+	ctl_line 125 help paus
+	[[ $stderr == *"did you mean pause?"* ]]
+}
+
+@test "words that are clear: -N, -o json, limit off, rate auto" {
+	"$FLOCKLIMIT" -N x -n 1 true
+	"$FLOCKLIMIT" -N y -n 1 true
+	run -0 ctl show -N x
+	[ "$output" = "$(ctl show x)" ]
+	[ "$(ctl -N x -o json show | jq -r .name)" = x ]
+	[ "$(ctl list -o json | jq -c 'map(.name)')" = "$(ctl list --json | jq -c 'map(.name)')" ]
+	ctl_line 125 list -o yaml
+	[[ $stderr == *"--output: means nothing to list"* ]]
+	ctl_line 125 pause x -o json
+	[[ $stderr == *"--output: means nothing to pause"* ]]
+	silent 0 "$CTL" pause -N x -N y
+	silent 0 "$CTL" resume --name=x y
+	[ "$(ctl list --json | jq -c 'map(.state)')" = '["idle","idle"]' ]
+	silent 0 "$CTL" limit -N x 3
+	[ "$(field '.override')" = 3 ]
+	silent 0 "$CTL" limit x off
+	[ "$(field '.override')" = null ]
+	for verb in 'rate 1/s' 'stagger 1s' 'ramp 1+1/1s'; do
+		silent 0 "$CTL" "${verb% *}" x "${verb#* }"
+		silent 0 "$CTL" "${verb% *}" x auto
+	done
+	[ "$(field '[.pace[]] | unique')" = '[null]' ]
+	ctl_line 125 show -N x y
 }
 
 @test "options before the verb" {

@@ -50,16 +50,16 @@ takes() {
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
-		for option in --file=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
+		for option in --file=nosuch --name=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
 			--repair --signal=TERM --store=none --text --timeout=1ms --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
 	done | sort >program
 	[ "$(cut -d' ' -f2 program | sort -u | wc -l)" = "$(ctl_options | wc -l)" ]
-	[ "$(wc -l <program)" -ge 80 ]
+	[ "$(wc -l <program)" -ge 100 ]
 
-	# All of them have these four, which the SYNOPSIS leaves out.
-	grep -vE -- '--(file|store|help|version)$' program >some
+	# All of them have these five, which the SYNOPSIS leaves out.
+	grep -vE -- '--(name|file|store|help|version)$' program >some
 	section SYNOPSIS "$page" | awk '
 		/^\.Nm/ { verb = "" }
 		/^\.Cm/ { verb = $2 }
@@ -81,7 +81,7 @@ takes() {
 	sed -nE 's/^([a-z |]+)\) _arguments -s \$file(.*)/\1)\2/p' "$TOP/completions/_flocklimitctl" |
 		while IFS=')' read -r verbs options; do
 			for verb in $(tr -d '|' <<<"$verbs"); do
-				{ printf '%s\n' --file --store --help --version; grep -oE -- '--[a-z-]+' <<<"$options" || :; } |
+				{ printf '%s\n' --name --file --store --help --version; grep -oE -- '--[a-z-]+' <<<"$options" || :; } |
 					sed "s/^/$verb /"
 			done
 		done | sort -u >zsh

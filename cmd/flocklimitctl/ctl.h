@@ -20,7 +20,9 @@ enum { DONE = 0, NO = 1, FAILED = 125 }; /* exit statuses */
 struct ctl {
 	char **file; /* each -f */
 	int files;
-	char **word; /* what follows the verb and its options: names, tickets, a limit */
+	char **name; /* each -N */
+	int names;
+	char **word; /* the names, then what follows the verb and its options: tickets, a limit */
 	int words;
 	bool json, raw, follow, text, idle, repair;
 	bool even_damaged;   /* the verb opens what is damaged, too */

@@ -16,122 +16,16 @@
 #include "parse.h"
 #include "say.h"
 #include "suggest.h"
+#include "verbs.h"
 #include "want.h"
 
 #define USED 32 /* letters of options */
-
-struct verb {
-	const char *name;
-	int (*run)(const struct ctl *c);
-	const char *options; /* those that mean something to it, beside f and h */
-};
-
-/* Capitals stand for long options: J json, R raw, F follow, X text, I idle, P repair, D ramp-idle. */
-static const struct verb verbs[] = {
-	{ "list", list, "JR" },    { "show", show, "JR" },     { "top", top, "" },
-	{ "limit", limit, "" },    { "pause", pause_it, "" },  { "resume", resume_it, "" },
-	{ "close", close_it, "" }, { "open", open_it, "" },    { "wait", wait_for, "t" },
-	{ "cancel", cancel, "s" }, { "release", release, "" }, { "log", log_of, "JRFn" },
-	{ "gantt", gantt, "Xo" },  { "stats", stats, "JR" },   { "check", check, "JP" },
-	{ "rm", remove_it, "I" },  { "rate", rate, "" },       { "stagger", stagger, "" },
-	{ "ramp", ramp, "D" },     { "break", break_it, "" },
-};
-
-static const char help[] =
-    "Usage: flocklimitctl VERB [OPTION]... [NAME | -f PATH] [ARG]...\n"
-    "See into limiters, and steer them.\n"
-    "\n"
-    "  list                  all limiters, with what they hold\n"
-    "  show NAME             who holds, who waits and for how long, and why\n"
-    "  top [NAME]            the same, live\n"
-    "  limit NAME N|N%|auto  override every -n, until auto; 0 lets nothing start\n"
-    "  rate NAME N/DUR[:BURST]|off     at most so many starts per time\n"
-    "  stagger NAME DUR|off  at least so long between two starts\n"
-    "  ramp NAME FROM+STEP/DUR|off     begin with FROM units, and STEP more each DUR\n"
-    "  pause, resume NAME... nothing new starts; go on\n"
-    "  close, open NAME...   turn waiters and newcomers away; admit again\n"
-    "  wait NAME             until everything that is there now is done\n"
-    "  cancel NAME TICKET... take waiters out of the line; with -s, signal a holder\n"
-    "  release NAME TICKET   end a permit of flocklimit --hold-for\n"
-    "  break NAME TICKET...  in a store: take a permit away from whoever holds it\n"
-    "  log NAME              what happened\n"
-    "  gantt NAME            what happened, as a picture (SVG)\n"
-    "  stats [NAME]...       counters and histograms, as Prometheus reads them\n"
-    "  check NAME            verify every invariant\n"
-    "  rm NAME...            remove limiters that nobody uses\n"
-    "\n"
-    "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file only)\n"
-    "      --store URL       limiters kept in a store, for many machines\n"
-    "      --json            for programs: list, show, log, stats, check\n"
-    "      --raw             seconds and numbers as they are: list, show, log, stats\n"
-    "  -t, --timeout DUR     wait: no longer than that (then exit 1)\n"
-    "  -s, --signal SIG      cancel: send SIG to the process of a holder\n"
-    "  -f, --follow          log: go on as things happen\n"
-    "  -n, --lines K         log: the last K events\n"
-    "      --text            gantt: in the terminal\n"
-    "  -o, --output FILE     gantt: into FILE\n"
-    "      --repair          check: rebuild what is damaged\n"
-    "      --idle            rm: all that nobody uses\n"
-    "      --ramp-idle DUR   ramp: anew after nothing was held for DUR (1m)\n"
-    "  -h, --help            this text\n"
-    "  -V, --version         the version\n"
-    "\n"
-    "Exit status: 0 done; 1 no (not idle, not found, check failed); 125 flocklimitctl failed.\n";
-
-static const struct option long_options[] = {
-	{ "file", required_argument, NULL, 'f' },   { "follow", no_argument, NULL, 'F' },
-	{ "help", no_argument, NULL, 'h' },         { "idle", no_argument, NULL, 'I' },
-	{ "json", no_argument, NULL, 'J' },         { "lines", required_argument, NULL, 'n' },
-	{ "output", required_argument, NULL, 'o' }, { "ramp-idle", required_argument, NULL, 'D' },
-	{ "raw", no_argument, NULL, 'R' },          { "repair", no_argument, NULL, 'P' },
-	{ "signal", required_argument, NULL, 's' }, { "store", required_argument, NULL, 'S' },
-	{ "text", no_argument, NULL, 'X' },         { "timeout", required_argument, NULL, 't' },
-	{ "version", no_argument, NULL, 'V' },      { NULL, 0, NULL, 0 },
-};
-
-static const struct verb *
-find_verb(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		if (strcmp(verbs[i].name, name) == 0)
-			return &verbs[i];
-	return NULL;
-}
-
-static int
-unknown_verb(const char *word)
-{
-	const char *known[sizeof(verbs) / sizeof(verbs[0])];
-	char room[SUGGEST_TEXT];
-	const char *hint;
-	size_t i;
-
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++)
-		known[i] = verbs[i].name;
-	hint = suggest(word, known, sizeof(verbs) / sizeof(verbs[0]), room);
-	say(NULL, "verb '%s': unknown: %s%s", word, hint,
-	    *hint != '\0' ? " See --help" : "see --help");
-	return FAILED;
-}
 
 static int
 bad(const char *option, const char *value, const char *what)
 {
 	say(NULL, "%s '%s': %s", option, value, what);
 	return FAILED;
-}
-
-static const char *
-long_name(int letter)
-{
-	const struct option *o;
-
-	for (o = long_options; o->name != NULL; o++)
-		if (o->val == letter)
-			return o->name;
-	return "option";
 }
 
 /* -1 to go on, or what to exit with. */
@@ -156,6 +50,9 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'J':
 		c->json = true;
 		return -1;
+	case 'N':
+		c->name[c->names++] = value;
+		return -1;
 	case 'P':
 		c->repair = true;
 		return -1;
@@ -172,7 +69,7 @@ take_option(struct ctl *c, int letter, char *value)
 		if (parse_number(value, 0, UINT64_C(1) << 60, &c->last))
 			return -1;
 		return bad("--lines", value, "not a number of events");
-	case 'o':
+	case 'o': /* what it means, the verb decides: see means_nothing() */
 		c->output = value;
 		return -1;
 	case 's':
@@ -194,7 +91,7 @@ static int
 unknown_option(const char *word)
 {
 	char letter[3] = { '-', (char)optopt, '\0' }, room[SUGGEST_TEXT];
-	const char *hint = optopt == 0 ? suggest_option(word, long_options, room) : "";
+	const char *hint = optopt == 0 ? suggest_option(word, verb_options, room) : "";
 
 	if (optopt >= '0' && optopt <= '9')
 		say(NULL, "'%s': no option, and no number here is below 0: see --help", word);
@@ -215,19 +112,19 @@ parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **
 {
 	/* log -f follows, as tail -f does. */
 	bool follows = verb != NULL && strchr(verb->options, 'F') != NULL;
-	const char *letters = verb == NULL ? "+:f:hn:o:s:t:V"
-			      : follows    ? ":fhn:o:s:t:V"
-					   : ":f:hn:o:s:t:V";
+	const char *letters = verb == NULL ? "+:N:f:hn:o:s:t:V"
+			      : follows    ? ":N:fhn:o:s:t:V"
+					   : ":N:f:hn:o:s:t:V";
 	int letter, status;
 	size_t n = strlen(used);
 
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, letters, long_options, NULL)) != -1) {
+	while ((letter = getopt_long(argc, argv, letters, verb_options, NULL)) != -1) {
 		if (letter == 'f' && follows && optarg == NULL)
 			letter = 'F';
 		switch (letter) {
 		case 'h':
-			fputs(help, stdout);
+			verb != NULL ? verb_help(verb) : verbs_help();
 			return DONE;
 		case 'V':
 			puts(PROGRAM " " VERSION);
@@ -240,7 +137,7 @@ parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **
 		default:
 			break;
 		}
-		if (letter != 'f' && letter != 'S' && strchr(used, letter) == NULL && n + 1 < USED)
+		if (strchr("NfS", letter) == NULL && strchr(used, letter) == NULL && n + 1 < USED)
 			used[n++] = (char)letter;
 		if ((status = take_option(c, letter, optarg)) != -1)
 			return status;
@@ -248,16 +145,52 @@ parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **
 	return -1;
 }
 
+/* -o json is a habit from other tools, and clear where -o means nothing else. */
+static bool
+is_json(const struct ctl *c, const struct verb *verb, char letter)
+{
+	return letter == 'o' && strcmp(c->output, "json") == 0 &&
+	       strchr(verb->options, 'J') != NULL;
+}
+
 static int
-means_nothing(const struct verb *verb, const char *used)
+means_nothing(struct ctl *c, const struct verb *verb, const char *used)
 {
 	for (; *used != '\0'; used++) {
 		if (strchr(verb->options, *used) != NULL)
 			continue;
-		say(NULL, "--%s: means nothing to %s: see --help", long_name(*used), verb->name);
+		if (is_json(c, verb, *used)) {
+			c->json = true;
+			continue;
+		}
+		say(NULL, "--%s: means nothing to %s: see %s --help", verb_option_name(*used),
+		    verb->name, verb->name);
 		return FAILED;
 	}
 	return -1;
+}
+
+/* help VERB, for the habit. */
+static int
+help(const char *word)
+{
+	const struct verb *verb = word != NULL ? verb_find(word) : NULL;
+
+	if (word != NULL && verb == NULL) {
+		verb_unknown(word);
+		return FAILED;
+	}
+	verb != NULL ? verb_help(verb) : verbs_help();
+	return DONE;
+}
+
+/* What --name gave is the first of the words; there is room for all of them. */
+static void
+join_names(struct ctl *c, char **word, int words)
+{
+	memcpy(c->name + c->names, word, (size_t)words * sizeof(*word));
+	c->word = c->name;
+	c->words = c->names + words;
 }
 
 /* What the words mean, or what to exit with. */
@@ -269,21 +202,20 @@ take_words(struct ctl *c, const struct verb **verb, int argc, char **argv)
 
 	if (status != -1)
 		return status;
-	if (optind == argc) {
-		say(NULL, "which verb? list, show, ...: see --help");
+	if (optind < argc && strcmp(argv[optind], "help") == 0)
+		return help(argv[optind + 1]);
+	*verb = verb_find(optind < argc ? argv[optind] : "list");
+	if (*verb == NULL) {
+		verb_unknown(argv[optind]);
 		return FAILED;
 	}
-	*verb = find_verb(argv[optind]);
-	if (*verb == NULL)
-		return unknown_verb(argv[optind]);
 	argc -= optind;
 	argv += optind;
 	optind = 0; /* begin anew */
-	if ((status = parse(c, *verb, used, argc, argv)) != -1)
+	if (argc > 0 && (status = parse(c, *verb, used, argc, argv)) != -1)
 		return status;
-	c->word = argv + optind;
-	c->words = argc - optind;
-	return means_nothing(*verb, used);
+	join_names(c, argv + optind, argc - optind);
+	return means_nothing(c, *verb, used);
 }
 
 /* Cut short while we look: its pages are gone. */
@@ -310,7 +242,8 @@ main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	signal(SIGBUS, on_bus);
 	c.file = calloc((size_t)argc + 1, sizeof(*c.file));
-	if (c.file == NULL) {
+	c.name = calloc((size_t)argc + 1, sizeof(*c.name));
+	if (c.file == NULL || c.name == NULL) {
 		say(NULL, "no memory");
 		return FAILED;
 	}
@@ -323,6 +256,7 @@ main(int argc, char **argv)
 	if (status == -1)
 		status = verb->run(&c);
 	free(c.file);
+	free(c.name);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		say(NULL, "stdout: %s", strerror(errno));
 		return FAILED;

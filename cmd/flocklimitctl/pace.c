@@ -3,6 +3,8 @@
  */
 #include "ctl.h"
 
+#include <string.h>
+
 #include "pace.h"
 #include "say.h"
 
@@ -20,7 +22,7 @@ set(const struct ctl *c, enum flk_pacing which, bool (*parse)(const char *, stru
 	if (rests != 1) {
 		say(name_of(c), rests == 0 ? "to what? See --help" : "one pace only: see --help");
 		status = FAILED;
-	} else if (!parse(rest[0], &pace)) {
+	} else if (!parse(strcmp(rest[0], "auto") == 0 ? "off" : rest[0], &pace)) {
 		say(name_of(c), "'%s': %s", rest[0], wrong);
 		status = FAILED;
 	} else {

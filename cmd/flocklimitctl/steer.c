@@ -70,7 +70,7 @@ parse_limit(const char *word, int64_t *limit)
 	char number[16];
 	uint64_t v;
 
-	if (strcmp(word, "auto") == 0) {
+	if (strcmp(word, "auto") == 0 || strcmp(word, "off") == 0) {
 		*limit = FLK_AUTO;
 		return true;
 	}

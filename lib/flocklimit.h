@@ -65,7 +65,7 @@ enum flk_error {
 	FLK_CLOSED,         /* the limiter is closed */
 	FLK_FULL,           /* more wait already than the request allows */
 	FLK_CANCELLED,      /* flk_cancel() */
-	FLK_EVICTED,        /* somebody took this taker out of the line */
+	FLK_EVICTED,        /* flk_evict(): another process took this taker out of the line */
 	FLK_STRANGER,       /* another thread's or process's taker */
 	FLK_NOPERMIT,       /* nothing is held that could be released */
 	FLK_OVERRELEASE,    /* more units than are held */
@@ -211,8 +211,9 @@ int flk_ended(struct flk_taker *taker, int status);
 int flk_forget(struct flk_taker *taker);
 
 /*
- * Ends the wait under way, or else the next one, with -FLK_CANCELLED.  Async-signal-safe, and
- * may be called by another thread for as long as the taker is not freed.
+ * Ends this taker's wait, or else its next one, with -FLK_CANCELLED.  Async-signal-safe, and
+ * may be called by another thread for as long as the taker is not freed.  flk_evict() is for the
+ * waiters of others.
  */
 void flk_cancel(struct flk_taker *taker);
 
@@ -264,8 +265,8 @@ int flk_set_limit(struct flk *limiter, uint32_t limit); /* what takers get that 
 int flk_override(struct flk *limiter, int64_t limit);   /* over every declaration, or FLK_AUTO */
 int flk_pause(struct flk *limiter);                     /* nothing new starts */
 int flk_resume(struct flk *limiter);
-int flk_close(struct flk *limiter); /* waiters and newcomers get -FLK_CLOSED */
-int flk_reopen(struct flk *limiter);
+int flk_refuse(struct flk *limiter); /* closes it: waiters and newcomers get -FLK_CLOSED */
+int flk_admit(struct flk *limiter);  /* opens it again */
 int flk_restore(struct flk *limiter, uint32_t units); /* of what initial or forget withheld */
 
 /* ---- pacing: when to start, not only how many ---- */
@@ -286,7 +287,10 @@ enum flk_pacing { FLK_RATE = 1, FLK_STAGGER = 2, FLK_RAMP = 4 };
 int flk_set_pace(struct flk *limiter, const struct flk_pace *pace, unsigned which);
 void flk_pace(const struct flk *limiter, struct flk_pace *pace);
 
-/* Takes one who waits out of the line: -FLK_EVICTED for it, -FLK_NOPERMIT if nobody waits so. */
+/*
+ * Takes the waiter with that ticket, of any process, out of the line: it gets -FLK_EVICTED.
+ * -FLK_NOPERMIT if no waiter has the ticket.  A taker ends a wait of its own by flk_cancel().
+ */
 int flk_evict(struct flk *limiter, uint64_t ticket);
 
 /* After -FLK_EVICTED: who did it, as it called itself. */
@@ -407,7 +411,7 @@ enum flk_event_kind {
 	FLK_EV_PAUSED,
 	FLK_EV_RESUMED,
 	FLK_EV_CLOSED,
-	FLK_EV_REOPENED,
+	FLK_EV_OPENED,
 	FLK_EV_RESTORED, /* code: so many units */
 	FLK_EV_REPAIRED, /* a taker was killed inside, and the index was made anew */
 	FLK_EV_PACED     /* code: of enum flk_pacing, what was set */

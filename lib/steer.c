@@ -74,7 +74,7 @@ static int
 change_closed(struct state *st, const struct order *o)
 {
 	st->h->closed = o->number != 0;
-	flki_state_note_steering(st, o->number ? FLK_EV_CLOSED : FLK_EV_REOPENED, 0);
+	flki_state_note_steering(st, o->number ? FLK_EV_CLOSED : FLK_EV_OPENED, 0);
 	if (o->number)
 		flki_state_evict_all(st, -FLK_CLOSED);
 	return 0;
@@ -144,13 +144,13 @@ flk_resume(struct flk *f)
 }
 
 int
-flk_close(struct flk *f)
+flk_refuse(struct flk *f)
 {
 	return steer_to(f, change_closed, 1);
 }
 
 int
-flk_reopen(struct flk *f)
+flk_admit(struct flk *f)
 {
 	return steer_to(f, change_closed, 0);
 }

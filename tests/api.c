@@ -405,7 +405,7 @@ test_close(void)
 		start_thread(&w[i], f);
 	agent_tell(&other, (struct order){ .kind = ACQUIRE, .ms = -1 });
 	ok(stands(f, 1, 4), "three threads and a process wait");
-	is(flk_close(f), 0, "closed");
+	is(flk_refuse(f), 0, "closed");
 	for (i = 0; i < 3; i++)
 		end_thread(&w[i]);
 	ok(w[0].code == -FLK_CLOSED && w[1].code == -FLK_CLOSED && w[2].code == -FLK_CLOSED,
@@ -414,7 +414,7 @@ test_close(void)
 	is(agent_do(&other, (struct order){ .kind = TRY }).code, -FLK_CLOSED, "and a newcomer");
 	is(flk_release(a), 0, "who holds goes on and releases");
 	is(try_it(a, 1, 1), -FLK_CLOSED, "closed it is");
-	is(flk_reopen(f), 0, "until it is open");
+	is(flk_admit(f), 0, "until it is open");
 	is(agent_do(&other, (struct order){ .kind = TRY }).code, 0, "again");
 	agent_stop(&other);
 	flk_taker_free(a);

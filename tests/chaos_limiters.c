@@ -64,7 +64,7 @@ change(struct flk *f, enum verb verb, int64_t value)
 	case PAUSE:
 		return value ? flk_pause(f) : flk_resume(f);
 	case SHUT:
-		return value ? flk_close(f) : flk_reopen(f);
+		return value ? flk_refuse(f) : flk_admit(f);
 	}
 	return 0;
 }

@@ -246,7 +246,7 @@ after_override(struct agent *o, struct flk *f)
 static int
 close_it(struct flk_taker *t)
 {
-	return flk_close(t->flk);
+	return flk_refuse(t->flk);
 }
 
 static void
@@ -255,7 +255,7 @@ after_close(struct agent *o, struct flk *f)
 	int i;
 
 	if (!__atomic_load_n(&f->file.h->closed, __ATOMIC_ACQUIRE))
-		flk_close(f);
+		flk_refuse(f);
 	for (i = 0; i < 3 && alone; i++)
 		if (!agent_answered(&o[i], ALONE_MS)) {
 			alone = false;
@@ -267,7 +267,7 @@ after_close(struct agent *o, struct flk *f)
 			alone = false;
 			who_did_not = "closed for one";
 		}
-	flk_reopen(f);
+	flk_admit(f);
 	flk_override(f, FLK_AUTO);
 }
 

@@ -426,8 +426,8 @@ live_on(void)
 	       flk_place(me, &place) || flk_forget(me) || flk_restore(trial_limiter, 1) ||
 	       flk_acquire(me, &one_of_100, NULL) || flk_leave(me) ||
 	       flk_override(trial_limiter, 7) || flk_override(trial_limiter, FLK_AUTO) ||
-	       flk_pause(trial_limiter) || flk_resume(trial_limiter) || flk_close(trial_limiter) ||
-	       flk_reopen(trial_limiter) || flk_set_limit(trial_limiter, 5) ||
+	       flk_pause(trial_limiter) || flk_resume(trial_limiter) || flk_refuse(trial_limiter) ||
+	       flk_admit(trial_limiter) || flk_set_limit(trial_limiter, 5) ||
 	       flk_check(trial_limiter, why, sizeof(why)) || flk_release(crowd[0]) ||
 	       flk_wait_idle(me, NULL) || flk_guard(me, &fd) != -FLK_NOPERMIT;
 }

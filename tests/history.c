@@ -98,8 +98,8 @@ test_steering(void)
 	flk_override(f, FLK_AUTO);
 	flk_pause(f);
 	flk_resume(f);
-	flk_close(f);
-	flk_reopen(f);
+	flk_refuse(f);
+	flk_admit(f);
 	flk_set_limit(f, 5);
 	flk_acquire(t, &two, NULL);
 	flk_release_units(t, 1);
@@ -109,7 +109,7 @@ test_steering(void)
 	ok(happened(0, FLK_EV_OVERRIDE, 0, 7) && happened(1, FLK_EV_OVERRIDE, 0, FLK_AUTO),
 	   "limits");
 	ok(happened(2, FLK_EV_PAUSED, 0, 0) && happened(3, FLK_EV_RESUMED, 0, 0), "pauses");
-	ok(happened(4, FLK_EV_CLOSED, 0, 0) && happened(5, FLK_EV_REOPENED, 0, 0), "doors");
+	ok(happened(4, FLK_EV_CLOSED, 0, 0) && happened(5, FLK_EV_OPENED, 0, 0), "doors");
 	ok(happened(6, FLK_EV_DECLARED, 0, 5), "defaults");
 	ok(happened(8, FLK_EV_UNITS, 1, 1) && happened(9, FLK_EV_FORGOT, 1, 1) &&
 	       happened(10, FLK_EV_RESTORED, 0, 1),

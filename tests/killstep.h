@@ -184,7 +184,7 @@ deed repair; /* killstep_steer.c */
 deed come, idle, take_one, take_all, take_if_alone, try_one, line_up_for_one, line_up_for_all,
     wait_on, wait_no_longer, take_all_soon, cancel, cancelled_in_line, wait_and_leave, leave,
     release, release_one, forget, forget_one, restore_one, restore_all, set_limit, override_nothing,
-    override_one, override_three, lift_override, pause_it, resume, close_it, reopen, wait_idle,
+    override_one, override_three, lift_override, pause_it, resume, refuse_all, admit, wait_idle,
     look, check_it, guard, take_all_guarded, end, break_index, doubt_index, lose_lock;
 
 /* What the others do: killstep_ops.c */

@@ -211,15 +211,15 @@ resume(struct part *p)
 }
 
 int
-close_it(struct part *p)
+refuse_all(struct part *p)
 {
-	return flk_close(p->f);
+	return flk_refuse(p->f);
 }
 
 int
-reopen(struct part *p)
+admit(struct part *p)
 {
-	return flk_reopen(p->f);
+	return flk_admit(p->f);
 }
 
 int

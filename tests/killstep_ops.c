@@ -121,7 +121,7 @@ paused(struct stage *s)
 static void
 closed(struct stage *s)
 {
-	act(s, STEWARD, close_it);
+	act(s, STEWARD, refuse_all);
 }
 
 static void
@@ -264,13 +264,13 @@ const struct operation operations[] = {
 	  NULL, 0, NULL, 0 },
 	{ "pause", "flk_pause", first_holds, NULL, two_behind, pause_it, NULL, 0, NULL, 0 },
 	{ "resume", "flk_resume", paused, NULL, line_of_three, resume, NULL, 0, NULL, 0 },
-	{ "close", "flk_close", first_holds, NULL, two_behind_and_one_who_waits_for_idle, close_it,
-	  NULL, 0, NULL, 0 },
-	{ "be evicted by a close", "flk_close flk_wait", first_holds, line_up_for_one, two_behind,
+	{ "refuse", "flk_refuse", first_holds, NULL, two_behind_and_one_who_waits_for_idle,
+	  refuse_all, NULL, 0, NULL, 0 },
+	{ "be evicted by a refuse", "flk_refuse flk_wait", first_holds, line_up_for_one, two_behind,
 	  wait_on, closed, -FLK_CLOSED, NULL, 0 },
 	{ "come to what is closed", "flk_acquire", closed, NULL, NULL, take_one, NULL, -FLK_CLOSED,
 	  NULL, 0 },
-	{ "reopen", "flk_reopen", closed, NULL, NULL, reopen, NULL, 0, NULL, 0 },
+	{ "admit", "flk_admit", closed, NULL, NULL, admit, NULL, 0, NULL, 0 },
 	{ "wait until idle", "flk_wait_idle", first_holds, idle, NULL, wait_idle,
 	  third_comes_first_releases, 0, NULL, 0 },
 	{ "wait until idle, and it is", "flk_wait_idle", NULL, NULL, NULL, wait_idle, NULL, 0, NULL,

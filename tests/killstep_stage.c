@@ -147,7 +147,7 @@ unblock(struct stage *s)
 	else if (stage_withheld(s) > 0)
 		act(s, STEWARD, restore_all);
 	else if (h->closed)
-		act(s, STEWARD, reopen);
+		act(s, STEWARD, admit);
 	else
 		return false;
 	return true;

@@ -336,12 +336,12 @@ test_refusals(void)
 	is(flk_map_run(m), -FLK_FULL, "too long a line");
 	flk_map_free(m);
 	o.want.limit_queue = false;
-	flk_close(f);
+	flk_refuse(f);
 	if (flk_map_new(&m, s->path, &o) != 0)
 		tap_bail("no map");
 	is(flk_map_run(m), -FLK_CLOSED, "closed");
 	flk_map_free(m);
-	flk_reopen(f);
+	flk_admit(f);
 	flk_release(t);
 	s->heavy = 1;
 	s->given = 0;

@@ -45,8 +45,8 @@ enum deed {
 	OVERRIDES, /* a: the limit, or UNCUT for auto */
 	PAUSES,
 	RESUMES,
-	CLOSES,
-	REOPENS,
+	REFUSES,
+	ADMITS,
 	RESTORES, /* a: units */
 	DECLARES, /* a: limit */
 	SWEEPS,

@@ -311,14 +311,14 @@ steers(const struct op *op)
 		naive_header.paused = op->deed == PAUSES;
 		naive_note(op->deed == PAUSES ? FLK_EV_PAUSED : FLK_EV_RESUMED, NOBODY, 0);
 		break;
-	case CLOSES:
+	case REFUSES:
 		naive_header.closed = true;
 		naive_note(FLK_EV_CLOSED, NOBODY, 0);
 		evict_all(-FLK_CLOSED);
 		break;
-	case REOPENS:
+	case ADMITS:
 		naive_header.closed = false;
-		naive_note(FLK_EV_REOPENED, NOBODY, 0);
+		naive_note(FLK_EV_OPENED, NOBODY, 0);
 		break;
 	case RESTORES:
 		naive_header.withheld -= op->a;

@@ -162,8 +162,8 @@ real_steers(const struct op *op)
 {
 	static const enum flk_event_kind kinds[] = {
 		[OVERRIDES] = FLK_EV_OVERRIDE, [PAUSES] = FLK_EV_PAUSED,
-		[RESUMES] = FLK_EV_RESUMED,    [CLOSES] = FLK_EV_CLOSED,
-		[REOPENS] = FLK_EV_REOPENED,   [RESTORES] = FLK_EV_RESTORED,
+		[RESUMES] = FLK_EV_RESUMED,    [REFUSES] = FLK_EV_CLOSED,
+		[ADMITS] = FLK_EV_OPENED,      [RESTORES] = FLK_EV_RESTORED,
 		[DECLARES] = FLK_EV_DECLARED,
 	};
 	bool has_code = op->deed == OVERRIDES || op->deed == RESTORES || op->deed == DECLARES;
@@ -178,9 +178,9 @@ real_steers(const struct op *op)
 	case RESUMES:
 		real->paused = op->deed == PAUSES;
 		break;
-	case CLOSES:
-	case REOPENS:
-		real->closed = op->deed == CLOSES;
+	case REFUSES:
+	case ADMITS:
+		real->closed = op->deed == REFUSES;
 		break;
 	case RESTORES:
 		real->withheld -= op->a;
@@ -192,7 +192,7 @@ real_steers(const struct op *op)
 	may_die();
 	/* UNCUT is auto, and that is -1. */
 	flki_state_note_steering(&real_state, kinds[op->deed], has_code ? (int32_t)op->a : 0);
-	if (op->deed == CLOSES)
+	if (op->deed == REFUSES)
 		flki_state_evict_all(&real_state, -FLK_CLOSED);
 	flki_state_grant(&real_state);
 }

@@ -46,7 +46,7 @@ units(uint32_t most)
 static void
 steer(struct op *op)
 {
-	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     CLOSES,
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
 					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
 					   REBUILDS,  EVICTS,    REPAIRS };
 	unsigned waits = naive_next(WAITING, NOBODY);
@@ -59,7 +59,7 @@ steer(struct op *op)
 	if (naive_header.paused && percent(60))
 		op->deed = RESUMES;
 	else if (naive_header.closed && percent(60))
-		op->deed = REOPENS;
+		op->deed = ADMITS;
 	else if (naive_header.override >= 0 && percent(40))
 		*op = (struct op){ .deed = OVERRIDES, .a = UNCUT, .cut = op->cut };
 	else if (naive_header.withheld > 0 && percent(50))
@@ -235,8 +235,8 @@ static const struct {
 	[OVERRIDES] = { "override %a" },
 	[PAUSES] = { "pause" },
 	[RESUMES] = { "resume" },
-	[CLOSES] = { "close" },
-	[REOPENS] = { "reopen" },
+	[REFUSES] = { "refuse" },
+	[ADMITS] = { "admit" },
 	[RESTORES] = { "restore %a" },
 	[DECLARES] = { "declare %a" },
 	[SWEEPS] = { "sweep" },

@@ -26,7 +26,7 @@ event_name(uint32_t kind)
 		[FLK_EV_EVICTED] = "cancelled", [FLK_EV_REAPED] = "reaped",
 		[FLK_EV_DECLARED] = "declared", [FLK_EV_OVERRIDE] = "limit",
 		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
-		[FLK_EV_CLOSED] = "closed",     [FLK_EV_REOPENED] = "opened",
+		[FLK_EV_CLOSED] = "closed",     [FLK_EV_OPENED] = "opened",
 		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
 		[FLK_EV_PACED] = "pace",
 	};

@@ -106,7 +106,7 @@ prompt_toggle(struct screen *v, int key)
 	if (!set_subject(v, &about) || (f = open_subject(v, &about)) == NULL)
 		return;
 	if (key == 'o')
-		report(v, flk_reopen(f), "open: it admits again");
+		report(v, flk_admit(f), "open: it admits again");
 	else if (s->paused)
 		report(v, flk_resume(f), "resumed");
 	else
@@ -221,7 +221,7 @@ answered(struct screen *v)
 		if (p->about == LIMIT)
 			change_limit(v, f);
 		else if (p->about == CLOSE)
-			report(v, flk_close(f), "closed: it turns everybody away");
+			report(v, flk_refuse(f), "closed: it turns everybody away");
 		else if (p->about == SIGNAL)
 			signal_named(v, f);
 		else if (p->entry.holds)

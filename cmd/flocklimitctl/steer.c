@@ -52,13 +52,13 @@ resume_it(const struct ctl *c)
 int
 close_it(const struct ctl *c)
 {
-	return apply(c, flk_close);
+	return apply(c, flk_refuse);
 }
 
 int
 open_it(const struct ctl *c)
 {
-	return apply(c, flk_reopen);
+	return apply(c, flk_admit);
 }
 
 /* ---- limit ---- */

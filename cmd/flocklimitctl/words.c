@@ -61,7 +61,7 @@ mark_text(const struct flk_event *e, char room[40])
 	case FLK_EV_PAUSED:
 	case FLK_EV_RESUMED:
 	case FLK_EV_CLOSED:
-	case FLK_EV_REOPENED:
+	case FLK_EV_OPENED:
 	case FLK_EV_REPAIRED:
 	case FLK_EV_PACED:
 		return event_name(e->kind);

@@ -130,8 +130,8 @@ enum engine_ask_kind {
 	ASK_OVERRIDE, /* limit, or FLK_AUTO */
 	ASK_PAUSE,
 	ASK_RESUME,
-	ASK_CLOSE,
-	ASK_REOPEN,
+	ASK_REFUSE,
+	ASK_ADMIT,
 	ASK_CANCEL,        /* ticket: who waits with it; -FLK_NOPERMIT if nobody does */
 	ASK_BREAK,         /* ticket: who holds with it, alive or not; -FLK_NOPERMIT */
 	ASK_REMOVE,        /* all that is kept of it; -FLK_BUSY while anybody holds or waits */

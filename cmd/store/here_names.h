@@ -6,10 +6,10 @@
 #define HERE_NAMES_H
 
 #define flk_acquire       here_flk_acquire
+#define flk_admit         here_flk_admit
 #define flk_attach        here_flk_attach
 #define flk_cancel        here_flk_cancel
 #define flk_check         here_flk_check
-#define flk_close         here_flk_close
 #define flk_declared      here_flk_declared
 #define flk_detach        here_flk_detach
 #define flk_discard       here_flk_discard
@@ -38,11 +38,11 @@
 #define flk_pause         here_flk_pause
 #define flk_permit        here_flk_permit
 #define flk_place         here_flk_place
+#define flk_refuse        here_flk_refuse
 #define flk_release       here_flk_release
 #define flk_release_units here_flk_release_units
 #define flk_remove        here_flk_remove
 #define flk_remove_unused here_flk_remove_unused
-#define flk_reopen        here_flk_reopen
 #define flk_repair        here_flk_repair
 #define flk_restore       here_flk_restore
 #define flk_resume        here_flk_resume

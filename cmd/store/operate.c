@@ -53,15 +53,15 @@ flk_resume(struct flk *f)
 }
 
 int
-flk_close(struct flk *f)
+flk_refuse(struct flk *f)
 {
-	return steer(f, ASK_CLOSE, 0);
+	return steer(f, ASK_REFUSE, 0);
 }
 
 int
-flk_reopen(struct flk *f)
+flk_admit(struct flk *f)
 {
-	return steer(f, ASK_REOPEN, 0);
+	return steer(f, ASK_ADMIT, 0);
 }
 
 int

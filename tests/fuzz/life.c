@@ -126,8 +126,8 @@ enum step {
 	OVERRIDE,
 	PAUSE,
 	RESUME,
-	CLOSE,
-	REOPEN,
+	REFUSE,
+	ADMIT,
 	SET_LIMIT,
 	RESTORE,
 	WAIT_IDLE,
@@ -296,11 +296,11 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 	case RESUME:
 		life_one_of_ours(flk_resume(l->f));
 		break;
-	case CLOSE:
-		life_one_of_ours(flk_close(l->f));
+	case REFUSE:
+		life_one_of_ours(flk_refuse(l->f));
 		break;
-	case REOPEN:
-		life_one_of_ours(flk_reopen(l->f));
+	case ADMIT:
+		life_one_of_ours(flk_admit(l->f));
 		break;
 	case SET_LIMIT:
 		life_one_of_ours(flk_set_limit(l->f, take8(b) % 5));

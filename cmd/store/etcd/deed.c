@@ -33,10 +33,10 @@ steer(const struct engine_question *q, struct config *c)
 	case ASK_RESUME:
 		c->paused = false;
 		break;
-	case ASK_CLOSE:
+	case ASK_REFUSE:
 		c->closed = true;
 		break;
-	case ASK_REOPEN:
+	case ASK_ADMIT:
 		c->closed = false;
 		break;
 	default:

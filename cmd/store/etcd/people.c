@@ -96,7 +96,7 @@ steered(struct people *p, const struct config *new, bool quiet, const struct cul
 	if (new->paused != old.paused)
 		tell_steering(p, new->paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0, by);
 	if (new->closed != old.closed)
-		tell_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_REOPENED, 0, by);
+		tell_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
 }
 
 /* ---- who is there ---- */

@@ -100,7 +100,7 @@ config_encode(const struct config *c)
 	if (c->override >= 0)
 		json_object_set_new(o, "override", json_integer(c->override));
 	put_text(o, "state", c->closed ? "closed" : c->paused ? "paused" : "open");
-	/* Both at once, so that to reopen it does not resume it. */
+	/* Both at once, so that flk_admit() does not resume it. */
 	if (c->closed && c->paused)
 		json_object_set_new(o, "paused", json_true());
 	return finished(o);

@@ -47,7 +47,7 @@ _flocklimit_value() {
 	--mode)
 		_flocklimit_words -W '0600 0660'
 		;;
-	--limit | -n | -j)
+	--limit | --jobs | -n | -j)
 		_flocklimit_words -W '1 2 4 8 16 50% 100%'
 		;;
 	--timeout | -t | --run-timeout | -T | --kill-after | -k)
@@ -126,7 +126,7 @@ _flocklimit() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line=''
 	local shorts_valued=NfnjwtETskc store='' piece=''
 
-	valued='--name --file --mode --limit --weight --timeout --max-queue
+	valued='--name --file --mode --limit --jobs --weight --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'

@@ -39,7 +39,7 @@ _flockmap_value() {
 	--mode)
 		_flockmap_words -W '0600 0660'
 		;;
-	--limit | -n | -j)
+	--limit | --jobs | -n | -j)
 		_flockmap_words -W '1 2 4 8 16 50% 100%'
 		;;
 	--timeout | -t | --run-timeout | -T | --kill-after | -k | --ramp-idle)
@@ -127,7 +127,7 @@ _flockmap() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' last=''
 	local shorts_valued=adILNfnjwtETsk store='' piece=''
 
-	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --weight
+	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --jobs --weight
 		--weight-from --timeout --max-queue --rate --stagger --ramp --ramp-idle
 		--conflict-exit-code --run-timeout --signal --kill-after --order --retries --joblog
 		--nested --store --ttl --grace --on-lost --reclaim --local'

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "say.h"
+#include "suggest.h"
 
 int
 option_bad(const char *option, const char *value, const char *what)
@@ -48,15 +49,30 @@ culprit(char **argv, const struct option *table, char room[32])
 }
 
 int
-option_refuse(int c, char **argv, const struct option *table)
+option_refuse(int c, char **argv, const struct option *table, const struct habit *habits)
 {
-	char room[32];
+	char room[32], typed[64], text[SUGGEST_TEXT];
+	const char *word = culprit(argv, table, room), *hint;
 
-	if (c == ':')
-		say(NULL, "%s needs a value: see %s --help", culprit(argv, table, room), PROGRAM);
-	else
-		say(NULL, "%s is no option, or takes no value: see %s --help",
-		    culprit(argv, table, room), PROGRAM);
+	if (c == ':') {
+		say(NULL, "%s needs a value: see %s --help", word, PROGRAM);
+		return OPTION_BAD;
+	}
+	if (optopt != 0 && strncmp(word, "--", 2) == 0) {
+		say(NULL, "option '%s': takes no value: see %s --help", word, PROGRAM);
+		return OPTION_BAD;
+	}
+	snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(word, "="), word);
+	hint = habits != NULL ? suggest_habit(typed, habits) : NULL;
+	if (hint != NULL) {
+		say(NULL, "option '%s': unknown: %s", word, hint);
+		return OPTION_BAD;
+	}
+	hint = optopt == 0 ? suggest_option(word, table, text) : "";
+	/* Only the candidates of a prefix are several. */
+	say(NULL, "option '%s': %s: %s%ssee %s --help", word,
+	    strstr(hint, " or ") != NULL ? "ambiguous" : "unknown", hint, *hint != '\0' ? " " : "",
+	    PROGRAM);
 	return OPTION_BAD;
 }
 

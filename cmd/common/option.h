@@ -14,8 +14,13 @@ const char *option_name(int c, const struct option *table, char room[32]);
 
 int option_bad(const char *option, const char *value, const char *what);
 
-/* What getopt returned : or ? for. */
-int option_refuse(int c, char **argv, const struct option *table);
+struct habit;
+
+/*
+ * What getopt returned : or ? for.  `habits' has the options of other tools with a hint in our words
+ * each (see suggest.h); NULL: none.
+ */
+int option_refuse(int c, char **argv, const struct option *table, const struct habit *habits);
 
 /* For --help and --version: the status to exit with. */
 int option_print(const char *text);

@@ -64,6 +64,7 @@ enum {
 #define WANT_LONG \
 	{ "file", required_argument, NULL, 'f' }, \
 	{ "grace", required_argument, NULL, WANT_GRACE }, \
+	{ "jobs", required_argument, NULL, 'j' }, \
 	{ "kill-after", required_argument, NULL, 'k' }, \
 	{ "limit", required_argument, NULL, 'n' }, \
 	{ "local", required_argument, NULL, WANT_LOCAL }, \

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flocklimit.h"
+#include "habits.h"
 #include "option.h"
 #include "parse.h"
 #include "say.h"
@@ -30,28 +31,34 @@ static const struct option long_options[] = {
 	{ NULL, 0, NULL, 0 },
 };
 
+/* A terminal has 80 columns. */
 static const char help[] =
     "Usage: flocklimit [OPTION]... [--] COMMAND [ARG]...\n"
-    "Run COMMAND when a limiter of this machine has room for it; first come, first served.\n"
+    "Run COMMAND when a limiter of this machine has room for it; first come, first\n"
+    "served.\n"
     "\n"
-    "  -N, --name NAME        the limiter (default: $FLOCKLIMIT_NAME, or COMMAND's last part)\n"
+    "  -N, --name NAME        the limiter (default: $FLOCKLIMIT_NAME, or the last\n"
+    "                         part of COMMAND's path)\n"
     "  -f, --file PATH        the limiter kept in PATH\n"
-    "      --mode OCTAL       permissions of a new limiter file, 0660 to share with a group\n"
+    "      --mode OCTAL       permissions of a new file, 0660 to share with a group\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
+    "      --jobs N|N%        the same\n"
     "  -w, --weight W         units that COMMAND takes (1)\n"
     "  -t, --timeout DUR      give up waiting after DUR; 0: do not wait\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up at once rather than wait behind M others\n"
-    "      --rate N/DUR[:BURST]   at most so many starts per time, of all takers; or off\n"
-    "      --stagger DUR      at least so long between two starts; or off\n"
-    "      --ramp FROM+STEP/DUR   begin with FROM units, and STEP more each DUR; or off\n"
-    "      --ramp-idle DUR    anew after nothing was held for DUR (1m)\n"
-    "      --store URL        the limiter kept in a store, for many machines: flocklimit-store(7)\n"
-    "      --ttl DUR          of a store: a taker is taken for dead after so much silence (10s)\n"
-    "      --grace DUR        and its permit is given on after another DUR (as long as is safe)\n"
-    "      --on-lost=kill|warn    what to do to a command that lost its permit (kill)\n"
-    "      --reclaim=auto|manual  whether a dead one's permit is given on by itself (auto)\n"
-    "      --local N          and at most N units at once on this machine\n"
+    "      --rate N/DUR[:BURST]   at most N starts per DUR, by all takers; or off\n"
+    "      --stagger DUR      at least DUR between two starts; or off\n"
+    "      --ramp FROM+STEP/DUR   start with FROM units, add STEP each DUR; or off\n"
+    "      --ramp-idle DUR    ramp again after nothing was held for DUR (1m)\n"
+    "      --store URL        keep the limiter in a store, for many machines:\n"
+    "                         see flocklimit-store(7)\n"
+    "      --ttl DUR          store: treat a taker as dead after DUR of silence (10s)\n"
+    "      --grace DUR        store: then pass its permit on after DUR (as is safe)\n"
+    "      --on-lost=kill|warn    store: what a command that lost its permit gets\n"
+    "      --reclaim=auto|manual  store: pass a dead taker's permit on by itself, or\n"
+    "                         leave that to an operator (auto)\n"
+    "      --local N          store: and at most N units at once on this machine\n"
     "  -E, --conflict-exit-code C   exit status when there was no permit (75)\n"
     "  -T, --run-timeout DUR  end COMMAND when it has run for DUR,\n"
     "  -s, --signal SIG       with SIG (TERM),\n"
@@ -59,18 +66,20 @@ static const char help[] =
     "  -c, --command LINE     run LINE with $SHELL -c, or /bin/sh -c\n"
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
     "  -o, --close            do not let COMMAND inherit the lock descriptor\n"
-    "      --nested=join|queue   under a permit of this limiter: run at once (default), or queue\n"
-    "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver of permits\n"
-    "      --hold-for PID     take the permit for process PID, print the ticket, and return\n"
+    "      --nested=join|queue    under a permit of this limiter: run at once\n"
+    "                         (default), or queue\n"
+    "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
+    "      --hold-for PID     take the permit for process PID, print the ticket, and\n"
+    "                         return\n"
     "  -v, --verbose          say how long it waited, and for whom\n"
-    "  -q, --quiet            no status line, and no line when there was no permit\n"
+    "  -q, --quiet            no status line, no notes, no line without a permit\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
     "DUR is a decimal number with ms, s (default), m, h or d.\n"
-    "Exit status: COMMAND's own; 128+N when signal N ended it; 75 no permit; 76 it was lost (in a\n"
-    "store); 124 run timeout (137 when it took the KILL); 125 flocklimit failed; 126 can't\n"
-    "execute; 127 not found.\n";
+    "Exit status: COMMAND's own; 128+N when signal N ended it; 75 no permit; 76 it\n"
+    "was lost (in a store); 124 run timeout (137 when it took the KILL);\n"
+    "125 flocklimit failed; 126 can't execute; 127 not found.\n";
 
 static int
 parse_one(struct options *o, int c, const char *option, char *word)
@@ -131,7 +140,7 @@ parse_option(struct options *o, int c, char **argv)
 		return OPTION_OK;
 	case ':':
 	case '?':
-		return option_refuse(c, argv, long_options);
+		return option_refuse(c, argv, long_options, habits);
 	default:
 		status = want_parse(&o->want, c, option, optarg);
 		return status != WANT_OTHER ? status : parse_one(o, c, option, optarg);

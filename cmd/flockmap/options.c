@@ -66,6 +66,7 @@ static const char help[] =
     "  -f, --file PATH        the limiter kept in PATH\n"
     "      --mode OCTAL       permissions of a new limiter file, 0660 to share with a group\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
+    "      --jobs N|N%        the same\n"
     "  -w, --weight W         units that each command takes (1)\n"
     "      --weight-from FIELD|LINE   the item's field, or what the shell prints for LINE with $1\n"
     "  -t, --timeout DUR      give up when an item has waited for DUR\n"
@@ -230,7 +231,7 @@ parse_option(struct options *o, int c, char **argv)
 		return OPTION_OK;
 	case ':':
 	case '?':
-		return option_refuse(c, argv, long_options);
+		return option_refuse(c, argv, long_options, NULL);
 	default:
 		return parse_value(o, c, option, optarg);
 	}

@@ -1,0 +1,56 @@
+#include "habits.h"
+
+#include <stddef.h>
+
+#define EACH "for a command per item use flockmap"
+#define ONE  "for one at a time use -n 1"
+#define WAIT "to give up waiting use -t DUR"
+
+const struct habit habits[] = {
+	/* flock(1) */
+	{ "--wait", "for flock's --wait use -t DUR; to wait for all to end, flocklimitctl wait" },
+	{ "--nb", "use --nonblock" },
+	{ "--shared", "for several at once give a limit, -n N; for all of it, -n N -w N" },
+	{ "--exclusive", ONE },
+	{ "-x", ONE },
+	{ "-e", ONE },
+	{ "--unlock", "the permit goes back when the command ends" },
+	{ "-u", "the permit goes back when the command ends" },
+	{ "--fcntl", "a limiter is a file of its own kind: drop the option" },
+	/* sem(1) */
+	{ "--id", "for sem's --id use -N NAME" },
+	{ "--fg", "flocklimit stays in the foreground: drop the option" },
+	{ "--bg", "for the background put & after the command" },
+	{ "--semaphore", "drop the option: every name is a limiter" },
+	{ "--semaphore-name", "use -N NAME" },
+	{ "--semaphore-timeout", WAIT },
+	{ "--st", WAIT },
+	/* parallel(1), xargs(1) */
+	{ "-P", "for xargs' -P use -n N" },
+	{ "--max-procs", "use -n N" },
+	{ "--delay", "use --stagger DUR" },
+	{ "--halt", "use flockmap --fail-fast" },
+	{ "--fail-fast", "use flockmap --fail-fast" },
+	{ "--keep-order", "use flockmap, which keeps the order" },
+	{ "--order", EACH },
+	{ "--joblog", EACH },
+	{ "--resume", EACH },
+	{ "--retries", EACH },
+	{ "--tag", EACH },
+	{ "--arg-file", EACH },
+	{ "--null", EACH },
+	{ "-a", EACH },
+	{ "-0", EACH },
+	{ "-I", EACH },
+	{ "-L", EACH },
+	{ "-d", EACH },
+	{ "--dry-run", "use flockmap --dry-run" },
+	{ "--dryrun", "use flockmap --dry-run" },
+	{ "--nice", "use flocklimit ... nice -n N COMMAND" },
+	{ "--load", "give a limit, -n N" },
+	{ "-l", "give a limit, -n N" },
+	/* timeout(1) */
+	{ "--foreground", "COMMAND stays in its process group: drop the option" },
+	{ "-p", "use --preserve-status" },
+	{ NULL, NULL },
+};

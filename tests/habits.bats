@@ -1,0 +1,66 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# What people type who know flock, sem, parallel, xargs, timeout and make: each gets our word for it.
+
+load lib.bash
+
+# answers TEXT WORD...: flocklimit WORD... is refused, and its line has this text.
+answers() {
+	local text=$1
+	shift
+	refused timeout 300 "$FLOCKLIMIT" "$@"
+	[[ $stderr == *"$text"* ]]
+}
+
+@test "an unknown option: did you mean" {
+	answers "option '--nmae': unknown: did you mean --name?" --nmae x true
+	answers "option '--weigth=2': unknown: did you mean --weight?" --weigth=2 true
+	answers "option '--frobnicate': unknown: see flocklimit --help" --frobnicate true
+	answers "option '-z': unknown: see flocklimit --help" -z true
+	answers "option '-z': unknown: see flocklimit --help" -vz true
+	answers "option '--quiet=1': takes no value" --quiet=1 true
+	answers "--name needs a value" --name
+}
+
+@test "an ambiguous prefix lists its candidates" {
+	answers "option '--no': ambiguous: did you mean --nonblock or --no-fork?" --no true
+	answers "option '--ra=5': ambiguous: did you mean " --ra=5 true
+	[[ $stderr == *--ramp* && $stderr == *--ramp-idle* && $stderr == *--rate* ]]
+}
+
+@test "--jobs is -j, and no prefix of --jobserver" {
+	[ "$("$FLOCKLIMIT" -N x --jobs 4 sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 4 ]
+	[ "$("$FLOCKLIMIT" -N x --jobs=3 sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 3 ]
+}
+
+@test "options of flock, sem, parallel, xargs and timeout: the counterpart" {
+	answers "use -t DUR" --wait 5 true
+	answers "use -t DUR" --wait=5 true
+	answers "use --nonblock" --nb true
+	answers "use -n 1" -x true
+	answers "use -n 1" --exclusive true
+	answers "-n N" --shared true
+	answers "goes back when the command ends" -u true
+	answers "use -N NAME" --id build true
+	answers "drop the option" --fg true
+	answers "put &" --bg true
+	answers "use -n N" -P 4 true
+	answers "use -n N" --max-procs=4 true
+	answers "use --stagger DUR" --delay 1 true
+	answers "use flockmap --fail-fast" --halt now,fail=1 true
+	answers "use flockmap --fail-fast" --fail-fast now true
+	answers "use flockmap" --keep-order true
+	answers "use flockmap --dry-run" --dryrun true
+	answers "for a command per item use flockmap" -I '{}' true
+	answers "drop the option" --foreground true
+}
+
+@test "the help fits a terminal of 80 columns" {
+	run -0 "$FLOCKLIMIT" --help
+	local line
+	for line in "${lines[@]}"; do
+		[ "${#line}" -le 80 ]
+	done
+}

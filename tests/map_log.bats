@@ -34,15 +34,59 @@ columns() {
 
 @test "--resume skips what has been done, failed or not; --resume-failed not what failed" {
 	run -123 "$MAP" -n 1 --joblog log sh -c 'echo $1; [ $1 != b ]' sh ::: a b
-	run -0 "$MAP" -n 1 --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c
+	run --separate-stderr -123 "$MAP" -N x -n 1 --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c
 	[ "$output" = c ]
+	[ "$stderr" = "flockmap: x: 1 skipped item had failed before: use --resume-failed to run it again" ]
 	has_lines 4 log
 	run -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
 	[ "$output" = $'b\nd' ]
 	# The last word about an item counts.
 	run -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
 	[ "$output" = b ]
-	silent 0 "$MAP" -n 1 --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
+	map_line 123 "$MAP" -n 1 --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
+	silent 123 "$MAP" -n 1 -q --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
+}
+
+@test "the recipe to stop at the first failure and to continue: no failure is taken for success" {
+	local i
+	for i in 1 2; do
+		run --separate-stderr -123 "$MAP" -n 1 --fail-fast --joblog log --resume-failed sh -c 'echo $1; [ -e mended ] || [ $1 != b ]' sh ::: a b c
+	done
+	[[ $output != *c* ]]
+	: >mended
+	run -0 "$MAP" -n 1 --fail-fast --joblog log --resume-failed sh -c 'echo $1; [ -e mended ] || [ $1 != b ]' sh ::: a b c
+	[ "$output" = $'b\nc' ]
+	silent 0 "$MAP" -n 1 --joblog log --resume sh -c 'echo $1; [ -e mended ] || [ $1 != b ]' sh ::: a b c
+}
+
+@test "two skipped items that failed, and one that fails now" {
+	run -123 "$MAP" -n 1 --joblog log false ::: a b
+	run --separate-stderr -123 "$MAP" -N x -n 1 --joblog log --resume false ::: a b c
+	[[ $stderr == *"flockmap: x: 2 skipped items had failed before: use --resume-failed to run them again"* ]]
+}
+
+@test "--joblog leaves a file as it is that is not a joblog" {
+	local option
+	printf 'precious\nand not ended' >file
+	cp file copy
+	printf 'x' >short
+	for option in --tag --resume --resume-failed; do
+		map_line 125 "$MAP" -n 1 --joblog file $option true ::: a
+		[[ $stderr == "flockmap: --joblog file: not a joblog, and left as it is: choose another file" ]]
+		cmp file copy
+		map_line 125 "$MAP" -n 1 --joblog short $option true ::: a
+		[ "$(cat short)" = x ]
+	done
+	# An empty one is new; one whose writer ended within the first line is still a joblog.
+	: >empty
+	printf 'Seq\tHo' >torn
+	for option in --tag --resume; do
+		silent 0 "$MAP" -n 1 --joblog empty $option true ::: a
+		silent 0 "$MAP" -n 1 --joblog torn $option true ::: a
+		has_lines 2 empty
+		cmp <(head -n 1 empty) <(head -n 1 torn)
+	done
+	silent 0 "$MAP" -n 1 --joblog /dev/null true ::: a
 }
 
 @test "--resume with another list, or another command, is refused" {
@@ -75,7 +119,7 @@ columns() {
 	[ "$output" = cc ]
 }
 
-@test "any log is read: empty, without a head, nonsense, huge numbers" {
+@test "any log is read: empty, nonsense behind the first line, huge numbers" {
 	: >log
 	run -0 "$MAP" -n 1 --joblog log --resume echo ::: a
 	[ "$output" = a ]

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "option.h"
@@ -19,13 +20,15 @@
 static int fd = -1;
 static const char *path;
 
-/* What the log has: a hash of each command that need not be run, or 0; sorted by number. */
+/* What the log has: for each number a hash of its command; sorted by number. */
 static struct line {
 	uint64_t number, value;
-	size_t place; /* the last one of a number counts */
+	size_t place; /* the last line of a number counts */
+	bool failed;
 } * lines;
 static size_t count, room;
-static bool uses_seat;
+static bool uses_seat, runs_failed_again;
+static uint64_t failures; /* commands that were skipped and had failed */
 
 static uint64_t
 hash(const char *text, size_t n)
@@ -38,7 +41,7 @@ hash(const char *text, size_t n)
 }
 
 static bool
-note(uint64_t number, uint64_t value)
+note(uint64_t number, uint64_t value, bool failed)
 {
 	struct line *grown;
 
@@ -49,7 +52,7 @@ note(uint64_t number, uint64_t value)
 		lines = grown;
 		room = room * 2 + 64;
 	}
-	lines[count] = (struct line){ number, value, count };
+	lines[count] = (struct line){ number, value, count, failed };
 	count++;
 	return true;
 }
@@ -82,7 +85,7 @@ sort(void)
 
 /* A line that is none of ours counts for nothing. */
 static bool
-read_line(char *line, size_t n, bool failed_too)
+read_line(char *line, size_t n)
 {
 	enum { SEQ, EXITVAL = 6, SIGNAL, COMMAND };
 	char *column[COMMAND + 1] = { line }, *tab, *end = line + n - 1;
@@ -100,14 +103,13 @@ read_line(char *line, size_t n, bool failed_too)
 	    !parse_number(column[EXITVAL], 0, 255, &exitval) ||
 	    !parse_number(column[SIGNAL], 0, 255, &sig))
 		return true;
-	if (failed_too || (exitval == 0 && sig == 0))
-		return note(number, hash(column[COMMAND], (size_t)(end - column[COMMAND])));
-	return note(number, 0);
+	return note(number, hash(column[COMMAND], (size_t)(end - column[COMMAND])),
+		    exitval != 0 || sig != 0);
 }
 
 /* Reads all, and cuts off a line that its writer did not finish: 0, or an errno value. */
 static int
-read_all(const struct options *o)
+read_all(void)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0), error = 0;
 	FILE *f = copy != -1 ? fdopen(copy, "r") : NULL;
@@ -124,7 +126,7 @@ read_all(const struct options *o)
 	}
 	while (error == 0 && (n = getline(&line, &size, f)) != -1 && line[n - 1] == '\n') {
 		whole += n;
-		if (!read_line(line, (size_t)n, !o->resume_failed))
+		if (!read_line(line, (size_t)n))
 			error = ENOMEM;
 	}
 	if (error == 0 && (ferror(f) || ftruncate(fd, whole) == -1))
@@ -158,24 +160,53 @@ write_line(const char *line, size_t n)
 	return broken ? -1 : 0;
 }
 
+/*
+ * Whether the file is a joblog: it begins with HEADER, or ends within it because its writer ended there.
+ * Nothing is cut from any other file and nothing is added to it, so that a mistyped name costs nothing.
+ * What is not a regular file, /dev/null say, can lose nothing.
+ */
+static int
+check_that_ours(bool *ours)
+{
+	char start[sizeof(HEADER) - 1];
+	struct stat sb;
+	ssize_t n;
+
+	if (fstat(fd, &sb) == -1)
+		return errno;
+	*ours = true;
+	if (!S_ISREG(sb.st_mode))
+		return 0;
+	if ((n = pread(fd, start, sizeof(start), 0)) == -1)
+		return errno;
+	*ours = memcmp(start, HEADER, (size_t)n) == 0;
+	return 0;
+}
+
 int
 joblog_open(const struct options *o)
 {
 	char **word;
+	bool ours = true;
 	int error;
 
 	path = o->joblog;
+	runs_failed_again = o->resume_failed;
 	for (word = o->command; *word != NULL; word++)
 		uses_seat = uses_seat || strstr(*word, "{%}") != NULL;
 	if (path == NULL)
 		return OPTION_OK;
-	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | (o->resume ? 0 : O_TRUNC), 0666);
-	if (fd == -1) {
-		screen_say(NULL, "--joblog %s: %s", path, strerror(errno));
-		return OPTION_BAD;
-	}
-	if (o->resume && (error = read_all(o)) != 0) {
-		screen_say(NULL, "--joblog %s: %s", path, strerror(error));
+	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	error = fd == -1 ? errno : check_that_ours(&ours);
+	if (error == 0 && ours && o->resume)
+		error = read_all();
+	/* What is not a regular file can't be cut, and has nothing to lose. */
+	else if (error == 0 && ours && ftruncate(fd, 0) == -1 && errno != EINVAL)
+		error = errno;
+	if (error != 0 || !ours) {
+		screen_say(NULL, "--joblog %s: %s", path,
+			   error != 0 ? strerror(error)
+				      : "not a joblog, and left as it is: choose another file");
 		return OPTION_BAD;
 	}
 	if (lseek(fd, 0, SEEK_END) <= 0 && write_line(HEADER, strlen(HEADER)) != 0)
@@ -228,20 +259,28 @@ joblog_has(const struct job *j)
 		else
 			high = middle;
 	}
-	if (low == count || lines[low].number != j->number || lines[low].value == 0)
+	if (low == count || lines[low].number != j->number ||
+	    (lines[low].failed && runs_failed_again))
 		return 0;
-	if (uses_seat)
-		return 1; /* its words are others each time */
 	command = template_quote(j->argv);
 	is = command != NULL ? hash(command, strlen(command)) : 0;
 	free(command);
-	if (lines[low].value == is)
+	/* The words of a command with a seat differ each time. */
+	if (uses_seat || lines[low].value == is) {
+		failures += lines[low].failed;
 		return 1;
+	}
 	screen_say(
 	    NULL,
 	    "--resume: command %llu is another one in %s: give the same items in the same order",
 	    (unsigned long long)j->number, path);
 	return -1;
+}
+
+uint64_t
+joblog_skipped_failures(void)
+{
+	return failures;
 }
 
 void

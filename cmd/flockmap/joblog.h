@@ -18,6 +18,9 @@ int joblog_add(const struct job *j);
  */
 int joblog_has(const struct job *j);
 
+/* How many commands joblog_has() let skip that had failed when the log was written. */
+uint64_t joblog_skipped_failures(void);
+
 void joblog_close(void);
 
 #endif

@@ -183,6 +183,22 @@ run_dry(struct all *a)
 	return failed ? FAILED : 0;
 }
 
+/* --resume skips commands that failed; that they are not run again must not look like success. */
+static void
+tell_skipped_failures(struct all *a)
+{
+	uint64_t n = joblog_skipped_failures();
+
+	if (n == 0)
+		return;
+	settle(a, ITEM_FAILED);
+	if (!a->o.quiet)
+		screen_say(
+		    a->o.want.limiter,
+		    "%llu skipped item%s had failed before: use --resume-failed to run %s again",
+		    (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
+}
+
 static bool
 begin(struct all *a, struct flk_map *map)
 {
@@ -396,6 +412,8 @@ main(int argc, char **argv)
 		return FAILED;
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
+	if (sig == 0)
+		tell_skipped_failures(&a);
 	screen_end();
 	joblog_close();
 	input_close(a.source.input);

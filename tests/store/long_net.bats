@@ -33,7 +33,7 @@ all_end() {
 
 @test "a member and its clients are cut off for 9 s: nothing happens" {
 	stand
-	cut a
+	cut_off a
 	until_clock $((gone + 9000))
 	router ""
 	until_clock $((gone + RECLAIM + 2000))
@@ -47,7 +47,7 @@ all_end() {
 
 @test "a member and its clients are cut off for 30 s: the holder is ended before the next begins" {
 	stand
-	cut a
+	cut_off a
 	over h
 	cat h.err
 	[ "$status" -eq 76 ]

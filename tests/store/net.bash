@@ -63,8 +63,8 @@ router() {
 	END
 }
 
-# cut NAME...: nothing comes from these machines, and nothing to them.
-cut() {
+# cut_off NAME...: nothing comes from these machines, and nothing to them.
+cut_off() {
 	local name rules=
 	for name; do
 		rules+="iifname to-$name drop; oifname to-$name drop; "

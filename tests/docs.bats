@@ -183,6 +183,25 @@ help_shorts() {
 	same constants constants names
 }
 
+# In a case label the code is that of "-code" or "-error".
+@test "each code is written with its sign" {
+	local flk unsigned
+	sed -n '/^enum flk_error {/,/^}/p' "$TOP/lib/flocklimit.h" | sed 's:/\*.*::' |
+		grep -oE '\bFLK_[A-Z]+' | sed 's/$/\\b/' >codes
+	[ "$(wc -l <codes)" -ge 30 ]
+	flk=$(paste -s -d '|' codes)
+	unsigned=$(grep -nE "(^|[^-])\\b($flk)" "$TOP/man/libflocklimit.3" |
+		grep -v 'Bl -tag' || :)
+	unsigned+=$(grep -nE '\.(It )?(Er|Dv) E[A-Z0-9]+' "$TOP/man/libflocklimit.3" |
+		grep -vE 'Er EIO \.$' || :)
+	unsigned+=$(sed '/^enum flk_error {/,/^}/{s/^\tFLK_[A-Z]*//}' "$TOP/lib/flocklimit.h" |
+		grep -nE "(^|[^-])\\b($flk)" || :)
+	unsigned+=$(find "$TOP/lib" "$TOP/cmd" -name '*.[ch]' ! -name flocklimit.h -exec cat {} + |
+		sed -E 's/case FLK_[A-Z]+://g' | grep -nE "(^|[^-])\\b($flk)" || :)
+	echo "$unsigned"
+	[ -z "$unsigned" ]
+}
+
 @test "libflocklimit(3) has every member of the header's structs" {
 	awk '/^struct flk_[a-z]* \{/ { on = 1; next }
 		/^\}/ { on = 0 }

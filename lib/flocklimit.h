@@ -172,6 +172,12 @@ void flk_taker_free(struct flk_taker *taker);
 int flk_acquire(struct flk_taker *taker, const struct flk_request *want,
 		const struct timespec *deadline);
 
+/*
+ * flk_acquire() with a time span instead of a deadline: waits for at most ms milliseconds.  0 does
+ * not wait at all, as flk_try(): -EAGAIN.  -1 waits for ever.  Below -1: -EINVAL.
+ */
+int flk_acquire_for(struct flk_taker *taker, const struct flk_request *want, int64_t ms);
+
 /* Takes a permit if that needs no waiting, else -EAGAIN.  Never overtakes anybody. */
 int flk_try(struct flk_taker *taker, const struct flk_request *want);
 

@@ -177,14 +177,10 @@ stand_in_line(struct flk_map *m, struct flk_taker *t, const struct flk_request *
 {
 	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND),
 				     .tv_nsec = (long)(until % SECOND) };
-	int error;
 
 	if (m->o.patience != NULL && flki_deadline_ns(m->o.patience) == 0)
 		return flk_try(t, want);
-	error = flk_acquire(t, want, until == UINT64_MAX ? NULL : &deadline);
-	if (error == -ETIMEDOUT)
-		flk_leave(t);
-	return error;
+	return flk_acquire(t, want, until == UINT64_MAX ? NULL : &deadline);
 }
 
 /*

@@ -7,11 +7,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "futex.h"
 #include "here.h"
 #include "now.h"
 #include "tend.h"
 
-#define NEVER    UINT64_MAX
 #define BRIEFLY  (3 * SECOND / 10) /* a wait that is not one yet */
 #define TRY_AWAY (2 * SECOND)      /* flk_try() does not give up for one lost packet */
 #define TRY_MOST (15 * SECOND)
@@ -168,13 +168,6 @@ flk_try(struct flk_taker *t, const struct flk_request *want)
 
 /* ---- in the line ---- */
 
-static uint64_t
-deadline_ns(const struct timespec *deadline)
-{
-	return deadline == NULL ? NEVER
-				: (uint64_t)deadline->tv_sec * SECOND + (uint64_t)deadline->tv_nsec;
-}
-
 int
 flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
@@ -198,7 +191,7 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			return error;
 	}
 	if (error == 0)
-		error = await(t, is_out_of_line, deadline_ns(deadline), mask, true);
+		error = await(t, is_out_of_line, flki_deadline_ns(deadline), mask, true);
 	if (error == -FLK_CANCELLED)
 		flk_leave(t);
 	if (error != -EINTR)
@@ -211,7 +204,11 @@ flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct ti
 {
 	int error = flk_enqueue(t, want);
 
-	return error == -EINPROGRESS ? flk_wait(t, deadline, NULL) : error;
+	if (error == -EINPROGRESS)
+		error = flk_wait(t, deadline, NULL);
+	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
+		flk_leave(t);
+	return error;
 }
 
 static void

@@ -13,15 +13,15 @@ load lib.bash
 	comm -z -13 without with | tr '\0' '\n' >added
 	[ ! -s lost ]
 	cut -d= -f1 added >names
-	printf '%s\n' FLOCKLIMIT_HELD FLOCKLIMIT_LIMIT FLOCKLIMIT_NAME FLOCKLIMIT_SEAT \
+	printf '%s\n' FLOCKLIMIT_HELD FLOCKLIMIT_LIMIT FLOCKLIMIT_LIMITER FLOCKLIMIT_SEAT \
 		FLOCKLIMIT_TICKET FLOCKLIMIT_WEIGHT | diff - names
 }
 
-@test "FLOCKLIMIT_NAME, _WEIGHT, _LIMIT, _SEAT and _TICKET" {
+@test "FLOCKLIMIT_LIMITER, _WEIGHT, _LIMIT, _SEAT and _TICKET" {
 	run -0 "$FLOCKLIMIT" -N x -n 5 -w 2 sh -c \
-		'echo "$FLOCKLIMIT_NAME $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"'
+		'echo "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"'
 	[ "$output" = "x 2 5 0 1" ]
-	run -0 "$FLOCKLIMIT" -f lim -n 5 sh -c 'echo "$FLOCKLIMIT_NAME"'
+	run -0 "$FLOCKLIMIT" -f lim -n 5 sh -c 'echo "$FLOCKLIMIT_LIMITER"'
 	[ "$output" = "$T/lim" ]
 }
 
@@ -36,11 +36,11 @@ load lib.bash
 
 @test "each variable is there once, whatever was there before" {
 	run -0 env FLOCKLIMIT_SEAT=9 FLOCKLIMIT_TICKET=9 FLOCKLIMIT_WEIGHT=9 FLOCKLIMIT_LIMIT=9 \
-		FLOCKLIMIT_NAME=y FLOCKLIMIT_OTHER=mine "$FLOCKLIMIT" -N x -n 2 env
+		FLOCKLIMIT_LIMITER=y FLOCKLIMIT_OTHER=mine "$FLOCKLIMIT" -N x -n 2 env
 	[ "$(grep -c ^FLOCKLIMIT_SEAT= <<<"$output")" = 1 ]
-	[ "$(grep -c ^FLOCKLIMIT_NAME= <<<"$output")" = 1 ]
+	[ "$(grep -c ^FLOCKLIMIT_LIMITER= <<<"$output")" = 1 ]
 	grep -qx FLOCKLIMIT_SEAT=0 <<<"$output"
-	grep -qx FLOCKLIMIT_NAME=x <<<"$output"
+	grep -qx FLOCKLIMIT_LIMITER=x <<<"$output"
 	grep -qx FLOCKLIMIT_WEIGHT=1 <<<"$output"
 	grep -qx FLOCKLIMIT_OTHER=mine <<<"$output"
 }

@@ -226,12 +226,12 @@ load map.bash
 
 @test "the environment tells of the permit, and is the caller's otherwise" {
 	MINE=yes run -0 "$MAP" -N x -n 4 -w 2 sh -c \
-		'echo $FLOCKLIMIT_NAME $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET $MINE' \
+		'echo $FLOCKLIMIT_LIMITER $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET $MINE' \
 		sh ::: a
 	[ "$output" = "x 2 4 0 1 yes" ]
-	run -0 "$MAP" -f lim -n 1 sh -c 'echo $FLOCKLIMIT_NAME $FLOCKLIMIT_TICKET' sh ::: a b
+	run -0 "$MAP" -f lim -n 1 sh -c 'echo $FLOCKLIMIT_LIMITER $FLOCKLIMIT_TICKET' sh ::: a b
 	[ "$output" = "$T/lim 1"$'\n'"$T/lim 2" ]
-	run -0 "$MAP" -N x -n 1 sh -c 'cd / && "$FLOCKLIMIT" sh -c "echo \$FLOCKLIMIT_TICKET"' sh ::: a
+	run -0 "$MAP" -N x -n 1 sh -c 'cd / && "$FLOCKLIMIT" -N x sh -c "echo \$FLOCKLIMIT_TICKET"' sh ::: a
 	[ "$output" = 2 ]
 }
 

@@ -136,7 +136,7 @@ never_over() {
 @test "under a permit of its own limiter: one at a time, under that permit" {
 	mkdir seen
 	run -0 "$FLOCKLIMIT" -N x -n 2 -w 2 sh -c \
-		'seq 5 | timeout 300 "$MAP" -N x -n 2 sh -c "$0" sh; echo $FLOCKLIMIT_TICKET' "$witness"
+		'seq 5 | timeout 300 "$MAP" -N x -q -n 2 sh -c "$0" sh; echo $FLOCKLIMIT_TICKET' "$witness"
 	[ "$output" = 1 ]
 	[ "$(sort -u counts)" = 1 ]
 	run -0 "$FLOCKLIMIT" -N x -n 4 -w 3 "$MAP" -N x sh -c 'echo $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT' sh ::: a b
@@ -162,10 +162,19 @@ never_over() {
 	[ "$output" = $'1\n1' ]
 }
 
-@test "a flockmap's command may use the same limiter" {
-	run -0 timeout 300 "$MAP" -N x -n 1 "$FLOCKLIMIT" echo ::: a b
+@test "flockmap says in one line that -n has no effect where it joins a permit" {
+	run --separate-stderr -0 timeout 300 "$FLOCKLIMIT" -N x -n 4 "$MAP" -N x -n 4 echo ::: a b
 	[ "$output" = $'a\nb' ]
-	run -0 timeout 300 "$MAP" -N x -n 1 "$MAP" -q echo {} ::: a
+	[[ $stderr == *"flockmap: x: -n 4 has no effect: this joins the permit"* ]]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	run --separate-stderr -0 timeout 300 "$FLOCKLIMIT" -N x -n 4 "$MAP" -N x -q -n 1 -w 5 echo ::: a
+	[ -z "$stderr" ]
+}
+
+@test "a flockmap's command may use the same limiter" {
+	run -0 timeout 300 "$MAP" -N x -n 1 "$FLOCKLIMIT" -N x echo ::: a b
+	[ "$output" = $'a\nb' ]
+	run -0 timeout 300 "$MAP" -N x -n 1 "$MAP" -N x -q echo {} ::: a
 }
 
 # ---- what operators do ----

@@ -14,14 +14,61 @@ load lib.bash
 @test "a joined command has the permit's variables" {
 	run -0 "$FLOCKLIMIT" -N x -n 5 -w 2 sh -c \
 		'a="$FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET $FLOCKLIMIT_HELD"
-		b=$("$FLOCKLIMIT" -w 1 -n 9 sh -c "echo \"\$FLOCKLIMIT_WEIGHT \$FLOCKLIMIT_LIMIT \$FLOCKLIMIT_SEAT \$FLOCKLIMIT_TICKET \$FLOCKLIMIT_HELD\"")
+		b=$("$FLOCKLIMIT" -N x -q -w 1 -n 9 sh -c "echo \"\$FLOCKLIMIT_WEIGHT \$FLOCKLIMIT_LIMIT \$FLOCKLIMIT_SEAT \$FLOCKLIMIT_TICKET \$FLOCKLIMIT_HELD\"")
 		[ "$a" = "$b" ] || echo "$a - $b"'
 	[ -z "$output" ]
 }
 
-@test "the default name under a permit is the permit's" {
-	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" sh -c 'echo "$FLOCKLIMIT_NAME"'
-	[ "$output" = x ]
+@test "an inner limit without a name is the limit of a limiter of its own" {
+	printf '#!/bin/sh\necho "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_LIMIT $FLOCKLIMIT_TICKET"\n' >work
+	chmod +x work
+	run -0 timeout 300 "$FLOCKLIMIT" -N nightly -n 1 sh -c \
+		'printf "%s\n" 1 2 3 | xargs -P0 -n1 "$FLOCKLIMIT" -n 1 ./work'
+	[ "$(sort <<<"$output")" = $'work 1 1\nwork 1 2\nwork 1 3' ]
+}
+
+@test "FLOCKLIMIT_NAME passes through, and only by it an inner one finds the outer limiter" {
+	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c 'echo "${FLOCKLIMIT_NAME-none}"'
+	[ "$output" = none ]
+	run -0 env FLOCKLIMIT_NAME=y "$FLOCKLIMIT" -N x -n 1 \
+		sh -c 'echo "$FLOCKLIMIT_NAME $FLOCKLIMIT_LIMITER"'
+	[ "$output" = "y x" ]
+	run -0 env FLOCKLIMIT_NAME=y timeout 300 "$FLOCKLIMIT" -n 1 \
+		"$FLOCKLIMIT" sh -c 'echo "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_TICKET"'
+	[ "$output" = "y 1" ]
+	run -0 timeout 300 "$FLOCKLIMIT" -n 1 sh -c '"$FLOCKLIMIT" sh -c "echo \$FLOCKLIMIT_TICKET"'
+	[ "$output" = 1 ]
+}
+
+@test "an explicit -n or -w that has no effect is said in one line, and -q silences it" {
+	local inner='"$FLOCKLIMIT" -N x "$@" echo ran'
+	# joins TEXT OPTION...
+	joins() {
+		local text=$1
+		shift
+		run --separate-stderr -0 timeout 300 "$FLOCKLIMIT" -N x -n 4 -w 2 sh -c "$inner" sh "$@"
+		[ "$output" = ran ]
+		[[ $stderr == *"$text"* ]]
+	}
+	joins "flocklimit: x: -n 1 has no effect: this joins the permit" -n 1
+	one_line
+	joins "x: -w 1 has no effect" -w 1
+	one_line
+	joins "x: -n 9 and -w 3 have no effect" -n 9 -w 3
+	one_line
+	joins "x: -n 1 and -w 5 have no effect" -w 5 -n 1
+	one_line
+	joins '' -q -w 5 -n 1
+	[ -z "$stderr" ]
+	joins '' -n 4 -w 2
+	[ -z "$stderr" ]
+	joins ''
+	[ -z "$stderr" ]
+}
+
+@test "a weight above its own limit is refused where no permit is joined" {
+	refused "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -w 5 -n 1 true
+	[[ $stderr == *"y: -w 5 is above the limit of 1"* ]]
 }
 
 @test "--nested=queue stands in the line as anyone" {
@@ -33,7 +80,7 @@ load lib.bash
 }
 
 @test "another limiter is another limiter" {
-	run -0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 sh -c 'echo "$FLOCKLIMIT_NAME"'
+	run -0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 sh -c 'echo "$FLOCKLIMIT_LIMITER"'
 	[ "$output" = y ]
 	hold a -N y -n 1
 	run -75 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 -q --nonblock true

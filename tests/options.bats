@@ -138,7 +138,7 @@ limit_of() {
 }
 
 @test "-N, --name, \$FLOCKLIMIT_NAME, the command's name: each a limiter of its own" {
-	name='echo "$FLOCKLIMIT_NAME"'
+	name='echo "$FLOCKLIMIT_LIMITER"'
 	[ "$("$FLOCKLIMIT" -N one sh -c "$name")" = one ]
 	[ "$("$FLOCKLIMIT" -None sh -c "$name")" = one ]
 	[ "$("$FLOCKLIMIT" --name one sh -c "$name")" = one ]
@@ -153,12 +153,12 @@ limit_of() {
 
 @test "what a name can't hold becomes _ in the default name" {
 	ln -s "$(command -v sh)" 'a b,c'
-	[ "$("$FLOCKLIMIT" './a b,c' -c 'echo "$FLOCKLIMIT_NAME"')" = a_b_c ]
+	[ "$("$FLOCKLIMIT" './a b,c' -c 'echo "$FLOCKLIMIT_LIMITER"')" = a_b_c ]
 	ln -s "$(command -v sh)" .hidden
-	[ "$("$FLOCKLIMIT" ./.hidden -c 'echo "$FLOCKLIMIT_NAME"')" = _hidden ]
+	[ "$("$FLOCKLIMIT" ./.hidden -c 'echo "$FLOCKLIMIT_LIMITER"')" = _hidden ]
 	long=$(printf 'a%.0s' {1..100})
 	ln -s "$(command -v sh)" "$long"
-	[ "$("$FLOCKLIMIT" "./$long" -c 'echo "$FLOCKLIMIT_NAME"')" = "${long:0:64}" ]
+	[ "$("$FLOCKLIMIT" "./$long" -c 'echo "$FLOCKLIMIT_LIMITER"')" = "${long:0:64}" ]
 }
 
 @test "a name of 64 letters, and each letter that is allowed" {
@@ -194,9 +194,9 @@ limit_of() {
 	[ ! -e limiters ]
 }
 
-@test "the command finds a limiter of -f again by the environment, from another directory" {
-	silent 0 "$FLOCKLIMIT" -f lim -n 1 sh -c 'cd / && "$FLOCKLIMIT" -n 1 --nonblock true'
-	run -75 "$FLOCKLIMIT" -f lim -n 1 sh -c 'cd / && "$FLOCKLIMIT" --nested=queue -q --nonblock true'
+@test "the command finds a limiter of -f again by FLOCKLIMIT_LIMITER, from another directory" {
+	silent 0 "$FLOCKLIMIT" -f lim -n 1 sh -c 'cd / && "$FLOCKLIMIT" -f "$FLOCKLIMIT_LIMITER" -n 1 --nonblock true'
+	run -75 "$FLOCKLIMIT" -f lim -n 1 sh -c 'cd / && "$FLOCKLIMIT" -f "$FLOCKLIMIT_LIMITER" --nested=queue -q --nonblock true'
 }
 
 @test "--mode makes the mode, whatever the umask" {
@@ -632,6 +632,8 @@ keeper() {
 		refused "$FLOCKLIMIT" -N "$name" true
 	done
 	refused env FLOCKLIMIT_NAME='a b' "$FLOCKLIMIT" true
+	refused env FLOCKLIMIT_NAME="$T/lim" "$FLOCKLIMIT" true
+	[[ $stderr == *"FLOCKLIMIT_NAME '$T/lim': not a name: for a path use --file"* ]]
 	[ -z "$(ls limiters 2>/dev/null)" ]
 }
 

@@ -13,9 +13,9 @@
 static bool
 is_ours(const char *entry, bool key)
 {
-	static const char *const names[] = { "FLOCKLIMIT_NAME=",   "FLOCKLIMIT_WEIGHT=",
-					     "FLOCKLIMIT_LIMIT=",  "FLOCKLIMIT_SEAT=",
-					     "FLOCKLIMIT_TICKET=", "FLOCKLIMIT_HELD=" };
+	static const char *const names[] = { "FLOCKLIMIT_LIMITER=", "FLOCKLIMIT_WEIGHT=",
+					     "FLOCKLIMIT_LIMIT=",   "FLOCKLIMIT_SEAT=",
+					     "FLOCKLIMIT_TICKET=",  "FLOCKLIMIT_HELD=" };
 	size_t i;
 
 	if (strncmp(entry, "FLOCKLIMIT_", 11) != 0)
@@ -51,7 +51,7 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 		envp[k++] = text;                       \
 		text += sprintf(text, __VA_ARGS__) + 1; \
 	} while (0)
-	SET("FLOCKLIMIT_NAME=%s", name);
+	SET("FLOCKLIMIT_LIMITER=%s", name);
 	SET("FLOCKLIMIT_WEIGHT=%" PRIu32, p->weight);
 	SET("FLOCKLIMIT_LIMIT=%" PRIu32, p->limit);
 	SET("FLOCKLIMIT_SEAT=%" PRIu32, p->seat);

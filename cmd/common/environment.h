@@ -10,9 +10,9 @@
 #include "flocklimit.h"
 
 /*
- * Our environment with the permit's variables set; NULL without memory.  `name' is what a nested
- * flocklimit finds the same limiter by; `held' our link of the chain, NULL for none of our own; `key'
- * the permit's in its store, NULL for none.
+ * Our environment with the permit's variables set; NULL without memory.  `name' is the
+ * limiter's name or path; `held' our link of the chain, NULL for none of our own; `key' the permit's in
+ * its store, NULL for none.  FLOCKLIMIT_NAME is the user's and passes through.
  */
 char **environment_make(const char *name, const struct flk_permit *permit, const char *held,
 			const char *key);

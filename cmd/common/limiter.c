@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cpus.h"
 #include "pace.h"
 #include "say.h"
 #include "stuck.h"
@@ -26,7 +27,7 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 	case FLK_HEAVY:
 		say(limiter,
 		    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
-		    "raise the limit with -n",
+		    "raise the limit with -n; for flock's -w use -t",
 		    w->weight, w->limit != 0 ? w->limit : flk_declared(f));
 		break;
 	case FLK_STUCK:
@@ -97,4 +98,24 @@ limiter_set_pace(const struct want *w, struct flk *limiter)
 	flk_pace(limiter, &now);
 	return pace_is_so(&w->pace, &now, w->pacing) ? 0
 						     : flk_set_pace(limiter, &w->pace, w->pacing);
+}
+
+void
+limiter_joined(const struct want *w, const struct flk_permit *permit)
+{
+	uint32_t limit = w->percent != 0 ? cpus(w->percent) : w->limit;
+	bool n = w->limit_given && limit != permit->limit;
+	bool weight = w->weight_given && w->weight != permit->weight;
+	char words[64] = "";
+
+	if (n)
+		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", limit, weight ? " and " : "");
+	if (weight)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %" PRIu32,
+			 w->weight);
+	if (n || weight)
+		say(w->limiter,
+		    "%s %s no effect: this joins the permit that it runs under; "
+		    "for a limit of its own give it another -N",
+		    words, n && weight ? "have" : "has");
 }

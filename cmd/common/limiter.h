@@ -18,6 +18,12 @@ int limiter_name(const struct want *w, char name[LIMITER_NAME]);
 int limiter_set_pace(const struct want *w, struct flk *limiter);
 
 /*
+ * A permit is joined: says which of -n and -w were given and have no effect.  A number that is the
+ * permit's own holds as it is.
+ */
+void limiter_joined(const struct want *w, const struct flk_permit *permit);
+
+/*
  * What to say of a limiter's file is known by its path; what to do about it, by the code.
  * f may be NULL.  Returns the status to exit with.
  */

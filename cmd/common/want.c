@@ -15,6 +15,7 @@ parse_limit(struct want *w, const char *option, char *word)
 	size_t n = strlen(word);
 	uint64_t v;
 
+	w->limit_given = true;
 	if (n > 1 && word[n - 1] == '%') {
 		char digits[16];
 		if (n > sizeof(digits) || (memcpy(digits, word, n), digits[n - 1] = '\0',
@@ -87,8 +88,11 @@ parse_value(struct want *w, int c, const char *option, char *word)
 		return OPTION_OK;
 	case 'w':
 		if (!parse_number(word, 1, FLK_MAX_UNITS, &v))
-			return option_bad(option, word, "not a weight: use 1 to 1000000000");
+			return option_bad(option, word,
+					  "not a weight: use 1 to 1000000000; for flock's -w use "
+					  "-t");
 		w->weight = (uint32_t)v;
+		w->weight_given = true;
 		return OPTION_OK;
 	case WANT_MODE:
 		if (!parse_octal(word, 0777, &mode) || (mode & 0600) != 0600 || (mode & 02) != 0)
@@ -184,11 +188,8 @@ want_limiter(struct want *w, const char *program)
 		return w->file;
 	if (w->name != NULL)
 		return w->name;
-	if (env != NULL && *env != '\0') {
-		if (strchr(env, '/') != NULL)
-			w->file = env; /* a nested command finds its limiter again */
+	if (env != NULL && *env != '\0')
 		return env;
-	}
 	return program != NULL ? name_after(w, program) : NULL;
 }
 
@@ -199,8 +200,13 @@ want_check(const struct want *w)
 		say(NULL, "--ramp-idle needs --ramp: it is for that");
 		return OPTION_BAD;
 	}
-	if (w->limit == 0 || w->weight <= w->limit)
+	if (w->file == NULL && w->limiter != NULL && strchr(w->limiter, '/') != NULL)
+		return option_bad("FLOCKLIMIT_NAME", w->limiter,
+				  "not a name: for a path use --file");
+	/* Under a permit it is known later whether this joins one: then neither has an effect. */
+	if (w->limit == 0 || w->weight <= w->limit || getenv("FLOCKLIMIT_HELD") != NULL)
 		return OPTION_OK;
-	say(w->limiter, "-w %u is above -n %u: it could never run", w->weight, w->limit);
+	say(w->limiter, "-w %u is above -n %u: it could never run; for flock's -w use -t",
+	    w->weight, w->limit);
 	return OPTION_BAD;
 }

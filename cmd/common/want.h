@@ -23,6 +23,7 @@ struct want {
 	uint32_t limit;   /* 0: not given */
 	uint32_t percent; /* 0: not given */
 	uint32_t weight;
+	bool limit_given, weight_given;
 	uint64_t timeout_ns; /* NEVER; 0: do not wait */
 	bool limit_queue;
 	uint32_t max_queue;

@@ -108,6 +108,8 @@ take_permit(struct job *j)
 		if (!j->o.queue_nested && j->o.hold_for == 0 &&
 		    environment_find(j->limiter, &j->permit)) {
 			j->joined = true;
+			if (!j->o.quiet)
+				limiter_joined(&j->o.want, &j->permit);
 			return 0;
 		}
 		want.limit = j->o.want.limit;

@@ -216,11 +216,15 @@ begin(struct all *a, struct flk_map *map)
 static int
 run_joined(struct all *a)
 {
+	struct flk_permit alone = a->place.permit;
 	uint32_t weight;
 	struct job *j;
 	int got;
 
 	a->place.joined = true;
+	alone.limit = 1; /* that is how many run at once here */
+	if (!a->o.quiet)
+		limiter_joined(&a->o.want, &alone);
 	if (!begin(a, NULL))
 		return FAILED;
 	while ((got = source_next(&a->source, &j, &weight)) == 1) {

@@ -68,7 +68,7 @@ at_rest() {
 
 @test "the command is told of its permit and of the store" {
 	run -0 "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c \
-		'echo "$FLOCKLIMIT_NAME $FLOCKLIMIT_LIMIT $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"
+		'echo "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_LIMIT $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"
 		[ -e "$1/$FLOCKLIMIT_STORE_KEY" ] && echo key; echo "$FLOCKLIMIT_STORE"' sh "$DB"
 	[ "${lines[0]}" = "x 3 2 0 1" ]
 	[ "${lines[1]}" = key ]

@@ -35,7 +35,7 @@ a_store() {
 			esac
 			shift
 		done
-		"${FLOCKLIMIT}ctl" --help | grep -qE "^  ([a-z, ]*, )?${words[0]}[, ]" && program=${FLOCKLIMIT}ctl
+		[[ ${words[0]} != -* ]] && "${FLOCKLIMIT}ctl" --help | grep -qE "^  ([a-z, ]*, )?${words[0]}[, ]" && program=${FLOCKLIMIT}ctl
 		echo "store ${words[*]}" >>"$T/stored"
 		exec "$program" "${words[@]}"
 	END

@@ -27,10 +27,10 @@
 #ifndef FLOCKLIMIT_H
 #define FLOCKLIMIT_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/select.h> /* sigset_t, which <signal.h> has only with POSIX asked for */
 #include <sys/types.h>
 #include <time.h>
 

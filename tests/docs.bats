@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154 # pids: of lib.bash
 # What the pages, the README and the completions say is what the program does.
 
 load lib.bash
@@ -143,7 +144,8 @@ help_shorts() {
 	let_go other
 }
 
-@test "the program in libflocklimit(3) compiles and runs" {
+# the_program: the one in libflocklimit(3), as ./program.
+the_program() {
 	[ -f "$BUILD/Makefile" ] || skip "no build tree"
 	mkdir programs
 	section EXAMPLES "$TOP/man/libflocklimit.3" | literals programs
@@ -157,13 +159,29 @@ help_shorts() {
 	read -ra flags < <(sed -nE 's/^(CFLAGS|SANITIZE|LDFLAGS) = //p' "$BUILD/Makefile" | tr '\n' ' ') || :
 	"${compiler[@]}" "${flags[@]}" -std=gnu11 -Wall -Wextra -Werror -pthread \
 		-I"$TOP/lib" -o program program.c "${library[@]}"
-	[ "$(./program x)" = "ticket 1: 2 of 4 units, seat 0" ]
+}
+
+@test "the program in libflocklimit(3) compiles and runs" {
+	the_program
+	[ "$(./program x echo ran | tr '\n' ,)" = "ticket 1: 2 of 4 units, seat 0,ran," ]
 	hold other -N x -n 4 -w 2
-	[ "$(./program x)" = "ticket 3: 2 of 4 units, seat 1" ]
+	[ "$(./program x true)" = "ticket 3: 2 of 4 units, seat 1" ]
 	let_go other
 	ended other
-	run -1 ./program .x
+	run -1 ./program .x true
 	[[ $output == ".x: not a name: "* ]]
+}
+
+@test "the program in libflocklimit(3) is killed: its worker keeps the permit" {
+	the_program
+	background killed ./program x sh -c 'echo $$ >worker; exec sleep 1000'
+	eventually test -s worker
+	kill -KILL "${pids[killed]}"
+	wait "${pids[killed]}" || :
+	run -75 "$FLOCKLIMIT" -N x -n 4 -w 3 --nonblock -q echo ran
+	[ "$output" = "" ]
+	kill -KILL "$(cat worker)"
+	"$FLOCKLIMIT" -N x -n 4 -w 4 -t 1m true
 }
 
 @test "libflocklimit(3) has every function and every constant of the header" {

@@ -83,6 +83,6 @@ complete -c flocklimit -n __flocklimit_options -l jobserver -d 'Give the command
 complete -c flocklimit -n __flocklimit_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
 complete -c flocklimit -n __flocklimit_options -l hold-for -x -a '(__fish_complete_pids)' -d 'Take the permit for a process'
 complete -c flocklimit -n __flocklimit_options -s v -l verbose -d 'Say how long it waited'
-complete -c flocklimit -n __flocklimit_options -s q -l quiet -d 'No status line, and no line when there was no permit'
+complete -c flocklimit -n __flocklimit_options -s q -l quiet -d 'No line about a wait, and none when there was no permit'
 complete -c flocklimit -n __flocklimit_options -s h -l help -d 'Help'
 complete -c flocklimit -n __flocklimit_options -s V -l version -d 'Version'

@@ -89,6 +89,6 @@ complete -c flockmap -n __flockmap_options -l resume -d 'Skip what the log has, 
 complete -c flockmap -n __flockmap_options -l resume-failed -d 'Skip what succeeded according to the log'
 complete -c flockmap -n __flockmap_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
 complete -c flockmap -n __flockmap_options -l dry-run -d 'Print the commands'
-complete -c flockmap -n __flockmap_options -s q -l quiet -d 'No progress line, no summary'
+complete -c flockmap -n __flockmap_options -s q -l quiet -d 'No lines on progress, waits and failures'
 complete -c flockmap -n __flockmap_options -s h -l help -d Help
 complete -c flockmap -n __flockmap_options -s V -l version -d Version

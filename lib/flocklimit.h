@@ -466,6 +466,13 @@ struct flk_map_options {
 	 */
 	int (*next)(void *context, void **item, struct flk_request *want);
 
+	/*
+	 * Called when an item has to wait for its permit, and again at the time that it returned, if
+	 * the item still waits then: CLOCK_MONOTONIC, in ns; UINT64_MAX: not again.  For flk_place()
+	 * of the taker, which it must not release; may be NULL.
+	 */
+	uint64_t (*waits)(void *context, struct flk_taker *taker);
+
 	/* Runs under the taker's permit, which it must not release.  0, or what is wrong. */
 	int (*work)(void *context, void *item, struct flk_taker *taker);
 

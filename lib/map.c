@@ -171,16 +171,38 @@ arrive(struct flk_map *m, struct flk_taker **t)
 	return error;
 }
 
+/* Sleeps until then or, as waits() may have more to do before that, several times. */
+static int
+wait_in_line(struct flk_map *m, struct flk_taker *t, uint64_t until)
+{
+	struct timespec deadline;
+	uint64_t next;
+	int error;
+
+	do {
+		next = m->o.waits != NULL ? m->o.waits(m->o.context, t) : UINT64_MAX;
+		next = next < until ? next : until;
+		deadline.tv_sec = (time_t)(next / SECOND);
+		deadline.tv_nsec = (long)(next % SECOND);
+		error = flk_wait(t, next == UINT64_MAX ? NULL : &deadline, NULL);
+	} while (error == -ETIMEDOUT && flki_monotonic_ns() < until);
+	return error;
+}
+
 static int
 stand_in_line(struct flk_map *m, struct flk_taker *t, const struct flk_request *want,
 	      uint64_t until)
 {
-	struct timespec deadline = { .tv_sec = (time_t)(until / SECOND),
-				     .tv_nsec = (long)(until % SECOND) };
+	int error;
 
 	if (m->o.patience != NULL && flki_deadline_ns(m->o.patience) == 0)
 		return flk_try(t, want);
-	return flk_acquire(t, want, until == UINT64_MAX ? NULL : &deadline);
+	error = flki_queue(t, want, until);
+	if (error == -EINPROGRESS)
+		error = wait_in_line(m, t, until);
+	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
+		flk_leave(t);
+	return error;
 }
 
 /*

@@ -139,13 +139,18 @@ flk_try(struct flk_taker *t, const struct flk_request *want)
 }
 
 int
-flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
+flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until)
 {
-	uint64_t until = flki_deadline_ns(deadline);
 	int error = queue_up(t, want, true, until);
 
-	if (error == -FLK_STUCK)
-		error = flki_kept_out(t, until);
+	return error == -FLK_STUCK ? flki_kept_out(t, until) : error;
+}
+
+int
+flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
+{
+	int error = flki_queue(t, want, flki_deadline_ns(deadline));
+
 	if (error == -EINPROGRESS)
 		error = flk_wait(t, deadline, NULL);
 	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)

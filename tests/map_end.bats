@@ -36,7 +36,7 @@ ends_of_int() {
 @test "--fail-fast: nothing more is started, what runs is waited for" {
 	make_go
 	two m --fail-fast sh -c '[ $1 != 1 ] || exit 3; echo $$ >up.$1; cat go; echo "done" $1' sh ::: 0 1 2 3
-	eventually says "item 2 '1' failed: exit status 3" m.err
+	eventually says "item 2 '1' failed: exit 3" m.err
 	run ! is_gone "${pids[m]}"
 	eventually up_to 1
 	go
@@ -60,7 +60,7 @@ ends_of_int() {
 	[ "$status" -eq 123 ]
 	all_gone
 	up_to 1
-	[ "$(cat m.err)" = "flockmap: x: item 2 '1' failed: exit status 1" ]
+	[ "$(cat m.err)" = "flockmap: x: item 2 '1' failed: exit 1" ]
 	is_free
 }
 
@@ -73,8 +73,39 @@ ends_of_int() {
 	is_free
 }
 
-@test "failures without --fail-fast are only counted" {
-	silent 123 "$MAP" -n 2 false ::: a b c
+@test "one line at the end says how many failed, and how the first of the items did" {
+	map_line 123 "$MAP" -N x -n 2 false ::: a b c
+	[ "$stderr" = "flockmap: x: 3 of 3 failed; first: item 1 'a': exit 1" ]
+	map_line 123 "$MAP" -N x -n 2 sh -c '[ $1 = 2 ] && exit 3; [ $1 = 3 ] && kill -9 $$; :' sh ::: 1 2 3 4
+	[ "$stderr" = "flockmap: x: 2 of 4 failed; first: item 2 '2': exit 3" ]
+	map_line 123 "$MAP" -N x -n 1 -T 50ms sleep ::: 60
+	[ "$stderr" = "flockmap: x: 1 of 1 failed; first: item 1 '60': it ran longer than --run-timeout" ]
+	map_line 123 "$MAP" -N x -n 2 -L 2 --retries 1 false ::: $'a\nb' c d
+	[ "$stderr" = "flockmap: x: 2 of 2 failed; first: item 1 'a?b': exit 1" ]
+	silent 123 "$MAP" -N x -n 2 -q false ::: a b c
+	silent 0 "$MAP" -N x -n 2 true ::: a b c
+}
+
+@test "after a resume, it speaks of what was run" {
+	run -123 "$MAP" -N x -n 1 --joblog log false ::: a b
+	run --separate-stderr -123 "$MAP" -N x -n 1 --joblog log --resume false ::: a b c d
+	[ "${#stderr_lines[@]}" -eq 2 ]
+	[[ ${stderr_lines[0]} == "flockmap: x: 2 skipped items had failed before: "* ]]
+	[ "${stderr_lines[1]}" = "flockmap: x: 2 of 2 failed; first: item 3 'c': exit 1" ]
+}
+
+@test "--fail-fast: what it said is not said twice, and what failed later is counted" {
+	map_line 123 "$MAP" -N x -n 1 --fail-fast false ::: a b
+	[ "$stderr" = "flockmap: x: item 1 'a' failed: exit 1" ]
+	make_go
+	two m --fail-fast sh -c 'echo $$ >up.$1; [ $1 = 1 ] || cat go; exit $1' sh ::: 1 2
+	eventually says "item 1 '1' failed: exit 1" m.err
+	eventually up_to 2
+	go
+	ended m
+	[ "$status" -eq 123 ]
+	[ "$(tail -n 1 m.err)" = "flockmap: x: 2 of 2 failed; first: item 1 '1': exit 1" ]
+	has_lines 2 m.err
 }
 
 # ---- signals ----

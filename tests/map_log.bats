@@ -38,10 +38,10 @@ columns() {
 	[ "$output" = c ]
 	[ "$stderr" = "flockmap: x: 1 skipped item had failed before: use --resume-failed to run it again" ]
 	has_lines 4 log
-	run -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
+	run --separate-stderr -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
 	[ "$output" = $'b\nd' ]
 	# The last word about an item counts.
-	run -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
+	run --separate-stderr -123 "$MAP" -n 1 --joblog log --resume-failed sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
 	[ "$output" = b ]
 	map_line 123 "$MAP" -n 1 --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d
 	silent 123 "$MAP" -n 1 -q --joblog log --resume sh -c 'echo $1; [ $1 != b ]' sh ::: a b c d

@@ -100,10 +100,12 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	[ "$(wc -c <m.out)" -eq $((450 * 65000 + $(seq 450 | wc -c))) ]
 }
 
-@test "no room for output: one line says so, and the command fails" {
+@test "no room for output: a line says so, and the command fails" {
 	TMPDIR=$T/nosuch run --separate-stderr -123 "$MAP" -n 1 sh -c \
 		'head -c 1000000 /dev/zero && echo never >&2' sh ::: a
-	[[ $stderr == "flockmap: what a command prints is lost: No such file or directory: set TMPDIR to where there is room" ]]
+	[ "${stderr_lines[0]}" = "flockmap: what a command prints is lost: No such file or directory: set TMPDIR to where there is room" ]
+	[[ ${stderr_lines[1]} == "flockmap: sh: 1 of 1 failed; first: item 1 'a': "* ]]
+	[ "${#stderr_lines[@]}" -eq 2 ]
 	TMPDIR=$T/nosuch silent 0 "$MAP" -n 1 true ::: a
 }
 
@@ -159,7 +161,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	ended m
 	[ "$status" -eq 123 ]
 	has_lines 2 ran
-	[ "$(cat m.err)" = "flockmap: x: item 2 '2' failed: exit status 1" ]
+	[ "$(cat m.err)" = "flockmap: x: item 2 '2' failed: exit 1" ]
 }
 
 # ---- the progress line ----
@@ -174,7 +176,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	exec 8>&-
 	ended m
 	[ "$status" -eq 123 ]
-	tail -n 1 m.out | tr -d '\r' | grep -qE '5 done, 1 failed, in [0-9.]+ m?s$'
+	tail -n 1 m.out | tr -d '\r' | grep -qF "flockmap: x: 1 of 5 failed; first: item 2 '2': exit 1"
 }
 
 @test "the total is not known of a pipe" {

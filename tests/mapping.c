@@ -304,6 +304,58 @@ test_stop_from_outside(void)
 	free(s);
 }
 
+/* ---- waits ---- */
+
+static struct flk_taker *holder;
+static unsigned calls, ahead;
+
+/* It is called in the thread that the holder belongs to. */
+static uint64_t
+waits(void *context, struct flk_taker *taker)
+{
+	struct flk_place place;
+	struct timespec now;
+
+	(void)context;
+	if (flk_place(taker, &place) == 0 && place.used == 1)
+		ahead += place.ahead;
+	if (++calls == 3)
+		flk_release(holder);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return calls >= 3 ? UINT64_MAX
+			  : (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec + 1000000;
+}
+
+static void
+test_waits(void)
+{
+	struct story *s = story(2);
+	struct flk_map_options o = options(s, 1);
+	struct flk *f = attach(s->path);
+	struct flk_request all = { .weight = 1, .limit = 1 };
+	struct timespec soon = { .tv_nsec = 50000000 };
+
+	o.waits = waits;
+	holder = taker(f);
+	is(flk_acquire(holder, &all, NULL), 0, "the limiter is full");
+	is(tell(s, &o), 0, "an item looks at the line while it waits, and runs when it can");
+	is(calls, 3, "as often as it asked for");
+	ok(each_once(s) && ahead == 0, "each item was worked on once; none was ahead");
+
+	calls = 3;
+	s->given = s->told = 0;
+	o.patience = &soon;
+	is(flk_acquire(holder, &all, NULL), 0, "the limiter is full again");
+	if (flk_map_new(&s->map, s->path, &o) != 0)
+		tap_bail("no map");
+	is(flk_map_run(s->map), -ETIMEDOUT, "patience ends while waits() has nothing more to do");
+	flk_map_free(s->map);
+	ok(calls == 4 && s->dropped == 1, "and the item is dropped");
+	flk_taker_free(holder);
+	flk_detach(f);
+	free(s);
+}
+
 /* ---- no permit ---- */
 
 static void
@@ -532,6 +584,7 @@ main(void)
 	test_failures();
 	test_stop();
 	test_stop_from_outside();
+	test_waits();
 	test_refusals();
 	test_removal();
 	test_array();

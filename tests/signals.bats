@@ -338,7 +338,7 @@ until_heard='until_heard() {
 @test "a status line on a terminal when the wait is long, cleaned away at the grant" {
 	hold a -N x -n 1
 	terminal b "$FLOCKLIMIT" -N x echo ran
-	terminal_line() { grep -q 'waiting [0-9.]* s: 1 of 1 in use, 0 ahead of you' b.out; }
+	terminal_line() { grep -q 'x: waiting [0-9.]* s for pid [0-9]* .*; next in line' b.out; }
 	eventually terminal_line
 	let_go a
 	ended b

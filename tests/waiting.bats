@@ -33,11 +33,11 @@ held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($
 	before=$EPOCHREALTIME
 	typescript c "$FLOCKLIMIT" -N x -n 1 echo ran
 	eventually in_line 2
-	eventually shown 'flocklimit: x: waiting [0-9.]+ s: 1 of 1 in use, 1 ahead of you \(oldest holder: pid [0-9]+, [0-9.]+ m?s, "sh -c ' c
+	eventually shown "x: waiting [0-9.]+ s for pid ${pids[a]} \"sh -c .*\"; 1 ahead; 1 of 1 in use; held for [0-9.]+ s" c
 	awk -v a="$before" -v b="$EPOCHREALTIME" 'BEGIN { exit b - a < 2 }'
 	let_go a
 	ended a
-	eventually shown 'waiting [0-9.]+ s: 1 of 1 in use, 0 ahead of you' c
+	eventually shown "waiting [0-9.]+ s for pid ${pids[b]} \"sh -c .*\"; next in line" c
 	[[ $(drawn c | grep -oE 'waiting [0-9]' | head -n 1) != "waiting "[01] ]]
 	timeout 300 sh -c ': >go'
 	ended c
@@ -81,7 +81,96 @@ held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($
 	let_go a
 	ended b
 	drawn b | sed 's/\x1b\[K//' | awk 'length > 49 { exit 1 }'
-	[[ $(drawn b | grep -m 1 waiting) == *... ]]
+	[[ $(drawn b | grep -m 1 waiting) == *'; next in line' ]]
+}
+
+# fits N LABEL: no status line has more columns than N; in bytes, which are no fewer.
+fits() {
+	drawn "$2" | sed 's/\x1b\[K//' | LC_ALL=C awk -v n="$1" '/waiting/ && length > n { exit 1 }'
+}
+
+@test "80 columns have room for the holder and for the number ahead, whatever the names are" {
+	local long
+	long=$(printf '%s' {a..z} {a..z})
+	mkdir "$T/$long"
+	hold a -f "$T/$long/$long" -n 1
+	background b "$FLOCKLIMIT" -f "$T/$long/$long" -n 1 true
+	eventually grep -q ' 1 ahead of you' <<<"$("$FLOCKLIMIT" -f "$T/$long/$long" --nonblock true 2>&1)"
+	typescript c sh -c 'stty cols 80; exec "$FLOCKLIMIT" -f "$1" -n 1 true' sh "$T/$long/$long"
+	typescript d sh -c 'stty cols 80; exec "$1" -f "$2" -n 1 true ::: a' sh "${FLOCKLIMIT%/*}/flockmap" "$T/$long/$long"
+	eventually shown "^.\[K[a-z]{27}\.\.\.: waiting [0-9.]+ s for pid ${pids[a]} \"sh -c .*\.\.\.\"; [12] ahead" c
+	eventually shown "^.\[K[a-z]{27}\.\.\.: waiting [0-9.]+ s for pid ${pids[a]} \"sh -c .*\.\.\.\"; [12] ahead" d
+	let_go a
+	ended a
+	ended b
+	ended c
+	ended d
+	fits 79 c
+	fits 79 d
+}
+
+@test "the status line says what is waited for where it is no holder" {
+	typescript a "$FLOCKLIMIT" -N x -n 1 --stagger 6s true
+	ended a
+	typescript b "$FLOCKLIMIT" -N x -n 1 true
+	eventually shown 'x: waiting [0-9.]+ s: next start in [0-9.]+ s; next in line; 0 of 1 in use' b
+	"$CTL" pause x
+	eventually shown 'x: waiting [0-9.]+ s: paused by an operator; next in line' b
+	"$CTL" resume x
+	ended b
+	[ "$status" -eq 0 ]
+}
+
+@test "a cut command keeps its last letter whole" {
+	local i letters
+	letters=$(printf 'ä%.0s' {1..60})
+	for i in "$letters" "x$letters"; do
+		rm -f go
+		mkfifo go
+		background a "$FLOCKLIMIT" -N x -n 1 sh -c ': >up; read -r _ <go' "$i"
+		eventually test -e up
+		rm up
+		typescript b sh -c 'stty cols 60; exec "$FLOCKLIMIT" -N x -n 1 true'
+		eventually shown 'waiting' b
+		echo >go
+		ended a
+		ended b
+		drawn b | iconv -f UTF-8 -t UTF-8 >/dev/null
+	done
+}
+
+# switches LABEL: how often it has gone to sleep.
+switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/${pids[$1]}/status"; }
+
+@test "without a terminal: a line after 30 s, and after twice as long, unless -q; no look between" {
+	local before map=${FLOCKLIMIT%/*}/flockmap
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 true
+	eventually in_line 1
+	background c "$map" -N x -n 1 true ::: 1 2
+	background q "$FLOCKLIMIT" -N x -n 1 -q true
+	background r "$map" -q -N x -n 1 true ::: 1 2
+	eventually in_line 4
+	eventually is_state S "${pids[b]}"
+	before=$(switches b)
+	eventually says "flocklimit: x: waiting 30 s for pid ${pids[a]} \"sh -c " b.err
+	[ "$(switches b)" -le $((before + 2)) ]
+	eventually grep -qE "^flockmap: x: waiting 3[0-9] s for pid ${pids[a]} \"sh -c .*\"; [123] ahead; 1 of 1 in use; held for [0-9]+ s\$" c.err
+	has_lines 1 b.err
+	has_lines 1 c.err
+	eventually says 'flocklimit: x: waiting 60 s for pid ' b.err
+	eventually has_lines 2 c.err
+	has_lines 2 b.err
+	let_go a
+	local each
+	for each in b c q r; do
+		ended "$each"
+		[ "$status" -eq 0 ]
+	done
+	[ ! -s q.err ]
+	[ ! -s r.err ]
+	has_lines 2 b.err
+	has_lines 2 c.err
 }
 
 @test "--hold-for and release: the next one starts, and the history has it right" {

@@ -13,7 +13,9 @@
 #include "flocklimit.h"
 #include "now.h"
 
-#define LINE 1200
+#define LINE        1200
+#define LABEL       80 /* bytes of a limiter's name */
+#define LABEL_WIDTH 30
 
 /* Bytes of the UTF-8 character that begins here; 1 if none does. */
 static size_t
@@ -55,14 +57,17 @@ tame(char *text)
 	}
 }
 
-static void
-cut(char *text, size_t most)
+/* A character takes at most as many columns as bytes. */
+void
+say_cut(char *text, size_t most)
 {
+	size_t end = most >= 3 ? most - 3 : most;
+
 	if (strlen(text) <= most)
 		return;
-	text[most] = '\0';
-	if (most >= 3)
-		memcpy(text + most - 3, "...", 3);
+	while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80)
+		end--;
+	strcpy(text + end, most >= 3 ? "..." : "");
 }
 
 static void
@@ -101,27 +106,54 @@ say(const char *limiter, const char *format, ...)
 	put(line, n);
 }
 
-void
-say_status(const char *limiter, const char *text)
+static size_t
+terminal_width(void)
 {
-	char line[LINE + 16];
 	struct winsize size;
 	size_t width = 79;
-	int n;
 
 	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
 		width = size.ws_col - 1u;
-	if (width > LINE - 100)
-		width = LINE - 100;
+	return width < LINE - 100 ? width : LINE - 100;
+}
+
+/* The limiter's part of a status line: of a path the last part, and not all of a long name. */
+static void
+say_label(const char *limiter, char label[LABEL])
+{
+	const char *slash = strrchr(limiter, '/');
+
+	snprintf(label, LABEL, "%s", slash != NULL && slash[1] != '\0' ? slash + 1 : limiter);
+	say_cut(label, LABEL_WIDTH);
+}
+
+size_t
+say_status_width(const char *limiter)
+{
+	size_t width = terminal_width(), used;
+	char label[LABEL];
+
+	say_label(limiter, label);
+	used = strlen(label) + 2;
+	return width > used ? width - used : 0;
+}
+
+void
+say_status(const char *limiter, const char *text)
+{
+	char line[LINE + 16], label[LABEL];
+	int n;
+
 	if (*text == '\0') {
 		put("\r\033[K", 4);
 		return;
 	}
-	n = snprintf(line, sizeof(line), "%s: %s: %s", PROGRAM, limiter, text);
+	say_label(limiter, label);
+	n = snprintf(line, LINE, "%s: %s", label, text);
 	if (n < 0)
 		return;
 	tame(line);
-	cut(line, width);
+	say_cut(line, terminal_width());
 	memmove(line + 4, line, strlen(line) + 1);
 	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the rest of the line comes behind */
 	memcpy(line, "\r\033[K", 4);
@@ -184,7 +216,7 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 			      say_duration(start_s, since));
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
-		cut(command, 60);
+		say_cut(command, 60);
 		snprintf(room + n, PLACE_TEXT - (size_t)n,
 			 " (oldest holder: pid %u%s%s, %s, \"%s\"%s)", p->oldest.pid,
 			 p->oldest.host != NULL ? " on " : "",

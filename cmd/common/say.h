@@ -20,8 +20,17 @@ void say(const char *limiter, const char *format, ...) __attribute__((format(pri
 /* What is wrong with the directory of PATH, a limiter's, when it is another user's. */
 const char *say_foreign_dir(const char *path, char room[FOREIGN_TEXT]);
 
-/* Without a newline, over what say_status() wrote before; "" clears it. */
+/*
+ * Without a newline, over what say_status() wrote before; "" clears it.  It is no wider than the
+ * terminal, and speaks of the limiter only, not of the program, so that the text has room.
+ */
 void say_status(const char *limiter, const char *text);
+
+/* The columns that say_status() has for a text. */
+size_t say_status_width(const char *limiter);
+
+/* Shortens it to at most so many columns, with "..." at its end. */
+void say_cut(char *text, size_t most);
 
 /* "340 ms", "12 s", "12 min", "3 h 5 min", "2 d 4 h" */
 const char *say_duration(double seconds, char room[32]);

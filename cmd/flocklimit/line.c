@@ -14,8 +14,7 @@
 #include "spawn.h"
 #include "stuck.h"
 #include "tend.h"
-
-#define QUIET_SPAN (2 * SECOND) /* a wait shorter than that is not worth a line */
+#include "waiting.h"
 
 /* The one taker that a handler may cancel, and by which signal it did. */
 static struct flk_taker *_Atomic waiting;
@@ -108,36 +107,51 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 
 struct watcher {
 	const struct options *o;
-	uint64_t since;
-	bool terminal, status, told, stopped_told;
+	struct waiting waiting;
+	bool status, told, stopped_told;
 };
 
-/* Once when the wait begins (-v), and then in one line on a terminal. */
+static void
+show(struct flk_taker *t, struct watcher *w, const struct flk_place *place)
+{
+	const char *limiter = w->o->want.limiter, *where = tend_line(t);
+	char text[PLACE_TEXT];
+
+	if (!w->waiting.terminal) {
+		say(limiter, "%s", waiting_text(&w->waiting, place, where, PLACE_TEXT, text));
+		return;
+	}
+	say_status(limiter,
+		   waiting_text(&w->waiting, place, where, say_status_width(limiter), text));
+	w->status = true;
+}
+
+/* Once when the wait begins (-v), and then whenever a line is due. */
 static void
 report(struct flk_taker *t, struct watcher *w, uint64_t now)
 {
-	char text[PLACE_TEXT], span[32], line[PLACE_TEXT + 100];
+	bool is_due = waiting_is_due(&w->waiting, now);
 	struct flk_place place;
+	char text[PLACE_TEXT];
+	int error;
 
-	if (flk_place(t, &place) != 0)
+	if (!is_due && !w->o->verbose)
 		return;
-	say_place(&place, text);
-	if (w->o->verbose && !w->told)
-		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), text);
+	error = flk_place(t, &place);
+	if (is_due)
+		show(t, w, error == 0 ? &place : NULL);
+	if (error != 0 || !w->o->verbose)
+		return;
+	if (!w->told)
+		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), say_place(&place, text));
 	w->told = true;
-	if (w->o->verbose && !w->stopped_told && place.head.ticket != 0 &&
-	    place.head.host == NULL && process_is_stopped((pid_t)place.head.pid)) {
+	if (!w->stopped_told && place.head.ticket != 0 && place.head.host == NULL &&
+	    process_is_stopped((pid_t)place.head.pid)) {
 		say(w->o->want.limiter,
 		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
 		    "kill -CONT %u",
 		    place.head.pid, place.head.pid);
 		w->stopped_told = true;
-	}
-	if (w->terminal && now - w->since >= QUIET_SPAN) {
-		snprintf(line, sizeof(line), "waiting %s%s: %s",
-			 say_duration((double)(now - w->since) / 1e9, span), tend_line(t), text);
-		say_status(w->o->want.limiter, line);
-		w->status = true;
 	}
 }
 
@@ -146,7 +160,6 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 static int
 wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const sigset_t *mask)
 {
-	bool reports = w->terminal || w->o->verbose;
 	struct timespec until;
 	uint64_t now, next;
 	int code;
@@ -155,8 +168,8 @@ wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const si
 		report(t, w, now_ns());
 	do {
 		now = now_ns();
-		next = deadline;
-		if (reports && now + SECOND < deadline)
+		next = w->waiting.next < deadline ? w->waiting.next : deadline;
+		if (w->o->verbose && now + SECOND < next)
 			next = now + SECOND;
 		until.tv_sec = (time_t)(next / SECOND);
 		until.tv_nsec = (long)(next % SECOND);
@@ -180,18 +193,18 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	tend_quiet(o->quiet);
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
-		w.since = now_ns();
+		waiting_begin(&w.waiting, o->quiet, isatty(STDERR_FILENO));
 		if (*deadline == 0)
-			*deadline =
-			    o->want.timeout_ns == NEVER ? NEVER : w.since + o->want.timeout_ns;
-		w.terminal = !o->quiet && isatty(STDERR_FILENO);
+			*deadline = o->want.timeout_ns == NEVER
+					? NEVER
+					: w.waiting.since + o->want.timeout_ns;
 		catch_signals(t);
 		code = wait_in_line(t, &w, *deadline, mask);
 		waiting = NULL;
 		signals_block();
 		if (w.status)
 			say_status(o->want.limiter, "");
-		waited = (double)(now_ns() - w.since) / 1e9;
+		waited = (double)(now_ns() - w.waiting.since) / 1e9;
 		if (ended_by) {
 			flk_leave(t);
 			signal_die(ended_by);

@@ -174,6 +174,17 @@ conduct_is_ending(void)
 	return ending;
 }
 
+unsigned
+conduct_running(void)
+{
+	unsigned n;
+
+	pthread_mutex_lock(&c.lock);
+	n = c.count;
+	pthread_mutex_unlock(&c.lock);
+	return n;
+}
+
 /*
  * A terminal's signal is sent to a command and to us before the command's end can be seen: if it
  * was not heard yet, it is pending.

@@ -38,6 +38,9 @@ int conduct_start(const struct options *o, struct flk_map *map);
 bool conduct_end(bool now);
 bool conduct_is_ending(void);
 
+/* How many commands run. */
+unsigned conduct_running(void);
+
 /* Whether what failed may have failed because all is to end. */
 bool conduct_has_sent(void);
 

@@ -260,7 +260,7 @@ job_fate(const struct job *j, char room[64])
 	else if (j->timed_out)
 		snprintf(room, 64, "it ran longer than --run-timeout");
 	else if (WIFEXITED(j->status))
-		snprintf(room, 64, "exit status %d", WEXITSTATUS(j->status));
+		snprintf(room, 64, "exit %d", WEXITSTATUS(j->status));
 	else
 		snprintf(room, 64, "signal %d", WTERMSIG(j->status));
 	return room;

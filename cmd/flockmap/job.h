@@ -45,7 +45,7 @@ int job_run(struct job *j, const struct place *p, struct flk_taker *taker);
 /* 0 to 255, as a shell has it. */
 int job_exit(const struct job *j);
 
-/* "exit status 3", "signal 9", ... */
+/* "exit 3", "signal 9", ... */
 const char *job_fate(const struct job *j, char room[64]);
 
 void job_free(struct job *j);

@@ -22,6 +22,7 @@
 #include "screen.h"
 #include "signals.h"
 #include "source.h"
+#include "standing.h"
 #include "stuck.h"
 #include "template.h"
 
@@ -34,6 +35,9 @@ struct all {
 	struct source source;
 	_Atomic pid_t stuck; /* 1 + the process that was said to keep everyone out */
 	_Atomic int status;  /* to exit with, the first that is not 0 */
+
+	/* Of the jobs that failed, how many a line of their own has named. */
+	_Atomic uint64_t said;
 
 	/* The last that got no permit, for a line about it. */
 	uint64_t dropped;
@@ -55,13 +59,23 @@ next_item(void *context, void **item, struct flk_request *want)
 {
 	struct all *a = context;
 	struct job *j;
-	int got = source_next(&a->source, &j, &want->weight);
+	int got;
 
+	standing_begin();
+	got = source_next(&a->source, &j, &want->weight);
 	if (got == 1) {
 		want->command = j->text;
 		*item = j;
 	}
 	return got;
+}
+
+static uint64_t
+waits(void *context, struct flk_taker *taker)
+{
+	struct all *a = context;
+
+	return standing_wait(&a->o, taker);
 }
 
 /* ---- its end ---- */
@@ -71,6 +85,9 @@ fail(struct all *a, const struct job *j)
 {
 	char fate[64];
 
+	/* A command that can't be run ends all, and the line below says everything about it. */
+	if (j->exec_error == 0 && !conduct_has_sent())
+		screen_failed(j->number, j->items[0], job_fate(j, fate));
 	settle(a, j->exec_error != 0 ? (j->exec_error == ENOENT ? 127 : 126) : ITEM_FAILED);
 	if (j->exec_error == 0 && (a->o.fail_fast == GO_ON || conduct_has_sent()))
 		return;
@@ -82,6 +99,7 @@ fail(struct all *a, const struct job *j)
 	else
 		screen_say(a->o.want.limiter, "item %llu '%.100s' failed: %s",
 			   (unsigned long long)j->number, j->items[0], job_fate(j, fate));
+	a->said += j->exec_error == 0;
 }
 
 static int
@@ -89,8 +107,11 @@ work(void *context, void *item, struct flk_taker *taker)
 {
 	struct all *a = context;
 	struct job *j = item;
-	int error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->place, taker);
+	bool ended;
+	int error;
 
+	standing_end();
+	error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->place, taker);
 	if (error == -ECANCELED)
 		return 0;
 	if (error != 0) {
@@ -104,11 +125,13 @@ work(void *context, void *item, struct flk_taker *taker)
 		return 0;
 	}
 	/* What we ended is to be done again. */
-	if ((job_exit(j) == 0 || !conduct_has_sent()) && joblog_add(j) != 0) {
+	ended = job_exit(j) == 0 || !conduct_has_sent();
+	if (ended && joblog_add(j) != 0) {
 		settle(a, FAILED);
 		conduct_end(false);
 	}
-	screen_count(job_exit(j) != 0);
+	if (ended)
+		screen_ended();
 	if (job_exit(j) != 0)
 		fail(a, j);
 	return 0;
@@ -151,6 +174,7 @@ drop(void *context, void *item)
 	struct all *a = context;
 	struct job *j = item;
 
+	standing_end();
 	a->dropped = j->number;
 	a->dropped_weight = j->weight;
 	job_free(j);
@@ -205,7 +229,7 @@ begin(struct all *a, struct flk_map *map)
 	bool line = !a->o.quiet && isatty(STDERR_FILENO);
 	int error;
 
-	screen_start(a->o.want.limiter, line, line ? input_total(a->source.input) : 0);
+	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);
 	error = conduct_start(&a->o, map);
 	if (error != 0)
 		say(NULL, "cannot start a thread: %s: raise ulimit -u", strerror(error));
@@ -281,7 +305,7 @@ say_that_stuck(void *context, pid_t pid)
 	struct all *a = context;
 	char why[STUCK_TEXT];
 
-	if (a->o.want.timeout_ns == 0 || conduct_is_ending())
+	if (a->o.want.timeout_ns == 0 || conduct_is_ending() || standing_is_over())
 		return false;
 	if (!a->o.quiet && atomic_exchange(&a->stuck, pid + 1) != pid + 1)
 		screen_say(a->o.want.limiter, "waiting: %s", stuck_text(pid, why));
@@ -313,6 +337,7 @@ run_map(struct all *a)
 				     .go_on = true,
 				     .context = a,
 				     .next = next_item,
+				     .waits = waits,
 				     .work = work,
 				     .done = done,
 				     .drop = drop };
@@ -418,7 +443,7 @@ main(int argc, char **argv)
 	sig = conduct_stop();
 	if (sig == 0)
 		tell_skipped_failures(&a);
-	screen_end();
+	screen_end(a.said);
 	joblog_close();
 	input_close(a.source.input);
 	if (a.status == 128 + SIGPIPE)

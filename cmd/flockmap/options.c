@@ -95,7 +95,7 @@ static const char help[] =
     "      --resume           skip what failed, too; the status is 123 then\n"
     "      --nested=join|queue   under a permit of this limiter: one at a time under it, or queue\n"
     "      --dry-run          print the commands\n"
-    "  -q, --quiet            no progress line, no summary, no line when there was no permit\n"
+    "  -q, --quiet            no progress, no waits, no summary, no line without a permit\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"

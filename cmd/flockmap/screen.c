@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 
 #include "now.h"
@@ -22,7 +23,12 @@ struct news {
 static struct {
 	pthread_mutex_t lock; /* guards these; held for no longer than that takes */
 	STAILQ_HEAD(all_news, news) news;
-	uint64_t done, failed;
+	uint64_t ended, skipped, failed;
+	struct { /* of the jobs that failed, the first in the order of the items */
+		uint64_t number;
+		char item[104], fate[64];
+	} first;
+	char waiting[PLACE_TEXT];
 
 	/*
 	 * Guards stdout and stderr.  It may be held for as long as nobody reads, so who has a permit
@@ -33,17 +39,18 @@ static struct {
 
 	/* fixed once it has started */
 	const char *limiter;
-	bool line;
+	bool line, quiet;
 	uint64_t total, since;
 } c = { .lock = PTHREAD_MUTEX_INITIALIZER,
 	.screen = PTHREAD_MUTEX_INITIALIZER,
 	.news = STAILQ_HEAD_INITIALIZER(c.news) };
 
 void
-screen_start(const char *limiter, bool line, uint64_t total)
+screen_start(const char *limiter, bool line, bool quiet, uint64_t total)
 {
 	c.limiter = limiter;
 	c.line = line;
+	c.quiet = quiet;
 	c.total = total;
 	c.since = now_ns();
 }
@@ -140,16 +147,50 @@ screen_say(const char *limiter, const char *format, ...)
 /* ---- how far it is ---- */
 
 void
-screen_count(bool failed)
+screen_ended(void)
 {
 	pthread_mutex_lock(&c.lock);
-	c.done++;
-	c.failed += failed;
+	c.ended++;
 	pthread_mutex_unlock(&c.lock);
 }
 
+void
+screen_skipped(void)
+{
+	pthread_mutex_lock(&c.lock);
+	c.skipped++;
+	pthread_mutex_unlock(&c.lock);
+}
+
+void
+screen_failed(uint64_t number, const char *item, const char *fate)
+{
+	pthread_mutex_lock(&c.lock);
+	if (c.failed++ == 0 || number < c.first.number) {
+		c.first.number = number;
+		snprintf(c.first.item, sizeof(c.first.item), "%s", item);
+		say_cut(c.first.item, 100);
+		snprintf(c.first.fate, sizeof(c.first.fate), "%s", fate);
+	}
+	pthread_mutex_unlock(&c.lock);
+}
+
+void
+screen_wait(const char *text)
+{
+	pthread_mutex_lock(&c.lock);
+	snprintf(c.waiting, sizeof(c.waiting), "%s", text);
+	pthread_mutex_unlock(&c.lock);
+}
+
+size_t
+screen_width(void)
+{
+	return c.line ? say_status_width(c.limiter) : PLACE_TEXT;
+}
+
 static void
-show(uint64_t done, uint64_t failed, unsigned running)
+show(uint64_t done, uint64_t failed, unsigned running, const char *waiting)
 {
 	char text[200], span[32], left[48] = "", total[32] = "";
 	double s = (double)(now_ns() - c.since) / 1e9, rate = (double)done / s;
@@ -161,7 +202,7 @@ show(uint64_t done, uint64_t failed, unsigned running)
 			 say_duration((double)(c.total - done) / rate, span));
 	snprintf(text, sizeof(text), "%llu%s done, %u running, %llu failed, %.3g/s%s",
 		 (unsigned long long)done, total, running, (unsigned long long)failed, rate, left);
-	say_status(c.limiter, text);
+	say_status(c.limiter, running == 0 && *waiting != '\0' ? waiting : text);
 	c.shown = true;
 }
 
@@ -169,30 +210,37 @@ uint64_t
 screen_tick(unsigned running)
 {
 	uint64_t now = now_ns(), done, failed;
+	char waiting[PLACE_TEXT];
 
 	if (!c.line)
 		return UINT64_MAX;
 	pthread_mutex_lock(&c.lock);
-	done = c.done;
+	done = c.ended + c.skipped;
 	failed = c.failed;
+	memcpy(waiting, c.waiting, sizeof(waiting));
 	pthread_mutex_unlock(&c.lock);
 	/* Whoever has the screen may have to wait for a reader; a line less is no harm. */
 	if (now - c.since >= SHOW && pthread_mutex_trylock(&c.screen) == 0) {
-		show(done, failed, running);
+		show(done, failed, running, waiting);
 		screen_give();
 	}
 	return now + INTERVAL;
 }
 
 void
-screen_end(void)
+screen_end(uint64_t said)
 {
 	char span[32];
 
 	hide();
 	say_news();
-	if (c.line && c.done > 0)
-		say(c.limiter, "%llu done, %llu failed, in %s", (unsigned long long)c.done,
-		    (unsigned long long)c.failed,
+	if (c.quiet)
+		return;
+	if (c.failed > said)
+		say(c.limiter, "%llu of %llu failed; first: item %llu '%s': %s",
+		    (unsigned long long)c.failed, (unsigned long long)c.ended,
+		    (unsigned long long)c.first.number, c.first.item, c.first.fate);
+	else if (c.line && c.failed == 0 && c.ended + c.skipped > 0)
+		say(c.limiter, "%llu done, in %s", (unsigned long long)(c.ended + c.skipped),
 		    say_duration((double)(now_ns() - c.since) / 1e9, span));
 }

@@ -76,7 +76,7 @@ source_next(struct source *s, struct job **job, uint32_t *weight)
 		if (has == 0)
 			break;
 		if (has == 1)
-			screen_count(false);
+			screen_skipped();
 		job_free(j);
 		if (has == -1)
 			return -ECANCELED;

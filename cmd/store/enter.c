@@ -3,6 +3,7 @@
  * store's line, and the wait there.  taker.c has what comes after it.
  */
 #include "internal.h"
+#include "share.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -197,6 +198,14 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 	if (error != -EINTR)
 		t->waited_for = error;
 	return error != 0 ? error : outcome(t);
+}
+
+/* The keeper has the line: no other taker of this machine can keep us out of it. */
+int
+flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns)
+{
+	(void)until_ns;
+	return flk_enqueue(t, want);
 }
 
 int

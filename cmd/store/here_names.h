@@ -61,6 +61,7 @@
 #define flk_working       here_flk_working
 #define flk_working_child here_flk_working_child
 #define flki_put          here_flki_put
+#define flki_queue        here_flki_queue
 #define flki_share        here_flki_share
 
 #endif

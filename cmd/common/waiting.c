@@ -1,0 +1,112 @@
+#include "waiting.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "now.h"
+
+#define ON_TERMINAL (2 * SECOND)  /* a shorter wait is not worth a status line, */
+#define ELSEWHERE   (30 * SECOND) /* nor this one a line in a log */
+#define LEAST       8             /* of a command's columns: fewer tell nothing */
+
+/* ---- when ---- */
+
+void
+waiting_begin(struct waiting *w, bool quiet, bool terminal)
+{
+	*w = (struct waiting){ .since = now_ns(), .next = UINT64_MAX, .terminal = terminal };
+	if (!quiet)
+		w->next = w->since + (terminal ? ON_TERMINAL : ELSEWHERE);
+}
+
+bool
+waiting_is_due(struct waiting *w, uint64_t now)
+{
+	if (now < w->next)
+		return false;
+	if (w->terminal)
+		w->next = now + SECOND;
+	while (w->next <= now) /* several at once, if this process was stopped meanwhile */
+		w->next += w->next - w->since;
+	return true;
+}
+
+/* ---- what ---- */
+
+static size_t
+add(char room[PLACE_TEXT], size_t at, const char *text)
+{
+	return at + (size_t)snprintf(room + at, PLACE_TEXT - at, "%s", text);
+}
+
+/* What is behind the holder, in the order in which it helps; what does not fit is left out. */
+static void
+add_what_fits(char room[PLACE_TEXT], size_t width, const struct flk_place *p)
+{
+	char part[80], span[32];
+	size_t at = strlen(room);
+
+	snprintf(part, sizeof(part), "; %llu of %u in use", (unsigned long long)p->used, p->limit);
+	if (at + strlen(part) <= width)
+		at = add(room, at, part);
+	if (p->oldest.ticket == 0)
+		return;
+	snprintf(part, sizeof(part), "; held for %s", say_duration(p->oldest.since_s, span));
+	if (at + strlen(part) <= width)
+		add(room, at, part);
+}
+
+/* The oldest holder.  After an exec (--no-fork) the pid of one that is an orphan is the command's own. */
+static size_t
+add_holder(char room[PLACE_TEXT], size_t at, size_t width, const struct flk_place *p)
+{
+	const struct flk_entry *e = &p->oldest;
+	bool orphaned = e->orphan && kill((pid_t)e->pid, 0) == -1 && errno == ESRCH;
+	char command[FLK_COMMAND];
+	size_t used;
+
+	at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %spid %u%s%.40s",
+			       orphaned ? "what is left of " : "", e->pid,
+			       e->host != NULL ? " on " : "", e->host != NULL ? e->host : "");
+	used = at + 3; /* a space and two quotes */
+	if (used + LEAST <= width) {
+		memcpy(command, e->command, sizeof(command));
+		say_cut(command, width - used);
+		at += (size_t)snprintf(room + at, PLACE_TEXT - at, " \"%s\"", command);
+	}
+	return at;
+}
+
+const char *
+waiting_text(const struct waiting *w, const struct flk_place *p, const char *where, size_t width,
+	     char room[PLACE_TEXT])
+{
+	char span[32], ahead[32];
+	double start_s;
+	size_t at;
+
+	at = (size_t)snprintf(room, PLACE_TEXT, "waiting %s%s",
+			      say_duration((double)(now_ns() - w->since) / 1e9, span), where);
+	if (p == NULL)
+		return room;
+	if (width > PLACE_TEXT - 1)
+		width = PLACE_TEXT - 1;
+	if (p->ahead > 0)
+		snprintf(ahead, sizeof(ahead), "; %u ahead", p->ahead);
+	else
+		snprintf(ahead, sizeof(ahead), "; next in line");
+	width = width > strlen(ahead) ? width - strlen(ahead) : 0;
+	start_s = seconds_until(p->next_start_ns);
+	if (p->paused || p->limit == 0)
+		at = add(room, at, ": paused by an operator");
+	else if (start_s > 0 && p->used < p->limit)
+		at += (size_t)snprintf(room + at, PLACE_TEXT - at, ": next start in %s",
+				       say_duration(start_s, span));
+	else if (p->oldest.ticket != 0)
+		at = add_holder(room, at, width, p);
+	add(room, at, ahead);
+	add_what_fits(room, width + strlen(ahead), p);
+	return room;
+}

@@ -136,6 +136,8 @@ keys_take(struct screen *v, int key)
 		return true;
 	}
 	if (key == KEY_RESIZE) {
+		/* What curses sent since the terminal has its new size, it sent for the old one. */
+		clearok(curscr, TRUE);
 		top_move(v, (long)v->chosen);
 		return true;
 	}

@@ -44,13 +44,13 @@ flk_strerror(int code)
 	case FLK_NOTFILE:
 		return "is not a regular file: choose another path";
 	case FLK_FOREIGN:
-		return "belongs to another user: let its owner share it with a group of yours "
-		       "(--mode 0660), or choose another path";
+		return "belongs to another user: let its owner share it with a group of yours, or "
+		       "choose another path";
 	case FLK_WRITABLE:
-		return "may be written by everybody: run chmod o-w on it";
+		return "may be written by everybody: let only its owner and a group write it";
 	case FLK_NETWORK:
 		return "is on a network file system, which shares no memory between machines: "
-		       "choose a local path, or use --store";
+		       "choose a local path";
 	case FLK_ELSEWHERE:
 		return "was made in another boot or on another machine, or is a copy, and its file "
 		       "system is not known to belong to this machine alone: remove the file when "
@@ -61,11 +61,9 @@ flk_strerror(int code)
 	case FLK_NOTLIMITER:
 		return "is neither a limiter nor an empty file: choose another path";
 	case FLK_VERSION:
-		return "is a limiter of another version of flocklimit: let its takers end, then "
-		       "flocklimitctl rm removes it";
+		return "is a limiter of another version: let its takers end, then remove it";
 	case FLK_DAMAGED:
-		return "is damaged: run flocklimitctl check --repair, or let its takers end and "
-		       "flocklimitctl rm it";
+		return "is damaged: repair it, or let its takers end and remove it";
 	case FLK_STUCK:
 		return "another taker keeps everyone out: it is stopped, or gets too little CPU "
 		       "time";
@@ -95,8 +93,8 @@ flk_strerror(int code)
 		return "the kernel reported this taker dead, as a process of the same number in "
 		       "another PID namespace has died: start again";
 	case FLK_LEASED:
-		return "another process has a lease on the file: end that process, which lslocks "
-		       "names, or try again in a minute, when the kernel has ended the lease";
+		return "another process has a lease on the file: end that process, or try "
+		       "again in a minute, when the kernel has ended the lease";
 	case FLK_NOROBUST:
 		return "a filter of system calls refuses set_robust_list or get_robust_list, which "
 		       "tells others of a taker's death: allow both, as in the seccomp profile of "

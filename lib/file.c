@@ -56,7 +56,7 @@ flki_file_trusted(const struct stat *sb)
 		return -FLK_WRITABLE;
 	if (sb->st_uid == 0 || sb->st_uid == geteuid())
 		return 0;
-	/* Its owner made it with --mode, for a group that we are in. */
+	/* Its owner may have made it for a group that we are in. */
 	member = (sb->st_mode & S_IWGRP) != 0 ? in_group(sb->st_gid) : 0;
 	return member < 0 ? member : member ? 0 : -FLK_FOREIGN;
 }

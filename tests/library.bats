@@ -58,3 +58,10 @@ alone() {
 		gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I "$TOP/lib" -x c "$header"
 	done
 }
+
+@test "the library speaks of no option and no program" {
+	grep -nE -- '--[a-z]{2,}|flocklimitctl|flockmap|chmod |lslocks' "$TOP"/lib/*.c >said || :
+	sed 's/\/\*.*//' "$TOP/lib/error.c" | grep -nE '[" (]-[a-zA-Z]\b' >>said || :
+	cat said
+	[ ! -s said ]
+}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cpus.h"
+#include "explain.h"
 #include "pace.h"
 #include "say.h"
 #include "stuck.h"
@@ -22,7 +23,7 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 
 	switch (-code) {
 	case FLK_BADNAME:
-		say(NULL, "--name '%s': %s", limiter, flk_strerror(code));
+		say(NULL, "--name '%s': %s", limiter, explain(code));
 		break;
 	case FLK_HEAVY:
 		say(limiter,
@@ -59,9 +60,9 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 		break;
 	default:
 		if (strcmp(path, limiter) == 0)
-			say(limiter, "%s", flk_strerror(code));
+			say(limiter, "%s", explain(code));
 		else
-			say(limiter, "%s: %s", path, flk_strerror(code));
+			say(limiter, "%s: %s", path, explain(code));
 		break;
 	}
 	return 125;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "cpus.h"
+#include "explain.h"
 #include "flocklimit.h"
 #include "process.h"
 
@@ -33,7 +34,7 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 	char state;
 
 	if (pid == 0) {
-		snprintf(room, STUCK_TEXT, "%s", flk_strerror(-FLK_STUCK));
+		snprintf(room, STUCK_TEXT, "%s", explain(-FLK_STUCK));
 		return room;
 	}
 	if (!process_stat(pid, &state, &parent)) {

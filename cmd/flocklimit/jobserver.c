@@ -26,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "explain.h"
 #include "makeflags.h"
 #include "now.h"
 #include "process.h"
@@ -318,7 +319,7 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 	if (error == ENOENT && access("/proc/self/fd", F_OK) == -1)
 		say(plan->limiter_name, "--jobserver needs /proc: mount it");
 	else
-		say(plan->limiter_name, "--jobserver: %s", flk_strerror(-error));
+		say(plan->limiter_name, "--jobserver: %s", explain(-error));
 	jobserver_close(j);
 	return NULL;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "explain.h"
 #include "now.h"
 #include "options.h"
 #include "process.h"
@@ -102,7 +103,7 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 	say(o->want.limiter, "%s%s: %s", why, tend_line(t),
 	    error == 0            ? say_place(&place, text)
 	    : error == -FLK_STUCK ? stuck_text(flk_stuck_pid(flk_limiter(t)), stuck)
-				  : flk_strerror(error));
+				  : explain(error));
 }
 
 struct watcher {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "ctl.h"
+#include "explain.h"
 #include "text.h"
 
 void
@@ -49,7 +50,7 @@ void
 json_unusable(json_t *o, int error)
 {
 	json_put(o, "state", json_string(error == -FLK_DAMAGED ? "damaged" : "unusable"));
-	json_put(o, "error", json_text(flk_strerror(error)));
+	json_put(o, "error", json_text(explain(error)));
 }
 
 static json_t *

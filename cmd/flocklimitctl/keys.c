@@ -1,6 +1,7 @@
 /*
  * keys.c - which key does what.
  */
+#include "explain.h"
 #include "top.h"
 
 #include <ncurses.h>
@@ -17,7 +18,7 @@ enter_marked(struct screen *v)
 	if (v->name != NULL || r == NULL)
 		return;
 	if (r->s == NULL) {
-		prompt_say(v, "%s: %s", r->name, flk_strerror(r->error));
+		prompt_say(v, "%s: %s", r->name, explain(r->error));
 		return;
 	}
 	snprintf(name, sizeof(name), "%s", r->name);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "explain.h"
 #include "json.h"
 #include "say.h"
 #include "text.h"
@@ -50,8 +51,7 @@ add_bad_row(struct table *t, const char *name, int error)
 	table_cell(t, "-");
 	table_cell(t, "-");
 	table_cell(t, "%s",
-		   error == -FLK_DAMAGED ? "damaged: see flocklimitctl check"
-					 : flk_strerror(error));
+		   error == -FLK_DAMAGED ? "damaged: see flocklimitctl check" : explain(error));
 	table_colour(t, "31");
 }
 

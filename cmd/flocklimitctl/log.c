@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain.h"
 #include "json.h"
 #include "now.h"
 #include "say.h"
@@ -203,7 +204,7 @@ look_first(const struct ctl *c, struct flk *f)
 	else if (error == -ENOENT)
 		return refuse(name_of(c), flk_path(f), f, error);
 	else if (where_is_away())
-		say(name_of(c), "%s; trying on", flk_strerror(error));
+		say(name_of(c), "%s; trying on", explain(error));
 	return DONE;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "explain.h"
 #include "say.h"
 #include "signals.h"
 #include "stuck.h"
@@ -58,7 +59,7 @@ foreign(const char *name, const char *path)
 	struct stat sb;
 
 	if (lstat(path, &sb) == -1)
-		say(name, "%s: %s", path, flk_strerror(-FLK_FOREIGN));
+		say(name, "%s: %s", path, explain(-FLK_FOREIGN));
 	else
 		say(name,
 		    "%s: belongs to user %s: run flocklimitctl as that user, say by sudo -u %s",
@@ -104,7 +105,7 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
 		return FAILED;
 	default:
-		say(name, "%s%s%s", at, colon, flk_strerror(code));
+		say(name, "%s%s%s", at, colon, explain(code));
 		return FAILED;
 	}
 }
@@ -151,7 +152,7 @@ as_name(const char *word, char path[PATH_MAX])
 	else if (error == -ENAMETOOLONG)
 		say(NULL, "FLOCKLIMIT_DIR: %s", strerror(ENAMETOOLONG));
 	else if (error != 0)
-		say(NULL, "'%s': %s", word, flk_strerror(error));
+		say(NULL, "'%s': %s", word, explain(error));
 	else
 		return word;
 	return NULL;

@@ -5,6 +5,7 @@
  * that was on the screen then: its identity is compared, for a name may be another limiter's by
  * now, and a ticket is another taker's there.  No question stops the screen.
  */
+#include "explain.h"
 #include "top.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ open_subject(struct screen *v, const struct prompt *p)
 	if (error == -ENOENT || error == -FLK_GONE)
 		prompt_say(v, "nothing done: that limiter was removed meanwhile");
 	else
-		prompt_say(v, "%s", flk_strerror(error));
+		prompt_say(v, "%s", explain(error));
 	return NULL;
 }
 
@@ -91,7 +92,7 @@ report(struct screen *v, int error, const char *done)
 	else if (error == -FLK_GONE)
 		prompt_say(v, "nothing done: that limiter was removed meanwhile");
 	else
-		prompt_say(v, "%s", flk_strerror(error));
+		prompt_say(v, "%s", explain(error));
 	v->next_ns = 0;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "explain.h"
 #include "say.h"
 #include "who.h"
 
@@ -44,7 +45,7 @@ discard(const struct ctl *c, const char *name, const char *path, int opening)
 		say(name,
 		    "%s: %s; whether anybody has it open can't be told here (%s): rm(1) it when "
 		    "nobody does",
-		    path, flk_strerror(opening), strerror(-error));
+		    path, explain(opening), strerror(-error));
 		return FAILED;
 	}
 	return refuse(name, path, NULL, error);

@@ -4,6 +4,7 @@
  * Columns are as wide as what was in them so far.  One of each table takes what is left of the
  * line; when that is too little, others are left out, the least useful first.
  */
+#include "explain.h"
 #include "top.h"
 
 #include <inttypes.h>
@@ -148,7 +149,7 @@ cell_of_limiter(const struct row *r, int column, char text[CELL])
 	if (column == 0)
 		snprintf(text, CELL, "%s", r->name);
 	else if (column == 5)
-		snprintf(text, CELL, "%s", s != NULL ? state_of(s) : flk_strerror(r->error));
+		snprintf(text, CELL, "%s", s != NULL ? state_of(s) : explain(r->error));
 	else if (s == NULL)
 		return;
 	else if (column == 1)

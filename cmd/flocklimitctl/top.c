@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain.h"
 #include "now.h"
 #include "stuck.h"
 #include "terminal.h"
@@ -246,7 +247,7 @@ why_not(struct screen *v, int error)
 		snprintf(v->trouble, sizeof(v->trouble), "%s",
 			 stuck_text(flk_stuck_pid(v->f), why));
 	else
-		snprintf(v->trouble, sizeof(v->trouble), "%s", flk_strerror(error));
+		snprintf(v->trouble, sizeof(v->trouble), "%s", explain(error));
 }
 
 /* By its name each time: it may be another by now. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain.h"
 #include "say.h"
 
 /* gcc 12 loses sight of what the array keeps. */
@@ -54,7 +55,7 @@ is_refused(const char *path, int *error)
 	if (*error == -FLK_FOREIGNDIR)
 		say_foreign_dir(path, trouble);
 	else
-		snprintf(trouble, sizeof(trouble), "%s: %s", path, flk_strerror(*error));
+		snprintf(trouble, sizeof(trouble), "%s: %s", path, explain(*error));
 	return true;
 }
 
@@ -69,7 +70,7 @@ where_names(char ***name, size_t *n)
 	*n = 0;
 	if (error != 0) {
 		snprintf(trouble, sizeof(trouble), "%s%s",
-			 error == -ENAMETOOLONG ? "FLOCKLIMIT_DIR: " : "", flk_strerror(error));
+			 error == -ENAMETOOLONG ? "FLOCKLIMIT_DIR: " : "", explain(error));
 		return error;
 	}
 	if (is_refused(dir, &error))

@@ -14,6 +14,7 @@
 #include "cpus.h"
 #include "elsewhere.h"
 #include "environment.h"
+#include "explain.h"
 #include "init.h"
 #include "job.h"
 #include "joblog.h"
@@ -118,7 +119,7 @@ work(void *context, void *item, struct flk_taker *taker)
 		settle(a, FAILED);
 		if (conduct_end(false))
 			screen_say(a->o.want.limiter, "cannot start a process: %s%s",
-				   error > -FLK_BADNAME ? strerror(-error) : flk_strerror(error),
+				   error > -FLK_BADNAME ? strerror(-error) : explain(error),
 				   error == -EAGAIN   ? ": raise ulimit -u, or let others end"
 				   : error == -EMFILE ? ": raise ulimit -n"
 						      : "");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "desk.h"
+#include "explain.h"
 #include "operate.h"
 #include "settings.h"
 
@@ -65,7 +66,7 @@ where_names(char ***name, size_t *n)
 	if (error == 0)
 		error = desk_ask(d, &q, DESK_PATIENCE, take, &to);
 	if (error != 0) {
-		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, flk_strerror(error));
+		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, explain(error));
 		where_forget(to.name, to.n);
 		return error;
 	}

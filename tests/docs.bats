@@ -220,6 +220,19 @@ the_program() {
 	[ -z "$unsigned" ]
 }
 
+# structs: those among its input, and what a process is to its permit, without comments, one a line.
+structs() {
+	tr '\t\n' '  ' | sed 's:/\*[^*]*\*\+\([^/*][^*]*\*\+\)*/::g' |
+		grep -oE '(struct flk_[a-z_]+|enum flk_role) \{[^}]*\};' | tr -s ' '
+}
+
+@test "libflocklimit(3) shows the structs as the header has them" {
+	structs <"$TOP/lib/flocklimit.h" >header
+	[ "$(wc -l <header)" -ge 11 ]
+	section SYNOPSIS "$TOP/man/libflocklimit.3" | structs >page
+	same structs header page
+}
+
 @test "libflocklimit(3) has every member of the header's structs" {
 	awk '/^struct flk_[a-z]* \{/ { on = 1; next }
 		/^\}/ { on = 0 }

@@ -70,20 +70,6 @@ help_shorts() {
 	done
 }
 
-@test "the library exports what the header has, and no other" {
-	[ -f "$BUILD/.libs/libflocklimit.so" ] || skip "no shared library"
-	command -v nm >/dev/null || skip "no nm"
-	grep -oE '\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | tr -d '(' | sort -u >header
-	nm -D --defined-only "$BUILD/.libs/libflocklimit.so" | awk '{ print $3 }' | sort >exported
-	comm -13 header exported >unknown
-	cat unknown
-	[ ! -s unknown ]
-	grep -oE '^[a-z][^*]*\*?\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | grep -oE 'flk_[a-z_]+' | sort -u >header
-	comm -23 header exported >missing
-	cat missing
-	[ ! -s missing ]
-}
-
 @test "the exit statuses in --help are those of the page" {
 	"$FLOCKLIMIT" --help | sed -n '/^Exit status/,$p' | grep -oE '128\+N|[0-9]{2,3}' |
 		sort -u >help

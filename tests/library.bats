@@ -14,6 +14,7 @@ functions() {
 @test "the shared library exports the header's functions, with a version, and nothing else" {
 	library=$BUILD/.libs/libflocklimit.so
 	[ -f "$library" ] || skip "no shared library in the build tree"
+	command -v nm >/dev/null || skip "no nm"
 	version=@@FLOCKLIMIT_0
 	grep -q '^exported = .*--version-script' "$BUILD/Makefile" || version=
 	functions | sed "s/\$/$version/" >declared

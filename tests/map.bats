@@ -269,7 +269,7 @@ load map.bash
 
 @test "exit status: 0, 123, 126, 127; the others run on but for the last two" {
 	silent 0 "$MAP" -n 1 true ::: a b
-	run -123 "$MAP" -n 1 sh -c 'echo $1; exit $1' sh ::: 0 1 255 0
+	run --separate-stderr -123 "$MAP" -n 1 sh -c 'echo $1; exit $1' sh ::: 0 1 255 0
 	[ "$output" = $'0\n1\n255\n0' ]
 	run -123 "$MAP" -n 1 sh -c 'kill -$1 $$' sh ::: KILL
 	run --separate-stderr -127 "$MAP" -n 1 ./nosuch ::: a b
@@ -282,7 +282,7 @@ load map.bash
 @test "no permit: 75, one line, nothing more is started" {
 	hold a -N x -n 1
 	map_line 75 "$MAP" -N x -n 1 --nonblock echo ::: a b
-	[[ $stderr == *"x: no permit: an item waited longer than --timeout; nothing more was started" ]]
+	[[ $stderr == *"x: no permit: an item would have to wait; nothing more was started" ]]
 	map_line 75 "$MAP" -N x -n 1 -t 20ms echo ::: a
 	map_line 75 "$MAP" -N x -n 1 --max-queue 0 echo ::: a
 	[[ $stderr == *"--max-queue"* ]]
@@ -313,7 +313,7 @@ gave_up() { "$CTL" log --json x | grep -q '"left"'; }
 }
 
 ends_by_usr1() {
-	run -123 timeout 300 "$MAP" -n 1 -T "$TIME" -s USR1 sh -c \
+	run --separate-stderr -123 timeout 300 "$MAP" -n 1 -T "$TIME" -s USR1 sh -c \
 		'trap "echo usr1; exit 0" USR1; while :; do sleep 0.05; done' sh ::: a
 	[ "$output" = usr1 ]
 }

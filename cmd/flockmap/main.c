@@ -94,7 +94,12 @@ fail(struct all *a, const struct job *j)
 		return;
 	if (!conduct_end(a->o.fail_fast == END_ALL))
 		return;
-	if (j->exec_error != 0)
+	if (j->exec_error == ENOENT && strpbrk(a->o.command[0], " \t\n;|&<>$") != NULL)
+		screen_say(a->o.want.limiter,
+			   "cannot run '%s': the command is a program and its arguments, and not a "
+			   "shell line: use sh -c",
+			   j->argv[0]);
+	else if (j->exec_error != 0)
 		screen_say(a->o.want.limiter, "cannot run '%s': %s", j->argv[0],
 			   strerror(j->exec_error));
 	else
@@ -269,8 +274,10 @@ refuse(struct all *a, int code)
 	case ECANCELED: /* said */
 		return FAILED;
 	case ETIMEDOUT:
+		why = "an item waited longer than --timeout, which is not for its run (-T is)";
+		break;
 	case EAGAIN:
-		why = "an item waited longer than --timeout";
+		why = "an item would have to wait";
 		break;
 	case FLK_FULL:
 		why = "more than --max-queue wait already";

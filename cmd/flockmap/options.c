@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "habits.h"
 #include "option.h"
 #include "parse.h"
 #include "say.h"
@@ -53,7 +54,8 @@ static const char help[] =
     "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
     "Run COMMAND for each item, under a limiter that the whole machine shares.\n"
     "\n"
-    "Items are lines of standard input, or what comes after `:::'.  In COMMAND and ARG:\n"
+    "Items are lines of standard input, or what comes after `:::'.\n"
+    "In COMMAND and ARG:\n"
     "  {} the item (added at the end when absent)   {#} its number   {%} the seat\n"
     "  {.} without its extension   {/} its last part   {//} its directory   {/.} both\n"
     "\n"
@@ -62,25 +64,26 @@ static const char help[] =
     "  -d, --delimiter C      items end with C\n"
     "  -L, --max-items K      K items per command: {1}, {2}, ... are single ones\n"
     "  -I, --replace STR      STR instead of {}\n"
-    "  -N, --name NAME        the limiter (default: $FLOCKLIMIT_NAME, or COMMAND's last part)\n"
+    "  -N, --name NAME        the limiter ($FLOCKLIMIT_NAME, or COMMAND's last part)\n"
     "  -f, --file PATH        the limiter kept in PATH\n"
-    "      --mode OCTAL       permissions of a new limiter file, 0660 to share with a group\n"
+    "      --mode OCTAL       permissions of a new limiter file (0600)\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "      --jobs N|N%        the same\n"
     "  -w, --weight W         units that each command takes (1)\n"
-    "      --weight-from FIELD|LINE   the item's field, or what the shell prints for LINE with $1\n"
-    "  -t, --timeout DUR      give up when an item has waited for DUR\n"
+    "      --weight-from FIELD|LINE   the item's field, or what the shell prints\n"
+    "                         for LINE, in which the item is $1\n"
+    "  -t, --timeout DUR      give up when an item has waited for DUR (its run: -T)\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up rather than wait behind M others\n"
-    "      --rate N/DUR[:BURST]   at most so many starts per time, of all takers; or off\n"
+    "      --rate N/DUR[:BURST]   at most so many starts per time; or off\n"
     "      --stagger DUR      at least so long between two starts; or off\n"
-    "      --ramp FROM+STEP/DUR   begin with FROM units, and STEP more each DUR; or off\n"
+    "      --ramp FROM+STEP/DUR   FROM units at first, STEP more each DUR; or off\n"
     "      --ramp-idle DUR    anew after nothing was held for DUR (1m)\n"
-    "      --store URL        the limiter kept in a store, for many machines: flocklimit-store(7)\n"
-    "      --ttl DUR          of a store: a taker is taken for dead after so much silence (10s)\n"
-    "      --grace DUR        and its permit is given on after another DUR (as long as is safe)\n"
-    "      --on-lost=kill|warn    what to do to a command that lost its permit (kill)\n"
-    "      --reclaim=auto|manual  whether a dead one's permit is given on by itself (auto)\n"
+    "      --store URL        a limiter of many machines: flocklimit-store(7)\n"
+    "      --ttl DUR          treat a taker as dead after DUR without contact (10s)\n"
+    "      --grace DUR        and pass its permit on after another DUR\n"
+    "      --on-lost=kill|warn    for a command that lost its permit (kill)\n"
+    "      --reclaim=auto|manual  who passes on the permit of a dead taker (auto)\n"
     "      --local N          and at most N units at once on this machine\n"
     "  -E, --conflict-exit-code C   exit status when there was no permit (75)\n"
     "  -T, --run-timeout DUR  end a command when it has run for DUR,\n"
@@ -93,15 +96,16 @@ static const char help[] =
     "      --joblog FILE      add a line about each command to FILE\n"
     "      --resume-failed    skip what succeeded according to FILE\n"
     "      --resume           skip what failed, too; the status is 123 then\n"
-    "      --nested=join|queue   under a permit of this limiter: one at a time under it, or queue\n"
+    "      --nested=join|queue   inside of a permit of this limiter: one command at a\n"
+    "                         time under that permit, or queue\n"
     "      --dry-run          print the commands\n"
-    "  -q, --quiet            no progress, no waits, no summary, no line without a permit\n"
+    "  -q, --quiet            no lines on progress, waits, failures, no permit\n"
     "  -h, --help             this text\n"
     "  -V, --version          the version\n"
     "\n"
     "DUR is a decimal number with ms, s (default), m, h or d.\n"
-    "Exit status: 0; 123 an item failed; 75 no permit; 125 flockmap failed; 126 can't execute;\n"
-    "127 not found.\n";
+    "Exit status: 0; 123 an item failed; 75 no permit; 125 flockmap failed;\n"
+    "126 can't execute; 127 not found.\n";
 
 static int
 parse_delimiter(struct options *o, const char *option, const char *word)
@@ -150,12 +154,26 @@ parse_count(const char *option, const char *word, uint64_t least, unsigned *coun
 	return OPTION_OK;
 }
 
+/* -k and -t with a word that begins no number, or a percentage: what other tools mean by them. */
+static const char *
+other_meaning(int c, const char *word)
+{
+	if (c != 'k' && c != 't')
+		return NULL;
+	if (strspn(word, ".0123456789") > 0 && word[strlen(word) - 1] != '%')
+		return NULL;
+	return c == 'k' ? "not a duration: for parallel's -k drop the option, as output is in order"
+			: "not a duration: for parallel's --timeout use -T DUR; for xargs' -t "
+			  "--dry-run";
+}
+
 /* What has few values, or a value of its own kind. */
 static int
 parse_value(struct options *o, int c, const char *option, char *word)
 {
 	static const char *const orders[] = { "input", "done", "none", NULL };
 	static const char *const nestings[] = { "join", "queue", NULL };
+	const char *other;
 	int choice = 0, status;
 	uint64_t v;
 
@@ -184,6 +202,8 @@ parse_value(struct options *o, int c, const char *option, char *word)
 		o->fail_fast = word != NULL ? END_ALL : START_NO_MORE;
 		return OPTION_OK;
 	default:
+		if ((other = other_meaning(c, word)) != NULL)
+			return option_bad(option, word, other);
 		return want_parse(&o->want, c, option, word);
 	}
 }
@@ -232,7 +252,7 @@ parse_option(struct options *o, int c, char **argv)
 		return OPTION_OK;
 	case ':':
 	case '?':
-		return option_refuse(c, argv, long_options, NULL);
+		return option_refuse(c, argv, long_options, map_habits);
 	default:
 		return parse_value(o, c, option, optarg);
 	}
@@ -246,6 +266,8 @@ parse_words(struct options *o, char **words)
 
 	o->command = words;
 	for (w = words; *w != NULL; w++) {
+		if (o->items == NULL && strncmp(*w, "::::", 4) == 0)
+			return option_bad("word", *w, "for the items of a file use -a FILE");
 		if (strcmp(*w, ":::") != 0)
 			continue;
 		if (o->items != NULL) {
@@ -305,6 +327,12 @@ options_parse(struct options *o, int argc, char **argv)
 			return option_print("flockmap " VERSION "\n");
 		if ((status = parse_option(o, c, argv)) != OPTION_OK)
 			return status;
+	}
+	/* The value of --fail-fast is optional, so it needs the equals sign. */
+	if (strncmp(argv[optind - 1], "--fail", 6) == 0 && argv[optind] != NULL &&
+	    strcmp(argv[optind], "now") == 0) {
+		say(NULL, "--fail-fast now: write --fail-fast=now");
+		return OPTION_BAD;
 	}
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;

@@ -1,0 +1,67 @@
+#include "habits.h"
+
+#include <stddef.h>
+
+#define LIMIT    "use -n N"
+#define ITEMS    "use -L K"
+#define ORDER    "output is in the order of the items: drop the option"
+#define PROGRESS "a terminal shows the progress: drop the option"
+#define STRAIGHT "use --order=none"
+#define DRY      "use --dry-run"
+#define EMPTY    "nothing runs without items: drop the option"
+#define STORE    "run flockmap on each machine, with --store URL"
+#define SINGLE   "this is for one command: use flocklimit"
+
+const struct habit map_habits[] = {
+	/* parallel(1) */
+	{ "--keep-order", ORDER },
+	{ "--group", ORDER },
+	{ "--ungroup", STRAIGHT },
+	{ "-u", STRAIGHT },
+	{ "--line-buffer", STRAIGHT },
+	{ "--linebuffer", STRAIGHT },
+	{ "--lb", STRAIGHT },
+	{ "--delay", "use --stagger DUR" },
+	{ "--halt", "use --fail-fast or, to end what runs as well, --fail-fast=now" },
+	{ "--halt-on-error", "use --fail-fast" },
+	{ "--dryrun", DRY },
+	{ "--retry-failed", "use --resume-failed" },
+	{ "--tagstring", "use --tag" },
+	{ "--max-args", ITEMS },
+	{ "--max-replace-args", ITEMS },
+	{ "--xargs", ITEMS },
+	{ "-X", ITEMS },
+	{ "-m", ITEMS },
+	{ "--progress", PROGRESS },
+	{ "--bar", PROGRESS },
+	{ "--eta", PROGRESS },
+	{ "--id", "use -N NAME" },
+	{ "--nice", "put nice -n N before COMMAND" },
+	{ "--load", LIMIT },
+	{ "--termseq", "use -s SIG and -k DUR" },
+	{ "--sshlogin", STORE },
+	{ "-S", STORE },
+	{ "--shuf", "give it the items by shuf(1)" },
+	/* xargs(1) */
+	{ "-P", LIMIT },
+	{ "--max-procs", LIMIT },
+	{ "-l", ITEMS },
+	{ "--max-lines", ITEMS },
+	{ "-i", "{} is there without an option; for another word use -I STR" },
+	{ "-r", EMPTY },
+	{ "--no-run-if-empty", EMPTY },
+	{ "-p", DRY },
+	{ "--interactive", DRY },
+	{ "--verbose", DRY },
+	/* flocklimit(1) */
+	{ "-v", DRY },
+	{ "-c", "use sh -c LINE sh" },
+	{ "--command", "use sh -c LINE sh" },
+	{ "-F", SINGLE },
+	{ "--no-fork", SINGLE },
+	{ "-o", SINGLE },
+	{ "--close", SINGLE },
+	{ "--hold-for", SINGLE },
+	{ "--jobserver", SINGLE },
+	{ NULL, NULL },
+};

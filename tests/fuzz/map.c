@@ -239,14 +239,32 @@ check_log(struct bytes *b)
 	char *command[] = { (char *)(uintptr_t) "true", NULL }, name[200], last = '\n';
 	struct options o = { .joblog = name, .resume = true, .command = command };
 	struct job j = { .argv = command };
+	const size_t header = sizeof(HEADER) - 1;
 	int file, has[20], i;
-	off_t size;
+	off_t size, before = 0;
+	bool ours = true;
+	unsigned flags;
 
-	o.resume_failed = take8(b) % 2 == 1;
+	flags = take8(b);
+	o.resume_failed = flags % 2 == 1;
 	snprintf(name, sizeof(name), "%s/log", fuzz_dir());
 	file = open(name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	/* Without the first line it is a joblog only where that line is not whole. */
+	if (flags & 2) {
+		before = (off_t)b->left;
+		ours = b->left < header ? memcmp(b->p, HEADER, b->left) == 0
+					: memcmp(b->p, HEADER, header) == 0;
+	} else {
+		require(write(file, HEADER, header) == (ssize_t)header);
+	}
 	require(file != -1 && write(file, b->p, b->left) == (ssize_t)b->left);
-	open_log(&o, OPTION_OK);
+	open_log(&o, ours ? OPTION_OK : OPTION_BAD);
+	if (!ours) {
+		require(lseek(file, 0, SEEK_END) == before);
+		joblog_close();
+		close(file);
+		return;
+	}
 	size = lseek(file, 0, SEEK_END);
 	require(size > 0 && pread(file, &last, 1, size - 1) == 1 && last == '\n');
 	for (i = 0; i < 20; i++) {

@@ -25,7 +25,8 @@ flk_strerror(int code)
 	case ETIMEDOUT:
 		return "no permit in time";
 	case FLK_BADNAME:
-		return "not a name: use 1 to 64 of A-Z a-z 0-9 . _ + @ % : - without a leading dot";
+		return "not a name: use 1 to 64 of A-Z a-z 0-9 . _ + @ % : - not beginning with . "
+		       "or -";
 	case FLK_BADDIR:
 		return "the limiter directory is not safe from other users: make it your own, "
 		       "with mode 0700, or choose another with FLOCKLIMIT_DIR";

@@ -35,7 +35,8 @@ flki_place_is_name(const char *name)
 				   "0123456789._+@%:-";
 	size_t n = strlen(name);
 
-	return n >= 1 && n <= FLK_NAME_MAX && name[0] != '.' && strspn(name, good) == n;
+	return n >= 1 && n <= FLK_NAME_MAX && name[0] != '.' && name[0] != '-' &&
+	       strspn(name, good) == n;
 }
 
 static void

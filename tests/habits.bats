@@ -64,3 +64,39 @@ answers() {
 		[ "${#line}" -le 80 ]
 	done
 }
+
+@test "-c needs a name, and no name begins with a hyphen" {
+	answers "-c needs --name, --file or FLOCKLIMIT_NAME" -c true
+	FLOCKLIMIT_NAME=x silent 0 "$FLOCKLIMIT" -c true
+	silent 0 "$FLOCKLIMIT" -f "$T/lim" -c true
+	answers "-N '-n': not a name: it must not begin with a hyphen" --name -n 4 true
+	answers "'-n': not a name" -N -n 4 true
+	FLOCKLIMIT_NAME=-n refused "$FLOCKLIMIT" true
+	[ ! -e limiters/-n ]
+}
+
+@test "-n without a number: what a limit is, and --nonblock where the word is a path" {
+	local word
+	for word in =4 auto +2; do
+		answers "-n '$word': not a limit: use 1 to 1000000000, or N%" -n "$word" true
+		[[ $stderr != *nonblock* ]]
+	done
+	: >file
+	answers "for flock's -n use --nonblock" -n file true
+	answers "for flock's -n use --nonblock" -n /run/lock/x true
+}
+
+@test "-w with flock's meaning: use -t" {
+	answers "for flock's -w use -t" -N x -n 2 -w 10 true
+	answers "for flock's -w use -t" -N x -n 2 -w 10s true
+}
+
+@test "a lock file, a descriptor or a shell line for a command: use -f, --hold-for, -c" {
+	: >lock
+	run --separate-stderr -126 "$FLOCKLIMIT" "$T/lock" echo a
+	[[ $stderr == *"for a lock file use -f"* ]]
+	run --separate-stderr -127 "$FLOCKLIMIT" 9
+	[[ $stderr == *"use --hold-for"* ]]
+	run --separate-stderr -127 "$FLOCKLIMIT" 'echo b'
+	[[ $stderr == *"for a shell line use -c"* ]]
+}

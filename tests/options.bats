@@ -164,7 +164,7 @@ limit_of() {
 @test "a name of 64 letters, and each letter that is allowed" {
 	silent 0 "$FLOCKLIMIT" -N "$(printf 'a%.0s' {1..64})" true
 	silent 0 "$FLOCKLIMIT" -N 'AZaz09._+@%:-' true
-	silent 0 "$FLOCKLIMIT" -N -x true
+	refused "$FLOCKLIMIT" -N -x true
 	[ -e limiters/AZaz09._+@%:- ]
 }
 
@@ -620,6 +620,7 @@ keeper() {
 }
 
 @test "-n as flock(1) has it gets a hint at --nonblock" {
+	: >file
 	refused "$FLOCKLIMIT" -n file true
 	[[ $stderr == *--nonblock* ]]
 	refused "$FLOCKLIMIT" -n /var/lock/file true

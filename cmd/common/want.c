@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "flocklimit.h"
 #include "option.h"
@@ -26,11 +27,11 @@ parse_limit(struct want *w, const char *option, char *word)
 		return OPTION_OK;
 	}
 	if (!parse_number(word, 1, FLK_MAX_UNITS, &v)) {
-		if (*word == '-' || (*word >= '0' && *word <= '9'))
-			return option_bad(option, word, "not a limit: use 1 to 1000000000, or N%");
-		return option_bad(
-		    option, word,
-		    "not a number: -n takes the limit; for flock's -n use --nonblock");
+		if (strchr(word, '/') != NULL || access(word, F_OK) == 0)
+			return option_bad(option, word,
+					  "not a limit: use 1 to 1000000000, or N%; for flock's -n "
+					  "use --nonblock");
+		return option_bad(option, word, "not a limit: use 1 to 1000000000, or N%");
 	}
 	w->limit = (uint32_t)v;
 	w->percent = 0;
@@ -84,6 +85,9 @@ parse_value(struct want *w, int c, const char *option, char *word)
 	case 'N':
 		if (*word == '\0' || strchr(word, '/') != NULL)
 			return option_bad(option, word, "not a name: for a path use --file");
+		if (*word == '-')
+			return option_bad(option, word,
+					  "not a name: it must not begin with a hyphen");
 		w->name = word;
 		return OPTION_OK;
 	case 'w':
@@ -174,7 +178,7 @@ name_after(struct want *w, const char *program)
 	for (i = 0; i < FLK_NAME_MAX && program[i] != '\0'; i++)
 		w->name_room[i] = strchr(good, program[i]) != NULL ? program[i] : '_';
 	w->name_room[i] = '\0';
-	if (i == 0 || w->name_room[0] == '.')
+	if (i == 0 || w->name_room[0] == '.' || w->name_room[0] == '-')
 		w->name_room[0] = '_';
 	return w->name_room;
 }

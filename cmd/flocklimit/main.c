@@ -161,6 +161,31 @@ open_jobserver(struct job *j)
 	return jobserver_open(&plan, &j->heritage);
 }
 
+/* What the first word was meant to be. */
+static const char *
+advice(char *const *command)
+{
+	const char *word = command[0];
+
+	if (word[strspn(word, "0123456789")] == '\0')
+		return ": for an open descriptor use --hold-for $$";
+	if (strpbrk(word, " \t;|&<>") != NULL)
+		return ": for a shell line use -c";
+	if (strchr(word, '/') != NULL && command[1] != NULL)
+		return ": for a lock file use -f PATH";
+	return "";
+}
+
+static int
+cannot_start(const struct job *j, int error)
+{
+	const char *word = j->o.command[0];
+
+	say(j->o.want.limiter, "cannot run '%s': %s%s", word, strerror(error),
+	    advice(j->o.command));
+	return error == ENOENT ? 127 : 126;
+}
+
 static int
 run_command(struct job *j)
 {
@@ -180,7 +205,7 @@ run_command(struct job *j)
 	if (j->o.no_fork) {
 		flk_entrust(j->taker);
 		error = become(j->o.command, envp, &j->heritage);
-		status = cannot_run(j->o.want.limiter, j->o.command[0], error);
+		status = cannot_start(j, error);
 		j->ended = status << 8; /* as wait(2) has it */
 		return status;
 	}
@@ -196,7 +221,7 @@ run_command(struct job *j)
 	status = run(&j->o, pid, server, &j->ended);
 	jobserver_close(server);
 	free(envp);
-	return error != 0 ? cannot_run(j->o.want.limiter, j->o.command[0], error) : status;
+	return error != 0 ? cannot_start(j, error) : status;
 }
 
 int

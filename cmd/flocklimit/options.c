@@ -219,9 +219,11 @@ options_parse(struct options *o, int argc, char **argv)
 		}
 		use_shell(o);
 	}
-	o->want.limiter = want_limiter(&o->want, o->command != NULL ? o->command[0] : NULL);
-	if (o->want.limiter == NULL && o->hold_for != 0) {
-		say(NULL, "--hold-for needs --name or --file");
+	o->want.limiter =
+	    want_limiter(&o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
+	if (o->want.limiter == NULL && (o->hold_for != 0 || o->line != NULL)) {
+		say(NULL, "%s needs --name, --file or FLOCKLIMIT_NAME",
+		    o->hold_for != 0 ? "--hold-for" : "-c");
 		return OPTION_BAD;
 	}
 	return check_together(o);

@@ -36,7 +36,8 @@ is_name(const char *name)
 				   "0123456789._+@%:-";
 	size_t n = strlen(name);
 
-	return n > 0 && n <= FLK_NAME_MAX && name[0] != '.' && strspn(name, good) == n;
+	return n > 0 && n <= FLK_NAME_MAX && name[0] != '.' && name[0] != '-' &&
+	       strspn(name, good) == n;
 }
 
 int

@@ -94,7 +94,7 @@ naive_is_name(const char *word)
 		if (!letter && !digit && !mark)
 			return false;
 	}
-	return i >= 1 && i <= 64 && word[0] != '.';
+	return i >= 1 && i <= 64 && word[0] != '.' && word[0] != '-';
 }
 
 static void

@@ -32,7 +32,7 @@ function __flocklimit_rest
     set -e words[1]
     argparse -s N/name= f/file= mode= n/limit= j/jobs= w/weight= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
-        k/kill-after= c/command= F/no-fork o/close nested= hold-for= \
+        k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= \
         rate= stagger= ramp= ramp-idle= "jobserver=?" \
         store= ttl= grace= on-lost= reclaim= local= \
         v/verbose q/quiet h/help V/version -- $words 2>/dev/null
@@ -72,6 +72,7 @@ complete -c flocklimit -n __flocklimit_options -s E -l conflict-exit-code -x -d 
 complete -c flocklimit -n __flocklimit_options -s T -l run-timeout -x -d 'End the command when it has run so long'
 complete -c flocklimit -n __flocklimit_options -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'With this signal'
 complete -c flocklimit -n __flocklimit_options -s k -l kill-after -x -d 'And with KILL after so long'
+complete -c flocklimit -n __flocklimit_options -l preserve-status -d 'Exit as the command did, also after that'
 complete -c flocklimit -n __flocklimit_options -s c -l command -x -a '(__fish_complete_command)' -d 'Run a line with the shell'
 complete -c flocklimit -n __flocklimit_options -s F -l no-fork -d 'Exec the command instead of waiting for it'
 complete -c flocklimit -n __flocklimit_options -s o -l close -d 'Do not let the command inherit the lock descriptor'

@@ -303,6 +303,21 @@ ends_by() {
 	silent 0 "$FLOCKLIMIT" -N x -T 0 -k 0 sleep 0.05
 }
 
+ends_with_three() {
+	local status=0
+	"$FLOCKLIMIT" -N x -T "$TIME" --preserve-status \
+		sh -c 'trap "exit 3" TERM; while :; do sleep 0.01; done' || status=$?
+	[ "$status" -eq 3 ]
+}
+
+@test "--preserve-status exits as the command did that -T ended" {
+	in_time ends_with_three
+	silent 143 "$FLOCKLIMIT" -N x -T 20ms --preserve-status sleep inf
+	silent 7 "$FLOCKLIMIT" -N x -T 300s --preserve-status sh -c 'exit 7'
+	refused "$FLOCKLIMIT" -N x --preserve-status true
+	[[ $stderr == *--preserve-status*-T* ]]
+}
+
 logged_or_gone() { grep -qs . log || is_gone "${pids[a]}"; }
 
 gets_real_time_signal() {
@@ -546,7 +561,7 @@ keeper() {
 	[ "$output" = "$help" ]
 	local option
 	for option in --name --file --mode --limit --weight --timeout --nonblock --max-queue \
-		--conflict-exit-code --run-timeout --signal --kill-after --command --no-fork --close \
+		--conflict-exit-code --run-timeout --signal --kill-after --preserve-status --command --no-fork --close \
 		--nested --hold-for --verbose --quiet --help --version; do
 		[[ $help == *"$option"* ]]
 	done

@@ -11,7 +11,7 @@
 #include "parse.h"
 #include "say.h"
 
-enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER };
+enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS };
 
 static const char short_options[] = "+:E:FVc:hoqv" WANT_SHORT;
 
@@ -25,6 +25,7 @@ static const struct option long_options[] = {
 	{ "jobserver", optional_argument, NULL, OPT_JOBSERVER },
 	{ "nested", required_argument, NULL, OPT_NESTED },
 	{ "no-fork", no_argument, NULL, 'F' },
+	{ "preserve-status", no_argument, NULL, OPT_PRESERVE_STATUS },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "version", no_argument, NULL, 'V' },
@@ -63,6 +64,7 @@ static const char help[] =
     "  -T, --run-timeout DUR  end COMMAND when it has run for DUR,\n"
     "  -s, --signal SIG       with SIG (TERM),\n"
     "  -k, --kill-after DUR   and with KILL after another DUR\n"
+    "      --preserve-status  exit as COMMAND did, also after -T ended it\n"
     "  -c, --command LINE     run LINE with $SHELL -c, or /bin/sh -c\n"
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
     "  -o, --close            do not let COMMAND inherit the lock descriptor\n"
@@ -132,6 +134,9 @@ parse_option(struct options *o, int c, char **argv)
 	case 'o':
 		o->close_fd = true;
 		return OPTION_OK;
+	case OPT_PRESERVE_STATUS:
+		o->preserve_status = true;
+		return OPTION_OK;
 	case 'v':
 		o->verbose = true;
 		return OPTION_OK;
@@ -165,6 +170,11 @@ check_together(const struct options *o)
 	if (o->no_fork && o->want.run_timeout_ns != NEVER) {
 		say(NULL, "--no-fork leaves nobody to end the command: use it without "
 			  "--run-timeout");
+		return OPTION_BAD;
+	}
+	if (o->preserve_status && o->want.run_timeout_ns == NEVER) {
+		say(NULL,
+		    "--preserve-status has no effect without --run-timeout: give -T, or drop it");
 		return OPTION_BAD;
 	}
 	if (o->jobserver && (o->no_fork || o->close_fd || o->hold_for != 0)) {

@@ -103,7 +103,7 @@ end_it(struct running *r)
 static int
 exit_status(const struct running *r, int status)
 {
-	if (r->timed_out) {
+	if (r->timed_out && !r->o->preserve_status) {
 		bool by_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 		return r->killed && by_kill ? 128 + SIGKILL : 124;
 	}

@@ -24,6 +24,7 @@ _flocklimitctl_words() {
 _flocklimitctl_options() {
 	case $1 in
 	list | show | stats) echo '--name --file --store --json --raw --help --version' ;;
+	limit | pause | resume | close | open) echo '--name --file --store --all --help --version' ;;
 	ramp) echo '--name --file --store --ramp-idle --help --version' ;;
 	wait) echo '--name --file --store --timeout --help --version' ;;
 	cancel) echo '--name --file --store --signal --help --version' ;;
@@ -86,6 +87,7 @@ _flocklimitctl() {
 		piece=
 		case $verb:$word in
 		log:-f) ;;
+		*:--all) limiter=(--all) given=1 ;;
 		*:-f) wants='file' ;;
 		*:-N) wants=name ;;
 		*:-n) wants=lines ;;

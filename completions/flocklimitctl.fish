@@ -20,11 +20,12 @@ function __flocklimitctl_parse -S
     set -e words[1..2]
     set -l follows f/file=
     test "$verb" = log; and set follows f/follow file=
-    argparse -i h/help V/version json raw text idle repair n/lines= N/name= o/output= s/signal= t/timeout= store= \
+    argparse -i h/help V/version json raw text idle repair all n/lines= N/name= o/output= s/signal= t/timeout= store= \
         $follows -- $words 2>/dev/null
     set args $_flag_name $argv
     set signal $_flag_signal
     set limiter $args[1]
+    set -q _flag_all; and set limiter --all; and return
     set -q _flag_file; and set limiter --file $_flag_file; or set -e args[1]
 end
 
@@ -119,4 +120,5 @@ complete -c flocklimitctl -n '__flocklimitctl_verb log' -s n -l lines -x -a '10 
 complete -c flocklimitctl -n '__flocklimitctl_verb gantt' -l text -d 'In the terminal'
 complete -c flocklimitctl -n '__flocklimitctl_verb gantt' -s o -l output -r -F -d 'Into a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb check' -l repair -d 'Rebuild what is damaged'
+complete -c flocklimitctl -n '__flocklimitctl_verb limit pause resume close open' -l all -d 'All limiters, and new ones'
 complete -c flocklimitctl -n '__flocklimitctl_verb rm' -l idle -d 'All that nobody uses'

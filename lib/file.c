@@ -119,7 +119,6 @@ map(struct file *f)
 static int
 open_once(struct file *f, int dirfd, const char *base, const struct flk_options *options)
 {
-	bool existing = options != NULL && options->existing;
 	bool damaged = options != NULL && options->damaged;
 	struct stat sb;
 	enum fs_kind kind;
@@ -151,10 +150,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -ENOENT; /* removed since the open */
 	if (flki_fs_is_lasting(kind) && (error = flki_make_learn_boot()) != 0)
 		return error;
-	if (sb.st_size == 0 && existing)
-		return -ENOENT;
 	if (sb.st_size == 0) {
-		if ((error = flki_make_in_place(f->fd, kind, options)) != 0)
+		if ((error = flki_make_in_place(f->fd, dirfd, kind, options)) != 0)
 			return error;
 	} else if (sb.st_size < (off_t)HEADER) {
 		return -FLK_NOTLIMITER;
@@ -162,10 +159,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	if ((error = map(f)) != 0)
 		return error;
 	error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
-	if (error == UNBORN && existing)
-		return -ENOENT;
 	if (error == UNBORN) {
-		if ((error = flki_make_in_place(f->fd, kind, options)) != 0)
+		if ((error = flki_make_in_place(f->fd, dirfd, kind, options)) != 0)
 			return error;
 		error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
 	}

@@ -275,6 +275,25 @@ int flk_refuse(struct flk *limiter); /* closes it: waiters and newcomers get -FL
 int flk_admit(struct flk *limiter);  /* opens it again */
 int flk_restore(struct flk *limiter, uint32_t units); /* of what initial or forget withheld */
 
+/*
+ * Orders to the limiters that will be made in the limiter directory; they begin so.  Those that are
+ * there already are steered one by one, after the order was given.  0 and FLK_AUTO take an order
+ * back.  It ends with the boot, and a limiter that is kept by its path has none.
+ */
+enum flk_order {
+	FLK_ORDER_PAUSED, /* 1: as after flk_pause() */
+	FLK_ORDER_CLOSED, /* 1: as after flk_refuse() */
+	FLK_ORDER_LIMIT   /* as by flk_override() */
+};
+
+struct flk_orders {
+	bool paused, closed;
+	int64_t override; /* or FLK_AUTO */
+};
+
+int flk_order(enum flk_order order, int64_t value);
+int flk_orders(struct flk_orders *orders); /* those that are given now */
+
 /* ---- pacing: when to start, not only how many ---- */
 
 struct flk_pace {

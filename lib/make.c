@@ -1,6 +1,7 @@
 /*
- * make.c - born whole.  A new limiter is made in a file without a name and then linked, so that
- * nobody ever sees half of one and a maker's death leaves nothing.  Where the file is there
+ * make.c - born whole.  A new limiter is made in a file without a name, all but `magic', and then
+ * linked: a maker that dies before that leaves nothing, and one that dies before it has stored
+ * `magic' leaves a file of which the next process makes the limiter.  Where the file is there
  * already (mktemp, touch, a file from before the reboot, a copy of a limiter), or its file system has no nameless
  * files, it is made in place, by whoever has the lock on INIT_BYTE; `magic' is stored last.
  */
@@ -21,6 +22,7 @@
 
 #include "cancel.h"
 #include "file.h"
+#include "orders.h"
 
 #ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
@@ -80,9 +82,8 @@ flki_make_learn_boot(void)
 	return 0;
 }
 
-/* Requires that it is known. */
-static void
-copy_boot_id(unsigned char id[16])
+void
+flki_make_boot(unsigned char id[16])
 {
 	uint64_t half[2] = { atomic_load(&boot_id[0]), atomic_load(&boot_id[1]) };
 
@@ -96,7 +97,7 @@ is_this_boot(const unsigned char id[16])
 
 	if (flki_make_learn_boot() != 0)
 		return false;
-	copy_boot_id(ours);
+	flki_make_boot(ours);
 	return memcmp(ours, id, sizeof(ours)) == 0;
 }
 
@@ -200,6 +201,7 @@ birth_time(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+/* All but `magic' and what the orders of the directory say. */
 static void
 fill_header(struct header *h, const struct bound *bound, const struct flk_options *options)
 {
@@ -213,7 +215,7 @@ fill_header(struct header *h, const struct bound *bound, const struct flk_option
 	h->byte_order = __BYTE_ORDER__;
 	memset(h->boot, 0, sizeof(*h) - offsetof(struct header, boot));
 	if (flki_make_learn_boot() == 0)
-		copy_boot_id(h->boot);
+		flki_make_boot(h->boot);
 	h->birth = birth_time();
 	h->bound = *bound;
 	atomic_store(&h->nslots, FIRST_SLOTS);
@@ -221,7 +223,22 @@ fill_header(struct header *h, const struct bound *bound, const struct flk_option
 	h->declared = limit;
 	h->withheld = initial > 0 && initial < limit ? limit - initial : 0;
 	h->waiting = h->holders = (struct list){ NIL, NIL, 0 };
+}
+
+/* The last step: it is a limiter from now on, and as the orders want it.  See orders.c. */
+static int
+finish(struct header *h, int dirfd)
+{
+	struct flk_orders orders;
+	int error = flki_orders_read(dirfd, &orders);
+
+	if (error != 0)
+		return error;
+	h->paused = orders.paused;
+	h->closed = orders.closed;
+	h->override = orders.override;
 	atomic_store_explicit(&h->magic, MAGIC, memory_order_release);
+	return 0;
 }
 
 /* Zeros, and the file does not get shorter meanwhile: a mapping of it must not break. */
@@ -241,10 +258,25 @@ wipe_slots(int fd, off_t size)
 	return 0;
 }
 
-/* The file is empty, or a limiter that is of no use: its size is 0, or HEADER at least. */
 static int
-init(int fd, enum fs_kind kind, const struct stat *sb, const struct flk_options *options)
+publish(int fd, int dirfd, const char *base)
 {
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, self, dirfd, base, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	return -errno;
+}
+
+/*
+ * The file is empty, or a limiter that is of no use: its size is 0, or HEADER at least.  Under the
+ * lock on INIT_BYTE.  BASE is the name that the file gets; NULL: it has its name.
+ */
+static int
+init(int fd, int dirfd, const char *base, const struct stat *sb, const struct flk_options *options)
+{
+	enum fs_kind kind = flki_fs_kind(fd);
 	struct bound bound = flki_fs_bound(fd, kind, sb);
 	off_t old_size = sb->st_size;
 	struct header *h;
@@ -261,19 +293,12 @@ init(int fd, enum fs_kind kind, const struct stat *sb, const struct flk_options 
 		error = reserve_first(fd);
 	if (error == 0)
 		fill_header(h, &bound, options);
+	if (error == 0 && base != NULL)
+		error = publish(fd, dirfd, base);
+	if (error == 0)
+		error = finish(h, dirfd);
 	munmap(h, HEADER);
 	return error;
-}
-
-static int
-publish(int fd, int dirfd, const char *base)
-{
-	char self[32];
-
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	if (linkat(AT_FDCWD, self, dirfd, base, AT_SYMLINK_FOLLOW) == 0)
-		return 0;
-	return -errno;
 }
 
 /* A file without a name, in the directory of BASE; or an error. */
@@ -310,11 +335,12 @@ flki_make_new(int dirfd, const char *base, const struct flk_options *options)
 		return error;
 	fd = open_nameless(dirfd, base, mode);
 	if (fd >= 0) {
-		error = fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1
-			    ? -errno
-			    : init(fd, flki_fs_kind(fd), &sb, options);
+		error =
+		    fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1 ? -errno : flki_make_lock(fd);
 		if (error == 0)
-			error = publish(fd, dirfd, base);
+			error = init(fd, dirfd, base, &sb, options);
+		flki_make_unlock(
+		    fd); /* a child that was forked meanwhile has the descriptor, too */
 		close(fd);
 		/* without /proc there is no way to give it a name */
 		if (error != -ENOENT)
@@ -387,7 +413,7 @@ flki_make_unlock(int fd)
 }
 
 int
-flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options)
+flki_make_in_place(int fd, int dirfd, enum fs_kind kind, const struct flk_options *options)
 {
 	struct stat sb;
 	int error;
@@ -400,7 +426,8 @@ flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options)
 		return error;
 	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, kind, &sb);
 	if (error == UNBORN)
-		error = init(fd, kind, &sb, options);
+		error = options != NULL && options->existing ? -ENOENT
+							     : init(fd, dirfd, NULL, &sb, options);
 	flki_make_unlock(fd);
 	return error;
 }

@@ -10,14 +10,15 @@
 /* No error: a limiter is still to be made of this file.  None of errno's, which are negative. */
 #define UNBORN 1
 
-/* A new file, published whole; -EEXIST when somebody else was first. */
+/* A new file with its name, and a limiter in it; -EEXIST when somebody else was first. */
 int flki_make_new(int dirfd, const char *base, const struct flk_options *options);
 
 /*
  * An empty file, one whose maker died, another boot's limiter or the copy of one becomes a limiter
- * of this boot.
+ * of this boot.  For an opener that only wants an existing one, this waits for a maker who is at
+ * it, and returns -ENOENT if there is none.
  */
-int flki_make_in_place(int fd, enum fs_kind kind, const struct flk_options *options);
+int flki_make_in_place(int fd, int dirfd, enum fs_kind kind, const struct flk_options *options);
 
 /* Was this limiter made in this boot, and in this file? */
 bool flki_make_is_of_now(int fd, const struct header *h, enum fs_kind kind, const struct stat *sb);
@@ -31,6 +32,9 @@ void flki_make_unlock(int fd);
  * -ENFILE.
  */
 int flki_make_learn_boot(void);
+
+/* This boot's id; zeros while it is not known. */
+void flki_make_boot(unsigned char id[16]);
 
 /* Is this what a maker leaves that died before it was done? */
 bool flki_make_is_unborn(const struct header *h, off_t size);

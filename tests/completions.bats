@@ -85,6 +85,8 @@ all() {
 	offers "$shell" 'flocklimitctl wait --file limiters/x '
 	offers "$shell" 'flocklimitctl pause x l' link lint
 	offers "$shell" 'flocklimitctl show -N l' link lint
+	offers "$shell" 'flocklimitctl pause --a' --all
+	offers "$shell" 'flocklimitctl limit --all a' auto
 	offers "$shell" 'flocklimitctl limit --name=x a' auto
 	offers "$shell" 'flocklimitctl log -f l' link lint
 	offers "$shell" 'flocklimitctl rm x l' link lint

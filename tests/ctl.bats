@@ -38,7 +38,7 @@ load ctl.bash
 	[ "$stderr" = "flocklimitctl: x: limit 'some': not a number from 0 to 1000000000, N% of the CPUs, or auto" ]
 	ctl_line 125 limit x -1
 	[[ $stderr == *"'-1': no option, and no number here is below 0"* ]]
-	ctl_line 125 limit x 1 2
+	ctl_line 125 limit x 1 some
 	ctl limit x 1000000000
 	[ "$(field '.limit')" = 1000000000 ]
 }

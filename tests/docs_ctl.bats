@@ -50,7 +50,7 @@ takes() {
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
-		for option in --file=nosuch --name=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
+		for option in --all --file=nosuch --name=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
 			--repair --signal=TERM --store=none --text --timeout=1ms --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
@@ -63,12 +63,18 @@ takes() {
 	section SYNOPSIS "$page" | awk '
 		/^\.Nm/ { verb = "" }
 		/^\.Cm/ { verb = $2 }
+		/^\.Cm pause/ { also = "resume close open" } /^\.Nm/ { also = "" }
 		/^\.Op Fl/ && verb != "" {
 			long["t"] = "-timeout"; long["s"] = "-signal"; long["f"] = "-follow"
 			long["n"] = "-lines"; long["o"] = "-output"
 			for (i = 2; i < NF; i++)
 				if ($i == "Fl")
+				{
 					print verb " -" (($(i + 1) in long) ? long[$(i + 1)] : $(i + 1))
+					n = split(also, others, " ")
+					for (o = 1; o <= n; o++)
+						print others[o] " -" $(i + 1)
+				}
 		}' | sort >synopsis
 	same SYNOPSIS some synopsis
 

@@ -35,6 +35,7 @@ static const int errors[CALLS][9] = {
 	[OPEN_DIR] = { EMFILE, ENFILE, EACCES, ENOTDIR, ENOMEM },
 	[MKDIR] = { EACCES, ENOSPC, EDQUOT, EROFS, EMLINK, EIO },
 	[OPENAT_FILE] = { EMFILE, ENFILE, EACCES, ELOOP, EISDIR, ENXIO, EROFS, EIO },
+	[OPENAT_ORDER] = { EMFILE, ENFILE, EIO },
 	[OPENAT_TMPFILE] = { EOPNOTSUPP, EISDIR, EINVAL, EMFILE, EACCES, ENOSPC, EDQUOT, EROFS },
 	[OPENAT_CREATE] = { EMFILE, EACCES, EEXIST, ENOSPC, EDQUOT, EROFS, EIO },
 	[READ] = { EIO, EINTR },
@@ -138,7 +139,7 @@ directory_is_clean(int result, bool was_there)
 {
 	DIR *d = opendir(trial_dir);
 	struct dirent *e;
-	uint64_t magic = 0;
+	struct header h = { .layout = 0 };
 	struct stat sb;
 	int fd;
 
@@ -152,9 +153,13 @@ directory_is_clean(int result, bool was_there)
 	/* Without a nameless file to begin with, an unborn one stays, of which the next makes one. */
 	if (world_lacks_tmpfile)
 		return;
-	/* A whole limiter may stay: it could be made, but not opened then. */
+	/*
+	 * A whole limiter may stay, which could be made, but not opened then; or one without its magic,
+	 * if the orders could not be read.  Of that the next process makes the limiter.
+	 */
 	fd = open(trial_path, O_RDONLY);
-	if (fd == -1 || read(fd, &magic, sizeof(magic)) != sizeof(magic) || magic != MAGIC)
+	if (fd == -1 || read(fd, &h, sizeof(h)) != sizeof(h) || !header_is_ours(&h) ||
+	    (atomic_load(&h.magic) != MAGIC && atomic_load(&h.magic) != 0))
 		trial_fails("left: half a limiter, or an empty file");
 	close(fd);
 }

@@ -32,6 +32,7 @@ const char *const call_names[CALLS] = {
 	[OPENAT_FILE] = "openat",
 	[OPENAT_TMPFILE] = "openat O_TMPFILE",
 	[OPENAT_CREATE] = "openat O_CREAT",
+	[OPENAT_ORDER] = "openat of an order",
 	[READ] = "read",
 	[DUPFD] = "fcntl F_DUPFD",
 	[SETLK] = "fcntl F_OFD_SETLK",
@@ -249,6 +250,7 @@ __wrap_openat(int dir, const char *path, int flags, ...)
 	bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
 	enum call call = nameless            ? OPENAT_TMPFILE
 			 : (flags & O_CREAT) ? OPENAT_CREATE
+			 : (flags & O_PATH)  ? OPENAT_ORDER
 					     : OPENAT_FILE;
 	va_list args;
 	mode_t mode;

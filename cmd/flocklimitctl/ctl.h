@@ -24,7 +24,7 @@ struct ctl {
 	int names;
 	char **word; /* the names, then what follows the verb and its options: tickets, a limit */
 	int words;
-	bool json, raw, follow, text, idle, repair;
+	bool json, raw, follow, text, idle, repair, all;
 	bool even_damaged;   /* the verb opens what is damaged, too */
 	bool quiet;          /* for_each() says nothing: the screen is curses' */
 	uint64_t timeout_ns; /* NEVER */
@@ -74,6 +74,9 @@ struct flk *open_only(const struct ctl *c, int *status);
 /* Is any named at all?  False, and it was said. */
 bool is_named(const struct ctl *c);
 bool is_one(const struct ctl *c); /* and nothing else */
+
+/* What follows the names, the last word: takes it from them; NULL if there is none. */
+const char *last_word(struct ctl *c);
 
 /* As people call it: the name, or the path where it was given by -f. */
 const char *name_of(const struct ctl *c);

@@ -99,6 +99,25 @@ list_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	return status;
 }
 
+/* An operator who has forgotten an order must meet it. */
+static void
+print_orders(void)
+{
+	struct flk_orders o;
+	int error = flk_orders(&o);
+
+	if (error != 0) /* the list has said so */
+		return;
+	if (o.paused)
+		puts("New limiters begin paused (flocklimitctl resume --all ends that).");
+	if (o.closed)
+		puts("New limiters begin closed (flocklimitctl open --all ends that).");
+	if (o.override != FLK_AUTO)
+		printf("New limiters begin with the limit %" PRIi64
+		       " (flocklimitctl limit --all auto ends that).\n",
+		       o.override);
+}
+
 int
 list(const struct ctl *c)
 {
@@ -116,6 +135,8 @@ list(const struct ctl *c)
 		if (status == DONE || table_rows(l.table) > 0)
 			table_print(l.table, "");
 		table_free(l.table);
+		if (!c->raw && c->words + c->files == 0)
+			print_orders();
 	}
 	return status;
 }

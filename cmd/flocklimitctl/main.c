@@ -36,6 +36,9 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'f':
 		c->file[c->files++] = value;
 		return -1;
+	case 'A':
+		c->all = true;
+		return -1;
 	case 'D':
 		if (parse_duration(value, &c->ramp_idle_ns))
 			return -1;

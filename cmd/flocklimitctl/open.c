@@ -124,6 +124,14 @@ name_of(const struct ctl *c)
 	return c->files > 0 ? c->file[0] : c->word[0];
 }
 
+const char *
+last_word(struct ctl *c)
+{
+	if (c->words <= (c->files > 0 || c->all ? 0 : 1))
+		return NULL;
+	return c->word[--c->words];
+}
+
 /* What flk_attach is given, which takes what has a slash for a path; NULL, and it was said why. */
 static const char *
 as_path(const char *file, char path[PATH_MAX])

@@ -8,29 +8,44 @@
 #include "pace.h"
 #include "say.h"
 
+struct setting {
+	const struct flk_pace *pace;
+	enum flk_pacing which;
+};
+
+static int
+set_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	void *ctx)
+{
+	const struct setting *to = ctx;
+
+	(void)c;
+	if (error == 0)
+		error = flk_set_pace(f, to->pace, to->which);
+	return error == 0 ? DONE : refuse(name, path, f, error);
+}
+
 static int
 set(const struct ctl *c, enum flk_pacing which, bool (*parse)(const char *, struct flk_pace *),
     const char *wrong)
 {
 	struct flk_pace pace = { .ramp_idle_ns = c->ramp_idle_ns };
-	int rests, status, error;
-	char **rest;
-	struct flk *f = open_named(c, &rest, &rests, &status);
+	struct setting to = { .pace = &pace, .which = which };
+	struct ctl mine = *c;
+	const char *word;
 
-	if (f == NULL)
-		return status;
-	if (rests != 1) {
-		say(name_of(c), rests == 0 ? "to what? See --help" : "one pace only: see --help");
-		status = FAILED;
-	} else if (!parse(strcmp(rest[0], "auto") == 0 ? "off" : rest[0], &pace)) {
-		say(name_of(c), "'%s': %s", rest[0], wrong);
-		status = FAILED;
-	} else {
-		error = flk_set_pace(f, &pace, which);
-		status = error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
+	if (!is_named(c))
+		return FAILED;
+	word = last_word(&mine);
+	if (word == NULL) {
+		say(name_of(c), "to what? See --help");
+		return FAILED;
 	}
-	flk_detach(f);
-	return status;
+	if (!parse(strcmp(word, "auto") == 0 ? "off" : word, &pace)) {
+		say(name_of(c), "'%s': %s", word, wrong);
+		return FAILED;
+	}
+	return for_each(&mine, set_one, &to);
 }
 
 int

@@ -12,9 +12,20 @@
 #include "parse.h"
 #include "say.h"
 
+/* What to do to a limiter, and the same as an order to those that will be made. */
 struct change {
-	int (*make)(struct flk *);
+	int (*make)(struct flk *, int64_t value);
+	enum flk_order order;
+	int64_t value;
 };
+
+/* In the directory there may be files of another kind, and another process may remove a limiter. */
+static bool
+is_nothing(int error)
+{
+	return error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
+	       error == -FLK_NOTFILE || error == -FLK_SYMLINK;
+}
 
 static int
 apply_to_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
@@ -22,43 +33,76 @@ apply_to_one(const struct ctl *c, const char *name, const char *path, struct flk
 {
 	const struct change *change = ctx;
 
-	(void)c;
 	if (error == 0)
-		error = change->make(f);
+		error = change->make(f, change->value);
+	if (c->all && is_nothing(error))
+		return DONE;
 	return error == 0 ? DONE : refuse(name, path, f, error);
 }
 
-/* One call on each that is named. */
+/*
+ * The order first: a limiter that is made meanwhile either finds it or is in the list.  Where it
+ * can't be given, the limiters that are there are steered all the same.
+ */
 static int
-apply(const struct ctl *c, int (*make)(struct flk *))
+apply_to_all(const struct ctl *c, struct change *change)
 {
-	struct change change = { .make = make };
+	int error, status;
 
+	if (c->words + c->files > 0) {
+		say(NULL, "'%s': --all is for all limiters: name none",
+		    c->files > 0 ? c->file[0] : c->word[0]);
+		return FAILED;
+	}
+	error = flk_order(change->order, change->value);
+	if (error != 0)
+		say(NULL, "new limiters: %s", flk_strerror(error));
+	status = for_each(c, apply_to_one, change);
+	return error != 0 ? FAILED : status;
+}
+
+static int
+apply(const struct ctl *c, struct change change)
+{
+	if (c->all)
+		return apply_to_all(c, &change);
 	return is_named(c) ? for_each(c, apply_to_one, &change) : FAILED;
+}
+
+static int
+set_paused(struct flk *f, int64_t value)
+{
+	return value != 0 ? flk_pause(f) : flk_resume(f);
+}
+
+static int
+set_closed(struct flk *f, int64_t value)
+{
+	return value != 0 ? flk_refuse(f) : flk_admit(f);
 }
 
 int
 pause_it(const struct ctl *c)
 {
-	return apply(c, flk_pause);
+	return apply(c, (struct change){ set_paused, FLK_ORDER_PAUSED, 1 });
 }
 
 int
 resume_it(const struct ctl *c)
 {
-	return apply(c, flk_resume);
+	return apply(c, (struct change){ set_paused, FLK_ORDER_PAUSED, 0 });
 }
 
 int
 close_it(const struct ctl *c)
 {
-	return apply(c, flk_refuse);
+	return apply(c, (struct change){ set_closed, FLK_ORDER_CLOSED, 1 });
 }
 
 int
 open_it(const struct ctl *c)
 {
-	return apply(c, flk_admit);
+	return apply(c, (struct change){ set_closed, FLK_ORDER_CLOSED, 0 });
 }
 
 /* ---- limit ---- */
@@ -90,27 +134,24 @@ parse_limit(const char *word, int64_t *limit)
 int
 limit(const struct ctl *c)
 {
-	int rests, status, error;
-	char **rest;
-	int64_t to;
-	struct flk *f = open_named(c, &rest, &rests, &status);
+	struct change change = { flk_override, FLK_ORDER_LIMIT, FLK_AUTO };
+	struct ctl mine = *c;
+	const char *word;
+	int64_t number;
 
-	if (f == NULL)
-		return status;
-	if (rests != 1 || !parse_limit(rest[0], &to)) {
-		say(name_of(c), "limit%s%s%s: %s number from 0 to %u, N%% of the CPUs, or auto",
-		    rests > 0 ? " '" : "", rests > 0 ? rest[rests - 1] : "", rests > 0 ? "'" : "",
-		    rests > 1    ? "one only, a"
-		    : rests == 1 ? "not a"
-				 : "to what? A",
-		    FLK_MAX_UNITS);
-		status = FAILED;
-	} else {
-		error = flk_override(f, to);
-		status = error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
-	}
-	flk_detach(f);
-	return status;
+	/* limit 4 */
+	if (c->words == 1 && c->files == 0 && !c->all && parse_limit(c->word[0], &number))
+		mine.words = 0;
+	if (!c->all && !is_named(&mine))
+		return FAILED;
+	word = last_word(&mine);
+	if (word != NULL && parse_limit(word, &change.value))
+		return apply(&mine, change);
+	say(c->all ? NULL : name_of(c),
+	    "limit%s%s%s: %s number from 0 to %u, N%% of the CPUs, or auto",
+	    word != NULL ? " '" : "", word != NULL ? word : "", word != NULL ? "'" : "",
+	    word != NULL ? "not a" : "to what? A", FLK_MAX_UNITS);
+	return FAILED;
 }
 
 /* ---- wait ---- */

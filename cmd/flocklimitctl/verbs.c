@@ -9,16 +9,17 @@
 
 static const struct verb verbs[] = {
 	{ "list", list, "JR", "[NAME]...", "all limiters, with what they hold" },
-	{ "show", show, "JR", "NAME", "who holds, who waits and for how long, and why" },
+	{ "show", show, "JR", "NAME", "who holds, who waits, for how long, and why" },
 	{ "top", top, "", "[NAME]", "the same, live" },
-	{ "limit", limit, "", "NAME N|N%|auto", "override every -n, until auto; 0: start nothing" },
-	{ "rate", rate, "", "NAME N/DUR[:BURST]|off", "allow so many starts per time" },
-	{ "stagger", stagger, "", "NAME DUR|off", "keep so much time between two starts" },
-	{ "ramp", ramp, "D", "NAME FROM+STEP/DUR|off", "begin with FROM units, add STEP each DUR" },
-	{ "pause", pause_it, "", "NAME...", "start nothing new; takers wait" },
-	{ "resume", resume_it, "", "NAME...", "start waiters again" },
-	{ "close", close_it, "", "NAME...", "reject waiters and newcomers" },
-	{ "open", open_it, "", "NAME...", "admit takers again" },
+	{ "limit", limit, "A", "NAME... N|N%|auto", "override every -n until auto; 0: start none" },
+	{ "rate", rate, "", "NAME... N/DUR[:BURST]|off", "allow so many starts per time" },
+	{ "stagger", stagger, "", "NAME... DUR|off", "keep so much time between two starts" },
+	{ "ramp", ramp, "D", "NAME... FROM+STEP/DUR|off",
+	  "begin with FROM units, add STEP each DUR" },
+	{ "pause", pause_it, "A", "NAME...", "start nothing new; takers wait" },
+	{ "resume", resume_it, "A", "NAME...", "start waiters again" },
+	{ "close", close_it, "A", "NAME...", "reject waiters and newcomers" },
+	{ "open", open_it, "A", "NAME...", "admit takers again" },
 	{ "wait", wait_for, "t", "NAME", "wait until all present takers are done" },
 	{ "cancel", cancel, "s", "NAME TICKET...",
 	  "take waiters out of the line; signal a holder" },
@@ -34,23 +35,15 @@ static const struct verb verbs[] = {
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
 
 const struct option verb_options[] = {
-	{ "file", required_argument, NULL, 'f' },
-	{ "follow", no_argument, NULL, 'F' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "idle", no_argument, NULL, 'I' },
-	{ "json", no_argument, NULL, 'J' },
-	{ "lines", required_argument, NULL, 'n' },
-	{ "name", required_argument, NULL, 'N' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "ramp-idle", required_argument, NULL, 'D' },
-	{ "raw", no_argument, NULL, 'R' },
-	{ "repair", no_argument, NULL, 'P' },
-	{ "signal", required_argument, NULL, 's' },
-	{ "store", required_argument, NULL, 'S' },
-	{ "text", no_argument, NULL, 'X' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
+	{ "all", no_argument, NULL, 'A' },          { "file", required_argument, NULL, 'f' },
+	{ "follow", no_argument, NULL, 'F' },       { "help", no_argument, NULL, 'h' },
+	{ "idle", no_argument, NULL, 'I' },         { "json", no_argument, NULL, 'J' },
+	{ "lines", required_argument, NULL, 'n' },  { "name", required_argument, NULL, 'N' },
+	{ "output", required_argument, NULL, 'o' }, { "ramp-idle", required_argument, NULL, 'D' },
+	{ "raw", no_argument, NULL, 'R' },          { "repair", no_argument, NULL, 'P' },
+	{ "signal", required_argument, NULL, 's' }, { "store", required_argument, NULL, 'S' },
+	{ "text", no_argument, NULL, 'X' },         { "timeout", required_argument, NULL, 't' },
+	{ "version", no_argument, NULL, 'V' },      { NULL, 0, NULL, 0 },
 };
 
 /* Of one option; a letter of 0: of all verbs. */
@@ -62,6 +55,7 @@ static const struct {
 	{ '\0',
 	  "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file)\n" },
 	{ '\0', "      --store URL       limiters kept in a store, for many machines\n" },
+	{ 'A', "      --all             all limiters of the directory, and new ones\n" },
 	{ 'J', "      --json            for programs\n" },
 	{ 'R', "      --raw             seconds and numbers as they are\n" },
 	{ 't', "  -t, --timeout DUR     wait no longer than DUR, then exit with 1\n" },
@@ -154,7 +148,7 @@ verbs_help(void)
 	       "See into limiters, and steer them.  Without a verb: list.\n\n");
 	for (i = 0; i < VERBS; i++) {
 		snprintf(call, sizeof(call), "%s %s", verbs[i].name, verbs[i].arguments);
-		printf("  %-29s %s\n", call, verbs[i].does);
+		printf("  %-31s %s\n", call, verbs[i].does);
 	}
 	printf("\nOptions, of all verbs or of those that VERB --help names:\n");
 	for (i = 0; i < OPTIONS; i++)

@@ -32,6 +32,8 @@
 #define flk_leave         here_flk_leave
 #define flk_limiter       here_flk_limiter
 #define flk_locate        here_flk_locate
+#define flk_order         here_flk_order
+#define flk_orders        here_flk_orders
 #define flk_override      here_flk_override
 #define flk_pace          here_flk_pace
 #define flk_path          here_flk_path

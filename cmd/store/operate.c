@@ -151,6 +151,23 @@ flk_restore(struct flk *f, uint32_t units)
 }
 
 int
+flk_order(enum flk_order order, int64_t value)
+{
+	/* There is none that could be taken back. */
+	if (value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0))
+		return 0;
+	return refuse("a store keeps no orders for new limiters: those that are there now have it, "
+		      "new ones start as usual");
+}
+
+int
+flk_orders(struct flk_orders *orders)
+{
+	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	return 0;
+}
+
+int
 flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
 {
 	(void)f;

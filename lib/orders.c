@@ -1,0 +1,204 @@
+/*
+ * orders.c - orders to limiters that do not exist yet.
+ *
+ * An operator who wants all limiters of the directory paused can steer those that exist one by one.
+ * For the others there is a mark in the directory, a symbolic link for each order, whose text is
+ * the order's value and the boot that it was given in.  A link is made and replaced at once, so a
+ * killed operator leaves the old order or the new one.
+ *
+ * A limiter that is being made must not slip through between the two.  Its maker gives it its name
+ * first, then reads the orders, and then makes it usable by storing `magic', all under the lock on
+ * INIT_BYTE.  The operator changes the order first, then lists the names, and then opens each
+ * limiter, for which it waits for that lock.  So either the operator finds the name, and steers
+ * that limiter, or the maker finds the order.  A maker that is killed before it stored `magic'
+ * leaves no limiter, and the next one that makes it reads the orders anew.
+ */
+#include "orders.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include "cancel.h"
+#include "make.h"
+#include "place.h"
+
+#define TRIES 64 /* against an operator who gives the same order at the same time */
+#define TEXT  80
+#define BOOT  33 /* a boot's id in hexadecimal digits, with its final zero */
+
+static const char *const names[] = {
+	[FLK_ORDER_PAUSED] = ".all-paused",
+	[FLK_ORDER_CLOSED] = ".all-closed",
+	[FLK_ORDER_LIMIT] = ".all-limit",
+};
+
+/* While somebody makes a new link. */
+static const char *const drafts[] = {
+	[FLK_ORDER_PAUSED] = ".all-paused.new",
+	[FLK_ORDER_CLOSED] = ".all-closed.new",
+	[FLK_ORDER_LIMIT] = ".all-limit.new",
+};
+
+/* Orders end with the boot, as limiters do. */
+static void
+this_boot(char text[BOOT])
+{
+	unsigned char id[16];
+	size_t i;
+
+	flki_make_boot(id);
+	for (i = 0; i < sizeof(id); i++)
+		snprintf(text + 2 * i, 3, "%02x", id[i]);
+}
+
+/*
+ * In a directory in which everybody may make files, an order is root's or our own.  In any other,
+ * whoever may make files may also replace our limiters.
+ */
+static int
+is_trusted(int dirfd, const struct stat *link)
+{
+	struct stat dir;
+
+	if (link->st_uid == 0 || link->st_uid == geteuid())
+		return 1;
+	if (fstat(dirfd, &dir) == -1)
+		return -errno;
+	return (dir.st_mode & S_IWOTH) == 0;
+}
+
+static bool
+parse(const char *text, int64_t *value)
+{
+	char boot[BOOT], *end;
+	long long v;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	v = strtoll(text, &end, 10);
+	this_boot(boot);
+	if (v > FLK_MAX_UNITS || *end != '@' || strcmp(end + 1, boot) != 0)
+		return false;
+	*value = v;
+	return true;
+}
+
+/* 1: there is such an order; 0: there is none, or what is there is none of ours. */
+static int
+read_order(int dirfd, const char *name, int64_t *value)
+{
+	char text[TEXT] = "";
+	struct stat sb;
+	int found, fd = openat(dirfd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd == -1)
+		return errno == ENOENT ? 0 : -errno;
+	found = fstat(fd, &sb) == -1 ? -errno : S_ISLNK(sb.st_mode) ? is_trusted(dirfd, &sb) : 0;
+	if (found > 0 && readlinkat(fd, "", text, sizeof(text) - 1) == -1)
+		found = -errno;
+	close(fd);
+	return found > 0 ? parse(text, value) : found;
+}
+
+int
+flki_orders_read(int dirfd, struct flk_orders *orders)
+{
+	int64_t value;
+	int found;
+
+	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	if (dirfd == AT_FDCWD)
+		return 0;
+	if ((found = read_order(dirfd, names[FLK_ORDER_PAUSED], &value)) < 0)
+		return found;
+	orders->paused = found == 1 && value != 0;
+	if ((found = read_order(dirfd, names[FLK_ORDER_CLOSED], &value)) < 0)
+		return found;
+	orders->closed = found == 1 && value != 0;
+	if ((found = read_order(dirfd, names[FLK_ORDER_LIMIT], &value)) < 0)
+		return found;
+	if (found == 1)
+		orders->override = value;
+	return 0;
+}
+
+static int
+take_back(int dirfd, enum flk_order order)
+{
+	return unlinkat(dirfd, names[order], 0) == 0 || errno == ENOENT ? 0 : -errno;
+}
+
+/* Another operator may use the same draft: then the last one's order stays, whole. */
+static int
+give(int dirfd, enum flk_order order, int64_t value)
+{
+	char text[TEXT], boot[BOOT];
+	int tries;
+
+	this_boot(boot);
+	snprintf(text, sizeof(text), "%lld@%s", (long long)value, boot);
+	for (tries = 0; tries < TRIES; tries++) {
+		if (unlinkat(dirfd, drafts[order], 0) == -1 && errno != ENOENT)
+			return -errno;
+		if (symlinkat(text, dirfd, drafts[order]) == -1) {
+			if (errno != EEXIST)
+				return -errno;
+			continue;
+		}
+		if (renameat(dirfd, drafts[order], dirfd, names[order]) == 0)
+			return 0;
+		if (errno != ENOENT)
+			return -errno;
+	}
+	return -EAGAIN;
+}
+
+/* The directory, by the name of some limiter in it. */
+static int
+open_directory(bool make, int *dirfd)
+{
+	struct place place = { .dir = NULL };
+
+	return flki_place_open(&place, "x", make, dirfd);
+}
+
+int
+flk_order(enum flk_order order, int64_t value)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	bool ends = value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0);
+	int dirfd, error;
+
+	if ((unsigned)order > FLK_ORDER_LIMIT)
+		return -EINVAL;
+	if (!ends && (value < 0 || value > (order == FLK_ORDER_LIMIT ? FLK_MAX_UNITS : 1)))
+		return -EINVAL;
+	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
+		return error;
+	if ((error = open_directory(!ends, &dirfd)) != 0)
+		return ends && error == -ENOENT ? 0 : error;
+	error = ends ? take_back(dirfd, order) : give(dirfd, order, value);
+	close(dirfd);
+	return error;
+}
+
+int
+flk_orders(struct flk_orders *orders)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	int dirfd, error;
+
+	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
+		return error;
+	if ((error = open_directory(false, &dirfd)) != 0)
+		return error == -ENOENT ? 0 : error;
+	error = flki_orders_read(dirfd, orders);
+	close(dirfd);
+	return error;
+}

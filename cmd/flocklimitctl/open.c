@@ -275,8 +275,12 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 
 	if (c->files == 0 && c->words == 0)
 		return visit_all(c, each, ctx);
+	/* Nothing is done where a word can't be a name, as when two values were given. */
+	for (i = 0; i < c->words; i++)
+		if (as_name(c->word[i], room) == NULL)
+			return FAILED;
 	for (i = 0; i < c->words; i++) {
-		s = visit(c, as_name(c->word[i], room), c->word[i], each, ctx);
+		s = visit(c, c->word[i], c->word[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	for (i = 0; i < c->files; i++) {

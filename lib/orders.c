@@ -108,7 +108,7 @@ read_order(int dirfd, const char *name, int64_t *value)
 int
 flki_orders_read(int dirfd, struct flk_orders *orders)
 {
-	int64_t value;
+	int64_t value = 0;
 	int found;
 
 	*orders = (struct flk_orders){ .override = FLK_AUTO };

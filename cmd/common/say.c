@@ -61,13 +61,14 @@ tame(char *text)
 void
 say_cut(char *text, size_t most)
 {
-	size_t end = most >= 3 ? most - 3 : most;
+	const char *dots = most >= 3 ? "..." : "";
+	size_t end = most - strlen(dots);
 
 	if (strlen(text) <= most)
 		return;
 	while (end > 0 && ((unsigned char)text[end] & 0xc0) == 0x80)
 		end--;
-	strcpy(text + end, most >= 3 ? "..." : "");
+	memcpy(text + end, dots, strlen(dots) + 1);
 }
 
 static void

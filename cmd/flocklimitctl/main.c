@@ -248,7 +248,8 @@ main(int argc, char **argv)
 	c.name = calloc((size_t)argc + 1, sizeof(*c.name));
 	if (c.file == NULL || c.name == NULL) {
 		say(NULL, "no memory");
-		return FAILED;
+		status = FAILED;
+		goto out;
 	}
 	status = take_words(&c, &verb, argc, argv);
 	if (status == -1) {
@@ -258,6 +259,7 @@ main(int argc, char **argv)
 	}
 	if (status == -1)
 		status = verb->run(&c);
+out:
 	free(c.file);
 	free(c.name);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -241,6 +241,6 @@ screen_end(uint64_t said)
 		    (unsigned long long)c.failed, (unsigned long long)c.ended,
 		    (unsigned long long)c.first.number, c.first.item, c.first.fate);
 	else if (c.line && c.failed == 0 && c.ended + c.skipped > 0)
-		say(c.limiter, "%llu done, in %s", (unsigned long long)(c.ended + c.skipped),
+		say(c.limiter, "%llu done, in %s", (unsigned long long)c.ended + c.skipped,
 		    say_duration((double)(now_ns() - c.since) / 1e9, span));
 }

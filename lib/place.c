@@ -58,7 +58,7 @@ is_own_dir(const char *dir)
 static size_t
 count_own_dirs(void)
 {
-	struct place p;
+	struct place p = { .found = "" };
 	size_t i, n = 0;
 
 	for (i = 0; i < PLACES; i++) {

@@ -105,15 +105,27 @@ linger(void *ready)
 	return NULL;
 }
 
+/* Until something is written there. */
+static bool
+has_passed(const char *gate)
+{
+	int fd = open(gate, O_RDONLY | O_CLOEXEC);
+	char c;
+	bool passed = fd != -1 && read(fd, &c, 1) == 1;
+
+	if (fd != -1)
+		close(fd);
+	return passed;
+}
+
 /* For all that can be told from outside, it is on its way out, for ever. */
 static int
 undead(char *ready, const char *gate)
 {
 	pthread_t thread;
-	char c;
 
 	alarm(60);
-	if (gate != NULL && read(open(gate, O_RDONLY | O_CLOEXEC), &c, 1) != 1)
+	if (gate != NULL && !has_passed(gate))
 		return 99;
 	if (pthread_create(&thread, NULL, linger, ready) != 0)
 		return 99;

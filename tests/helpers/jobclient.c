@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,6 +46,18 @@ note(char what)
 		_exit(4);
 }
 
+/* Until another process opens the gate to write. */
+static bool
+has_passed(void)
+{
+	int fd = open(gate, O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return false;
+	close(fd);
+	return true;
+}
+
 static void
 start(int with_token)
 {
@@ -52,7 +65,7 @@ start(int with_token)
 
 	if (pid == 0) {
 		note('+');
-		if (gate != NULL && open(gate, O_RDONLY) == -1)
+		if (gate != NULL && !has_passed())
 			_exit(9);
 		nanosleep(&span, NULL);
 		note('-');

@@ -89,13 +89,15 @@ fits() {
 	drawn "$2" | sed 's/\x1b\[K//' | LC_ALL=C awk -v n="$1" '/waiting/ && length > n { exit 1 }'
 }
 
+one_ahead() { "$FLOCKLIMIT" -f "$1" -n 1 --nonblock true 2>&1 | grep -q ' 1 ahead of you'; }
+
 @test "80 columns have room for the holder and for the number ahead, whatever the names are" {
 	local long
 	long=$(printf '%s' {a..z} {a..z})
 	mkdir "$T/$long"
 	hold a -f "$T/$long/$long" -n 1
 	background b "$FLOCKLIMIT" -f "$T/$long/$long" -n 1 true
-	eventually grep -q ' 1 ahead of you' <<<"$("$FLOCKLIMIT" -f "$T/$long/$long" --nonblock true 2>&1)"
+	eventually one_ahead "$T/$long/$long"
 	typescript c sh -c 'stty cols 80; exec "$FLOCKLIMIT" -f "$1" -n 1 true' sh "$T/$long/$long"
 	typescript d sh -c 'stty cols 80; exec "$1" -f "$2" -n 1 true ::: a' sh "${FLOCKLIMIT%/*}/flockmap" "$T/$long/$long"
 	eventually shown "^.\[K[a-z]{27}\.\.\.: waiting [0-9.]+ s for pid ${pids[a]} \"sh -c .*\.\.\.\"; [12] ahead" c

@@ -77,9 +77,9 @@ screen_say(const char *limiter, const char *format, ...)
 
 /* fake_read() fails as for a signal only, never as a terminal does. */
 bool
-conduct_await_terminal(int fd, int sig)
+conduct_await_terminal(int terminal, int sig)
 {
-	(void)fd;
+	(void)terminal;
 	(void)sig;
 	return false;
 }

@@ -400,12 +400,13 @@ undead() {
 
 @test "a keeper is killed when it has said that the permit is lost: another says nothing more" {
 	background a "$FLOCKLIMIT" -N x -n 1 --ttl 60s sh -c \
-		'trap "" TERM; echo $$ >up; while :; do sleep 0.1; done'
+		'trap ": >termed" TERM; echo $$ >up; while :; do sleep 0.1; done'
 	eventually test -s up
 	eventually held 1
 	keeper=$(keepers)
 	rm "$DB"/h.*
 	eventually says "is sent TERM" a.err
+	eventually test -e termed
 	kill -KILL "$keeper"
 	ended a
 	[ "$status" = 76 ]

@@ -119,7 +119,9 @@ load map.bash
 	pids[m]=$!
 	peak=0
 	while [ -e "/proc/${pids[m]}/status" ] && ! is_gone "${pids[m]}"; do
-		now=$(awk '/^VmHWM/ { print $2 }' "/proc/${pids[m]}/status" 2>/dev/null) || :
+		# Not bash's own memory, before it has executed flockmap.
+		now=$(awk '/^Name/ { name = $2 } /^VmHWM/ && name == "flockmap" { print $2 }' \
+			"/proc/${pids[m]}/status" 2>/dev/null) || :
 		[ "${now:-0}" -gt "$peak" ] && peak=$now
 		sleep 0.05
 	done

@@ -87,11 +87,11 @@ load map.bash
 @test "a NUL among lines, and an item that is too long, are errors; what came before has run" {
 	run --separate-stderr -125 "$MAP" -n 1 echo < <(printf 'a\nb\0c\nd\n')
 	[ "$output" = a ]
-	[[ $stderr == "flockmap: stdin: there is a NUL in it"*"-0" ]]
+	[[ $stderr == "flockmap: stdin contains a NUL"*"-0" ]]
 	run --separate-stderr -125 "$MAP" -n 1 sh -c 'echo ${#1}' sh \
 		< <(echo a; head -c 131072 /dev/zero | tr '\0' x)
 	[ "$output" = 1 ]
-	[[ $stderr == "flockmap: stdin: an item of more than 131071 bytes"* ]]
+	[[ $stderr == "flockmap: stdin: an item has more than 131071 bytes"* ]]
 	run -0 "$MAP" -n 1 sh -c 'echo ${#1}' sh < <(head -c 131071 /dev/zero | tr '\0' x)
 	[ "$output" = 131071 ]
 	run --separate-stderr -126 "$MAP" -n 1 true x{} < <(head -c 131071 /dev/zero | tr '\0' x)

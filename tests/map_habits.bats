@@ -59,7 +59,7 @@ answers() {
 @test "--timeout that ended a wait says that it is not for the run" {
 	hold a -N x -n 1
 	map_line 75 "$MAP" -N x -n 1 --timeout 10ms true ::: a
-	[[ $stderr == *"an item waited longer than --timeout, which is not for its run (-T is)"* ]]
+	[[ $stderr == *"an item waited longer than --timeout (to limit its run use -T)"* ]]
 	let_go a
 	ended a
 }

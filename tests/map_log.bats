@@ -72,7 +72,7 @@ columns() {
 	printf 'x' >short
 	for option in --tag --resume --resume-failed; do
 		map_line 125 "$MAP" -n 1 --joblog file $option true ::: a
-		[[ $stderr == "flockmap: --joblog file: not a joblog, and left as it is: choose another file" ]]
+		[[ $stderr == "flockmap: --joblog file: not a joblog, and left unchanged: choose another file" ]]
 		cmp file copy
 		map_line 125 "$MAP" -n 1 --joblog short $option true ::: a
 		[ "$(cat short)" = x ]
@@ -92,7 +92,7 @@ columns() {
 @test "--resume with another list, or another command, is refused" {
 	"$MAP" -n 1 --joblog log true ::: a b
 	map_line 125 "$MAP" -n 1 --joblog log --resume true ::: a c
-	[[ $stderr == *"command 2 is another one in log"* ]]
+	[[ $stderr == *"command 2 differs from that in log"* ]]
 	map_line 125 "$MAP" -n 1 --joblog log --resume echo ::: a b
 	has_lines 3 log
 	silent 0 "$MAP" -n 1 --joblog log --resume true ::: a b
@@ -130,7 +130,7 @@ columns() {
 	} >>log
 	sanitized || ulimit -v 1000000
 	run -125 sh -c 'exec "$MAP" -n 1 --joblog log --resume echo ::: a b'
-	[[ $output == *"command 2 is another one in log"* ]]
+	[[ $output == *"command 2 differs from that in log"* ]]
 }
 
 @test "a log that can't be written or read" {

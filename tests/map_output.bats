@@ -103,7 +103,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 @test "no room for output: a line says so, and the command fails" {
 	TMPDIR=$T/nosuch run --separate-stderr -123 "$MAP" -n 1 sh -c \
 		'head -c 1000000 /dev/zero && echo never >&2' sh ::: a
-	[ "${stderr_lines[0]}" = "flockmap: what a command prints is lost: No such file or directory: set TMPDIR to where there is room" ]
+	[ "${stderr_lines[0]}" = "flockmap: the output of a command is lost: No such file or directory: set TMPDIR to a directory with room" ]
 	[[ ${stderr_lines[1]} == "flockmap: sh: 1 of 1 failed; first: item 1 'a': "* ]]
 	[ "${#stderr_lines[@]}" -eq 2 ]
 	TMPDIR=$T/nosuch silent 0 "$MAP" -n 1 true ::: a
@@ -114,7 +114,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
 	run --separate-stderr -123 unshare -m sh -c 'mkdir tmp && mount -t tmpfs -o size=1m none tmp &&
 		TMPDIR=$PWD/tmp "$MAP" -n 1 sh -c "head -c 4000000 /dev/zero && echo never >&2" sh ::: a | wc -c; exit 123'
-	[[ $stderr == *"what a command prints is lost: No space left on device"* ]]
+	[[ $stderr == *"the output of a command is lost: No space left on device"* ]]
 	[ "$output" -lt 2000000 ]
 }
 

@@ -112,7 +112,7 @@ never_over() {
 		[ "$stderr" = "flockmap: --weight-from: item 2 'b $word' has weight '$word': use 1 to 1000000000" ]
 	done
 	map_line 125 "$MAP" -N x -n 9 --weight-from 'echo 1; exit 1' echo ::: a
-	[[ $stderr == *"item 1 'a': the line failed" ]]
+	[[ $stderr == *"item 1 'a': the shell line failed" ]]
 	run -125 "$MAP" -N x -n 9 -L 2 --weight-from 1 echo ::: 600000000 600000000
 }
 
@@ -165,7 +165,7 @@ never_over() {
 @test "flockmap says in one line that -n has no effect where it joins a permit" {
 	run --separate-stderr -0 timeout 300 "$FLOCKLIMIT" -N x -n 4 "$MAP" -N x -n 4 echo ::: a b
 	[ "$output" = $'a\nb' ]
-	[[ $stderr == *"flockmap: x: -n 4 has no effect: this joins the permit"* ]]
+	[[ $stderr == *"flockmap: x: -n 4 has no effect: this command joins the permit"* ]]
 	[ "${#stderr_lines[@]}" -eq 1 ]
 	run --separate-stderr -0 timeout 300 "$FLOCKLIMIT" -N x -n 4 "$MAP" -N x -q -n 1 -w 5 echo ::: a
 	[ -z "$stderr" ]

@@ -50,7 +50,7 @@ load lib.bash
 		[ "$output" = ran ]
 		[[ $stderr == *"$text"* ]]
 	}
-	joins "flocklimit: x: -n 1 has no effect: this joins the permit" -n 1
+	joins "flocklimit: x: -n 1 has no effect: this command joins the permit" -n 1
 	one_line
 	joins "x: -w 1 has no effect" -w 1
 	one_line

@@ -41,7 +41,7 @@ is_up() {
 @test "a newcomer says once which process keeps it out, and waits on" {
 	stop_inside
 	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'exit 7'
-	eventually says "flocklimit: x: waiting: pid ${pids[inside]} is stopped where it keeps everyone out: kill -CONT ${pids[inside]}" a.err
+	eventually says "flocklimit: x: waiting: pid ${pids[inside]} is stopped and keeps everyone out: kill -CONT ${pids[inside]}" a.err
 	sleep 1 # it must stay so
 	is_up a
 	has_lines 1 a.err
@@ -197,7 +197,7 @@ is_up() {
 @test "operators give up after two seconds, and say why" {
 	stop_inside
 	run --separate-stderr -125 "${FLOCKLIMIT%/*}/flocklimitctl" limit x 3
-	[[ $stderr == "flocklimitctl: x: pid ${pids[inside]} is stopped where it keeps everyone out: kill -CONT ${pids[inside]}" ]]
+	[[ $stderr == "flocklimitctl: x: pid ${pids[inside]} is stopped and keeps everyone out: kill -CONT ${pids[inside]}" ]]
 	let_in
 }
 

@@ -73,7 +73,7 @@ elsewhere(const struct want *w, char **argv)
 	if (url == NULL)
 		return only_for_stores(&w->store);
 	if (w->store.url != NULL && w->file != NULL) {
-		say(NULL, "--store and --file are two places for one limiter: use one of them");
+		say(NULL, "--store and --file cannot be combined: use one of them");
 		return OPTION_BAD;
 	}
 	if (!scheme_of(url, scheme)) {
@@ -94,7 +94,7 @@ elsewhere(const struct want *w, char **argv)
 	}
 	execv(path, argv);
 	if (errno == ENOENT && strncmp(scheme, "http", 4) == 0)
-		say(NULL, "no store is %s://: an etcd is etcd://, or with TLS etcd+https://",
+		say(NULL, "%s:// is not a store: for etcd use etcd://, or with TLS etcd+https://",
 		    scheme);
 	else if (errno == ENOENT)
 		say(NULL, "no store %s:// is installed: there is no %s", scheme, path);

@@ -13,7 +13,7 @@ static const struct {
 } advice[] = {
 	{ -FLK_FOREIGN, "belongs to another user: let its owner share it with a group of yours "
 			"(--mode 0660), or choose another path" },
-	{ -FLK_WRITABLE, "may be written by everybody: run chmod o-w on it" },
+	{ -FLK_WRITABLE, "is writable by everybody: run chmod o-w on it" },
 	{ -FLK_NETWORK, "is on a network file system, which shares no memory between machines: "
 			"choose a local path, or use --store" },
 	{ -FLK_VERSION, "is a limiter of another version of flocklimit: let its takers end, then "

@@ -116,7 +116,7 @@ limiter_joined(const struct want *w, const struct flk_permit *permit)
 			 w->weight);
 	if (n || weight)
 		say(w->limiter,
-		    "%s %s no effect: this joins the permit that it runs under; "
-		    "for a limit of its own give it another -N",
+		    "%s %s no effect: this command joins the permit that it runs under; "
+		    "for a limit of its own use another -N",
 		    words, n && weight ? "have" : "has");
 }

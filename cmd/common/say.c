@@ -218,12 +218,11 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
 		say_cut(command, 60);
-		snprintf(room + n, PLACE_TEXT - (size_t)n,
-			 " (oldest holder: pid %u%s%s, %s, \"%s\"%s)", p->oldest.pid,
-			 p->oldest.host != NULL ? " on " : "",
-			 p->oldest.host != NULL ? p->oldest.host : "",
-			 say_duration(p->oldest.since_s, since), command,
-			 orphaned ? ", which outlived its flocklimit" : "");
+		snprintf(
+		    room + n, PLACE_TEXT - (size_t)n, " (oldest holder: pid %u%s%s, %s, \"%s\"%s)",
+		    p->oldest.pid, p->oldest.host != NULL ? " on " : "",
+		    p->oldest.host != NULL ? p->oldest.host : "",
+		    say_duration(p->oldest.since_s, since), command, orphaned ? ", orphaned" : "");
 	}
 	return room;
 }

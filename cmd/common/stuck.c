@@ -16,7 +16,7 @@ name_of(char state)
 	case 'S':
 		return "asleep";
 	case 'D':
-		return "in a system call that can't be interrupted";
+		return "in a system call that cannot be interrupted";
 	case 'Z':
 	case 'X':
 		return "ended";
@@ -47,11 +47,11 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 	quota = cpus_quota(pid);
 	if (state == 'T')
 		snprintf(room, STUCK_TEXT,
-			 "pid %d is stopped where it keeps everyone out: kill -CONT %d", (int)pid,
+			 "pid %d is stopped and keeps everyone out: kill -CONT %d", (int)pid,
 			 (int)pid);
 	else if (state == 't')
 		snprintf(room, STUCK_TEXT,
-			 "pid %d is stopped by a debugger where it keeps everyone out: let the "
+			 "pid %d is stopped by a debugger and keeps everyone out: let the "
 			 "debugger continue it",
 			 (int)pid);
 	else if (quota < 1000)

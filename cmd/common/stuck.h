@@ -9,7 +9,7 @@
 #define STUCK_TEXT 300
 
 /*
- * "pid 4711 is stopped where it keeps everyone out: kill -CONT 4711".  The process is as it calls
+ * "pid 4711 is stopped and keeps everyone out: kill -CONT 4711".  The process is as it calls
  * itself; 0: it is not known.
  */
 const char *stuck_text(pid_t pid, char room[STUCK_TEXT]);

@@ -68,7 +68,7 @@ add_holder(char room[PLACE_TEXT], size_t at, size_t width, const struct flk_plac
 	size_t used;
 
 	at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %spid %u%s%.40s",
-			       orphaned ? "what is left of " : "", e->pid,
+			       orphaned ? "the orphan of " : "", e->pid,
 			       e->host != NULL ? " on " : "", e->host != NULL ? e->host : "");
 	used = at + 3; /* a space and two quotes */
 	if (used + LEAST <= width) {

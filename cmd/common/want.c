@@ -201,7 +201,7 @@ int
 want_check(const struct want *w)
 {
 	if (w->pace.ramp_idle_ns != PACE_IDLE_NS && !(w->pacing & FLK_RAMP)) {
-		say(NULL, "--ramp-idle needs --ramp: it is for that");
+		say(NULL, "--ramp-idle has no effect without --ramp: give --ramp, or drop it");
 		return OPTION_BAD;
 	}
 	if (w->file == NULL && w->limiter != NULL && strchr(w->limiter, '/') != NULL)

@@ -170,7 +170,7 @@ warn(const struct client *c, char *const *command, const char *version, const ch
 	if (why != NULL)
 		say(limiter_name,
 		    "--jobserver: %s (version \"%s\") %s: it runs as many jobs as it likes; see "
-		    "flocklimit(1) for what does better, or give it a -j",
+		    "flocklimit(1) for programs that use it, or give it a -j",
 		    c->name, version, why);
 	else if (word != NULL)
 		say(limiter_name,

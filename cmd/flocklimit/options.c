@@ -164,11 +164,11 @@ check_together(const struct options *o)
 		return OPTION_BAD;
 	}
 	if (o->no_fork && o->close_fd) {
-		say(NULL, "--no-fork needs what --close gives up: use one of them");
+		say(NULL, "--no-fork and --close cannot be combined: use one of them");
 		return OPTION_BAD;
 	}
 	if (o->no_fork && o->want.run_timeout_ns != NEVER) {
-		say(NULL, "--no-fork leaves nobody to end the command: use it without "
+		say(NULL, "--no-fork leaves no process that could end the command: use it without "
 			  "--run-timeout");
 		return OPTION_BAD;
 	}
@@ -223,7 +223,7 @@ options_parse(struct options *o, int argc, char **argv)
 		o->command = argv + optind;
 	if (o->line != NULL) {
 		if (o->command != NULL) {
-			say(NULL, "'%s' is left over: -c takes the whole command in one word",
+			say(NULL, "unexpected word '%s': -c takes the whole command in one word",
 			    o->command[0]);
 			return OPTION_BAD;
 		}

@@ -121,14 +121,14 @@ read_item(struct input *in, bool *failed)
 			n = (size_t)(end - from);
 		in->at += n + (end != NULL);
 		if (in->o->delimiter != '\0' && memchr(from, '\0', n) != NULL) {
-			screen_say(NULL, "%s: there is a NUL in it: if items end with one, use -0",
+			screen_say(NULL, "%s contains a NUL: for items that end with a NUL use -0",
 				   in->name);
 			*failed = true;
 		} else if (size + n > LONGEST) {
-			screen_say(
-			    NULL,
-			    "%s: an item of more than %d bytes: the kernel takes no such argument",
-			    in->name, LONGEST);
+			screen_say(NULL,
+				   "%s: an item has more than %d bytes: the kernel accepts no "
+				   "longer argument",
+				   in->name, LONGEST);
 			*failed = true;
 		} else if (!append(&item, &size, from, n)) {
 			screen_say(NULL, "no memory for an item");

@@ -112,9 +112,10 @@ collect(struct run *r, int which, struct capture *c)
 	if (got == 1 || got == -EAGAIN)
 		return;
 	if (got < 0)
-		screen_say(NULL,
-			   "what a command prints is lost: %s: set TMPDIR to where there is room",
-			   strerror(-got));
+		screen_say(
+		    NULL,
+		    "the output of a command is lost: %s: set TMPDIR to a directory with room",
+		    strerror(-got));
 	close_fd(&r->fd[which].fd);
 }
 

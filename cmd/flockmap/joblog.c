@@ -153,7 +153,7 @@ write_line(const char *line, size_t n)
 			screen_say(NULL, "--joblog %s: %s", path,
 				   written == -1 ? strerror(errno) : "no space left");
 		if (written > 0 && broken && ftruncate(fd, lseek(fd, 0, SEEK_CUR) - written) == -1)
-			screen_say(NULL, "--joblog %s: its last line is cut: %s", path,
+			screen_say(NULL, "--joblog %s: its last line is incomplete: %s", path,
 				   strerror(errno));
 	}
 	pthread_mutex_unlock(&lock);
@@ -206,7 +206,7 @@ joblog_open(const struct options *o)
 	if (error != 0 || !ours) {
 		screen_say(NULL, "--joblog %s: %s", path,
 			   error != 0 ? strerror(error)
-				      : "not a joblog, and left as it is: choose another file");
+				      : "not a joblog, and left unchanged: choose another file");
 		return OPTION_BAD;
 	}
 	if (lseek(fd, 0, SEEK_END) <= 0 && write_line(HEADER, strlen(HEADER)) != 0)
@@ -272,7 +272,8 @@ joblog_has(const struct job *j)
 	}
 	screen_say(
 	    NULL,
-	    "--resume: command %llu is another one in %s: give the same items in the same order",
+	    "--resume: command %llu differs from that in %s: give the same items in the same "
+	    "order",
 	    (unsigned long long)j->number, path);
 	return -1;
 }

@@ -274,13 +274,13 @@ refuse(struct all *a, int code)
 	case ECANCELED: /* said */
 		return FAILED;
 	case ETIMEDOUT:
-		why = "an item waited longer than --timeout, which is not for its run (-T is)";
+		why = "an item waited longer than --timeout (to limit its run use -T)";
 		break;
 	case EAGAIN:
 		why = "an item would have to wait";
 		break;
 	case FLK_FULL:
-		why = "more than --max-queue wait already";
+		why = "too many others wait already (--max-queue)";
 		break;
 	case FLK_CLOSED:
 		why = "the limiter is closed, until flocklimitctl open";
@@ -437,7 +437,7 @@ main(int argc, char **argv)
 		return run_dry(&a);
 	wake_fd = conduct_prepare();
 	if (wake_fd == -1 || a.place.null_fd == -1) {
-		say(NULL, "cannot open what every run needs: %s", strerror(errno));
+		say(NULL, "cannot open a file descriptor: %s", strerror(errno));
 		return FAILED;
 	}
 	a.source.input = input_open(&a.o, wake_fd);

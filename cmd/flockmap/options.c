@@ -271,7 +271,7 @@ parse_words(struct options *o, char **words)
 		if (strcmp(*w, ":::") != 0)
 			continue;
 		if (o->items != NULL) {
-			say(NULL, "a second `:::': there can be one list of items");
+			say(NULL, "a second `:::': only one list of items is allowed");
 			return OPTION_BAD;
 		}
 		o->items = w + 1;
@@ -287,15 +287,15 @@ static int
 check_together(const struct options *o)
 {
 	if (o->items != NULL && o->arg_file != NULL) {
-		say(NULL, "items come from --arg-file or from after `:::': use one of them");
+		say(NULL, "--arg-file and `:::' both give items: use one of them");
 		return OPTION_BAD;
 	}
 	if (o->tag && o->order == STRAIGHT) {
-		say(NULL, "--tag needs --order input or done: with none nothing is collected");
+		say(NULL, "--tag needs collected output: use it with --order input or done");
 		return OPTION_BAD;
 	}
 	if (o->resume && o->joblog == NULL) {
-		say(NULL, "--resume needs --joblog: it is where what was done is written down");
+		say(NULL, "--resume needs --joblog, the log of the commands that have ended");
 		return OPTION_BAD;
 	}
 	return want_check(&o->want);

@@ -22,7 +22,7 @@ static int
 bad(const struct job *j, const char *item, const char *word)
 {
 	if (word == NULL)
-		screen_say(NULL, "--weight-from: item %llu '%.60s': the line failed",
+		screen_say(NULL, "--weight-from: item %llu '%.60s': the shell line failed",
 			   (unsigned long long)j->number, item);
 	else
 		screen_say(NULL,

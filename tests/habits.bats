@@ -42,7 +42,7 @@ answers() {
 	answers "use -n 1" -x true
 	answers "use -n 1" --exclusive true
 	answers "-n N" --shared true
-	answers "goes back when the command ends" -u true
+	answers "is released when the command ends" -u true
 	answers "use -N NAME" --id build true
 	answers "drop the option" --fg true
 	answers "put &" --bg true

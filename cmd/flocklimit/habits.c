@@ -10,13 +10,13 @@ const struct habit habits[] = {
 	/* flock(1) */
 	{ "--wait", "for flock's --wait use -t DUR; to wait for all to end, flocklimitctl wait" },
 	{ "--nb", "use --nonblock" },
-	{ "--shared", "for several at once give a limit, -n N; for all of it, -n N -w N" },
+	{ "--shared", "for readers use -n N; for a writer use -n N -w N" },
 	{ "--exclusive", ONE },
 	{ "-x", ONE },
 	{ "-e", ONE },
-	{ "--unlock", "the permit goes back when the command ends" },
-	{ "-u", "the permit goes back when the command ends" },
-	{ "--fcntl", "a limiter is a file of its own kind: drop the option" },
+	{ "--unlock", "the permit is released when the command ends" },
+	{ "-u", "the permit is released when the command ends" },
+	{ "--fcntl", "a limiter is not an fcntl lock: drop the option" },
 	/* sem(1) */
 	{ "--id", "for sem's --id use -N NAME" },
 	{ "--fg", "flocklimit stays in the foreground: drop the option" },

@@ -1,17 +1,22 @@
 /*
  * orders.c - orders to limiters that do not exist yet.
  *
- * An operator who wants all limiters of the directory paused can steer those that exist one by one.
- * For the others there is a mark in the directory, a symbolic link for each order, whose text is
- * the order's value and the boot that it was given in.  A link is made and replaced at once, so a
- * killed operator leaves the old order or the new one.
+ * An operator who wants to pause every limiter of the directory can pause the existing ones one by
+ * one.  For new ones the operator leaves an order in the directory: a symbolic link, one for each
+ * kind of order, whose text is the order's value and the id of the boot.  The operator makes the
+ * link under another name and renames it, so an operator that is killed leaves either the old order
+ * or the new one.
  *
- * A limiter that is being made must not slip through between the two.  Its maker gives it its name
- * first, then reads the orders, and then makes it usable by storing `magic', all under the lock on
- * INIT_BYTE.  The operator changes the order first, then lists the names, and then opens each
- * limiter, for which it waits for that lock.  So either the operator finds the name, and steers
- * that limiter, or the maker finds the order.  A maker that is killed before it stored `magic'
- * leaves no limiter, and the next one that makes it reads the orders anew.
+ * No new limiter may escape both the order and the operator's walk.  Therefore
+ *  - the maker links the limiter's name first, reads the orders next, and stores `magic' last; it
+ *    has the lock on INIT_BYTE from before the first step until after the last;
+ *  - the operator changes the order first, lists the names next, and then opens each limiter.  If
+ *    that limiter has no magic yet, the operator waits for the lock on INIT_BYTE.
+ *
+ * If the maker links the name before the operator lists the names, then the operator opens this
+ * limiter after the maker is done, and steers it.  If the maker links it later, then the order was
+ * already changed when the maker read it.  A maker that is killed before it stores `magic' leaves
+ * no limiter: the next maker starts again with the same file, and reads the orders again.
  */
 #include "orders.h"
 
@@ -27,7 +32,7 @@
 #include "make.h"
 #include "place.h"
 
-#define TRIES 64 /* against an operator who gives the same order at the same time */
+#define TRIES 64 /* against another operator that gives the same order at the same time */
 #define TEXT  80
 #define BOOT  33 /* a boot's id in hexadecimal digits, with its final zero */
 
@@ -37,14 +42,14 @@ static const char *const names[] = {
 	[FLK_ORDER_LIMIT] = ".all-limit",
 };
 
-/* While somebody makes a new link. */
+/* The name of a new link until it is renamed. */
 static const char *const drafts[] = {
 	[FLK_ORDER_PAUSED] = ".all-paused.new",
 	[FLK_ORDER_CLOSED] = ".all-closed.new",
 	[FLK_ORDER_LIMIT] = ".all-limit.new",
 };
 
-/* Orders end with the boot, as limiters do. */
+/* An order is in force until the next boot, like the limiters. */
 static void
 this_boot(char text[BOOT])
 {
@@ -57,8 +62,8 @@ this_boot(char text[BOOT])
 }
 
 /*
- * In a directory in which everybody may make files, an order is root's or our own.  In any other,
- * whoever may make files may also replace our limiters.
+ * In a directory in which everybody may make files, we obey root's orders and our own only.  In any
+ * other directory, a user who may leave an order may also replace our limiters, so nothing is lost.
  */
 static int
 is_trusted(int dirfd, const struct stat *link)
@@ -88,7 +93,7 @@ parse(const char *text, int64_t *value)
 	return true;
 }
 
-/* 1: there is such an order; 0: there is none, or what is there is none of ours. */
+/* 1: there is such an order; 0: there is none, or the file of that name is not an order. */
 static int
 read_order(int dirfd, const char *name, int64_t *value)
 {
@@ -133,7 +138,7 @@ take_back(int dirfd, enum flk_order order)
 	return unlinkat(dirfd, names[order], 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
-/* Another operator may use the same draft: then the last one's order stays, whole. */
+/* Two operators may use one draft at the same time: then one of the two orders stays, whole. */
 static int
 give(int dirfd, enum flk_order order, int64_t value)
 {
@@ -158,13 +163,18 @@ give(int dirfd, enum flk_order order, int64_t value)
 	return -EAGAIN;
 }
 
-/* The directory, by the name of some limiter in it. */
+/*
+ * The limiter directory.  Any limiter's name finds it.  On a machine that does not tell its boot,
+ * orders have zeros for the boot's id, as limiters do.
+ */
 static int
 open_directory(bool make, int *dirfd)
 {
 	struct place place = { .dir = NULL };
+	int error = flki_make_learn_boot();
 
-	return flki_place_open(&place, "x", make, dirfd);
+	return error != 0 && error != -FLK_NOBOOT ? error
+						  : flki_place_open(&place, "x", make, dirfd);
 }
 
 int
@@ -178,8 +188,6 @@ flk_order(enum flk_order order, int64_t value)
 		return -EINVAL;
 	if (!ends && (value < 0 || value > (order == FLK_ORDER_LIMIT ? FLK_MAX_UNITS : 1)))
 		return -EINVAL;
-	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
-		return error;
 	if ((error = open_directory(!ends, &dirfd)) != 0)
 		return ends && error == -ENOENT ? 0 : error;
 	error = ends ? take_back(dirfd, order) : give(dirfd, order, value);
@@ -194,8 +202,6 @@ flk_orders(struct flk_orders *orders)
 	int dirfd, error;
 
 	*orders = (struct flk_orders){ .override = FLK_AUTO };
-	if ((error = flki_make_learn_boot()) != 0 && error != -FLK_NOBOOT)
-		return error;
 	if ((error = open_directory(false, &dirfd)) != 0)
 		return error == -ENOENT ? 0 : error;
 	error = flki_orders_read(dirfd, orders);

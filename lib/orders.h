@@ -1,5 +1,5 @@
 /*
- * orders.h - what an operator wants of each limiter that is made in the limiter directory.
+ * orders.h - an operator's orders to each limiter that is made in the limiter directory.
  */
 #ifndef FLKI_ORDERS_H
 #define FLKI_ORDERS_H
@@ -7,8 +7,8 @@
 #include "flocklimit.h"
 
 /*
- * Reads the orders of the directory DIRFD; AT_FDCWD has none.  A maker calls it after its limiter
- * has its name and before the limiter can be used, see orders.c.
+ * Reads the orders of the directory DIRFD; AT_FDCWD has none.  The maker of a limiter calls this
+ * after it linked the limiter's name and before it stores `magic': see orders.c.
  */
 int flki_orders_read(int dirfd, struct flk_orders *orders);
 

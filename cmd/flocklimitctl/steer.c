@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cpus.h"
+#include "explain.h"
 #include "now.h"
 #include "parse.h"
 #include "say.h"
@@ -41,8 +42,8 @@ apply_to_one(const struct ctl *c, const char *name, const char *path, struct flk
 }
 
 /*
- * The order first: a limiter that is made meanwhile either finds it or is in the list.  Where it
- * can't be given, the limiters that are there are steered all the same.
+ * Gives the order before it lists the limiters: a limiter that is made meanwhile either obeys the
+ * order or is in the list.  If the order can't be given, the existing limiters are steered anyway.
  */
 static int
 apply_to_all(const struct ctl *c, struct change *change)
@@ -56,7 +57,7 @@ apply_to_all(const struct ctl *c, struct change *change)
 	}
 	error = flk_order(change->order, change->value);
 	if (error != 0)
-		say(NULL, "new limiters: %s", flk_strerror(error));
+		say(NULL, "new limiters: %s", explain(error));
 	status = for_each(c, apply_to_one, change);
 	return error != 0 ? FAILED : status;
 }

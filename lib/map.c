@@ -17,7 +17,6 @@
 #include "futex.h"
 #include "share.h"
 
-#define SECOND  UINT64_C(1000000000)
 #define FIRST   16
 #define WINDOW  65536 /* items that are begun and not told, at most */
 #define THREADS 16384
@@ -171,40 +170,6 @@ arrive(struct flk_map *m, struct flk_taker **t)
 	return error;
 }
 
-/* Sleeps until then or, as waits() may have more to do before that, several times. */
-static int
-wait_in_line(struct flk_map *m, struct flk_taker *t, uint64_t until)
-{
-	struct timespec deadline;
-	uint64_t next;
-	int error;
-
-	do {
-		next = m->o.waits != NULL ? m->o.waits(m->o.context, t) : UINT64_MAX;
-		next = next < until ? next : until;
-		deadline.tv_sec = (time_t)(next / SECOND);
-		deadline.tv_nsec = (long)(next % SECOND);
-		error = flk_wait(t, next == UINT64_MAX ? NULL : &deadline, NULL);
-	} while (error == -ETIMEDOUT && flki_monotonic_ns() < until);
-	return error;
-}
-
-static int
-stand_in_line(struct flk_map *m, struct flk_taker *t, const struct flk_request *want,
-	      uint64_t until)
-{
-	int error;
-
-	if (m->o.patience != NULL && flki_deadline_ns(m->o.patience) == 0)
-		return flk_try(t, want);
-	error = flki_queue(t, want, until);
-	if (error == -EINPROGRESS)
-		error = wait_in_line(m, t, until);
-	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
-		flk_leave(t);
-	return error;
-}
-
 /*
  * The leader's part with the lock held: its permit.  A limiter whose file was removed is not the
  * one that others find: another is made.
@@ -213,6 +178,7 @@ static int
 take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *want)
 {
 	uint64_t until = m->o.patience != NULL ? flki_deadline_ns(m->o.patience) : UINT64_MAX;
+	bool at_once = until == 0;
 	struct flk *fresh;
 	int error;
 
@@ -223,7 +189,8 @@ take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *w
 			return error != 0 ? error : -FLK_CANCELLED;
 		m->leader = *t;
 		pthread_mutex_unlock(&m->lock);
-		error = stand_in_line(m, *t, want, until);
+		error = at_once ? flk_try(*t, want)
+				: flki_acquire(*t, want, until, m->o.waits, m->o.context);
 		if (error == 0 && (error = flk_verify(flk_limiter(*t))) != 0)
 			flk_release(*t);
 		fresh = NULL;

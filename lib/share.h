@@ -1,5 +1,5 @@
 /*
- * share.h - what a map needs of a limiter besides flocklimit.h, of both implementations of that.
+ * share.h - what acquire.c and map.c need besides flocklimit.h of both of its implementations.
  */
 #ifndef FLKI_SHARE_H
 #define FLKI_SHARE_H
@@ -12,6 +12,14 @@ struct flk_taker;
 
 /* As flk_enqueue(), but a process that keeps everyone out makes it wait until then, not fail. */
 int flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns);
+
+/*
+ * flk_acquire() with a deadline in ns.  Before each sleep of the taker it calls waits(), unless that
+ * is NULL; waits() returns when it wants to be called again.
+ */
+typedef uint64_t flki_waits(void *context, struct flk_taker *t);
+int flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns,
+		 flki_waits *waits, void *context);
 
 /* Several users of one limiter in a process: the last to put it back closes it. */
 void flki_share(struct flk *f);

@@ -147,18 +147,6 @@ flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until)
 }
 
 int
-flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
-{
-	int error = flki_queue(t, want, flki_deadline_ns(deadline));
-
-	if (error == -EINPROGRESS)
-		error = flk_wait(t, deadline, NULL);
-	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
-		flk_leave(t);
-	return error;
-}
-
-int
 flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 {
 	struct state st;

@@ -208,18 +208,6 @@ flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_n
 	return flk_enqueue(t, want);
 }
 
-int
-flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
-{
-	int error = flk_enqueue(t, want);
-
-	if (error == -EINPROGRESS)
-		error = flk_wait(t, deadline, NULL);
-	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
-		flk_leave(t);
-	return error;
-}
-
 static void
 ring(struct flk_taker *t)
 {

@@ -5,7 +5,6 @@
 #ifndef HERE_NAMES_H
 #define HERE_NAMES_H
 
-#define flk_acquire       here_flk_acquire
 #define flk_admit         here_flk_admit
 #define flk_attach        here_flk_attach
 #define flk_cancel        here_flk_cancel

@@ -1,0 +1,68 @@
+/*
+ * acquire.c - a permit in one call: the taker enters the line, waits, and leaves the line if it does
+ * not get the permit.  Of both implementations of flocklimit.h, and of the calls that both have.
+ */
+#include <errno.h>
+
+#include "flocklimit.h"
+#include "futex.h"
+#include "share.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MS     UINT64_C(1000000)
+
+/* Sleeps until `until'; when waits() asks for an earlier time, it sleeps again after that. */
+static int
+wait_until(struct flk_taker *t, uint64_t until, flki_waits *waits, void *context)
+{
+	struct timespec deadline;
+	uint64_t next;
+	int error;
+
+	do {
+		next = waits != NULL ? waits(context, t) : UINT64_MAX;
+		next = next < until ? next : until;
+		deadline.tv_sec = (time_t)(next / SECOND);
+		deadline.tv_nsec = (long)(next % SECOND);
+		error = flk_wait(t, next == UINT64_MAX ? NULL : &deadline, NULL);
+	} while (error == -ETIMEDOUT && flki_monotonic_ns() < until);
+	return error;
+}
+
+int
+flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until, flki_waits *waits,
+	     void *context)
+{
+	int error = flki_queue(t, want, until);
+
+	if (error == -EINPROGRESS)
+		error = wait_until(t, until, waits, context);
+	/* A busy taker has the place or permit of an earlier call, and a stranger has none. */
+	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
+		flk_leave(t);
+	return error;
+}
+
+int
+flk_acquire(struct flk_taker *t, const struct flk_request *want, const struct timespec *deadline)
+{
+	return flki_acquire(t, want, flki_deadline_ns(deadline), NULL, NULL);
+}
+
+int
+flk_acquire_for(struct flk_taker *t, const struct flk_request *want, int64_t ms)
+{
+	uint64_t now;
+
+	/* A span that the caller computed and that has run out must not become "for ever". */
+	if (ms < -1)
+		return -EINVAL;
+	if (ms == -1)
+		return flk_acquire(t, want, NULL);
+	if (ms == 0)
+		return flk_try(t, want);
+	now = flki_monotonic_ns();
+	return flki_acquire(
+	    t, want, (uint64_t)ms < (UINT64_MAX - now) / MS ? now + (uint64_t)ms * MS : UINT64_MAX,
+	    NULL, NULL);
+}

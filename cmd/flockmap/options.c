@@ -99,7 +99,7 @@ static const char help[] =
     "      --retries R        retry a failed command up to R times\n"
     "      --joblog FILE      log each command that has ended to FILE\n"
     "      --resume-failed    skip commands that succeeded according to FILE\n"
-    "      --resume           skip those that failed as well; exit with 123 then\n"
+    "      --resume           skip failed commands as well; exit with 123 then\n"
     "      --nested=join|queue   under a permit of this limiter: join it and run one\n"
     "                         command at a time (default), or queue for others\n"
     "      --dry-run          print the commands and run nothing\n"

@@ -316,7 +316,7 @@ load ctl.bash
 	grep -q '^flocklimit_hold_seconds_bucket{limiter="x",le="+Inf"} 1$' <<<"$output"
 	grep -q '^flocklimit_hold_seconds_count{limiter="x"} 1$' <<<"$output"
 	run -0 ctl stats x --json
-	[ "$(jq -c '.[0] | [.name, .totals.granted, (.held | map(.count) | add)]' <<<"$output")" = '["x",1,1]' ]
+	[ "$(jq -c '.[0] | [.name, .totals.granted, (.totals.hold_times.buckets | map(.count) | add)]' <<<"$output")" = '["x",1,1]' ]
 	run -0 ctl stats x
 	[[ $output != *'"y"'* ]]
 	# One that is damaged does not hide the others.

@@ -267,7 +267,7 @@ load ctl.bash
 	run -0 ctl list -f other
 	[[ ${lines[1]} == other* ]]
 	run -0 ctl list --json
-	[ "$(jq -c 'map([.name, .used, .limit, .holders, .waiters, .state])' <<<"$output")" = \
+	[ "$(jq -c 'map([.name, .used, .limit, .holding, .waiting, .state])' <<<"$output")" = \
 		'[["idle",0,7,0,0,"idle"],["x",3,4,1,1,"open"]]' ]
 	[ "$(jq '.[1].oldest_wait_s > 0' <<<"$output")" = true ]
 	[ "$(jq -r '.[1].path' <<<"$output")" = "$T/limiters/x" ]
@@ -333,12 +333,12 @@ load ctl.bash
 	background b "$FLOCKLIMIT" -N x -n 3 sleep 1000
 	eventually holding 2
 	read -r shell sleeper <a.up
-	[ "$(field '.holders[0] | [.command_pid, .kept_by]')" = "[$shell,null]" ]
+	[ "$(field '.holders[0] | [.command_pid, .kept_by]')" = "[$shell,[]]" ]
 	kill -KILL "${pids[a]}"
 	ended a
 	[ "$(field '.holders[0] | [.pid == .command_pid, .command_pid, .orphan, (.kept_by | sort)]')" = \
 		"$(jq -nc "[false, null, true, ([$shell, $sleeper] | sort)]")" ]
-	[ "$(field '.holders[1] | [.orphan, .kept_by]')" = '[false,null]' ]
+	[ "$(field '.holders[1] | [.orphan, .kept_by]')" = '[false,[]]' ]
 	run -0 ctl show x
 	[[ $output == *"ticket 1 is kept by pid $shell: sh -c sleep 1000 &"* ]]
 	[[ $output == *"ticket 1 is kept by pid $sleeper: sleep 1000"* ]]

@@ -103,43 +103,6 @@ takes() {
 	same fish program fish
 }
 
-# subsection NAME PAGE: what the list there is about.
-subsection() {
-	section JSON "$2" | awk -v wanted="$1" '/^\.Ss / { on = (substr($0, 5) == wanted); next } on' |
-		sed -n '1,/^\.El/p' | sed -n 's/^\.It Cm //p' | tr -d ' ' | tr ',' '\n'
-}
-
-# keys: of all objects in standard input.
-keys() {
-	jq -r '.. | objects | keys_unsorted[]' | sort -u
-}
-
-@test "flocklimitctl(1) has every field of the JSON, and no other" {
-	local page=$TOP/man/flocklimitctl.1
-	hold a -N x -n 1
-	background b "$FLOCKLIMIT" -N x true
-	eventually in_line 1
-	mkdir limiters/unusable
-	"$CTL" show --json x | jq '.holders[], .waiters[]' | keys >taker
-	same taker taker <(subsection "A taker" "$page" | sort -u)
-	"$CTL" show --json x | jq '.totals | del(.waited, .held)' | keys >totals
-	same totals totals <(subsection Totals "$page" | grep -vxE 'waited|held' | sort -u)
-	[ "$("$CTL" show --json x | jq -c '.totals.waited, .totals.held | keys' | sort -u)" = '["count","sum_s"]' ]
-	{
-		"$CTL" list --json | jq '.[]'
-		"$CTL" stats --json x | jq '.[]'
-		"$CTL" show --json x
-	} | jq 'del(.holders[]?, .waiters[]?, .totals[]?, .waited[]?, .held[]?, .pace[]?)' | keys >limiter
-	same limiter limiter <({ subsection "A limiter" "$page"; echo error; } | sort -u)
-	"$CTL" ramp x 1+1/30s
-	[ "$("$CTL" show --json x | jq -c '.pace, .pace.ramp | keys' | tr -d '\n')" = '["burst","interval_s","ramp","stagger_s"]["from","idle_s","period_s","step"]' ]
-	[ "$("$CTL" stats --json x | jq -c '.[0] | .waited[], .held[] | keys' | sort -u)" = '["count","up_to_s"]' ]
-	"$CTL" log --json x | keys >event
-	same event event <({ subsection "An event" "$page"; printf '%s\n' command weight; } | sort -u)
-	"$CTL" check --json x | keys >check
-	same check check <(subsection "A check" "$page" | sort -u)
-}
-
 @test "flocklimitctl(1) has every event, every state and every metric, and no other" {
 	local page=$TOP/man/flocklimitctl.1 source=$TOP/cmd/flocklimitctl
 	sed -n '/^event_name/,/^}/p' "$source/log.c" | grep -oE '\] = "[a-z]+"' | cut -d'"' -f2 | sort >events

@@ -23,11 +23,9 @@ print_failures(const char *name, char *why)
 static void
 print_json(const char *name, const char *path, char *why, bool repaired)
 {
-	json_t *o = json_object(), *failures = json_array();
+	json_t *o = json_begin(name, path), *failures = json_array();
 	char *line;
 
-	json_put(o, "name", json_text(name));
-	json_put(o, "path", json_text(path));
 	json_put(o, "whole", json_boolean(*why == '\0'));
 	for (line = strtok(why, "\n"); line != NULL; line = strtok(NULL, "\n"))
 		json_array_append_new(failures, json_text(line));

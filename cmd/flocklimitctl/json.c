@@ -35,35 +35,107 @@ json_u64(uint64_t n)
 	return json_integer((json_int_t)n);
 }
 
-void
-json_limiter(json_t *o, const struct flk_snapshot *s)
+json_t *
+json_begin(const char *name, const char *path)
 {
-	json_put(o, "state", json_string(state_of(s)));
-	json_put(o, "limit", json_integer(s->limit));
-	json_put(o, "declared", json_integer(s->declared));
-	json_put(o, "override", s->override == FLK_AUTO ? json_null() : json_integer(s->override));
-	json_put(o, "withheld", json_integer(s->withheld));
-	json_put(o, "used", json_u64(s->used));
+	json_t *o = json_object();
+
+	json_put(o, "schema", json_integer(JSON_SCHEMA));
+	json_put(o, "name", json_text(name));
+	json_put(o, "path", json_text(path));
+	return o;
 }
 
-void
-json_unusable(json_t *o, int error)
+static json_t *
+json_unless(bool is_unknown, json_t *value)
 {
-	json_put(o, "state", json_string(error == -FLK_DAMAGED ? "damaged" : "unusable"));
-	json_put(o, "error", json_text(explain(error)));
+	if (!is_unknown)
+		return value;
+	json_decref(value);
+	return json_null();
 }
+
+/* A limiter that can't be used has the same fields: all but its state and the error are null. */
+json_t *
+json_limiter(const char *name, const char *path, const struct flk_snapshot *s, int error)
+{
+	static const struct flk_snapshot none;
+	json_t *o = json_begin(name, path);
+	bool bad = s == NULL;
+
+	if (bad)
+		s = &none;
+	json_put(o, "state",
+		 json_string(!bad                    ? state_of(s)
+			     : error == -FLK_DAMAGED ? "damaged"
+						     : "unusable"));
+	json_put(o, "error", bad ? json_text(explain(error)) : json_null());
+	json_put(o, "limit", json_unless(bad, json_integer(s->limit)));
+	json_put(o, "declared", json_unless(bad, json_integer(s->declared)));
+	json_put(o, "override",
+		 json_unless(bad || s->override == FLK_AUTO, json_integer(s->override)));
+	json_put(o, "withheld", json_unless(bad, json_integer(s->withheld)));
+	json_put(o, "used", json_unless(bad, json_u64(s->used)));
+	json_put(o, "holding", json_unless(bad, json_integer(s->holders)));
+	json_put(o, "waiting", json_unless(bad, json_integer(s->waiters)));
+	json_put(o, "oldest_wait_s",
+		 s->waiters > 0 ? json_seconds(s->entry[s->holders].since_s) : json_null());
+	return o;
+}
+
+/* ---- a pace ---- */
+
+/* A rate of a million starts a second has an interval below the millisecond. */
+static json_t *
+json_exact(uint64_t ns)
+{
+	return json_real((double)ns / 1e9);
+}
+
+static json_t *
+json_ramp(const struct flk_pace *p)
+{
+	json_t *o = json_object();
+
+	json_put(o, "from", json_integer(p->ramp_from));
+	json_put(o, "step", json_integer(p->ramp_step));
+	json_put(o, "period_s", json_exact(p->ramp_period_ns));
+	json_put(o, "idle_s", json_exact(p->ramp_idle_ns));
+	return o;
+}
+
+json_t *
+json_pace(const struct flk_pace *p)
+{
+	json_t *o = json_object();
+
+	json_put(o, "interval_s", p->interval_ns != 0 ? json_exact(p->interval_ns) : json_null());
+	json_put(o, "burst", p->interval_ns != 0 ? json_integer(p->burst) : json_null());
+	json_put(o, "stagger_s", p->stagger_ns != 0 ? json_exact(p->stagger_ns) : json_null());
+	json_put(o, "ramp", p->ramp_from != 0 ? json_ramp(p) : json_null());
+	return o;
+}
+
+/* ---- what was counted ---- */
 
 static json_t *
 json_times(const struct flk_times *t)
 {
+	json_t *o = json_object(), *buckets = json_array(), *bucket;
+	double bound = (double)FLK_BUCKET_NS / 1e9;
 	uint64_t count = 0;
-	json_t *o = json_object();
 	int i;
 
-	for (i = 0; i < FLK_BUCKETS; i++)
+	for (i = 0; i < FLK_BUCKETS; i++, bound *= 4) {
 		count += t->count[i];
+		bucket = json_object();
+		json_put(bucket, "up_to_s", i < FLK_BUCKETS - 1 ? json_real(bound) : json_null());
+		json_put(bucket, "count", json_u64(t->count[i]));
+		json_array_append_new(buckets, bucket);
+	}
 	json_put(o, "count", json_u64(count));
 	json_put(o, "sum_s", json_seconds((double)t->sum_ns / 1e9));
+	json_put(o, "buckets", buckets);
 	return o;
 }
 
@@ -78,9 +150,9 @@ json_totals(const struct flk_snapshot *s)
 	json_put(o, "left", json_u64(s->left));
 	json_put(o, "cancelled", json_u64(s->evicted));
 	json_put(o, "reaped", json_u64(s->reaped));
-	json_put(o, "repaired", json_u64(s->repaired));
-	json_put(o, "waited", json_times(&s->waited));
-	json_put(o, "held", json_times(&s->held));
+	json_put(o, "repairs", json_u64(s->repaired));
+	json_put(o, "wait_times", json_times(&s->waited));
+	json_put(o, "hold_times", json_times(&s->held));
 	return o;
 }
 

@@ -19,19 +19,13 @@ struct listing {
 	json_t *array;
 };
 
-static double
-oldest_wait(const struct flk_snapshot *s)
-{
-	return s->waiters > 0 ? s->entry[s->holders].since_s : -1;
-}
-
 static void
 add_row(const struct ctl *c, struct table *t, const char *name, const struct flk_snapshot *s)
 {
 	char wait[32] = "-";
 
 	if (s->waiters > 0)
-		span(oldest_wait(s), c->raw, wait);
+		span(s->entry[s->holders].since_s, c->raw, wait);
 	table_cell(t, "%s", name);
 	table_cell(t, "%" PRIu64 "/%u", s->used, s->limit);
 	table_cell(t, "%u", s->holders);
@@ -55,24 +49,6 @@ add_bad_row(struct table *t, const char *name, int error)
 	table_colour(t, "31");
 }
 
-static json_t *
-object_of(const char *name, const char *path, const struct flk_snapshot *s, int error)
-{
-	json_t *o = json_object();
-
-	json_put(o, "name", json_text(name));
-	json_put(o, "path", json_text(path));
-	if (s == NULL) {
-		json_unusable(o, error);
-		return o;
-	}
-	json_limiter(o, s);
-	json_put(o, "holders", json_integer(s->holders));
-	json_put(o, "waiters", json_integer(s->waiters));
-	json_put(o, "oldest_wait_s", s->waiters > 0 ? json_seconds(oldest_wait(s)) : json_null());
-	return o;
-}
-
 static int
 list_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
 	 void *ctx)
@@ -90,7 +66,7 @@ list_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	if (error == -ENOENT || error == -FLK_GONE)
 		return status;
 	if (l->array != NULL)
-		json_array_append_new(l->array, object_of(name, path, s, error));
+		json_array_append_new(l->array, json_limiter(name, path, s, error));
 	else if (s != NULL)
 		add_row(c, l->table, name, s);
 	else

@@ -119,29 +119,32 @@ print_text(const struct ctl *c, struct flk *f, const struct flk_event *e)
 	       detail(e, room));
 }
 
+static json_t *
+json_known(bool is_known, int64_t n)
+{
+	return is_known ? json_integer(n) : json_null();
+}
+
 static void
-print_json(struct flk *f, const struct flk_event *e)
+print_json(const struct ctl *c, struct flk *f, const struct flk_event *e)
 {
 	const char *host = where_happened(f, e) != NULL ? where_happened(f, e) : where_am_i();
-	bool known = e->pid != 0 || !where_is_store();
-	json_t *o = json_object();
+	bool told = e->pid != 0 || !where_is_store(), taker = e->ticket != 0;
+	json_t *o = json_begin(name_of(c), flk_path(f));
 	char room[80];
 
 	json_put(o, "number", json_u64(e->number));
 	json_put(o, "time", json_seconds(epoch_of(e->when_ns)));
 	json_put(o, "event", json_string(event_name(e->kind)));
-	json_put(o, "ticket", e->ticket != 0 ? json_u64(e->ticket) : json_null());
-	if (e->ticket != 0) {
-		json_put(o, "weight", json_integer(e->weight));
-		json_put(o, "command", json_text(e->command));
-	}
-	if (e->kind == FLK_EV_GRANTED)
-		json_put(o, "seat", json_integer(e->seat));
-	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
-	json_put(o, "pid", known ? json_integer(e->pid) : json_null());
-	json_put(o, "uid", known ? json_integer(e->uid) : json_null());
 	json_put(o, "code", json_integer(e->code));
 	json_put(o, "detail", json_text(detail(e, room)));
+	json_put(o, "ticket", taker ? json_u64(e->ticket) : json_null());
+	json_put(o, "weight", json_known(taker, e->weight));
+	json_put(o, "command", taker ? json_text(e->command) : json_null());
+	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
+	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
+	json_put(o, "pid", json_known(told, e->pid));
+	json_put(o, "uid", json_known(told, e->uid));
 	json_print_line(o);
 }
 
@@ -151,7 +154,7 @@ print_events(const struct ctl *c, struct flk *f, const struct flk_event *e, size
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		c->json ? print_json(f, &e[i]) : print_text(c, f, &e[i]);
+		c->json ? print_json(c, f, &e[i]) : print_text(c, f, &e[i]);
 }
 
 /* Who removes a limiter by rm(1) tells nobody: once a minute we look. */

@@ -264,103 +264,84 @@ json_heirs(const struct view *v, const struct flk_entry *e)
 {
 	json_t *pids = json_array();
 	pid_t heir[HEIRS];
-	size_t n = flk_heirs(v->f, e->slot, heir, HEIRS), i;
+	size_t n = outlived(e) ? flk_heirs(v->f, e->slot, heir, HEIRS) : 0, i;
 
 	for (i = 0; i < n; i++)
 		json_array_append_new(pids, json_integer(heir[i]));
 	return pids;
 }
 
+/* Its place is 0 for a holder; a guess below 0 is none. */
 static json_t *
-json_entry(const struct view *v, const struct flk_entry *e)
+json_taker(const struct view *v, const struct flk_entry *e, uint32_t place, double guess_s)
 {
+	bool waits = !e->holds;
 	json_t *o = json_object();
 
 	json_put(o, "ticket", json_u64(e->ticket));
 	json_put(o, "weight", json_integer(e->weight));
-	if (e->holds)
-		json_put(o, "seat", json_integer(e->seat));
 	json_put(o, "declared", json_integer(e->limit));
 	json_put(o, "host", json_host(e));
 	json_put(o, "pid", json_integer(e->pid));
 	json_put(o, "uid", json_integer(e->uid));
-	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
-	json_put(o, e->holds ? "held_s" : "waited_s", json_seconds(e->since_s));
 	json_put(o, "command", json_text(e->command));
+	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
 	json_put(o, "stopped",
 		 e->host == NULL ? json_boolean(crowd_is_stopped(v->crowd, e)) : json_null());
-	if (!e->holds)
-		return o;
-	json_put(o, "command_pid", json_pid(crowd_command(v->crowd, e)));
-	json_put(o, "silent", json_boolean(e->silent));
-	json_put(o, "orphan", json_boolean(outlived(e)));
-	json_put(o, "kept_by", outlived(e) ? json_heirs(v, e) : json_null());
+	json_put(o, "position", waits ? json_integer(place) : json_null());
+	json_put(o, "waited_s", waits ? json_seconds(e->since_s) : json_null());
+	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());
+	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
+	json_put(o, "held_s", waits ? json_null() : json_seconds(e->since_s));
+	json_put(o, "command_pid", waits ? json_null() : json_pid(crowd_command(v->crowd, e)));
+	json_put(o, "silent", waits ? json_null() : json_boolean(e->silent));
+	json_put(o, "orphan", waits ? json_null() : json_boolean(outlived(e)));
+	json_put(o, "kept_by", waits ? json_array() : json_heirs(v, e));
 	return o;
 }
 
 static json_t *
-json_line(const struct view *v)
+json_holders(const struct view *v)
+{
+	json_t *holders = json_array();
+	uint32_t i;
+
+	for (i = 0; i < v->s->holders; i++)
+		json_array_append_new(holders, json_taker(v, &v->s->entry[i], 0, -1));
+	return holders;
+}
+
+static json_t *
+json_waiters(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
-	json_t *line = json_array();
+	json_t *waiters = json_array();
 	uint32_t i;
 
 	if (wait_s != NULL)
 		estimate(s, wait_s);
-	for (i = 0; i < s->waiters; i++) {
-		json_t *o = json_entry(v, &s->entry[s->holders + i]);
-		json_put(o, "position", json_integer(i + 1));
-		json_put(o, "starts_in_s",
-			 wait_s != NULL && wait_s[i] >= 0 ? json_seconds(wait_s[i]) : json_null());
-		json_array_append_new(line, o);
-	}
+	for (i = 0; i < s->waiters; i++)
+		json_array_append_new(waiters, json_taker(v, &s->entry[s->holders + i], i + 1,
+							  wait_s != NULL ? wait_s[i] : -1));
 	free(wait_s);
-	return line;
-}
-
-/* null where there is none of it. */
-static json_t *
-json_pace(const struct flk_pace *p)
-{
-	json_t *o = json_object(), *ramp_of = json_null();
-
-	if (p->ramp_from != 0) {
-		ramp_of = json_object();
-		json_put(ramp_of, "from", json_integer(p->ramp_from));
-		json_put(ramp_of, "step", json_integer(p->ramp_step));
-		json_put(ramp_of, "period_s", json_seconds((double)p->ramp_period_ns / 1e9));
-		json_put(ramp_of, "idle_s", json_seconds((double)p->ramp_idle_ns / 1e9));
-	}
-	json_put(o, "interval_s",
-		 p->interval_ns != 0 ? json_seconds((double)p->interval_ns / 1e9) : json_null());
-	json_put(o, "burst", p->interval_ns != 0 ? json_integer(p->burst) : json_null());
-	json_put(o, "stagger_s",
-		 p->stagger_ns != 0 ? json_seconds((double)p->stagger_ns / 1e9) : json_null());
-	json_put(o, "ramp", ramp_of);
-	return o;
+	return waiters;
 }
 
 static void
 print_json(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	json_t *o = json_object(), *holders = json_array();
+	json_t *o = json_limiter(name_of(v->c), flk_path(v->f), s, 0);
 	double start_s = seconds_until(s->next_start_ns);
 	char why[300];
-	uint32_t i;
 
-	for (i = 0; i < s->holders; i++)
-		json_array_append_new(holders, json_entry(v, &s->entry[i]));
 	why_it_waits(s, why, sizeof(why));
-	json_put(o, "name", json_text(name_of(v->c)));
-	json_put(o, "path", json_text(flk_path(v->f)));
-	json_limiter(o, s);
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->pace));
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
-	json_put(o, "holders", holders);
-	json_put(o, "waiters", json_line(v));
+	json_put(o, "holders", json_holders(v));
+	json_put(o, "waiters", json_waiters(v));
 	json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));
 	json_print(o);
 }

@@ -19,7 +19,7 @@
 struct collected {
 	size_t n;
 	struct limiter {
-		char *name;
+		char *name, *path;
 		struct flk_snapshot *s; /* NULL: it can't be looked at */
 		int error;
 	} * limiter;
@@ -47,7 +47,8 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 		return refuse(name, path, f, -ENOMEM);
 	}
 	all->limiter = more;
-	more[all->n++] = (struct limiter){ .name = strdup(name), .s = s, .error = error };
+	more[all->n++] =
+	    (struct limiter){ .name = strdup(name), .path = strdup(path), .s = s, .error = error };
 	return DONE;
 }
 
@@ -233,43 +234,19 @@ print_text(const struct collected *all)
 					&all->limiter[i].s->held);
 }
 
-static json_t *
-json_buckets(const struct flk_times *t)
-{
-	json_t *a = json_array(), *o;
-	double bound = (double)FLK_BUCKET_NS / 1e9;
-	int i;
-
-	for (i = 0; i < FLK_BUCKETS; i++, bound *= 4) {
-		o = json_object();
-		json_put(o, "up_to_s", i < FLK_BUCKETS - 1 ? json_real(bound) : json_null());
-		json_put(o, "count", json_u64(t->count[i]));
-		json_array_append_new(a, o);
-	}
-	return a;
-}
-
+/* A limiter that can't be used, and a store, have counted nothing that could be told. */
 static void
 print_json(const struct collected *all)
 {
-	json_t *array = json_array();
+	json_t *array = json_array(), *o;
 	size_t i;
 
 	for (i = 0; i < all->n; i++) {
-		const struct flk_snapshot *s = all->limiter[i].s;
-		json_t *o = json_object();
-		json_put(o, "name", json_text(all->limiter[i].name));
+		const struct limiter *l = &all->limiter[i];
+		o = json_limiter(l->name, l->path, l->s, l->error);
+		json_put(o, "totals",
+			 l->s == NULL || where_is_store() ? json_null() : json_totals(l->s));
 		json_array_append_new(array, o);
-		if (s == NULL) {
-			json_unusable(o, all->limiter[i].error);
-			continue;
-		}
-		json_limiter(o, s);
-		json_put(o, "holders", json_integer(s->holders));
-		json_put(o, "waiters", json_integer(s->waiters));
-		json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));
-		json_put(o, "waited", where_is_store() ? json_null() : json_buckets(&s->waited));
-		json_put(o, "held", where_is_store() ? json_null() : json_buckets(&s->held));
 	}
 	json_print(array);
 }
@@ -287,6 +264,7 @@ stats(const struct ctl *c)
 		print_text(&all);
 	for (i = 0; i < all.n; i++) {
 		free(all.limiter[i].name);
+		free(all.limiter[i].path);
 		free(all.limiter[i].s);
 	}
 	free(all.limiter);

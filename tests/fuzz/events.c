@@ -28,6 +28,7 @@ put_json(json_t *o)
 
 #define printf(...)     fprintf(out, __VA_ARGS__)
 #define json_print_line put_json
+#define flk_path(f)     ((void)(f), "build") /* nothing is opened here */
 #include "cmd/flocklimitctl/log.c"
 #undef printf
 

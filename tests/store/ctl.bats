@@ -7,6 +7,7 @@
 load ../lib
 load fake
 load ../ctl
+load ../json
 load ../top
 
 # What the .bash files take to be beside them is one directory up.
@@ -70,6 +71,9 @@ wait_in_line() {
 	[ "$(field '.holders[0].command_pid')" = "$(up a)" ]
 	[ "$(field '.holders[0] | [.weight, .declared, .silent, .stopped]')" = '[2,2,false,false]' ]
 	[ "$(field .totals)" = null ]
+	ctl show --json x | conforms "${SHOWN[@]}"
+	ctl list --json | jq '.[]' | conforms "A limiter"
+	ctl stats --json | jq '.[]' | conforms "${COUNTED[@]}"
 	run -0 ctl stats
 	[[ $output == *'flocklimit_used_units{limiter="x"} 2'* ]]
 	[[ $output != *_total* ]]
@@ -111,7 +115,7 @@ wait_in_line() {
 	done
 	[ "$(count /team/)" = 1200 ]
 	run -0 ctl list --json
-	[ "$(jq -c 'map([.name, .waiters])' <<<"$output")" = '[["a",400],["a-b",400],["a.b",400]]' ]
+	[ "$(jq -c 'map([.name, .waiting])' <<<"$output")" = '[["a",400],["a-b",400],["a.b",400]]' ]
 }
 
 @test "store: who is on another machine is told by its name, and signalled there" {
@@ -319,6 +323,7 @@ listens() {
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 	events
 	[ "$(events)" = "queued queued cancelled ended granted ended limit granted cancelled " ]
+	conforms "An event" <f.out
 	[ "$(jq -r .host f.out | sort -u)" = "$(uname -n)" ]
 	[ "$(jq -c 'select(.event == "limit") | [.code, .uid]' f.out)" = "[5,$(id -u)]" ]
 	[ "$(jq -c 'select(.event == "queued").command' f.out | sort -u)" = '"true"' ]

@@ -291,7 +291,7 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	[ "$(ctl list --json)" = '[]' ]
 	fl -N x -n 1 true
 	ctl rm x
-	[ "$(ctl list --json --store "$below" | jq -c 'map([.name, .holders])')" = '[["cfg",1],["h",1],["licence",1],["w",1]]' ]
+	[ "$(ctl list --json --store "$below" | jq -c 'map([.name, .holding])')" = '[["cfg",1],["h",1],["licence",1],["w",1]]' ]
 	for name in h w cfg licence; do
 		release "$name"
 		ended "$name"

@@ -141,7 +141,7 @@ check_head(struct state *st)
 	while (i < st->n && st->slots[i].kind == BARRIER && left-- > 0)
 		i = st->slots[i].next;
 	/* Its time may come, and its timer run out, at any moment. */
-	if (i >= st->n || h->paused || (h->rate | h->stagger_ns | h->ramp) != 0)
+	if (i >= st->n || h->paused || flki_pace_is_set(h))
 		return NULL;
 	limit = h->override >= 0 ? (uint64_t)h->override : st->slots[i].limit;
 	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)

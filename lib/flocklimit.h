@@ -439,7 +439,7 @@ enum flk_event_kind {
 	FLK_EV_OPENED,
 	FLK_EV_RESTORED, /* code: so many units */
 	FLK_EV_REPAIRED, /* a taker was killed inside, and the index was made anew */
-	FLK_EV_PACED     /* code: of enum flk_pacing, what was set */
+	FLK_EV_PACED     /* code: of enum flk_pacing, what was set; pace: all of it, from then on */
 };
 
 struct flk_event {
@@ -449,6 +449,7 @@ struct flk_event {
 	uint32_t pid, uid;
 	int32_t code;
 	char command[20];
+	struct flk_pace pace; /* FLK_EV_PACED only */
 };
 
 /*

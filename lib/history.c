@@ -94,8 +94,8 @@ flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 	flki_state_remember(st, &e);
 }
 
-void
-flki_state_note_steering(struct state *st, uint32_t kind, int32_t code)
+static struct event
+steering_event(struct state *st, uint32_t kind, int32_t code)
 {
 	struct event e = { .when_ns = st->now_ns, .kind = kind, .code = code };
 
@@ -103,6 +103,23 @@ flki_state_note_steering(struct state *st, uint32_t kind, int32_t code)
 		e.pid = flki_state_at(st, st->me)->pid;
 		e.uid = flki_state_at(st, st->me)->uid;
 	}
+	return e;
+}
+
+void
+flki_state_note_steering(struct state *st, uint32_t kind, int32_t code)
+{
+	struct event e = steering_event(st, kind, code);
+
+	flki_state_remember(st, &e);
+}
+
+void
+flki_state_note_pace(struct state *st, unsigned which)
+{
+	struct event e = steering_event(st, FLK_EV_PACED, (int32_t)which);
+
+	e.pace = st->h->pace;
 	flki_state_remember(st, &e);
 }
 
@@ -135,12 +152,16 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 				 .when_ns = to.event.when_ns,
 				 .ticket = to.event.ticket,
 				 .kind = to.event.kind,
-				 .weight = to.event.weight,
-				 .seat = to.event.seat,
-				 .limit = to.event.limit,
 				 .pid = to.event.pid,
 				 .uid = to.event.uid,
 				 .code = to.event.code };
+	if (e->kind == FLK_EV_PACED) {
+		flki_pace_unpack(&to.event.pace, &e->pace);
+		return;
+	}
+	e->weight = to.event.weight;
+	e->seat = to.event.seat;
+	e->limit = to.event.limit;
 	memcpy(e->command, to.event.command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

@@ -100,14 +100,32 @@ struct slot {
 	uint32_t role; /* enum flk_role; its high byte is 0: see make.c */
 };
 
-/* Written under the lock; read without it, so every word is stored and loaded as an atomic. */
+/* A pace as the header has it; see pace.c. */
+struct pace_words {
+	uint64_t rate;       /* burst in the high 16 bits, interval in ns; 0: none */
+	uint64_t stagger_ns; /* 0: none */
+	uint64_t ramp;       /* from 16 bits, step 16 bits, period in ms; 0: none */
+	uint64_t ramp_idle_ns;
+};
+
+/*
+ * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
+ * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
+ * pace that was set stands in place of the rest.
+ */
 struct event {
 	uint64_t when_ns; /* monotonic */
 	uint64_t ticket;
-	uint32_t kind, weight, seat, limit;
-	uint32_t pid, uid;
+	uint32_t kind;
 	int32_t code; /* of the kind: see enum flk_event_kind */
-	char command[20];
+	uint32_t pid, uid;
+	union {
+		struct {
+			uint32_t weight, seat, limit;
+			char command[20];
+		};
+		struct pace_words pace; /* FLK_EV_PACED */
+	};
 };
 
 struct list {
@@ -143,10 +161,7 @@ struct header {
 	int64_t override; /* -1: none */
 	uint32_t paused, closed;
 	uint64_t withheld;
-	uint64_t rate;       /* burst in the high 16 bits, interval in ns; 0: none */
-	uint64_t stagger_ns; /* 0: none */
-	uint64_t ramp;       /* from 16 bits, step 16 bits, period in ms; 0: none */
-	uint64_t ramp_idle_ns;
+	struct pace_words pace;
 
 	uint64_t last_ticket;
 

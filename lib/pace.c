@@ -50,7 +50,7 @@ own_time(const struct state *st, uint64_t at)
 bool
 flki_pace_is_set(const struct header *h)
 {
-	return (h->rate | h->stagger_ns | h->ramp) != 0;
+	return (h->pace.rate | h->pace.stagger_ns | h->pace.ramp) != 0;
 }
 
 /* Nothing has been held for so long that a ramp begins anew. */
@@ -59,7 +59,7 @@ is_rested(const struct header *h, uint64_t now)
 {
 	if (h->holders.count > 0)
 		return false;
-	return h->paced.ramp_since_ns == 0 || now >= plus(h->idle_since_ns, h->ramp_idle_ns);
+	return h->paced.ramp_since_ns == 0 || now >= plus(h->idle_since_ns, h->pace.ramp_idle_ns);
 }
 
 uint64_t
@@ -68,30 +68,31 @@ flki_pace_capacity(const struct state *st)
 	const struct header *h = st->h;
 	uint64_t steps, since = h->paced.ramp_since_ns, now = flki_pace_now(st);
 
-	if (h->ramp == 0)
+	if (h->pace.ramp == 0)
 		return UINT64_MAX;
-	if (is_rested(h, now) || now < since || PERIOD_NS(h->ramp) == 0)
-		return FROM(h->ramp);
-	steps = (now - since) / PERIOD_NS(h->ramp);
-	return steps > FLK_MAX_UNITS ? UINT64_MAX : FROM(h->ramp) + steps * STEP(h->ramp);
+	if (is_rested(h, now) || now < since || PERIOD_NS(h->pace.ramp) == 0)
+		return FROM(h->pace.ramp);
+	steps = (now - since) / PERIOD_NS(h->pace.ramp);
+	return steps > FLK_MAX_UNITS ? UINT64_MAX : FROM(h->pace.ramp) + steps * STEP(h->pace.ramp);
 }
 
 static uint64_t
 rate_allows(const struct header *h)
 {
-	uint64_t ahead, burst = BURST(h->rate);
+	uint64_t ahead, burst = BURST(h->pace.rate);
 
-	if (h->rate == 0)
+	if (h->pace.rate == 0)
 		return 0;
-	ahead = INTERVAL(h->rate) * (burst > 0 ? burst - 1 : 0);
+	ahead = INTERVAL(h->pace.rate) * (burst > 0 ? burst - 1 : 0);
 	return h->paced.free_ns > ahead ? h->paced.free_ns - ahead : 0;
 }
 
 static uint64_t
 stagger_allows(const struct header *h)
 {
-	return h->stagger_ns != 0 && h->paced.last_ns != 0 ? plus(h->paced.last_ns, h->stagger_ns)
-							   : 0;
+	return h->pace.stagger_ns != 0 && h->paced.last_ns != 0
+		   ? plus(h->paced.last_ns, h->pace.stagger_ns)
+		   : 0;
 }
 
 uint64_t
@@ -116,28 +117,38 @@ flki_pace_look(const struct state *st, const struct slot *first)
 	if (start > st->now_ns)
 		return start;
 	if (h->paused || h->holders.count == 0 || need <= flki_pace_capacity(st) ||
-	    PERIOD_NS(h->ramp) == 0 || STEP(h->ramp) == 0)
+	    PERIOD_NS(h->pace.ramp) == 0 || STEP(h->pace.ramp) == 0)
 		return UINT64_MAX;
-	steps = (need - FROM(h->ramp) - 1) / STEP(h->ramp) + 1;
-	if (steps > UINT64_MAX / PERIOD_NS(h->ramp))
+	steps = (need - FROM(h->pace.ramp) - 1) / STEP(h->pace.ramp) + 1;
+	if (steps > UINT64_MAX / PERIOD_NS(h->pace.ramp))
 		return UINT64_MAX;
-	return own_time(st, plus(since, steps * PERIOD_NS(h->ramp)));
+	return own_time(st, plus(since, steps * PERIOD_NS(h->pace.ramp)));
+}
+
+void
+flki_pace_unpack(const struct pace_words *from, struct flk_pace *p)
+{
+	*p = (struct flk_pace){ .interval_ns = INTERVAL(from->rate),
+				.burst = (uint32_t)BURST(from->rate),
+				.stagger_ns = from->stagger_ns,
+				.ramp_from = (uint32_t)FROM(from->ramp),
+				.ramp_step = (uint32_t)STEP(from->ramp),
+				.ramp_period_ns = PERIOD_NS(from->ramp),
+				.ramp_idle_ns = from->ramp_idle_ns };
 }
 
 void
 flki_pace_tell(const struct header *h, struct flk_pace *p)
 {
-	uint64_t rate = __atomic_load_n(&h->rate, __ATOMIC_RELAXED);
-	uint64_t ramp = __atomic_load_n(&h->ramp, __ATOMIC_RELAXED);
+	const struct pace_words *from = &h->pace;
+	const struct pace_words now = {
+		.rate = __atomic_load_n(&from->rate, __ATOMIC_RELAXED),
+		.stagger_ns = __atomic_load_n(&from->stagger_ns, __ATOMIC_RELAXED),
+		.ramp = __atomic_load_n(&from->ramp, __ATOMIC_RELAXED),
+		.ramp_idle_ns = __atomic_load_n(&from->ramp_idle_ns, __ATOMIC_RELAXED)
+	};
 
-	*p = (struct flk_pace){ .interval_ns = INTERVAL(rate),
-				.burst = (uint32_t)BURST(rate),
-				.stagger_ns = __atomic_load_n(&h->stagger_ns, __ATOMIC_RELAXED),
-				.ramp_from = (uint32_t)FROM(ramp),
-				.ramp_step = (uint32_t)STEP(ramp),
-				.ramp_period_ns = PERIOD_NS(ramp),
-				.ramp_idle_ns =
-				    __atomic_load_n(&h->ramp_idle_ns, __ATOMIC_RELAXED) };
+	flki_pace_unpack(&now, p);
 }
 
 int
@@ -176,8 +187,9 @@ flki_pace_keep(struct state *st)
 
 	if (!flki_pace_is_set(h))
 		return;
-	if (h->rate != 0)
-		keep_at_most(&h->paced.free_ns, plus(now, BURST(h->rate) * INTERVAL(h->rate)));
+	if (h->pace.rate != 0)
+		keep_at_most(&h->paced.free_ns,
+			     plus(now, BURST(h->pace.rate) * INTERVAL(h->pace.rate)));
 	keep_at_most(&h->paced.last_ns, now);
 	keep_at_most(&h->paced.ramp_since_ns, now);
 	keep_at_most(&h->idle_since_ns, now);
@@ -189,16 +201,16 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 	struct header *h = st->h;
 
 	if (which & FLK_RATE)
-		h->rate = p->interval_ns != 0 ? (uint64_t)p->burst << 48 | p->interval_ns : 0;
+		h->pace.rate = p->interval_ns != 0 ? (uint64_t)p->burst << 48 | p->interval_ns : 0;
 	if (which & FLK_STAGGER)
-		h->stagger_ns = p->stagger_ns;
+		h->pace.stagger_ns = p->stagger_ns;
 	if (which & FLK_RAMP) {
-		h->ramp_idle_ns = p->ramp_idle_ns;
+		h->pace.ramp_idle_ns = p->ramp_idle_ns;
 		h->paced.ramp_since_ns = flki_pace_now(st);
-		h->ramp = p->ramp_from != 0
-			      ? (uint64_t)p->ramp_from << 48 | (uint64_t)p->ramp_step << 32 |
-				    p->ramp_period_ns / 1000000
-			      : 0;
+		h->pace.ramp = p->ramp_from != 0
+				   ? (uint64_t)p->ramp_from << 48 | (uint64_t)p->ramp_step << 32 |
+					 p->ramp_period_ns / 1000000
+				   : 0;
 	}
 	flki_pace_keep(st); /* if we are killed before, the repair does it */
 }
@@ -214,9 +226,10 @@ flki_pace_begin(struct state *st, uint64_t ticket)
 		return;
 	*next = h->paced;
 	next->last_ns = now;
-	if (h->rate != 0)
-		next->free_ns = plus(next->free_ns > now ? next->free_ns : now, INTERVAL(h->rate));
-	if (h->ramp != 0 && is_rested(h, now))
+	if (h->pace.rate != 0)
+		next->free_ns =
+		    plus(next->free_ns > now ? next->free_ns : now, INTERVAL(h->pace.rate));
+	if (h->pace.ramp != 0 && is_rested(h, now))
 		next->ramp_since_ns = now;
 	__atomic_store_n(&h->starting, ticket, __ATOMIC_RELEASE);
 }

@@ -80,6 +80,7 @@ uint64_t flki_pace_capacity(const struct state *st);
 int flki_pace_check(const struct flk_pace *pace, unsigned which);
 void flki_pace_set(struct state *st, const struct flk_pace *pace, unsigned which);
 void flki_pace_tell(const struct header *h, struct flk_pace *pace);
+void flki_pace_unpack(const struct pace_words *from, struct flk_pace *pace);
 
 /* Around the commit that starts a ticket; and after the lock's owner died inside. */
 void flki_pace_begin(struct state *st, uint64_t ticket);
@@ -99,6 +100,7 @@ void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 struct event flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 void flki_state_remember(struct state *st, const struct event *e);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
+void flki_state_note_pace(struct state *st, unsigned which); /* as it is now */
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
 /* ---- index.c: for state.c, repair.c and check.c ---- */

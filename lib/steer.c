@@ -96,7 +96,7 @@ change_pace(struct state *st, const struct order *o)
 	flki_pace_set(st, o->pace, o->which);
 	if (st->h->waiting.head != NIL) /* it looks after the first's time from now on */
 		flki_state_poke(st, flki_state_at(st, st->h->waiting.head)->next);
-	flki_state_note_steering(st, FLK_EV_PACED, (int32_t)o->which);
+	flki_state_note_pace(st, o->which);
 	return 0;
 }
 

@@ -86,6 +86,7 @@ some() {
 	[ "$(jq -r .event events | sort -u | xargs)" = "cancelled granted pace queued" ]
 	[ "$(jq -c 'select(.event == "granted") | [.schema, .name, .path, .ticket, .weight, .seat]' events)" = \
 		"[1,\"x\",\"$T/limiters/x\",1,1,0]" ]
+	jq -se 'map(select(.event == "pace")) | .[0].pace.interval_s == 0.1 and .[1].pace.ramp.from == 1' events
 	[ "$(jq -sc 'map(select(.event == "pace"))[0] | [.ticket, .weight, .command, .seat]' events)" = \
 		'[null,null,null,null]' ]
 }

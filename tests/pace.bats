@@ -167,7 +167,7 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/statu
 	silent 0 ctl stagger x 200ms
 	silent 0 ctl ramp x 1+2/30s --ramp-idle 5s
 	run -0 ctl show x
-	[[ $output == *"pace: rate 30/m:5, stagger 200 ms, ramp 1+2 per 30 s"* ]]
+	[[ $output == *"pace: rate 30/m:5, stagger 200ms, ramp 1+2/30s, ramp-idle 5s"* ]]
 	field_is .pace.interval_s 2
 	field_is .pace.burst 5
 	field_is .pace.stagger_s 0.2
@@ -181,6 +181,47 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/statu
 	[[ $output != *pace:* ]]
 	run -0 ctl log x
 	[ "$(grep -cw pace <<<"$output")" = 6 ]
+}
+
+# set_to: what the last event of x says was set.
+set_to() {
+	ctl log -n 1 x | sed -n 's/.*  pace  .*  //p'
+}
+
+@test "log: the value that was set, as it would be typed" {
+	local word
+	silent 0 "$FLOCKLIMIT" -N x -n 4 true
+	for word in 30/m:5 1/s 300000/s 7/h 2/d 1/90s 1/1.5s:2 3/700ms 1/2.000000001s; do
+		silent 0 ctl rate x "$word"
+		case $word in
+		3/700ms) word=1/0.233333334s ;; # the interval is rounded up
+		1/90s) word=40/h ;;
+		1/1.5s:2) word=40/m:2 ;;
+		esac
+		[ "$(set_to)" = "rate $word" ]
+		# Typed again it is the same.
+		field .pace >pace
+		silent 0 ctl rate x "$word"
+		field_is .pace "$(cat pace)"
+	done
+	for word in 200ms 1.5s 90s 2h 0.0003s; do
+		silent 0 ctl stagger x "$word"
+		[ "$(set_to)" = "stagger $word" ]
+	done
+	silent 0 ctl stagger x 120s
+	[ "$(set_to)" = "stagger 2m" ]
+	silent 0 ctl ramp x 1+2/30s
+	[ "$(set_to)" = "ramp 1+2/30s" ]
+	silent 0 ctl ramp x 1+2/30s --ramp-idle 5m
+	[ "$(set_to)" = "ramp 1+2/30s, ramp-idle 5m" ]
+	silent 0 ctl ramp x off
+	[ "$(set_to)" = "ramp off" ]
+	silent 0 "$FLOCKLIMIT" -N x --rate 9/s --stagger off true
+	run -0 ctl log x -n 3
+	[[ ${lines[0]} == *" pace "*"  rate 9/s, stagger off" ]]
+	# For programs: what was set, and the whole pace since then.
+	ctl log -n 3 --json x | jq -se '.[0] | .event == "pace" and .code == 3 and .detail == "rate 9/s, stagger off" and
+		(.pace | .interval_s < 0.112 and .burst == 1 and .stagger_s == null and .ramp == null)'
 }
 
 @test "bad paces are refused in one line, and change nothing" {
@@ -203,7 +244,7 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/statu
 	ctl_line 125 rate x
 	ctl_line 125 rate x 1/s 2/s
 	run -0 ctl show x
-	[[ $output == *"pace: rate 7/s, stagger 3 ms, ramp 3+4 per 5 s"* ]]
+	[[ $output == *"pace: rate 7/s, stagger 3ms, ramp 3+4/5s"* ]]
 }
 
 @test "whoever looks is told of the next start" {
@@ -322,7 +363,7 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/statu
 	no_room
 	no_room --rate off # the stagger stays
 	run -0 ctl show x
-	[[ $output == *"pace: stagger 60 min"* ]]
+	[[ $output == *"pace: stagger 1h"* ]]
 	silent 0 "$FLOCKLIMIT" -N x --nonblock --stagger off true
 	silent 0 "$FLOCKLIMIT" -N x --nonblock true
 	no_room --rate 1/h # off and on again forgives nothing

@@ -1,11 +1,11 @@
 #include "pace.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "now.h"
 #include "parse.h"
-#include "say.h"
 
 static const struct {
 	char letter;
@@ -112,41 +112,121 @@ pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which)
 		a->ramp_period_ns == b->ramp_period_ns && a->ramp_idle_ns == b->ramp_idle_ns);
 }
 
-/* As it would be typed, if it was; else as one per so long. */
-static int
-put_rate(const struct flk_pace *p, char *to, size_t size)
+/* ---- as it would be typed ---- */
+
+#define SPAN 48
+
+/* "90s", "1.5s", "2h": nothing is lost, not a nanosecond. */
+static const char *
+span_text(uint64_t ns, char room[SPAN])
 {
-	char burst[16] = "", span[32];
-	uint64_t n;
+	uint64_t part = ns % SECOND;
+	size_t i, n;
+
+	for (i = UNITS; i-- > 0 && ns > 0;) {
+		if (ns % units[i].ns != 0)
+			continue;
+		snprintf(room, SPAN, "%llu%c", (unsigned long long)(ns / units[i].ns),
+			 units[i].letter);
+		return room;
+	}
+	if (ns < SECOND && ns % 1000000 == 0) {
+		snprintf(room, SPAN, "%llums", (unsigned long long)(ns / 1000000));
+		return room;
+	}
+	snprintf(room, SPAN, "%llu.%09llu", (unsigned long long)(ns / SECOND),
+		 (unsigned long long)part);
+	for (n = strlen(room); room[n - 1] == '0'; n--)
+		;
+	room[n] = 's';
+	room[n + 1] = '\0';
+	return room;
+}
+
+static void append(char room[PACE_TEXT], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void
+append(char room[PACE_TEXT], const char *format, ...)
+{
+	size_t n = strlen(room);
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(room + n, PACE_TEXT - n, format, ap);
+	va_end(ap);
+}
+
+/*
+ * How many starts in a unit have this interval, which was rounded up: the roundest number of them,
+ * 300000 and not 299941; 0: none has.
+ */
+static uint64_t
+starts_in(uint64_t unit_ns, uint64_t interval_ns)
+{
+	uint64_t least = unit_ns / interval_ns + (unit_ns % interval_ns != 0), most = least, n;
+	uint64_t round = SECOND;
+
+	if (unit_ns / least + (unit_ns % least != 0) != interval_ns)
+		return 0;
+	if (interval_ns > 1)
+		most = (unit_ns - 1) / (interval_ns - 1);
+	while ((n = most - most % round) < least && round > 1)
+		round /= 10;
+	return n;
+}
+
+static void
+append_rate(const struct flk_pace *p, char room[PACE_TEXT])
+{
+	char span[SPAN];
+	uint64_t n = 0;
 	size_t i;
 
+	for (i = 0; i < UNITS; i++)
+		if ((n = starts_in(units[i].ns, p->interval_ns)) != 0)
+			break;
+	if (i < UNITS)
+		append(room, "%llu/%c", (unsigned long long)n, units[i].letter);
+	else
+		append(room, "1/%s", span_text(p->interval_ns, span));
 	if (p->burst > 1)
-		snprintf(burst, sizeof(burst), ":%u", p->burst);
-	for (i = 0; i < UNITS; i++) {
-		n = units[i].ns / p->interval_ns + (units[i].ns % p->interval_ns != 0);
-		if (n > 0 && units[i].ns / n + (units[i].ns % n != 0) == p->interval_ns)
-			return snprintf(to, size, "rate %llu/%c%s", (unsigned long long)n,
-					units[i].letter, burst);
-	}
-	return snprintf(to, size, "rate 1 per %s%s",
-			say_duration((double)p->interval_ns / 1e9, span), burst);
+		append(room, ":%u", p->burst);
+}
+
+static void
+append_ramp(const struct flk_pace *p, char room[PACE_TEXT])
+{
+	char span[SPAN];
+
+	append(room, "%u+%u/%s", p->ramp_from, p->ramp_step, span_text(p->ramp_period_ns, span));
+	if (p->ramp_idle_ns != PACE_IDLE_NS)
+		append(room, ", ramp-idle %s", span_text(p->ramp_idle_ns, span));
 }
 
 const char *
-pace_text(const struct flk_pace *p, char room[PACE_TEXT])
+pace_text(const struct flk_pace *p, unsigned which, char room[PACE_TEXT])
 {
-	char span[32];
-	size_t n = 0;
+	char span[SPAN];
 
 	room[0] = '\0';
-	if (p->interval_ns != 0)
-		n += (size_t)put_rate(p, room, PACE_TEXT);
-	if (p->stagger_ns != 0 && n < PACE_TEXT)
-		n += (size_t)snprintf(room + n, PACE_TEXT - n, "%sstagger %s", n > 0 ? ", " : "",
-				      say_duration((double)p->stagger_ns / 1e9, span));
-	if (p->ramp_from != 0 && n < PACE_TEXT)
-		snprintf(room + n, PACE_TEXT - n, "%sramp %u+%u per %s", n > 0 ? ", " : "",
-			 p->ramp_from, p->ramp_step,
-			 say_duration((double)p->ramp_period_ns / 1e9, span));
+	if (which & FLK_RATE) {
+		append(room, "rate ");
+		p->interval_ns != 0 ? append_rate(p, room) : append(room, "off");
+	}
+	if (which & FLK_STAGGER)
+		append(room, "%sstagger %s", room[0] != '\0' ? ", " : "",
+		       p->stagger_ns != 0 ? span_text(p->stagger_ns, span) : "off");
+	if (which & FLK_RAMP) {
+		append(room, "%sramp ", room[0] != '\0' ? ", " : "");
+		p->ramp_from != 0 ? append_ramp(p, room) : append(room, "off");
+	}
 	return room;
+}
+
+unsigned
+pace_parts(const struct flk_pace *p)
+{
+	return (p->interval_ns != 0 ? FLK_RATE : 0u) | (p->stagger_ns != 0 ? FLK_STAGGER : 0u) |
+	       (p->ramp_from != 0 ? FLK_RAMP : 0u);
 }

@@ -25,7 +25,10 @@ bool pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned whi
 
 #define PACE_TEXT 160
 
-/* "rate 30/m, stagger 200 ms", or "". */
-const char *pace_text(const struct flk_pace *p, char room[PACE_TEXT]);
+/* Those parts as they would be typed: "rate 30/m:5, stagger 200ms, ramp off". */
+const char *pace_text(const struct flk_pace *p, unsigned which, char room[PACE_TEXT]);
+
+/* Which parts are set. */
+unsigned pace_parts(const struct flk_pace *p);
 
 #endif

@@ -13,6 +13,7 @@
 #include "explain.h"
 #include "json.h"
 #include "now.h"
+#include "pace.h"
 #include "say.h"
 #include "text.h"
 #include "where.h"
@@ -54,20 +55,22 @@ why_left(int code)
 	}
 }
 
+#define DETAIL PACE_TEXT
+
 /* What is particular about it. */
 static const char *
-detail(const struct flk_event *e, char room[80])
+detail(const struct flk_event *e, char room[DETAIL])
 {
 	switch (e->kind) {
 	case FLK_EV_GRANTED:
-		snprintf(room, 80, "seat %u", e->seat);
+		snprintf(room, DETAIL, "seat %u", e->seat);
 		return room;
 	case FLK_EV_RELEASED:
 		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
 	case FLK_EV_UNITS:
 	case FLK_EV_FORGOT:
 	case FLK_EV_RESTORED:
-		snprintf(room, 80, "%d units", e->code);
+		snprintf(room, DETAIL, "%d units", e->code);
 		return room;
 	case FLK_EV_LEFT:
 		return why_left(e->code);
@@ -76,13 +79,15 @@ detail(const struct flk_event *e, char room[80])
 	case FLK_EV_REAPED:
 		return e->code != 0 ? "killed while it ran" : "killed while it waited";
 	case FLK_EV_DECLARED:
-		snprintf(room, 80, "%d", e->code);
+		snprintf(room, DETAIL, "%d", e->code);
 		return room;
 	case FLK_EV_OVERRIDE:
 		if (e->code == FLK_AUTO)
 			return "auto";
-		snprintf(room, 80, "%d", e->code);
+		snprintf(room, DETAIL, "%d", e->code);
 		return room;
+	case FLK_EV_PACED:
+		return pace_text(&e->pace, (unsigned)e->code, room);
 	default:
 		return "";
 	}
@@ -91,7 +96,7 @@ detail(const struct flk_event *e, char room[80])
 static void
 print_text(const struct ctl *c, struct flk *f, const struct flk_event *e)
 {
-	char when[40], room[80], ticket[24] = "", user[40], command[VISIBLE(20)];
+	char when[40], room[DETAIL], ticket[24] = "", user[40], command[VISIBLE(20)];
 	char host[VISIBLE(HOST)] = "";
 	const char *abroad = where_happened(f, e);
 
@@ -131,7 +136,7 @@ print_json(const struct ctl *c, struct flk *f, const struct flk_event *e)
 	const char *host = where_happened(f, e) != NULL ? where_happened(f, e) : where_am_i();
 	bool told = e->pid != 0 || !where_is_store(), taker = e->ticket != 0;
 	json_t *o = json_begin(name_of(c), flk_path(f));
-	char room[80];
+	char room[DETAIL];
 
 	json_put(o, "number", json_u64(e->number));
 	json_put(o, "time", json_seconds(epoch_of(e->when_ns)));
@@ -145,6 +150,7 @@ print_json(const struct ctl *c, struct flk *f, const struct flk_event *e)
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
 	json_put(o, "pid", json_known(told, e->pid));
 	json_put(o, "uid", json_known(told, e->uid));
+	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
 	json_print_line(o);
 }
 

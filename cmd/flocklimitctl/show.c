@@ -66,7 +66,8 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 			 head->pid);
 	else if (start_s > 0 && !s->paused)
 		snprintf(text, size, "waits for its time: next start in %s (%s)",
-			 say_duration(start_s, span_room), pace_text(&s->pace, pace));
+			 say_duration(start_s, span_room),
+			 pace_text(&s->pace, pace_parts(&s->pace), pace));
 	else if (s->paused)
 		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
 	else if (s->override == 0)
@@ -221,7 +222,7 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
 	       s->limit, from, s->waiters);
 	printf("%s: %s\n", where_is_store() ? "store" : "file", path);
-	if (*pace_text(&s->pace, pace) != '\0')
+	if (*pace_text(&s->pace, pace_parts(&s->pace), pace) != '\0')
 		printf("pace: %s\n", pace);
 	if (s->withheld > 0)
 		printf("withheld: %u units\n", s->withheld);

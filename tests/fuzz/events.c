@@ -92,6 +92,12 @@ some_event(struct bytes *b, uint64_t *when)
 	e.limit = (uint32_t)number(b);
 	e.uid = (uint32_t)number(b);
 	e.code = take8(b) == 0xff ? INT32_MIN : (int32_t)number(b) * (take8(b) % 2 ? 1 : -1);
+	e.pace = (struct flk_pace){ .interval_ns = number(b), .burst = (uint32_t)number(b) };
+	e.pace.stagger_ns = number(b);
+	e.pace.ramp_from = (uint32_t)number(b);
+	e.pace.ramp_step = (uint32_t)number(b);
+	e.pace.ramp_period_ns = number(b);
+	e.pace.ramp_idle_ns = number(b);
 	for (i = 0; i < sizeof(e.command) - 1 && i < e.ticket; i++)
 		e.command[i] = (char)take8(b);
 	return e;

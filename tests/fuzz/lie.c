@@ -39,14 +39,22 @@ static const struct field {
 /* What came later has bytes of its own, so that an old input means what it meant. */
 #define LATER   240
 #define DOUBTED 239 /* and this byte is of one that came later still */
-static const struct field later[] = { H(events),        H(event_room),
-				      H(followed),      H(granted),
-				      S(status),        S(by_pid),
-				      S(role),          H(rate),
-				      H(stagger_ns),    H(ramp),
-				      H(ramp_idle_ns),  H(paced.free_ns),
-				      H(paced.last_ns), H(paced.ramp_since_ns),
-				      H(starting),      H(idle_since_ns) };
+static const struct field later[] = { H(events),
+				      H(event_room),
+				      H(followed),
+				      H(granted),
+				      S(status),
+				      S(by_pid),
+				      S(role),
+				      H(pace.rate),
+				      H(pace.stagger_ns),
+				      H(pace.ramp),
+				      H(pace.ramp_idle_ns),
+				      H(paced.free_ns),
+				      H(paced.last_ns),
+				      H(paced.ramp_since_ns),
+				      H(starting),
+				      H(idle_since_ns) };
 static const struct field doubted = H(doubted);
 
 struct lie

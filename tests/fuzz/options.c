@@ -76,7 +76,7 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->want.limiter != NULL && *o->want.limiter != '\0');
 	require(o->command == NULL || o->command[0] != NULL);
 	require((o->want.pacing & ~7u) == 0 && o->want.pace.burst <= 65535);
-	require(*pace_text(&o->want.pace, text) != '\0' || o->want.pace.ramp_from == 0);
+	require(*pace_text(&o->want.pace, o->want.pacing, text) != '\0' || o->want.pacing == 0);
 	require(o->want.run_timeout_ns != 0 && o->want.kill_after_ns != 0);
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);

@@ -6,8 +6,8 @@
  *	| header     | events     | slot 0         | slot 1         |
  *	+------------+--- - - ----+----------------+----------------+---
  *
- * The history is a hole until it is written: a new limiter takes two pages of disk space,
- * and one whose history is full 68.
+ * The history is a hole until it is written.  With FIRST_SLOTS slots a new limiter takes two pages
+ * of disk space, four after its first use, and 67 when the history is full.
  *
  * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i, for
  * reading, while the permit in slot i is tied to a descriptor; INIT_BYTE, for writing, while a

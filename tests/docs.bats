@@ -271,3 +271,22 @@ structs() {
 	sed 's/[^ ]* //; s/,.*//' out | sort | diff - <(printf 'job %s\n' 1 2 3 4 5 6 7 8)
 	[ "$(sed 's/.*seat //' out | sort -u | tr -d '\n')" = 01 ]
 }
+
+# takes_kib KIB FILE: so much disk space, and the little that a file system adds for a fragmented file.
+takes_kib() {
+	local kib=$(($(stat -c '%b * %B' "$2") / 1024))
+	echo "$2: $kib KiB"
+	[ "$kib" -ge "$1" ]
+	[ "$kib" -lt $(($1 + 8)) ]
+}
+
+@test "a limiter takes as much disk space as flocklimit(1) says" {
+	section FILES "$TOP/man/flocklimit.1" | tr '\n' ' ' | grep -qF '16 KiB on disk after its first use, and 268 KiB when'
+	"$FLOCKLIMIT" -N x -n 2 true
+	takes_kib 16 limiters/x
+	# Each command makes two events, of 4160 that there is room for.
+	seq 2100 | "${FLOCKLIMIT%limit}map" -N x -n 2 true
+	takes_kib 268 limiters/x
+	seq 100 | "${FLOCKLIMIT%limit}map" -N x -n 2 true
+	takes_kib 268 limiters/x
+}

@@ -118,7 +118,7 @@ load ctl.bash
 	ended w1
 	[ "$status" -eq 75 ]
 	says "flocklimit: x: no permit: cancelled by pid " w1.err
-	says " of user $(id -u)" w1.err
+	says " of user $(id -un)" w1.err
 	waiting 1
 	ctl_line 1 cancel x 2
 	[[ $stderr == *"ticket 2: nobody waits or holds with it"* ]]

@@ -111,8 +111,12 @@ world() {
 }
 
 @test "another user's directory is refused, and so is a link: whose it is, and what to do" {
+	# The number 1 has a name, which is in no line that is too long, and 1001 has none.
 	world '
 		mkdir -m 1777 /run/flocklimit
+		echo "$(printf "%511s" "" | tr " " z)eve:x:1:1:::" >passwd
+		printf "%s\\n" "root:x:0:0:::" "# eve:x:1" "eve:x:" "" ann::1:1::: >>passwd
+		mount --bind passwd /etc/passwd
 		user 1001 mkdir -m 777 /run/flocklimit/flocklimit-1000
 		user 1000 flocklimit -N x true || echo $?
 		user 1000 flockmap -N x true ::: 1 || echo $?
@@ -121,7 +125,7 @@ world() {
 		rmdir /run/flocklimit/flocklimit-1000
 		mkdir -m 700 home
 		chown 1000 home
-		user 1001 ln -s /run/own/home /run/flocklimit/flocklimit-1000
+		user 1 ln -s /run/own/home /run/flocklimit/flocklimit-1000
 		user 1000 flocklimit -N x true || echo $?
 		ls home /run/lock /dev/shm /tmp | grep -c x || :
 		user 1000 env FLOCKLIMIT_DIR=/run/own/home flocklimit -N x echo ran'
@@ -133,7 +137,7 @@ world() {
 	[ "${stderr_lines[1]}" = "flockmap: x: $why" ]
 	[ "${stderr_lines[2]}" = "flocklimitctl: x: $why" ]
 	[ "${stderr_lines[3]}" = "flocklimitctl: $why" ]
-	[ "${stderr_lines[4]}" = "flocklimit: x: $why" ]
+	[ "${stderr_lines[4]}" = "flocklimit: x: ${why/1001/ann}" ]
 }
 
 @test "the effective user counts, whatever the real one is" {

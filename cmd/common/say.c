@@ -12,6 +12,7 @@
 
 #include "flocklimit.h"
 #include "now.h"
+#include "user.h"
 
 #define LINE        1200
 #define LABEL       80 /* bytes of a limiter's name */
@@ -165,12 +166,12 @@ const char *
 say_foreign_dir(const char *path, char room[FOREIGN_TEXT])
 {
 	const char *slash = strrchr(path, '/');
-	char dir[PATH_MAX], owner[40] = "another user";
+	char dir[PATH_MAX], name[USER_TEXT], owner[USER_TEXT + 5] = "another user";
 	struct stat sb;
 
 	snprintf(dir, sizeof(dir), "%.*s", slash != NULL ? (int)(slash - path) : 0, path);
 	if (lstat(dir, &sb) == 0)
-		snprintf(owner, sizeof(owner), "user %lu", (unsigned long)sb.st_uid);
+		snprintf(owner, sizeof(owner), "user %s", user_text(sb.st_uid, name));
 	snprintf(room, FOREIGN_TEXT,
 		 "%s belongs to %s: ask the operator to remove it, or choose another directory "
 		 "with FLOCKLIMIT_DIR",

@@ -15,6 +15,7 @@
 #include "spawn.h"
 #include "stuck.h"
 #include "tend.h"
+#include "user.h"
 #include "waiting.h"
 
 /* The one taker that a handler may cancel, and by which signal it did. */
@@ -63,7 +64,7 @@ catch_signals(struct flk_taker *t)
 static void
 complain(struct flk_taker *t, const struct options *o, int code, double waited)
 {
-	char text[PLACE_TEXT], stuck[STUCK_TEXT], span[32], why[80];
+	char text[PLACE_TEXT], stuck[STUCK_TEXT], span[32], why[80], name[USER_TEXT];
 	struct flk_place place;
 	const char *host;
 	int error;
@@ -96,8 +97,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 	default:
 		flk_evictor(t, &by, &user);
 		host = tend_evictor(t);
-		say(o->want.limiter, "no permit: cancelled by pid %d of user %u%s%s", (int)by,
-		    (unsigned)user, host != NULL ? " on " : "", host != NULL ? host : "");
+		say(o->want.limiter, "no permit: cancelled by pid %d of user %s%s%s", (int)by,
+		    user_text(user, name), host != NULL ? " on " : "", host != NULL ? host : "");
 		return;
 	}
 	say(o->want.limiter, "%s%s: %s", why, tend_line(t),

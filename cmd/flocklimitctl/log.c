@@ -96,7 +96,7 @@ detail(const struct flk_event *e, char room[DETAIL])
 static void
 print_text(const struct ctl *c, struct flk *f, const struct flk_event *e)
 {
-	char when[40], room[DETAIL], ticket[24] = "", user[40], command[VISIBLE(20)];
+	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
 	char host[VISIBLE(HOST)] = "";
 	const char *abroad = where_happened(f, e);
 

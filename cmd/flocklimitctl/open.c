@@ -55,7 +55,7 @@ where(const char *name, const char *path)
 static int
 foreign(const char *name, const char *path)
 {
-	char user[40];
+	char user[USER_TEXT];
 	struct stat sb;
 
 	if (lstat(path, &sb) == -1)

@@ -85,7 +85,7 @@ rows_command(const struct row *r, char room[ROW_TEXT])
 static const char *
 user_of(uid_t uid)
 {
-	static char name[40];
+	static char name[USER_TEXT];
 	static uid_t known;
 
 	if (name[0] == '\0' || uid != known)

@@ -149,7 +149,7 @@ static void
 print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	char held[32], user[40], command[VISIBLE(FLK_COMMAND)];
+	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
 	bool hosts = abroad(s->entry, s->holders);
 	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
 					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
@@ -179,7 +179,7 @@ static void
 print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	char waited[32], more[32], user[40], command[VISIBLE(FLK_COMMAND)];
+	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
 	bool hosts = abroad(s->entry + s->holders, s->waiters);
 	struct table *t =
 	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"

@@ -1,7 +1,6 @@
 #define LIBBSD_OPENBSD_VIS /* vis.h wants to know whose strnvis() it shall have; we use none */
 #include "text.h"
 
-#include <pwd.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -192,14 +191,11 @@ span(double seconds, bool raw, char room[32])
 }
 
 const char *
-user_name(uid_t uid, bool raw, char room[40])
+user_name(uid_t uid, bool raw, char room[USER_TEXT])
 {
-	const struct passwd *user = raw ? NULL : getpwuid(uid);
-
-	if (user != NULL)
-		snprintf(room, 40, "%s", user->pw_name);
-	else
-		snprintf(room, 40, "%u", (unsigned)uid);
+	if (!raw)
+		return user_text(uid, room);
+	snprintf(room, USER_TEXT, "%u", (unsigned)uid);
 	return room;
 }
 

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "user.h"
+
 #define COLUMNS 12
 
 /* A table is filled cell by cell, and printed when all widths are known. */
@@ -28,8 +30,8 @@ bool colours(void);
 /* "12 s", or with raw "12.345". */
 const char *span(double seconds, bool raw, char room[32]);
 
-/* "ann"; "1000" with raw, and where nobody has that number. */
-const char *user_name(uid_t uid, bool raw, char room[40]);
+/* As user_text(), and with raw always the number. */
+const char *user_name(uid_t uid, bool raw, char room[USER_TEXT]);
 
 /* Nothing in it moves a cursor: vis(3).  What does not fit into VISIBLE(its size) is cut. */
 #define VISIBLE(bytes) (4 * (bytes) + 17)

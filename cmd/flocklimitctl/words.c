@@ -113,7 +113,7 @@ append(char room[TITLE_TEXT], const char *format, ...)
 const char *
 title_of(const struct turn *t, char room[TITLE_TEXT])
 {
-	char took[32], user[40], text[80];
+	char took[32], user[USER_TEXT], text[80];
 
 	*room = '\0';
 	append(room, "ticket %" PRIu64 "%s%s\n", t->ticket, *t->command != '\0' ? ": " : "",

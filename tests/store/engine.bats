@@ -391,7 +391,7 @@ steer() {
 		{\"request_delete_range\":$(key_of "/x/lim/cfg//h/$(self a)")},
 		{\"request_put\":{\"key\":\"$(b64 "/x/lim/cfg//e/$(self a)")\",\"lease\":\"1\",
 			\"value\":\"$(b64 '{"v":1,"pid":77,"uid":5,"host":"desk"}')\"}}]}"
-	told t 'a LOST .*by=77 host=desk .*operator'
+	told t "a LOST .*by=77 host=desk .*operator .*user $(id -nu 5 2>/dev/null || echo 5), pid 77 on desk"
 	ends t
 	clean
 }

@@ -693,7 +693,7 @@ waits_here() {
 		"$(env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" show --json x | jq '.waiters[0].ticket')"
 	ended b
 	[ "$status" = 75 ]
-	grep -E "cancelled by pid [1-9][0-9]* of user $(id -u)" b.err
+	grep -E "cancelled by pid [1-9][0-9]* of user $(id -un)" b.err
 	background b "$FLOCKLIMIT" -N x -n 5 --local 1 echo ran
 	# Without its wrapper the command keeps both.
 	kill -KILL "${pids[a]}"
@@ -713,7 +713,7 @@ waits_here() {
 	env -u FLOCKLIMIT_STORE "${FLOCKLIMIT}ctl" cancel x "$ticket"
 	ended b
 	[ "$status" = 75 ]
-	grep -qE "no permit: cancelled by pid [1-9][0-9]* of user $(id -u)$" b.err
+	grep -qE "no permit: cancelled by pid [1-9][0-9]* of user $(id -un)$" b.err
 	let_go a
 	ended a
 	at_rest

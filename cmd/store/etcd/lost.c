@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "elsewhere.h"
+#include "user.h"
 
 enum { AT_E, AT_L };
 
@@ -37,8 +38,11 @@ was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
 static void
 say_who(const struct culprit *who, char text[ENGINE_TEXT])
 {
-	snprintf(text, ENGINE_TEXT, "an operator took the permit back (uid %u, pid %u on %s)",
-		 who->uid, who->pid, who->host[0] != '\0' ? who->host : "an unknown host");
+	char user[USER_TEXT];
+
+	snprintf(text, ENGINE_TEXT, "an operator took the permit back (user %s, pid %u on %s)",
+		 user_text((uid_t)who->uid, user), who->pid,
+		 who->host[0] != '\0' ? who->host : "an unknown host");
 }
 
 static void

@@ -10,22 +10,30 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- deeds ---- */
 
 static struct flk_taker *interruptible;
 
+/*
+ * Only the controller interrupts.  On a machine that uses up its process ids in a minute, somebody's
+ * signal to a process that is long gone can arrive here, and would end one wait more.
+ */
 static void
-interrupt_it(int sig)
+interrupt_it(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
-	flk_interrupt(interruptible);
+	(void)context;
+	if (info->si_pid == getppid())
+		flk_interrupt(interruptible);
 }
 
 static void
 heed_signals(struct part *p)
 {
-	struct sigaction action = { .sa_handler = interrupt_it, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_sigaction = interrupt_it,
+				    .sa_flags = SA_RESTART | SA_SIGINFO };
 
 	interruptible = p->t;
 	sigaction(SIGUSR1, &action, NULL);

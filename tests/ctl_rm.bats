@@ -120,15 +120,7 @@ load ctl.bash
 # While rm asks the kernel whether anybody has the file open, nobody can open it.
 @test "a taker that comes while somebody has a lease on the file waits for it" {
 	"$FLOCKLIMIT" -N x -n 1 true
-	background lease python3 -c '
-import fcntl, signal
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
-f = open("limiters/x", "r+b")
-fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-print("up", flush=True)
-signal.sigwait([signal.SIGIO])
-fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_UNLCK)'
-	eventually says up lease.out
+	lease limiters/x F_WRLCK give
 	silent 0 "$FLOCKLIMIT" -N x -n 1 true
 	ended lease
 	[ "$status" -eq 0 ]
@@ -136,14 +128,7 @@ fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_UNLCK)'
 
 @test "a verb names the lease that another process does not give up" {
 	"$FLOCKLIMIT" -N x -n 1 true
-	background lease python3 -c '
-import fcntl, signal
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
-f = open("limiters/x", "r+b")
-fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_WRLCK)
-print("up", flush=True)
-signal.pause()'
-	eventually says up lease.out
+	lease limiters/x F_WRLCK
 	ctl_line 125 show x
 	[[ $stderr == *'another process has a lease on the file'* ]]
 	ctl_line 125 rm x

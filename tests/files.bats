@@ -70,14 +70,7 @@ refused_file() {
 	local kind
 	"$FLOCKLIMIT" -f lim --mode 0660 true
 	for kind in F_RDLCK F_WRLCK; do
-		background lease python3 -c '
-import fcntl, signal, sys
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
-f = open("lim", "rb")
-fcntl.fcntl(f, fcntl.F_SETLEASE, getattr(fcntl, sys.argv[1]))
-print("up", flush=True)
-signal.pause()' $kind
-		eventually says up lease.out
+		lease lim $kind
 		refused_file ./lim 'has a lease on the file: end that process'
 		kill "${pids[lease]}"
 		ended lease

@@ -126,6 +126,23 @@ let_go() {
 	timeout 300 sh -c ': >"$1"' sh "$T/$1.fifo"
 }
 
+# lease FILE KIND [give]: another process, of pids[lease], has a lease on FILE: F_RDLCK or F_WRLCK.
+# With `give' it gives the lease up when the kernel asks for it; without, it never does.
+lease() {
+	background lease python3 -c '
+import fcntl, signal, sys
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+f = open(sys.argv[1], "rb")
+fcntl.fcntl(f, fcntl.F_SETLEASE, getattr(fcntl, sys.argv[2]))
+print("up", flush=True)
+if sys.argv[3:]:
+    signal.sigwait([signal.SIGIO])
+    fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+else:
+    signal.pause()' "$@"
+	eventually says up lease.out
+}
+
 # in_line N [NAME]: N takers wait for the limiter, which is full.
 in_line() {
 	"$FLOCKLIMIT" -N "${2:-x}" --nonblock true 2>&1 | grep -q " $1 ahead of you"

@@ -653,9 +653,30 @@ keeper() {
 	[ -z "$(ls limiters 2>/dev/null)" ]
 }
 
+@test "durations: numbers, units, several of them, and more than anyone lives" {
+	local word
+	for word in 90 .5 5. 1e3 1.5e-3s 4000000000 1e30 99999999999999999999 99999999d 10min 2hr 30sec \
+		250us 1h30m 1h30min10.5s 1d1e1ms; do
+		silent 0 "$FLOCKLIMIT" -N x -t "$word" -T 1h -k "$word" true
+		silent 0 "$FLOCKLIMIT" -N paced --ramp 1+1/1s --ramp-idle "$word" true
+		silent 0 "$FLOCKLIMIT" -N "stagger$word" --stagger "$word" true
+	done
+	# A number that was misread would end it too early, or too late for the time limit of the test.
+	silent 0 "$FLOCKLIMIT" -N x -T 1e3 sleep 0.1
+	silent 124 timeout 100 "$FLOCKLIMIT" -N x -T 0m0.02e1s sleep inf
+	hold a -N x -n 1
+	run -75 timeout 100 "$FLOCKLIMIT" -N x -n 1 -t 0h100ms0s true
+	refused "$FLOCKLIMIT" -N x --rate 1/4d true
+	[[ $stderr == *"DUR/N is at most 3 days" ]]
+	refused "$FLOCKLIMIT" -N x --ramp 1+1/50d true
+	[[ $stderr == *"DUR is 1ms to 49 days" ]]
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -t soon true
+	[ "$stderr" = "flocklimit: -t 'soon': not a duration: use seconds, 500ms, 10m or 1h30m" ]
+}
+
 @test "durations that are none" {
 	local word
-	for word in 1x -1 '' 1.2.3 99999999999999999999 1e3 . .s s ms 1S '1 s' ' 1' +1 1..2 0x1 99999999d 1ss nan inf; do
+	for word in 1x -1 '' 1.2.3 1e . .s s ms 1S '1 s' ' 1' +1 1..2 0x1 1ss nan inf 1h30 1h-30m h1m 1e+3; do
 		refused "$FLOCKLIMIT" -N x -t "$word" true
 		[[ $stderr == *"-t '$word'"* ]]
 		refused "$FLOCKLIMIT" -N x --run-timeout "$word" true

@@ -7,13 +7,16 @@
 #include <stdbool.h>
 
 #include "flocklimit.h"
+#include "parse.h"
 
 #define PACE_IDLE_NS (UINT64_C(60) * 1000000000) /* until a ramp begins anew, if it is not said */
 
 /* What to say of a word that is none. */
-#define PACE_RATE    "not a rate: use N/s, N/m, N/h, N/d or N/DUR, with :BURST, or off"
-#define PACE_STAGGER "not a duration: use a number with ms, s, m, h or d, or off"
-#define PACE_RAMP    "not a ramp: use FROM+STEP/DUR, say 1+1/30s, or off"
+#define PACE_RATE                                                                               \
+	"not a rate: use N/s, N/m, N/h, N/d or N/DUR, with :BURST, or off; DUR/N is at most 3 " \
+	"days"
+#define PACE_STAGGER PARSE_DURATION "; or off"
+#define PACE_RAMP    "not a ramp: use FROM+STEP/DUR, say 1+1/30s, or off; DUR is 1ms to 49 days"
 
 /* Each leaves the other parts of the pace alone. */
 bool pace_parse_rate(const char *word, struct flk_pace *p);

@@ -41,49 +41,111 @@ parse_octal(const char *word, uint32_t most, uint32_t *value)
 	return *word == '\0';
 }
 
-static uint64_t
-unit_ns(const char *unit)
+static const struct unit {
+	const char *name;
+	unsigned factor; /* times ten to the power, in ns */
+	int power;
+} units[] = { { "us", 1, 3 },   { "ms", 1, 6 },  { "s", 1, 9 },    { "sec", 1, 9 }, { "m", 6, 10 },
+	      { "min", 6, 10 }, { "h", 36, 11 }, { "hr", 36, 11 }, { "d", 864, 11 } };
+
+/* The unit that these letters name; none is a second; NULL: there is no such unit. */
+static const struct unit *
+find_unit(const char *name, size_t length)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} units[] = { { "", 1000000000 },   { "ms", 1000000 },      { "s", 1000000000 },
-		      { "m", 60000000000 }, { "h", 3600000000000 }, { "d", 86400000000000 } };
 	size_t i;
 
+	if (length == 0)
+		return find_unit("s", 1);
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (strcmp(unit, units[i].name) == 0)
-			return units[i].ns;
-	return 0;
+		if (strlen(units[i].name) == length && memcmp(units[i].name, name, length) == 0)
+			return &units[i];
+	return NULL;
 }
 
-/* Digit by digit in integers: 0.1 is then exactly 100 ms, in any locale. */
+/* A decimal number is its digits times ten to the power. */
+struct decimal {
+	uint64_t digits; /* below 10^16, so that a unit's factor still fits */
+	int power;
+	bool cut; /* there were more digits, and not all of them 0 */
+};
+
+/* What follows the number that WORD begins with, or NULL if it begins with none. */
+static const char *
+parse_decimal(const char *word, struct decimal *d)
+{
+	bool any = false, dot = false, minus;
+	int exponent = 0;
+
+	*d = (struct decimal){ 0 };
+	for (;; word++) {
+		if (*word == '.' && !dot) {
+			dot = true;
+			continue;
+		}
+		if (*word < '0' || *word > '9')
+			break;
+		any = true;
+		if (d->digits < UINT64_C(1000000000000000)) {
+			d->digits = d->digits * 10 + (uint64_t)(*word - '0');
+			d->power -= dot;
+		} else {
+			d->cut |= *word != '0';
+			d->power += !dot;
+		}
+	}
+	minus = *word == 'e' && word[1] == '-';
+	if (*word == 'e' && word[1 + minus] >= '0' && word[1 + minus] <= '9') {
+		for (word += 1 + minus; *word >= '0' && *word <= '9'; word++)
+			if (exponent < 1000000)
+				exponent = exponent * 10 + (*word - '0');
+		d->power += minus ? -exponent : exponent;
+	}
+	return any ? word : NULL;
+}
+
+/* In integers: 0.1 is then exactly 100 ms, in any locale.  A part of a ns counts as a whole one. */
+static uint64_t
+decimal_ns(const struct decimal *d, const struct unit *unit)
+{
+	uint64_t ns = d->digits * unit->factor;
+	int power = d->power + unit->power;
+	bool part = d->cut;
+
+	for (; power > 0 && ns > 0; power--) {
+		if (ns > LONGEST_NS / 10)
+			return LONGEST_NS;
+		ns *= 10;
+	}
+	for (; power < 0 && ns > 0; power++) {
+		part |= ns % 10 != 0;
+		ns /= 10;
+	}
+	return ns < LONGEST_NS ? ns + part : LONGEST_NS;
+}
+
 bool
 parse_duration(const char *word, uint64_t *ns)
 {
-	const char *end = word + strspn(word, "0123456789.");
-	const char *dot = memchr(word, '.', (size_t)(end - word));
-	uint64_t unit = unit_ns(end), whole = 0, part = 0, scale;
-	const char *p;
-	bool lost = false;
+	struct decimal number;
+	const struct unit *unit;
+	size_t letters;
+	bool first = true;
 
-	if (unit == 0 || end - word < (dot != NULL ? 2 : 1))
-		return false;
-	for (p = word; p < (dot != NULL ? dot : end); p++) {
-		whole = whole * 10 + (uint64_t)(*p - '0');
-		if (whole > LONGEST_NS / unit)
+	*ns = 0;
+	do {
+		if ((word = parse_decimal(word, &number)) == NULL)
 			return false;
-	}
-	if (dot != NULL) {
-		for (p = dot + 1, scale = unit / 10; p < end; p++, scale /= 10) {
-			if (*p == '.')
-				return false;
-			part += (uint64_t)(*p - '0') * scale;
-			/* the unit is 6 times a power of ten, or 36, or 864: 0.001 m is exact */
-			lost |= scale == 0 && *p != '0';
-		}
-	}
-	*ns = whole * unit + part + (lost ? 1 : 0);
+		letters = strspn(word, "abcdefghijklmnopqrstuvwxyz");
+		unit = find_unit(word, letters);
+		/* Only a number on its own goes without a unit: 1h30 could be many things. */
+		if (unit == NULL || (letters == 0 && (*word != '\0' || !first)))
+			return false;
+		*ns += decimal_ns(&number, unit);
+		if (*ns > LONGEST_NS)
+			*ns = LONGEST_NS;
+		word += letters;
+		first = false;
+	} while (*word != '\0');
 	return true;
 }
 

@@ -10,7 +10,12 @@
 bool parse_number(const char *word, uint64_t least, uint64_t most, uint64_t *value);
 bool parse_octal(const char *word, uint32_t most, uint32_t *value);
 
-/* A decimal number with ms, s (default), m, h or d, into ns; what is not 0 does not become 0. */
+/*
+ * 90, 1.5h, 2e-3s, 1h30m: decimal numbers with us, ms, s (sec), m (min), h (hr) or d each, into ns.
+ * A number on its own is in seconds.  What is not 0 does not become 0; what is above a hundred years
+ * becomes a hundred years.
+ */
+#define PARSE_DURATION "not a duration: use seconds, 500ms, 10m or 1h30m"
 bool parse_duration(const char *word, uint64_t *ns);
 
 /* TERM, SIGTERM, 15, RTMIN+1. */

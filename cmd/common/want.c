@@ -42,8 +42,7 @@ static int
 parse_time(const char *option, const char *word, uint64_t *ns)
 {
 	if (!parse_duration(word, ns))
-		return option_bad(option, word,
-				  "not a duration: use a number with ms, s, m, h or d");
+		return option_bad(option, word, PARSE_DURATION);
 	return OPTION_OK;
 }
 

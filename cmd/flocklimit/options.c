@@ -77,7 +77,7 @@ static const char help[] =
     "  -h, --help             print this help\n"
     "  -V, --version          print the version\n"
     "\n"
-    "DUR is a decimal number with ms, s (default), m, h or d.\n"
+    "DUR is in seconds, or has units: us, ms, s, m (min), h, d, as 1.5h or 1h30m.\n"
     "Exit status: COMMAND's own; 128+N if signal N ended it; 75 no permit; 76 permit\n"
     "lost (store); 124 run timeout (137 if killed); 125 flocklimit failed;\n"
     "126 COMMAND cannot be executed; 127 COMMAND not found.\n";

@@ -42,8 +42,7 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'D':
 		if (parse_duration(value, &c->ramp_idle_ns))
 			return -1;
-		return bad("--ramp-idle", value,
-			   "not a duration: a decimal number with ms, s (default), m, h or d");
+		return bad("--ramp-idle", value, PARSE_DURATION);
 	case 'F':
 		c->follow = true;
 		return -1;
@@ -82,8 +81,7 @@ take_option(struct ctl *c, int letter, char *value)
 	case 't':
 		if (parse_duration(value, &c->timeout_ns))
 			return -1;
-		return bad("--timeout", value,
-			   "not a duration: a decimal number with ms, s (default), m, h or d");
+		return bad("--timeout", value, PARSE_DURATION);
 	default:
 		return FAILED;
 	}

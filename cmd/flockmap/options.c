@@ -107,7 +107,7 @@ static const char help[] =
     "  -h, --help             print this help\n"
     "  -V, --version          print the version\n"
     "\n"
-    "DUR is a decimal number with ms, s (default), m, h or d.\n"
+    "DUR is in seconds, or has units: us, ms, s, m (min), h, d, as 1.5h or 1h30m.\n"
     "Exit status: 0 all succeeded; 123 a command failed; 75 no permit;\n"
     "125 flockmap failed; 126 COMMAND cannot be executed; 127 COMMAND not found.\n";
 

@@ -35,6 +35,17 @@ answers() {
 	[ "$("$FLOCKLIMIT" -N x --jobs=3 sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 3 ]
 }
 
+@test "--jobserver fifo: its value needs the equals sign" {
+	answers "--jobserver fifo: write --jobserver=fifo" --jobserver fifo make
+	answers "--jobserver pipe: write --jobserver=pipe" -N x --jobserver pipe -n 4 make
+	answers "--jobserver fifo: write --jobserver=fifo" --jobse fifo
+	# After -- it is a command.
+	printf '#!/bin/sh\necho ran\n' >fifo
+	chmod +x fifo
+	[ "$(PATH=$T:$PATH "$FLOCKLIMIT" -N x -q --jobserver -- fifo)" = ran ]
+	[ "$("$FLOCKLIMIT" -N x -q --jobserver ./fifo)" = ran ]
+}
+
 @test "options of flock, sem, parallel, xargs and timeout: the counterpart" {
 	answers "use -t DUR" --wait 5 true
 	answers "use -t DUR" --wait=5 true

@@ -45,6 +45,7 @@ answers() {
 	answers "write --fail-fast=now" --fail-fast now true ::: a
 	answers "write --fail-fast=now" -n 1 --fail-fast now true ::: a
 	answers "write --fail-fast=now" --fail now true ::: a
+	answers "write --fail-fast=now" --fail-fast now -n 1 true ::: a
 	silent 0 "$MAP" -N x --fail-fast -- true now ::: a
 }
 

@@ -15,6 +15,18 @@ option_bad(const char *option, const char *value, const char *what)
 	return OPTION_BAD;
 }
 
+int
+option_apart(const char *option, const char *next, const char *const values[])
+{
+	for (; *values != NULL && next != NULL; values++) {
+		if (strcmp(next, *values) == 0) {
+			say(NULL, "%s %s: write %s=%s", option, next, option, next);
+			return OPTION_BAD;
+		}
+	}
+	return OPTION_OK;
+}
+
 const char *
 option_name(int c, const struct option *table, char room[32])
 {

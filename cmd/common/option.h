@@ -14,6 +14,12 @@ const char *option_name(int c, const struct option *table, char room[32]);
 
 int option_bad(const char *option, const char *value, const char *what);
 
+/*
+ * An optional value needs the equals sign.  OPTION was given without a value: refuses a NEXT word
+ * that is one of its VALUES.
+ */
+int option_apart(const char *option, const char *next, const char *const values[]);
+
 struct habit;
 
 /*

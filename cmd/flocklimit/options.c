@@ -98,14 +98,6 @@ parse_one(struct options *o, int c, const char *option, char *word)
 		if (!o->queue_nested && strcmp(word, "join") != 0)
 			return option_bad(option, word, "use join or queue");
 		return OPTION_OK;
-	case OPT_JOBSERVER:
-		o->jobserver = true;
-		o->style = word == NULL                ? JOBSERVER_BEST
-			   : strcmp(word, "pipe") == 0 ? JOBSERVER_PIPE
-						       : JOBSERVER_FIFO;
-		if (word != NULL && strcmp(word, "pipe") != 0 && strcmp(word, "fifo") != 0)
-			return option_bad(option, word, "use fifo or pipe");
-		return OPTION_OK;
 	case OPT_HOLD_FOR:
 		if (!parse_number(word, 1, INT32_MAX, &v))
 			return option_bad(option, word, "not a process id");
@@ -114,6 +106,22 @@ parse_one(struct options *o, int c, const char *option, char *word)
 	default:
 		return OPTION_OK;
 	}
+}
+
+/* NEXT is the word that follows. */
+static int
+parse_jobserver(struct options *o, const char *option, const char *word, const char *next)
+{
+	static const char *const styles[] = { "fifo", "pipe", NULL };
+
+	o->jobserver = true;
+	o->style = JOBSERVER_BEST;
+	if (word == NULL)
+		return option_apart(option, next, styles);
+	o->style = strcmp(word, "pipe") == 0 ? JOBSERVER_PIPE : JOBSERVER_FIFO;
+	if (o->style == JOBSERVER_FIFO && strcmp(word, "fifo") != 0)
+		return option_bad(option, word, "use fifo or pipe");
+	return OPTION_OK;
 }
 
 static int
@@ -133,6 +141,8 @@ parse_option(struct options *o, int c, char **argv)
 	case 'o':
 		o->close_fd = true;
 		return OPTION_OK;
+	case OPT_JOBSERVER:
+		return parse_jobserver(o, option, optarg, argv[optind]);
 	case OPT_PRESERVE_STATUS:
 		o->preserve_status = true;
 		return OPTION_OK;

@@ -200,11 +200,6 @@ parse_value(struct options *o, int c, const char *option, char *word)
 		status = parse_choice(option, word, nestings, &choice);
 		o->queue_nested = choice == 1;
 		return status;
-	case OPT_FAIL_FAST:
-		if (word != NULL && strcmp(word, "now") != 0)
-			return option_bad(option, word, "use --fail-fast or --fail-fast=now");
-		o->fail_fast = word != NULL ? END_ALL : START_NO_MORE;
-		return OPTION_OK;
 	default:
 		if ((other = other_meaning(c, word)) != NULL)
 			return option_bad(option, word, other);
@@ -217,8 +212,14 @@ parse_option(struct options *o, int c, char **argv)
 {
 	char room[32];
 	const char *option = option_name(c, long_options, room);
+	static const char *const now[] = { "now", NULL };
 
 	switch (c) {
+	case OPT_FAIL_FAST:
+		if (optarg != NULL && strcmp(optarg, "now") != 0)
+			return option_bad(option, optarg, "use --fail-fast or --fail-fast=now");
+		o->fail_fast = optarg != NULL ? END_ALL : START_NO_MORE;
+		return optarg != NULL ? OPTION_OK : option_apart(option, argv[optind], now);
 	case '0':
 		o->lines = false;
 		o->delimiter = '\0';
@@ -331,12 +332,6 @@ options_parse(struct options *o, int argc, char **argv)
 			return option_print("flockmap " VERSION "\n");
 		if ((status = parse_option(o, c, argv)) != OPTION_OK)
 			return status;
-	}
-	/* The value of --fail-fast is optional, so it needs the equals sign. */
-	if (strncmp(argv[optind - 1], "--fail", 6) == 0 && argv[optind] != NULL &&
-	    strcmp(argv[optind], "now") == 0) {
-		say(NULL, "--fail-fast now: write --fail-fast=now");
-		return OPTION_BAD;
 	}
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;

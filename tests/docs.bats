@@ -110,7 +110,7 @@ help_shorts() {
 	[ "${example##*/}" -ge 10 ]
 }
 
-@test "an example of flocklimit(1) tells its three ends apart" {
+@test "an example of flocklimit(1) tells its ends apart, a 75 of the command too" {
 	mkdir examples
 	section EXAMPLES "$TOP/man/flocklimit.1" | literals examples
 	example=$(grep -l 'another backup runs' examples/*)
@@ -125,6 +125,9 @@ help_shorts() {
 	[ -z "$(PATH=$T:$T/bin:$PATH sh script 2>&1)" ]
 	backup 3
 	[ "$(PATH=$T:$T/bin:$PATH sh script 2>&1)" = "the backup failed" ]
+	backup 75
+	[ "$(PATH=$T:$T/bin:$PATH sh script 2>&1)" = "the backup failed" ]
+	[ "$(FLOCKLIMIT_DIR=relative PATH=$T:$T/bin:$PATH sh script 2>/dev/null)" = "flocklimit failed" ]
 	hold other -N backup -n 1
 	[ "$(PATH=$T:$T/bin:$PATH sh script 2>/dev/null)" = "another backup runs" ]
 	let_go other

@@ -168,3 +168,27 @@ load lib.bash
 	silent 7 "$FLOCKLIMIT" -N x -T 60 sh -c 'exit 7'
 	silent 143 "$FLOCKLIMIT" -N x -T 60 sh -c 'kill -TERM $$'
 }
+
+@test "a program that cannot be run leaves no new limiter; one that is there stays" {
+	mkdir a b
+	: >plain
+	: >a/both
+	printf '#!/bin/sh\necho ran\n' >b/both
+	chmod +x b/both
+	run -127 "$FLOCKLIMIT" nosuch
+	run -127 "$FLOCKLIMIT" -N x -n 1 /nowhere/at/all
+	run -127 "$FLOCKLIMIT" -N x -F nosuch
+	run -127 "$FLOCKLIMIT" -f lim ./nosuch
+	run -127 "$FLOCKLIMIT" -N x ''
+	run -126 "$FLOCKLIMIT" -N x ./plain
+	run -126 "$FLOCKLIMIT" -N x "$T"
+	PATH=$T/a:$PATH run -126 "$FLOCKLIMIT" -N x both
+	SHELL=/nowhere run -127 "$FLOCKLIMIT" -N x -c true
+	[ ! -e limiters ]
+	[ ! -e lim ]
+	# What is found and refused is passed over for what comes later in the PATH, as exec does.
+	[ "$(PATH=$T/a:$T/b:$PATH "$FLOCKLIMIT" -N x both)" = ran ]
+	[ "$(cd b && PATH=:$PATH "$FLOCKLIMIT" -N y both)" = ran ]
+	run -127 "$FLOCKLIMIT" -N x nosuch
+	[ -e limiters/x ]
+}

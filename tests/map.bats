@@ -281,6 +281,22 @@ load map.bash
 	[ "$stderr" = "flockmap: plain: cannot run './plain': Permission denied" ]
 }
 
+@test "a program that cannot be run: no limiter, no joblog, no wait for an item" {
+	run --separate-stderr -127 "$MAP" -N x --joblog log nosuch ::: a
+	[ "$stderr" = "flockmap: x: cannot run 'nosuch': No such file or directory" ]
+	mkfifo items
+	exec 8<>items
+	run --separate-stderr -127 timeout 100 "$MAP" -N x nosuch <&8
+	exec 8>&-
+	run -126 "$MAP" -N x "$T" ::: a
+	run -127 "$MAP" -N x nosuch </dev/null
+	[ ! -e limiters ]
+	[ ! -e log ]
+	# Each item may be a program of its own.
+	run --separate-stderr -127 "$MAP" -N x -n 1 {} ::: true ./nosuch
+	[ "$stderr" = "flockmap: x: cannot run './nosuch': No such file or directory" ]
+}
+
 @test "no permit: 75, one line, nothing more is started" {
 	hold a -N x -n 1
 	map_line 75 "$MAP" -N x -n 1 --nonblock echo ::: a b

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -104,34 +105,53 @@ heritage_restore(const struct heritage *h)
 	signals_mask(SIG_SETMASK, &h->mask, NULL);
 }
 
+/* What is to become of a program, once its path is known. */
+struct start {
+	char **argv, **envp;
+	size_t argc;
+};
+
 /* A script without #! is the shell's, as execvp(3) has always had it. */
 static int
-exec_one(const char *path, char **argv, char **envp, size_t argc)
+exec_it(const char *path, const struct start *s)
 {
-	char *script[argc + 3];
+	char *script[s->argc + 3];
 
-	execve(path, argv, envp);
+	execve(path, s->argv, s->envp);
 	if (errno != ENOEXEC)
 		return errno;
 	script[0] = (char *)(uintptr_t) "/bin/sh";
 	script[1] = (char *)(uintptr_t)path;
-	memcpy(script + 2, argv + 1, argc * sizeof(*argv));
-	execve(script[0], script, envp);
+	memcpy(script + 2, s->argv + 1, s->argc * sizeof(*s->argv));
+	execve(script[0], script, s->envp);
 	return errno;
+}
+
+/* 0 where exec_it() could go on. */
+static int
+look_at_it(const char *path, const struct start *s)
+{
+	struct stat sb;
+
+	(void)s;
+	if (stat(path, &sb) == -1)
+		return errno;
+	if (!S_ISREG(sb.st_mode))
+		return EACCES;
+	return access(path, X_OK) == -1 ? errno : 0;
 }
 
 /* By $PATH as we found it.  What was found and refused tells more than what was not found. */
 static int
-exec_search(char **argv, char **envp)
+search(const char *program, int (*try)(const char *path, const struct start *s),
+       const struct start *s)
 {
 	const char *dir = getenv("PATH"), *end;
-	size_t argc, name = strlen(argv[0]);
+	size_t name = strlen(program);
 	int error, worst = ENOENT;
 
-	for (argc = 0; argv[argc] != NULL; argc++)
-		;
-	if (strchr(argv[0], '/') != NULL)
-		return exec_one(argv[0], argv, envp, argc);
+	if (strchr(program, '/') != NULL)
+		return try(program, s);
 	if (name == 0)
 		return ENOENT;
 	if (dir == NULL)
@@ -145,8 +165,8 @@ exec_search(char **argv, char **envp)
 			memcpy(path, dir, n);
 			if (n > 0)
 				path[n++] = '/';
-			memcpy(path + n, argv[0], name + 1);
-			error = exec_one(path, argv, envp, argc);
+			memcpy(path + n, program, name + 1);
+			error = try(path, s);
 			if (error == EACCES)
 				worst = EACCES;
 			else if (error != ENOENT && error != ENOTDIR)
@@ -158,8 +178,15 @@ exec_search(char **argv, char **envp)
 }
 
 int
+look_for(const char *program)
+{
+	return search(program, look_at_it, NULL);
+}
+
+int
 become(char **argv, char **envp, const struct heritage *h)
 {
+	struct start start = { .argv = argv, .envp = envp };
 	int fd = h->guard_fd, i;
 
 	for (i = 0; i < 3; i++)
@@ -173,7 +200,9 @@ become(char **argv, char **envp, const struct heritage *h)
 	if (fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1)
 		return errno;
 	heritage_restore(h);
-	return exec_search(argv, envp);
+	while (argv[start.argc] != NULL)
+		start.argc++;
+	return search(argv[0], exec_it, &start);
 }
 
 pid_t
@@ -197,8 +226,7 @@ spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 }
 
 int
-cannot_run(const char *limiter, const char *program, int error)
+cannot_run(int error)
 {
-	say(limiter, "cannot run '%s': %s", program, strerror(error));
 	return error == ENOENT ? 127 : 126;
 }

@@ -44,7 +44,10 @@ pid_t spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 /* Becomes the command; returns an errno value if it can't. */
 int become(char **argv, char **envp, const struct heritage *h);
 
-/* Exits 126 or 127, as env(1) does, with a line that says why. */
-int cannot_run(const char *limiter, const char *program, int error);
+/* 0 if become() will find PROGRAM and may execute it, or the errno value that it would return. */
+int look_for(const char *program);
+
+/* The exit status for what become() or look_for() returned: 126 or 127, as env(1) has them. */
+int cannot_run(int error);
 
 #endif

@@ -16,6 +16,13 @@
 
 #ifdef FLK_IN_STORE
 
+/* Limiters are elsewhere: each command makes something of its own there, at a round trip or more. */
+static inline bool
+tend_is_remote(void)
+{
+	return true;
+}
+
 /* No lines but what must be said. */
 void tend_quiet(bool quiet);
 bool tend_is_quiet(void);
@@ -61,6 +68,12 @@ const sigset_t *tend_mask(void);
 void tend_tied(const struct flk_taker *t);
 
 #else
+
+static inline bool
+tend_is_remote(void)
+{
+	return false;
+}
 
 static inline void
 tend_quiet(bool quiet)

@@ -33,19 +33,40 @@ struct job {
 	struct flk *limiter;
 	struct flk_taker *taker;
 	struct flk_permit permit;
-	bool joined; /* under a permit that we run under already */
-	int ended;   /* what the history is to be told of the command */
+	bool joined;    /* under a permit that we run under already */
+	int cannot_run; /* why the program can't be executed, where that was seen before all else */
+	int ended;      /* what the history is to be told of the command */
 };
+
+/*
+ * A limiter that does not exist yet is made only for a program that can be run.  One that exists costs
+ * no look at the program: exec will tell.
+ */
+static int
+attach(struct job *j)
+{
+	struct flk_options options = { .existing = j->o.hold_for == 0 && !tend_is_remote(),
+				       .mode = j->o.want.mode,
+				       .stuck = patience_stuck,
+				       .context = &j->patience };
+	int error = -ENOENT;
+
+	if (options.existing)
+		error = flk_attach(&j->limiter, j->path, &options);
+	if (error != -ENOENT)
+		return error;
+	if (j->o.hold_for == 0 && (j->cannot_run = look_for(j->o.command[0])) != 0)
+		return -ECANCELED;
+	options.existing = false;
+	return flk_attach(&j->limiter, j->path, &options);
+}
 
 static int
 open_limiter(struct job *j)
 {
-	struct flk_options options = { .mode = j->o.want.mode,
-				       .stuck = patience_stuck,
-				       .context = &j->patience };
 	int error;
 
-	if ((error = flk_attach(&j->limiter, j->path, &options)) != 0)
+	if ((error = attach(j)) != 0)
 		return error;
 	if (j->o.want.percent != 0)
 		j->o.want.limit = cpus(j->o.want.percent);
@@ -183,7 +204,7 @@ cannot_start(const struct job *j, int error)
 
 	say(j->o.want.limiter, "cannot run '%s': %s%s", word, strerror(error),
 	    advice(j->o.command));
-	return error == ENOENT ? 127 : 126;
+	return cannot_run(error);
 }
 
 static int
@@ -245,6 +266,8 @@ main(int argc, char **argv)
 	if (error == 0)
 		error = take_permit(&j);
 	tend_open(NULL);
+	if (j.cannot_run != 0)
+		return cannot_start(&j, j.cannot_run);
 	if (error != 0) {
 		switch (-error) {
 		case ETIMEDOUT:

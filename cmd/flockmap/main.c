@@ -82,6 +82,18 @@ waits(void *context, struct flk_taker *taker)
 /* ---- its end ---- */
 
 static void
+say_cannot_run(const struct all *a, const char *program, int error)
+{
+	if (error == ENOENT && strpbrk(a->o.command[0], " \t\n;|&<>$") != NULL)
+		screen_say(a->o.want.limiter,
+			   "cannot run '%s': the command is a program and its arguments, and not a "
+			   "shell line: use sh -c",
+			   program);
+	else
+		screen_say(a->o.want.limiter, "cannot run '%s': %s", program, strerror(error));
+}
+
+static void
 fail(struct all *a, const struct job *j)
 {
 	char fate[64];
@@ -89,19 +101,13 @@ fail(struct all *a, const struct job *j)
 	/* A command that can't be run ends all, and the line below says everything about it. */
 	if (j->exec_error == 0 && !conduct_has_sent())
 		screen_failed(j->number, j->items[0], job_fate(j, fate));
-	settle(a, j->exec_error != 0 ? (j->exec_error == ENOENT ? 127 : 126) : ITEM_FAILED);
+	settle(a, j->exec_error != 0 ? cannot_run(j->exec_error) : ITEM_FAILED);
 	if (j->exec_error == 0 && (a->o.fail_fast == GO_ON || conduct_has_sent()))
 		return;
 	if (!conduct_end(a->o.fail_fast == END_ALL))
 		return;
-	if (j->exec_error == ENOENT && strpbrk(a->o.command[0], " \t\n;|&<>$") != NULL)
-		screen_say(a->o.want.limiter,
-			   "cannot run '%s': the command is a program and its arguments, and not a "
-			   "shell line: use sh -c",
-			   j->argv[0]);
-	else if (j->exec_error != 0)
-		screen_say(a->o.want.limiter, "cannot run '%s': %s", j->argv[0],
-			   strerror(j->exec_error));
+	if (j->exec_error != 0)
+		say_cannot_run(a, j->argv[0], j->exec_error);
 	else
 		screen_say(a->o.want.limiter, "item %llu '%.100s' failed: %s",
 			   (unsigned long long)j->number, j->items[0], job_fate(j, fate));
@@ -435,6 +441,11 @@ main(int argc, char **argv)
 	on_fault(a.o.want.limiter, FAILED);
 	if (a.o.dry_run)
 		return run_dry(&a);
+	/* Before a limiter or a joblog is made, and before the first item is waited for. */
+	if (template_is_fixed(&a.o, a.o.command[0]) && (error = look_for(a.o.command[0])) != 0) {
+		say_cannot_run(&a, a.o.command[0], error);
+		return cannot_run(error);
+	}
 	wake_fd = conduct_prepare();
 	if (wake_fd == -1 || a.place.null_fd == -1) {
 		say(NULL, "cannot open a file descriptor: %s", strerror(errno));

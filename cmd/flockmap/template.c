@@ -146,6 +146,18 @@ template_has_item(const struct options *o, const char *word)
 	return false;
 }
 
+bool
+template_is_fixed(const struct options *o, const char *word)
+{
+	const struct filling none = { NULL, 0, 0, 0 };
+	bool is_item;
+
+	for (; *word != '\0'; word++)
+		if (place(o, &none, word, ' ', NULL, &is_item) > 0)
+			return false;
+	return true;
+}
+
 /* One word of the template; one that is nothing but a placeholder becomes a word for each item. */
 static void
 put_word(struct text *t, const struct options *o, const struct filling *f, const char *word)

@@ -19,6 +19,9 @@ struct filling {
 /* The words up to NULL, in one piece for free(3); NULL if there is no memory. */
 char **template_fill(const struct options *o, const struct filling *f);
 
+/* Whether this word of the command is the same for every item. */
+bool template_is_fixed(const struct options *o, const char *word);
+
 bool template_has_item(const struct options *o, const char *word);
 
 /* As a shell would be given them; malloced. */

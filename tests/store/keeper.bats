@@ -66,6 +66,14 @@ at_rest() {
 	at_rest
 }
 
+@test "a program that cannot be run makes nothing in the store" {
+	run -127 "$FLOCKLIMIT" -N x -n 2 nosuch
+	run -126 "$FLOCKLIMIT" -N x -n 2 "$T"
+	run -127 "${FLOCKLIMIT%/*}/flockmap" -N x -n 2 nosuch ::: a
+	[ -z "$(ls -A "$DB")" ]
+	no_keeper
+}
+
 @test "the command is told of its permit and of the store" {
 	run -0 "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c \
 		'echo "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_LIMIT $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"

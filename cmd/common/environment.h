@@ -11,7 +11,7 @@
 
 /*
  * Our environment with the permit's variables set; NULL without memory.  `name' is the
- * limiter's name or path; `held' our link of the chain, NULL for none of our own; `key' the permit's in
+ * limiter's name, path or URL; `held' our link of the chain, NULL for none of our own; `key' the permit's in
  * its store, NULL for none.  FLOCKLIMIT_NAME is the user's and passes through.
  */
 char **environment_make(const char *name, const struct flk_permit *permit, const char *held,

@@ -11,6 +11,7 @@
 #include "pace.h"
 #include "say.h"
 #include "stuck.h"
+#include "tend.h"
 
 int
 limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
@@ -87,6 +88,12 @@ limiter_name(const struct want *w, char name[LIMITER_NAME])
 	if ((size_t)snprintf(name + n, LIMITER_NAME - n, "%s", w->file) >= LIMITER_NAME - n)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+const char *
+limiter_told(const char *name, char room[LIMITER_NAME])
+{
+	return tend_is_remote() && flk_locate(name, room, LIMITER_NAME) == 0 ? room : name;
 }
 
 int

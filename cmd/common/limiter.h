@@ -14,6 +14,9 @@
 /* What flk_attach() is to be given, also by a command further down, in another directory. */
 int limiter_name(const struct want *w, char name[LIMITER_NAME]);
 
+/* What a command is told of it: that name or path, or for a limiter of a store its URL. */
+const char *limiter_told(const char *name, char room[LIMITER_NAME]);
+
 /* Tells the limiter of the pace, unless it is so already: 0, or a negative code. */
 int limiter_set_pace(const struct want *w, struct flk *limiter);
 

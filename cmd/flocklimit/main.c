@@ -155,11 +155,11 @@ take_permit(struct job *j)
 static char **
 make_environment(const struct job *j)
 {
-	char link[HELD_LINK];
+	char link[HELD_LINK], room[LIMITER_NAME];
 
 	if (!j->joined)
 		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, link);
-	return environment_make(j->path, &j->permit, j->joined ? NULL : link,
+	return environment_make(limiter_told(j->path, room), &j->permit, j->joined ? NULL : link,
 				j->joined ? NULL : tend_key(j->taker));
 }
 

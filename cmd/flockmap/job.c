@@ -208,7 +208,7 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 {
 	struct filling f = { j->items, j->n, j->number, 0 };
 	struct flk_permit permit = p->permit;
-	char link[HELD_LINK], **envp = NULL;
+	char link[HELD_LINK], room[LIMITER_NAME], **envp = NULL;
 	int error = 0, guard = -1;
 	unsigned tries = 0;
 	uint64_t began;
@@ -222,7 +222,7 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	f.seat = permit.seat;
 	free(j->argv);
 	j->argv = template_fill(p->o, &f);
-	envp = environment_make(p->name, &permit, taker != NULL ? link : NULL,
+	envp = environment_make(limiter_told(p->name, room), &permit, taker != NULL ? link : NULL,
 				taker != NULL ? tend_key(taker) : NULL);
 	j->began_ns = real_ns();
 	began = now_ns();

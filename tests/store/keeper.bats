@@ -78,7 +78,7 @@ at_rest() {
 	run -0 "$FLOCKLIMIT" -N x -n 3 -w 2 sh -c \
 		'echo "$FLOCKLIMIT_LIMITER $FLOCKLIMIT_LIMIT $FLOCKLIMIT_WEIGHT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET"
 		[ -e "$1/$FLOCKLIMIT_STORE_KEY" ] && echo key; echo "$FLOCKLIMIT_STORE"' sh "$DB"
-	[ "${lines[0]}" = "x 3 2 0 1" ]
+	[ "${lines[0]}" = "${FLOCKLIMIT_STORE%%\?*}/x 3 2 0 1" ]
 	[ "${lines[1]}" = key ]
 	[ "${lines[2]}" = "$FLOCKLIMIT_STORE" ]
 	unset_store=$FLOCKLIMIT_STORE

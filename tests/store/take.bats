@@ -34,7 +34,7 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 @test "what a command is told, and that its key is the permit" {
 	local key ticket
 	run -0 "$FLOCKLIMIT" -N x -n 3 -w 2 env
-	[[ $output == *FLOCKLIMIT_LIMITER=x* ]]
+	[[ $output == *FLOCKLIMIT_LIMITER="${FLOCKLIMIT_STORE%%\?*}/x"* ]]
 	[[ $output == *FLOCKLIMIT_WEIGHT=2* ]]
 	[[ $output == *FLOCKLIMIT_LIMIT=3* ]]
 	[[ $output == *FLOCKLIMIT_SEAT=0* ]]

@@ -426,3 +426,17 @@ os.kill(os.getpid(), signal.SIGTSTP)'
 	eventually waiting 0
 	wait "${crowd[@]}" || [ "$?" -eq 75 ]
 }
+
+@test "the help and the help of every verb fit a terminal of 80 columns" {
+	local verb verbs line
+	mapfile -t verbs < <("$CTL" --help | sed -nE '/^Options/q;s/^  ([a-z]+) .*/\1/p')
+	[ "${#verbs[@]}" -ge 10 ]
+	for verb in "" "${verbs[@]}"; do
+		# shellcheck disable=SC2086 # no word for the whole
+		run -0 "$CTL" $verb --help
+		for line in "${lines[@]}"; do
+			echo "$verb: $line"
+			[ "${#line}" -le 80 ]
+		done
+	done
+}

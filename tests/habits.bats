@@ -86,7 +86,7 @@ answers() {
 	[ ! -e limiters/-n ]
 }
 
-@test "-n without a number: what a limit is, and --nonblock where the word is a path" {
+@test "-n without a number: what a limit is, and --nonblock where the word is a path or a command" {
 	local word
 	for word in =4 auto +2; do
 		answers "-n '$word': not a limit: use 1 to 1000000000, or N%" -n "$word" true
@@ -94,6 +94,8 @@ answers() {
 	done
 	: >file
 	answers "for flock's -n use --nonblock" -n file true
+	answers "for flock's -n use --nonblock" -n true
+	answers "for flock's -n use --nonblock" -n sh -c true
 	answers "for flock's -n use --nonblock" -n /run/lock/x true
 }
 
@@ -108,6 +110,8 @@ answers() {
 	[[ $stderr == *"for a lock file use -f"* ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 9
 	[[ $stderr == *"use --hold-for"* ]]
+	run --separate-stderr -127 "$FLOCKLIMIT" :::: list
+	[[ $stderr == *"for a command per item use flockmap" ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 'echo b'
 	[[ $stderr == *"for a shell line use -c"* ]]
 }

@@ -35,6 +35,13 @@ answers() {
 	answers "use -n N" --max-procs=4 gzip
 	answers "use -L K" --max-args 2 gzip
 	answers "drop the option" -r gzip
+	answers "drop the option" --wait gzip ::: a
+	answers "use flocklimit" --fg gzip ::: a
+	answers "put &" --bg gzip ::: a
+	answers "-n N" --shared gzip ::: a
+	answers "use -n 1" -x gzip ::: a
+	answers "--joblog FILE" --preserve-status gzip ::: a
+	answers "use sh -c" --pipe gzip
 	answers "use --order=none" --ungroup gzip
 	answers "use --resume-failed" --retry-failed gzip
 	answers "use sh -c LINE" -c 'gzip "$1"' ::: a

@@ -12,16 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
+#include "find.h"
 #include "flocklimit.h"
 #include "say.h"
 #include "signals.h"
 
-#define HIGH_FD      50 /* above what scripts use, below the next size of the kernel's table */
-#define DEFAULT_PATH "/usr/local/bin:/usr/bin:/bin"
+#define HIGH_FD 50 /* above what scripts use, below the next size of the kernel's table */
 
 /* What to say and to exit with when the limiter's memory is gone from under us. */
 static const char *_Atomic fault_limiter = "";
@@ -113,8 +112,9 @@ struct start {
 
 /* A script without #! is the shell's, as execvp(3) has always had it. */
 static int
-exec_it(const char *path, const struct start *s)
+exec_it(const char *path, const void *start)
 {
+	const struct start *s = start;
 	char *script[s->argc + 3];
 
 	execve(path, s->argv, s->envp);
@@ -125,62 +125,6 @@ exec_it(const char *path, const struct start *s)
 	memcpy(script + 2, s->argv + 1, s->argc * sizeof(*s->argv));
 	execve(script[0], script, s->envp);
 	return errno;
-}
-
-/* 0 where exec_it() could go on. */
-static int
-look_at_it(const char *path, const struct start *s)
-{
-	struct stat sb;
-
-	(void)s;
-	if (stat(path, &sb) == -1)
-		return errno;
-	if (!S_ISREG(sb.st_mode))
-		return EACCES;
-	return access(path, X_OK) == -1 ? errno : 0;
-}
-
-/* By $PATH as we found it.  What was found and refused tells more than what was not found. */
-static int
-search(const char *program, int (*try)(const char *path, const struct start *s),
-       const struct start *s)
-{
-	const char *dir = getenv("PATH"), *end;
-	size_t name = strlen(program);
-	int error, worst = ENOENT;
-
-	if (strchr(program, '/') != NULL)
-		return try(program, s);
-	if (name == 0)
-		return ENOENT;
-	if (dir == NULL)
-		dir = DEFAULT_PATH;
-	for (;; dir = end + 1) {
-		size_t n;
-		end = strchrnul(dir, ':');
-		n = (size_t)(end - dir);
-		if (n + name + 2 <= 4096) {
-			char path[4096];
-			memcpy(path, dir, n);
-			if (n > 0)
-				path[n++] = '/';
-			memcpy(path + n, program, name + 1);
-			error = try(path, s);
-			if (error == EACCES)
-				worst = EACCES;
-			else if (error != ENOENT && error != ENOTDIR)
-				return error;
-		}
-		if (*end == '\0')
-			return worst;
-	}
-}
-
-int
-look_for(const char *program)
-{
-	return search(program, look_at_it, NULL);
 }
 
 int
@@ -202,7 +146,7 @@ become(char **argv, char **envp, const struct heritage *h)
 	heritage_restore(h);
 	while (argv[start.argc] != NULL)
 		start.argc++;
-	return search(argv[0], exec_it, &start);
+	return find_program(argv[0], exec_it, &start);
 }
 
 pid_t

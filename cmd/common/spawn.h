@@ -44,10 +44,7 @@ pid_t spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 /* Becomes the command; returns an errno value if it can't. */
 int become(char **argv, char **envp, const struct heritage *h);
 
-/* 0 if become() will find PROGRAM and may execute it, or the errno value that it would return. */
-int look_for(const char *program);
-
-/* The exit status for what become() or look_for() returned: 126 or 127, as env(1) has them. */
+/* The exit status for what become() returned, or look_for() of find.h: 126 or 127, as env(1) has them. */
 int cannot_run(int error);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "find.h"
 #include "flocklimit.h"
 #include "option.h"
 #include "pace.h"
@@ -27,7 +28,7 @@ parse_limit(struct want *w, const char *option, char *word)
 		return OPTION_OK;
 	}
 	if (!parse_number(word, 1, FLK_MAX_UNITS, &v)) {
-		if (strchr(word, '/') != NULL || access(word, F_OK) == 0)
+		if (strchr(word, '/') != NULL || access(word, F_OK) == 0 || look_for(word) == 0)
 			return option_bad(option, word,
 					  "not a limit: use 1 to 1000000000, or N%; for flock's -n "
 					  "use --nonblock");

@@ -11,6 +11,7 @@
 #include "cpus.h"
 #include "elsewhere.h"
 #include "environment.h"
+#include "find.h"
 #include "flocklimit.h"
 #include "hold.h"
 #include "init.h"
@@ -188,6 +189,8 @@ advice(char *const *command)
 {
 	const char *word = command[0];
 
+	if (strncmp(word, ":::", 3) == 0)
+		return ": for a command per item use flockmap";
 	if (word[strspn(word, "0123456789")] == '\0')
 		return ": for an open descriptor use --hold-for $$";
 	if (strpbrk(word, " \t;|&<>") != NULL)

@@ -15,6 +15,7 @@
 #include "elsewhere.h"
 #include "environment.h"
 #include "explain.h"
+#include "find.h"
 #include "init.h"
 #include "job.h"
 #include "joblog.h"

@@ -6,15 +6,22 @@ _flocklimitctl_limiters() {
 }
 
 # The tickets of kind $1 in the limiter that the rest names: waiting, holding, or kept (--hold-for).
+# The columns of hosts and seats are not always there, and STARTS IN is two words.
 _flocklimitctl_tickets() {
 	local kind=$1
 
 	shift
 	flocklimitctl show --raw ${store:+--store "$store"} "$@" 2>/dev/null | awk -v kind="$kind" '
 		NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
-		$1 == "TICKET" || $2 == "TICKET" { column = $1 == "TICKET" ? 1 : 2; next }
+		$1 == "TICKET" || $2 == "TICKET" {
+			split("", at)
+			for (i = 1; i <= NF; i++)
+				at[$i] = i
+			command = at["COMMAND"] - ("STARTS" in at)
+			next
+		}
 		NF == 0 { on = 0 }
-		on && (kind != "kept" || $7 == "--hold-for") { print $column }'
+		on && (kind != "kept" || $command == "--hold-for") { print $at["TICKET"] }'
 }
 
 _flocklimitctl_words() {
@@ -23,14 +30,17 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	list | show | stats) echo '--name --file --store --json --raw --help --version' ;;
+	'') echo '--name --file --store --all --follow --idle --json --lines --output --ramp-idle --raw --repair
+		--signal --text --timeout --help --version' ;;
+	list | stats) echo '--name --file --store --json --raw --help --version' ;;
+	show) echo '--name --file --store --all --json --raw --help --version' ;;
 	limit | pause | resume | close | open) echo '--name --file --store --all --help --version' ;;
 	ramp) echo '--name --file --store --ramp-idle --help --version' ;;
-	wait) echo '--name --file --store --timeout --help --version' ;;
+	wait) echo '--name --file --store --all --timeout --help --version' ;;
 	cancel) echo '--name --file --store --signal --help --version' ;;
-	log) echo '--name --file --store --follow --lines --json --raw --help --version' ;;
+	log) echo '--name --file --store --all --follow --lines --json --raw --help --version' ;;
 	gantt) echo '--name --file --store --text --output --help --version' ;;
-	check) echo '--name --file --store --json --repair --help --version' ;;
+	check) echo '--name --file --store --all --json --repair --help --version' ;;
 	rm) echo '--name --file --store --idle --help --version' ;;
 	*) echo '--name --file --store --help --version' ;;
 	esac
@@ -58,23 +68,30 @@ _flocklimitctl_value() {
 	esac
 }
 
+# More limiters; and after these, the last word is one of $1.
+_flocklimitctl_names_or() {
+	local known=" $(_flocklimitctl_limiters | tr '\n' ' ') " word
+
+	for word in "${names[@]}"; do
+		[[ $known == *" $word "* ]] || return
+	done
+	((${#limiter[@]})) || set -- ''
+	[[ ${limiter[0]-} == --all ]] && known=
+	_flocklimitctl_words -W "$1 $known"
+}
+
 _flocklimitctl() {
-	local cur=${COMP_WORDS[COMP_CWORD]} verb=${COMP_WORDS[1]} word i
-	local wants='' cancels=waiting limiter=() given=0 store='' piece=''
+	local cur=${COMP_WORDS[COMP_CWORD]} verb='' word i
+	local wants='' cancels=waiting limiter=() names=() store='' piece=''
 
 	COMPREPLY=()
-	if ((COMP_CWORD == 1)); then
-		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			break log gantt stats check rm --help --version'
-		return
-	fi
-	for ((i = 2; i < COMP_CWORD; i++)); do
+	for ((i = 1; i < COMP_CWORD; i++)); do
 		word=${COMP_WORDS[i]}
 		if [[ -n $wants ]]; then
 			# readline makes words of --file, = and value, and of the parts of a URL
 			if [[ $word != = ]]; then
 				[[ $wants == file ]] && limiter=(--file "$word")
-				[[ $wants == name ]] && limiter=("$word") given=$((given + 1))
+				[[ $wants == name ]] && limiter=("$word") names+=("$word")
 				[[ $wants == store ]] && store=$word piece=yes
 				wants=
 			fi
@@ -87,7 +104,7 @@ _flocklimitctl() {
 		piece=
 		case $verb:$word in
 		log:-f) ;;
-		*:--all) limiter=(--all) given=1 ;;
+		*:--all) limiter=(--all) ;;
 		*:-f) wants='file' ;;
 		*:-N) wants=name ;;
 		*:-n) wants=lines ;;
@@ -97,14 +114,14 @@ _flocklimitctl() {
 		*:--file | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
+		:*) verb=$word ;;
 		*)
-			given=$((given + 1))
+			names+=("$word")
 			((${#limiter[@]})) || limiter=("$word")
 			;;
 		esac
 		[[ $wants == signal ]] && cancels=holding
 	done
-	[[ ${limiter[0]-} == --file ]] || given=$((given - 1))
 
 	if [[ -n $piece && ($cur == [:=@] || $store == *[:=@]) ]]; then
 		return
@@ -112,38 +129,42 @@ _flocklimitctl() {
 	if [[ -n $wants ]]; then
 		[[ $cur != = ]] || cur=
 		_flocklimitctl_value "$wants"
-	elif [[ $cur == -* ]]; then
-		_flocklimitctl_words -W "$(_flocklimitctl_options "$verb")"
-	elif ((${#limiter[@]} == 0)); then
-		_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
-	else
-		case $verb in
-		list | stats | rm | pause | resume | close | open)
-			_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
-			;;
-		limit)
-			((given)) || _flocklimitctl_words -W 'auto 0 1 2 4 8 16 50% 100%'
-			;;
-		rate)
-			((given)) || _flocklimitctl_words -W '1/s 10/s 30/m 60/m 100/h off'
-			;;
-		stagger)
-			((given)) || _flocklimitctl_words -W '100ms 1s 10s off'
-			;;
-		ramp)
-			((given)) || _flocklimitctl_words -W '1+1/1s 1+1/30s 1+1/1m off'
-			;;
-		cancel)
-			_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"
-			;;
-		break)
-			_flocklimitctl_words -W "$(_flocklimitctl_tickets holding "${limiter[@]}")"
-			;;
-		release)
-			_flocklimitctl_words -W "$(_flocklimitctl_tickets kept "${limiter[@]}")"
-			;;
-		esac
+		return
 	fi
+	if [[ $cur == -* ]]; then
+		_flocklimitctl_words -W "$(_flocklimitctl_options "$verb")"
+		return
+	fi
+	case $verb in
+	'')
+		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
+			break log gantt stats check rm'
+		;;
+	limit)
+		_flocklimitctl_names_or 'auto 0 1 2 4 8 16 50% 100%'
+		;;
+	rate)
+		_flocklimitctl_names_or '1/s 10/s 30/m 60/m 100/h off'
+		;;
+	stagger)
+		_flocklimitctl_names_or '100ms 1s 10s off'
+		;;
+	ramp)
+		_flocklimitctl_names_or '1+1/1s 1+1/30s 1+1/1m off'
+		;;
+	cancel | release | break)
+		if ((${#limiter[@]} == 0)); then
+			_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
+			return
+		fi
+		[[ $verb == break ]] && cancels=holding
+		[[ $verb == release ]] && cancels=kept
+		_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"
+		;;
+	*)
+		[[ ${limiter[0]-} == --all ]] || _flocklimitctl_words -W "$(_flocklimitctl_limiters)"
+		;;
+	esac
 }
 
 complete -F _flocklimitctl flocklimitctl

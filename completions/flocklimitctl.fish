@@ -12,27 +12,51 @@ function __flocklimitctl_limiters
     flocklimitctl list --raw (__flocklimitctl_store) 2>/dev/null | awk 'NR > 1 { print $1 }'
 end
 
-# The words before the one that is completed: verb, and the arguments that are no options, in $args;
-# the limiter as flocklimitctl wants it in $limiter.
+# The words before the one that is completed.  Options may come before the verb, where -f is --file.
+# Sets $verb; $args to the names and what follows them; $limiter to what flocklimitctl show wants.
 function __flocklimitctl_parse -S
     set -l words (commandline -opc)
-    set verb $words[2]
-    set -e words[1..2]
-    set -l follows f/file=
+    set -e words[1]
+    set -l early
+    while string match -q -- '-*' "$words[1]"
+        set -a early (string replace -r -- '^-f$' --file $words[1])
+        if contains -- $words[1] -N -f -n -o -s -t --file --lines --name --output --ramp-idle --signal --store --timeout
+            set -e words[1]
+            set -q words[1]; and set -a early $words[1]
+        end
+        set -e words[1]
+    end
+    set verb $words[1]
+    set -e words[1]
+    set -l follows f/file= follow
     test "$verb" = log; and set follows f/follow file=
-    argparse -i h/help V/version json raw text idle repair all n/lines= N/name= o/output= s/signal= t/timeout= store= \
-        $follows -- $words 2>/dev/null
+    argparse -i h/help V/version json raw text idle repair all n/lines= N/name=+ o/output= s/signal= t/timeout= store= \
+        ramp-idle= $follows -- $early $words 2>/dev/null
     set args $_flag_name $argv
     set signal $_flag_signal
     set limiter $args[1]
-    set -q _flag_all; and set limiter --all; and return
-    set -q _flag_file; and set limiter --file $_flag_file; or set -e args[1]
+    set -q _flag_all; and set limiter --all
+    set -q _flag_file; and set limiter --file $_flag_file
+end
+
+# True before the verb.
+function __flocklimitctl_begins
+    set -l verb; set -l args; set -l limiter; set -l signal
+    __flocklimitctl_parse
+    test -z "$verb"
 end
 
 # True for these verbs.
 function __flocklimitctl_verb
-    set -l words (commandline -opc)
-    test (count $words) -ge 2; and contains -- $words[2] $argv
+    set -l wanted $argv
+    set -l verb; set -l args; set -l limiter; set -l signal
+    __flocklimitctl_parse
+    contains -- "$verb" $wanted
+end
+
+# True for these verbs, and before the verb.
+function __flocklimitctl_option
+    __flocklimitctl_begins; or __flocklimitctl_verb $argv
 end
 
 # True where these verbs want their limiter, or one more.
@@ -40,7 +64,21 @@ function __flocklimitctl_wants
     __flocklimitctl_verb $argv; or return
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
-    contains -- $verb list stats rm pause resume close open; or test -z "$limiter"
+    test "$limiter[1]" = --all; and return 1
+    contains -- $verb cancel release break; and begin
+        test -z "$limiter"
+        return
+    end
+    contains -- $verb limit rate stagger ramp; or return 0
+    test -z "$args"; or __flocklimitctl_known $args
+end
+
+# True if all these are limiters.
+function __flocklimitctl_known
+    set -l known (__flocklimitctl_limiters)
+    for name in $argv
+        contains -- $name $known; or return
+    end
 end
 
 # True where such a verb has its limiter, and wants what comes then.
@@ -48,12 +86,13 @@ function __flocklimitctl_has
     __flocklimitctl_verb $argv; or return
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
-    test -n "$limiter"; and begin
-        test $verb != limit; or test -z "$args"
-    end
+    test -n "$limiter"; or return
+    contains -- $verb limit rate stagger ramp; or return 0
+    test -z "$args"; or __flocklimitctl_known $args
 end
 
-# The tickets of the kind that the verb is about, each with its command.
+# The tickets of the kind that the verb is about, each with its seat, its host and its command.
+# The columns of hosts and seats are not always there, and STARTS IN is two words.
 function __flocklimitctl_tickets
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
@@ -63,62 +102,69 @@ function __flocklimitctl_tickets
     test $verb = break; and set kind holding
     flocklimitctl show --raw (__flocklimitctl_store) $limiter 2>/dev/null | awk -v kind=$kind '
         NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
-        $1 == "TICKET" || $2 == "TICKET" { column = $1 == "TICKET" ? 1 : 2; next }
+        $1 == "TICKET" || $2 == "TICKET" {
+            split("", at)
+            for (i = 1; i <= NF; i++)
+                at[$i] = i
+            command = at["COMMAND"] - ("STARTS" in at)
+            next
+        }
         NF == 0 { on = 0 }
-        on && (kind != "kept" || $7 == "--hold-for") {
-            ticket = $column
-            for (i = 1; i < 6 + column; i++)
+        on && (kind != "kept" || $command == "--hold-for") {
+            ticket = $at["TICKET"]
+            where = ("SEAT" in at ? "seat " $at["SEAT"] ", " : "") ("HOST" in at ? $at["HOST"] ", " : "")
+            for (i = 1; i < command; i++)
                 sub(/^ *[^ ]+/, "")
             sub(/^ +/, "")
-            print ticket "\t" $0
+            print ticket "\t" where $0
         }'
 end
 
 set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release break log gantt stats check rm
 complete -c flocklimitctl -f
-complete -c flocklimitctl -n __fish_use_subcommand -a list -d 'All limiters, with what they hold'
-complete -c flocklimitctl -n __fish_use_subcommand -a show -d 'Who holds, who waits, and why'
-complete -c flocklimitctl -n __fish_use_subcommand -a top -d 'The same, live'
-complete -c flocklimitctl -n __fish_use_subcommand -a limit -d 'Override every -n, until auto'
-complete -c flocklimitctl -n __fish_use_subcommand -a rate -d 'At most so many starts per time'
-complete -c flocklimitctl -n __fish_use_subcommand -a stagger -d 'At least so long between two starts'
-complete -c flocklimitctl -n __fish_use_subcommand -a ramp -d 'Begin with few units, and grow'
-complete -c flocklimitctl -n __fish_use_subcommand -a pause -d 'Nothing new starts'
-complete -c flocklimitctl -n __fish_use_subcommand -a resume -d 'Go on'
-complete -c flocklimitctl -n __fish_use_subcommand -a close -d 'Turn waiters and newcomers away'
-complete -c flocklimitctl -n __fish_use_subcommand -a open -d 'Admit again'
-complete -c flocklimitctl -n __fish_use_subcommand -a wait -d 'Until everything that is there now is done'
-complete -c flocklimitctl -n __fish_use_subcommand -a cancel -d 'Take waiters out of the line, or signal a holder'
-complete -c flocklimitctl -n __fish_use_subcommand -a release -d 'End a permit of flocklimit --hold-for'
-complete -c flocklimitctl -n __fish_use_subcommand -a break -d 'Take a permit of a store away'
-complete -c flocklimitctl -n __fish_use_subcommand -a log -d 'What happened'
-complete -c flocklimitctl -n __fish_use_subcommand -a gantt -d 'What happened, as a picture'
-complete -c flocklimitctl -n __fish_use_subcommand -a stats -d 'Counters and histograms, as Prometheus reads them'
-complete -c flocklimitctl -n __fish_use_subcommand -a check -d 'Verify every invariant'
-complete -c flocklimitctl -n __fish_use_subcommand -a rm -d 'Remove limiters that nobody uses'
+complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
+complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Who holds, who waits, and why'
+complete -c flocklimitctl -n __flocklimitctl_begins -a top -d 'The same, live'
+complete -c flocklimitctl -n __flocklimitctl_begins -a limit -d 'Override every -n, until auto'
+complete -c flocklimitctl -n __flocklimitctl_begins -a rate -d 'At most so many starts per time'
+complete -c flocklimitctl -n __flocklimitctl_begins -a stagger -d 'At least so long between two starts'
+complete -c flocklimitctl -n __flocklimitctl_begins -a ramp -d 'Begin with few units, and grow'
+complete -c flocklimitctl -n __flocklimitctl_begins -a pause -d 'Nothing new starts'
+complete -c flocklimitctl -n __flocklimitctl_begins -a resume -d 'Go on'
+complete -c flocklimitctl -n __flocklimitctl_begins -a close -d 'Turn waiters and newcomers away'
+complete -c flocklimitctl -n __flocklimitctl_begins -a open -d 'Admit again'
+complete -c flocklimitctl -n __flocklimitctl_begins -a wait -d 'Until everything that is there now is done'
+complete -c flocklimitctl -n __flocklimitctl_begins -a cancel -d 'Take waiters out of the line, or signal a holder'
+complete -c flocklimitctl -n __flocklimitctl_begins -a release -d 'End a permit of flocklimit --hold-for'
+complete -c flocklimitctl -n __flocklimitctl_begins -a break -d 'Take a permit of a store away'
+complete -c flocklimitctl -n __flocklimitctl_begins -a log -d 'What happened'
+complete -c flocklimitctl -n __flocklimitctl_begins -a gantt -d 'What happened, as a picture'
+complete -c flocklimitctl -n __flocklimitctl_begins -a stats -d 'Counters and histograms, as Prometheus reads them'
+complete -c flocklimitctl -n __flocklimitctl_begins -a check -d 'Verify every invariant'
+complete -c flocklimitctl -n __flocklimitctl_begins -a rm -d 'Remove limiters that nobody uses'
 
 complete -c flocklimitctl -n "__flocklimitctl_wants $verbs" -a '(__flocklimitctl_limiters)'
 complete -c flocklimitctl -n '__flocklimitctl_has limit' -a 'auto 0 1 2 4 8 16 50% 100%'
 complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 100/h off'
 complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
-complete -c flocklimitctl -n '__flocklimitctl_verb ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
+complete -c flocklimitctl -n '__flocklimitctl_option ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
 complete -c flocklimitctl -n '__flocklimitctl_has cancel release break' -k -a '(__flocklimitctl_tickets)'
 
-complete -c flocklimitctl -n "__flocklimitctl_verb $verbs; and not __flocklimitctl_verb log" -s f -l file -r -F -d 'The limiter kept in a file'
+complete -c flocklimitctl -n 'not __flocklimitctl_verb log' -s f -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -s N -l name -x -a '(__flocklimitctl_limiters)' -d 'The limiter'
 complete -c flocklimitctl -l store -x -d 'A store that many machines reach'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version
-complete -c flocklimitctl -n '__flocklimitctl_verb list show log stats check' -l json -d 'For programs'
-complete -c flocklimitctl -n '__flocklimitctl_verb list show log stats' -l raw -d 'Seconds and numbers as they are'
-complete -c flocklimitctl -n '__flocklimitctl_verb wait' -s t -l timeout -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'No longer than that'
-complete -c flocklimitctl -n '__flocklimitctl_verb cancel' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'Send it to a holder'
-complete -c flocklimitctl -n '__flocklimitctl_verb log' -s f -l follow -d 'Go on as things happen'
-complete -c flocklimitctl -n '__flocklimitctl_verb log' -s n -l lines -x -a '10 100 1000' -d 'The last so many events'
-complete -c flocklimitctl -n '__flocklimitctl_verb gantt' -l text -d 'In the terminal'
-complete -c flocklimitctl -n '__flocklimitctl_verb gantt' -s o -l output -r -F -d 'Into a file'
-complete -c flocklimitctl -n '__flocklimitctl_verb check' -l repair -d 'Rebuild what is damaged'
-complete -c flocklimitctl -n '__flocklimitctl_verb limit pause resume close open' -l all -d 'All limiters, and new ones'
-complete -c flocklimitctl -n '__flocklimitctl_verb rm' -l idle -d 'All that nobody uses'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log stats check' -l json -d 'For programs'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log stats' -l raw -d 'Seconds and numbers as they are'
+complete -c flocklimitctl -n '__flocklimitctl_option wait' -s t -l timeout -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'No longer than that'
+complete -c flocklimitctl -n '__flocklimitctl_option cancel' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'Send it to a holder'
+complete -c flocklimitctl -n '__flocklimitctl_option log' -s f -l follow -d 'Go on as things happen'
+complete -c flocklimitctl -n '__flocklimitctl_option log' -s n -l lines -x -a '10 100 1000' -d 'The last so many events'
+complete -c flocklimitctl -n '__flocklimitctl_option gantt' -l text -d 'In the terminal'
+complete -c flocklimitctl -n '__flocklimitctl_option gantt' -s o -l output -r -F -d 'Into a file'
+complete -c flocklimitctl -n '__flocklimitctl_option check' -l repair -d 'Rebuild what is damaged'
+complete -c flocklimitctl -n '__flocklimitctl_option show limit pause resume close open wait log check' -l all -d 'All limiters'
+complete -c flocklimitctl -n '__flocklimitctl_option rm' -l idle -d 'All that nobody uses'

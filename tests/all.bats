@@ -79,8 +79,8 @@ states() { ctl list --json | jq -c 'if type == "array" then . else .limiters end
 	[[ $stderr == *"'x': --all is for all limiters: name none" ]]
 	ctl_line 125 limit --all
 	ctl_line 125 limit --all some
-	ctl_line 125 show --all
-	[[ $stderr == *"--all: means nothing to show"* ]]
+	ctl_line 125 gantt --all
+	[[ $stderr == *"--all: means nothing to gantt"* ]]
 	[ "$(field .state)" = '"idle"' ]
 }
 

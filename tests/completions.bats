@@ -81,8 +81,9 @@ all() {
 	offers "$shell" 'flocklimitctl s' show stagger stats
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
-	offers "$shell" 'flocklimitctl show x '
-	offers "$shell" 'flocklimitctl wait --file limiters/x '
+	offers "$shell" 'flocklimitctl show x l' link lint
+	offers "$shell" 'flocklimitctl wait --file limiters/x ' link lint x
+	offers "$shell" 'flocklimitctl check --all '
 	offers "$shell" 'flocklimitctl pause x l' link lint
 	offers "$shell" 'flocklimitctl show -N l' link lint
 	offers "$shell" 'flocklimitctl pause --a' --all
@@ -93,7 +94,23 @@ all() {
 	offers "$shell" 'flocklimitctl limit ' link lint x
 	offers "$shell" 'flocklimitctl limit x a' auto
 	offers "$shell" 'flocklimitctl limit -f limiters/x a' auto
+	offers "$shell" 'flocklimitctl limit x l' link lint
+	offers "$shell" 'flocklimitctl limit x link a' auto
 	offers "$shell" 'flocklimitctl limit x 3 '
+	offers "$shell" 'flocklimitctl limit --all 3 '
+	offers "$shell" 'flocklimitctl ramp x o' off
+	offers "$shell" 'flocklimitctl ramp --ramp-idle 1m x o' off
+	# Options before the verb.
+	offers "$shell" 'flocklimitctl --jso' --json
+	offers "$shell" 'flocklimitctl --json s' show stagger stats
+	offers "$shell" 'flocklimitctl -N x s' show stagger stats
+	offers "$shell" 'flocklimitctl -N l' link lint
+	offers "$shell" 'flocklimitctl --json show l' link lint
+	offers "$shell" 'flocklimitctl --all limit a' auto
+	offers "$shell" 'flocklimitctl -N x cancel ' "${ticket[@]}"
+	offers "$shell" 'flocklimitctl -f limiters/x cancel ' "${ticket[@]}"
+	offers "$shell" 'flocklimitctl --signal KILL cancel x ' "${held[@]}"
+	offers "$shell" 'flocklimitctl -f limiters/x log l' link lint
 	offers "$shell" 'flocklimitctl cancel x ' "${ticket[@]}"
 	offers "$shell" "flocklimitctl cancel x ${ticket[0]} ${ticket[1]}" "${ticket[1]}"
 	offers "$shell" 'flocklimitctl cancel -f limiters/x ' "${ticket[@]}"
@@ -225,6 +242,49 @@ of_a_store() {
 	[ "$(cut -d' ' -f2- asked | grep -c hunter2)" = 0 ]
 	offers "$shell" 'flocklimit --on-lost=' kill warn
 	offers "$shell" 'flockmap --reclaim=m' manual
+}
+
+# of_hosts SHELL: a column of hosts does not hide which permits --hold-for keeps.
+of_hosts() {
+	local shell=$1
+	mkdir bin
+	cat >bin/flocklimitctl <<-'END'
+		#!/bin/sh
+		cat <<TABLE
+		x: open, 2 of 4 in use, 1 waiting
+		store: etcd://db1/x
+
+		holding
+		  TICKET  WEIGHT  SEAT  HOST  PID  USER  HELD   COMMAND
+		       1       1     0  db1    17  0     1.000  sleep 100
+		      12       1     3  db2    18  0     1.000  --hold-for 99
+
+		waiting
+		  #  TICKET  WEIGHT  HOST  PID  USER  WAITED  STARTS IN  COMMAND
+		  1      20       1  db3    19  0      1.000          ?  --hold-for 3
+		TABLE
+	END
+	chmod +x bin/flocklimitctl
+	PATH=$T/bin:$PATH
+	offers "$shell" 'flocklimitctl release x ' 12
+	offers "$shell" 'flocklimitctl break x ' 1 12
+	offers "$shell" 'flocklimitctl cancel x ' 20
+}
+
+@test "bash, of a store with hosts" {
+	of_hosts bash
+}
+
+@test "zsh, of a store with hosts" {
+	need zsh
+	of_hosts zsh
+}
+
+@test "fish, of a store with hosts" {
+	need fish
+	of_hosts fish
+	[ "$(HOME=$T fish --no-config -c 'set fish_complete_path $argv[1]; complete -C "flocklimitctl break x "' \
+		"$COMPLETIONS")" = $'1\tseat 0, db1, sleep 100\n12\tseat 3, db2, --hold-for 99' ]
 }
 
 @test "bash, of a store" {

@@ -93,9 +93,9 @@ takes() {
 		done | sort -u >zsh
 	same zsh program zsh
 
-	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_verb [a-z ]*' )?.*-l [a-z-]+" \
+	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_option [a-z ]*' )?.*-l [a-z-]+" \
 		"$TOP/completions/flocklimitctl.fish" | while read -r line; do
-		verbs=$(sed -n "s/.*-n '__flocklimitctl_verb \([a-z ]*\)'.*/\1/p" <<<"$line")
+		verbs=$(sed -n "s/.*-n '__flocklimitctl_option \([a-z ]*\)'.*/\1/p" <<<"$line")
 		for verb in ${verbs:-$(ctl_verbs)}; do
 			echo "$verb --${line##*-l }"
 		done
@@ -105,7 +105,7 @@ takes() {
 
 @test "flocklimitctl(1) has every event, every state and every metric, and no other" {
 	local page=$TOP/man/flocklimitctl.1 source=$TOP/cmd/flocklimitctl
-	sed -n '/^event_name/,/^}/p' "$source/log.c" | grep -oE '\] = "[a-z]+"' | cut -d'"' -f2 | sort >events
+	sed -n '/^event_name/,/^}/p' "$source/event.c" | grep -oE '\] = "[a-z]+"' | cut -d'"' -f2 | sort >events
 	[ "$(wc -l <events)" = "$(grep -cE '^	FLK_EV_[A-Z]+' "$TOP/lib/flocklimit.h")" ]
 	section JSON "$page" | sed -n '/^The events, and/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
 		tr -d ' ' | tr ',' '\n' | sort >page

@@ -228,6 +228,24 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 	return status;
 }
 
+/* Nothing is done where one word is no ticket: it may be the name of the limiter that was meant. */
+static bool
+are_tickets(const struct ctl *c, char **word, int words)
+{
+	uint64_t ticket;
+	int i;
+
+	if (words == 0)
+		say(name_of(c), "which ticket? flocklimitctl show tells them");
+	for (i = 0; i < words; i++) {
+		if (parse_number(word[i], 1, UINT64_C(1) << 60, &ticket))
+			continue;
+		say(name_of(c), "'%s': not a ticket: flocklimitctl show tells them", word[i]);
+		return false;
+	}
+	return words > 0;
+}
+
 static int
 for_tickets(const struct ctl *c, int (*one)(const struct ctl *, struct flk *, uint64_t))
 {
@@ -238,18 +256,11 @@ for_tickets(const struct ctl *c, int (*one)(const struct ctl *, struct flk *, ui
 
 	if (f == NULL)
 		return status;
-	if (rests == 0) {
-		say(name_of(c), "which ticket? flocklimitctl show tells them");
+	if (!are_tickets(c, rest, rests))
 		worst = FAILED;
-	}
-	for (i = 0; i < rests; i++) {
-		if (parse_number(rest[i], 1, UINT64_C(1) << 60, &ticket)) {
-			status = one(c, f, ticket);
-		} else {
-			say(name_of(c), "'%s': not a ticket: flocklimitctl show tells them",
-			    rest[i]);
-			status = FAILED;
-		}
+	for (i = 0; i < rests && worst != FAILED; i++) {
+		parse_number(rest[i], 1, UINT64_C(1) << 60, &ticket);
+		status = one(c, f, ticket);
 		worst = status > worst ? status : worst;
 	}
 	flk_detach(f);

@@ -20,8 +20,8 @@ print_failures(const char *name, char *why)
 		printf("%s: %s\n", name, line);
 }
 
-static void
-print_json(const char *name, const char *path, char *why, bool repaired)
+static json_t *
+json_check(const char *name, const char *path, char *why, bool repaired)
 {
 	json_t *o = json_begin(name, path), *failures = json_array();
 	char *line;
@@ -31,7 +31,7 @@ print_json(const char *name, const char *path, char *why, bool repaired)
 		json_array_append_new(failures, json_text(line));
 	json_put(o, "failures", failures);
 	json_put(o, "repaired", json_boolean(repaired));
-	json_print(o);
+	return o;
 }
 
 static void
@@ -55,9 +55,9 @@ check_one(const struct ctl *c, const char *name, const char *path, struct flk *f
 	  void *ctx)
 {
 	char why[2000] = "", again[2000] = "";
+	json_t *array = ctx; /* NULL: text */
 	bool repaired = false;
 
-	(void)ctx;
 	if (f != NULL)
 		error = flk_check(f, why, sizeof(why));
 	else if (error == -FLK_DAMAGED)
@@ -68,13 +68,15 @@ check_one(const struct ctl *c, const char *name, const char *path, struct flk *f
 			error = flk_check(f, again, sizeof(again));
 		repaired = error == 0;
 	}
+	if (c->all && is_nothing(error))
+		return DONE;
 	if (error != 0 && error != -FLK_DAMAGED)
 		return refuse(name, path, f, error);
-	if (c->json)
-		print_json(name, path, why, repaired);
+	if (array != NULL)
+		json_array_append_new(array, json_check(name, path, why, repaired));
 	else
 		print_failures(name, why);
-	if (repaired && !c->json)
+	if (repaired && array == NULL)
 		printf("%s: repaired\n", name);
 	if (error != 0)
 		advise(c, name, f != NULL);
@@ -85,7 +87,15 @@ int
 check(const struct ctl *c)
 {
 	struct ctl mine = *c;
+	json_t *array;
+	int status;
 
 	mine.even_damaged = true;
-	return is_one(c) ? for_each(&mine, check_one, NULL) : FAILED;
+	if (!is_named(c))
+		return FAILED;
+	array = c->json ? json_array() : NULL;
+	status = for_each(&mine, check_one, array);
+	if (c->json)
+		json_print_each(c, array);
+	return status;
 }

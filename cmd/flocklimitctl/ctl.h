@@ -25,8 +25,9 @@ struct ctl {
 	char **word; /* the names, then what follows the verb and its options: tickets, a limit */
 	int words;
 	bool json, raw, follow, text, idle, repair, all;
-	bool even_damaged;   /* the verb opens what is damaged, too */
-	bool quiet;          /* for_each() says nothing: the screen is curses' */
+	bool even_damaged; /* the verb opens what is damaged, too */
+	bool apart;        /* for_each() visits each limiter in a process of its own, all at once */
+	bool quiet;        /* for_each() says nothing: the screen is curses' */
 	uint64_t timeout_ns; /* NEVER */
 	uint64_t ramp_idle_ns;
 	uint64_t last;      /* -n of log: so many events; 0: not given */
@@ -68,12 +69,17 @@ extern const struct flk_options existing;
  */
 struct flk *open_named(const struct ctl *c, char ***rest, int *rests, int *status);
 
-/* As open_named(), and nothing may follow. */
-struct flk *open_only(const struct ctl *c, int *status);
-
-/* Is any named at all?  False, and it was said. */
+/* By name, by -f, or by --all and nothing else?  False, and what is wrong was said. */
 bool is_named(const struct ctl *c);
-bool is_one(const struct ctl *c); /* and nothing else */
+
+/* Can it be several?  Then each is told from the others, also if there is just one. */
+bool is_many(const struct ctl *c);
+
+/*
+ * What --all passes over: in the directory there may be files of another kind, and another process
+ * may remove a limiter.
+ */
+bool is_nothing(int error);
 
 /* What follows the names, the last word: takes it from them; NULL if there is none. */
 const char *last_word(struct ctl *c);
@@ -93,6 +99,21 @@ int for_each(const struct ctl *c, each_limiter *each, void *ctx);
 /* Says what is wrong with the limiter, and what to do; returns the exit status. */
 int refuse(const char *name, const char *path, struct flk *f, int code);
 
+/*
+ * For a verb that sleeps in each limiter: calls `each' for all of them at the same time, each in a
+ * process of its own where there are several.  As for_each() otherwise.
+ */
+int for_each_at_once(const struct ctl *c, each_limiter *each, void *ctx);
+
+/* ---- apart.c ---- */
+
+/* True in a new process, which ends by apart_exit(); false in the old one. */
+bool apart_begin(void);
+void apart_exit(int status) __attribute__((noreturn));
+
+/* When all these processes have ended: the largest of their statuses. */
+int apart_end(void);
+
 /* ---- steer.c ---- */
 
 /* N, N% of the CPUs, or auto. */
@@ -103,7 +124,7 @@ bool parse_limit(const char *word, int64_t *limit);
 /* Signals what does the work; -ENOENT when it is not there, or another's by now.  e->host is NULL. */
 int signal_holder(struct flk *f, const struct flk_entry *e, int sig);
 
-/* ---- log.c ---- */
+/* ---- event.c ---- */
 
 const char *event_name(uint32_t kind);
 

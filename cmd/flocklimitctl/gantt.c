@@ -113,91 +113,110 @@ terminal_width(bool on_terminal)
 	return 80;
 }
 
+/* Where the pictures go: on stdout, or into memory and then into the file. */
+struct sheet {
+	FILE *out;
+	char *data;
+	size_t size;
+	struct flk_event *event; /* FLK_HISTORY of them */
+	bool any;
+};
+
 static void
-draw(const struct ctl *c, const struct lanes *l, FILE *out)
+draw(const struct ctl *c, const char *name, const struct lanes *l, struct sheet *sheet)
 {
 	bool on_terminal = c->output == NULL && isatty(STDOUT_FILENO);
 	bool utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 
+	if (sheet->any)
+		fputc('\n', sheet->out);
 	if (c->text)
-		draw_text(out, l, name_of(c), terminal_width(on_terminal),
+		draw_text(sheet->out, l, name, terminal_width(on_terminal),
 			  c->output == NULL && colours(), utf8);
 	else
-		draw_svg(out, l, name_of(c));
+		draw_svg(sheet->out, l, name);
+	sheet->any = true;
 }
 
 static int
-deliver(const struct ctl *c, const struct lanes *l)
+draw_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
 {
-	char *data = NULL;
-	size_t size;
-	FILE *out;
-	int error;
+	struct sheet *sheet = ctx;
+	struct flk_snapshot *s;
+	struct lanes l;
+	uint64_t now;
+	size_t n;
+	int status = DONE;
 
-	if (c->output == NULL) {
-		draw(c, l, stdout);
-		return DONE;
+	if (error != 0 || (error = flk_snapshot(f, &s)) != 0)
+		return refuse(name, path, f, error);
+	now = now_ns();
+	n = flk_history(f, 0, sheet->event, FLK_HISTORY);
+	if ((error = lanes_make(&l, sheet->event, n, s, now)) != 0) {
+		free(s);
+		return refuse(name, path, f, error);
 	}
-	if ((out = open_memstream(&data, &size)) == NULL) {
-		say(NULL, "no memory");
-		return FAILED;
+	if (l.turns == 0) {
+		say(name, "nothing to draw: nobody has held it or waited for it yet");
+		status = NO;
+	} else {
+		draw(c, name, &l, sheet);
 	}
-	draw(c, l, out);
-	error = fclose(out) == 0 ? write_file(c->output, data, size) : -ENOMEM;
-	free(data);
+	lanes_free(&l);
+	free(s);
+	return status;
+}
+
+/* Nothing is written where nothing was drawn. */
+static int
+deliver(const struct ctl *c, struct sheet *sheet)
+{
+	int error = fclose(sheet->out) == 0 ? 0 : -ENOMEM;
+
+	if (error == 0 && sheet->any)
+		error = write_file(c->output, sheet->data, sheet->size);
+	free(sheet->data);
 	if (error == 0)
 		return DONE;
 	say(NULL, "-o '%s': %s", c->output, strerror(-error));
 	return FAILED;
 }
 
-static int
-picture_of(const struct ctl *c, struct flk *f, struct flk_event *event)
+static bool
+can_draw(const struct ctl *c)
 {
-	struct flk_snapshot *s;
-	struct lanes l;
-	uint64_t now;
-	size_t n;
-	int error, status;
-
-	if ((error = flk_snapshot(f, &s)) != 0)
-		return refuse(name_of(c), flk_path(f), f, error);
-	now = now_ns();
-	n = flk_history(f, 0, event, FLK_HISTORY);
-	if ((error = lanes_make(&l, event, n, s, now)) != 0) {
-		status = refuse(name_of(c), flk_path(f), f, error);
-	} else if (l.turns == 0) {
-		say(name_of(c), "nothing to draw: nobody has held it or waited for it yet");
-		status = NO;
-	} else {
-		status = deliver(c, &l);
+	if (where_is_store()) {
+		say(NULL, "gantt: a store keeps no history that could be drawn");
+		return false;
 	}
-	if (error == 0)
-		lanes_free(&l);
-	free(s);
-	return status;
+	if (!is_named(c))
+		return false;
+	if (is_many(c) && !c->text) {
+		say(NULL, "gantt: an SVG is of one limiter: name one, or use --text");
+		return false;
+	}
+	return true;
 }
 
 int
 gantt(const struct ctl *c)
 {
-	struct flk_event *event = calloc(FLK_HISTORY, sizeof(*event));
-	struct flk *f;
-	int status;
+	struct sheet sheet = { .out = stdout };
+	int status, delivered;
 
-	if (where_is_store()) {
-		say(NULL, "gantt: a store keeps no history that could be drawn");
-		free(event);
+	if (!can_draw(c))
 		return FAILED;
-	}
-	if (event == NULL) {
+	sheet.event = calloc(FLK_HISTORY, sizeof(*sheet.event));
+	if (c->output != NULL)
+		sheet.out = open_memstream(&sheet.data, &sheet.size);
+	if (sheet.event == NULL || sheet.out == NULL) {
 		say(NULL, "no memory");
+		free(sheet.event);
 		return FAILED;
 	}
-	if ((f = open_only(c, &status)) != NULL) {
-		status = picture_of(c, f, event);
-		flk_detach(f);
-	}
-	free(event);
-	return status;
+	status = for_each(c, draw_one, &sheet);
+	delivered = c->output != NULL ? deliver(c, &sheet) : DONE;
+	free(sheet.event);
+	return delivered > status ? delivered : status;
 }

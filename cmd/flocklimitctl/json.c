@@ -171,3 +171,15 @@ json_print_line(json_t *value)
 	putchar('\n');
 	json_decref(value);
 }
+
+void
+json_print_each(const struct ctl *c, json_t *array)
+{
+	if (is_many(c)) {
+		json_print(array);
+		return;
+	}
+	if (json_array_size(array) > 0)
+		json_print(json_incref(json_array_get(array, 0)));
+	json_decref(array);
+}

@@ -32,4 +32,8 @@ json_t *json_pace(const struct flk_pace *p);
 void json_print(json_t *value);
 void json_print_line(json_t *value);
 
+/* What a verb has gathered: the object where one limiter is named, and an array where several are. */
+struct ctl;
+void json_print_each(const struct ctl *c, json_t *array);
+
 #endif

@@ -5,163 +5,131 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "event.h"
 #include "explain.h"
-#include "json.h"
 #include "now.h"
-#include "pace.h"
 #include "say.h"
-#include "text.h"
 #include "where.h"
 
-const char *
-event_name(uint32_t kind)
+/* ---- the past ---- */
+
+struct record {
+	struct flk_event event;
+	uint64_t key; /* its time, or a later one of an earlier event of its limiter */
+	size_t index;
+	size_t limiter;
+};
+
+struct past {
+	struct limiter {
+		char *name, *path;
+		uint64_t identity, number; /* of its newest event */
+	} * limiter;
+	size_t limiters;
+	struct record *record;
+	size_t records;
+	int width;
+	struct flk_event *room; /* for FLK_HISTORY of them */
+};
+
+/* Room for one more limiter, and so many of its events. */
+static bool
+grow(struct past *p, size_t events)
 {
-	static const char *const names[] = {
-		[FLK_EV_QUEUED] = "queued",     [FLK_EV_GRANTED] = "granted",
-		[FLK_EV_RELEASED] = "ended",    [FLK_EV_UNITS] = "released",
-		[FLK_EV_FORGOT] = "forgot",     [FLK_EV_LEFT] = "left",
-		[FLK_EV_EVICTED] = "cancelled", [FLK_EV_REAPED] = "reaped",
-		[FLK_EV_DECLARED] = "declared", [FLK_EV_OVERRIDE] = "limit",
-		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
-		[FLK_EV_CLOSED] = "closed",     [FLK_EV_OPENED] = "opened",
-		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
-		[FLK_EV_PACED] = "pace",
-	};
+	struct limiter *limiter = reallocarray(p->limiter, p->limiters + 1, sizeof(*limiter));
+	struct record *record;
 
-	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
-									      : "unknown";
-}
-
-const char *
-why_left(int code)
-{
-	/* In a file that lies it may be any number, and not every one can be negated. */
-	switch (code) {
-	case -ETIMEDOUT:
-		return "timed out";
-	case -FLK_CANCELLED:
-		return "by a signal";
-	case -FLK_CLOSED:
-		return "the limiter is closed";
-	case -FLK_EVICTED:
-		return "by an operator";
-	default:
-		return "gave up";
-	}
-}
-
-#define DETAIL PACE_TEXT
-
-/* What is particular about it. */
-static const char *
-detail(const struct flk_event *e, char room[DETAIL])
-{
-	switch (e->kind) {
-	case FLK_EV_GRANTED:
-		snprintf(room, DETAIL, "seat %u", e->seat);
-		return room;
-	case FLK_EV_RELEASED:
-		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
-	case FLK_EV_UNITS:
-	case FLK_EV_FORGOT:
-	case FLK_EV_RESTORED:
-		snprintf(room, DETAIL, "%d units", e->code);
-		return room;
-	case FLK_EV_LEFT:
-		return why_left(e->code);
-	case FLK_EV_EVICTED:
-		return why_left(e->code);
-	case FLK_EV_REAPED:
-		return e->code != 0 ? "killed while it ran" : "killed while it waited";
-	case FLK_EV_DECLARED:
-		snprintf(room, DETAIL, "%d", e->code);
-		return room;
-	case FLK_EV_OVERRIDE:
-		if (e->code == FLK_AUTO)
-			return "auto";
-		snprintf(room, DETAIL, "%d", e->code);
-		return room;
-	case FLK_EV_PACED:
-		return pace_text(&e->pace, (unsigned)e->code, room);
-	default:
-		return "";
-	}
+	if (limiter == NULL)
+		return false;
+	p->limiter = limiter;
+	record = reallocarray(p->record, p->records + events + 1, sizeof(*record));
+	if (record == NULL)
+		return false;
+	p->record = record;
+	return true;
 }
 
 static void
-print_text(const struct ctl *c, struct flk *f, const struct flk_event *e)
+widen(const struct ctl *c, struct past *p, const char *name)
 {
-	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
-	char host[VISIBLE(HOST)] = "";
-	const char *abroad = where_happened(f, e);
+	int width = (int)strlen(name);
 
-	if (c->raw)
-		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
-	else
-		time_of(e->when_ns, when);
-	if (e->ticket != 0)
-		snprintf(ticket, sizeof(ticket), "%" PRIu64, e->ticket);
-	printf("%s  %-9s  %6s  ", when, event_name(e->kind), ticket);
-	if (e->ticket != 0)
-		printf("-w %u  ", e->weight);
-	if (abroad != NULL)
-		visible(abroad, host, sizeof(host));
-	else if (where_am_i() != NULL)
-		visible(where_am_i(), host, sizeof(host));
-	printf("%s%s", host, host[0] != '\0' ? "  " : "");
-	/* A store knows the process of each change but of those that were made without us. */
-	if (e->pid == 0 && where_is_store()) {
-		printf("%s\n", detail(e, room));
-		return;
+	if (is_many(c) && width > p->width)
+		p->width = width;
+}
+
+static int
+gather(const struct ctl *c, const char *name, const char *path, struct flk *f, int error, void *ctx)
+{
+	struct limiter l = { .name = NULL };
+	struct past *p = ctx;
+	size_t n, i;
+	uint64_t key = 0;
+
+	if (c->all && is_nothing(error))
+		return DONE;
+	if (error != 0)
+		return refuse(name, path, f, error);
+	n = flk_history(f, 0, p->room, FLK_HISTORY);
+	i = c->last < n ? n - (size_t)c->last : 0;
+	if (!grow(p, n - i) || (l.name = strdup(name)) == NULL || (l.path = strdup(path)) == NULL) {
+		free(l.name);
+		return refuse(name, path, f, -ENOMEM);
 	}
-	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, c->raw, user),
-	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
-	       detail(e, room));
+	l.identity = flk_identity(f);
+	l.number = n > 0 ? p->room[n - 1].number : 0;
+	p->limiter[p->limiters] = l;
+	widen(c, p, name);
+	for (; i < n; i++) {
+		key = p->room[i].when_ns > key ? p->room[i].when_ns : key;
+		p->record[p->records] = (struct record){ p->room[i], key, p->records, p->limiters };
+		p->records++;
+	}
+	p->limiters++;
+	return DONE;
 }
 
-static json_t *
-json_known(bool is_known, int64_t n)
+/* By time; what one limiter remembers keeps its order. */
+static int
+compare_records(const void *a, const void *b)
 {
-	return is_known ? json_integer(n) : json_null();
+	const struct record *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->index < y->index ? -1 : x->index > y->index;
 }
 
 static void
-print_json(const struct ctl *c, struct flk *f, const struct flk_event *e)
+print_past(const struct ctl *c, const struct past *p)
 {
-	const char *host = where_happened(f, e) != NULL ? where_happened(f, e) : where_am_i();
-	bool told = e->pid != 0 || !where_is_store(), taker = e->ticket != 0;
-	json_t *o = json_begin(name_of(c), flk_path(f));
-	char room[DETAIL];
+	size_t i = c->last < p->records ? p->records - (size_t)c->last : 0;
 
-	json_put(o, "number", json_u64(e->number));
-	json_put(o, "time", json_seconds(epoch_of(e->when_ns)));
-	json_put(o, "event", json_string(event_name(e->kind)));
-	json_put(o, "code", json_integer(e->code));
-	json_put(o, "detail", json_text(detail(e, room)));
-	json_put(o, "ticket", taker ? json_u64(e->ticket) : json_null());
-	json_put(o, "weight", json_known(taker, e->weight));
-	json_put(o, "command", taker ? json_text(e->command) : json_null());
-	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
-	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
-	json_put(o, "pid", json_known(told, e->pid));
-	json_put(o, "uid", json_known(told, e->uid));
-	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
-	json_print_line(o);
+	if (p->records > 0)
+		qsort(p->record, p->records, sizeof(*p->record), compare_records);
+	for (; i < p->records; i++) {
+		const struct limiter *l = &p->limiter[p->record[i].limiter];
+		struct event_of s = { c, NULL, l->name, l->path, p->width };
+		event_print(&s, &p->record[i].event);
+	}
 }
 
-static void
-print_events(const struct ctl *c, struct flk *f, const struct flk_event *e, size_t n)
+static const struct limiter *
+find(const struct past *p, const char *path)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		c->json ? print_json(c, f, &e[i]) : print_text(c, f, &e[i]);
+	for (i = 0; i < p->limiters; i++)
+		if (strcmp(p->limiter[i].path, path) == 0)
+			return &p->limiter[i];
+	return NULL;
 }
+
+/* ---- what comes ---- */
 
 /* Who removes a limiter by rm(1) tells nobody: once a minute we look. */
 static int
@@ -176,20 +144,23 @@ sleep_until_event(struct flk *f, uint64_t number)
 }
 
 static int
-follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
+follow(const struct event_of *s, struct flk_event *e, uint64_t number)
 {
-	size_t n;
+	size_t n, i;
 	int error;
 
 	while (fflush(stdout) == 0) {
-		error = sleep_until_event(f, number);
+		error = sleep_until_event(s->f, number);
+		if (s->c->all && is_nothing(error))
+			return DONE;
 		if (error != 0)
-			return refuse(name_of(c), flk_path(f), f, error);
-		n = flk_history(f, number, e, FLK_HISTORY);
+			return refuse(s->name, s->path, s->f, error);
+		n = flk_history(s->f, number, e, FLK_HISTORY);
 		if (n > 0 && e[0].number > number + 1)
-			say(name_of(c), "too much happened at once: %" PRIu64 " events are missing",
+			say(s->name, "too much happened at once: %" PRIu64 " events are missing",
 			    e[0].number - number - 1);
-		print_events(c, f, e, n);
+		for (i = 0; i < n; i++)
+			event_print(s, &e[i]);
 		if (n > 0)
 			number = e[n - 1].number;
 	}
@@ -201,7 +172,7 @@ follow(const struct ctl *c, struct flk *f, struct flk_event *e, uint64_t number)
  * would he whose store is away, which may come back.
  */
 static int
-look_first(const struct ctl *c, struct flk *f)
+look_first(const char *name, struct flk *f)
 {
 	struct flk_snapshot *s;
 	int error;
@@ -211,40 +182,73 @@ look_first(const struct ctl *c, struct flk *f)
 	if ((error = flk_snapshot(f, &s)) == 0)
 		free(s);
 	else if (error == -ENOENT)
-		return refuse(name_of(c), flk_path(f), f, error);
+		return refuse(name, flk_path(f), f, error);
 	else if (where_is_away())
-		say(name_of(c), "%s; trying on", explain(error));
+		say(name, "%s; trying on", explain(error));
 	return DONE;
+}
+
+static int
+follow_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	   void *ctx)
+{
+	const struct past *p = ctx;
+	const struct limiter *l = find(p, path);
+	struct event_of s = { c, f, name, path, p->width };
+	bool is_same = error == 0 && l != NULL && l->identity == flk_identity(f);
+	int status;
+
+	if (c->all && is_nothing(error))
+		return DONE;
+	if (error != 0) /* which gather() may have said */
+		return l != NULL || where_is_store() ? refuse(name, path, f, error) : DONE;
+	if ((status = look_first(name, f)) != DONE)
+		return status;
+	if (c->apart) /* several print lines at once */
+		setvbuf(stdout, NULL, _IOLBF, 0);
+	return follow(&s, p->room, is_same ? l->number : 0);
+}
+
+/* ---- the verb ---- */
+
+static void
+forget(struct past *p)
+{
+	for (; p->limiters > 0; p->limiters--) {
+		free(p->limiter[p->limiters - 1].name);
+		free(p->limiter[p->limiters - 1].path);
+	}
+	free(p->limiter);
+	free(p->record);
+	free(p->room);
 }
 
 int
 log_of(const struct ctl *c)
 {
-	struct flk_event *e = calloc(FLK_HISTORY, sizeof(*e));
-	struct flk *f;
-	size_t n, skip;
-	uint64_t number;
-	int status;
+	struct past p = { .limiters = 0 };
+	int status = DONE, later = DONE, i;
 
-	if (e == NULL) {
+	if (where_is_store() && !c->follow) {
+		say(NULL, "log: a store keeps no history: log -f tells what happens from now on");
+		return FAILED;
+	}
+	if (!is_named(c))
+		return FAILED;
+	p.room = calloc(FLK_HISTORY, sizeof(*p.room));
+	if (p.room == NULL) {
 		say(NULL, "no memory");
 		return FAILED;
 	}
-	if (where_is_store() && !c->follow) {
-		say(NULL, "log: a store keeps no history: log -f tells what happens from now on");
-		free(e);
-		return FAILED;
+	for (i = 0; i < c->words; i++)
+		widen(c, &p, c->word[i]);
+	widen(c, &p, "-"); /* with --all in a store, names are not known before */
+	if (!where_is_store()) {
+		status = for_each(c, gather, &p);
+		print_past(c, &p);
 	}
-	if ((f = open_only(c, &status)) != NULL) {
-		n = flk_history(f, 0, e, FLK_HISTORY);
-		number = n > 0 ? e[n - 1].number : 0;
-		skip = c->last < n ? n - (size_t)c->last : 0;
-		print_events(c, f, e + skip, n - skip);
-		status = c->follow ? look_first(c, f) : DONE;
-		if (c->follow && status == DONE)
-			status = follow(c, f, e, number);
-		flk_detach(f);
-	}
-	free(e);
-	return status;
+	if (c->follow)
+		later = for_each_at_once(c, follow_one, &p);
+	forget(&p);
+	return later > status ? later : status;
 }

@@ -111,11 +111,28 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 }
 
 bool
+is_nothing(int error)
+{
+	return error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
+	       error == -FLK_NOTFILE || error == -FLK_SYMLINK;
+}
+
+bool
 is_named(const struct ctl *c)
 {
-	if (c->files == 0 && c->words == 0)
+	bool some = c->files + c->words > 0;
+
+	if (c->all && some)
+		say(NULL, "'%s': --all is for all limiters: name none", name_of(c));
+	else if (!c->all && !some)
 		say(NULL, "which limiter? NAME, or --file PATH: see --help");
-	return c->files + c->words > 0;
+	return some != c->all;
+}
+
+bool
+is_many(const struct ctl *c)
+{
+	return c->all || c->words + c->files > 1;
 }
 
 const char *
@@ -205,30 +222,6 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 	return f;
 }
 
-bool
-is_one(const struct ctl *c)
-{
-	int named = c->files > 0 ? 0 : 1;
-
-	if (c->files > 1)
-		say(NULL, "--file: one limiter only, please");
-	else if (c->words > named)
-		say(NULL, "'%s': one limiter only, please", c->word[named]);
-	else
-		return is_named(c);
-	return false;
-}
-
-struct flk *
-open_only(const struct ctl *c, int *status)
-{
-	char **rest;
-	int rests;
-
-	*status = FAILED;
-	return is_one(c) ? open_named(c, &rest, &rests, status) : NULL;
-}
-
 /* ---- many ---- */
 
 static int
@@ -240,10 +233,14 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 
 	if (name == NULL)
 		return FAILED;
+	if (c->apart && !apart_begin())
+		return DONE;
 	error = flk_attach(&f, name, how(c));
 	flk_locate(name, path, sizeof(path));
 	status = each(c, shown, path, f, error, ctx);
 	flk_detach(f);
+	if (c->apart)
+		apart_exit(status);
 	return status;
 }
 
@@ -288,4 +285,16 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 		status = s > status ? s : status;
 	}
 	return status;
+}
+
+int
+for_each_at_once(const struct ctl *c, each_limiter *each, void *ctx)
+{
+	struct ctl mine = *c;
+	int status, others;
+
+	mine.apart = is_many(c);
+	status = for_each(&mine, each, ctx);
+	others = mine.apart ? apart_end() : DONE;
+	return others > status ? others : status;
 }

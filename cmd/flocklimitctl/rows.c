@@ -7,6 +7,7 @@
 #include "explain.h"
 #include "top.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <ncurses.h>
 #include <stdio.h>
@@ -140,6 +141,12 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 	}
 }
 
+static const char *
+why_unusable(int error)
+{
+	return error == -ENOENT ? "there is no such limiter" : explain(error);
+}
+
 static void
 cell_of_limiter(const struct row *r, int column, char text[CELL])
 {
@@ -149,7 +156,7 @@ cell_of_limiter(const struct row *r, int column, char text[CELL])
 	if (column == 0)
 		snprintf(text, CELL, "%s", r->name);
 	else if (column == 5)
-		snprintf(text, CELL, "%s", s != NULL ? state_of(s) : explain(r->error));
+		snprintf(text, CELL, "%s", s != NULL ? state_of(s) : why_unusable(r->error));
 	else if (s == NULL)
 		return;
 	else if (column == 1)

@@ -91,6 +91,7 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 /* All that is shown of one limiter, of one moment or nearly. */
 struct view {
 	const struct ctl *c;
+	const char *name;
 	struct flk *f;
 	const struct flk_snapshot *s;
 	struct crowd *crowd; /* NULL: nothing is known of processes */
@@ -234,7 +235,7 @@ print(const struct view *v)
 	const struct flk_snapshot *s = v->s;
 	char why[300];
 
-	print_head(name_of(v->c), flk_path(v->f), s);
+	print_head(v->name, flk_path(v->f), s);
 	if (s->holders > 0)
 		print_holders(v);
 	if (s->waiters > 0)
@@ -329,11 +330,11 @@ json_waiters(const struct view *v)
 	return waiters;
 }
 
-static void
-print_json(const struct view *v)
+static json_t *
+json_view(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	json_t *o = json_limiter(name_of(v->c), flk_path(v->f), s, 0);
+	json_t *o = json_limiter(v->name, flk_path(v->f), s, 0);
 	double start_s = seconds_until(s->next_start_ns);
 	char why[300];
 
@@ -344,33 +345,58 @@ print_json(const struct view *v)
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));
 	json_put(o, "totals", where_is_store() ? json_null() : json_totals(s));
-	json_print(o);
+	return o;
+}
+
+/* ---- the verb ---- */
+
+struct shown {
+	json_t *array; /* NULL: text */
+	bool any;
+};
+
+static int
+show_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
+{
+	struct view v = { .c = c, .name = name, .f = f };
+	struct shown *shown = ctx;
+	struct flk_snapshot *s;
+
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	if (c->all && is_nothing(error))
+		return DONE;
+	if (error != 0)
+		return refuse(name, path, f, error);
+	v.s = s;
+	v.crowd = s->holders + s->waiters > 0 ? crowd_look() : NULL;
+	if (shown->array != NULL) {
+		json_array_append_new(shown->array, json_view(&v));
+	} else {
+		if (shown->any)
+			putchar('\n');
+		print(&v);
+		fflush(stdout); /* an error about the next limiter comes after it */
+	}
+	shown->any = true;
+	crowd_free(v.crowd);
+	free(s);
+	return DONE;
 }
 
 int
 show(const struct ctl *c)
 {
-	struct flk_snapshot *s;
-	struct view v = { .c = c };
-	struct flk *f;
-	int status, error;
+	struct shown shown = { .array = NULL };
+	int status;
 
-	if ((f = open_only(c, &status)) == NULL)
-		return status;
-	if ((error = flk_snapshot(f, &s)) != 0) {
-		status = refuse(name_of(c), flk_path(f), f, error);
-	} else {
-		status = DONE;
-		v.f = f;
-		v.s = s;
-		v.crowd = s->holders + s->waiters > 0 ? crowd_look() : NULL;
-		if (c->json)
-			print_json(&v);
-		else
-			print(&v);
-		crowd_free(v.crowd);
-		free(s);
-	}
-	flk_detach(f);
+	if (!is_named(c))
+		return FAILED;
+	if (c->json)
+		shown.array = json_array();
+	status = for_each(c, show_one, &shown);
+	if (c->json)
+		json_print_each(c, shown.array);
 	return status;
 }

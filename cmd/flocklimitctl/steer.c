@@ -20,14 +20,6 @@ struct change {
 	int64_t value;
 };
 
-/* In the directory there may be files of another kind, and another process may remove a limiter. */
-static bool
-is_nothing(int error)
-{
-	return error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
-	       error == -FLK_NOTFILE || error == -FLK_SYMLINK;
-}
-
 static int
 apply_to_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
 	     void *ctx)
@@ -50,11 +42,6 @@ apply_to_all(const struct ctl *c, struct change *change)
 {
 	int error, status;
 
-	if (c->words + c->files > 0) {
-		say(NULL, "'%s': --all is for all limiters: name none",
-		    c->files > 0 ? c->file[0] : c->word[0]);
-		return FAILED;
-	}
 	error = flk_order(change->order, change->value);
 	if (error != 0)
 		say(NULL, "new limiters: %s", explain(error));
@@ -65,9 +52,9 @@ apply_to_all(const struct ctl *c, struct change *change)
 static int
 apply(const struct ctl *c, struct change change)
 {
-	if (c->all)
-		return apply_to_all(c, &change);
-	return is_named(c) ? for_each(c, apply_to_one, &change) : FAILED;
+	if (!is_named(c))
+		return FAILED;
+	return c->all ? apply_to_all(c, &change) : for_each(c, apply_to_one, &change);
 }
 
 static int
@@ -157,31 +144,32 @@ limit(const struct ctl *c)
 
 /* ---- wait ---- */
 
+static int
+wait_for_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	     void *ctx)
+{
+	struct flk_taker *t = NULL;
+
+	if (error == 0 && (error = flk_taker_new(&t, f)) == 0)
+		error = flk_wait_idle(t, ctx);
+	/* Where the file was cut short, there is nothing left to leave. */
+	if (error != -FLK_DAMAGED)
+		flk_taker_free(t);
+	if (error == 0 || (c->all && is_nothing(error)))
+		return DONE;
+	return error == -ETIMEDOUT ? NO : refuse(name, path, f, error);
+}
+
 int
 wait_for(const struct ctl *c)
 {
-	struct flk_taker *t = NULL;
 	struct timespec until, *deadline = NULL;
-	struct flk *f;
-	int status, error;
 
-	if ((f = open_only(c, &status)) == NULL)
-		return status;
 	if (c->timeout_ns != NEVER) {
 		uint64_t at = now_ns() + c->timeout_ns;
 		until = (struct timespec){ .tv_sec = (time_t)(at / SECOND),
 					   .tv_nsec = (long)(at % SECOND) };
 		deadline = &until;
 	}
-	if ((error = flk_taker_new(&t, f)) == 0)
-		error = flk_wait_idle(t, deadline);
-	if (error == -ETIMEDOUT)
-		status = NO;
-	else
-		status = error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
-	/* Where the file was cut short, there is nothing left to leave. */
-	if (error != -FLK_DAMAGED)
-		flk_taker_free(t);
-	flk_detach(f);
-	return status;
+	return is_named(c) ? for_each_at_once(c, wait_for_one, deadline) : FAILED;
 }

@@ -16,6 +16,7 @@
 
 #include "explain.h"
 #include "now.h"
+#include "say.h"
 #include "stuck.h"
 #include "terminal.h"
 #include "where.h"
@@ -101,9 +102,7 @@ compare_limiters(const void *a, const void *b)
 		by = by_number(y->s->waiters, x->s->waiters);
 	else if (sorted_by == BY_OLDEST)
 		by = by_number(oldest_wait(y->s), oldest_wait(x->s));
-	if (by == 0)
-		by = strcmp(x->name, y->name) < 0 ? -1 : 1; /* no two are the same */
-	return direction * by;
+	return direction * (by != 0 ? by : strcmp(x->name, y->name));
 }
 
 /* The mark stays with what it marks, for as long as that is there. */
@@ -174,11 +173,13 @@ add_limiter(const struct ctl *c, const char *name, const char *path, struct flk 
 	char *copy = NULL;
 	struct row *r;
 
-	(void)c;
 	(void)path;
 	if (error == 0)
 		error = flk_snapshot(f, &s);
-	if (error == -ENOENT || error == -FLK_GONE || (copy = strdup(name)) == NULL ||
+	if (error == -FLK_GONE)
+		error = -ENOENT;
+	/* A limiter that is named keeps its line, which says that it is not there. */
+	if ((error == -ENOENT && c->words == 0) || (copy = strdup(name)) == NULL ||
 	    (r = new_row(v)) == NULL) {
 		free(copy);
 		free(s);
@@ -364,12 +365,16 @@ int
 top(const struct ctl *c)
 {
 	struct screen v = { .c = c, .per_s = -1 };
-	char room[4096];
+	char room[4096], **rest;
 	struct flk *f;
-	int status = DONE;
+	int rests, status = DONE;
 
-	if (c->words + c->files > 0) {
-		if ((f = open_only(c, &status)) == NULL)
+	if (c->files > 0 && is_many(c)) {
+		say(NULL, "--file: top shows several limiters by their names only");
+		return FAILED;
+	}
+	if (c->words + c->files == 1) {
+		if ((f = open_named(c, &rest, &rests, &status)) == NULL)
 			return status;
 		snprintf(room, sizeof(room), "%s", flk_path(f));
 		v.attach = c->files == 0 ? c->word[0] : room;
@@ -377,7 +382,7 @@ top(const struct ctl *c)
 		flk_detach(f);
 		status = DONE;
 	} else {
-		/* What is wrong with the directory is said before there is a screen. */
+		/* What is wrong with the directory or a name is said before there is a screen. */
 		status = for_each(c, add_limiter, &v);
 		forget_rows(&v);
 	}

@@ -28,8 +28,7 @@ put_json(json_t *o)
 
 #define printf(...)     fprintf(out, __VA_ARGS__)
 #define json_print_line put_json
-#define flk_path(f)     ((void)(f), "build") /* nothing is opened here */
-#include "cmd/flocklimitctl/log.c"
+#include "cmd/flocklimitctl/event.c"
 #undef printf
 
 #include "cmd/flocklimitctl/lanes.h"
@@ -40,24 +39,32 @@ put_json(json_t *o)
 
 /* ---- nothing is opened here ---- */
 
-struct flk *
-open_named(const struct ctl *c, char ***rest, int *rests, int *status)
+int
+for_each(const struct ctl *c, each_limiter *each, void *ctx)
 {
-	(void)c, (void)rest, (void)rests, (void)status;
-	return NULL;
+	(void)c, (void)each, (void)ctx;
+	return 0;
 }
 
-struct flk *
-open_only(const struct ctl *c, int *status)
-{
-	return open_named(c, NULL, NULL, status);
-}
-
-const char *
-name_of(const struct ctl *c)
+bool
+is_named(const struct ctl *c)
 {
 	(void)c;
-	return "build";
+	return false;
+}
+
+bool
+is_many(const struct ctl *c)
+{
+	(void)c;
+	return false;
+}
+
+bool
+is_nothing(int error)
+{
+	(void)error;
+	return false;
 }
 
 int
@@ -182,12 +189,14 @@ check_picture(const struct flk_event *e, size_t n, const struct flk_snapshot *s,
 static void
 print(const struct ctl *c, const struct flk_event *e, size_t n, enum reader reader)
 {
+	struct event_of of = { .c = c, .name = "build", .path = "build", .width = n % 2 ? 8 : 0 };
 	char *text;
-	size_t size;
+	size_t size, i;
 
 	out = open_memstream(&text, &size);
 	require(out != NULL);
-	print_events(c, NULL, e, n);
+	for (i = 0; i < n; i++)
+		event_print(&of, &e[i]);
 	fclose(out);
 	check_text(text, size, reader);
 	free(text);

@@ -1,0 +1,160 @@
+/*
+ * event.c - an event of a limiter's history, as a line for people and for programs.
+ */
+#include "event.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+
+#include "json.h"
+#include "pace.h"
+#include "text.h"
+#include "where.h"
+
+const char *
+event_name(uint32_t kind)
+{
+	static const char *const names[] = {
+		[FLK_EV_QUEUED] = "queued",     [FLK_EV_GRANTED] = "granted",
+		[FLK_EV_RELEASED] = "ended",    [FLK_EV_UNITS] = "released",
+		[FLK_EV_FORGOT] = "forgot",     [FLK_EV_LEFT] = "left",
+		[FLK_EV_EVICTED] = "cancelled", [FLK_EV_REAPED] = "reaped",
+		[FLK_EV_DECLARED] = "declared", [FLK_EV_OVERRIDE] = "limit",
+		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
+		[FLK_EV_CLOSED] = "closed",     [FLK_EV_OPENED] = "opened",
+		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
+		[FLK_EV_PACED] = "pace",
+	};
+
+	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
+									      : "unknown";
+}
+
+const char *
+why_left(int code)
+{
+	/* In a file that lies it may be any number, and not every one can be negated. */
+	switch (code) {
+	case -ETIMEDOUT:
+		return "timed out";
+	case -FLK_CANCELLED:
+		return "by a signal";
+	case -FLK_CLOSED:
+		return "the limiter is closed";
+	case -FLK_EVICTED:
+		return "by an operator";
+	default:
+		return "gave up";
+	}
+}
+
+#define DETAIL PACE_TEXT
+
+/* What is particular about it. */
+static const char *
+detail(const struct flk_event *e, char room[DETAIL])
+{
+	switch (e->kind) {
+	case FLK_EV_GRANTED:
+		snprintf(room, DETAIL, "seat %u", e->seat);
+		return room;
+	case FLK_EV_RELEASED:
+		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
+	case FLK_EV_UNITS:
+	case FLK_EV_FORGOT:
+	case FLK_EV_RESTORED:
+		snprintf(room, DETAIL, "%d units", e->code);
+		return room;
+	case FLK_EV_LEFT:
+		return why_left(e->code);
+	case FLK_EV_EVICTED:
+		return why_left(e->code);
+	case FLK_EV_REAPED:
+		return e->code != 0 ? "killed while it ran" : "killed while it waited";
+	case FLK_EV_DECLARED:
+		snprintf(room, DETAIL, "%d", e->code);
+		return room;
+	case FLK_EV_OVERRIDE:
+		if (e->code == FLK_AUTO)
+			return "auto";
+		snprintf(room, DETAIL, "%d", e->code);
+		return room;
+	case FLK_EV_PACED:
+		return pace_text(&e->pace, (unsigned)e->code, room);
+	default:
+		return "";
+	}
+}
+
+static void
+print_text(const struct event_of *s, const struct flk_event *e)
+{
+	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
+	char host[VISIBLE(HOST)] = "";
+	const char *abroad = where_happened(s->f, e);
+
+	if (s->c->raw)
+		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
+	else
+		time_of(e->when_ns, when);
+	if (e->ticket != 0)
+		snprintf(ticket, sizeof(ticket), "%" PRIu64, e->ticket);
+	printf("%s  ", when);
+	if (s->width > 0)
+		printf("%-*s  ", s->width, s->name);
+	printf("%-9s  %6s  ", event_name(e->kind), ticket);
+	if (e->ticket != 0)
+		printf("-w %u  ", e->weight);
+	if (abroad != NULL)
+		visible(abroad, host, sizeof(host));
+	else if (where_am_i() != NULL)
+		visible(where_am_i(), host, sizeof(host));
+	printf("%s%s", host, host[0] != '\0' ? "  " : "");
+	/* A store knows the process of each change but of those that were made without us. */
+	if (e->pid == 0 && where_is_store()) {
+		printf("%s\n", detail(e, room));
+		return;
+	}
+	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, s->c->raw, user),
+	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
+	       detail(e, room));
+}
+
+static json_t *
+json_known(bool is_known, int64_t n)
+{
+	return is_known ? json_integer(n) : json_null();
+}
+
+static void
+print_json(const struct event_of *s, const struct flk_event *e)
+{
+	const char *abroad = where_happened(s->f, e),
+		   *host = abroad != NULL ? abroad : where_am_i();
+	bool told = e->pid != 0 || !where_is_store(), taker = e->ticket != 0;
+	json_t *o = json_begin(s->name, s->path);
+	char room[DETAIL];
+
+	json_put(o, "number", json_u64(e->number));
+	json_put(o, "time", json_seconds(epoch_of(e->when_ns)));
+	json_put(o, "event", json_string(event_name(e->kind)));
+	json_put(o, "code", json_integer(e->code));
+	json_put(o, "detail", json_text(detail(e, room)));
+	json_put(o, "ticket", taker ? json_u64(e->ticket) : json_null());
+	json_put(o, "weight", json_known(taker, e->weight));
+	json_put(o, "command", taker ? json_text(e->command) : json_null());
+	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
+	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
+	json_put(o, "pid", json_known(told, e->pid));
+	json_put(o, "uid", json_known(told, e->uid));
+	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
+	json_print_line(o);
+}
+
+void
+event_print(const struct event_of *s, const struct flk_event *e)
+{
+	s->c->json ? print_json(s, e) : print_text(s, e);
+}

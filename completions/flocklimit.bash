@@ -80,6 +80,9 @@ _flocklimit_value() {
 	--nested)
 		_flocklimit_words -W 'join queue'
 		;;
+	--jobserver=)
+		_flocklimit_words -W 'fifo pipe'
+		;;
 	--hold-for)
 		_flocklimit_words -W "$(ps -o pid= 2>/dev/null)"
 		;;
@@ -123,7 +126,7 @@ _flocklimit_command() {
 }
 
 _flocklimit() {
-	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line=''
+	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line='' last=''
 	local shorts_valued=NfnjwtETskc store='' piece=''
 
 	valued='--name --file --mode --limit --jobs --weight --timeout --max-queue
@@ -154,9 +157,16 @@ _flocklimit() {
 			break
 			;;
 		--*)
-			word=$(_flocklimit_long "$word")
-			[[ $word == --command ]] && line=yes
-			[[ " ${valued//[$'\n\t']/ } " == *" $word "* ]] && wants=$word
+			last=$(_flocklimit_long "$word")
+			[[ $last == --command ]] && line=yes
+			[[ " ${valued//[$'\n\t']/ } " == *" $last "* ]] && wants=$last
+			;;
+		=)
+			# A value that may be left out needs its =, which readline makes a word of.
+			if [[ $last != --jobserver ]]; then
+				break
+			fi
+			wants=--jobserver=
 			;;
 		-?*)
 			letters=${word#-}
@@ -177,6 +187,9 @@ _flocklimit() {
 
 	if [[ -n $piece && ($cur == [:=@] || $store == *[:=@]) ]]; then
 		return
+	fi
+	if [[ -z $wants && $cur == = && $last == --jobserver && ${COMP_WORDS[COMP_CWORD - 1]} == --* ]]; then
+		wants=--jobserver=
 	fi
 	if [[ -n $wants ]]; then
 		if [[ $cur == = ]]; then

@@ -69,7 +69,7 @@ complete -c flockmap -n __flockmap_options -l max-queue -x -d 'Give up rather th
 complete -c flockmap -n __flockmap_options -l rate -x -a 'off 1/s 10/s 60/m' -d 'At most so many starts per time'
 complete -c flockmap -n __flockmap_options -l stagger -x -a 'off 100ms 1s' -d 'At least so long between two starts'
 complete -c flockmap -n __flockmap_options -l ramp -x -a 'off 1+1/30s' -d 'Begin with few'
-complete -c flockmap -n __flockmap_options -l ramp-idle -x -d 'Anew after so long'
+complete -c flockmap -n __flockmap_options -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after so long'
 complete -c flockmap -n __flockmap_options -l store -x -d 'A store that many machines reach'
 complete -c flockmap -n __flockmap_options -l ttl -x -a '5s 10s 30s 60s 5m' -d 'Dead after so much silence'
 complete -c flockmap -n __flockmap_options -l grace -x -a '10s 30s 60s 5m' -d 'And its permit given on after so long'

@@ -130,6 +130,8 @@ all() {
 	offers "$shell" 'flocklimit --name=l' link lint
 	offers "$shell" 'flocklimit -n 4 --nonb' --nonblock
 	offers "$shell" 'flocklimit --nested=' join queue
+	offers "$shell" 'flocklimit --jobserver=' fifo pipe
+	offers "$shell" 'flocklimit --jobserver=f' fifo
 	offers "$shell" 'flocklimit -s US' USR1 USR2
 }
 

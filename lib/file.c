@@ -61,6 +61,20 @@ flki_file_trusted(const struct stat *sb)
 	return member < 0 ? member : member ? 0 : -FLK_FOREIGN;
 }
 
+int
+flki_file_above_stdio(int fd)
+{
+	int high, error;
+
+	if (fd < 0 || fd > 2)
+		return fd;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	error = errno;
+	close(fd);
+	errno = error;
+	return high;
+}
+
 static off_t
 slots_end(uint32_t n)
 {
@@ -126,15 +140,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	int error;
 
 	/* NONBLOCK: a FIFO must not hang us. */
-	f->fd = openat(dirfd, base, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	/* Where stdio is closed, what was meant for people must not go into the file. */
-	if (f->fd >= 0 && f->fd <= 2) {
-		int high = fcntl(f->fd, F_DUPFD_CLOEXEC, 3);
-		error = errno;
-		close(f->fd);
-		f->fd = high;
-		errno = error;
-	}
+	f->fd = flki_file_above_stdio(
+	    openat(dirfd, base, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	if (f->fd == -1)
 		return errno == ELOOP                                         ? -FLK_SYMLINK
 		       : errno == EWOULDBLOCK                                 ? -FLK_LEASED

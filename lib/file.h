@@ -27,6 +27,12 @@ struct file {
 int flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_options *options);
 void flki_file_close(struct file *f);
 
+/*
+ * Where stdio is closed, a descriptor of ours must not take its place: messages would go there.
+ * Takes fd, or -1; its duplicate is above 2, with close-on-exec.  -1: errno.
+ */
+int flki_file_above_stdio(int fd);
+
 /* fstat() of fd, or -EBADF if the program has closed it, and maybe opened another file there. */
 int flki_file_stat(const struct file *f, struct stat *sb);
 

@@ -44,20 +44,6 @@ same_file(const struct flk *f, int fd)
 	return -1;
 }
 
-/* Not 0, 1 or 2, where one of these is closed: spawn() has other plans with them. */
-static int
-above_stdio(int fd)
-{
-	int high, error;
-
-	if (fd > 2)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	error = -errno;
-	close(fd);
-	return high == -1 ? error : high;
-}
-
 /*
  * A description of its own, for reading only.  The path costs less than /proc, which needs no name:
  * the limiter may have lost its own, and a relative one may lead elsewhere by now.
@@ -82,7 +68,8 @@ open_guard(const struct flk *f)
 		if (fd == -1)
 			return errno == ENOENT ? -FLK_GONE : -errno;
 	}
-	return above_stdio(fd);
+	fd = flki_file_above_stdio(fd);
+	return fd == -1 ? -errno : fd;
 }
 
 static int

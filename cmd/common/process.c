@@ -9,8 +9,15 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
+/* The same on every architecture. */
+#ifndef SYS_pidfd_send_signal
+#define SYS_pidfd_send_signal 424
+#endif
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
 #ifndef SYS_close_range
-#define SYS_close_range 436 /* the same on every architecture */
+#define SYS_close_range 436
 #endif
 
 #define MOST_FDS (1 << 20)
@@ -63,6 +70,18 @@ process_is_stopped(pid_t pid)
 	pid_t parent;
 
 	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
+}
+
+int
+process_pidfd(pid_t pid)
+{
+	return (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+int
+process_signal(int pidfd, int sig)
+{
+	return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
 }
 
 int

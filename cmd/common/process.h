@@ -22,6 +22,10 @@ int process_above_stdio(int fd);
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 
+/* A pidfd, with close-on-exec; and kill(2) by a pidfd.  -1: errno. */
+int process_pidfd(pid_t pid);
+int process_signal(int pidfd, int sig);
+
 /* By a signal or a debugger. */
 bool process_is_stopped(pid_t pid);
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "flocklimit.h"
@@ -19,10 +18,6 @@
 #include "process.h"
 #include "say.h"
 #include "tend.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
 
 static int holder_fd; /* a pidfd of the process that the permit is for */
 static int ticket_fd; /* where the keeper says its ticket */
@@ -77,7 +72,7 @@ hold_split(const struct options *o)
 	pid_t keeper;
 
 	/* Above stdio, as detach() puts /dev/null there. */
-	holder_fd = process_above_stdio((int)syscall(SYS_pidfd_open, o->hold_for, 0));
+	holder_fd = process_above_stdio(process_pidfd(o->hold_for));
 	if (holder_fd == -1 && errno == ESRCH) {
 		say(o->want.limiter, "--hold-for: there is no process %d", (int)o->hold_for);
 		return 125;

@@ -10,20 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/syscall.h>
 
 #include "parse.h"
 #include "process.h"
 #include "say.h"
 #include "where.h"
 #include "who.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
 
 static const struct flk_entry *
 find(const struct flk_snapshot *s, uint64_t ticket)
@@ -91,7 +83,7 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 static int
 signal_process(struct flk *f, const struct flk_entry *e, pid_t pid, int sig)
 {
-	int fd = pid > 0 ? (int)syscall(SYS_pidfd_open, pid, 0) : -1, meant, error = 0;
+	int fd = pid > 0 ? process_pidfd(pid) : -1, meant, error = 0;
 
 	if (pid <= 0 || (fd == -1 && errno == ESRCH))
 		return -ENOENT;
@@ -99,7 +91,7 @@ signal_process(struct flk *f, const struct flk_entry *e, pid_t pid, int sig)
 		return -errno;
 	if ((meant = is_meant(f, e, pid)) <= 0)
 		error = meant == 0 ? -ENOENT : meant;
-	else if (syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0) == -1)
+	else if (process_signal(fd, sig) == -1)
 		error = errno == ESRCH ? -ENOENT : -errno;
 	close(fd);
 	return error;

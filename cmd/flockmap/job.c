@@ -13,13 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "conduct.h"
 #include "elsewhere.h"
 #include "environment.h"
 #include "now.h"
+#include "process.h"
 #include "screen.h"
 #include "tend.h"
 #include "template.h"
@@ -85,7 +85,7 @@ start(struct run *r, struct job *j, const struct place *p, struct flk_taker *tak
 		return -errno;
 	close_fd(&r->theirs[OUT]);
 	close_fd(&r->theirs[ERR]);
-	r->fd[END].fd = (int)syscall(SYS_pidfd_open, r->pid, 0);
+	r->fd[END].fd = process_pidfd(r->pid);
 	if (r->fd[END].fd == -1) {
 		int error = -errno;
 		kill(r->pid, SIGKILL);

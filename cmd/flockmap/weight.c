@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "conduct.h"
 #include "option.h"
 #include "parse.h"
+#include "process.h"
 #include "screen.h"
 
 #define WORD  64
@@ -74,7 +74,7 @@ read_word(int fd, int pidfd, char word[WORD])
 static int
 ask_started(pid_t pid, int fd, char word[WORD], int *status)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), error = pidfd == -1 ? errno : 0;
+	int pidfd = process_pidfd(pid), error = pidfd == -1 ? errno : 0;
 	struct running noted;
 
 	if (pidfd == -1) {

@@ -44,7 +44,7 @@ detach_stderr(void)
 int
 detach(int socket, bool quiet)
 {
-	int null = talk_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+	int null = process_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
 
 	forget_signals();
 	setsid();

@@ -7,14 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include "internal.h"
+#include "process.h"
 #include "tend.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
 
 static void
 close_fd(int *fd)
@@ -40,8 +36,8 @@ make_pipe(int ends[2])
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return -errno;
-	ends[0] = talk_above_stdio(ends[0]);
-	ends[1] = talk_above_stdio(ends[1]);
+	ends[0] = process_above_stdio(ends[0]);
+	ends[1] = process_above_stdio(ends[1]);
 	if (ends[0] != -1 && ends[1] != -1)
 		return 0;
 	error = -errno;
@@ -156,7 +152,7 @@ works(struct flk_taker *t, pid_t pid, int pidfd)
 	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
 
 	close_fd(&t->pidfd);
-	t->pidfd = talk_above_stdio(pidfd);
+	t->pidfd = process_above_stdio(pidfd);
 	if (t->pidfd == -1)
 		return -errno;
 	t->working = pid;
@@ -168,7 +164,7 @@ flk_working(struct flk_taker *t, pid_t pid)
 {
 	int error = may_guard(t);
 
-	return error != 0 ? error : works(t, pid, (int)syscall(SYS_pidfd_open, pid, 0));
+	return error != 0 ? error : works(t, pid, process_pidfd(pid));
 }
 
 void
@@ -194,7 +190,7 @@ flk_entrust(struct flk_taker *t)
 		return error;
 	if (t->guard == -1)
 		return -FLK_NOPERMIT;
-	self = talk_above_stdio((int)syscall(SYS_pidfd_open, getpid(), 0));
+	self = process_above_stdio(process_pidfd(getpid()));
 	if (self == -1)
 		return -errno;
 	error = await_send(t, &m, self);

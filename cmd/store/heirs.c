@@ -9,14 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
+#include "process.h"
 
 static bool
 has_it(int proc, const char *pid, const struct stat *pipe)
@@ -49,13 +43,13 @@ has_it(int proc, const char *pid, const struct stat *pipe)
 static void
 send_to(int proc, const char *name, const struct stat *pipe, int sig)
 {
-	int pidfd = (int)syscall(SYS_pidfd_open, (pid_t)atoi(name), 0);
+	int pidfd = process_pidfd((pid_t)atoi(name));
 
 	if (pidfd == -1)
 		return;
 	if (has_it(proc, name, pipe)) {
-		syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
-		syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0);
+		process_signal(pidfd, sig);
+		process_signal(pidfd, SIGCONT);
 	}
 	close(pidfd);
 }

@@ -15,6 +15,7 @@
 
 #include "here.h"
 #include "now.h"
+#include "process.h"
 #include "say.h"
 #include "settings.h"
 #include "tend.h"
@@ -57,7 +58,7 @@ flk_taker_new(struct flk_taker **taker, struct flk *limiter)
 	t->process = getpid();
 	t->tie = TIE_NONE;
 	t->guard = t->guard_end = t->pidfd = -1;
-	t->bell = talk_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	t->bell = process_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (t->bell == -1)
 		error = -errno;
 	else if (limiter->here != NULL && (t->here = here_taker_new(limiter->here)) == NULL)

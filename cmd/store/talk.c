@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <sys/socket.h>
 
+#include "process.h"
+
 void
 talk_copy(char *to, size_t size, const char *from)
 {
@@ -17,28 +19,14 @@ talk_copy(char *to, size_t size, const char *from)
 }
 
 int
-talk_above_stdio(int fd)
-{
-	int high, error;
-
-	if (fd < 0 || fd > 2)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	error = errno;
-	close(fd);
-	errno = error;
-	return high;
-}
-
-int
 talk_pair(int ends[2])
 {
 	int error;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
 		return -errno;
-	ends[0] = talk_above_stdio(ends[0]);
-	ends[1] = talk_above_stdio(ends[1]);
+	ends[0] = process_above_stdio(ends[0]);
+	ends[1] = process_above_stdio(ends[1]);
 	if (ends[0] != -1 && ends[1] != -1)
 		return 0;
 	error = -errno;
@@ -84,11 +72,13 @@ talk_receive(int socket, struct talk *t, int *fd)
 {
 	struct iovec part = { t, sizeof(*t) };
 	union passing along;
+	/* Room for one: the padding of `along' would do for another, which nobody would close. */
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &along,
-			    .msg_controllen = sizeof(along.room) };
+			    .msg_controllen = CMSG_LEN(sizeof(int)) };
 	struct cmsghdr *c;
+	bool cut;
 	ssize_t n;
 
 	*fd = -1;
@@ -100,12 +90,11 @@ talk_receive(int socket, struct talk *t, int *fd)
 	c = CMSG_FIRSTHDR(&m);
 	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
 		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	if ((m.msg_flags & MSG_CTRUNC) != 0)
-		return -EMFILE;
-	if (n == sizeof(*t))
+	cut = (m.msg_flags & MSG_CTRUNC) != 0;
+	if (n == sizeof(*t) && !cut)
 		return 0;
 	if (*fd != -1)
 		close(*fd);
 	*fd = -1;
-	return -EPIPE;
+	return cut ? -EMFILE : -EPIPE;
 }

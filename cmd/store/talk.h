@@ -76,7 +76,4 @@ int talk_receive(int socket, struct talk *t, int *fd);
 /* Both ends are close-on-exec and above stdio. */
 int talk_pair(int ends[2]);
 
-/* The same descriptor, or another above stdio in its place, close-on-exec; or -1. */
-int talk_above_stdio(int fd);
-
 #endif

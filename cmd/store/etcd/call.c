@@ -112,7 +112,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		reply.body = json_is_object(result) ? result : body;
 		verdict_of(&v, c->etcd, p->status, reply.body, &asked);
 	} else {
-		client_trouble(c->etcd, trouble, why, &v);
+		client_trouble(c->etcd, c->at, trouble, why, &v);
 	}
 	if (goes_on(c, &v)) {
 		json_decref(body);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trouble.h"
 #include "verdict.h"
 
 /*
@@ -16,7 +17,7 @@
 static const char *
 hint_of(const struct etcd *e)
 {
-	if (strncmp(e->endpoint[0].base, "https", 5) != 0)
+	if (!endpoint_has_tls(&e->endpoint[0]))
 		return " (does it want TLS? then: etcd+https://)";
 	if (e->secret.cert != NULL)
 		return " (does it trust the certificate of cert=? does it speak TLS? if not: "
@@ -25,10 +26,20 @@ hint_of(const struct etcd *e)
 }
 
 void
-client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why, struct verdict *v)
+client_trouble(struct etcd *e, struct endpoint *at, enum http_trouble trouble, const char *why,
+	       struct verdict *v)
 {
-	const char *hint = trouble == HTTP_BROKEN && !e->sound ? hint_of(e) : "";
+	const char *hint = "";
 
+	if (trouble == HTTP_BROKEN && !e->sound) {
+		if (at->other) {
+			trouble = HTTP_WRONG;
+			why = endpoint_has_tls(at) ? NO_TLS : TLS_ONLY;
+		} else {
+			hint = hint_of(e);
+			probe_begin(e, at);
+		}
+	}
 	v->result = trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
 	v->license = LICENSED;
 	snprintf(v->words, sizeof(v->words), "%s%s", why, hint);
@@ -121,6 +132,7 @@ etcd_free(struct etcd *e)
 	while (!LIST_EMPTY(&e->watches))
 		etcd_unwatch(LIST_FIRST(&e->watches));
 	token_free(e->token);
+	probe_end(e);
 	endpoints_free(e);
 	http_free(e->http);
 	free(e->prefix);

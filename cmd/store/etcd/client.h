@@ -34,6 +34,7 @@ struct endpoint {
 	char *address;   /* "alias:2379:address,..."; NULL, as the next two: none is known */
 	char *through;   /* "::alias:2379" */
 	char *dropped;   /* "-alias:2379": the alias before */
+	bool other;      /* it has answered in the other protocol: see probe.c */
 };
 
 struct verdict;
@@ -60,6 +61,8 @@ struct etcd {
 	struct call_list calls;
 	struct watch_list watches;
 	struct token *token;
+	struct post probe;
+	struct endpoint *probed; /* which the probe under way asks; or NULL */
 };
 
 /* Ends that turn, if it has not ended: there was no answer, or none that helps. */
@@ -83,8 +86,16 @@ bool client_aim(struct etcd *e, struct post *p, const char *path);
 void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
 
 /* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
-void client_trouble(const struct etcd *e, enum http_trouble trouble, const char *why,
+void client_trouble(struct etcd *e, struct endpoint *at, enum http_trouble trouble, const char *why,
 		    struct verdict *v);
+
+/* ---- probe.c ---- */
+
+bool endpoint_has_tls(const struct endpoint *at);
+
+/* Asks the endpoint in the other protocol, unless a probe is under way. */
+void probe_begin(struct etcd *e, struct endpoint *at);
+void probe_end(struct etcd *e);
 
 int endpoints_set(struct etcd *e, const struct url *u); /* 0, or a negative errno */
 void endpoints_hear(struct etcd *e);                    /* e->http is there from now on */

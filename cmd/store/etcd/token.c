@@ -138,7 +138,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 
 	t->state = WANTED;
 	if (trouble != HTTP_FINE) {
-		client_trouble(e, trouble, why, &v);
+		client_trouble(e, t->at, trouble, why, &v);
 	} else {
 		body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
 		verdict_of(&v, e, p->status, body, NULL);

@@ -18,7 +18,7 @@ static const struct {
 			  "or have it renewed" },
 	{ "does not match target host", "its certificate is for another host name: use the name "
 					"that is in it, or have it renewed" },
-	{ "wrong version number", "it speaks no TLS: use etcd:// or another port" },
+	{ "wrong version number", NO_TLS },
 	{ "alert certificate required", "it wants a client's certificate: give cert= and key=" },
 	{ "alert certificate expired",
 	  "it takes our certificate for expired: renew that of cert=" },

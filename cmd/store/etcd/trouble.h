@@ -6,6 +6,10 @@
 
 #include "http.h"
 
+/* The URL's scheme is wrong for that port. */
+#define NO_TLS   "it speaks no TLS: use etcd:// or another port"
+#define TLS_ONLY "it speaks TLS only: use etcd+https://"
+
 /* error: as libcurl put it, or ""; os: errno of the connection, or 0. */
 enum http_trouble http_trouble_of(CURLcode code, const char *error, long os, char why[HTTP_WHY]);
 

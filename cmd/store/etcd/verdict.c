@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base64.h"
+#include "trouble.h"
 
 /* Of the server's own sentence, which are the same from 3.4 on, a piece that is only in this one. */
 static const struct {
@@ -28,8 +29,7 @@ static const struct {
 	{ "authentication is not enabled", ETCD_WRONG, NO_AUTH, NULL },
 	{ "database space exceeded", ETCD_AWAY, LICENSED,
 	  "its disk quota is used up: etcdctl alarm list" },
-	{ "HTTP request to an HTTPS server", ETCD_WRONG, LICENSED,
-	  "it speaks TLS only: use etcd+https://" },
+	{ "HTTP request to an HTTPS server", ETCD_WRONG, LICENSED, TLS_ONLY },
 	/* Of a server that lost the others, or is on its way. */
 	{ "no leader", ETCD_AWAY, LICENSED, NULL },
 	{ "leader changed", ETCD_AWAY, LICENSED, NULL },
@@ -140,7 +140,7 @@ verdict_message(const json_t *body)
 static void
 foreign(struct verdict *v, const struct etcd *e, long status)
 {
-	bool tls = strncmp(e->endpoint[0].base, "https", 5) == 0;
+	bool tls = endpoint_has_tls(&e->endpoint[0]);
 	char answer[80], words[120];
 
 	snprintf(answer, sizeof(answer), "HTTP status %ld%s", status,

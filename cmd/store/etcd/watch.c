@@ -147,7 +147,7 @@ ended(struct post *p, enum http_trouble trouble, const char *why)
 	struct verdict v = { ETCD_AWAY, LICENSED, "" };
 
 	if (trouble != HTTP_FINE) {
-		client_trouble(w->etcd, trouble, why, &v);
+		client_trouble(w->etcd, w->at, trouble, why, &v);
 	} else if (p->status != 200) {
 		struct asked asked = { p->body };
 		json_t *body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
 
 #include "option.h"
 #include "say.h"
@@ -64,11 +66,74 @@ url_of(const struct want *w)
 	return url != NULL && *url != '\0' ? url : NULL;
 }
 
+/*
+ * What lies beside this program in its build tree: "TREE", where the program is TREE/flocklimit or
+ * TREE/.libs/flocklimit.
+ */
+static bool
+tree_of(char tree[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", tree, PATH_MAX);
+	char *slash;
+
+	if (n <= 0 || n >= PATH_MAX)
+		return false;
+	tree[n] = '\0';
+	if ((slash = strrchr(tree, '/')) == NULL)
+		return false;
+	*slash = '\0';
+	if ((slash = strrchr(tree, '/')) != NULL && strcmp(slash, "/.libs") == 0)
+		*slash = '\0';
+	return true;
+}
+
+/*
+ * Only the owner of this program can have made that, or changed it.  A program in a directory where
+ * others may write, as /tmp, so runs nothing that another user has put beside it; and the files beside
+ * an installed program are root's.  A group may write if it may write this program, too.
+ */
+static bool
+is_as_good_as(const char *path, const struct stat *self, mode_t type)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == type &&
+	       st.st_uid == self->st_uid && (st.st_mode & S_IWOTH) == 0 &&
+	       ((st.st_mode & S_IWGRP) == 0 ||
+		((self->st_mode & S_IWGRP) != 0 && st.st_gid == self->st_gid));
+}
+
+/* The store's program of the build tree that this program is in.  False: it is in none. */
+static bool
+find_in_tree(char path[PATH_MAX], const char *scheme)
+{
+	static const char *const folders[] = { "/cmd", "/store" };
+	struct stat self;
+	char tree[PATH_MAX];
+	size_t n, i;
+
+	/* As secure_getenv(): with more rights than the caller's, nothing but what is installed. */
+	if (getauxval(AT_SECURE) != 0 || stat("/proc/self/exe", &self) == -1 || !tree_of(tree))
+		return false;
+	n = strlen(tree);
+	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (n + strlen(folders[i]) >= sizeof(tree))
+			return false;
+		strcpy(tree + n, folders[i]);
+		n += strlen(folders[i]);
+		if (!is_as_good_as(tree, &self, S_IFDIR))
+			return false;
+	}
+	return (size_t)snprintf(path, PATH_MAX, "%s/store-%s", tree, scheme) < PATH_MAX &&
+	       is_as_good_as(path, &self, S_IFREG);
+}
+
 int
 elsewhere(const struct want *w, char **argv)
 {
 	const char *url = url_of(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
 	char scheme[32], path[PATH_MAX];
+	bool named;
 
 	if (url == NULL)
 		return only_for_stores(&w->store);
@@ -86,9 +151,11 @@ elsewhere(const struct want *w, char **argv)
 			  "$FLOCKLIMIT_STORE_PASSWORD or a file");
 		return OPTION_BAD;
 	}
-	if (dir == NULL || *dir == '\0')
+	named = dir != NULL && *dir != '\0';
+	if (!named)
 		dir = PKGLIBEXECDIR;
-	if ((size_t)snprintf(path, sizeof(path), "%s/store-%s", dir, scheme) >= sizeof(path)) {
+	if ((named || !find_in_tree(path, scheme)) &&
+	    (size_t)snprintf(path, sizeof(path), "%s/store-%s", dir, scheme) >= sizeof(path)) {
 		say(NULL, "FLOCKLIMIT_LIBEXEC is too long for a path");
 		return OPTION_BAD;
 	}
@@ -97,7 +164,10 @@ elsewhere(const struct want *w, char **argv)
 		say(NULL, "%s:// is not a store: for etcd use etcd://, or with TLS etcd+https://",
 		    scheme);
 	else if (errno == ENOENT)
-		say(NULL, "no store %s:// is installed: there is no %s", scheme, path);
+		say(NULL,
+		    "no store %s:// is installed: there is no %s: %s FLOCKLIMIT_LIBEXEC to "
+		    "the directory that has it",
+		    scheme, path, named ? "correct" : "set");
 	else
 		say(NULL, "cannot run '%s': %s", path, strerror(errno));
 	return OPTION_BAD;

@@ -192,7 +192,6 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	char span[32];
 	int code;
 
-	tend_quiet(o->quiet);
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
 		waiting_begin(&w.waiting, o->quiet, isatty(STDERR_FILENO));

@@ -260,6 +260,7 @@ main(int argc, char **argv)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
+	tend_quiet(j.o.quiet);
 	heritage_save(&j.heritage);
 	if (!j.o.no_fork && (status = init_split()) != -1)
 		return status;

@@ -27,6 +27,7 @@
 #include "standing.h"
 #include "stuck.h"
 #include "template.h"
+#include "tend.h"
 
 #define FAILED      125
 #define ITEM_FAILED 123
@@ -432,6 +433,7 @@ main(int argc, char **argv)
 	if (status != OPTION_OK)
 		return status;
 	options_split(&a.o);
+	tend_quiet(a.o.quiet);
 	a.place.o = a.source.o = &a.o;
 	a.source.place = &a.place;
 	heritage_save(&a.place.heritage);

@@ -51,6 +51,32 @@ wait_in_line() {
 	eventually waiting $((n + 1))
 }
 
+@test "a limiter that is made without -n: a line warns of this machine's CPUs, once, unless -q" {
+	local cpus
+	cpus=$(nproc)
+	store
+	run --separate-stderr -0 "$FLOCKLIMIT" -N x true
+	echo "$stderr"
+	[[ $stderr == "flocklimit: x: the limiter is new and no -n was given: its limit on all machines is now $cpus, "*"use -n to set it" ]]
+	[ "${#stderr_lines[@]}" = 1 ]
+	run --separate-stderr -0 "$FLOCKLIMIT" -N x true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$FLOCKLIMIT" -q -N y true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$FLOCKLIMIT" -N z -n 2 true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$FLOCKLIMIT" -N z true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "$FLOCKLIMIT" -N percent -n 100% true
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "${FLOCKLIMIT}ctl" limit z auto
+	[ -z "$stderr" ]
+	run --separate-stderr -0 "${FLOCKLIMIT%limit}map" -N m true ::: a b
+	[[ $stderr == *"m: the limiter is new"*"use -n to set it"* ]]
+	run --separate-stderr -0 "${FLOCKLIMIT%limit}map" -q -N n true ::: a b
+	[ -z "$stderr" ]
+}
+
 @test "store: list and show tell who holds and who waits" {
 	store
 	run -0 ctl list
@@ -611,7 +637,7 @@ older_keys() {
 	ctl_line 125 --store '' list
 	[[ $stderr == "flocklimitctl: --store is no URL: "* ]]
 	ctl_line 125 --store http://db1:2379/team list
-	[[ $stderr == *": an etcd is etcd://, or with TLS etcd+https://" ]]
+	[[ $stderr == *": for etcd use etcd://, or with TLS etcd+https://" ]]
 }
 
 @test "store: what others write there obeys no terminal, and ends no line of ours" {

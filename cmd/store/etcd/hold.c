@@ -7,7 +7,28 @@
  */
 #include "taker.h"
 
+#include <stdio.h>
+
 #include "elsewhere.h"
+
+/*
+ * A limiter of one machine is well served by the number of its CPUs.  In a store, the number of the
+ * machine that happened to come first is hardly what the user meant for all of them.
+ */
+static void
+warn_of_first(struct engine_taker *t)
+{
+	char text[ENGINE_TEXT];
+
+	if (!t->first)
+		return;
+	t->first = false;
+	snprintf(text, sizeof(text),
+		 "the limiter is new and no -n was given: its limit on all machines is now %u, the "
+		 "number of CPUs of this one; use -n to set it",
+		 t->want.fallback);
+	taker_note(t, text);
+}
 
 static void
 tell_held(struct engine_taker *t, enum engine_kind kind)
@@ -15,6 +36,7 @@ tell_held(struct engine_taker *t, enum engine_kind kind)
 	struct key h = taker_key(t, 'h');
 
 	t->told = t->held = true;
+	warn_of_first(t);
 	taker_tell(t, &(struct engine_event){ .kind = kind,
 					      .ticket = t->ticket,
 					      .weight = t->want.weight,

@@ -121,12 +121,13 @@ struct engine_taker {
 	char before[STORE_SELF];  /* BEHIND */
 	char suspect[STORE_SELF]; /* dead.c */
 
-	bool leased;     /* the lease was answered for, and nothing says that it is gone */
-	bool renewed;    /* HOLDING: the renewal under way: the lease is, */
-	bool checked;    /* ... and h/ and l/ are there */
-	bool revoked;    /* ATTACHING: the lease ended within ttl of proven_ns */
-	bool looked;     /* the look is of use in the state it is in */
-	bool fitted;     /* CLAIMING: by the look, it fits */
+	bool leased;  /* the lease was answered for, and nothing says that it is gone */
+	bool renewed; /* HOLDING: the renewal under way: the lease is, */
+	bool checked; /* ... and h/ and l/ are there */
+	bool revoked; /* ATTACHING: the lease ended within ttl of proven_ns */
+	bool looked;  /* the look is of use in the state it is in */
+	bool fitted;  /* CLAIMING: by the look, it fits */
+	bool first; /* its grant declares a limit for the first time, and it has none to declare */
 	bool open_claim; /* a claim was sent that nobody answered */
 	bool adopted;    /* DOUBT: what it was before is not known ... */
 	bool held;       /* its owner was told that it holds: by us, or by who had it before */

@@ -10,6 +10,7 @@
 #include "elsewhere.h"
 #include "link.h"
 #include "settings.h"
+#include "tend.h"
 
 static void
 hear_grant(struct seat *s, const struct engine_event *e)
@@ -125,7 +126,8 @@ seat_hear(void *context, const struct engine_event *e)
 		hear_reach(s, e);
 		break;
 	case ENGINE_NOTE:
-		detach_say(s->branch->limiter, "%s", e->text);
+		if (!tend_is_quiet()) /* the wrapper set it before it forked us */
+			detach_say(s->branch->limiter, "%s", e->text);
 		break;
 	}
 }

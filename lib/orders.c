@@ -17,6 +17,8 @@
  * limiter after the maker is done, and steers it.  If the maker links it later, then the order was
  * already changed when the maker read it.  A maker that is killed before it stores `magic' leaves
  * no limiter: the next maker starts again with the same file, and reads the orders again.
+ *
+ * tests/model/orders.pml is a model of this.
  */
 #include "orders.h"
 

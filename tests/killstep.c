@@ -173,13 +173,20 @@ operation(unsigned i)
 	if (i < operator_operations_count)
 		return &operator_operations[i];
 	i -= operator_operations_count;
-	return i < interrupt_operations_count ? &interrupt_operations[i] : NULL;
+	if (i < interrupt_operations_count)
+		return &interrupt_operations[i];
+	i -= interrupt_operations_count;
+	return i < order_operations_count ? &order_operations[i] : NULL;
 }
 
 static unsigned
 count_operations(void)
 {
-	return operations_count + operator_operations_count + interrupt_operations_count;
+	unsigned n = 0;
+
+	while (operation(n) != NULL)
+		n++;
+	return n;
 }
 
 /* Names may have commas, and so one is looked for in the list. */
@@ -240,6 +247,7 @@ run_workers(unsigned n, bool all, const char *only, double seconds)
 		pid[i] = fork_child();
 		if (pid[i] == 0) {
 			begin();
+			orders_begin();
 			alarm(4 * 3600);
 			work(i, all, only, seconds);
 			exit(0);
@@ -359,6 +367,7 @@ main(int argc, char **argv)
 		tap_skip_all("no single steps here");
 	if (k >= 0 && only != NULL) {
 		begin();
+		orders_begin();
 		return one_kill(only, k, j, style);
 	}
 	tap_note("seed %llu", (unsigned long long)seed);

@@ -62,6 +62,8 @@ void actor_do(struct actor *a, deed *deed);
 void actor_do_at_once(struct actor *a, deed *deed);
 /* Goes on with what was begun, until desk or sleep. */
 void actor_run(struct actor *a);
+/* Goes on to its next system call, or to the end of one: false if it is at its desk or asleep. */
+bool actor_to_call(struct actor *a);
 /* One who was asleep: is it still? */
 void actor_refresh(struct actor *a);
 /* It sleeps until there is news in the history. */
@@ -173,10 +175,15 @@ const struct operation *operation(unsigned i);
 
 /*
  * killstep_ops.c; killstep_steer.c: of operators and readers; killstep_interrupt.c: waits that are
- * interrupted.
+ * interrupted; killstep_orders.c: orders to all limiters.
  */
-extern const struct operation operations[], operator_operations[], interrupt_operations[];
-extern const unsigned operations_count, operator_operations_count, interrupt_operations_count;
+extern const struct operation operations[], operator_operations[], interrupt_operations[],
+    order_operations[];
+extern const unsigned operations_count, operator_operations_count, interrupt_operations_count,
+    order_operations_count;
+
+/* killstep_orders.c: the limiters of this process are in the limiter directory. */
+void orders_begin(void);
 
 deed repair; /* killstep_steer.c */
 

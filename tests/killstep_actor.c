@@ -127,7 +127,8 @@ try_wait(struct actor *a, int flags)
 
 /*
  * In a call that lasts until another does something?  A nap on the lock does not, so of a single
- * word's sleeps it is only that of one who follows the history.
+ * word's sleeps it is only that of one who follows the history.  A process naps by usleep() only
+ * while another has the lock on INIT_BYTE.
  */
 static bool
 may_sleep(const struct actor *a)
@@ -135,7 +136,8 @@ may_sleep(const struct actor *a)
 	long word;
 
 	if (a->call != SYS_futex)
-		return a->call == SYS_futex_waitv;
+		return a->call == SYS_futex_waitv || a->call == SYS_clock_nanosleep ||
+		       a->call == SYS_nanosleep;
 	word = ptrace(PTRACE_PEEKUSER, a->pid, REG(rdi), NULL);
 	return (unsigned long)word % HEADER == offsetof(struct header, events);
 }
@@ -279,15 +281,23 @@ actor_begin(struct actor *a, deed *what)
 	a->where = AMID;
 }
 
+bool
+actor_to_call(struct actor *a)
+{
+	if (a->where != AMID && a->where != WOKEN)
+		return false;
+	a->where = AMID;
+	go(a, PTRACE_SYSCALL);
+	if (a->where == AMID && a->call == -1 && at_desk(a))
+		a->where = AT_DESK;
+	return a->where == AMID;
+}
+
 void
 actor_run(struct actor *a)
 {
-	while (a->where == AMID || a->where == WOKEN) {
-		a->where = AMID;
-		go(a, PTRACE_SYSCALL);
-		if (a->where == AMID && a->call == -1 && at_desk(a))
-			a->where = AT_DESK;
-	}
+	while (actor_to_call(a))
+		;
 }
 
 void

@@ -124,7 +124,7 @@ mender(struct stage *s, unsigned style)
 	}
 	if (s->op->flags & NO_FILE || atomic_load(&s->eye->file.h->dead) != 0) {
 		actor_start(&s->cast[VICTIM], s->path);
-		actor_begin(&s->cast[VICTIM], be_made);
+		actor_begin(&s->cast[VICTIM], s->op->flags & NO_FILE ? s->op->steps : be_made);
 		return &s->cast[VICTIM];
 	}
 	if (s->eye->file.h->lock == 0 || s->cast[STEWARD].where != AT_DESK)

@@ -12,7 +12,7 @@
 void
 life_one_of_ours(int code)
 {
-	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_ELSEWHERE) ||
+	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_LEASED) ||
 		(code < 0 && code > -4096));
 	require(flk_strerror(code) != NULL);
 }

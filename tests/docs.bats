@@ -2,7 +2,7 @@
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154 # pids: of lib.bash
-# What the pages, the README and the completions say is what the program does.
+# What the pages and the completions say is what the program does.
 
 load lib.bash
 load docs.bash
@@ -243,36 +243,6 @@ structs() {
 		echo "$member"
 		grep -qE "^\\.(Fa|It Fa).*\\b$member\\b" description
 	done <members
-}
-
-@test "the README begins with the commands that one needs" {
-	head -n 20 "$TOP/README.md" >first
-	grep -qxF '    ./bootstrap && ./flocklimit -n 4 -w 1 echo hello' first
-	grep -qxF '    ./bootstrap && make check' first
-	[ "$("$FLOCKLIMIT" -n 4 -w 1 echo hello)" = hello ]
-}
-
-@test "the recipes in the README are sound shell, and their options exist" {
-	sed -n '/^```sh$/,/^```$/p' "$TOP/README.md" | grep -v '^```' >recipes
-	[ -s recipes ]
-	sh -n recipes
-	help_longs >help
-	grep -oE 'flocklimit .*' "$TOP/README.md" | grep -oE -- ' --[a-z][a-z-]+' | tr -d ' ' |
-		sort -u >used
-	comm -13 help used >unknown
-	cat unknown
-	[ ! -s unknown ]
-}
-
-@test "the README's eight jobs run, on two seats" {
-	mkdir bin
-	ln -s "$FLOCKLIMIT" bin/flocklimit
-	sed -n '/^for i in 1 2/,/^wait$/p' "$TOP/README.md" >script
-	sed -i 's/\(sleep \)1/\1.1/; s/sleep \.1$/:/' script
-	PATH=$T/bin:$PATH sh script >out 3>&-
-	cat out
-	sed 's/[^ ]* //; s/,.*//' out | sort | diff - <(printf 'job %s\n' 1 2 3 4 5 6 7 8)
-	[ "$(sed 's/.*seat //' out | sort -u | tr -d '\n')" = 01 ]
 }
 
 # takes_kib KIB FILE: so much disk space, and the little that a file system adds for a fragmented file.

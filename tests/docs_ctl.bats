@@ -7,7 +7,6 @@
 
 load lib.bash
 load docs.bash
-load top.bash
 
 CTL=${FLOCKLIMIT}ctl
 
@@ -184,42 +183,4 @@ takes() {
 			takes "$verb" "$option"
 		done
 	done <used
-}
-
-# titles: the first words of the lines of tables, in capitals.
-titles() {
-	grep -oE '^ *(#  *)?(TICKET .*COMMAND)' | sed -E 's/^ *//; s/ +/ /g'
-}
-
-@test "the screens in the README are those of the program" {
-	hold a -N x -n 1
-	background b "$FLOCKLIMIT" -N x true
-	eventually in_line 1
-	"$CTL" show x | titles | sort -u >show
-	[ "$(wc -l <show)" = 2 ]
-	sed -n 's/^    //p' "$TOP/README.md" | titles | sort -u >README
-	comm -23 show README >missing
-	cat missing
-	[ ! -s missing ]
-	top_in 90x16 x
-	eventually shows 'q quit'
-	screen | titles >top
-	same top top <(comm -13 show README)
-	screen | sed -n 's/ *$//; /^q quit/p' >keys
-	[ -s keys ]
-	grep -qF "$(cat keys)" "$TOP/README.md"
-	close_terminal
-}
-
-@test "the picture in the README is as the program draws it" {
-	command -v xmllint >/dev/null || skip "no xmllint"
-	grep -q '](doc/gantt.svg)' "$TOP/README.md"
-	xmllint --noout "$TOP/doc/gantt.svg"
-	[ "$(wc -c <"$TOP/doc/gantt.svg")" -lt 20000 ]
-	"$FLOCKLIMIT" -N x true
-	"$CTL" gantt x >x.svg
-	grep '<style>' x.svg >drawn
-	same "the style, else run doc/scenario again" drawn <(grep '<style>' "$TOP/doc/gantt.svg")
-	# Of nobody's machine.
-	run -1 grep -E '/home|/root|/tmp|, root' "$TOP/doc/gantt.svg"
 }

@@ -126,7 +126,7 @@ seconds() {
 	cp bin/make work/deploy
 	cp bin/make work/migrate
 	literals examples <"$PAGE"
-	sed -n '/^## More than one machine/,/^## What to expect/p' "$TOP/README.md" |
+	sed -n '/^## More than one machine/,/^## How fast it is/p' "$TOP/README.md" |
 		awk '/^```sh$/ { file = sprintf("examples/readme%02d", ++n); next } /^```$/ { file = "" } file != "" { print >file }'
 	a_store
 	cd work

@@ -88,7 +88,7 @@ struct flk_options {
 	bool existing;    /* -ENOENT where there is none of this boot; nothing is made */
 	bool damaged;     /* open it even if it is damaged: for flk_repair */
 	mode_t mode;      /* of a new file; 0 means 0600 */
-	uint32_t limit;   /* of a new limiter, for takers that declare none; 0 means 1 */
+	uint32_t limit;   /* of a new limiter, for takers that declare none; 0: see flk_cpus() */
 	uint32_t initial; /* a new limiter's capacity to begin with, below the limit; 0 means all */
 
 	/*
@@ -130,8 +130,17 @@ int flk_verify(const struct flk *limiter);
 /* After -FLK_STUCK: the process that keeps everyone out, as it calls itself; 0: not known. */
 pid_t flk_stuck_pid(const struct flk *limiter);
 
-/* What a taker that declares no limit would get; 0 if nobody ever declared one. */
+/* The limit of a taker that declares none: the latest declared, else flk_cpus(100). */
 uint32_t flk_declared(const struct flk *limiter);
+
+/*
+ * So many per cent of the CPUs that this process may use, rounded up and at least 1: by its affinity
+ * and by the CPU quota of its cgroup.
+ */
+uint32_t flk_cpus(uint32_t percent);
+
+/* Thousandths of a CPU that the cgroup of a process may use; UINT64_MAX: no quota is known. */
+uint64_t flk_cpu_quota(pid_t pid);
 
 /* ---- takers and permits ------------------------------------------------------------------- */
 
@@ -144,10 +153,10 @@ enum flk_role {
 };
 
 struct flk_request {
-	uint32_t weight;    /* units; 0 means 1 */
-	uint32_t limit;     /* declared: at most so many while this permit is held; 0: the latest */
-	bool limit_queue;   /* look at max_queue */
-	uint32_t max_queue; /* -FLK_FULL when it would wait behind so many or more */
+	uint32_t weight;     /* units; 0 means 1 */
+	uint32_t limit;      /* at most so many while this permit is held; 0: flk_declared() */
+	bool limit_queue;    /* look at max_queue */
+	uint32_t max_queue;  /* -FLK_FULL when it would wait behind so many or more */
 	const char *command; /* shown to others; may be NULL */
 	enum flk_role role;  /* what a signal to this process does: for operators */
 };
@@ -361,7 +370,7 @@ struct flk_times {
 };
 
 struct flk_snapshot {
-	uint32_t declared, limit; /* limit: the one in force */
+	uint32_t declared, limit; /* as flk_declared(); and the one in force */
 	int64_t override;         /* or FLK_AUTO */
 	uint32_t withheld;
 	uint64_t used;

@@ -112,5 +112,7 @@ flk_stuck_pid(const struct flk *f)
 uint32_t
 flk_declared(const struct flk *f)
 {
-	return __atomic_load_n(&f->file.h->declared, __ATOMIC_RELAXED);
+	uint32_t declared = __atomic_load_n(&f->file.h->declared, __ATOMIC_RELAXED);
+
+	return declared != 0 ? declared : flk_cpus(100);
 }

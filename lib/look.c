@@ -48,9 +48,16 @@ copy_list(struct state *st, const struct list *list, struct flk_snapshot *snap, 
 	}
 }
 
+/* usual: flk_declared() before the lock was taken, as it may have to read files. */
+static uint32_t
+declared_now(const struct header *h, uint32_t usual)
+{
+	return h->declared != 0 ? h->declared : usual;
+}
+
 /* In force for the first taker in the line, or for one that would be. */
 static uint32_t
-limit_now(struct state *st, uint32_t own)
+limit_now(struct state *st, uint32_t own, uint32_t usual)
 {
 	const struct header *h = st->h;
 	uint32_t i = h->waiting.head, left = st->n;
@@ -61,7 +68,9 @@ limit_now(struct state *st, uint32_t own)
 			return flki_state_limit(st, s->limit);
 		i = s->next;
 	}
-	return flki_state_limit(st, own != 0 ? own : h->min_count > 0 ? h->min_limit : h->declared);
+	if (own == 0)
+		own = h->min_count > 0 ? h->min_limit : declared_now(h, usual);
+	return flki_state_limit(st, own);
 }
 
 static uint64_t
@@ -73,11 +82,11 @@ next_start(const struct state *st)
 }
 
 static void
-copy_header(struct state *st, struct flk_snapshot *snap)
+copy_header(struct state *st, struct flk_snapshot *snap, uint32_t usual)
 {
 	const struct header *h = st->h;
 
-	*snap = (struct flk_snapshot){ .declared = h->declared,
+	*snap = (struct flk_snapshot){ .declared = declared_now(h, usual),
 				       .override = h->override,
 				       .withheld = (uint32_t)h->withheld,
 				       .used = h->used,
@@ -92,7 +101,7 @@ copy_header(struct state *st, struct flk_snapshot *snap)
 				       .repaired = h->repaired,
 				       .waited = h->waits,
 				       .held = h->holds };
-	snap->limit = limit_now(st, 0);
+	snap->limit = limit_now(st, 0, usual);
 	snap->next_start_ns = next_start(st);
 	flki_pace_tell(h, &snap->pace);
 }
@@ -101,18 +110,19 @@ int
 flk_place(struct flk_taker *t, struct flk_place *place)
 {
 	struct state st;
-	uint32_t i, left;
+	uint32_t i, left, usual;
 	bool waits;
 	int error;
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
+	usual = flk_declared(t->flk);
 	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	waits = atomic_load(&taker_slot(t)->state) == WAITING;
 	*place = (struct flk_place){ .used = st.h->used,
 				     .holders = st.h->holders.count,
-				     .limit = limit_now(&st, taker_slot(t)->limit),
+				     .limit = limit_now(&st, taker_slot(t)->limit, usual),
 				     .paused = st.h->paused != 0,
 				     .closed = st.h->closed != 0,
 				     .next_start_ns = next_start(&st) };
@@ -135,7 +145,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct flk_snapshot *snap = NULL;
-	uint32_t room = 16;
+	uint32_t room = 16, usual = flk_declared(f);
 	uint64_t count;
 	bool done = false;
 	struct state st;
@@ -160,7 +170,7 @@ flk_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 			count = 0;
 		} else if (count <= room) {
 			uint32_t n = 0;
-			copy_header(&st, snap);
+			copy_header(&st, snap, usual);
 			copy_list(&st, &st.h->holders, snap, &n, room);
 			snap->holders = n;
 			copy_list(&st, &st.h->waiting, snap, &n, room);

@@ -87,6 +87,7 @@ static int
 queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_t until)
 {
 	uint32_t weight = want->weight != 0 ? want->weight : 1;
+	uint32_t usual;
 	struct state st;
 	struct slot *s;
 	int error, result;
@@ -97,12 +98,14 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
+	/* Before the lock: it reads files where nobody has declared a limit yet. */
+	usual = want->limit == 0 ? flk_declared(t->flk) : want->limit;
 	if ((error = flki_enter_until(t, &st, until, NULL)) != 0)
 		return error;
 	t->waited_for = 0;
 	s = taker_slot(t);
 	s->weight = weight;
-	s->limit = want->limit != 0 ? want->limit : st.h->declared != 0 ? st.h->declared : 1;
+	s->limit = want->limit == 0 && st.h->declared != 0 ? st.h->declared : usual;
 	if (no_ticket_left(&st)) {
 		result = -FLK_DAMAGED;
 	} else if (st.h->closed) {

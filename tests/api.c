@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +76,7 @@ test_attach(void)
 	is(stat(copy, &sb), 0, "attaching made a file");
 	is(sb.st_mode & 07777, 0600, "for its owner alone");
 	is(flk_verify(a), 0, "it is in order");
-	is(flk_declared(a), 0, "nobody has declared a limit");
+	is(flk_declared(a), flk_cpus(100), "nobody has declared a limit");
 	unlink(copy);
 	is(flk_verify(a), -FLK_GONE, "without a name it is gone");
 	c = attach(copy);
@@ -163,9 +164,42 @@ test_default_limit(void)
 {
 	struct flk *f = attach(fresh_path());
 	struct flk_taker *a = taker(f), *b = taker(f);
+	uint32_t all = flk_cpus(100);
+	struct flk_snapshot *s;
+	struct flk_place place;
+	cpu_set_t cpus, first;
+	size_t cpu;
 
-	is(acquire(a, 1, 0, 0), 0, "where nobody declared a limit");
-	is(try_it(b, 1, 0), -EAGAIN, "it is 1");
+	ok(all >= 1 && flk_cpus(1) == 1 && flk_cpus(200) == 2 * all,
+	   "some CPUs, and shares of them");
+	is(flk_snapshot(f, &s), 0, "where nobody declared a limit");
+	ok(s->declared == all && s->limit == all, "it is the number of CPUs");
+	free(s);
+	is(flk_place(a, &place), 0, "a taker");
+	is((int)place.limit, (int)all, "is told so");
+	is(acquire(a, all + 1, 0, 0), -FLK_HEAVY, "more than that is too much");
+	is(acquire(a, all, 0, 0), 0, "all of it");
+	is(try_it(b, 1, 0), -EAGAIN, "is all");
+	is(flk_release(a), 0, "released");
+	flk_taker_free(a);
+	flk_taker_free(b);
+	whole(f, "after the first limit");
+	flk_detach(f);
+
+	/* The CPUs that this thread may use, not all there are. */
+	sched_getaffinity(0, sizeof(cpus), &cpus);
+	for (cpu = 0; !CPU_ISSET(cpu, &cpus); cpu++)
+		;
+	CPU_ZERO(&first);
+	CPU_SET(cpu, &first);
+	f = attach(fresh_path());
+	a = taker(f);
+	b = taker(f);
+	is(sched_setaffinity(0, sizeof(first), &first), 0, "on one CPU");
+	is((int)flk_declared(f), 1, "it is 1");
+	is(acquire(a, 1, 0, 0), 0, "and one");
+	is(sched_setaffinity(0, sizeof(cpus), &cpus), 0, "on all of them");
+	is(try_it(b, 1, 0), -EAGAIN, "it is still 1: that was declared");
 	is(flk_release(a), 0, "released");
 	is(flk_set_limit(f, 2), 0, "when it is set");
 	is(flk_declared(f), 2, "it is known");

@@ -52,6 +52,19 @@ limit_of() {
 	[ "$(taskset -c 0 "$FLOCKLIMIT" -N x --limit=100000% sh -c 'echo "$FLOCKLIMIT_LIMIT"')" = 1000 ]
 }
 
+@test "a new limiter without -n has the CPUs that its first taker may use, with each command" {
+	local tell='echo "$FLOCKLIMIT_LIMIT"'
+	[ "$(taskset -c 0 "$FLOCKLIMIT" -N one sh -c "$tell")" = 1 ]
+	[ "$(taskset -c 0 "${FLOCKLIMIT%limit}map" -N two sh -c "$tell" sh ::: item)" = 1 ]
+	run --separate-stderr -125 taskset -c 0 "$FLOCKLIMIT" -N three -w 2 true
+	[[ $stderr == *"three: -w 2 is above the limit of 1"* ]]
+	taskset -c 0,1 true || skip "needs two CPUs"
+	! grep -qs '^[0-9]' /sys/fs/cgroup/cpu.max || skip "this cgroup has a CPU quota"
+	[ "$(taskset -c 0,1 "$FLOCKLIMIT" -N four sh -c "$tell")" = 2 ]
+	# It was declared so, by the first.
+	[ "$(taskset -c 0,1 "$FLOCKLIMIT" -N one sh -c "$tell")" = 1 ]
+}
+
 @test "-n N% with two CPUs" {
 	taskset -c 0,1 true || skip "needs two CPUs"
 	! grep -qs '^[0-9]' /sys/fs/cgroup/cpu.max || skip "this cgroup has a CPU quota"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpus.h"
 #include "explain.h"
 #include "pace.h"
 #include "say.h"
@@ -111,7 +110,7 @@ limiter_set_pace(const struct want *w, struct flk *limiter)
 void
 limiter_joined(const struct want *w, const struct flk_permit *permit)
 {
-	uint32_t limit = w->percent != 0 ? cpus(w->percent) : w->limit;
+	uint32_t limit = w->percent != 0 ? flk_cpus(w->percent) : w->limit;
 	bool n = w->limit_given && limit != permit->limit;
 	bool weight = w->weight_given && w->weight != permit->weight;
 	char words[64] = "";

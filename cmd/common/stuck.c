@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "cpus.h"
 #include "explain.h"
 #include "flocklimit.h"
 #include "process.h"
@@ -44,7 +43,7 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 			 (int)pid);
 		return room;
 	}
-	quota = cpus_quota(pid);
+	quota = flk_cpu_quota(pid);
 	if (state == 'T')
 		snprintf(room, STUCK_TEXT,
 			 "pid %d is stopped and keeps everyone out: kill -CONT %d", (int)pid,

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpus.h"
 #include "elsewhere.h"
 #include "environment.h"
 #include "find.h"
@@ -70,9 +69,7 @@ open_limiter(struct job *j)
 	if ((error = attach(j)) != 0)
 		return error;
 	if (j->o.want.percent != 0)
-		j->o.want.limit = cpus(j->o.want.percent);
-	else if (j->o.want.limit == 0 && flk_declared(j->limiter) == 0)
-		j->o.want.limit = cpus(100);
+		j->o.want.limit = flk_cpus(j->o.want.percent);
 	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
 		return error;
 	return flk_taker_new(&j->taker, j->limiter);

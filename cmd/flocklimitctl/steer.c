@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cpus.h"
 #include "explain.h"
 #include "now.h"
 #include "parse.h"
@@ -115,7 +114,7 @@ parse_limit(const char *word, int64_t *limit)
 	snprintf(number, sizeof(number), "%.*s", (int)(n - 1), word);
 	if (!parse_number(number, 1, 100000, &v))
 		return false;
-	*limit = cpus((uint32_t)v);
+	*limit = flk_cpus((uint32_t)v);
 	return true;
 }
 

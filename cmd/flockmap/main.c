@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "conduct.h"
-#include "cpus.h"
 #include "elsewhere.h"
 #include "environment.h"
 #include "explain.h"
@@ -332,17 +331,15 @@ static int
 run_map(struct all *a)
 {
 	struct want *w = &a->o.want;
-	struct flk_options options = { .mode = w->mode,
-				       .limit = cpus(100),
-				       .stuck = say_that_stuck,
-				       .inside = conduct_inside,
-				       .context = a };
+	struct flk_options options = {
+		.mode = w->mode, .stuck = say_that_stuck, .inside = conduct_inside, .context = a
+	};
 	struct timespec patience = { .tv_sec = (time_t)(w->timeout_ns / 1000000000),
 				     .tv_nsec = (long)(w->timeout_ns % 1000000000) };
 	struct flk_map_options m = { .options = &options,
 				     .want = { .weight = w->weight,
-					       .limit =
-						   w->percent != 0 ? cpus(w->percent) : w->limit,
+					       .limit = w->percent != 0 ? flk_cpus(w->percent)
+									: w->limit,
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,
 					       .role = FLK_CREW },

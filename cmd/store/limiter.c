@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cpus.h"
 #include "here.h"
 #include "internal.h"
 #include "settings.h"
@@ -69,7 +68,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 		return error;
 	}
 	talk_copy(f->name, sizeof(f->name), name);
-	f->fallback = options != NULL && options->limit != 0 ? options->limit : cpus(100);
+	f->fallback = options != NULL && options->limit != 0 ? options->limit : flk_cpus(100);
 	atomic_store(&f->limit, f->fallback);
 	atomic_store(&f->users, 1);
 	pthread_mutex_init(&f->lock, NULL);

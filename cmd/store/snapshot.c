@@ -55,7 +55,7 @@ take(void *context, const struct engine_answer *a)
 	s = malloc(sizeof(*s) + n * sizeof(s->entry[0]));
 	if (s == NULL)
 		return -ENOMEM;
-	*s = (struct flk_snapshot){ .declared = v->declared != 0 ? v->declared : 1,
+	*s = (struct flk_snapshot){ .declared = v->declared != 0 ? v->declared : flk_cpus(100),
 				    .limit = view_limit(v),
 				    .override = v->override,
 				    .used = view_used(v),
@@ -64,7 +64,7 @@ take(void *context, const struct engine_answer *a)
 				    .holders = (uint32_t)v->holders,
 				    .waiters = (uint32_t)v->waiters };
 	if (s->limit == 0 && s->override == FLK_AUTO)
-		s->limit = 1; /* nobody has declared any */
+		s->limit = s->declared;
 	for (i = 0; i < n; i++) {
 		copy_entry(&s->entry[i], &v->entry[i], (uint32_t)i);
 		if (v->entry[i].ticket > s->last_ticket)

@@ -54,7 +54,7 @@ fake_close(int fd)
 #define read  fake_read
 #define close fake_close
 #include "cmd/common/process.c"
-#include "cmd/common/cpus.c"
+#include "lib/cpus.c"
 #undef open
 #undef read
 #undef close
@@ -121,7 +121,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		process_is_stopped(-1);
 		break;
 	case 1:
-		n = cpus(take32(&files) % 100000 + 1);
+		n = flk_cpus(take32(&files) % 100000 + 1);
 		require(n >= 1 && n <= FLK_MAX_UNITS);
 		break;
 	default:

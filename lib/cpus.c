@@ -1,4 +1,7 @@
-#include "cpus.h"
+/*
+ * cpus.c - how many CPUs a process may use: the limit where nobody has declared one.
+ */
+#include "flocklimit.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -6,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "flocklimit.h"
+#include "cancel.h"
 
 /* The start of a file as a string; false if there is none. */
 static bool
@@ -78,8 +81,8 @@ has_cpu(char *controllers)
 	return name != NULL;
 }
 
-uint64_t
-cpus_quota(pid_t pid)
+static uint64_t
+quota_of_process(pid_t pid)
 {
 	char path[40], text[4096], *line, *save, *controllers, *group;
 	uint64_t least = UINT64_MAX, quota;
@@ -105,11 +108,20 @@ cpus_quota(pid_t pid)
 	return least;
 }
 
+uint64_t
+flk_cpu_quota(pid_t pid)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+
+	return quota_of_process(pid);
+}
+
 uint32_t
-cpus(uint32_t percent)
+flk_cpus(uint32_t percent)
 {
 	cpu_set_t set;
-	uint64_t milli = 1000, quota = cpus_quota(getpid()), n;
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	uint64_t milli = 1000, quota = quota_of_process(getpid()), n;
 	long online;
 
 	if (sched_getaffinity(0, sizeof(set), &set) == 0)

@@ -243,7 +243,7 @@ wait_in_line() {
 	[ "$status" = 75 ]
 	has_lines 1 b.err
 	says "cancelled by pid " b.err
-	says "user $(id -u)" b.err
+	says "user $(id -un)" b.err
 	waiting 1
 	ctl_line 1 cancel x "$(field '.holders[0].ticket')"
 	[[ $stderr == *"it holds its permit"* ]]
@@ -311,7 +311,7 @@ wait_in_line() {
 }
 
 # logged EVENT: by follower f.
-logged() { grep -q "^{\"number\":[0-9]*,\"time\":[0-9.]*,\"event\":\"$1\"" f.out; }
+logged() { grep -q "\"event\":\"$1\"" f.out; }
 
 # events: what f was told, but what the steering was that showed that it listens.
 events() {

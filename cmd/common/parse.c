@@ -54,8 +54,10 @@ find_unit(const char *name, size_t length)
 {
 	size_t i;
 
-	if (length == 0)
-		return find_unit("s", 1);
+	if (length == 0) {
+		name = "s";
+		length = 1;
+	}
 	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (strlen(units[i].name) == length && memcmp(units[i].name, name, length) == 0)
 			return &units[i];

@@ -98,7 +98,10 @@ ends_of_int() {
 	map_line 123 "$MAP" -N x -n 1 --fail-fast false ::: a b
 	[ "$stderr" = "flockmap: x: item 1 'a' failed: exit 1" ]
 	make_go
-	two m --fail-fast sh -c 'echo $$ >up.$1; [ $1 = 1 ] || cat go; exit $1' sh ::: 1 2
+	# The first fails once the second runs; if it failed before, the second would not start.
+	two m --fail-fast sh -c 'echo $$ >up.$1
+		if [ $1 = 2 ]; then cat go; else until [ -s up.2 ]; do sleep 0.01; done; fi
+		exit $1' sh ::: 1 2
 	eventually says "item 1 '1' failed: exit 1" m.err
 	eventually up_to 2
 	go

@@ -35,7 +35,7 @@ words() {
 	same "verbs that are described" help described
 
 	ctl_options | grep -oE -- '--?[A-Za-z][a-z-]*' | sort -u >help
-	section OPTIONS "$page" | grep '^\.It Fl ' | sed 's/ Ar .*//; s/^\.It Fl //; s/ , /\n/g' |
+	{ section DESCRIPTION "$page"; section OPTIONS "$page"; } | grep '^\.It Fl ' | sed 's/ Ar .*//; s/^\.It Fl //; s/ , /\n/g' |
 		sed 's/^/-/' | sort -u >page
 	same options help page
 }

@@ -222,7 +222,7 @@ answered(struct screen *v)
 		if (p->about == LIMIT)
 			change_limit(v, f);
 		else if (p->about == CLOSE)
-			report(v, flk_refuse(f), "closed: it turns everybody away");
+			report(v, flk_refuse(f), "closed: waiters and newcomers are rejected");
 		else if (p->about == SIGNAL)
 			signal_named(v, f);
 		else if (p->entry.holds)

@@ -135,7 +135,7 @@ seconds() {
 		: >"$T/log"
 		: >"$T/stored"
 		case $(cat "$example") in
-		*"etcdctl role"* | *etcdutl* | *"lost the permit"*) continue ;;
+		*"etcdctl role"* | *etcdutl* | *"lost the permit"* | *ETCD_*) continue ;;
 		*"show licence"* | *"close licence"*) "$FLOCKLIMIT" -N licence -n 8 true ;;
 		esac
 		case $(cat "$example") in

@@ -90,14 +90,14 @@ at_home() {
 	done
 	mkdir work
 	cp bin/simulate bin/deploy bin/migrate work/
-	sed -n '/^## More than one machine/,/^## What to expect/p' "$TOP/README.md" |
+	awk '/^## / { on = $0 == "## More than one machine" } on' "$TOP/README.md" |
 		awk '/^```sh$/ { file = sprintf("examples/readme%02d", ++n); next } /^```$/ { file = "" } file != "" { print >file }'
 	export FLOCKLIMIT_STORE=etcd://$ADDRESS/ci PATH=$T/bin:$PATH
 	flocklimit -N licence -n 8 true
 	cd work
 	for example in ../examples/*; do
 		case $(cat "$example") in
-		*"etcdctl role"* | *etcdutl* | *"etcdctl txn"* | *"lost the permit"*) continue ;;
+		*"etcdctl role"* | *etcdutl* | *"etcdctl txn"* | *"lost the permit"* | *ETCD_*) continue ;;
 		esac
 		at_home "$example" | sed '/log -f/d; /flocklimitctl break/d; s/^env .*/true/' >../script
 		cat ../script
@@ -109,4 +109,28 @@ at_home() {
 	[ "$n" -ge 10 ]
 	run -0 etcdctl get --prefix / --keys-only
 	run ! grep -E '/[hlwest]/' <<<"$output"
+}
+
+@test "the lines that open Debian's etcd, and the five for TLS, do so" {
+	local port
+	need_etcd
+	servers_in "$T/servers"
+	port=$(a_port)
+	mkdir -p examples default ssl/private ssl/certs lib
+	literals examples <"$PAGE"
+	# The test's own directories, port and user, and not the machine's.
+	grep -l ETCD_ examples/* | while read -r example; do
+		sed "s,/etc/default/etcd,$T/default/etcd,; s,/etc/ssl,$T/ssl,; s,/var/lib/etcd,$T/lib,; s/-o etcd //
+			s/^systemctl.*/true/; s/:2379/:$port/; s/db1/localhost/g" "$example"
+	done >script
+	[ "$(grep -c . script)" = 8 ]
+	sh -e script
+	sed -i 's,http:,https:,' default/etcd
+	[ "$(wc -l <default/etcd)" = 4 ]
+	mapfile -t settings <default/etcd
+	background server env -i PATH="$PATH" T="$T" "${settings[@]}" etcd --data-dir "$T/data" \
+		--listen-peer-urls "http://127.0.0.1:$(a_port)"
+	eventually curl -fs -o /dev/null --cacert ssl/certs/etcd.pem "https://localhost:$port/health"
+	run -0 "$FLOCKLIMIT" --store "etcd+https://localhost:$port/team?cacert=$T/ssl/certs/etcd.pem" -N x -n 1 echo ran
+	[ "$output" = ran ]
 }

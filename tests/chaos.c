@@ -1,7 +1,7 @@
 /*
  * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of
  * every weight and option, while limits are raised and lowered, files are removed, waiters are
- * cancelled, readers come and go, and wrappers, commands, groups and crowds are killed, stopped and
+ * cancelled, orders are given to all limiters of a directory, readers come and go, and wrappers, commands, groups and crowds are killed, stopped and
  * ended.
  *
  *	chaos.t [SECONDS [SEED [STALL_MS]]]		SEED 0: any
@@ -139,6 +139,7 @@ storm(unsigned seconds)
 		harm_some(passed < 0.02 ? passed : 0.02);
 		limiters_steer(passed < 0.02 ? passed : 0.02);
 		operator_acts_for(passed < 0.02 ? passed : 0.02);
+		orders_act_for(passed < 0.02 ? passed : 0.02);
 		limiters_inspect(false);
 		takers_launch();
 		machine_beats();
@@ -158,6 +159,7 @@ calm(void)
 
 	limiters_calm();
 	operator_calm();
+	orders_calm();
 	while ((now = chaos_now()) - moved < HUNG_NS) {
 		harm_planned(now);
 		takers_follow();
@@ -219,6 +221,7 @@ clean_up(void)
 
 	for (i = 0; i < LIMITERS; i++)
 		unlink(limiter[i].path);
+	orders_clean_up();
 	unlink(log_path);
 	rmdir(dir);
 }
@@ -246,6 +249,7 @@ main(int argc, char **argv)
 	takers_begin(self_path, log_path);
 	limiters_begin(dir);
 	operator_begin(self_path);
+	orders_begin(dir);
 	if (pthread_create(&thread, NULL, heartbeat, NULL) != 0)
 		tap_bail("pthread_create");
 
@@ -263,6 +267,8 @@ main(int argc, char **argv)
 	       "%u paces",
 	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
 	       operator_acts[CHECKED], operator_acts[READ], operator_acts[PACED]);
+	well &= ok(orders_given > 0, "%u orders to all limiters were given, and %u were killed",
+		   orders_given, orders_killed);
 	well &= ok(takers_interrupted >= seconds,
 		   "%u takers were interrupted in the line, and waited on", takers_interrupted);
 	well &= ok(judge(stall_ms), "no law was broken");

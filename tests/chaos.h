@@ -47,7 +47,7 @@ enum flag {
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */
 enum verb { OVERRIDE, PAUSE, SHUT };
 
-enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE };
+enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE, ORDER };
 
 /* Every command exits with it. */
 #define CODE(id) ((int)((id) % 50))

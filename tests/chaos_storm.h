@@ -92,4 +92,14 @@ void operator_acts_for(double seconds);
 void operator_calm(void);
 bool operator_reaped(pid_t pid, int status); /* it was one of its readers */
 
+/* ---- chaos_orders.c ---- */
+
+extern unsigned orders_given, orders_killed;
+
+void orders_begin(const char *dir);
+void orders_act_for(double seconds);
+void orders_calm(void);
+bool orders_reaped(pid_t pid, int status); /* it was a maker, or gave an order */
+void orders_clean_up(void);
+
 #endif

@@ -364,7 +364,7 @@ takers_reap(void)
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
 		if (!WIFSTOPPED(status)) {
-			if (!operator_reaped(pid, status))
+			if (!operator_reaped(pid, status) && !orders_reaped(pid, status))
 				reaped(pid, status);
 			continue;
 		}

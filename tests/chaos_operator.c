@@ -42,9 +42,15 @@ operator_begin(const char *self)
 		ctl_path[0] = '\0';
 }
 
+/*
+ * The driver, which waits here, also lets stopped takers go on.  So a taker that it
+ * stopped inside keeps it out until its patience ends.
+ */
 static void
 told(unsigned lim, enum told what, int result)
 {
+	if (result == -FLK_STUCK)
+		return;
 	chaos_say("Q %" PRIu64 " %u %d %d", chaos_now(), lim, (int)what, result);
 }
 
@@ -132,8 +138,7 @@ remove_if_idle(unsigned lim)
 		return;
 	}
 	operator_acts[REFUSED]++;
-	/* Who is stopped inside for long may be so still on a machine that is late. */
-	if (error != -FLK_BUSY && error != -FLK_STUCK)
+	if (error != -FLK_BUSY)
 		told(lim, REMOVE, error);
 }
 

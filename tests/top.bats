@@ -62,6 +62,26 @@ load top.bash
 	over 0
 }
 
+@test "top: several names, also of a limiter that is not there yet" {
+	hold a -N x -n 4 -w 3
+	"$FLOCKLIMIT" -N idle -n 7 true
+	"$FLOCKLIMIT" -N other -n 7 true
+	top_in 80x24 x idle later x
+	see_line 1 '4 limiters: *'
+	[[ $(line 5) =~ ^idle\ +0/7\ +0\ +0\ +idle$ ]]
+	[[ $(line 6) == 'later '*' there is no such limiter' ]]
+	[[ $(line 7) =~ ^x\ +3/4\ +1\ +0\ +open$ ]]
+	shows_not other
+	"$FLOCKLIMIT" -N later -n 5 true
+	see_line 6 'later *0/5 *idle'
+	keys j Enter
+	see_line 1 'later: idle, *'
+	keys q
+	over 0
+	run -125 --separate-stderr "$CTL" top -f x -f y
+	[[ $stderr == *"several limiters by their names only" ]]
+}
+
 @test "top: the directory comes, goes and comes again" {
 	top_in 80x24
 	see '0 limiters:'

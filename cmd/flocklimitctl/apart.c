@@ -22,15 +22,13 @@ static size_t children;
 static bool failed; /* one could not be made */
 
 static bool
-remember(pid_t pid)
+make_room(void)
 {
 	pid_t *more = reallocarray(child, children + 1, sizeof(*more));
 
-	if (more == NULL)
-		return false;
-	child = more;
-	child[children++] = pid;
-	return true;
+	if (more != NULL)
+		child = more;
+	return more != NULL;
 }
 
 /* False: it is none of ours, but a child of the program that we were before an exec. */
@@ -53,15 +51,14 @@ apart_begin(void)
 	pid_t parent = getpid(), pid = -1;
 
 	fflush(stdout); /* lest both print it */
-	if (remember(0)) {
+	if (make_room())
 		pid = fork();
-		child[children - 1] = pid;
-	}
 	if (pid == -1) {
 		say(NULL, "no process for another limiter: %s", strerror(errno));
-		strike(-1);
 		failed = true;
 	}
+	if (pid > 0)
+		child[children++] = pid;
 	if (pid != 0)
 		return false;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);

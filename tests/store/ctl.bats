@@ -310,6 +310,27 @@ wait_in_line() {
 	ctl_line 1 wait nosuch
 }
 
+@test "store: several limiters, of which one is not there" {
+	store
+	hold a -N x -n 1
+	hold b -N y -n 1
+	[ "$(ctl show --json y x | jq -c 'map([.name, .holding])')" = '[["y",1],["x",1]]' ]
+	[ "$(ctl show --json --all | jq -c 'map(.name)')" = '["x","y"]' ]
+	ctl check --all
+	run -1 ctl check nosuch x
+	run -1 ctl wait -t 50ms x y
+	background w "$CTL" wait --all
+	background f "$CTL" log -f --all
+	eventually eval '[ "$(pgrep -cP "${pids[w]}")" = 2 ] && [ "$(pgrep -cP "${pids[f]}")" = 2 ]'
+	let_go a
+	ended a
+	eventually eval '[ "$(pgrep -cP "${pids[w]}")" = 1 ]'
+	let_go b
+	ended w
+	[ "$status" = 0 ]
+	eventually eval 'ctl pause --all 2>pause.err || :; grep -q "  x  *paused" f.out && grep -q "  y  *paused" f.out'
+}
+
 # logged EVENT: by follower f.
 logged() { grep -q "\"event\":\"$1\"" f.out; }
 

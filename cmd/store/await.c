@@ -165,8 +165,8 @@ go_on_with_another(struct flk_taker *t)
 		}
 	} while (error == -EPIPE);
 	if (error == -ECHILD) {
-		trouble("the processes that keep its permits end as soon as they begin: are memory "
-			"and descriptors (ulimit -n) left?");
+		trouble("its keeper ends as soon as it starts: are memory and descriptors (ulimit "
+			"-n) left?");
 		error = -FLK_STORE;
 	}
 	return error;
@@ -295,7 +295,7 @@ await_answer(struct flk_taker *t, uint64_t ticket, uint64_t patience_ns)
 	error = await(t, is_answered, now_ns() + patience_ns + SECOND, NULL, false);
 	t->answered = true;
 	if (error == -ETIMEDOUT) {
-		trouble("the process that keeps its permits does not answer: was it stopped?");
+		trouble("the keeper does not answer: was it stopped?");
 		return -FLK_STORE;
 	}
 	if (error == 0 && t->answer.code != 0) {

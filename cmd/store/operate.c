@@ -156,7 +156,7 @@ flk_order(enum flk_order order, int64_t value)
 	/* There is none that could be taken back. */
 	if (value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0))
 		return 0;
-	return refuse("a store keeps no orders for new limiters: those that are there now have it, "
+	return refuse("a store keeps no orders for new limiters: existing ones have this order, "
 		      "new ones start as usual");
 }
 

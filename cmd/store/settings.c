@@ -120,7 +120,8 @@ elsewhere(const struct want *w, char **argv)
 
 	(void)argv;
 	if (url == NULL) {
-		say(NULL, "no store is named: run flocklimit, which knows when to start this");
+		say(NULL,
+		    "no store is named: run flocklimit, which starts this program when needed");
 		return OPTION_BAD;
 	}
 	if ((wrong = url_parse(&settings.url, url)) != NULL) {

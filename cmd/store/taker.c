@@ -136,8 +136,8 @@ let_go(struct flk_taker *t, enum stage stage)
 			      NULL, false);
 	if (error == -ETIMEDOUT && stage == RELEASING)
 		say(t->flk->name,
-		    "the permit could not be given back yet: %s; a process in the background tries "
-		    "on, and else %s",
+		    "the permit could not be given back yet: %s; the keeper tries on, and "
+		    "otherwise %s",
 		    t->away ? flk_strerror(-FLK_STORE) : t->flk->where,
 		    settings.manual ? "flocklimitctl break ends it" : "it ends by itself");
 	/* Its socket ends with the answer outstanding: the keeper finishes, and a new wait begins anew. */

@@ -169,7 +169,7 @@ end_it(struct flk_taker *t)
 		return;
 	talk_send(t->tie.socket, &m, -1);
 	talk_copy(t->lost_text, sizeof(t->lost_text),
-		  "the process that keeps the permit does not answer: was it stopped?");
+		  "the keeper does not answer: was it stopped?");
 	say(t->flk->name, "lost the permit: %s; pid %d is sent KILL", t->lost_text,
 	    (int)t->working);
 }

@@ -68,11 +68,11 @@ parse_scheme(struct url *u, char *scheme)
 		*plus = '\0';
 		u->variant = plus + 1;
 		if (*u->variant == '\0' || u->variant[strspn(u->variant, LOWER DIGITS)] != '\0')
-			return "what stands between + and :// ought to be small letters";
+			return "the part between + and :// must be lower-case letters";
 	}
 	u->scheme = scheme;
 	if (strspn(scheme, LOWER) == 0 || scheme[strspn(scheme, LOWER DIGITS)] != '\0')
-		return "what stands before :// ought to be small letters";
+		return "the part before :// must be lower-case letters";
 	return NULL;
 }
 
@@ -85,11 +85,11 @@ parse_user(struct url *u, char *user)
 		*colon = '\0';
 		u->password = colon + 1;
 		if (!decode(colon + 1))
-			return "the password has a % that is no %XX in it: write %25 for %";
+			return "the password has a % that is not part of a %XX: write %25 for %";
 	}
 	u->user = user;
 	if (!decode(user))
-		return "the user's name has a % that is no %XX in it: write %25 for %";
+		return "the user's name has a % that is not part of a %XX: write %25 for %";
 	if (*user == '\0')
 		return "the user before @ has no name";
 	return NULL;
@@ -102,13 +102,13 @@ parse_port(unsigned *port, const char *text)
 
 	*port = 0;
 	if (n == 0 || n > 5 || text[n] != '\0')
-		return "a port is no number from 1 to 65535 (in a password, write %40 for @ and "
+		return "a port is not a number from 1 to 65535 (in a password, write %40 for @ and "
 		       "%2F "
 		       "for /)";
 	for (i = 0; i < n; i++)
 		*port = *port * 10 + (unsigned)(text[i] - '0');
 	if (*port == 0 || *port > 65535)
-		return "a port is no number from 1 to 65535";
+		return "a port is not a number from 1 to 65535";
 	return NULL;
 }
 
@@ -126,7 +126,7 @@ parse_host(struct url *u, char *host)
 		port = bracket + 1;
 		if (*host == '\0' || host[strspn(host, DIGITS "abcdefABCDEF:.")] != '\0' ||
 		    (*port != '\0' && *port != ':'))
-			return "what stands in brackets is no IPv6 address";
+			return "the text in brackets is not an IPv6 address";
 		port += *port == ':' ? 0 : strlen(port);
 	} else {
 		port = host + strcspn(host, ":");
@@ -154,7 +154,7 @@ parse_param(struct url *u, char *text)
 	char *value = strchr(text, '=');
 
 	if (value == NULL || value == text)
-		return "what follows ? ought to be NAME=VALUE, and & between them";
+		return "the part after ? must be NAME=VALUE, separated by &";
 	*value++ = '\0';
 	if (text[strspn(text, LOWER DIGITS "-")] != '\0' || !decode(value))
 		return "a parameter's name or value has a character that can't be in one";
@@ -175,7 +175,7 @@ parse_path(struct url *u, char *path)
 	if (strchr(path, '@') != NULL)
 		return "its path has a @ in it: write %40 (and in a password %2F for /)";
 	if (!decode(path))
-		return "its path has a % that is no %XX in it: write %25 for %";
+		return "its path has a % that is not part of a %XX: write %25 for %";
 	/* Two slashes part a limiter from its keys: etcd/keys.h. */
 	if (strstr(path, "//") != NULL)
 		return "its path has two slashes in a row";

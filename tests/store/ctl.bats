@@ -597,7 +597,7 @@ older_keys() {
 	run --separate-stderr -1 ctl check x
 	echo "$output"
 	[ "${#lines[@]}" = 1 ]
-	[[ $output == "x: ticket "*" holds a permit, and nothing tells that pid 77 on db1 is alive" ]]
+	[[ $output == "x: ticket "*" holds a permit, and the store has no contact with pid 77 on db1" ]]
 	put x/cfg//w/00000000000000ab nonsense
 	put x/cfg//l/00000000000000ac ''
 	put x/cfg//odd ''

@@ -209,7 +209,7 @@ clean_or_empty() {
 	tell etcd 'expire 1'
 	told t 'b GRANTED'
 	kill -CONT "${pids[held]}"
-	told held 'a LOST .*given on'
+	told held 'a LOST .*passed to another'
 	does t 'release b'
 	ends t
 	ends held

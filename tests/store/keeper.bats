@@ -346,7 +346,7 @@ undead() {
 @test "a broken permit under --on-lost=warn: a line, and the command's status" {
 	hold a -N x -n 1 --on-lost=warn
 	rm "$DB"/h.*
-	eventually says "runs on" a.err
+	eventually says "the command continues" a.err
 	kill -0 "$(up a)"
 	let_go a
 	ended a

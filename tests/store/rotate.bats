@@ -161,7 +161,7 @@ login() { ask etcd auth/authenticate '{"name":"ann","password":"old"}' >/dev/nul
 	ended b
 	cat b.err
 	[ "$status" -eq 125 ]
-	says "it wants to know who we are" b.err
+	says "it requires a user" b.err
 	# The holder has until its deadline.
 	tell etcd "user"
 	eventually renewed_since "$(signs)"

@@ -55,7 +55,7 @@ stand() {
 	over b
 	cat b.err
 	[ "$status" -eq 125 ]
-	says "it wants to know who we are" b.err
+	says "it requires a user" b.err
 	judged -n 1
 }
 

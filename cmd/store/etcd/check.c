@@ -57,9 +57,9 @@ check_holder(const struct check *c, const struct etcd_kv *kv, const char *self)
 			kv->key, ticket);
 	else if (!is_there(c, 'l', self))
 		fprintf(c->out,
-			"ticket %" PRIu64 " holds a permit, and nothing tells that pid %u on %s is "
-			"alive%s\n",
-			ticket, r.pid, r.host, r.manual ? ": it is not taken back by itself" : "");
+			"ticket %" PRIu64
+			" holds a permit, and the store has no contact with pid %u on %s%s\n",
+			ticket, r.pid, r.host, r.manual ? ": it does not pass on by itself" : "");
 	if (kv->lease != 0)
 		fprintf(c->out, "%s is on a lease, and may be gone while its command runs\n",
 			kv->key);
@@ -112,13 +112,13 @@ check_one(struct check *c, const struct etcd_kv *kv)
 		break;
 	case 'l':
 		if (!is_there(c, 'h', self))
-			fprintf(c->out, "%s is of nobody who holds\n", kv->key);
+			fprintf(c->out, "%s belongs to no holder\n", kv->key);
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it says so for ever\n", kv->key);
 		break;
 	case 's':
 		if (!is_there(c, 'h', self))
-			fprintf(c->out, "%s is of nobody who holds\n", kv->key);
+			fprintf(c->out, "%s belongs to no holder\n", kv->key);
 		break;
 	case 'e':
 	case 't':

@@ -211,8 +211,8 @@ attached_at(struct engine_taker *t, int64_t revision)
 	if (told && !t->freed)
 		taker_note(t, t->revoked ? "its lease was revoked, or the store ended it too "
 					   "early: the permit is kept on another"
-					 : "the store took it for dead, and heard in time that "
-					   "it is not: the permit is kept");
+					 : "the store treated it as dead, but heard from it in "
+					   "time: the permit is kept");
 }
 
 /*

@@ -17,7 +17,7 @@
 enum { AT_E, AT_L };
 
 const char lost_unkept[] =
-    "the permit was given on, or its record deleted, while no keeper renewed it";
+    "the permit passed to another taker, or its record was deleted, while no keeper renewed it";
 
 /* Whether the n-th key was there; its culprit, if that is asked for. */
 static bool
@@ -61,9 +61,10 @@ say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[
 	else if (t->proven_ns == 0) /* it was another keeper's */
 		snprintf(text, ENGINE_TEXT, "%s", lost_unkept);
 	else
-		snprintf(text, ENGINE_TEXT,
-			 "the permit was given on, as the store had heard nothing for %.1f s",
-			 (double)silent_ns / 1e9);
+		snprintf(
+		    text, ENGINE_TEXT,
+		    "the permit passed to another taker, as the store had heard nothing for %.1f s",
+		    (double)silent_ns / 1e9);
 }
 
 /* Without an answer, too: the command must not run on for want of a reason. */

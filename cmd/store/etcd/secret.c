@@ -76,7 +76,7 @@ read_secret(char **secret, const char *path, const char *name, char *why, size_t
 	text[n < MOST ? n : 0] = '\0';
 	if (!usable(text) || strlen(text) != (size_t)n) {
 		error = -EINVAL;
-		snprintf(why, size, "%s=%s: it ought to hold one line", name, path);
+		snprintf(why, size, "%s=%s: it must contain one line", name, path);
 	} else {
 		*secret = strdup(text);
 		error = *secret == NULL ? -ENOMEM : 0;
@@ -113,8 +113,7 @@ take_path(char **path, const struct url *u, const char *name, char *why, size_t 
 	if (text == NULL)
 		return 0;
 	if (*text != '/') {
-		snprintf(why, size, "%s=%s: name it by a path from the root: %s=/...", name, text,
-			 name);
+		snprintf(why, size, "%s=%s: use an absolute path: %s=/...", name, text, name);
 		return -EINVAL;
 	}
 	*path = strdup(text);
@@ -147,7 +146,7 @@ load_tls(struct secret *s, const struct url *u, char *why, size_t size)
 	if (error != 0)
 		return error;
 	if ((s->cert == NULL) != (s->key == NULL)) {
-		snprintf(why, size, "cert= and key= are of use only together");
+		snprintf(why, size, "cert= and key= must be given together");
 		return -EINVAL;
 	}
 	if (s->key == NULL)

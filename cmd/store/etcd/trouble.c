@@ -21,7 +21,7 @@ static const struct {
 	{ "wrong version number", NO_TLS },
 	{ "alert certificate required", "it wants a client's certificate: give cert= and key=" },
 	{ "alert certificate expired",
-	  "it takes our certificate for expired: renew that of cert=" },
+	  "it says that our certificate has expired: renew that of cert=" },
 	{ "alert bad certificate",
 	  "it wants a client's certificate that it trusts: give cert= and key=" },
 	{ "alert unknown ca", "it does not know who signed our certificate: look at cert=" },
@@ -38,12 +38,13 @@ cause_of(CURLcode code, const char *error)
 			return causes[i].words;
 	switch (code) {
 	case CURLE_PEER_FAILED_VERIFICATION:
-		return "its certificate is signed by nobody we trust: give the authority's with "
+		return "its certificate is not signed by a trusted authority: give the authority's "
+		       "with "
 		       "cacert=";
 	case CURLE_SSL_CACERT_BADFILE:
-		return "the file of cacert= can't be used: it ought to be certificates in PEM";
+		return "the file of cacert= can't be used: it must contain certificates in PEM";
 	case CURLE_SSL_CERTPROBLEM:
-		return "the files of cert= and key= can't be used: they ought to be in PEM, "
+		return "the files of cert= and key= can't be used: they must be in PEM, "
 		       "without a "
 		       "passphrase, and belong together";
 	case CURLE_UNSUPPORTED_PROTOCOL:

@@ -21,7 +21,7 @@ static const struct {
 	  "password" },
 	{ "auth store is old", ETCD_AWAY, BAD_TOKEN, "rights were changed meanwhile" },
 	{ "user name is empty", ETCD_WRONG, BAD_TOKEN,
-	  "it wants to know who we are: give user= and password-file=, or token-file=, or "
+	  "it requires a user: give user= and password-file=, or token-file=, or "
 	  "$FLOCKLIMIT_STORE_USER and $FLOCKLIMIT_STORE_PASSWORD" },
 	{ "invalid user ID or password", ETCD_WRONG, BAD_PASSWORD,
 	  "user or password is wrong: look at user= and password-file=, or at "

@@ -50,8 +50,7 @@ say_lost(const struct seat *s, enum ward_deed deed, const char *why)
 	clock_text(at);
 	if (deed == WARD_TELL)
 		detach_say(limiter,
-			   "lost the permit at %s: %s; as --on-lost=warn says, what runs under it "
-			   "runs on",
+			   "lost the permit at %s: %s; the command continues, by --on-lost=warn",
 			   at, why);
 	else if (s->pidfd != -1)
 		detach_say(limiter,

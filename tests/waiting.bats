@@ -123,6 +123,20 @@ one_ahead() { "$FLOCKLIMIT" -f "$1" -n 1 --nonblock true 2>&1 | grep -q ' 1 ahea
 	[ "$status" -eq 0 ]
 }
 
+@test "a job in the background draws no status line over the shell's prompt" {
+	hold a -N x -n 1
+	mkfifo next
+	typescript b bash -c 'set -m; "$1" -N x -n 1 true & "$2" -N x -n 1 true ::: a &
+		read -r _ <next; "$1" -N x -n 1 true; wait' bash "$FLOCKLIMIT" "${FLOCKLIMIT%/*}/flockmap"
+	eventually in_line 2
+	timeout 300 sh -c 'echo >next'
+	eventually shown 'waiting [4-9][0-9.]* s .*; 2 ahead' b
+	let_go a
+	ended b
+	[ "$status" -eq 0 ]
+	[ "$(drawn b | grep waiting | grep -c '; 2 ahead')" -eq "$(drawn b | grep -c waiting)" ]
+}
+
 @test "a cut command keeps its last letter whole" {
 	local i letters
 	letters=$(printf 'ä%.0s' {1..60})

@@ -108,6 +108,21 @@ say(const char *limiter, const char *format, ...)
 	put(line, n);
 }
 
+/* A terminal that is not our controlling one has no foreground that we could ask for. */
+static bool
+is_in_background(void)
+{
+	pid_t foreground = tcgetpgrp(STDERR_FILENO);
+
+	return foreground != -1 && foreground != getpgrp();
+}
+
+bool
+say_has_terminal(void)
+{
+	return isatty(STDERR_FILENO) && !is_in_background();
+}
+
 static size_t
 terminal_width(void)
 {
@@ -146,6 +161,8 @@ say_status(const char *limiter, const char *text)
 	char line[LINE + 16], label[LABEL];
 	int n;
 
+	if (is_in_background())
+		return;
 	if (*text == '\0') {
 		put("\r\033[K", 4);
 		return;

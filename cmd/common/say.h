@@ -6,6 +6,7 @@
 #define SAY_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,8 +22,15 @@ void say(const char *limiter, const char *format, ...) __attribute__((format(pri
 const char *say_foreign_dir(const char *path, char room[FOREIGN_TEXT]);
 
 /*
+ * Whether stderr is a terminal with room for a status line: not that of a job in the background,
+ * where the line would be drawn over the shell's prompt.
+ */
+bool say_has_terminal(void);
+
+/*
  * Without a newline, over what say_status() wrote before; "" clears it.  It is no wider than the
  * terminal, and speaks of the limiter only, not of the program, so that the text has room.
+ * A job that went to the background since draws nothing.
  */
 void say_status(const char *limiter, const char *text);
 

@@ -194,7 +194,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
-		waiting_begin(&w.waiting, o->quiet, isatty(STDERR_FILENO));
+		waiting_begin(&w.waiting, o->quiet, say_has_terminal());
 		if (*deadline == 0)
 			*deadline = o->want.timeout_ns == NEVER
 					? NEVER

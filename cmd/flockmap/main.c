@@ -239,7 +239,7 @@ tell_skipped_failures(struct all *a)
 static bool
 begin(struct all *a, struct flk_map *map)
 {
-	bool line = !a->o.quiet && isatty(STDERR_FILENO);
+	bool line = !a->o.quiet && say_has_terminal();
 	int error;
 
 	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);

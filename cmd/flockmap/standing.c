@@ -1,7 +1,5 @@
 #include "standing.h"
 
-#include <unistd.h>
-
 #include "conduct.h"
 #include "now.h"
 #include "screen.h"
@@ -60,7 +58,7 @@ standing_wait(const struct options *o, struct flk_taker *t)
 	uint64_t timeout = o->want.timeout_ns;
 
 	if (!waits) {
-		waiting_begin(&waiting, o->quiet, isatty(STDERR_FILENO));
+		waiting_begin(&waiting, o->quiet, say_has_terminal());
 		give_up_at = timeout != NEVER ? waiting.since + timeout : 0;
 	}
 	waits = true;

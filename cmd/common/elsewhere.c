@@ -119,7 +119,7 @@ find_in_tree(char path[PATH_MAX], const char *scheme)
 	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		if (n + strlen(folders[i]) >= sizeof(tree))
 			return false;
-		strcpy(tree + n, folders[i]);
+		memcpy(tree + n, folders[i], strlen(folders[i]) + 1);
 		n += strlen(folders[i]);
 		if (!is_as_good_as(tree, &self, S_IFDIR))
 			return false;

@@ -542,13 +542,13 @@ undead() {
 	ended a
 	[ "$status" = 3 ]
 	says "could not be given back yet" a.err
-	says "and else it ends by itself" a.err
+	says "and otherwise it ends by itself" a.err
 	held 1
 	rm "$DB/away"
 	at_rest
 	background a "$FLOCKLIMIT" -N x -n 1 --reclaim=manual sh -c 'touch "$1/away"' sh "$DB"
 	ended a
-	says "and else flocklimitctl break ends it" a.err
+	says "and otherwise flocklimitctl break ends it" a.err
 	rm "$DB/away"
 	at_rest
 }

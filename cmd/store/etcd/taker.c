@@ -287,10 +287,10 @@ taker_grant_ops(struct engine_taker *t, json_t *ops)
 	char *record = taker_record(t, true), *config = NULL;
 	bool good = record != NULL;
 
-	t->first = t->want.limit == 0 && c.declared == 0;
 	c.declared = taker_limit(t, &c);
 	if (c.declared != t->look.config.declared && (config = config_encode(&c)) == NULL)
 		good = false;
+	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	if (good) {
 		json_array_append_new(ops, etcd_put(h.s, record, 0));
 		json_array_append_new(ops, etcd_put(l.s, "", t->lease));

@@ -412,5 +412,5 @@ until_heard='until_heard() {
 	[ "$status" -eq 137 ]
 	kill -0 "$(up a)"
 	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
-	[[ $stderr == *outlived* ]]
+	[[ $stderr == *", orphaned"* ]]
 }

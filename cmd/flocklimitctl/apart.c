@@ -38,7 +38,7 @@ strike(pid_t pid)
 	size_t i;
 
 	for (i = 0; i < children && child[i] != pid; i++)
-		continue;
+		;
 	if (i == children)
 		return false;
 	child[i] = child[--children];

@@ -210,7 +210,7 @@ follow_one(const struct ctl *c, const char *name, const char *path, struct flk *
 	if ((status = look_first(name, f)) != DONE)
 		return status;
 	if (c->apart) /* several print lines at once */
-		setvbuf(stdout, NULL, _IOLBF, 0);
+		(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	return follow(&s, p->room, is_same ? l->number : 0);
 }
 

@@ -102,7 +102,9 @@ compare_limiters(const void *a, const void *b)
 		by = by_number(y->s->waiters, x->s->waiters);
 	else if (sorted_by == BY_OLDEST)
 		by = by_number(oldest_wait(y->s), oldest_wait(x->s));
-	return direction * (by != 0 ? by : strcmp(x->name, y->name));
+	if (by == 0)
+		by = strcmp(x->name, y->name);
+	return direction * by;
 }
 
 /* The mark stays with what it marks, for as long as that is there. */

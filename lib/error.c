@@ -48,7 +48,7 @@ flk_strerror(int code)
 		return "belongs to another user: let its owner share it with a group of yours, or "
 		       "choose another path";
 	case FLK_WRITABLE:
-		return "may be written by everybody: let only its owner and a group write it";
+		return "all users may write to it: let only its owner and a group write it";
 	case FLK_NETWORK:
 		return "is on a network file system, which shares no memory between machines: "
 		       "choose a local path";
@@ -77,17 +77,17 @@ flk_strerror(int code)
 	case FLK_CLOSED:
 		return "is closed";
 	case FLK_FULL:
-		return "too many wait already";
+		return "too many takers wait already";
 	case FLK_CANCELLED:
 		return "the wait was cancelled";
 	case FLK_EVICTED:
-		return "somebody took this taker out of the line";
+		return "another process took this taker out of the line";
 	case FLK_STRANGER:
 		return "this taker belongs to another thread or process";
 	case FLK_NOPERMIT:
 		return "no permit is held";
 	case FLK_OVERRELEASE:
-		return "more units than there are to give back";
+		return "more units than are held or withheld";
 	case FLK_BUSY:
 		return "this taker holds or waits already";
 	case FLK_MISTAKEN:

@@ -37,7 +37,7 @@ load ctl.bash
 	ctl_line 125 limit x some
 	[ "$stderr" = "flocklimitctl: x: limit 'some': not a number from 0 to 1000000000, N% of the CPUs, or auto" ]
 	ctl_line 125 limit x -1
-	[[ $stderr == *"'-1': no option, and no number here is below 0"* ]]
+	[[ $stderr == *"'-1': not an option, and no number here may be below 0"* ]]
 	ctl_line 125 limit x 1 some
 	ctl limit x 1000000000
 	[ "$(field '.limit')" = 1000000000 ]
@@ -121,7 +121,7 @@ load ctl.bash
 	says " of user $(id -un)" w1.err
 	waiting 1
 	ctl_line 1 cancel x 2
-	[[ $stderr == *"ticket 2: nobody waits or holds with it"* ]]
+	[[ $stderr == *"ticket 2: no taker has this ticket"* ]]
 	ctl_line 1 cancel x 1
 	[[ $stderr == *"--signal TERM"* ]]
 	ctl_line 1 cancel x 3 -s TERM
@@ -131,7 +131,7 @@ load ctl.bash
 	# One that can't be cancelled does not save the others.
 	waiter w3 2
 	run --separate-stderr -1 ctl cancel x 77 "$(field '.waiters[1].ticket')"
-	[ "$stderr" = "flocklimitctl: x: ticket 77: nobody waits or holds with it" ]
+	[ "$stderr" = "flocklimitctl: x: ticket 77: no taker has this ticket" ]
 	ended w3
 	[ "$status" -eq 75 ]
 	let_go a
@@ -251,7 +251,7 @@ load ctl.bash
 	[ "$(ctl log --json x | jq -s '.[1].code')" = -1 ]
 	[ "$(field '.totals | [.released, .reaped]')" = '[3,0]' ]
 	run -0 ctl gantt --text x
-	[[ $output == *"end not told: 1"* ]]
+	[[ $output == *"end unknown: 1"* ]]
 	[[ $output != *reaped* ]]
 }
 

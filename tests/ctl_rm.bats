@@ -27,10 +27,10 @@ load ctl.bash
 	[ "$status" -eq 0 ]
 }
 
-@test "rm: not while somebody holds or waits" {
+@test "rm: not while a taker holds or waits" {
 	hold a -N x -n 1
 	ctl_line 1 rm x
-	[[ $stderr == *"somebody holds or waits"* ]]
+	[[ $stderr == *"it is in use"* ]]
 	let_go a
 	ended a
 	silent 0 "$CTL" rm x

@@ -77,7 +77,7 @@ load top.bash
 	top_in 80x24 x
 	see 'x: open'
 	keys o
-	see_line -2 'close it, and turn 2 waiting away (y/n)? _'
+	see_line -2 'close it, and reject 2 waiting (y/n)? _'
 	keys n
 	see_not '(y/n)'
 	has .state '"open"'

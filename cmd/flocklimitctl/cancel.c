@@ -175,7 +175,7 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 		return refuse(name_of(c), flk_path(f), f, error);
 	e = find(s, ticket);
 	if (e == NULL) {
-		status = cannot(c, ticket, "nobody waits or holds with it");
+		status = cannot(c, ticket, "no taker has this ticket");
 	} else if (!e->holds) {
 		status = cannot(c, ticket, "it waits: cancel it without --signal");
 	} else if (c->signal == 0) {
@@ -205,7 +205,7 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 		return refuse(name_of(c), flk_path(f), f, error);
 	e = find(s, ticket);
 	if (e == NULL || !e->holds)
-		status = cannot(c, ticket, "nobody holds with it");
+		status = cannot(c, ticket, "no holder has this ticket");
 	else if (e->role != FLK_KEEPER)
 		status = cannot(c, ticket, "not a permit of --hold-for: cancel it with --signal");
 	else if (e->host != NULL)
@@ -228,11 +228,11 @@ are_tickets(const struct ctl *c, char **word, int words)
 	int i;
 
 	if (words == 0)
-		say(name_of(c), "which ticket? flocklimitctl show tells them");
+		say(name_of(c), "which ticket? flocklimitctl show lists them");
 	for (i = 0; i < words; i++) {
 		if (parse_number(word[i], 1, UINT64_C(1) << 60, &ticket))
 			continue;
-		say(name_of(c), "'%s': not a ticket: flocklimitctl show tells them", word[i]);
+		say(name_of(c), "'%s': not a ticket: flocklimitctl show lists them", word[i]);
 		return false;
 	}
 	return words > 0;
@@ -277,7 +277,7 @@ break_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 	int error = where_break(f, ticket);
 
 	if (error == -FLK_NOPERMIT)
-		return cannot(c, ticket, "nobody holds with it");
+		return cannot(c, ticket, "no holder has this ticket");
 	return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
 }
 

@@ -40,13 +40,14 @@ advise(const struct ctl *c, const char *name, bool readable)
 	fflush(stdout); /* what it is about comes first */
 	if (where_is_store())
 		say(name,
-		    "flocklimitctl break ends the permit of one that is gone for good; what makes "
-		    "no sense is for the store's own tools to delete");
+		    "flocklimitctl break ends the permit of a holder that is gone for good; delete "
+		    "invalid records with the store's own tools");
 	else if (!c->repair && readable)
-		say(name, "flocklimitctl check --repair mends it");
+		say(name, "flocklimitctl check --repair repairs it");
 	else
-		say(name, "can't be repaired: flocklimitctl rm removes it when nobody has it open "
-			  "any more");
+		say(name,
+		    "can't be repaired: flocklimitctl rm removes it when no process has it open "
+		    "any more");
 }
 
 /* One that can't be opened at all is beyond repair. */

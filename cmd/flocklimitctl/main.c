@@ -95,7 +95,8 @@ unknown_option(const char *word)
 	const char *hint = optopt == 0 ? suggest_option(word, verb_options, room) : "";
 
 	if (optopt >= '0' && optopt <= '9')
-		say(NULL, "'%s': no option, and no number here is below 0: see --help", word);
+		say(NULL, "'%s': not an option, and no number here may be below 0: see --help",
+		    word);
 	else if (strncmp(word, "--", 2) != 0)
 		say(NULL, "option '%s': unknown: see --help", optopt != 0 ? letter : word);
 	else

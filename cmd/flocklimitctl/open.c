@@ -85,7 +85,7 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		return NO;
 	case FLK_DAMAGED:
 		say(name,
-		    "%s%sis damaged: flocklimitctl check --repair mends it, or, when nobody "
+		    "%s%sis damaged: flocklimitctl check --repair repairs it, or, when no process "
 		    "has it open any more, flocklimitctl rm removes it",
 		    at, colon);
 		return FAILED;

@@ -250,8 +250,7 @@ prompt_open(struct screen *v, enum question about)
 	else if (about == LIMIT)
 		snprintf(p.question, room, "limit (N, N%%, auto): ");
 	else if (about == CLOSE && s != NULL)
-		snprintf(p.question, room, "close it, and turn %u waiting away (y/n)? ",
-			 s->waiters);
+		snprintf(p.question, room, "close it, and reject %u waiting (y/n)? ", s->waiters);
 	else if (p.entry.ticket == 0)
 		prompt_say(v, v->name == NULL ? "which taker? Enter looks into the limiter"
 					      : "nobody holds or waits");

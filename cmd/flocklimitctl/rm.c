@@ -43,8 +43,8 @@ discard(const struct ctl *c, const char *name, const char *path, int opening)
 		return in_use(name, path);
 	if (error == -ENOTSUP || error == -EACCES) {
 		say(name,
-		    "%s: %s; whether anybody has it open can't be told here (%s): rm(1) it when "
-		    "nobody does",
+		    "%s: %s; flocklimitctl can't tell here whether a process has it open (%s): "
+		    "remove it with rm(1) when none has",
 		    path, explain(opening), strerror(-error));
 		return FAILED;
 	}
@@ -84,7 +84,7 @@ remove_one(const struct ctl *c, const char *name, const char *path, struct flk *
 	}
 	if (error != -FLK_BUSY)
 		return refuse(name, path, f, error);
-	say(name, "somebody holds or waits: flocklimitctl show tells who");
+	say(name, "it is in use: flocklimitctl show lists its holders and waiters");
 	return NO;
 }
 
@@ -92,7 +92,7 @@ int
 remove_it(const struct ctl *c)
 {
 	if (!c->idle && c->words + c->files == 0) {
-		say(NULL, "rm: which limiters? NAME..., or --idle for all that nobody uses");
+		say(NULL, "rm: which limiters? NAME..., or --idle for all unused limiters");
 		return FAILED;
 	}
 	return for_each(c, remove_one, NULL);

@@ -143,15 +143,17 @@ static const struct metric metrics[] = {
 	{ "limit_units", "gauge", "The limit in force.", limit_of },
 	{ "holders", "gauge", "Takers that hold a permit.", holders },
 	{ "waiters", "gauge", "Takers in the line.", waiters },
-	{ "oldest_wait_seconds", "gauge", "How long the first in the line has waited.", oldest },
+	{ "oldest_wait_seconds", "gauge", "How long the head of the line has waited.", oldest },
 	{ "paused", "gauge", "1 while nothing new starts.", paused },
-	{ "closed", "gauge", "1 while waiters and newcomers are turned away.", closed },
+	{ "closed", "gauge", "1 while waiters and newcomers are rejected.", closed },
 	{ "granted_total", "counter", "Permits granted.", granted },
 	{ "released_total", "counter", "Permits released.", released },
-	{ "left_total", "counter", "Takers that gave up waiting or were refused.", left },
-	{ "cancelled_total", "counter", "Takers taken out of the line by others.", cancelled },
+	{ "left_total", "counter", "Takers that gave up waiting or were rejected.", left },
+	{ "cancelled_total", "counter", "Waiters that another process took out of the line.",
+	  cancelled },
 	{ "reaped_total", "counter", "Takers that were killed.", reaped },
-	{ "repaired_total", "counter", "Repairs after a taker was killed inside.", repaired },
+	{ "repaired_total", "counter", "Repairs after a taker was killed during a change.",
+	  repaired },
 };
 
 static void

@@ -9,7 +9,7 @@
 
 static const struct verb verbs[] = {
 	{ "list", list, "JR", "[NAME]...", "all limiters, with what they hold" },
-	{ "show", show, "JRA", "NAME...", "who holds, who waits, for how long, and why" },
+	{ "show", show, "JRA", "NAME...", "holders and waiters, for how long, and why" },
 	{ "top", top, "", "[NAME]...", "the same, live" },
 	{ "limit", limit, "A", "NAME... N|N%|auto", "override every -n until auto; 0: start none" },
 	{ "rate", rate, "", "NAME... N/DUR[:BURST]|off", "allow so many starts per time" },
@@ -29,7 +29,7 @@ static const struct verb verbs[] = {
 	{ "gantt", gantt, "Xo", "NAME...", "what happened, as a picture (SVG)" },
 	{ "stats", stats, "JR", "[NAME]...", "counters and histograms for Prometheus" },
 	{ "check", check, "JPA", "NAME...", "verify every invariant" },
-	{ "rm", remove_it, "I", "NAME...", "remove limiters that nobody uses" },
+	{ "rm", remove_it, "I", "NAME...", "remove unused limiters" },
 };
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
@@ -55,7 +55,7 @@ static const struct {
 	{ '\0',
 	  "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file)\n" },
 	{ '\0', "      --store URL       limiters kept in a store, for many machines\n" },
-	{ 'A', "      --all             all limiters; to steer them: and new ones\n" },
+	{ 'A', "      --all             all limiters; for verbs that steer, new ones too\n" },
 	{ 'J', "      --json            for programs\n" },
 	{ 'R', "      --raw             seconds and numbers as they are\n" },
 	{ 't', "  -t, --timeout DUR     wait no longer than DUR, then exit with 1\n" },
@@ -65,7 +65,7 @@ static const struct {
 	{ 'X', "      --text            draw in the terminal\n" },
 	{ 'o', "  -o, --output FILE     write the picture to FILE\n" },
 	{ 'P', "      --repair          rebuild what is damaged\n" },
-	{ 'I', "      --idle            all limiters that nobody uses\n" },
+	{ 'I', "      --idle            all unused limiters\n" },
 	{ 'D', "      --ramp-idle DUR   begin again after nothing was held for DUR (1m)\n" },
 	{ '\0', "  -h, --help            this text; after a verb, the help of that verb\n" },
 	{ '\0', "  -V, --version         the version\n" },
@@ -150,7 +150,7 @@ verbs_help(void)
 		snprintf(call, sizeof(call), "%s %s", verbs[i].name, verbs[i].arguments);
 		printf("  %-31s %s\n", call, verbs[i].does);
 	}
-	printf("\nOptions, of all verbs or of those that VERB --help names:\n");
+	printf("\nOptions; VERB --help lists those of a verb:\n");
 	for (i = 0; i < OPTIONS; i++)
 		fputs(options_help[i].line, stdout);
 	printf("\nExit status: 0 done; 1 no (not idle, not found, check failed);\n"

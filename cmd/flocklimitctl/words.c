@@ -16,7 +16,7 @@ outcome_name(enum outcome o)
 {
 	static const char *const names[OUTCOMES] = {
 		[WELL] = "exit 0",           [BADLY] = "exit not 0", [SIGNALED] = "signal",
-		[LATE] = "run timeout",      [REAPED] = "reaped",    [UNTOLD] = "end not told",
+		[LATE] = "run timeout",      [REAPED] = "reaped",    [UNTOLD] = "end unknown",
 		[RUNNING] = "still running",
 	};
 
@@ -82,7 +82,7 @@ ending(const struct turn *t, char room[80])
 	switch (t->last->kind) {
 	case FLK_EV_RELEASED:
 		if (t->last->code == FLK_UNKNOWN)
-			return "ended, nobody told how";
+			return "ended, status unknown";
 		snprintf(room, 80, "%s", status_text(t->last->code, status));
 		return room;
 	case FLK_EV_FORGOT:

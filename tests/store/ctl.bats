@@ -258,7 +258,7 @@ wait_in_line() {
 	hold a -N x -n 1
 	wait_in_line b
 	ctl_line 1 break x "$(field '.waiters[0].ticket')"
-	[[ $stderr == *"nobody holds with it" ]]
+	[[ $stderr == *"no holder has this ticket" ]]
 	ctl break x "$(field '.holders[0].ticket')"
 	ended a
 	[ "$status" = 76 ]
@@ -416,7 +416,7 @@ listens() {
 	store
 	hold a -N x -n 1
 	ctl_line 1 rm x
-	[[ $stderr == *"somebody holds or waits"* ]]
+	[[ $stderr == *"it is in use"* ]]
 	"$FLOCKLIMIT" -N y -n 1 true
 	"$FLOCKLIMIT" -N z -n 1 true
 	ctl pause z

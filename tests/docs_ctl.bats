@@ -63,7 +63,7 @@ takes() {
 		/^\.Nm/ { verb = "" }
 		/^\.Cm/ { verb = $2 }
 		/^\.Cm pause/ { also = "resume close open" } /^\.Nm/ { also = "" }
-		/^\.Op Fl/ && verb != "" {
+		/^\.(Op|Brq) Fl/ && verb != "" {
 			long["t"] = "-timeout"; long["s"] = "-signal"; long["f"] = "-follow"
 			long["n"] = "-lines"; long["o"] = "-output"
 			for (i = 2; i < NF; i++)
@@ -100,6 +100,36 @@ takes() {
 		done
 	done | sort -u >fish
 	same fish program fish
+}
+
+# kinds: reads the lines of --help that begin with a verb, and prints the verb and what it needs: no
+# limiter, at least one, or one or the option that stands in the braces.
+kinds() {
+	sed -E 's/^([a-z]+) \[NAME.*/\1 none/; s/^([a-z]+) \{NAME\.\.\.\|(--[a-z]+)\}.*/\1 \2/; s/^([a-z]+) NAME.*/\1 one/' | sort
+}
+
+@test "page and help say of each verb whether it needs a limiter, and so does the program" {
+	local verb kind
+	"$CTL" --help | sed -n 's/^  \([a-z]\)/\1/p' | kinds >help
+	[ "$(wc -l <help)" -ge 16 ]
+	section SYNOPSIS "$TOP/man/flocklimitctl.1" | awk '
+		/^\.Cm/ && !verbs { for (i = 2; i <= NF; i++) if ($i != "|") verb[++verbs] = $i }
+		/^\.Nm/ { verbs = 0 }
+		/^\.((Op|Brq) .*)?Ar name/ && verbs {
+			kind = $1 == ".Op" ? "none" : $1 == ".Brq" ? "-" $3 : "one"
+			for (i = 1; i <= verbs; i++)
+				print verb[i], kind
+		}' | sort >page
+	same "limiters that verbs need" help page
+	while read -r verb kind; do
+		run "$CTL" "$verb" </dev/null
+		echo "$verb $kind: $status, $output"
+		case $verb$kind in
+		*none) [[ $output != *"which limiter"* ]] ;;
+		breakone) [[ $status = 125 && $output == *"only for stores"* ]] ;;
+		*) [[ $status = 125 && $output == *"which limiter"* ]] ;;
+		esac
+	done <help
 }
 
 @test "flocklimitctl(1) has every event, every state and every metric, and no other" {

@@ -23,6 +23,7 @@ struct plan {
 	uint64_t id; /* of the taker or the group */
 	pid_t pid;   /* COMMAND: the command; GROUP: the group */
 	int sig;
+	int stopped; /* CONT for a command: a descriptor of it, by which it was stopped */
 };
 
 unsigned harm_done;
@@ -89,23 +90,48 @@ hold_program(pid_t pid, uint64_t id)
 	return -1;
 }
 
-static void
-hit_program(pid_t pid, uint64_t id, int sig)
+/* -1, or its descriptor, which the caller closes. */
+static int
+hit_program_and_hold(pid_t pid, uint64_t id, int sig)
 {
 	int fd = hold_program(pid, id);
 
-	if (fd == -1)
+	if (fd == -1) {
 		takers_forget(pid); /* its end was another's to see */
+		return -1;
+	}
+	log_harm(COMMAND, (uint64_t)pid, sig);
+	syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+	return fd;
+}
 
-	if (fd != -1 && sig != SIGCONT)
-		log_harm(COMMAND, (uint64_t)pid, sig);
-	if (fd != -1) {
-		syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+static void
+hit_program(pid_t pid, uint64_t id, int sig)
+{
+	int fd = hit_program_and_hold(pid, id, sig);
+
+	if (fd != -1)
 		close(fd);
+}
+
+/*
+ * By the descriptor by which it was stopped: a look at its command line may fail, and a command
+ * that stays stopped keeps its permit.
+ */
+static void
+cont_program(const struct plan *p)
+{
+	const struct taker *t = taker_of(p->id);
+
+	/* Its wrapper has stopped with it, as one job. */
+	if (t != NULL)
+		kill(t->pid, SIGCONT);
+	if (p->stopped != -1) {
+		syscall(SYS_pidfd_send_signal, p->stopped, SIGCONT, NULL, 0);
+		close(p->stopped);
 	}
 	/* The checker knows the end of a stop by it, though the stopped is gone. */
-	if (sig == SIGCONT)
-		log_harm(COMMAND, (uint64_t)pid, sig);
+	log_harm(COMMAND, (uint64_t)p->pid, SIGCONT);
 }
 
 static void
@@ -124,17 +150,19 @@ hit_taker(uint64_t id, int sig)
 static void
 carry_out(const struct plan *p)
 {
-	const struct taker *t;
+	int stopped = -1;
 
 	switch (p->what) {
 	case WRAPPER:
 		hit_taker(p->id, p->sig);
 		break;
 	case COMMAND:
-		/* Its wrapper has stopped with it, as one job. */
-		if (p->sig == SIGCONT && (t = taker_of(p->id)) != NULL)
-			kill(t->pid, SIGCONT);
-		hit_program(p->pid, p->id, p->sig);
+		if (p->sig == SIGCONT)
+			cont_program(p);
+		else if (p->sig == SIGSTOP)
+			stopped = hit_program_and_hold(p->pid, p->id, p->sig);
+		else
+			hit_program(p->pid, p->id, p->sig);
 		break;
 	case GROUP:
 		if (p->sig != SIGCONT)
@@ -147,6 +175,7 @@ carry_out(const struct plan *p)
 	if (p->sig == SIGSTOP) {
 		struct plan cont = *p;
 		cont.sig = SIGCONT;
+		cont.stopped = stopped;
 		plan(500 + below(40000), cont);
 	}
 }

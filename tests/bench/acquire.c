@@ -130,7 +130,7 @@ acquire(const struct bench *b)
 				samples_add(&time[k], (double)(now_ns() - start) / TURNS);
 		}
 	}
-	fprintf(report, "\n### 6a. The library, with room: one taking and giving back\n");
+	fprintf(report, "\n### 6a. The library, with room: acquire and release\n");
 	report_head("calls|median, ns|quartiles|batches of 1,000|goal, below|met");
 	for (i = 0; i < PEERS; i++) {
 		ns = samples_median(&time[i]);

@@ -17,7 +17,7 @@ print(const char *label, struct samples *hand_over, struct samples *release, dou
 		report_goal(ratio, goal));
 }
 
-static const char columns[] = "who|release to running, median, us|quartiles|in the releasing "
+static const char columns[] = "calls|release to running, median, us|quartiles|in the releasing "
 			      "call, median, ns|hand-overs|ratio|goal, at most|met";
 
 static void

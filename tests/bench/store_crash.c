@@ -201,7 +201,7 @@ store_crash(const struct bench *b, const struct stage *s)
 	}
 	fprintf(report, "\n### The wrapper alone is killed, its command goes on for 6 s, --ttl 3: "
 			"from the command's end to the next one's start\n");
-	report_head("through|median, ms|longest|runs|the next began while it still ran");
+	report_head("through|median, ms|longest|runs|the next command began too early");
 	for (peer = 0; peer < REDIS; peer++)
 		if (w[peer].gap.count + (size_t)w[peer].early > 0) {
 			if (w[peer].gap.count > 0)

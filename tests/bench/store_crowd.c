@@ -130,9 +130,10 @@ store_crowd(const struct bench *b, const struct stage *s)
 	int n = b->quick ? 2 : (int)(sizeof(all) / sizeof(all[0])), i;
 
 	fprintf(report, "\n### Many waiters, a process each\n");
-	report_head("waiters|through|--ttl, s|ms to come, each|all wait: server, % of a core|"
-		    "messages/s|RSS, MB|a waiter: PSS, MB|they run: ms each|hand-over: median, ms|"
-		    "p99|messages each|events each|disk syncs each|out of order|overlapped");
+	report_head("waiters|through|--ttl, s|ms to join the line, each|"
+		    "while all wait: server, % of a core|messages/s|RSS, MB|a waiter: PSS, MB|"
+		    "to run all: ms each|hand-over: median, ms|p99|messages each|events each|"
+		    "disk syncs each|out of order|overlapped");
 	queue_open(&q);
 	for (i = 0; i < n; i++) {
 		if (b->quick)

@@ -13,7 +13,7 @@
 
 #define PATIENCE_NS UINT64_C(60000000000)
 
-const char *const peer_label[PEERS] = { "flocklimit --store", "etcdctl lock", "redis-cli" };
+const char *const peer_label[PEERS] = { "flocklimit --store", "etcdctl lock", "redis-lock" };
 
 char *
 bench_command(const struct bench *b, const char *name, char path[PATH_SIZE])

@@ -116,10 +116,9 @@ signals(void)
 
 /* Until then, or until a signal that ends it; returns that, or 0. */
 static int
-hold(int fifo, uint64_t until, int pid)
+hold(int ends, int fifo, uint64_t until, int pid)
 {
-	struct pollfd on[] = { { .fd = signals(), .events = POLLIN },
-			       { .fd = fifo, .events = POLLIN } };
+	struct pollfd on[] = { { .fd = ends, .events = POLLIN }, { .fd = fifo, .events = POLLIN } };
 	struct signalfd_siginfo info;
 
 	for (;;) {
@@ -147,7 +146,8 @@ static int
 run(const char *how_long)
 {
 	uint64_t until = UINT64_MAX;
-	int pid = (int)getpid(), fifo = -1, sig;
+	/* Before it says that it runs: a signal that is an answer to that would kill it. */
+	int pid = (int)getpid(), ends = signals(), fifo = -1, sig;
 	char *end;
 	double seconds = strtod(how_long, &end);
 
@@ -161,7 +161,7 @@ run(const char *how_long)
 	}
 	note("BEGIN", "%d %s %s %s %s %s", pid, told("FLOCKLIMIT_TICKET"), told("FLOCKLIMIT_SEAT"),
 	     told("FLOCKLIMIT_WEIGHT"), told("FLOCKLIMIT_LIMIT"), told("TAKER"));
-	sig = hold(fifo, until, pid);
+	sig = hold(ends, fifo, until, pid);
 	note("END", "%d", pid);
 	return sig != 0 ? 128 + sig : 0;
 }

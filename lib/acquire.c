@@ -1,15 +1,12 @@
 /*
- * acquire.c - a permit in one call: the taker enters the line, waits, and leaves the line if it does
+ * acquire.c - a permit in one call: the taker joins the line, waits, and leaves the line if it does
  * not get the permit.  Of both implementations of flocklimit.h, and of the calls that both have.
  */
 #include <errno.h>
 
+#include "clock.h"
 #include "flocklimit.h"
-#include "futex.h"
 #include "share.h"
-
-#define SECOND UINT64_C(1000000000)
-#define MS     UINT64_C(1000000)
 
 /* Sleeps until `until'; when waits() asks for an earlier time, it sleeps again after that. */
 static int
@@ -22,8 +19,7 @@ wait_until(struct flk_taker *t, uint64_t until, flki_waits *waits, void *context
 	do {
 		next = waits != NULL ? waits(context, t) : UINT64_MAX;
 		next = next < until ? next : until;
-		deadline.tv_sec = (time_t)(next / SECOND);
-		deadline.tv_nsec = (long)(next % SECOND);
+		deadline = flki_timespec(next);
 		error = flk_wait(t, next == UINT64_MAX ? NULL : &deadline, NULL);
 	} while (error == -ETIMEDOUT && flki_monotonic_ns() < until);
 	return error;
@@ -37,7 +33,7 @@ flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until
 
 	if (error == -EINPROGRESS)
 		error = wait_until(t, until, waits, context);
-	/* A busy taker has the place or permit of an earlier call, and a stranger has none. */
+	/* A busy taker keeps the place or permit of an earlier call, and a stranger has none. */
 	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
 		flk_leave(t);
 	return error;

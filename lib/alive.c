@@ -1,14 +1,22 @@
 /*
- * alive.c - the words by which takers are known to be alive, and those that this thread has taken.
+ * alive.c - the words that show which takers live, and the list of the words that this thread has
+ * taken.
  *
- * The kernel's one blind spot: it knows a dying owner only by a thread id, which two PID
- * namespaces can both have.  It matters only while somebody has a word as `pending' that is
- * another's: when two claims meet on one free slot, or a drop meets the next claim of its slot.
- * Those windows are a few instructions wide, and nothing in them waits for a page.  A drop that has
- * a sleeper to wake is the exception: its word stays pending during that system call, so that the
- * kernel wakes the sleeper if we are killed before.  It is rare, since a taker that has left the
- * line or released its permit has no sleepers (flki_alive_unwatch).  And claims go round the slots,
- * and a command's permit has its guard besides.
+ * What this relies on in the kernel: when a thread ends, the kernel goes through its robust list
+ * and looks at `pending' as well (robust.c); in each word that has the thread's id it sets
+ * OWNER_DIED and clears the id; and where WAITERS was set, it wakes one sleeper.  api/crash.t and
+ * killstep/ fail if that changes.  What it relies on in the C library is in robust.c.
+ *
+ * The kernel has one blind spot: it knows the dying owner only by a thread id, which threads of two
+ * PID namespaces can both have.  The ids are compared only for words that the dying thread has on
+ * its list or as `pending'.  So a mistake needs a thread that dies while its `pending' is a word
+ * that another thread with the same id owns: two claims meet on one free slot, or a drop meets the
+ * next claim of its slot.  Those windows are a few instructions wide, and no instruction in them
+ * waits for a page.  A drop with a sleeper to wake is the exception: its word stays pending during
+ * that system call, so that the kernel wakes the sleeper if we are killed before.  It is rare,
+ * because a taker that has left the line or released its permit has no sleepers
+ * (flki_alive_unwatch).  Besides, successive claims take different slots, and the permit of a
+ * command has its guard.
  */
 #include "alive.h"
 
@@ -22,14 +30,14 @@
 #define OWNER_DIED UINT32_C(0x40000000)
 #define TID_MASK   UINT32_C(0x3fffffff)
 
-#define MOST \
-	2000 /* well below the kernel's ROBUST_LIST_LIMIT, which counts marks, too: see robust.c */
+/* Well below the kernel's ROBUST_LIST_LIMIT, which counts marks as well: see robust.c. */
+#define MOST 2000
 
 #define FEW 4 /* holds without malloc(3) */
 
-/* A word that this thread has taken; in the list's order. */
+/* A word that this thread has taken, in the order of its robust list. */
 struct hold {
-	struct alive *alive; /* NULL: of `few', and not in use */
+	struct alive *alive; /* NULL: a hold of `few' that is not in use */
 	struct hold *before, *after;
 };
 
@@ -162,15 +170,18 @@ flki_alive_take(struct alive *a)
 	uint32_t word = atomic_load(&a->word), me = flki_robust_tid();
 	struct hold *h;
 
-	/* In the list twice would be no list: somebody has cleared a word of ours. */
+	/*
+	 * If we have taken it, a writer of the file has cleared it: entered twice, a list is a
+	 * circle.
+	 */
 	if (lives(word) || find_hold(a) != NULL)
 		return false;
-	/* It is gone only when one was taken and dropped again since flki_alive_prepare(). */
+	/* The spare is used up if a word was taken and dropped again since flki_alive_prepare(). */
 	if ((h = spare) == NULL && (h = spare = new_hold()) == NULL)
 		return false;
 	if (!flki_robust_open())
 		return false;
-	/* A page fault would make the window as wide as a file system's work. */
+	/* A page fault while the word is pending would widen the window to a file system's work. */
 	atomic_store(&a->touched, 0);
 	if (!take(a, word, me)) {
 		flki_robust_close();
@@ -194,7 +205,10 @@ flki_alive_drop(struct alive *a)
 		return;
 	flki_robust_begin(a);
 	flki_robust_unlink(word_of(h->before), word_of(h->after));
-	/* Another's by now, if somebody has cleared it. */
+	/*
+	 * If a writer of the file has cleared it, it may be another thread's by now: that one keeps
+	 * it.
+	 */
 	while ((word & TID_MASK) == me)
 		if (atomic_compare_exchange_weak(&a->word, &word, 0)) {
 			if (word & WAITERS)

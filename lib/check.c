@@ -43,7 +43,7 @@ check_line(struct state *st)
 	return check_list(st, &st->h->waiting, WAITING);
 }
 
-/* That a slot is in no list shows in the count. */
+/* A slot that is in no list shows in the counts. */
 static const char *
 check_counts(struct state *st)
 {
@@ -97,7 +97,10 @@ check_limit(struct state *st)
 	return NULL;
 }
 
-/* Of numbers in any order; two sets of them that differ have another sum, but by a rare accident. */
+/*
+ * To compare two sets of numbers in any order by the sum of their scrambled members: sets that
+ * differ have the same sum only by a rare accident.
+ */
 static uint64_t
 scramble(uint64_t n)
 {
@@ -106,7 +109,7 @@ scramble(uint64_t n)
 	return n ^ n >> 32;
 }
 
-/* The seats that the holders have are those in the map, each once. */
+/* The seats of the holders are those in the map, each once. */
 static const char *
 check_seats(struct state *st)
 {
@@ -115,7 +118,7 @@ check_seats(struct state *st)
 
 	for (i = 0; i < st->n; i++) {
 		const struct slot *s = &st->slots[i];
-		for (map = s->seat_map; map != 0; map &= map - 1, seats++)
+		for (map = s->seat_bits; map != 0; map &= map - 1, seats++)
 			sum += scramble(i * UINT64_C(64) + (uint64_t)__builtin_ctzll(map));
 		if (atomic_load(&s->state) != HELD)
 			continue;
@@ -140,7 +143,7 @@ check_head(struct state *st)
 
 	while (i < st->n && st->slots[i].kind == BARRIER && left-- > 0)
 		i = st->slots[i].next;
-	/* Its time may come, and its timer run out, at any moment. */
+	/* With a pace it may fit at any moment, and be about to look. */
 	if (i >= st->n || h->paused || flki_pace_is_set(h))
 		return NULL;
 	limit = h->override >= 0 ? (uint64_t)h->override : st->slots[i].limit;

@@ -1,5 +1,5 @@
 /*
- * cpus.c - how many CPUs a process may use: the limit where nobody has declared one.
+ * cpus.c - how many CPUs a process may use: the limit where none is declared.
  */
 #include "flocklimit.h"
 

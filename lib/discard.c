@@ -1,7 +1,8 @@
 /*
- * discard.c - the end of a file that is no use as a limiter: nothing in it can be asked who uses
- * it, but the kernel can.  A write lease is had only where no other description of the file is
- * open, in whatever container, under whatever user; while we have it, nobody gets another.
+ * discard.c - removes a file that is of no use as a limiter.  What it contains can't say whether a
+ * process uses it, but the kernel can: it grants a write lease only if no other description of the
+ * file is open, in any container and for any user, and while we have the lease, no process gets
+ * another.
  */
 #include "internal.h"
 
@@ -13,12 +14,11 @@
 #include <sys/stat.h>
 
 #include "cancel.h"
-#include "make.h"
-#include "place.h"
+#include "directory.h"
 
-#define LOOKERS_MS 100 /* for those who only look */
+#define LOOKERS_MS 100 /* how long a process may have it open that only looks */
 
-/* A limiter of some version, maybe another boot's or not quite made yet; or an empty file. */
+/* 0 for a limiter of any version, of any boot, or not quite made yet; and for an empty file. */
 static int
 was_limiter(int fd)
 {
@@ -34,11 +34,11 @@ was_limiter(int fd)
 		return -FLK_NOTLIMITER;
 	if (atomic_load(&h.magic) == MAGIC)
 		return 0;
-	/* Not by its zeros, which many files begin with. */
+	/* Zeros alone are not enough, because many files begin with zeros. */
 	return atomic_load(&h.magic) == 0 && header_is_ours(&h) ? 0 : -FLK_NOTLIMITER;
 }
 
-/* Who opens it meanwhile makes the kernel send a signal: one that does nothing by default. */
+/* A process that opens it meanwhile makes the kernel signal us: by a signal that does nothing. */
 static int
 lease(int fd)
 {
@@ -79,16 +79,16 @@ int
 flk_discard(const char *name)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	struct place place;
+	struct directory directory;
 	bool is_path = strchr(name, '/') != NULL;
 	int dirfd = AT_FDCWD, fd, error;
 
-	if (!is_path && (error = flki_place_open(&place, name, false, &dirfd)) != 0)
+	if (!is_path && (error = flki_directory_open(&directory, name, false, &dirfd)) != 0)
 		return error;
 	fd = openat(dirfd, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (fd == -1) {
 		error = errno == ELOOP                      ? -FLK_SYMLINK
-			: errno == EWOULDBLOCK              ? -FLK_BUSY /* and has a lease on it */
+			: errno == EWOULDBLOCK              ? -FLK_BUSY /* another has a lease */
 			: errno == EISDIR || errno == ENXIO ? -FLK_NOTFILE
 							    : -errno;
 	} else {

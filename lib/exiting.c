@@ -1,15 +1,16 @@
 /*
- * exiting.c - is a command, whose guard is free, still on its way out?
+ * exiting.c - is a command that has closed its guard still in the middle of its exit?
  *
  * A process that is killed closes its descriptors one after another, in practice the highest first,
- * and the guard is somewhere among them.  After the guard is free, the process may still have a
+ * and the guard is somewhere among them.  When the guard is free, the process may still have a
  * device, a listening socket or a file lock.  The next command must not start before it has closed
- * those, too.  A wrapper that lives waits for all of that; after a dead one the repairer asks here.
+ * those, too.  A wrapper that lives waits for the whole exit.  If the wrapper is dead, the taker
+ * that would reap its permit asks here.
  *
- * /proc tells; where it does not, or shows another PID namespace, nobody waits.  A pid that is
- * another process's by now does little harm: that process is hardly ever on its way out, and soon
- * gone.  Where another user makes one that stays so, for which a thread suffices that outlives the
- * first one, the bound in orphan.c ends the wait.
+ * The answer is in /proc.  Where /proc is missing or shows another PID namespace, the permit ends
+ * with the guard.  If the pid was reused, little harm is done: the other process is hardly ever in
+ * its exit, and if it is, it is soon gone.  Another user can make a process that stays in its exit
+ * (a thread that outlives the first thread is enough): then the bound in orphan.c ends the wait.
  */
 #include "exiting.h"
 
@@ -20,20 +21,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/syscall.h>
 
 #include "cancel.h"
-#include "futex.h"
-
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434 /* the same on every architecture */
-#endif
+#include "clock.h"
+#include "pidfd.h"
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat; see proc(5) */
-#define NS_PER_MS  UINT64_C(1000000)
-#define TICK_MS    10 /* without pidfd_open(2) */
+#define TICK_MS    10  /* without pidfd_open(2) */
 
-/* For want of a descriptor or of memory: then it may be so for as long as the process is there. */
+/* No descriptor or memory for the look: then the process counts as exiting while it is there. */
 static bool
 cannot_look(int error)
 {
@@ -41,9 +37,11 @@ cannot_look(int error)
 }
 
 /*
- * A zombie's first thread is done, but a thread that is counted beside it may be the last that has
- * the descriptors.  Called inside the lock, too.  It sleeps for nothing: the process's memory, which
- * a look could be left to give back, was gone before the descriptors.
+ * A zombie's first thread is done, but if another thread is counted beside it, that may be the last
+ * one that has the descriptors.
+ *
+ * It is called inside the lock, and does not sleep: the process gave back its memory before it
+ * closed its descriptors, so this look can't be the last user of the memory that has to free it.
  */
 bool
 flki_is_exiting(pid_t pid)
@@ -75,12 +73,12 @@ void
 flki_await_exit(pid_t pid, uint64_t until_ns)
 {
 	uint64_t now = flki_monotonic_ns();
-	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN };
+	struct pollfd end = { .fd = flki_pidfd_open(pid), .events = POLLIN };
 	int ms, ended = 0;
 
-	/* Once the process that we pinned is no more, the number may be another's. */
+	/* Once the process that the pidfd names has ended, its number may be another's. */
 	while (ended != 1 && now < until_ns && flki_is_exiting(pid)) {
-		ms = (int)((until_ns - now) / NS_PER_MS) + 1;
+		ms = (int)((until_ns - now) / MS) + 1;
 		ended = poll(&end, 1, end.fd == -1 ? TICK_MS : ms);
 		now = flki_monotonic_ns();
 	}

@@ -1,5 +1,5 @@
 /*
- * exiting.h - commands that have let go of their guard, and are still on their way out.
+ * exiting.h - commands that have closed their guard, and are still in the middle of their exit.
  */
 #ifndef FLKI_EXITING_H
 #define FLKI_EXITING_H
@@ -8,10 +8,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Its exit has begun, and it may still have descriptors; false where /proc does not tell. */
+/* True if its exit has begun, and it may still have descriptors; false where /proc does not say. */
 bool flki_is_exiting(pid_t pid);
 
-/* Sleeps until that is no longer so, but not past that time. */
+/* Sleeps until flki_is_exiting() is false, or until that time. */
 void flki_await_exit(pid_t pid, uint64_t until_ns);
 
 #endif

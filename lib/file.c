@@ -1,6 +1,6 @@
 /*
- * file.c - opening: nothing that another could have planted, half made, or left from another
- * boot is ever used.  Making is in make.c.
+ * file.c - opens a limiter file.  A file that another user could have planted, that is half made,
+ * or that is left from another boot, is never used.  create.c makes new ones.
  */
 #include "file.h"
 
@@ -11,16 +11,19 @@
 #include <unistd.h>
 #include <sys/mman.h>
 
+#include "boot.h"
 #include "cancel.h"
+#include "create.h"
+#include "descriptor.h"
 #include "filesystem.h"
-#include "make.h"
+#include "space.h"
 
-#define TRIES    64   /* against someone who removes the file as often as we make it */
+#define TRIES    64   /* against a process that removes the file as often as we make it */
 #define LEASE_MS 1000 /* flk_discard() has a lease for a few system calls */
 
 /*
- * 1, 0 or an error.  A process can be in 65536 groups, which is more than a small stack has room for.
- * Another thread may change them between the two calls: then there may be more of them.
+ * 1, 0 or an error.  A process can be in 65536 groups: too many for a small stack.  If another
+ * thread adds groups between the two calls, the second fails with EINVAL.
  */
 static int
 in_group(gid_t gid)
@@ -56,23 +59,9 @@ flki_file_trusted(const struct stat *sb)
 		return -FLK_WRITABLE;
 	if (sb->st_uid == 0 || sb->st_uid == geteuid())
 		return 0;
-	/* Its owner may have made it for a group that we are in. */
+	/* Its owner may share it with a group that we are in. */
 	member = (sb->st_mode & S_IWGRP) != 0 ? in_group(sb->st_gid) : 0;
 	return member < 0 ? member : member ? 0 : -FLK_FOREIGN;
-}
-
-int
-flki_file_above_stdio(int fd)
-{
-	int high, error;
-
-	if (fd < 0 || fd > 2)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-	error = errno;
-	close(fd);
-	errno = error;
-	return high;
 }
 
 static off_t
@@ -82,8 +71,8 @@ slots_end(uint32_t n)
 }
 
 /*
- * 0: ours, with so many slots.  UNBORN: no limiter of this boot and in this file yet, to be made in
- * place.  sb is what fstat() gave before the file was mapped.
+ * 0: a limiter that we may use, with that many slots.  UNBORN: not yet a limiter of this boot and
+ * of this file; it is to be made in place.  `sb' is from an fstat() before the file was mapped.
  */
 static int
 check_header(int fd, const struct header *h, enum fs_kind kind, struct stat *sb, bool even_damaged,
@@ -95,25 +84,25 @@ check_header(int fd, const struct header *h, enum fs_kind kind, struct stat *sb,
 	if (magic == 0) {
 		if (fstat(fd, sb) == -1)
 			return -errno;
-		if (flki_make_is_unborn(h, sb->st_size))
+		if (flki_create_is_unborn(h, sb->st_size))
 			return UNBORN;
 	}
-	/* It may have been born while we looked. */
+	/* A maker may have stored the magic since the load above. */
 	if (magic != MAGIC && atomic_load(&h->magic) != MAGIC)
 		return -FLK_NOTLIMITER;
 	if (!header_is_ours(h))
 		return -FLK_VERSION;
-	if (!flki_make_is_of_now(fd, h, kind, sb))
+	if (!flki_create_is_of_now(fd, h, kind, sb))
 		return kind == FS_UNKNOWN ? -FLK_ELSEWHERE : UNBORN;
 	n = atomic_load(&h->nslots);
 	if ((atomic_load(&h->damaged) && !even_damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;
-	/* It may have grown since its size was asked. */
+	/* It may have grown since the fstat(). */
 	if (slots_end(n) > sb->st_size && fstat(fd, sb) == -1)
 		return -errno;
 	if (slots_end(n) > sb->st_size)
 		return -FLK_DAMAGED;
-	*slots = n; /* what was checked: in the file it may be another by now */
+	*slots = n; /* the number that was checked; the file's may have changed since */
 	return 0;
 }
 
@@ -123,7 +112,7 @@ map(struct file *f)
 	void *p = mmap(NULL, MAP_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, f->fd, 0);
 
 	if (p == MAP_FAILED)
-		return errno == EAGAIN ? -ENOMEM : -errno; /* too much is locked in memory */
+		return errno == EAGAIN ? -ENOMEM : -errno; /* EAGAIN: too much memory is locked */
 	f->h = p;
 	f->history = (void *)((char *)p + HEADER);
 	f->slots = (void *)((char *)p + SLOTS_AT);
@@ -139,8 +128,8 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 	uint32_t slots = 0;
 	int error;
 
-	/* NONBLOCK: a FIFO must not hang us. */
-	f->fd = flki_file_above_stdio(
+	/* NONBLOCK, so that the open of a FIFO does not wait. */
+	f->fd = flki_above_stdio(
 	    openat(dirfd, base, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 	if (f->fd == -1)
 		return errno == ELOOP                                         ? -FLK_SYMLINK
@@ -155,10 +144,10 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return -FLK_NETWORK;
 	if (sb.st_nlink == 0)
 		return -ENOENT; /* removed since the open */
-	if (flki_fs_is_lasting(kind) && (error = flki_make_learn_boot()) != 0)
+	if (flki_fs_is_lasting(kind) && (error = flki_boot_learn()) != 0)
 		return error;
 	if (sb.st_size == 0) {
-		if ((error = flki_make_in_place(f->fd, dirfd, kind, options)) != 0)
+		if ((error = flki_create_in_place(f->fd, dirfd, kind, options)) != 0)
 			return error;
 	} else if (sb.st_size < (off_t)HEADER) {
 		return -FLK_NOTLIMITER;
@@ -167,7 +156,7 @@ open_once(struct file *f, int dirfd, const char *base, const struct flk_options 
 		return error;
 	error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
 	if (error == UNBORN) {
-		if ((error = flki_make_in_place(f->fd, dirfd, kind, options)) != 0)
+		if ((error = flki_create_in_place(f->fd, dirfd, kind, options)) != 0)
 			return error;
 		error = check_header(f->fd, f->h, kind, &sb, damaged, &slots);
 	}
@@ -201,7 +190,7 @@ flki_file_open(struct file *f, int dirfd, const char *base, const struct flk_opt
 		if (error == -ENOENT && options != NULL && options->existing)
 			return error;
 		if (error == -ENOENT) {
-			int made = flki_make_new(dirfd, base, options);
+			int made = flki_create_new(dirfd, base, options);
 			if (made != 0 && made != -EEXIST)
 				return made;
 		}
@@ -235,27 +224,27 @@ flki_file_is_named(int fd, int dirfd, const char *base)
 }
 
 /*
- * Whoever unlinks a dead limiter has its lock, so its name can't become another's between the
- * look and the unlink.
+ * Every process that unlinks a dead limiter has its INIT_BYTE locked.  So no other process can
+ * unlink it, and let a new limiter have its name, between the look and the unlink.
  */
 int
 flki_file_bury(const struct file *f, int dirfd, const char *base)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	int error = flki_make_lock(f->fd);
+	int error = flki_create_lock(f->fd);
 
 	if (error != 0)
 		return error;
 	error = flki_file_is_named(f->fd, dirfd, base);
 	if (error > 0)
 		error = unlinkat(dirfd, base, 0) == -1 && errno != ENOENT ? -errno : 0;
-	flki_make_unlock(f->fd);
+	flki_create_unlock(f->fd);
 	return error;
 }
 
 /*
- * A program that closes all descriptors closes ours too, and the number is then the next file's that
- * it opens.  That file is not to be asked, locked or made larger.
+ * A program that closes all descriptors closes ours as well, and the next file that it opens gets
+ * the number.  We must not lock or extend that file, nor believe what it says.
  */
 int
 flki_file_stat(const struct file *f, struct stat *sb)
@@ -273,7 +262,10 @@ slots_within(off_t size)
 		   : (uint32_t)(((uint64_t)size - SLOTS_AT) / sizeof(struct slot));
 }
 
-/* nslots is another's word; the file's size is the kernel's.  The size is asked only of growth. */
+/*
+ * Other processes write nslots; the size of the file comes from the kernel.  The size is asked for
+ * only if nslots has grown.
+ */
 uint32_t
 flki_file_slots(struct file *f)
 {
@@ -306,7 +298,7 @@ flki_file_grow(struct file *f)
 	more = n < MAX_SLOTS / 2 ? 2 * n : MAX_SLOTS;
 	if ((error = flki_file_stat(f, &sb)) != 0)
 		return error;
-	if ((error = flki_make_reserve(f->fd, slots_end(n), slots_end(more))) != 0)
+	if ((error = flki_space_reserve(f->fd, slots_end(n), slots_end(more))) != 0)
 		return error;
 	while (n < more && !atomic_compare_exchange_weak(&f->h->nslots, &n, more))
 		;
@@ -314,22 +306,22 @@ flki_file_grow(struct file *f)
 	return 0;
 }
 
-/* A hint without the lock: that one event too many finds no room loses one event. */
+/* Without the lock, so a hint: an event that finds no room is lost. */
 void
-flki_file_make_history(struct file *f)
+flki_file_extend_history(struct file *f)
 {
 	uint64_t next = atomic_load_explicit(&f->h->events, memory_order_relaxed);
 	uint32_t room = atomic_load(&f->h->event_room), more = room == 0 ? 128 : 2 * room;
 	struct stat sb;
 
-	/* Twice as many as were written: one who closes tells of all who waited. */
+	/* Room for twice as many as were written: a close writes one event for each waiter. */
 	if (room >= EVENTS || 2 * next + 64 <= room || atomic_load(&f->no_history))
 		return;
 	if (more > EVENTS)
 		more = EVENTS;
 	if (flki_file_stat(f, &sb) != 0 ||
-	    flki_make_reserve(f->fd, (off_t)(HEADER + room * sizeof(struct event)),
-			      (off_t)(HEADER + more * sizeof(struct event))) != 0) {
+	    flki_space_reserve(f->fd, (off_t)(HEADER + room * sizeof(struct event)),
+			       (off_t)(HEADER + more * sizeof(struct event))) != 0) {
 		atomic_store(&f->no_history, true);
 		return;
 	}
@@ -348,7 +340,10 @@ flki_file_verify(const struct file *f)
 		return -FLK_DAMAGED;
 	if (atomic_load(&f->h->magic) != MAGIC)
 		return -FLK_DAMAGED;
-	/* Emptied, it may have become another limiter, in which our slot is somebody else's. */
+	/*
+	 * If it was emptied, it may be another limiter by now, in which our slot is another
+	 * taker's.
+	 */
 	return sb.st_nlink == 0 || atomic_load(&f->h->dead) || f->h->birth != f->birth ? -FLK_GONE
 										       : 0;
 }

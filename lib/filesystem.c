@@ -1,15 +1,16 @@
 /*
- * filesystem.c - whose memory a mapping of the file is, and whether the file is a copy.
+ * filesystem.c - does the file system belong to this machine alone, and is the file a copy?
  *
- * Only a file system that is known to belong to one machine lets us say of a limiter with another
- * boot's id that nobody uses it.  On any other one it may be in use on another machine, so it is
- * never made anew in place.
+ * A limiter with another boot's id is in use by no process, if its file system belongs to this
+ * machine alone.  On any other file system, another machine may use it, so it is never made anew in
+ * place.
  *
- * A limiter that was copied while it was held is held for ever: what tells a taker's death, in
- * `alive', is changed by the kernel in the original alone.  So the header says which file it was
- * born in, and a limiter that is found in another file of the same boot is made anew.  That must never
- * happen to a file that is in use, so what names a file here must stay the same for as long as any
- * process has it open, through whichever path and mount it is seen:
+ * A limiter that was copied while a permit was held shows that permit as held for ever: the kernel
+ * marks the death of the holder in the `alive' word of the original alone.  So the header says in
+ * which file the limiter was made, and a limiter that is found in another file of the same boot is
+ * made anew.  That must never happen to a file that is in use.  So the marks by which a file is
+ * recognized must stay the same for as long as any process has the file open, through whatever path
+ * and mount it is seen:
  *
  * - The time of the inode's birth is a part of the inode.  A copy has a later one, also where it
  *   gets the inode number of an original that was removed.  Overlayfs hands on that of the file
@@ -19,7 +20,7 @@
  *   that is seen through an overlay, and its original underneath, have different numbers, so these
  *   count only where neither of the two was read through one.
  *
- * What is not known is taken to be equal.
+ * A mark that is not known counts as equal.
  */
 #include "filesystem.h"
 
@@ -28,6 +29,8 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+
+#include "clock.h"
 
 #define OVERLAYFS 0x794c7630u
 
@@ -44,7 +47,7 @@ is_among(uint32_t type, const uint32_t *types, size_t n)
 enum fs_kind
 flki_fs_kind(int fd)
 {
-	/* Those that coreutils counts as remote, but overlayfs, and 9p. */
+	/* The file systems that coreutils counts as remote, without overlayfs, and 9p. */
 	static const uint32_t network[] = {
 		0x6969,     0x6e667364,             /* NFS, nfsd */
 		0x517b,     0xff534d42, 0xfe534d42, /* SMB, CIFS, SMB2 */
@@ -81,8 +84,8 @@ flki_fs_kind(int fd)
 }
 
 /*
- * In nanoseconds, or 0.  Not every C library has statx(), and the kernel's headers are not on every
- * one's path; the call's layout never changes.
+ * The time of the inode's birth in ns, or 0.  Some C libraries have no statx(), and some compilers
+ * do not find the kernel's headers; the layout of the call never changes.
  */
 static uint64_t
 birth_of(int fd)
@@ -97,7 +100,7 @@ birth_of(int fd)
 	memcpy(&got, at, sizeof(got));
 	memcpy(&seconds, at + SECONDS, sizeof(seconds));
 	memcpy(&nanoseconds, at + NANOSECONDS, sizeof(nanoseconds));
-	return (got & WANT_BIRTH) != 0 ? seconds * 1000000000u + nanoseconds : 0;
+	return (got & WANT_BIRTH) != 0 ? seconds * SECOND + nanoseconds : 0;
 }
 
 struct bound

@@ -14,19 +14,19 @@ enum fs_kind {
 	FS_DISK,    /* known to be of this machine alone */
 	FS_OVERLAY, /* the same, but one file has several device and inode numbers */
 	FS_UNKNOWN, /* it may belong to several machines */
-	FS_NETWORK  /* it does: refused */
+	FS_NETWORK  /* it belongs to several: rejected */
 };
 
 enum fs_kind flki_fs_kind(int fd);
 
-/* What is there may be of an earlier boot. */
+/* True if a file there may be from an earlier boot. */
 static inline bool
 flki_fs_is_lasting(enum fs_kind kind)
 {
 	return kind != FS_MEMORY;
 }
 
-/* Which file this is, as far as that can be known; fstat() gave sb. */
+/* Which file this is, as far as that can be known; `sb' is from its fstat(). */
 struct bound flki_fs_bound(int fd, enum fs_kind kind, const struct stat *sb);
 
 /* False if the two are surely different files. */

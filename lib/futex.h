@@ -6,7 +6,6 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <time.h>
 
 #define FUTEX_MAX_WORDS 128 /* of one sleep: the kernel's limit */
 
@@ -17,21 +16,16 @@ struct futex_word { /* the kernel's struct futex_waitv */
 	uint32_t reserved;
 };
 
-uint64_t flki_monotonic_ns(void);
-
-/* A caller's deadline: NULL, and what is later than the clock can tell, is never. */
-uint64_t flki_deadline_ns(const struct timespec *deadline);
-
 struct futex_word flki_futex_on(const void *word, uint32_t value);
 
 /*
- * Sleeps until somebody wakes one of the words, a signal comes, or the deadline; returns at once
- * if one has another value.  0, -EAGAIN, -EINTR, -ETIMEDOUT, or -ENOSYS: this kernel (or a
- * seccomp filter) can't watch several.
+ * Sleeps until another thread wakes one of the words, a signal comes, or the deadline has passed;
+ * returns at once if one of them has another value.  0, -EAGAIN, -EINTR, -ETIMEDOUT, or -ENOSYS:
+ * this kernel, or a seccomp filter, does not allow a sleep on several words.
  */
 int flki_futex_sleep_on(struct futex_word *words, unsigned count, uint64_t deadline_ns);
 
-/* The same on one word only; on every kernel. */
+/* The same on one word, which every kernel can do. */
 int flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns);
 
 void flki_futex_wake(const void *word);

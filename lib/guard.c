@@ -1,15 +1,16 @@
 /*
  * guard.c - a permit that outlives its taker.
  *
- * A command inherits a descriptor on which one byte per permit, far behind the end of the file, has
- * an open-file-description lock.  The lock belongs to the description, so it ends with the last
- * process that has the description open; no process has to do anything for that.
+ * A command inherits a descriptor.  On its description is an open-file-description lock of one byte
+ * per permit, far behind the end of the file.  The lock belongs to the description, so it ends when
+ * the last process that has the description open closes it, or dies; no process has to do more for
+ * that.
  *
  * The command may run as another user, so the description is open for reading only: nothing can be
- * written, truncated or mapped writable through it.  Hence the lock is a read lock.  A process that
- * asks whether the guard is free asks for a conflict with a write lock, and so does the thread in
- * orphan.c that waits for it to become free.  Only descriptions of the guard's kind are ever
- * inherited; the limiter's own, file.fd, is close-on-exec and carries none.
+ * written, truncated or mapped writable through it.  Hence the lock is a read lock.  A taker that
+ * asks whether the guard is free asks whether a write lock would conflict, and the thread in
+ * orphan.c that waits until it is free takes a write lock.  Commands inherit guards only: the
+ * limiter's own descriptor, file.fd, is close-on-exec and carries none.
  */
 #include "internal.h"
 
@@ -20,6 +21,7 @@
 #include <sys/stat.h>
 
 #include "cancel.h"
+#include "descriptor.h"
 
 #ifndef PATIENCE_MS /* the fuzzers have less */
 #define PATIENCE_MS 2000
@@ -31,7 +33,7 @@ byte_lock(short type, uint32_t slot)
 	return (struct flock){ .l_type = type, .l_start = GUARD_BASE + slot, .l_len = 1 };
 }
 
-/* The descriptor that was just opened, if it leads to the limiter; else -1, and it is closed. */
+/* Returns the descriptor if it leads to the limiter's file; else closes it, and returns -1. */
 static int
 same_file(const struct flk *f, int fd)
 {
@@ -45,8 +47,9 @@ same_file(const struct flk *f, int fd)
 }
 
 /*
- * A description of its own, for reading only.  The path costs less than /proc, which needs no name:
- * the limiter may have lost its own, and a relative one may lead elsewhere by now.
+ * Opens a new description, for reading only.  By the path, which costs less; or by /proc, if the
+ * path does not lead to the file: the limiter may have lost its name, and a relative path may lead
+ * elsewhere by now.
  */
 static int
 open_guard(const struct flk *f)
@@ -68,7 +71,7 @@ open_guard(const struct flk *f)
 		if (fd == -1)
 			return errno == ENOENT ? -FLK_GONE : -errno;
 	}
-	fd = flki_file_above_stdio(fd);
+	fd = flki_above_stdio(fd);
 	return fd == -1 ? -errno : fd;
 }
 
@@ -79,7 +82,7 @@ lock_byte(struct flk_taker *t)
 	struct flock lock = byte_lock(F_RDLCK, t->slot);
 	int ms, error;
 
-	/* A thread that saw an orphan's guard become free has the byte for an instant. */
+	/* A thread of orphan.c that waited for this byte has it locked for an instant. */
 	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
 		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
 			error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
@@ -102,7 +105,7 @@ may_guard(const struct flk_taker *t)
 }
 
 int
-flk_guard(struct flk_taker *t, int *fd)
+flki_local_guard(struct flk_taker *t, int *fd)
 {
 	int error = may_guard(t), own;
 
@@ -118,13 +121,13 @@ flk_guard(struct flk_taker *t, int *fd)
 }
 
 int
-flk_guard_open(struct flk *f)
+flki_local_guard_open(struct flk *f)
 {
 	return open_guard(f);
 }
 
 int
-flk_guard_by(struct flk_taker *t, int fd)
+flki_local_guard_by(struct flk_taker *t, int fd)
 {
 	int error = may_guard(t);
 
@@ -137,7 +140,7 @@ flk_guard_by(struct flk_taker *t, int fd)
 }
 
 int
-flk_entrust(struct flk_taker *t)
+flki_local_entrust(struct flk_taker *t)
 {
 	struct state st;
 	int error;
@@ -160,7 +163,7 @@ close_guard(int fd)
 	close(fd);
 }
 
-/* Unlocks, so that heirs of the descriptor keep nothing: the permit ends with the command. */
+/* Unlocks it, so that processes that have inherited the descriptor keep no permit by it. */
 void
 flki_guard_drop(struct flk_taker *t)
 {
@@ -170,7 +173,10 @@ flki_guard_drop(struct flk_taker *t)
 		return;
 	lock = byte_lock(F_UNLCK, t->slot);
 	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
-	/* What an earlier command left behind may have it open: it is for one guard only. */
+	/*
+	 * Processes that an earlier command left behind may have it open, so it serves no second
+	 * guard.
+	 */
 	if (!t->guard_lent)
 		close_guard(t->guard_fd);
 	t->guard_fd = -1;
@@ -178,8 +184,8 @@ flki_guard_drop(struct flk_taker *t)
 }
 
 /*
- * A write lock in the way is that of a thread in orphan.c, which could not have it if anybody had a
- * read lock there.
+ * A write lock there belongs to a thread of orphan.c.  It could not have got it while a command had
+ * its read lock, so the guard is free.
  */
 bool
 flki_guard_is_free(const struct flk *f, uint32_t slot)

@@ -1,7 +1,7 @@
 /*
  * heirs.c - which processes have the description with a permit's guard, and so keep the permit when
- * its taker is dead; and whether a process is the taker that the file says it is.  The kernel knows,
- * and /proc tells.  No permit is decided by it.
+ * its taker is dead; and whether a process is the taker that the file says it is.  Both answers
+ * come from the kernel, by /proc, and are for operators: no permit is granted or reaped by them.
  */
 #include "internal.h"
 
@@ -18,8 +18,8 @@
 #include "cancel.h"
 
 /*
- * "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627779": the kernel makes one
- * of locks that one description has on neighbouring bytes.
+ * "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627779".  The kernel
+ * shows the locks that one description has on neighbouring bytes as one lock.
  */
 static bool
 covers(const char *line, uint64_t byte)
@@ -90,7 +90,7 @@ is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
 		close(fd);
 		return error;
 	}
-	/* Of a directory that nobody else reads. */
+	/* No other thread reads this directory. */
 	while (!found && (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		found = isdigit((unsigned char)entry->d_name[0]) &&
 			is_guard(proc, pid, entry->d_name, limiter, byte);
@@ -99,7 +99,7 @@ is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
 }
 
 size_t
-flk_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
+flki_local_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	DIR *proc = opendir("/proc");
@@ -134,9 +134,9 @@ parse_mapping(const char *line, struct mapping *m)
 }
 
 /*
- * The first mapping of the process that fits: where `like' is NULL the one that has the address,
- * else one of the same file, shared and writable.  1, 0, or -errno.  What stat(2) has for a device
- * can be another number than here, as on btrfs; so two mappings are compared.
+ * Finds a mapping of the process: with `like' NULL the mapping that has the address, else a shared
+ * and writable mapping of the same file as `like'.  1, 0, or -errno.  It compares two mappings, and
+ * not a mapping with what stat(2) returns, because the device numbers of the two differ on btrfs.
  */
 static int
 find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *like,
@@ -168,7 +168,7 @@ find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *
 	return found;
 }
 
-/* Has it the limiter in its memory, to write to it, and is that thread one of its own? */
+/* Has the process the limiter mapped for writing, and is that thread one of its own? */
 static int
 works_on_it(const struct flk *f, int proc, const char *pid, pid_t tid)
 {
@@ -185,7 +185,7 @@ works_on_it(const struct flk *f, int proc, const char *pid, pid_t tid)
 }
 
 int
-flk_is_taker(struct flk *f, uint32_t slot, pid_t pid)
+flki_local_is_taker(struct flk *f, uint32_t slot, pid_t pid)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct stat limiter;
@@ -200,7 +200,7 @@ flk_is_taker(struct flk *f, uint32_t slot, pid_t pid)
 	} else if ((result = flki_file_stat(&f->file, &limiter)) == 0) {
 		snprintf(name, sizeof(name), "%d", (int)pid);
 		result = is_heir(proc, name, &limiter, (uint64_t)GUARD_BASE + slot);
-		/* Where there is a guard, its taker has it. */
+		/* If the permit has a guard, its taker has the guard. */
 		if (result == 0 && flki_guard_is_free(f, slot))
 			result =
 			    works_on_it(f, proc, name, flki_alive_tid(&f->file.slots[slot].alive));

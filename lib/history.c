@@ -1,14 +1,14 @@
 /*
  * history.c - the last EVENTS things that happened, in a ring.
  *
- * Written by whoever has the lock, as part of what it records: the event's words first, then
- * `events', which is the number of those written so far.  A writer killed in between has written
- * nothing, and one killed after its commit and before its event has made history shorter; only
- * people read it.
+ * The owner of the lock writes an event, as a part of the operation that the event records: first
+ * the words of the event, then `events', which is the number of events written so far.  A writer
+ * that is killed in between has written nothing.  A writer that is killed after its commit and
+ * before its event leaves a history without that event; only people read it.
  *
- * Read without the lock.  Event n is in place n % EVENTS from the moment that `events' is n + 1
- * until it is n + EVENTS, when the next lap may have begun to write over it.  So a copy is good
- * if, after it was made, `events' is below n + EVENTS.
+ * Readers do without the lock.  Event n is in entry n % EVENTS from the moment that `events' is
+ * n + 1 until it is n + EVENTS, when a writer may have begun to write over it.  So a copy is good
+ * if `events' is below n + EVENTS after the copy was made.
  *
  * Pairing: the store to `events' releases the event's words to the reader's first load.  The
  * fence after it orders it before the words of the next event: a reader that copied any of these
@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "clock.h"
 #include "futex.h"
 
 #define WORDS (sizeof(struct event) / sizeof(uint64_t))
@@ -37,7 +38,7 @@ flki_state_remember(struct state *st, const struct event *e)
 	uint64_t *to;
 	size_t k;
 
-	/* Without disk space for it, nothing is remembered. */
+	/* Without disk space for it, the event is lost. */
 	if (st->history == NULL || n % EVENTS >= atomic_load(&h->event_room))
 		return;
 	to = (uint64_t *)(void *)&st->history[n % EVENTS];
@@ -47,7 +48,7 @@ flki_state_remember(struct state *st, const struct event *e)
 	atomic_thread_fence(memory_order_release);
 }
 
-/* The last word of the command's name, without its directories, is what people know it by. */
+/* The last component of the program's path: people know the command by it. */
 static void
 name_of(const char command[FLK_COMMAND], char name[20])
 {
@@ -79,8 +80,8 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 			   .code = code };
 
 	if (kind == FLK_EV_EVICTED) {
-		e.pid = s->by_pid;
-		e.uid = s->by_uid;
+		e.pid = s->evictor_pid;
+		e.uid = s->evictor_uid;
 	}
 	name_of(s->command, e.command);
 	return e;
@@ -167,7 +168,7 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 }
 
 size_t
-flk_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
+flki_local_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
 {
 	struct header *h = f->file.h;
 	uint64_t end = atomic_load_explicit(&h->events, memory_order_acquire), now;
@@ -180,7 +181,7 @@ flk_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room
 		copy(&f->file, n, &event[copied++]);
 	atomic_thread_fence(memory_order_acquire);
 	now = atomic_load_explicit(&h->events, memory_order_relaxed);
-	/* What was, or may have been, written over meanwhile. */
+	/* Drop the events that were, or may have been, written over meanwhile. */
 	if (now < first + EVENTS)
 		return copied;
 	lost = now - EVENTS + 1 - first < copied ? (size_t)(now - EVENTS + 1 - first) : copied;
@@ -189,12 +190,12 @@ flk_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room
 }
 
 /*
- * `followed' is set before `events' is looked at, and a writer looks at `followed' after it has
- * written: one of the two sees the other.  It is set by the sleeper and taken away by who wakes,
- * so a follower that is killed costs one wake and no more.
+ * A follower sets `followed' before it looks at `events', and a writer looks at `followed' after it
+ * has written: one of the two sees the other.  The writer clears it when it wakes the followers, so
+ * a follower that was killed costs one wake and no more.
  */
 int
-flk_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
+flki_local_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 {
 	struct header *h = f->file.h;
 	uint64_t until = flki_deadline_ns(deadline), events;
@@ -213,7 +214,7 @@ flk_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 }
 
 void
-flki_history_tell(struct header *h)
+flki_history_wake(struct header *h)
 {
 	if (atomic_load(&h->followed) != 0 && atomic_exchange(&h->followed, 0) != 0)
 		flki_futex_wake_all(&h->events);

@@ -1,6 +1,6 @@
 /*
  * index.c - what layout.h calls the index: two lists, a sum, a smallest limit, a map of seats.
- * All of it follows from the slots, and is there so that nobody has to look through these.
+ * All of it follows from the slots, and saves a taker the look through all of them.
  */
 #include "state.h"
 
@@ -42,10 +42,10 @@ flki_state_unlink(struct state *st, struct list *list, uint32_t i)
 bool
 flki_state_seat_is_taken(struct state *st, uint32_t seat)
 {
-	return (flki_state_at(st, seat / 64)->seat_map >> seat % 64 & 1) != 0;
+	return (flki_state_at(st, seat / 64)->seat_bits >> seat % 64 & 1) != 0;
 }
 
-/* The hint saves the look at those words that are known to be full. */
+/* seat_hint saves the look at the words that are known to be full. */
 uint32_t
 flki_state_free_seat(struct state *st)
 {
@@ -53,7 +53,7 @@ flki_state_free_seat(struct state *st)
 
 	for (k = 0; k < words; k++) {
 		w = (st->h->seat_hint + k) % words;
-		uint64_t map = flki_state_at(st, w)->seat_map;
+		uint64_t map = flki_state_at(st, w)->seat_bits;
 		if (map != UINT64_MAX) {
 			st->h->seat_hint = w;
 			return w * 64 + (uint32_t)__builtin_ctzll(~map);
@@ -69,7 +69,7 @@ flki_state_count_in(struct state *st, const struct slot *s)
 	struct header *h = st->h;
 
 	h->used += s->weight;
-	flki_state_at(st, s->seat / 64)->seat_map |= UINT64_C(1) << s->seat % 64;
+	flki_state_at(st, s->seat / 64)->seat_bits |= UINT64_C(1) << s->seat % 64;
 	if (h->min_count == 0 || s->limit < h->min_limit) {
 		h->min_limit = s->limit;
 		h->min_count = 1;
@@ -78,7 +78,7 @@ flki_state_count_in(struct state *st, const struct slot *s)
 	}
 }
 
-/* Looks through all holders only if the last at min_limit left. */
+/* Looks through all holders only if the last one with the smallest limit has left. */
 void
 flki_state_count_out(struct state *st, uint32_t i)
 {
@@ -90,7 +90,7 @@ flki_state_count_out(struct state *st, uint32_t i)
 	if (h->holders.count == 0)
 		h->idle_since_ns = flki_pace_now(st);
 	h->used -= s->weight;
-	flki_state_at(st, s->seat / 64)->seat_map &= ~(UINT64_C(1) << s->seat % 64);
+	flki_state_at(st, s->seat / 64)->seat_bits &= ~(UINT64_C(1) << s->seat % 64);
 	if (s->seat / 64 < h->seat_hint)
 		h->seat_hint = s->seat / 64;
 	if (s->limit != h->min_limit || --h->min_count > 0)

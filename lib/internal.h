@@ -1,5 +1,32 @@
 /*
- * internal.h - an open limiter, and what its parts do for each other.
+ * internal.h - an open limiter file, and what the parts of its implementation do for each other.
+ *
+ * The files of this folder lie on three floors.  A file calls its own floor and those below it.
+ * The exceptions are two: flk_entrust() in guard.c takes the lock, and a thread of orphan.c keeps
+ * the limiter open.
+ *
+ * API: the functions of flocklimit.h
+ *	api ops local share		the table of functions behind a handle, and this machine's
+ *	acquire map maparray error	what works for both kinds of limiters
+ *	limiter				opening and closing
+ *	slot inside			a taker's slot; in and out of the lock, and struct world
+ *	taker wait			a taker's life, and its wait in the line
+ *	steer snapshot discard		what operators do, and see
+ *	history (second half)		reading events
+ *
+ * kernel: what the system is needed for, one idea in each file
+ *	futex robust alive lock		words in shared memory: sleep, life, mutual exclusion
+ *	file create space filesystem	the file: opened, created, given disk space, known by
+ *	directory boot orders		where it is, of which boot, and the orders for new ones
+ *	guard orphan exiting heirs	a permit that outlives its taker, and its processes
+ *	cpus timens			the machine's CPUs, and the clock of a time namespace
+ *	cancel clock descriptor name pidfd	headers alone
+ *
+ * pure state: what takers do to the words of the file, without a system call
+ *	layout				the file
+ *	state index pace		the operations, the lists and sums, the times
+ *	repair check			the rebuild and the invariants
+ *	history (first half)		recording events
  */
 #ifndef FLKI_INTERNAL_H
 #define FLKI_INTERNAL_H
@@ -8,6 +35,7 @@
 
 #include "alive.h"
 #include "file.h"
+#include "local.h"
 #include "lock.h"
 #include "robust.h"
 #include "share.h"
@@ -15,34 +43,34 @@
 
 #define ORPHANS_WATCHED 16
 
+/* Its users are the caller that attached it, what shares it, and each thread of orphan.c. */
 struct flk {
+	struct flk_base base; /* first: see ops.h */
 	struct file file;
-	_Atomic uint32_t
-	    users; /* who attached it, and each thread of orphan.c: the last frees it */
 	_Atomic uint32_t stuck_pid;
-	_Atomic int64_t ahead_ns; /* of our clock; INT64_MIN: not asked for yet */
+	_Atomic int64_t ahead_ns; /* flki_clock_ahead(); INT64_MIN: not asked for yet */
 	/* of the options */
 	bool (*stuck)(void *context, pid_t pid);
 	void (*inside)(void *context, bool is_inside);
 	void *context;
-	/* Tickets of the orphans that a thread of ours waits for, 0 for none: orphan.c. */
+	/* Tickets of the orphans that threads of this process wait for; 0: none.  See orphan.c. */
 	_Atomic uint64_t watched[ORPHANS_WATCHED];
-	_Atomic uint64_t watcher; /* whose threads these are, by flki_robust_process() */
+	_Atomic uint64_t watcher; /* the process of these threads, by flki_robust_process() */
 	char path[];
 };
 
 struct flk_taker {
-	struct flk *flk;
+	struct flk *flk;       /* first: see ops.h */
 	_Atomic uint32_t slot; /* ours, with its `alive'; NIL before the first use */
-	uint32_t gen;          /* of our claim to it */
+	uint32_t gen;          /* the slot's, since we claimed it */
 	uint32_t tid;          /* of the thread that made it */
-	uint64_t thread;       /* the same, by flki_robust_me(): true whatever the file says */
-	uint64_t process;      /* that thread's, by flki_robust_process() */
+	uint64_t thread;       /* the same by flki_robust_me(), whatever the file says */
+	uint64_t process;      /* the thread's, by flki_robust_process() */
 	struct patience patience;
 	_Atomic bool cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */
 	int guard_fd;    /* -1: none */
-	bool guard_lent; /* by flk_guard_by(): it is not ours to close */
+	bool guard_lent; /* by flk_guard_by(): its caller closes it */
 };
 
 static inline struct slot *
@@ -51,7 +79,10 @@ taker_slot(const struct flk_taker *t)
 	return &t->flk->file.slots[t->slot];
 }
 
-/* By the file's words: the kernel has not marked it, nor has anybody claimed it since. */
+/*
+ * What the file says: the kernel has not marked its `alive', and no taker has claimed the slot
+ * since.
+ */
 static inline bool
 taker_has_slot(const struct flk_taker *t)
 {
@@ -59,14 +90,14 @@ taker_has_slot(const struct flk_taker *t)
 	       atomic_load(&taker_slot(t)->gen) == t->gen;
 }
 
-/* It has a slot, and neither another thread has it nor, in a child, the parent. */
+/* It has a slot, and that belongs neither to another thread nor, in a child, to the parent. */
 static inline bool
 taker_is_ours(const struct flk_taker *t)
 {
 	return t->slot != NIL && t->thread == flki_robust_me();
 }
 
-/* It has a slot that is not ours, or is not by what the file says. */
+/* It has a slot that is not ours, or that the file says is not. */
 static inline bool
 taker_is_strange(const struct flk_taker *t)
 {
@@ -74,21 +105,31 @@ taker_is_strange(const struct flk_taker *t)
 }
 
 /*
- * enter.c: a slot of the taker's own, and the lock with the state as this taker sees it.
- * flki_enter() claims a slot if the taker has none, and rebuilds the index if the lock's last owner
- * died, or the index is doubted.  After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if
- * the file lied meanwhile, and -FLK_MISTAKEN if the taker lost the lock while it was inside: then it
- * is not known what became of what it did.
+ * slot.c: a slot of the taker's own.  flki_slot_claim() does nothing if the taker has one.
+ * flki_slot_abandon() leaves the slot as a killed taker does: the next owner of the lock takes back
+ * the place or the permit.
+ */
+int flki_slot_claim(struct flk_taker *t);
+void flki_slot_drop(struct flk_taker *t);
+void flki_slot_abandon(struct flk_taker *t);
+
+/*
+ * inside.c: the lock, with the state as this taker sees it.  flki_enter() claims a slot if the
+ * taker has none, and rebuilds the index if the lock's last owner died, or the index is doubted.
+ * After its 0 comes one flki_quit(), which returns -FLK_DAMAGED if the file turned out to lie, and
+ * -FLK_MISTAKEN if the taker lost the lock while it was inside: its change may have been made, or
+ * not.
  */
 int flki_enter(struct flk_taker *t, struct state *st);
 
 /*
- * The same, but while the lock is stuck it waits until that time, or as long as the options'
- * stuck() says; with NOT_LONG, for 2 s.  flki_enter() has NOT_LONG if there is no stuck().  Signals
- * that `mask' leaves unblocked are let in meanwhile, unless it is NULL; and flk_cancel() ends it.
+ * The same, but while the lock is stuck the taker waits until `until', or as long as the options'
+ * stuck() returns true; with NOT_LONG, for 2 s.  flki_enter() is that with NOT_LONG, if there is no
+ * stuck().  Unless `mask' is NULL, the taker lets in the signals that it leaves unblocked.
+ * flk_cancel() and flk_interrupt() end the wait.
  */
 #define NOT_LONG UINT64_C(0)
-#define AT_ONCE  UINT64_C(1) /* long past: after a tenth of a second */
+#define AT_ONCE  UINT64_C(1) /* a time long past: it gives up after a tenth of a second */
 static inline uint64_t
 flki_as_asked(const struct flk *f)
 {
@@ -96,38 +137,38 @@ flki_as_asked(const struct flk *f)
 }
 int flki_enter_until(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mask);
 
-/* Leaves the slot as a killed taker does: the next owner of the lock takes back what it had. */
-void flki_abandon(struct flk_taker *t);
-
-/* After -FLK_STUCK of a wait with that deadline: what its caller hears. */
+/* After -FLK_STUCK in a wait with that deadline: the code that the wait returns. */
 int flki_kept_out(struct flk_taker *t, uint64_t until);
 
-int flki_enter_anyway(struct flk_taker *t, struct state *st); /* damaged or dead, too */
+int flki_enter_anyway(struct flk_taker *t, struct state *st); /* even if damaged or dead */
 int flki_quit(struct flk_taker *t, struct state *st);
 int flki_leave_lock(struct flk_taker *t,
 		    struct state *st); /* flki_quit(), if nothing was changed */
-void flki_drop_slot(struct flk_taker *t);
 
 /*
- * timens.c: by how much our clock is ahead of the machine's, and 0 where the system can't tell.
- * The first call asks the system, so it is no call for inside the lock.
+ * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.
+ * The first call asks the system, so it is not made inside the lock.
  */
 int64_t flki_clock_ahead(struct flk *f);
 
-/* history.c: wakes those who follow it; inside the lock, so that a killed one is followed up. */
-void flki_history_tell(struct header *h);
+/*
+ * history.c: wakes its followers.  Called inside the lock: if the caller is killed before the wake,
+ * the next owner of the lock makes up for it.
+ */
+void flki_history_wake(struct header *h);
 
-/* guard.c: the byte that a command keeps locked for its dead wrapper.  Ask orphan.c, too. */
+/* guard.c: the byte that a command keeps locked for its dead wrapper.  orphan.c has more to ask. */
 bool flki_guard_is_free(const struct flk *f, uint32_t slot);
 void flki_guard_drop(struct flk_taker *t);
 
 /*
- * orphan.c: does a command still keep this permit, by its guard or because it is on its way out?
- * When it no longer does, flki_orphan_watch() wakes the head of the line.  False if it can't, or
- * watches as many as it can.
+ * orphan.c: does a command still keep this permit of a dead taker, by its guard or because it is on
+ * its way out?  flki_orphan_note() is the same for a caller inside the lock: it also writes down
+ * when the wait for the command's end began.  flki_orphan_watch() wakes the head when the command
+ * keeps the permit no longer; false if it can't, or watches as many orphans as it can.
  */
 bool flki_orphan_is(struct flk *f, uint32_t slot);
-bool flki_orphan_note(struct flk *f, uint32_t slot); /* inside the lock: the wait for it begins */
+bool flki_orphan_note(struct flk *f, uint32_t slot);
 bool flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket);
 
 #endif

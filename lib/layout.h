@@ -13,18 +13,18 @@
  * reading, while the permit in slot i is tied to a descriptor; INIT_BYTE, for writing, while a
  * limiter is being made in place or removed.
  *
- * A taker owns one slot for as long as it lives and holds that slot's `alive'.  The lock is a
- * word that names the slot of its owner; there is no other notion of who somebody is, so process
- * ids and their namespaces play no part.
+ * A taker owns one slot for as long as it lives, and has that slot's `alive'.  The lock is a word
+ * that names the slot of its owner.  A taker is known by its slot and the slot's generation, and by
+ * nothing else, so process ids and their namespaces play no part.
  *
  *	FREE -> IDLE		[claim]		alive was taken; outside the lock
- *	IDLE -> WAITING		[flki_state_enter]	in the line, ticket drawn
+ *	IDLE -> WAITING		[flki_state_enqueue]	in the line, ticket drawn
  *	WAITING -> HELD		[grant]		the only way to a permit
- *	WAITING -> IDLE		[flki_state_leave]	gave up
- *	WAITING -> OUT		[flki_state_evict]	closed, cancelled from outside, or a barrier is done
+ *	WAITING -> IDLE		[flki_state_leave]	its owner gave up
+ *	WAITING -> OUT		[flki_state_evict]	closed, evicted, or a barrier that is done
  *	HELD -> IDLE		[flki_state_release]
  *	HELD -> FORGETTING	[flki_state_forget]	then IDLE, its units withheld
- *	WAITING, HELD -> FREE	[reap]		its owner is dead, and nobody has its guard
+ *	WAITING, HELD -> FREE	[reap]		its owner is dead, and no process has its guard
  *	IDLE, OUT -> FREE	[drop, or found dead by the next claim]
  *
  * What must hold whenever the lock is free:
@@ -33,11 +33,11 @@
  *	them and `min_count' how many have it.
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
  *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
- *  I5	The first in the line does not fit, or nothing may start: nobody waits without a reason.
+ *  I5	The head does not fit, or nothing may start: no taker waits without a reason.
  *
- * A slot's state is the truth, and one store to it each operation's commit.  Everything in I1 to
- * I3 is an index over the slots: the taker that takes over a dead owner's lock, or finds the index
- * doubted, rebuilds it.
+ * The slots are the truth, and one store to a slot's state is the commit of each operation.  All
+ * that I1 to I3 name is an index over the slots: the taker that takes over a dead owner's lock, or
+ * finds the index doubted, rebuilds it from them.
  */
 #ifndef FLKI_LAYOUT_H
 #define FLKI_LAYOUT_H
@@ -55,7 +55,7 @@
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
-#define EVENTS      (FLK_HISTORY + 64u)   /* a page more than is told: those being written over */
+#define EVENTS      (FLK_HISTORY + 64u)   /* a page more than is read: it may be written over */
 #define SLOTS_AT    ((size_t)HEADER + EVENTS * sizeof(struct event))
 #define MAP_BYTES   (SLOTS_AT + (size_t)MAX_SLOTS * sizeof(struct slot))
 #define GUARD_BASE  (INT64_C(1) << 40)
@@ -72,7 +72,7 @@ enum slot_kind { TAKER, BARRIER };
 struct alive {
 	_Atomic uint32_t word; /* 0, or the owner's thread id, and the kernel's two flag bits */
 	uint32_t mutex_inner[3];
-	_Atomic uint32_t touched; /* nothing: written so that the page is there to be written */
+	_Atomic uint32_t touched; /* means nothing: written to, so that the page is in memory */
 	uint32_t mutex_inner2;
 	uint64_t prev, next;
 };
@@ -80,25 +80,40 @@ struct alive {
 struct slot {
 	struct alive alive;
 	_Atomic uint32_t state; /* written under the lock, but FREE and IDLE by its owner too */
-	_Atomic uint32_t wake;  /* futex: changed by whoever wants the owner to look again */
-	_Atomic uint32_t gen;   /* raised by each claim: tells this owner from the last */
+	_Atomic uint32_t wake;  /* futex: a taker that wants the owner to look again changes it */
+	_Atomic uint32_t gen;   /* raised by each claim: no two owners of the slot have one */
 	uint32_t kind;
 	/* What follows is written by the owner while IDLE, or under the lock. */
 	uint64_t ticket;
 	uint64_t forget_to; /* FORGETTING: what `withheld' will be */
 	uint64_t since_ns;  /* of the present state; the writer's CLOCK_MONOTONIC */
-	uint64_t seat_map;  /* no part of the taker: bits for seats 64 * i and up; an index (I3) */
+	uint64_t seat_bits; /* no part of the taker: a part of the seat map, see below */
 	uint32_t weight, limit, in_force, seat;
 	uint32_t prev, next;
 	int32_t reason;    /* OUT: the code that the owner returns */
-	uint32_t pid, uid; /* for people */
-	uint32_t orphan;   /* the owner is dead and its guard is not: for people */
+	uint32_t pid, uid; /* the owner's, for people */
+	uint32_t orphan;   /* the owner is dead, and its guard is kept; for people */
 	char command[FLK_COMMAND];
-	int32_t status; /* of the command that ran under the permit; UNKNOWN: not said */
-	uint32_t by_pid,
-	    by_uid;    /* OUT: who took it out of the line; for people.  HELD: see orphan.c */
-	uint32_t role; /* enum flk_role; its high byte is 0: see make.c */
+	int32_t status; /* of the command that ran under the permit, or FLK_UNKNOWN */
+	union {
+		struct { /* OUT, and until the owner's next permit: its evictor; for people */
+			uint32_t evictor_pid, evictor_uid;
+		};
+		struct {                       /* HELD; a grant clears both */
+			uint32_t worker_pid;   /* the process that works under the permit, or 0 */
+			uint32_t exit_seen_ms; /* since when its end is awaited: see orphan.c */
+		};
+	};
+	uint32_t role; /* enum flk_role; its high byte is 0: see space.c */
 };
+
+/*
+ * The seat map is a bitmap of all seats in use, by which a grant finds the smallest free one.
+ * There are never more seats than slots, and both grow, so the map is kept in the slots: bit b of
+ * slot i's seat_bits is seat 64 * i + b, whatever taker has slot i.  It is an index (I3): written
+ * under the lock, and cleared and made anew by a rebuild.  Only one slot in 64 has bits that are
+ * ever set.
+ */
 
 /* A pace as the header has it; see pace.c. */
 struct pace_words {
@@ -111,7 +126,7 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands in place of the rest.
+ * pace that was set stands there instead of the rest.
  */
 struct event {
 	uint64_t when_ns; /* monotonic */
@@ -132,12 +147,12 @@ struct list {
 	uint32_t head, tail, count;
 };
 
-/* What starts have used up: see pace.c. */
+/* What the starts so far have used up of the pace: see pace.c. */
 struct paced {
 	uint64_t free_ns, last_ns, ramp_since_ns;
 };
 
-/* Which file the limiter is in; 0: not known.  See filesystem.c. */
+/* Which file a limiter was created in; 0: not known.  See filesystem.c. */
 struct bound {
 	uint64_t device, inode;
 	uint64_t born_ns; /* of the inode */
@@ -147,14 +162,14 @@ struct header {
 	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
 	uint32_t layout, header_size, slot_size, byte_order;
 	unsigned char boot[16];
-	uint64_t birth; /* no two limiters have one */
+	uint64_t birth; /* no two limiters have the same */
 	_Atomic uint64_t lock;
 	_Atomic uint32_t nslots; /* how many slots have disk space; only grows */
 	_Atomic uint32_t hint;   /* where the next claim begins to look */
-	_Atomic uint32_t dead;   /* unlinked on purpose: go to the new file */
+	_Atomic uint32_t dead;   /* removed by an operator: its takers go to the new file */
 	_Atomic uint32_t damaged;
 	_Atomic uint32_t
-	    doubted; /* two were inside: the next owner of the lock rebuilds the index */
+	    doubted; /* two takers were inside: the next owner of the lock rebuilds the index */
 
 	/* How it is steered.  Each is one word, so each change is one store. */
 	uint32_t declared;
@@ -167,7 +182,7 @@ struct header {
 
 	/* Pacing; by the machine's clock. */
 	struct paced paced, next;
-	uint64_t starting; /* the ticket whose grant makes `next' of `paced'; 0: none */
+	uint64_t starting; /* the ticket that is granted just now, with `next'; 0: none */
 	uint64_t idle_since_ns;
 
 	/* The index. */
@@ -177,19 +192,19 @@ struct header {
 	uint32_t min_limit, min_count;
 	uint32_t seat_hint; /* no free seat below 64 times this */
 
-	/* For people; may miss what a killed taker was about to count. */
+	/* For people; a killed taker may have counted its last operation, or not. */
 	uint64_t granted, released, left, evicted, reaped, repaired;
 	struct flk_times waits, holds;
 
 	/* The history: see history.c. */
 	_Atomic uint64_t events;     /* ever written; its low half is a futex */
 	_Atomic uint32_t event_room; /* how many have disk space; only grows */
-	_Atomic uint32_t followed;   /* somebody may sleep on `events' */
+	_Atomic uint32_t followed;   /* a follower may sleep on `events' */
 
 	struct bound bound; /* written once, before `magic' */
 };
 
-/* All of our signature but the magic. */
+/* True if all of our signature is there, but for the magic. */
 static inline bool
 header_is_ours(const struct header *h)
 {
@@ -199,6 +214,8 @@ header_is_ours(const struct header *h)
 
 _Static_assert(sizeof(struct alive) == 40, "glibc's and the kernel's view of a robust futex");
 _Static_assert(offsetof(struct alive, next) == 32, "futex_offset is -32");
+_Static_assert(offsetof(struct slot, worker_pid) == offsetof(struct slot, evictor_pid),
+	       "one word in two states");
 _Static_assert(sizeof(struct slot) == 256, "slots must not change size by accident");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
 _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");

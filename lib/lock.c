@@ -1,47 +1,45 @@
 /*
- * lock.c - mutual exclusion that survives the death of its owner.
+ * lock.c - mutual exclusion that survives the death of the lock's owner.  lock.h says why this is
+ * not a pthread_mutex_t.
  *
- * Why this is no pthread_mutex_t: the kernel and the C library know a robust mutex's owner by its
- * thread id, and two PID namespaces can both have that id.  Where containers share a limiter, the
- * death of one thread would then mark a mutex that another thread, alive and inside, has locked
- * (measured: EOWNERDEAD while the owner was inside), and the owner's own unlock would fail.  And
- * programs of glibc and of musl, whose mutexes are laid out differently, share this file.
+ * The word is 0, or it names the owner.  The low half is the owner's slot + 1, doubled; its bit 0
+ * is set if a taker may sleep on the word.  The high half is the slot's generation, which each
+ * claim of the slot raises.  A taker that finds the lock taken looks at the owner's `alive', and
+ * takes over the lock of a dead owner by one compare-and-swap of the whole word.  If another taker
+ * claimed the slot and took the lock in between, the generation differs and the compare-and-swap
+ * fails.  So no taker takes the lock from an owner that lives by its `alive'.
  *
- * The word is 0, or names its owner: the low half has the owner's slot + 1, doubled, and in bit
- * 0 whether somebody may sleep on it; the high half has the slot's generation.  A taker that finds
- * the lock taken asks the owner's `alive'.  It takes over a dead owner's lock by one
- * compare-and-swap of the whole word: were the slot claimed anew in the meantime, the generation
- * would differ, so nobody can ever take the lock from an owner whose `alive' says that it lives.
+ * The owner drops the lock by a compare-and-swap from its own mark, so it never releases the lock
+ * of another owner.  It finds another mark only if the kernel has marked its `alive' although it
+ * lives (the one thing that thread ids still decide: see alive.c), and another taker has inherited
+ * the lock since.  doubt() in inside.c deals with that.
  *
- * The owner drops the lock by a compare-and-swap from its own mark, so it never releases another's.
- * It finds another's there only if the kernel has marked its `alive' by mistake, which is the one
- * thing that thread ids still decide (see alive.c), and another taker has inherited the lock since.
- * enter.c says what becomes of it then.
+ * Pairing: the compare-and-swap that takes the lock acquires what the compare-and-swap that dropped
+ * it released or, if the owner died, what the kernel's exit path released.
  *
- * Pairing: the compare-and-swap that takes the lock acquires what that which dropped it,
- * or in a dead owner's case the kernel's exit path, released.
- *
- * Nobody inside sleeps, or calls the system but to wake others and to ask for a dead one's command,
- * so a sleep here is short.  It is bounded as well: when one who was woken here is killed before
- * it takes the lock, the next sleeper comes by itself after NAP_NS.
+ * The owner never sleeps inside, and makes no system call there but to wake other takers and to ask
+ * about a dead taker's command, so other takers sleep here for a short time.  The time is bounded,
+ * too: a drop wakes one sleeper, and if that is killed before it takes the lock, the next sleeper
+ * wakes by itself at the end of its nap.
  */
 #include "lock.h"
 
 #include <errno.h>
 
 #include "alive.h"
+#include "clock.h"
 #include "futex.h"
 
 #define SLEEPERS UINT64_C(1)
 #define SPINS    200
-#define NAP_NS   UINT64_C(2000000)
+#define NAP_NS   (2 * MS)
 #ifndef PATIENCE      /* the fuzzers have less */
-#define PATIENCE 1000 /* naps, of one owner's: 2 s, and our own being stopped is no time */
+#define PATIENCE 1000 /* naps: 2 s of one owner; time in which we are stopped does not count */
 #endif
-#define LEAST       50                  /* naps; past a deadline, too */
-#define LONG_NAP_NS UINT64_C(100000000) /* when patience is over */
+#define LEAST       50         /* naps, even of a caller that comes past its deadline */
+#define LONG_NAP_NS (100 * MS) /* once PATIENCE is used up */
 #define SLOT_OF(v)  ((uint32_t)(v) >> 1)
-#define WHO(v)      ((v) & ~SLEEPERS)
+#define OWNER(v)    ((v) & ~SLEEPERS)
 
 static void
 pause_cpu(void)
@@ -58,14 +56,17 @@ owner_dead(struct file *f, uint64_t v)
 {
 	uint32_t slot = SLOT_OF(v) - 1;
 
-	/* No taker wrote an owner that is out of range. */
+	/*
+	 * A slot that we can't see may belong to a file that has grown; one that can't exist is a
+	 * lie.
+	 */
 	if (slot >= flki_file_slots(f))
 		return slot >= MAX_SLOTS;
-	/* alive first: a claim raises gen after it took alive. */
+	/* First alive, then gen: a claim takes alive, and then raises gen. */
 	return !flki_alive_is(&f->slots[slot].alive) || atomic_load(&f->slots[slot].gen) != v >> 32;
 }
 
-/* One nap, or until the lock is dropped.  True if all of it was slept through. */
+/* Sleeps until the lock is dropped, but for one nap at most.  True if it slept the whole nap. */
 static bool
 nap(struct header *h, uint64_t v, uint64_t length_ns)
 {
@@ -79,7 +80,10 @@ enum lock_result
 flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until)
 {
 	struct header *h = f->h;
-	/* A taker that has slept here may be one of several sleepers: it keeps the bit. */
+	/*
+	 * The drop that woke us took the bit for sleepers away, and others may sleep on: we set it
+	 * again.
+	 */
 	uint64_t mine = p->naps > 0 ? mark | SLEEPERS : mark, v = 0;
 	unsigned spins = 0, naps = 0;
 
@@ -97,8 +101,8 @@ flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until
 			spins++;
 			pause_cpu();
 		} else {
-			if (WHO(v) != p->owner) {
-				p->owner = WHO(v);
+			if (OWNER(v) != p->owner) {
+				p->owner = OWNER(v);
 				p->naps = naps = 0;
 			}
 			if (naps > 0 && (p->naps >= PATIENCE ||
@@ -120,7 +124,7 @@ flki_lock_drop(struct header *h, uint64_t mark)
 	uint64_t v = mark;
 
 	while (!atomic_compare_exchange_strong(&h->lock, &v, 0))
-		if (WHO(v) != mark)
+		if (OWNER(v) != mark)
 			return false;
 	if (v & SLEEPERS)
 		flki_futex_wake(&h->lock);
@@ -130,11 +134,11 @@ flki_lock_drop(struct header *h, uint64_t mark)
 bool
 flki_lock_is_left(const struct header *h)
 {
-	uint64_t inside = WHO(atomic_load(&h->lock));
+	uint64_t inside = OWNER(atomic_load(&h->lock));
 	unsigned spins;
 
 	for (spins = 0; inside != 0 && spins < 2 * SPINS; spins++) {
-		if (WHO(atomic_load(&h->lock)) != inside)
+		if (OWNER(atomic_load(&h->lock)) != inside)
 			return true;
 		pause_cpu();
 	}

@@ -1,10 +1,10 @@
 /*
  * map.c - many at once: items, each worked on under a permit of its own.
  *
- * Whoever leads gets the next item and stands in the line for it; there is one leader at a time,
- * so a map has one ticket in the line however many items it has.  Once it has its permit, somebody
- * else leads, and it does the work, in its own thread: a permit belongs to the thread that took
- * it.  There are as many threads as work at the same time, and the leader.
+ * One thread at a time is the leader: it gets the next item, and waits in the line for its permit.
+ * So a map has one ticket in the line, however many items it has.  When the leader has its permit,
+ * another thread becomes the leader, and the first does the work itself, because a permit belongs
+ * to the thread that took it.  There are as many threads as work at the same time, and the leader.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -14,11 +14,11 @@
 
 #include "cancel.h"
 #include "flocklimit.h"
-#include "futex.h"
+#include "clock.h"
 #include "share.h"
 
 #define FIRST   16
-#define WINDOW  65536 /* items that are begun and not told, at most */
+#define WINDOW  65536 /* items that are begun and not delivered, at most */
 #define THREADS 16384
 
 struct result {
@@ -28,23 +28,25 @@ struct result {
 };
 
 /*
- * begun counts items, told those that done() has seen; what is between them is in the ring, each
- * at its number: of its beginning if they are told in order, else of its end.
+ * `begun' counts the items that were begun, `delivered' those of which done() was called.  The
+ * items in between are in the ring, each at its number: the number of its beginning if they are to
+ * be delivered in order, else the number of its end.
  */
 struct flk_map {
 	struct flk_map_options o;
+	flki_attach *attach;
 	char *name;
 
 	pthread_mutex_t lock; /* guards all that follows; not held in a callback or a wait */
-	pthread_cond_t turn;  /* somebody may lead, or all is over */
+	pthread_cond_t turn;  /* a thread may lead now, or all is over */
 	struct flk *limiter;  /* where the next permit is taken; each taker has a part in its own */
-	struct flk_taker *leader; /* who waits for a permit, or NULL */
-	bool led, telling, over;
+	struct flk_taker *leader; /* the taker that waits for a permit, or NULL */
+	bool led, delivering, over;
 	unsigned idle, threads;
-	uint64_t begun, ended, told;
+	uint64_t begun, ended, delivered;
 	struct result *ring;
 	size_t room;     /* of the ring; a power of two */
-	uint64_t failed; /* the first item that did, with `error' */
+	uint64_t failed; /* the number of the first item that failed, with `error' */
 	int error;
 };
 
@@ -75,12 +77,12 @@ make_room(struct flk_map *m)
 	struct result *ring;
 	uint64_t i;
 
-	if (m->begun - m->told < m->room)
+	if (m->begun - m->delivered < m->room)
 		return true;
 	ring = calloc(m->room * 2, sizeof(*ring));
 	if (ring == NULL)
 		return false;
-	for (i = m->told; i < m->begun; i++)
+	for (i = m->delivered; i < m->begun; i++)
 		ring[i & (m->room * 2 - 1)] = m->ring[i & (m->room - 1)];
 	free(m->ring);
 	m->ring = ring;
@@ -88,16 +90,16 @@ make_room(struct flk_map *m)
 	return true;
 }
 
-/* Whoever ends an item tells what can be told by now, unless another does. */
+/* A thread that has ended an item delivers what can be delivered, unless another thread does. */
 static void
-tell(struct flk_map *m)
+deliver(struct flk_map *m)
 {
 	struct result r, *next;
 
-	if (m->telling)
+	if (m->delivering)
 		return;
-	m->telling = true;
-	while (next = &m->ring[m->told & (m->room - 1)], next->there) {
+	m->delivering = true;
+	while (next = &m->ring[m->delivered & (m->room - 1)], next->there) {
 		r = *next;
 		next->there = false;
 		if (m->o.done != NULL) {
@@ -105,16 +107,16 @@ tell(struct flk_map *m)
 			m->o.done(m->o.context, r.item, r.code);
 			pthread_mutex_lock(&m->lock);
 		}
-		if (m->begun - m->told++ == WINDOW)
+		if (m->begun - m->delivered++ == WINDOW)
 			pthread_cond_broadcast(&m->turn);
 	}
-	m->telling = false;
+	m->delivering = false;
 }
 
 static void
 finish(struct flk_map *m, uint64_t number, void *item, int code)
 {
-	uint64_t place = m->o.in_order ? number : m->ended;
+	uint64_t at = m->o.in_order ? number : m->ended;
 
 	m->ended++;
 	if (code != 0) {
@@ -122,8 +124,8 @@ finish(struct flk_map *m, uint64_t number, void *item, int code)
 		if (!m->o.go_on)
 			end(m);
 	}
-	m->ring[place & (m->room - 1)] = (struct result){ item, code, true };
-	tell(m);
+	m->ring[at & (m->room - 1)] = (struct result){ item, code, true };
+	deliver(m);
 }
 
 /* ---- the line ---- */
@@ -143,7 +145,7 @@ leave(struct flk_taker *t)
 static int
 attach(const struct flk_map *m, struct flk **limiter)
 {
-	int error = flk_attach(limiter, m->name, m->o.options);
+	int error = m->attach(limiter, m->name, m->o.options);
 
 	if (error == 0 && m->o.pacing != 0) {
 		error = flk_set_pace(*limiter, m->o.pace, m->o.pacing);
@@ -155,7 +157,7 @@ attach(const struct flk_map *m, struct flk **limiter)
 	return error;
 }
 
-/* A taker of the limiter in use; the lock is held. */
+/* Sees to it that *t is a taker of the limiter in use; the lock is held. */
 static int
 arrive(struct flk_map *m, struct flk_taker **t)
 {
@@ -171,8 +173,8 @@ arrive(struct flk_map *m, struct flk_taker **t)
 }
 
 /*
- * The leader's part with the lock held: its permit.  A limiter whose file was removed is not the
- * one that others find: another is made.
+ * The leader's part with the lock held: takes a permit.  If the limiter's file was removed, other
+ * processes would find another limiter of its name; so it attaches to that.
  */
 static int
 take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *want)
@@ -213,7 +215,10 @@ take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *w
 
 static void *work_along(void *map);
 
-/* Somebody must lead: one who has nothing to do, or one more.  If that fails, whoever ends. */
+/*
+ * Another thread must lead: an idle one, or a new one.  If none can be made, the next thread that
+ * ends its work leads.
+ */
 static void
 pass_lead(struct flk_map *m)
 {
@@ -231,7 +236,10 @@ pass_lead(struct flk_map *m)
 	if (pthread_attr_init(&detached) != 0)
 		return;
 	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	/* Signals are for the caller's threads; but who blocks a fault dies without its handler. */
+	/*
+	 * Signals are for the caller's threads.  But a thread that blocks a fault dies without its
+	 * handler.
+	 */
 	sigfillset(&all);
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
 		sigdelset(&all, faults[i]);
@@ -247,7 +255,7 @@ static bool
 may_lead(struct flk_map *m)
 {
 	m->idle++;
-	while (!m->over && (m->led || m->begun - m->told >= WINDOW))
+	while (!m->over && (m->led || m->begun - m->delivered >= WINDOW))
 		pthread_cond_wait(&m->turn, &m->lock);
 	m->idle--;
 	return !m->over;
@@ -301,7 +309,7 @@ work_along(void *map)
 	}
 	leave(t);
 	m->threads--;
-	/* The last one out is waited for; after the unlock the map may be gone. */
+	/* flk_map_run() waits for the last thread; after the unlock the map may be freed. */
 	pthread_cond_broadcast(&m->turn);
 	pthread_mutex_unlock(&m->lock);
 	return NULL;
@@ -310,7 +318,8 @@ work_along(void *map)
 /* ---- for callers ---- */
 
 int
-flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options)
+flki_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options,
+	     flki_attach *attach_limiter)
 {
 	struct flk_map *m = calloc(1, sizeof(*m));
 	int error = -ENOMEM;
@@ -318,6 +327,7 @@ flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options
 	if (m == NULL)
 		return error;
 	m->o = *options;
+	m->attach = attach_limiter;
 	m->room = FIRST;
 	m->ring = calloc(FIRST, sizeof(*m->ring));
 	m->name = strdup(name);
@@ -331,6 +341,12 @@ flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options
 	pthread_cond_init(&m->turn, NULL);
 	*map = m;
 	return 0;
+}
+
+int
+flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options)
+{
+	return flki_map_new(map, name, options, flk_attach);
 }
 
 int

@@ -1,9 +1,9 @@
 /*
  * orders.c - orders to limiters that do not exist yet.
  *
- * An operator who wants to pause every limiter of the directory can pause the existing ones one by
+ * An operator that wants to pause every limiter of the directory can pause the existing ones one by
  * one.  For new ones the operator leaves an order in the directory: a symbolic link, one for each
- * kind of order, whose text is the order's value and the id of the boot.  The operator makes the
+ * kind of order.  Its text is the order's value and the id of the boot.  The operator makes the
  * link under another name and renames it, so an operator that is killed leaves either the old order
  * or the new one.
  *
@@ -30,9 +30,9 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
+#include "boot.h"
 #include "cancel.h"
-#include "make.h"
-#include "place.h"
+#include "directory.h"
 
 #define TRIES 64 /* against another operator that gives the same order at the same time */
 #define TEXT  80
@@ -51,20 +51,20 @@ static const char *const drafts[] = {
 	[FLK_ORDER_LIMIT] = ".all-limit.new",
 };
 
-/* An order is in force until the next boot, like the limiters. */
+/* An order is in force until the next boot, as the limiters are. */
 static void
 this_boot(char text[BOOT])
 {
 	unsigned char id[16];
 	size_t i;
 
-	flki_make_boot(id);
+	flki_boot_id(id);
 	for (i = 0; i < sizeof(id); i++)
 		snprintf(text + 2 * i, 3, "%02x", id[i]);
 }
 
 /*
- * In a directory in which everybody may make files, we obey root's orders and our own only.  In any
+ * In a directory in which all users may make files, we obey root's orders and our own only.  In any
  * other directory, a user who may leave an order may also replace our limiters, so nothing is lost.
  */
 static int
@@ -166,17 +166,18 @@ give(int dirfd, enum flk_order order, int64_t value)
 }
 
 /*
- * The limiter directory.  Any limiter's name finds it.  On a machine that does not tell its boot,
+ * The limiter directory.  Any limiter's name finds it.  On a machine that does not say its boot,
  * orders have zeros for the boot's id, as limiters do.
  */
 static int
 open_directory(bool make, int *dirfd)
 {
-	struct place place = { .dir = NULL };
-	int error = flki_make_learn_boot();
+	struct directory directory = { .dir = NULL };
+	int error = flki_boot_learn();
 
-	return error != 0 && error != -FLK_NOBOOT ? error
-						  : flki_place_open(&place, "x", make, dirfd);
+	return error != 0 && error != -FLK_NOBOOT
+		   ? error
+		   : flki_directory_open(&directory, "x", make, dirfd);
 }
 
 int

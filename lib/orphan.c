@@ -1,15 +1,19 @@
 /*
- * orphan.c - waiting for the end of a permit whose taker is dead: an orphan's, or a command's
- * that was exec'd in its wrapper's place.  No taker dies then that a futex could watch; but the
- * kernel lets a thread sleep until a byte is unlocked.  The command is then most often on its way
- * out, and the permit is kept until it is past its exit: see exiting.c.
+ * orphan.c - waiting for the end of a permit that has lost its taker: the permit of an orphan, or
+ * of a command that its wrapper became by exec(3).
  *
- * That wait is bounded for all takers together, as most of them may wait for less time or not at
- * all: the first look, inside the lock, that finds the guard free and the command on its way out
- * writes the time into the slot, as a HELD one's by_uid.
+ * The taker is dead already, so there is no `alive' word to watch.  But the command keeps a byte of
+ * the file locked (guard.c), and the kernel lets a thread sleep until a byte is unlocked.  When the
+ * byte is free, the command is most often in the middle of its exit.  The permit is kept until the
+ * exit is over: see exiting.c.
  *
- * The thread outlives the wait that started it, if need be, and even the limiter's detaching: it
- * ends with the orphan, and is one of the limiter's users until then.
+ * That second wait is bounded by LONGEST, for all takers together: each of them alone may wait for
+ * less time than that, or not at all.  So the first taker that finds, inside the lock, the guard
+ * free and the command in its exit writes the time into the slot: exit_seen_ms.
+ *
+ * The head starts a thread for each orphan, a vigil.  It may outlive the wait that started it, and
+ * even the detaching from the limiter: it ends with the orphan, and is a user of the limiter until
+ * then.
  */
 #include "internal.h"
 
@@ -21,26 +25,27 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "clock.h"
 #include "exiting.h"
 #include "futex.h"
 
 #define STACK   65536
 #define TICK_US 100000
-#define OVER    UINT64_MAX /* nobody's ticket, but the place is not free yet */
-#define LONGEST 10000      /* ms; a device may take long to close, or for ever */
+#define OVER    UINT64_MAX /* no ticket: the vigil is over, but the entry is not free yet */
+#define LONGEST 10000      /* ms; the close of a device may take long, or for ever */
 
 struct vigil {
 	struct flk *flk;
 	uint32_t slot;
 	uint64_t ticket;
-	unsigned place;
+	unsigned entry; /* of flk->watched */
 };
 
-/* What runs under a permit whose taker is dead, as far as the taker told; 0: nobody knows. */
+/* The command that runs under the permit, as far as the dead taker has said; 0: it has not. */
 static pid_t
 command_of(const struct slot *s)
 {
-	uint32_t pid = __atomic_load_n(&s->by_pid, __ATOMIC_RELAXED);
+	uint32_t pid = __atomic_load_n(&s->worker_pid, __ATOMIC_RELAXED);
 
 	if (pid == 0 && __atomic_load_n(&s->role, __ATOMIC_RELAXED) == FLK_CARRIED)
 		pid = __atomic_load_n(&s->pid, __ATOMIC_RELAXED);
@@ -51,14 +56,14 @@ command_of(const struct slot *s)
 static uint32_t
 clock_ms(struct flk *f)
 {
-	return (uint32_t)((flki_monotonic_ns() - (uint64_t)flki_clock_ahead(f)) / 1000000) | 1;
+	return (uint32_t)((flki_monotonic_ns() - (uint64_t)flki_clock_ahead(f)) / MS) | 1;
 }
 
 /* How much is left of LONGEST. */
 static uint32_t
 patience_ms(struct flk *f, const struct slot *s)
 {
-	uint32_t seen = __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED), passed;
+	uint32_t seen = __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED), passed;
 
 	passed = seen != 0 ? clock_ms(f) - seen : 0;
 	return passed < LONGEST ? LONGEST - passed : 0;
@@ -92,22 +97,22 @@ flki_orphan_note(struct flk *f, uint32_t slot)
 	struct slot *s = &f->file.slots[slot];
 	bool exits, keeps = keeps_guard_or_exits(f, slot, &exits);
 
-	if (exits && __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED) == 0)
-		__atomic_store_n(&s->by_uid, clock_ms(f), __ATOMIC_RELAXED);
+	if (exits && __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) == 0)
+		__atomic_store_n(&s->exit_seen_ms, clock_ms(f), __ATOMIC_RELAXED);
 	return keeps;
 }
 
-/* Without the lock: a hint.  Who becomes first after we looked is told so, and looks itself. */
+/* Without the lock, so a hint: a waiter that becomes the head later is woken, and looks. */
 __attribute__((no_sanitize("thread"))) static uint32_t
-first_in_line(const struct header *h)
+head_of_line(const struct header *h)
 {
 	return __atomic_load_n(&h->waiting.head, __ATOMIC_RELAXED);
 }
 
 static void
-rouse_first(struct flk *f)
+wake_head(struct flk *f)
 {
-	uint32_t head = first_in_line(f->file.h);
+	uint32_t head = head_of_line(f->file.h);
 
 	if (head >= flki_file_slots(&f->file))
 		return;
@@ -116,9 +121,10 @@ rouse_first(struct flk *f)
 }
 
 /*
- * On the limiter's own description, which no command inherits.  A forked child has a part in it, so
- * the lock is given back, not closed: were we killed between the two calls, and a child of ours
- * lived on, it would stand in the way of this slot's next guard.
+ * Waits until the byte is unlocked, by locking it on the limiter's own description, which no
+ * command inherits.  But a forked child of this process shares that description, and the lock on it
+ * lasts as long as one of them has it open.  So the lock is given back at once.  If we are killed
+ * between the two calls and a child lives on, its lock is in the way of this slot's next guard.
  */
 static int
 await_guard(const struct vigil *v)
@@ -139,9 +145,11 @@ await_guard(const struct vigil *v)
 }
 
 /*
- * Its slot may be another taker's by now: then nothing is waited for.  Nor is it while by_uid is 0,
- * because nobody has looked since the guard is free: the head, which is woken at once, writes the
- * time inside the lock, where it can't get into the next taker's permit, and starts another vigil.
+ * Waits for the end of the command's exit, but not if the slot is another taker's by now.  Nor does
+ * it wait while exit_seen_ms is 0, which means that no taker has looked since the guard became
+ * free.  Then it returns, so that the head is woken at once: the head writes the time and starts
+ * another vigil.  Only a taker inside the lock may write it; this thread might write into the next
+ * taker's permit.
  */
 static void
 await_command(const struct vigil *v)
@@ -151,9 +159,8 @@ await_command(const struct vigil *v)
 
 	if (atomic_load(&s->state) == HELD && !flki_alive_is(&s->alive) &&
 	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket &&
-	    __atomic_load_n(&s->by_uid, __ATOMIC_RELAXED) != 0 && command != 0)
-		flki_await_exit(command,
-				flki_monotonic_ns() + patience_ms(v->flk, s) * UINT64_C(1000000));
+	    __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0 && command != 0)
+		flki_await_exit(command, flki_monotonic_ns() + patience_ms(v->flk, s) * MS);
 }
 
 static void *
@@ -161,15 +168,21 @@ keep_vigil(void *arg)
 {
 	struct vigil *v = arg;
 
-	/* Who is roused comes back here: without a lock to wait for, not more often than on a tick. */
+	/*
+	 * The head, once woken, starts a vigil again: if there is no lock to wait for, once in a
+	 * tick.
+	 */
 	if (await_guard(v) != 0)
 		usleep(TICK_US);
 	else
 		await_command(v);
-	/* Who is roused, and finds the orphan still there, needs another vigil than this one. */
-	atomic_store(&v->flk->watched[v->place], OVER);
-	rouse_first(v->flk);
-	atomic_store(&v->flk->watched[v->place], 0);
+	/*
+	 * If the head, once woken, finds the orphan still there, it must start a vigil, not find
+	 * this one.
+	 */
+	atomic_store(&v->flk->watched[v->entry], OVER);
+	wake_head(v->flk);
+	atomic_store(&v->flk->watched[v->entry], 0);
 	flki_put(v->flk);
 	free(v);
 	return NULL;
@@ -194,7 +207,7 @@ start(struct vigil *v)
 	return error == 0;
 }
 
-/* A child has its parent's list of vigils, and none of the threads that keep them. */
+/* A forked child has its parent's list of vigils, but none of the threads that keep them. */
 static bool
 vigils_are_ours(struct flk *f)
 {
@@ -203,12 +216,12 @@ vigils_are_ours(struct flk *f)
 
 	if (was == process)
 		return true;
-	/* Another thread sees to it: the caller looks again on a tick. */
+	/* Another thread clears the list just now: the caller looks again on a tick. */
 	if (was == OVER || !atomic_compare_exchange_strong(&f->watcher, &was, OVER))
 		return false;
 	for (i = 0; was != 0 && i < ORPHANS_WATCHED; i++)
 		if (atomic_exchange(&f->watched[i], 0) != 0)
-			atomic_fetch_sub(&f->users, 1);
+			atomic_fetch_sub(&f->base.users, 1);
 	atomic_store(&f->watcher, process);
 	return true;
 }
@@ -218,7 +231,7 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct vigil *v;
-	uint64_t nobody;
+	uint64_t none;
 	unsigned i;
 
 	if (!vigils_are_ours(f))
@@ -227,19 +240,19 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 		if (atomic_load(&f->watched[i]) == ticket)
 			return true;
 	for (i = 0; i < ORPHANS_WATCHED; i++) {
-		nobody = 0;
-		if (atomic_compare_exchange_strong(&f->watched[i], &nobody, ticket))
+		none = 0;
+		if (atomic_compare_exchange_strong(&f->watched[i], &none, ticket))
 			break;
 	}
 	if (i == ORPHANS_WATCHED)
 		return false;
 	v = malloc(sizeof(*v));
 	if (v != NULL) {
-		*v = (struct vigil){ .flk = f, .slot = slot, .ticket = ticket, .place = i };
-		atomic_fetch_add(&f->users, 1);
+		*v = (struct vigil){ .flk = f, .slot = slot, .ticket = ticket, .entry = i };
+		atomic_fetch_add(&f->base.users, 1);
 		if (start(v))
 			return true;
-		atomic_fetch_sub(&f->users, 1);
+		atomic_fetch_sub(&f->base.users, 1);
 	}
 	free(v);
 	atomic_store(&f->watched[i], 0);

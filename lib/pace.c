@@ -1,9 +1,9 @@
 /*
- * pace.c - when the next may start, not only how many.
+ * pace.c - when the next command may start, not only how many.
  *
  * All of it is arithmetic over a few words of the header and the present time.  These words are
- * times of the machine's clock: a taker in a time namespace has another one, which is `ahead_ns'
- * ahead of it.  Times that come from here or go out are the taker's own.
+ * times of the machine's clock.  A taker in a time namespace has another clock, which is `ahead_ns'
+ * ahead of the machine's.  Times that this file takes or returns are by the taker's own clock.
  *
  * rate	Starts are an interval apart on average, and up to `burst' may come at once.  `free_ns' is
  *	when the bucket will be full again; a start is allowed when that is at most burst - 1
@@ -12,19 +12,22 @@
  * ramp	The capacity begins with `from' and grows by `step' each period, up to the limit; anew when
  *	nothing was held for ramp_idle_ns.
  *
- * A start is counted when its permit is granted, exactly once even if the one who grants is
- * killed: `starting' has the ticket from before the commit until `paced' is what `next' was.
+ * A start is counted when its permit is granted, and exactly once even if the granter is killed:
+ * `starting' has the ticket from before the commit until `next' was copied to `paced', and
+ * flki_pace_repair() copies it if that ticket holds.
  */
 #include "state.h"
 
 #include <errno.h>
+
+#include "clock.h"
 
 #define MOST_INTERVAL   (UINT64_MAX >> 16)
 #define BURST(rate)     ((rate) >> 48)
 #define INTERVAL(rate)  ((rate) & (UINT64_MAX >> 16))
 #define FROM(ramp)      ((ramp) >> 48)
 #define STEP(ramp)      ((ramp) >> 32 & 0xffff)
-#define PERIOD_NS(ramp) (((ramp)&UINT32_MAX) * UINT64_C(1000000))
+#define PERIOD_NS(ramp) (((ramp)&UINT32_MAX) * MS)
 
 static uint64_t
 plus(uint64_t a, uint64_t b)
@@ -104,8 +107,8 @@ flki_pace_start(const struct state *st)
 }
 
 /*
- * By one timer: when the capacity is what the first needs, not each time it grows.  Where nobody
- * holds, or it is paused, time alone brings nothing.
+ * One timer for a ramp: when the capacity is as much as the head needs, not each time it grows.
+ * Time alone brings no start while no permit is held, nor while the limiter is paused.
  */
 uint64_t
 flki_pace_look(const struct state *st, const struct slot *first)
@@ -138,7 +141,7 @@ flki_pace_unpack(const struct pace_words *from, struct flk_pace *p)
 }
 
 void
-flki_pace_tell(const struct header *h, struct flk_pace *p)
+flki_pace_copy(const struct header *h, struct flk_pace *p)
 {
 	const struct pace_words *from = &h->pace;
 	const struct pace_words now = {
@@ -154,7 +157,7 @@ flki_pace_tell(const struct header *h, struct flk_pace *p)
 int
 flki_pace_check(const struct flk_pace *p, unsigned which)
 {
-	uint64_t ms = p->ramp_period_ns / 1000000;
+	uint64_t ms = p->ramp_period_ns / MS;
 
 	if ((which & FLK_RATE) && p->interval_ns != 0 &&
 	    (p->interval_ns > MOST_INTERVAL || p->burst < 1 || p->burst > 65535))
@@ -166,7 +169,7 @@ flki_pace_check(const struct flk_pace *p, unsigned which)
 	return which == 0 || which > (FLK_RATE | FLK_STAGGER | FLK_RAMP) ? -EINVAL : 0;
 }
 
-/* Stores only what changes: a look leaves the page as it was. */
+/* Stores only a change, so that a look that changes nothing leaves the page clean. */
 static void
 keep_at_most(uint64_t *value, uint64_t most)
 {
@@ -175,9 +178,10 @@ keep_at_most(uint64_t *value, uint64_t most)
 }
 
 /*
- * A bucket is never more than empty, and nothing was in the future.  Without this the debt under
- * one rate would be paid at another, an hour's wait that was one start; and one start by a taker
- * whose clock is days ahead, and which could not learn that, would hold up the others for days.
+ * A bucket owes at most its burst, and no start was in the future.  Without this, a debt that was
+ * made under a slow rate would be waited for under a fast one: an hour for one start.  And a start
+ * by a taker with a clock that is days ahead, which the taker could not learn, would hold up the
+ * others for days.
  */
 void
 flki_pace_keep(struct state *st)
@@ -209,10 +213,10 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 		h->paced.ramp_since_ns = flki_pace_now(st);
 		h->pace.ramp = p->ramp_from != 0
 				   ? (uint64_t)p->ramp_from << 48 | (uint64_t)p->ramp_step << 32 |
-					 p->ramp_period_ns / 1000000
+					 p->ramp_period_ns / MS
 				   : 0;
 	}
-	flki_pace_keep(st); /* if we are killed before, the repair does it */
+	flki_pace_keep(st); /* if we are killed before this, the repairer does it */
 }
 
 void

@@ -1,11 +1,14 @@
 /*
- * repair.c - the index made anew from the slots, and the invariants checked against them.
+ * repair.c - the rebuild of the index from the slots, and the salvage of slots that contradict each
+ * other.
  *
- * flki_state_rebuild() may itself be killed at any point: it changes no slot's state but FORGETTING,
- * whose completion is idempotent, so the next one starts from the same truth.
+ * The repairer may itself be killed at any point of flki_state_rebuild().  Until the index is
+ * rebuilt it changes no slot's state but FORGETTING, and completing that twice is the same as once.
+ * So the next repairer starts from the same slots.
  *
- * Who does not keep to the lock may change a link between any two of our looks: each is read once,
- * and followed through flki_state_at(), and no loop is longer than there are slots.
+ * A program that does not keep to the lock may change a link between any two of our looks.  So each
+ * link is read once and followed through flki_state_at(), and no loop is longer than there are
+ * slots.
  */
 #include "state.h"
 
@@ -127,13 +130,13 @@ flki_state_rebuild(struct state *st)
 	h->barriers = 0;
 	h->min_limit = h->min_count = h->seat_hint = 0;
 	for (i = 0; i < st->n; i++)
-		st->slots[i].seat_map = 0;
+		st->slots[i].seat_bits = 0;
 	right = build_holders(st) && build_line(st);
 	flki_pace_repair(st);
 
 	for (i = 0; i < st->n; i++)
 		if (atomic_load(&st->slots[i].state) > IDLE)
-			flki_state_poke(st, i);
+			flki_state_wake(st, i);
 	h->repaired++;
 	flki_state_note_steering(st, FLK_EV_REPAIRED, 0);
 	if (!right || st->bad)
@@ -177,7 +180,7 @@ within(uint32_t value, uint32_t least, uint32_t most)
 	return value < least ? least : value > most ? most : value;
 }
 
-/* It runs, so it keeps its permit; what can't be true of it becomes something that can. */
+/* Its command runs, so it keeps its permit; a number that can't be true becomes one that can. */
 static void
 salvage_holder(struct state *st, struct slot *s)
 {
@@ -218,7 +221,7 @@ flki_state_salvage(struct state *st)
 				break;
 			s->reason = -FLK_EVICTED;
 			atomic_store(&s->state, OUT);
-			flki_state_poke(st, (uint32_t)(s - st->slots));
+			flki_state_wake(st, (uint32_t)(s - st->slots));
 			break;
 		default:
 			atomic_store(&s->state, FREE);

@@ -1,23 +1,37 @@
 /*
  * robust.c - robust lists, by the kernel's ABI (Documentation/locking/robust-futex-ABI.rst).
  *
- * In a program that has its threads' robust lists to itself (FLK_OWN_ROBUST_LIST: the static
- * flocklimit, any C library) each list's head is ours.  Anywhere else it is the C library's, which
- * must be glibc: its offset from a list entry to the futex is that of a struct alive.  Both leave
- * the same words behind.
+ * A thread registers one list with the kernel.  In a program that has its threads' lists to itself
+ * (FLK_OWN_ROBUST_LIST: the static flocklimit, with any C library) we register a head of our own.
+ * Everywhere else the C library has registered one, and our entries join its list.  Both leave the
+ * same words in the file.
  *
- * The list runs through memory that others can write, so a link is never read from there, only
- * written: what follows what is known from this program's own memory.  In the C library's list
- * come its own entries, whose links are this program's, and behind them a tail for each copy of this
- * library in the program: a mark, which is an entry in memory of our own that the kernel passes by,
- * and that copy's entries.  So the C library never meets our entries, as pthread_mutex_unlock()
- * would, which writes to where links lead.  The kernel does, when the thread has ended: a wrong
- * link keeps it from other entries of ours, and it changes no word but one with this thread's id.
+ * What we rely on in the C library, which is glibc, and what notices when it changes:
+ *
+ * - It registers a robust list for each thread; get_robust_list(2) returns its head.  If it has
+ *   not, or the head has another size, flki_robust_find() fails with -FLK_NOROBUST, and with it
+ *   every test that takes a permit (api/api.t is the first).
+ * - futex_offset, from a list entry to its futex, is that of a struct alive.  The same check.
+ * - A pthread_mutex_t has the size of a struct alive: an assertion below, when this is compiled.
+ * - It puts new entries at the front, and neither walks the list nor writes to any entry but the
+ *   neighbours of the mutex that it locks or unlocks; its entries have bit 0 of a link for a mutex
+ *   with priority inheritance.  edges/foreign.t (test_copies) kills programs with three copies of
+ *   this library and robust mutexes of both kinds: a taker would stay alive, or a mutex would not
+ *   be marked.
+ *
+ * The list runs through the file, which other processes can write.  So a link is never read from
+ * there, only written: the program's own memory says what follows what.  The list begins with the C
+ * library's entries, with links in this program's memory or in that of its shared mutexes.
+ * Behind them comes a tail for each copy of this library in the program: a mark, which is an entry
+ * in our own memory that the kernel passes over, and then that copy's entries.  So the C library
+ * never has one of our entries as a neighbour; pthread_mutex_unlock() would write to where its
+ * links lead.  The kernel reads our entries when the thread has ended.  A wrong link there keeps it
+ * from marking other entries of ours, but it changes no word that has not this thread's id.
  *
  *	head -> (the C library's) -> mark A -> A's entries -> mark B -> B's entries -> head
  *
- * A mark says where its tail ends.  By that a copy gets over another's entries without a look at
- * them, and puts its own mark behind the last.
+ * A mark says where its tail ends.  So a copy skips another copy's entries without reading them,
+ * and puts its own mark behind the last.
  */
 #include "robust.h"
 
@@ -36,18 +50,18 @@ struct robust {
 
 /*
  * Other copies of this library, of whatever version, read this: its form can't change any more.
- * Where a mutex of the C library's in this list has its owner, `mark' has no thread's id.
+ * The word of `mark' is 0, which is no thread's id, so the kernel leaves it alone.
  */
 struct tail {
 	struct alive mark;
 	uint64_t after;   /* what follows our last entry: the next mark, or the head */
-	uint64_t *last;   /* the link that has it: in our last entry */
+	uint64_t *last;   /* the link that leads there: in our last entry */
 	uint64_t entries; /* not counting the mark; the mark is in the list while there are any */
 };
 
 #define OFFSET ((int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next))
 
-/* What the kernel reads must be in memory before what makes it look there. */
+/* The kernel must find in memory what a link leads to before it finds the link. */
 #define IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
 
 static uint64_t
@@ -78,7 +92,7 @@ flki_robust_me(void)
 uint64_t
 flki_robust_process(void)
 {
-	return 1; /* this program's children are no takers of its limiters */
+	return 1; /* no child of this program uses a taker of its parent */
 }
 
 int
@@ -129,8 +143,8 @@ static _Thread_local uint32_t tid;
 static _Thread_local uint64_t me;
 
 /*
- * The number of this process among those that forked each other, in a page that the kernel empties
- * in a child.  `process' is what this thread last saw there.
+ * The number of this process, which differs between a parent and its children, in a page that the
+ * kernel empties in a child.  `process' is the number that this thread last saw there.
  */
 static _Atomic uint64_t *number;
 static _Thread_local uint64_t process;
@@ -156,7 +170,7 @@ make_number(void)
 	pthread_atfork(NULL, NULL, empty_number);
 }
 
-/* In a thread that is new here, or the one that came through a fork: there the list is empty. */
+/* For a thread that is new here, and for a child's thread after a fork: its list is empty. */
 static void
 settle(void)
 {
@@ -167,7 +181,7 @@ settle(void)
 	robust = NULL;
 	tail = (struct tail){ .mark = { .word = 0 } };
 	tid = (uint32_t)syscall(SYS_gettid);
-	/* A child counts on from where its parent was. */
+	/* A child continues its parent's count, so its number is none of its parent's. */
 	me = atomic_fetch_add(&threads, 1) + 1;
 	atomic_compare_exchange_strong(number, &none, atomic_fetch_add(&processes, 1) + 1);
 	process = atomic_load(number);
@@ -221,9 +235,9 @@ flki_robust_find(void)
 	return 0;
 }
 
-#define PI UINT64_C(1) /* in a link to a mutex of the C library's */
+#define PI UINT64_C(1) /* in a link: it leads to a mutex with priority inheritance */
 
-/* The tail that begins with this entry; NULL if that is one of the C library's, or the head. */
+/* The tail that begins with this entry; NULL if it is an entry of the C library, or the head. */
 static struct tail *
 tail_at(uint64_t at)
 {
@@ -241,7 +255,10 @@ link_after(uint64_t at)
 	return (uint64_t *)(uintptr_t)at;
 }
 
-/* The link in the head, or in the last of the C library's entries, behind which the tails begin. */
+/*
+ * The link to the first tail: in the last of the C library's entries or, if it has none, in the
+ * head.
+ */
 static uint64_t *
 link_to_tails(void)
 {
@@ -263,7 +280,7 @@ flki_robust_entries(void)
 	return (unsigned)n;
 }
 
-/* Makes what leads to `from', a mark or the head, lead to `to'. */
+/* Makes the link that leads to `from', a mark or the head, lead to `to'. */
 static bool
 lead(uint64_t from, uint64_t to)
 {
@@ -274,7 +291,7 @@ lead(uint64_t from, uint64_t to)
 		while (t != NULL && t->after != from)
 			t = tail_at(t->after);
 		if (t == NULL)
-			return false; /* not a list of ours */
+			return false; /* the list is not as we left it */
 		t->after = to;
 		link = t->last;
 	}

@@ -1,13 +1,17 @@
 /*
- * state.c - the line, the permits and the rule by which one becomes the other.
+ * state.c - the line, the permits, and the rule by which a waiter becomes a holder.
  *
  * Every function here finds the invariants of layout.h true and leaves them true.  If its caller
  * is killed in between, the slots' states are those before or those after the commit (the store
- * marked so), and the index (index.c) is rebuilt from them by the next owner of the lock.
+ * marked so), and the next owner of the lock rebuilds the index (index.c) from them.
  *
- * Who is woken: one whose own fate was decided; one whose predecessor in the line has changed,
- * because it watches that one's life; the first in the line when the holders have changed,
- * because it watches theirs.  A wake is a hint: whoever wakes, looks again.
+ * A function wakes each taker that must learn of what it did:
+ *
+ * - a waiter that was granted a permit, or taken out of the line;
+ * - a waiter that has another predecessor now, because it watches its predecessor's life;
+ * - the head when the holders are others now, because it watches their lives.
+ *
+ * A wake is a hint: the taker that wakes looks again.
  */
 #include "state.h"
 
@@ -20,7 +24,7 @@ now_is(const struct slot *s)
 }
 
 void
-flki_state_poke(struct state *st, uint32_t i)
+flki_state_wake(struct state *st, uint32_t i)
 {
 	struct slot *s;
 
@@ -33,20 +37,21 @@ flki_state_poke(struct state *st, uint32_t i)
 }
 
 /*
- * Has come to be the first, or has another before it.  The one behind the first looks after the
- * time of a first that is stopped, so it must know that it is that one.
+ * Slot i has become the head, or has another predecessor.  Where there is a pace, the waiter behind
+ * i is woken as well: the second in the line has a timer for the case that the head is stopped
+ * (due() in wait.c), and sets it only if it knows that it is the second.
  */
 static void
-poke_follower(struct state *st, uint32_t i)
+wake_successor(struct state *st, uint32_t i)
 {
-	flki_state_poke(st, i);
+	flki_state_wake(st, i);
 	if (i != NIL && flki_pace_is_set(st->h))
-		flki_state_poke(st, flki_state_at(st, i)->next);
+		flki_state_wake(st, flki_state_at(st, i)->next);
 }
 
 /* ---- granting ---- */
 
-/* By what was declared, or an operator's word. */
+/* The operator's override or, without one, the smallest limit that was declared. */
 static uint32_t
 said_limit(const struct header *h, uint32_t limit)
 {
@@ -65,10 +70,11 @@ flki_state_limit(struct state *st, uint32_t limit)
 }
 
 /*
- * -n is a promise to the one who says it: a permit is granted only if the sum stays within its
- * own limit and within that of every permit held.  A weight above what an operator left (an
- * override, or units withheld) counts as the whole of it: it runs alone.  So does the first of a
- * ramp that begins with less than is withheld, for it grows only while somebody holds.
+ * -n is a promise to the command that says it.  So a permit is granted only if the sum stays within
+ * its own limit and within the limit of every permit held.  A weight above what an operator left,
+ * by an override or by withheld units, counts as all that is left: its command runs alone.  The
+ * same is true of the first permit of a ramp that begins with less than is withheld, because a ramp
+ * grows only while a permit is held.
  */
 static bool
 fits(struct state *st, const struct slot *s)
@@ -94,7 +100,7 @@ grant(struct state *st, uint32_t i)
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
-	s->by_pid = s->by_uid = 0;
+	s->worker_pid = s->exit_seen_ms = 0;
 	flki_pace_begin(st, s->ticket);
 	COMMIT(s, HELD);
 	flki_pace_end(st);
@@ -104,11 +110,11 @@ grant(struct state *st, uint32_t i)
 	h->declared = s->limit;
 	h->granted++;
 	flki_state_count_time(&h->waits, since, st->now_ns);
-	flki_state_poke(st, i);
+	flki_state_wake(st, i);
 	flki_state_note(st, FLK_EV_GRANTED, i, 0);
 }
 
-/* A barrier is done when nothing that is older holds; what is older and waits is before it. */
+/* A barrier is done when no holder is older.  The older waiters are before it in the line. */
 static bool
 barrier_done(struct state *st, const struct slot *s)
 {
@@ -124,20 +130,21 @@ evict(struct state *st, uint32_t i, int32_t reason)
 	struct event e;
 
 	s->reason = reason;
-	s->by_pid = st->me != NIL ? flki_state_at(st, st->me)->pid : 0;
-	s->by_uid = st->me != NIL ? flki_state_at(st, st->me)->uid : 0;
+	s->evictor_pid = st->me != NIL ? flki_state_at(st, st->me)->pid : 0;
+	s->evictor_uid = st->me != NIL ? flki_state_at(st, st->me)->uid : 0;
 	e = flki_state_event(st, FLK_EV_EVICTED, i, reason);
 	COMMIT(s, OUT);
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= s->kind == BARRIER;
-	flki_state_poke(st, i);
+	flki_state_wake(st, i);
 	if (s->kind == TAKER)
 		flki_state_remember(st, &e);
 }
 
 /*
- * Serves the head while it fits and stops at the first that does not: nobody overtakes.
- * Barriers are passed by; only those before the first taker that stays can be done.
+ * Serves the line from the head, and stops at the first taker that does not fit: no taker overtakes
+ * another.  It goes past barriers, and ends those that are done.  A barrier behind the taker that
+ * stays waits for that taker.
  */
 void
 flki_state_grant(struct state *st)
@@ -160,7 +167,7 @@ flki_state_grant(struct state *st)
 			continue;
 		}
 		if (new_predecessor) {
-			poke_follower(st, i);
+			wake_successor(st, i);
 			first_knows |= i == h->waiting.head;
 			new_predecessor = false;
 		}
@@ -168,19 +175,19 @@ flki_state_grant(struct state *st)
 			break;
 	}
 	if (new_holders && !first_knows)
-		flki_state_poke(st, h->waiting.head);
+		flki_state_wake(st, h->waiting.head);
 }
 
 void
-flki_state_rouse(struct state *st)
+flki_state_wake_head(struct state *st)
 {
-	poke_follower(st, st->h->waiting.head);
+	wake_successor(st, st->h->waiting.head);
 }
 
 /* ---- a taker's life ---- */
 
 void
-flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind)
+flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 {
 	struct header *h = st->h;
 	struct slot *s = flki_state_at(st, i);
@@ -196,7 +203,7 @@ flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind)
 	flki_state_grant(st);
 }
 
-/* Takes i out of the line; its commit was made.  Its successor has a new one to watch. */
+/* Takes i out of the line, after its commit.  Its successor has another predecessor to watch. */
 static void
 unqueue(struct state *st, uint32_t i)
 {
@@ -204,7 +211,7 @@ unqueue(struct state *st, uint32_t i)
 
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
-	poke_follower(st, next);
+	wake_successor(st, next);
 }
 
 void
@@ -223,11 +230,11 @@ flki_state_evict(struct state *st, uint32_t i, int32_t reason)
 
 	evict(st, i, reason);
 	st->h->evicted++;
-	poke_follower(st, next);
+	wake_successor(st, next);
 	flki_state_grant(st);
 }
 
-/* Barriers stay: they wait for the holders, who stay too. */
+/* Barriers stay, because they wait for the holders, and these stay too. */
 void
 flki_state_evict_all(struct state *st, int32_t reason)
 {
@@ -242,7 +249,7 @@ flki_state_evict_all(struct state *st, int32_t reason)
 			st->h->evicted++;
 			new_predecessor = true;
 		} else if (new_predecessor) {
-			flki_state_poke(st, i);
+			flki_state_wake(st, i);
 			new_predecessor = false;
 		}
 	}
@@ -307,7 +314,7 @@ reap(struct state *st, uint32_t i)
 		flki_state_count_out(st, i);
 	else
 		unqueue(st, i);
-	/* How long it held is not known: only that somebody looks now. */
+	/* It is counted without a time: when it ended is not known, only that we look now. */
 	if (ended)
 		st->h->released++;
 	else
@@ -346,8 +353,8 @@ flki_state_sweep_holders(struct state *st)
 		flki_state_grant(st);
 }
 
-void
-flki_state_mend(struct state *st, uint32_t i)
+bool
+flki_state_reap_watched(struct state *st, uint32_t i)
 {
 	uint32_t before = NIL, left = st->n;
 
@@ -358,6 +365,8 @@ flki_state_mend(struct state *st, uint32_t i)
 	}
 	if (before == NIL)
 		flki_state_sweep_holders(st);
-	/* What lives there may be a barrier, which holds up nobody. */
+	/* If the living predecessor is a barrier, it holds up no taker: grant behind it. */
 	flki_state_grant(st);
+	/* Behind a barrier that is the head, this may have made a dead waiter a holder. */
+	return before == NIL && st->h->barriers == 0;
 }

@@ -1,6 +1,11 @@
 /*
  * state.h - what takers do to the file, as pure transitions: no system call, no clock, no lock.
- * The caller has the lock, and lends its eyes and its voice through struct world.
+ * The caller has the lock.  What the transitions need of the system, whether a taker lives and how
+ * to wake one, they call through struct world; inside.c has the real one, and tests have others.
+ *
+ * state.c has the operations, index.c the lists and sums that follow from the slots, repair.c the
+ * rebuild after a death, check.c the invariants, pace.c the arithmetic of times, and the first half
+ * of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -9,32 +14,39 @@
 
 #include "layout.h"
 
-enum fate { LIVES, DEAD, ORPHAN }; /* ORPHAN: dead, but somebody still has its guard */
+enum fate { LIVES, DEAD, ORPHAN }; /* ORPHAN: dead, but a process keeps its permit */
 
 struct world {
 	enum fate (*fate)(void *ctx, uint32_t slot);
-	void (*wake)(void *ctx, uint32_t slot); /* its wake word has changed */
+	void (*wake)(void *ctx, uint32_t slot); /* called after its wake word was changed */
 	void *ctx;
 };
 
 struct state {
 	struct header *h;
 	struct slot *slots;
-	struct event *history; /* NULL: nothing is remembered */
+	struct event *history; /* NULL: events are not recorded */
 	uint32_t n;            /* slots that may be touched */
-	uint32_t me;           /* never woken: it is awake; NIL for nobody */
+	uint32_t me;           /* the caller's slot, which is never woken; or NIL */
 	uint64_t now_ns;
 	int64_t ahead_ns; /* of our clock before the machine's: see pace.c */
 	struct world world;
 	bool bad;            /* an index from the file was out of range */
-	struct slot nowhere; /* what such an index leads to */
+	struct slot nowhere; /* the slot that such an index leads to */
 };
 
-/* Puts the IDLE slot i, filled in by its owner, at the end of the line; grants if it may. */
-void flki_state_enter(struct state *st, uint32_t i, enum slot_kind kind);
+/* Puts the IDLE slot i, which its owner has filled in, at the end of the line, and grants. */
+void flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
 
-/* Reaps whom i must watch, and grants.  With i NIL: whom nobody else would watch. */
-void flki_state_mend(struct state *st, uint32_t i);
+/*
+ * Reaps the dead takers that waiter i watches, and grants: the dead ones right before it and, if no
+ * living one is before it, the dead holders, by a sweep.  With i NIL: the dead ones at the end of
+ * the line, which no taker watches.  True if it swept, and a second sweep in the same visit to the
+ * lock would find no more.
+ */
+bool flki_state_reap_watched(struct state *st, uint32_t i);
+
+/* Reaps the dead among all holders, and then grants. */
 void flki_state_sweep_holders(struct state *st);
 
 void flki_state_release(struct state *st, uint32_t i);
@@ -44,32 +56,38 @@ void flki_state_leave(struct state *st, uint32_t i);
 void flki_state_evict(struct state *st, uint32_t i, int32_t reason);
 void flki_state_evict_all(struct state *st, int32_t reason);
 
-/* Grants whatever fits now, after a change of how the limiter is steered. */
+/* Grants what fits now, after an operator's change. */
 void flki_state_grant(struct state *st);
-/* Wakes the first in the line: it will look again, even if the caller dies before it is done. */
-void flki_state_rouse(struct state *st);
+/* Wakes the head: it will take the lock and look, even if the caller dies before it is done. */
+void flki_state_wake_head(struct state *st);
 
 /* The limit in force for the head of the line, or for a newcomer that declares `limit'. */
 uint32_t flki_state_limit(struct state *st, uint32_t limit);
 
 /*
- * After the lock's owner died inside: rebuilds the index from the slots, ends what it had begun,
- * and wakes everybody.  False if the slots contradict each other.
+ * After the lock's owner died inside: rebuilds the index from the slots, completes what the dead
+ * owner had begun, and wakes every taker.  False if the slots contradict each other.
  */
 bool flki_state_rebuild(struct state *st);
-/* Before that, where they do: who waits with nonsense is put out, who holds keeps as much as can be. */
+
+/*
+ * Changes slots that contradict each other, so that a rebuild succeeds.  It takes a waiter that
+ * can't be right out of the line; a holder keeps as much of its permit as can be true, because its
+ * command runs.
+ */
 void flki_state_salvage(struct state *st);
 
 /*
- * NULL, or a sentence about the first invariant that does not hold.  In steps: about the next of
- * them, from *next on, which begins with 0.
+ * flki_state_check() returns NULL, or a sentence about the first invariant that does not hold.
+ * flki_state_check_next() begins with the check *next, which is 0 at first, and so gives them all.
  */
 const char *flki_state_check(struct state *st);
 const char *flki_state_check_next(struct state *st, unsigned *next);
 
 /*
- * pace.c.  When time alone would allow the next start (0: at once); when the head must look again, though
- * nothing else happens (UINT64_MAX: never); and the capacity that time has brought so far.
+ * pace.c.  flki_pace_start(): when the pace allows the next start; 0: at once.  flki_pace_look():
+ * when the head must look again although nothing else happens; UINT64_MAX: never.
+ * flki_pace_capacity(): how many units the ramp allows now.
  */
 bool flki_pace_is_set(const struct header *h);
 uint64_t flki_pace_now(const struct state *st); /* by the machine's clock */
@@ -79,22 +97,28 @@ uint64_t flki_pace_capacity(const struct state *st);
 
 int flki_pace_check(const struct flk_pace *pace, unsigned which);
 void flki_pace_set(struct state *st, const struct flk_pace *pace, unsigned which);
-void flki_pace_tell(const struct header *h, struct flk_pace *pace);
+void flki_pace_copy(const struct header *h, struct flk_pace *pace);
 void flki_pace_unpack(const struct pace_words *from, struct flk_pace *pace);
 
-/* Around the commit that starts a ticket; and after the lock's owner died inside. */
+/*
+ * The first two around the commit that starts a ticket; the last after the lock's owner died
+ * inside.
+ */
 void flki_pace_begin(struct state *st, uint64_t ticket);
 void flki_pace_end(struct state *st);
 void flki_pace_repair(struct state *st);
 
-/* At every look, before anything is decided: ends what no clock of this limiter can have made. */
+/* In each visit to the lock, before anything is decided: cuts what can't be true of this clock. */
 void flki_pace_keep(struct state *st);
 
 /*
- * history.c: what happened, for people; to slot i, or to the limiter by `me'.  A commit that lets
- * a newcomer claim slot i comes between the two halves: the event is made before it, because the
- * newcomer writes its own pid and command there without the lock, and is remembered after it,
- * because the commit may never be made.
+ * history.c records what happened, for people: to slot i, or to the limiter by `me'.
+ *
+ * flki_state_note() is both halves: flki_state_event() makes the event, flki_state_remember()
+ * records it.  A commit after which a newcomer may claim slot i comes between the two halves.  The
+ * event is made before it, because the newcomer writes its own pid and command into the slot
+ * without the lock; and it is recorded after it, because a taker that is killed before never makes
+ * the commit.
  */
 void flki_state_note(struct state *st, uint32_t kind, uint32_t i, int32_t code);
 struct event flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code);
@@ -105,7 +129,7 @@ void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t 
 
 /* ---- index.c: for state.c, repair.c and check.c ---- */
 
-/* Never NULL.  Marks the state bad when the index is out of range, and leads to `nowhere'. */
+/* Never NULL.  An index out of range marks the state as bad, and leads to `nowhere'. */
 static inline struct slot *
 flki_state_at(struct state *st, uint32_t i)
 {
@@ -129,7 +153,7 @@ bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
 
 /* ---- state.c ---- */
 
-/* Whoever is in slot i looks again. */
-void flki_state_poke(struct state *st, uint32_t i);
+/* Makes the owner of slot i look again. */
+void flki_state_wake(struct state *st, uint32_t i);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * steer.c - what an operator does to a limiter, from outside of the line.
+ * steer.c - what an operator does to a limiter.
  */
 #include "internal.h"
 
@@ -7,7 +7,7 @@
 #include <fcntl.h>
 
 #include "cancel.h"
-#include "make.h"
+#include "create.h"
 
 /* What an operator asks for: a number, or a pace and which parts of it. */
 struct order {
@@ -17,8 +17,8 @@ struct order {
 };
 
 /*
- * The head of the line is woken before anything changes: if we are killed after the change and
- * before its consequences, it is already on its way to the lock, and carries on.
+ * Wakes the head before it changes anything.  If the operator is killed after the change and before
+ * its consequences, the head is on its way to the lock already: it inherits it, and completes them.
  */
 static int
 steer(struct flk *f, int (*change)(struct state *, const struct order *), struct order order)
@@ -29,14 +29,14 @@ steer(struct flk *f, int (*change)(struct state *, const struct order *), struct
 
 	error = flki_enter(&me, &st);
 	if (error == 0) {
-		flki_state_rouse(&st);
+		flki_state_wake_head(&st);
 		error = change(&st, &order);
 		if (error == 0)
 			flki_state_grant(&st);
 		damage = flki_quit(&me, &st);
 		error = damage != 0 ? damage : error;
 	}
-	flki_drop_slot(&me);
+	flki_slot_drop(&me);
 	return error;
 }
 
@@ -94,71 +94,40 @@ static int
 change_pace(struct state *st, const struct order *o)
 {
 	flki_pace_set(st, o->pace, o->which);
-	if (st->h->waiting.head != NIL) /* it looks after the first's time from now on */
-		flki_state_poke(st, flki_state_at(st, st->h->waiting.head)->next);
+	/* The second in the line has a timer from now on: see due() in wait.c. */
+	if (st->h->waiting.head != NIL)
+		flki_state_wake(st, flki_state_at(st, st->h->waiting.head)->next);
 	flki_state_note_pace(st, o->which);
 	return 0;
 }
 
 int
-flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
+flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
 {
 	int error = flki_pace_check(pace, which);
 
 	if (error != 0)
 		return error;
-	flki_clock_ahead(f); /* nothing may be paced yet, and then nobody asks */
+	flki_clock_ahead(f); /* asked for now, because inside.c asks only if there is a pace */
 	return steer(f, change_pace, (struct order){ .pace = pace, .which = which });
 }
 
 void
-flk_pace(const struct flk *f, struct flk_pace *pace)
+flki_local_pace(const struct flk *f, struct flk_pace *pace)
 {
-	flki_pace_tell(f->file.h, pace);
+	flki_pace_copy(f->file.h, pace);
 }
 
 int
-flk_set_limit(struct flk *f, uint32_t limit)
+flki_local_steer(struct flk *f, enum flki_steering what, int64_t number)
 {
-	return limit < 1 || limit > FLK_MAX_UNITS ? -EINVAL : steer_to(f, change_limit, limit);
-}
+	static int (*const change[])(struct state *, const struct order *) = {
+		[FLKI_STEER_LIMIT] = change_limit,       [FLKI_STEER_OVERRIDE] = change_override,
+		[FLKI_STEER_PAUSED] = change_paused,     [FLKI_STEER_CLOSED] = change_closed,
+		[FLKI_STEER_RESTORED] = change_withheld,
+	};
 
-int
-flk_override(struct flk *f, int64_t limit)
-{
-	if (limit != FLK_AUTO && (limit < 0 || limit > FLK_MAX_UNITS))
-		return -EINVAL;
-	return steer_to(f, change_override, limit);
-}
-
-int
-flk_pause(struct flk *f)
-{
-	return steer_to(f, change_paused, 1);
-}
-
-int
-flk_resume(struct flk *f)
-{
-	return steer_to(f, change_paused, 0);
-}
-
-int
-flk_refuse(struct flk *f)
-{
-	return steer_to(f, change_closed, 1);
-}
-
-int
-flk_admit(struct flk *f)
-{
-	return steer_to(f, change_closed, 0);
-}
-
-int
-flk_restore(struct flk *f, uint32_t units)
-{
-	return steer_to(f, change_withheld, units);
+	return steer_to(f, change[what], number);
 }
 
 /* ---- taking others out ---- */
@@ -180,21 +149,21 @@ change_waiter(struct state *st, const struct order *o)
 }
 
 int
-flk_evict(struct flk *f, uint64_t ticket)
+flki_local_evict(struct flk *f, uint64_t ticket)
 {
 	return steer_to(f, change_waiter, (int64_t)ticket);
 }
 
 /*
- * Nobody is in it, and from now on nobody can come in.  With the number 0 a limiter that an
- * operator has steered stays.
+ * Marks the limiter as dead if it has neither holders nor waiters: no taker can come in from then
+ * on.  With the number 0, a limiter that an operator has steered stays.
  */
 static int
 change_dead(struct state *st, const struct order *o)
 {
 	const struct header *h = st->h;
 
-	flki_state_mend(st, NIL);
+	flki_state_reap_watched(st, NIL);
 	if (h->waiting.head != NIL || h->holders.head != NIL)
 		return -FLK_BUSY;
 	if (o->number == 0 &&
@@ -205,54 +174,42 @@ change_dead(struct state *st, const struct order *o)
 }
 
 /*
- * The lock on the name first: a process that can only read the file may be in its way, by a read
- * lock, and then nothing has changed yet.  If we are killed after the mark, the next process that
- * opens the dead limiter takes its name away.
+ * Takes the lock on INIT_BYTE first: a process that may only read the file can keep it from us by a
+ * read lock, and then nothing has changed yet.  If we are killed after the mark, the next process
+ * that opens the dead limiter takes its name away.
  */
-static int
-remove_file(struct flk *f, bool steered_too)
+int
+flki_local_remove(struct flk *f, bool steered_too)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct stat sb;
 	int error = flki_file_stat(&f->file, &sb);
 
 	if (error == 0)
-		error = flki_make_lock(f->file.fd);
+		error = flki_create_lock(f->file.fd);
 	if (error != 0)
 		return error;
 	error = steer_to(f, change_dead, steered_too);
 	if (error == 0 || error == -FLK_GONE)
 		error = flki_file_bury(&f->file, AT_FDCWD, f->path);
-	flki_make_unlock(f->file.fd);
+	flki_create_unlock(f->file.fd);
 	return error;
 }
 
 int
-flk_remove(struct flk *f)
-{
-	return remove_file(f, true);
-}
-
-int
-flk_remove_unused(struct flk *f)
-{
-	return remove_file(f, false);
-}
-
-int
-flk_repair(struct flk *f)
+flki_local_repair(struct flk *f)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct state st;
 	int error;
 
 	if ((error = flki_enter_anyway(&me, &st)) == 0) {
-		flki_state_rouse(&st);
-		st.bad = false; /* by what is to be made anew */
+		flki_state_wake_head(&st);
+		st.bad = false; /* about the index that is rebuilt now */
 		flki_state_salvage(&st);
 		atomic_store(&st.h->damaged, !flki_state_rebuild(&st));
 		error = flki_quit(&me, &st);
 	}
-	flki_drop_slot(&me);
+	flki_slot_drop(&me);
 	return error;
 }

@@ -1,6 +1,6 @@
 /*
- * taker.c - a taker's life: into the line, out of it again or on to a permit, and the end of
- * that.  How one waits is in wait.c.
+ * taker.c - a taker's life: into the line, out of it again or on to a permit, and the end of the
+ * permit.  wait.c has the wait.
  */
 #include "internal.h"
 
@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "futex.h"
 
 static uint32_t
@@ -18,7 +19,7 @@ state_of(const struct slot *s)
 }
 
 int
-flk_taker_new(struct flk_taker **taker, struct flk *limiter)
+flki_local_taker_new(struct flk_taker **taker, struct flk *limiter)
 {
 	struct flk_taker *t = calloc(1, sizeof(*t));
 
@@ -31,21 +32,13 @@ flk_taker_new(struct flk_taker **taker, struct flk *limiter)
 	return 0;
 }
 
-struct flk *
-flk_limiter(const struct flk_taker *t)
-{
-	return t->flk;
-}
-
 void
-flk_taker_free(struct flk_taker *t)
+flki_local_taker_free(struct flk_taker *t)
 {
-	if (t == NULL)
-		return;
 	if (!taker_is_strange(t)) {
-		flk_leave(t);
-		flki_drop_slot(t);
-	} else if (taker_is_ours(t)) { /* and the file says that it is another's */
+		flki_local_leave(t);
+		flki_slot_drop(t);
+	} else if (taker_is_ours(t)) { /* but the file says that its slot is another taker's */
 		flki_guard_drop(t);
 		flki_alive_drop(&taker_slot(t)->alive);
 	} else if (t->slot != NIL && t->process == flki_robust_process()) {
@@ -63,7 +56,7 @@ remember_command(struct slot *s, const char *command)
 	s->command[n] = '\0';
 }
 
-/* What the newcomer must hear when it was not granted at once; it has left the line then. */
+/* For a newcomer that got no permit at once.  It leaves the line, unless it is to wait. */
 static int
 turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wait)
 {
@@ -76,7 +69,10 @@ turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wa
 	return wait ? -FLK_FULL : -EAGAIN;
 }
 
-/* Nobody drew so many: somebody wrote there.  The next would be 0, before all others. */
+/*
+ * No takers draw so many: a program has written there.  The next ticket would be 0, before all
+ * others.
+ */
 static bool
 no_ticket_left(const struct state *st)
 {
@@ -90,6 +86,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	uint32_t usual;
 	struct state st;
 	struct slot *s;
+	bool swept = false;
 	int error, result;
 
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
@@ -98,8 +95,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		return -FLK_STRANGER;
 	if (t->slot != NIL && state_of(taker_slot(t)) != IDLE)
 		return -FLK_BUSY;
-	/* Before the lock: it reads files where nobody has declared a limit yet. */
-	usual = want->limit == 0 ? flk_declared(t->flk) : want->limit;
+	/* Before the lock, because it reads files if no taker has declared a limit yet. */
+	usual = want->limit == 0 ? flki_local_declared(t->flk) : want->limit;
 	if ((error = flki_enter_until(t, &st, until, NULL)) != 0)
 		return error;
 	t->waited_for = 0;
@@ -115,11 +112,11 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	} else {
 		remember_command(s, want->command);
 		s->role = (uint32_t)want->role & 0xff;
-		flki_state_enter(&st, t->slot, TAKER);
+		flki_state_enqueue(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
-			flki_state_mend(&st, t->slot);
-		/* Whose turn it is to look after the holders may be stopped. */
-		if (state_of(s) == WAITING)
+			swept = flki_state_reap_watched(&st, t->slot);
+		/* The head, which watches the holders, may be stopped. */
+		if (state_of(s) == WAITING && !swept)
 			flki_state_sweep_holders(&st);
 		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait);
 		if (result == -EINPROGRESS)
@@ -130,19 +127,19 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 }
 
 int
-flk_enqueue(struct flk_taker *t, const struct flk_request *want)
+flki_local_enqueue(struct flk_taker *t, const struct flk_request *want)
 {
 	return queue_up(t, want, true, flki_as_asked(t->flk));
 }
 
 int
-flk_try(struct flk_taker *t, const struct flk_request *want)
+flki_local_try(struct flk_taker *t, const struct flk_request *want)
 {
 	return queue_up(t, want, false, flki_as_asked(t->flk));
 }
 
 int
-flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until)
+flki_local_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until)
 {
 	int error = queue_up(t, want, true, until);
 
@@ -150,7 +147,7 @@ flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until)
 }
 
 int
-flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
+flki_local_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 {
 	struct state st;
 	int error;
@@ -168,20 +165,20 @@ flk_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		flki_quit(t, &st);
 		return -FLK_DAMAGED;
 	}
-	flki_state_enter(&st, t->slot, BARRIER);
+	flki_state_enqueue(&st, t->slot, BARRIER);
 	if (state_of(taker_slot(t)) == WAITING)
-		flki_state_mend(&st, t->slot);
+		flki_state_reap_watched(&st, t->slot);
 	if ((error = flki_quit(t, &st)) != 0)
 		return error;
-	error = flk_wait(t, deadline, NULL);
+	error = flki_local_wait(t, deadline, NULL);
 	if (error == -ETIMEDOUT)
-		flk_leave(t);
+		flki_local_leave(t);
 	return error;
 }
 
 /*
- * Ends whatever the taker does, with `why' in the history if it waits; the kernel need wake nobody
- * when it dies later.
+ * Ends the taker's wait, with `why' in the history, or its permit.  After that no waiter needs to
+ * watch it, so its death will wake none.
  */
 static void
 end(struct state *st, uint32_t me, int why)
@@ -207,7 +204,7 @@ end(struct state *st, uint32_t me, int why)
 }
 
 int
-flk_leave(struct flk_taker *t)
+flki_local_leave(struct flk_taker *t)
 {
 	struct state st;
 	int error;
@@ -217,10 +214,10 @@ flk_leave(struct flk_taker *t)
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	flki_guard_drop(t);
-	/* A taker that the lock's owner has kept out until now does not wait for it again. */
+	/* A taker that the lock's owner has kept out until now does not wait for the lock again. */
 	error = flki_enter_until(t, &st, t->patience.naps > 0 ? AT_ONCE : NOT_LONG, NULL);
 	if (error == -FLK_STUCK) {
-		flki_abandon(t);
+		flki_slot_abandon(t);
 		return 0;
 	}
 	if (error != 0)
@@ -229,7 +226,7 @@ flk_leave(struct flk_taker *t)
 	return flki_quit(t, &st);
 }
 
-/* For flk_release and its kin: 0 if there is a permit of so many units, and it is the caller's. */
+/* 0 if the taker is the caller's, and holds a permit of so many units at least. */
 static int
 check_held(const struct flk_taker *t, uint32_t units)
 {
@@ -243,15 +240,15 @@ check_held(const struct flk_taker *t, uint32_t units)
 }
 
 int
-flk_release(struct flk_taker *t)
+flki_local_release(struct flk_taker *t)
 {
 	int error = check_held(t, 0);
 
-	return error != 0 ? error : flk_leave(t);
+	return error != 0 ? error : flki_local_leave(t);
 }
 
 int
-flk_release_units(struct flk_taker *t, uint32_t units)
+flki_local_release_units(struct flk_taker *t, uint32_t units)
 {
 	struct state st;
 	int error = check_held(t, units);
@@ -259,7 +256,7 @@ flk_release_units(struct flk_taker *t, uint32_t units)
 	if (error != 0)
 		return error;
 	if (units == taker_slot(t)->weight)
-		return flk_leave(t);
+		return flki_local_leave(t);
 	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	flki_state_release_units(&st, t->slot, units);
@@ -267,7 +264,7 @@ flk_release_units(struct flk_taker *t, uint32_t units)
 }
 
 int
-flk_forget(struct flk_taker *t)
+flki_local_forget(struct flk_taker *t)
 {
 	struct state st;
 	int error = check_held(t, 0);
@@ -283,26 +280,26 @@ flk_forget(struct flk_taker *t)
 }
 
 int
-flk_working(struct flk_taker *t, pid_t pid)
+flki_local_working(struct flk_taker *t, pid_t pid)
 {
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
 		return -FLK_NOPERMIT;
-	__atomic_store_n(&taker_slot(t)->by_pid, (uint32_t)pid, __ATOMIC_RELAXED);
+	__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)pid, __ATOMIC_RELAXED);
 	return 0;
 }
 
-/* No taker_is_strange(): by its thread and process the child is one. */
+/* Without a taker_is_strange(), which would be true in the child. */
 void
-flk_working_child(struct flk_taker *t)
+flki_local_working_child(struct flk_taker *t)
 {
 	if (t->slot != NIL)
-		__atomic_store_n(&taker_slot(t)->by_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
+		__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
 }
 
 int
-flk_ended(struct flk_taker *t, int status)
+flki_local_ended(struct flk_taker *t, int status)
 {
 	int error = check_held(t, 0);
 
@@ -312,19 +309,19 @@ flk_ended(struct flk_taker *t, int status)
 }
 
 void
-flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
+flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 {
 	bool known = t->slot != NIL && !taker_is_strange(t);
 
-	*pid = known ? (pid_t)taker_slot(t)->by_pid : 0;
-	*uid = known ? (uid_t)taker_slot(t)->by_uid : 0;
+	*pid = known ? (pid_t)taker_slot(t)->evictor_pid : 0;
+	*uid = known ? (uid_t)taker_slot(t)->evictor_uid : 0;
 }
 
-/* Says so in that word, and ends the sleep; the waiter looks at the word before it sleeps again. */
+/* Sets the flag, and ends the sleep.  The waiter looks at the flag before it sleeps again. */
 static void
 end_wait(struct flk_taker *t, _Atomic bool *why)
 {
-	uint32_t slot = t->slot; /* once: its own thread may abandon it */
+	uint32_t slot = t->slot; /* read once: the taker's own thread may abandon it */
 	int saved = errno;
 
 	atomic_store(why, true);
@@ -336,19 +333,19 @@ end_wait(struct flk_taker *t, _Atomic bool *why)
 }
 
 void
-flk_cancel(struct flk_taker *t)
+flki_local_cancel(struct flk_taker *t)
 {
 	end_wait(t, &t->cancelled);
 }
 
 void
-flk_interrupt(struct flk_taker *t)
+flki_local_interrupt(struct flk_taker *t)
 {
 	end_wait(t, &t->interrupted);
 }
 
 int
-flk_permit(const struct flk_taker *t, struct flk_permit *permit)
+flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
 {
 	const struct slot *s;
 
@@ -364,14 +361,14 @@ flk_permit(const struct flk_taker *t, struct flk_permit *permit)
 }
 
 uint32_t
-flk_slot(const struct flk_taker *t)
+flki_local_slot(const struct flk_taker *t)
 {
 	return t->slot;
 }
 
-/* Held in name only is what a dead taker left without a guard: the next look takes it back. */
+/* The permit of a dead taker without a guard is over, even if no taker has reaped it yet. */
 bool
-flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
+flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
 {
 	const struct slot *s;
 
@@ -384,7 +381,7 @@ flk_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *perm
 				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
 				       .limit = __atomic_load_n(&s->in_force, __ATOMIC_RELAXED),
 				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED) };
-	/* Read without the lock: good if it is the same permit still. */
+	/* Read without the lock: the copy is right if the slot has the same permit after it. */
 	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&
 	       __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == ticket;

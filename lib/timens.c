@@ -1,6 +1,6 @@
 /*
  * timens.c - time namespaces, in which CLOCK_MONOTONIC is ahead of the machine's, or behind it, by
- * as much as somebody chose.
+ * as much as the namespace's maker chose.
  */
 #include "internal.h"
 
@@ -9,10 +9,11 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "clock.h"
 
 /*
- * The file tells of the namespace that our children are in.  It is ours too, but for a process that
- * has called unshare(2) itself.
+ * The file has the offsets of the namespace that this process's children are in.  That is its own
+ * namespace too, unless the process has called unshare(2) itself.
  */
 static int64_t
 ask(void)
@@ -28,7 +29,7 @@ ask(void)
 	text[n > 0 ? n : 0] = '\0';
 	if (sscanf(text, "monotonic %lld %lld", &s, &ns) != 2 || s > INT32_MAX || s < -INT32_MAX)
 		return 0;
-	return (int64_t)s * 1000000000 + (int64_t)ns;
+	return (int64_t)s * (int64_t)SECOND + (int64_t)ns;
 }
 
 int64_t

@@ -1,29 +1,32 @@
 /*
  * wait.c - standing in the line.
  *
- * A waiter sleeps on its own wake word and on the lives of those it must watch: the first in the
- * line watches the holders, everyone else the one before it.  So whoever dies, by whatever
- * means, wakes exactly the one who has to mend it.
+ * A waiter sleeps on its own wake word, and on the `alive' words of the takers that it watches: the
+ * head watches the holders, every other waiter watches its predecessor.  So the death of a taker,
+ * by whatever means, wakes the waiter that has to reap it.
  *
- * The kernel wakes one sleeper per death, and that may be one who was woken already and has
- * another place by now.  Therefore whoever wakes looks once more at those it watched.
+ * But the kernel wakes only one sleeper for a death.  That may be a taker that something else woke
+ * first, and that has another place in the line by now, or a permit.  The taker that should have
+ * been woken would sleep on.  Therefore a taker that wakes looks once more at the words that it
+ * watched, and does what the deaths ask for: see_to_deaths().
  */
 #include "internal.h"
 
 #include <errno.h>
 #include <signal.h>
 
+#include "clock.h"
 #include "futex.h"
 
-#define RELOOK_NS UINT64_C(60000000000) /* a safety net, not a poll */
-#define TICK_NS   UINT64_C(100000000)   /* where the kernel can't watch for us; the first's */
+#define RELOOK_NS (60 * SECOND) /* a safety net, not a poll */
+#define TICK_NS   (100 * MS) /* where the kernel can't watch for us; times the place in the line */
 
 struct watch {
 	struct futex_word word[FUTEX_MAX_WORDS];
 	unsigned count;
-	bool incomplete; /* somebody must be looked at on a tick */
-	bool again;      /* somebody died since we looked */
-	uint64_t due_ns; /* when to see what time has brought */
+	bool incomplete; /* not all can be watched: the waiter looks on a tick */
+	bool again;      /* one of them died since the sweep: look again at once */
+	uint64_t due_ns; /* when the pace may allow a start */
 	struct {
 		uint32_t slot;
 		uint64_t ticket;
@@ -55,8 +58,8 @@ watch_one(struct state *st, struct watch *w, uint32_t i)
 }
 
 /*
- * When time alone may bring a start.  The first in the line has a timer for that, and the one behind
- * it a later one, which matters only if the first is stopped and sleeps on.
+ * When time alone may bring a start.  The head has a timer for that.  The second in the line has
+ * one for a little later, which matters only if the head is stopped and sleeps on.
  */
 static uint64_t
 due(struct state *st, uint32_t me)
@@ -81,7 +84,10 @@ due(struct state *st, uint32_t me)
 	return UINT64_MAX;
 }
 
-/* Under the lock: whom must this taker watch?  `value' is its wake word as it was before. */
+/*
+ * Under the lock: collects the words that this taker must watch.  `value' is its wake word as it
+ * was before the lock was taken, so a wake that came since then ends the sleep at once.
+ */
 static void
 watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 {
@@ -113,7 +119,7 @@ watch_orphans(struct flk *f, struct watch *w)
 			w->incomplete = true;
 }
 
-/* How far from the head, at most: 1 for the head. */
+/* 1 for the head; for another waiter its place in the line, or more. */
 static uint64_t
 distance(struct state *st, uint32_t me)
 {
@@ -140,7 +146,7 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 		if (error == -ENOSYS)
 			atomic_store(&no_waitv, true);
 	}
-	/* For want of memory, say: what can't be watched now is looked at on the tick, too. */
+	/* What the kernel can't watch, for want of memory say, is looked at on the tick, too. */
 	if (atomic_load(&no_waitv) ||
 	    (error != 0 && error != -EAGAIN && error != -EINTR && error != -ETIMEDOUT)) {
 		if (now + tick < deadline)
@@ -152,7 +158,7 @@ sleep_on(struct watch *w, uint64_t deadline, uint64_t tick, const sigset_t *mask
 		pthread_sigmask(SIG_SETMASK, &saved, NULL);
 }
 
-/* Somebody we watched may have died and woken us, who no longer care, instead of the next. */
+/* Has a watched taker died?  The kernel may have woken this taker instead of another. */
 static bool
 somebody_died(const struct watch *w)
 {
@@ -165,32 +171,66 @@ somebody_died(const struct watch *w)
 }
 
 /*
- * Under the lock: sees to it that their deaths are known to those who must know.  One that left an
- * orphan is not reaped, so the sweep tells nobody; but its end wakes only who waits for its guard.
+ * Under the lock: each dead waiter is watched by its successor now, which may sleep on because the
+ * kernel has woken this taker instead.  Called before the reaping, while the links are there.
  */
 static void
-tell_of_the_dead(struct state *st, const struct watch *w)
+wake_successors_of_dead(struct state *st, const struct watch *w)
+{
+	unsigned i;
+
+	for (i = 1; i < w->count; i++) {
+		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
+		if (!flki_alive_is(&s->alive) && atomic_load(&s->state) == WAITING)
+			flki_state_wake(st, s->next);
+	}
+}
+
+/*
+ * Under the lock, after the sweep: a holder that died and left an orphan was not reaped, so the
+ * sweep has woken no waiter.  But the head must learn of it: it has to start the thread that waits
+ * for the orphan's end (orphan.c).
+ */
+static void
+wake_head_for_orphans(struct state *st, const struct watch *w)
 {
 	bool orphaned = false;
 	unsigned i;
 
 	for (i = 1; i < w->count; i++) {
 		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
-		if (!flki_alive_is(&s->alive) && atomic_load(&s->state) == WAITING)
-			flki_state_poke(st, s->next);
-	}
-	flki_state_sweep_holders(st);
-	for (i = 1; i < w->count; i++) {
-		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
 		orphaned |= !flki_alive_is(&s->alive) && atomic_load(&s->state) == HELD;
 	}
 	if (orphaned)
-		flki_state_rouse(st);
+		flki_state_wake_head(st);
 }
 
 /*
- * Granted, and so out of the line.  Who granted may be inside still, with more to grant and to
- * tell, and no longer watched by anyone but us: then we go in after him.
+ * Under the lock: reaps the dead that this taker has to reap, and does what the deaths of the
+ * takers that it watched ask for; with one sweep of the holders at most.  relook: a waiter sweeps
+ * in any case, because the head, which should, may be stopped.
+ */
+static void
+see_to_deaths(struct flk_taker *t, struct state *st, const struct watch *w, bool relook)
+{
+	bool died = somebody_died(w), swept = false;
+	const struct slot *s = taker_slot(t);
+
+	if (died)
+		wake_successors_of_dead(st, w);
+	if (atomic_load(&s->state) == WAITING)
+		swept = flki_state_reap_watched(st, t->slot);
+	if (!swept && (died || (relook && atomic_load(&s->state) == WAITING)))
+		flki_state_sweep_holders(st);
+	if (died)
+		wake_head_for_orphans(st, w);
+}
+
+/*
+ * We were granted the permit, and have left the line.  The granter may still be inside, with more
+ * to grant and to wake.  If it dies there, it may be that no taker but us watched it: then its work
+ * would stay undone.  So we wait for a moment until it has left, and otherwise take the lock after
+ * it.
  */
 static int
 pass_on(struct flk_taker *t, const struct watch *w)
@@ -198,19 +238,18 @@ pass_on(struct flk_taker *t, const struct watch *w)
 	struct state st;
 	int error;
 
-	/* It may be another's by now, and the permit with it. */
+	/* The slot may be another taker's by now, and the permit with it. */
 	if (!taker_has_slot(t))
 		return -FLK_MISTAKEN;
 	if (flki_lock_is_left(t->flk->file.h) && !somebody_died(w))
 		return 0;
 	if ((error = flki_enter_until(t, &st, NOT_LONG, NULL)) != 0)
 		return error == -FLK_STUCK ? 0 : error;
-	if (somebody_died(w))
-		tell_of_the_dead(&st, w);
+	see_to_deaths(t, &st, w, false);
 	return flki_quit(t, &st);
 }
 
-/* Why somebody took us out of the line.  Only a barrier is done by that. */
+/* The code for a taker that was taken out of the line.  A barrier that is done has 0. */
 static int
 reason_of(const struct slot *s)
 {
@@ -223,15 +262,10 @@ reason_of(const struct slot *s)
 
 /* Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is. */
 static int
-look(struct flk_taker *t, struct state *st, bool relook)
+look(struct flk_taker *t, struct state *st)
 {
 	struct slot *s = taker_slot(t);
 
-	if (atomic_load(&s->state) == WAITING)
-		flki_state_mend(st, t->slot);
-	/* Whose turn it is to look after the holders may be stopped. */
-	if (atomic_load(&s->state) == WAITING && relook)
-		flki_state_sweep_holders(st);
 	if (atomic_load(&s->state) == WAITING && st->h->closed && s->kind == TAKER) {
 		flki_state_leave(st, t->slot);
 		flki_state_note(st, FLK_EV_LEFT, t->slot, -FLK_CLOSED);
@@ -252,11 +286,11 @@ look(struct flk_taker *t, struct state *st, bool relook)
 		atomic_store(&s->state, IDLE);
 		return reason_of(s);
 	default:
-		return -FLK_NOPERMIT; /* it never stood in the line */
+		return -FLK_NOPERMIT; /* it has not been in the line */
 	}
 }
 
-/* Taken out of the line, and then the limiter was removed: the first is what it hears. */
+/* A taker that was taken out of the line before the limiter was removed hears of the former. */
 static int
 out_or(struct flk_taker *t, int error)
 {
@@ -271,9 +305,9 @@ out_or(struct flk_taker *t, int error)
 int
 flki_kept_out(struct flk_taker *t, uint64_t until)
 {
-	/* It can't leave the line in another way. */
+	/* Without the lock it can't leave the line in another way. */
 	if (atomic_exchange(&t->cancelled, false)) {
-		flki_abandon(t);
+		flki_slot_abandon(t);
 		return t->waited_for = -FLK_CANCELLED;
 	}
 	if (atomic_exchange(&t->interrupted, false))
@@ -282,7 +316,7 @@ flki_kept_out(struct flk_taker *t, uint64_t until)
 }
 
 int
-flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
+flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
 	uint64_t until = flki_deadline_ns(deadline), wake_at, tick;
 	struct watch w = { .count = 0 };
@@ -306,9 +340,8 @@ flk_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *m
 			flki_leave_lock(t, &st);
 			return -FLK_MISTAKEN;
 		}
-		if (somebody_died(&w))
-			tell_of_the_dead(&st, &w);
-		error = look(t, &st, slept_out);
+		see_to_deaths(t, &st, &w, slept_out);
+		error = look(t, &st);
 		if (error != -EINPROGRESS) {
 			if (atomic_load(&taker_slot(t)->state) != HELD)
 				flki_alive_unwatch(&taker_slot(t)->alive);

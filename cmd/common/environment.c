@@ -9,7 +9,7 @@
 #define HELD "FLOCKLIMIT_HELD"
 #define KEY  "FLOCKLIMIT_STORE_KEY"
 
-/* A permit that is joined has its key from above. */
+/* KEY: the command gets a key of its own.  Else it keeps that of the permit which it joins. */
 static bool
 is_ours(const char *entry, bool key)
 {

@@ -1,5 +1,6 @@
 /*
- * environment.h - what the command is told of its permit, and what we are told of one above us.
+ * environment.h - the variables by which a command knows its permit, and by which we find the
+ * permit that we run under ourselves.
  */
 #ifndef ENVIRONMENT_H
 #define ENVIRONMENT_H
@@ -10,19 +11,23 @@
 #include "flocklimit.h"
 
 /*
- * Our environment with the permit's variables set; NULL without memory.  `name' is the
- * limiter's name, path or URL; `held' our link of the chain, NULL for none of our own; `key' the permit's in
- * its store, NULL for none.  FLOCKLIMIT_NAME is the user's and passes through.
+ * Our environment with the permit's variables set; NULL: no memory.  `name' is the limiter's name,
+ * path or URL.  `held' is the link that this permit adds to the chain in FLOCKLIMIT_HELD; NULL: the
+ * command joins a permit, which is in the chain already.  `key' is the permit's key in its store;
+ * NULL: none.  FLOCKLIMIT_NAME is the user's and passes through.
  */
 char **environment_make(const char *name, const struct flk_permit *permit, const char *held,
 			const char *key);
 
 #define HELD_LINK 96
 
-/* The link of a permit: which limiter, which slot, which ticket. */
+/* A permit's link in the chain FLOCKLIMIT_HELD: the limiter's identity, the slot and the ticket. */
 void environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[HELD_LINK]);
 
-/* A permit of this limiter that we run under and that is still held, by the file's own word. */
+/*
+ * Finds the permit of this limiter that we run under.  The chain only says where to look: the
+ * limiter itself must say that the permit is still held.
+ */
 bool environment_find(struct flk *limiter, struct flk_permit *permit);
 
 #endif

@@ -1,10 +1,11 @@
 /*
- * explain.c - the library knows no option and no program; the advice that names one is here.
+ * explain.c - advice that names an option or a program: the library knows none of them.
  */
 #include "explain.h"
 
 #include <stddef.h>
 
+#include "backend.h"
 #include "flocklimit.h"
 
 static const struct {
@@ -33,5 +34,5 @@ explain(int code)
 	for (i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
 		if (advice[i].code == minus)
 			return advice[i].text;
-	return flk_strerror(code);
+	return backend_strerror(code);
 }

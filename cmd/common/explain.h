@@ -4,7 +4,7 @@
 #ifndef EXPLAIN_H
 #define EXPLAIN_H
 
-/* As flk_strerror(), and with the option or the program that helps where one does. */
+/* As flk_strerror(); where an option or a program helps, the sentence names it. */
 const char *explain(int code);
 
 #endif

@@ -6,19 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "explain.h"
 #include "pace.h"
 #include "say.h"
 #include "stuck.h"
-#include "tend.h"
 
 int
-limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
+limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, int code)
 {
 	const char *limiter = w->limiter;
 	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT];
 
-	if (flk_locate(name, path, sizeof(path)) != 0)
+	if (backend_locate(name, path, sizeof(path)) != 0)
 		snprintf(path, sizeof(path), "%s", limiter);
 
 	switch (-code) {
@@ -69,7 +69,7 @@ limiter_refuse(const struct want *w, const char *name, struct flk *f, int code)
 }
 
 int
-limiter_name(const struct want *w, char name[LIMITER_NAME])
+limiter_name(const struct taker_options *w, char name[LIMITER_NAME])
 {
 	size_t n = 0;
 
@@ -90,13 +90,13 @@ limiter_name(const struct want *w, char name[LIMITER_NAME])
 }
 
 const char *
-limiter_told(const char *name, char room[LIMITER_NAME])
+limiter_for_command(const char *name, char room[LIMITER_NAME])
 {
-	return tend_is_remote() && flk_locate(name, room, LIMITER_NAME) == 0 ? room : name;
+	return backend_is_store() && backend_locate(name, room, LIMITER_NAME) == 0 ? room : name;
 }
 
 int
-limiter_set_pace(const struct want *w, struct flk *limiter)
+limiter_set_pace(const struct taker_options *w, struct flk *limiter)
 {
 	struct flk_pace now;
 
@@ -108,7 +108,7 @@ limiter_set_pace(const struct want *w, struct flk *limiter)
 }
 
 void
-limiter_joined(const struct want *w, const struct flk_permit *permit)
+limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
 	uint32_t limit = w->percent != 0 ? flk_cpus(w->percent) : w->limit;
 	bool n = w->limit_given && limit != permit->limit;

@@ -1,5 +1,5 @@
 /*
- * limiter.h - from what was asked for to an open limiter, or to a line about why not.
+ * limiter.h - from the options to an open limiter, or to a line that says why there is none.
  */
 #ifndef LIMITER_H
 #define LIMITER_H
@@ -7,29 +7,32 @@
 #include <limits.h>
 
 #include "flocklimit.h"
-#include "want.h"
+#include "taker_options.h"
 
 #define LIMITER_NAME (PATH_MAX + 2)
 
-/* What flk_attach() is to be given, also by a command further down, in another directory. */
-int limiter_name(const struct want *w, char name[LIMITER_NAME]);
+/*
+ * The name or absolute path for flk_attach(): it also works in a command that changes its
+ * directory.
+ */
+int limiter_name(const struct taker_options *w, char name[LIMITER_NAME]);
 
-/* What a command is told of it: that name or path, or for a limiter of a store its URL. */
-const char *limiter_told(const char *name, char room[LIMITER_NAME]);
+/* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
+const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
-/* Tells the limiter of the pace, unless it is so already: 0, or a negative code. */
-int limiter_set_pace(const struct want *w, struct flk *limiter);
+/* Sets the limiter's pace, unless it has that pace already: 0, or a negative code. */
+int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 
 /*
- * A permit is joined: says which of -n and -w were given and have no effect.  A number that is the
- * permit's own holds as it is.
+ * The command joins a permit: prints a line if -n or -w was given and has no effect.  A number that
+ * the permit has as well needs no line.
  */
-void limiter_joined(const struct want *w, const struct flk_permit *permit);
+void limiter_joined(const struct taker_options *w, const struct flk_permit *permit);
 
 /*
- * What to say of a limiter's file is known by its path; what to do about it, by the code.
- * f may be NULL.  Returns the status to exit with.
+ * Prints what is wrong with the limiter, and what to do about it.  f may be NULL.  Returns the
+ * status to exit with.
  */
-int limiter_refuse(const struct want *w, const char *name, struct flk *f, int code);
+int limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, int code);
 
 #endif

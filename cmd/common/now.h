@@ -1,21 +1,19 @@
 /*
- * now.h - the one clock that the command goes by: monotonic, in ns, as the library's deadlines.
+ * now.h - the one clock that the commands go by: monotonic, in ns, as the library's deadlines.
  */
 #ifndef NOW_H
 #define NOW_H
 
 #include <stdint.h>
-#include <time.h>
 
-#define SECOND UINT64_C(1000000000)
+#include "clock.h"
+
+#define NEVER UINT64_MAX /* a deadline that does not come */
 
 static inline uint64_t
 now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	return flki_monotonic_ns();
 }
 
 /* How many seconds are left until then; 0 if none are. */

@@ -45,7 +45,10 @@ option_name(int c, const struct option *table, char room[32])
 	return "option";
 }
 
-/* What getopt stumbled over, as it was typed.  It may be in the middle of a word. */
+/*
+ * The option that getopt(3) refused, as it was typed; or its letter, if it is amid others in a
+ * word.
+ */
 static const char *
 culprit(char **argv, const struct option *table, char room[32])
 {
@@ -67,11 +70,11 @@ option_refuse(int c, char **argv, const struct option *table, const struct habit
 	const char *word = culprit(argv, table, room), *hint;
 
 	if (c == ':') {
-		say(NULL, "%s needs a value: see %s --help", word, PROGRAM);
+		say(NULL, "%s needs a value: see %s --help", word, say_program);
 		return OPTION_BAD;
 	}
 	if (optopt != 0 && strncmp(word, "--", 2) == 0) {
-		say(NULL, "option '%s': takes no value: see %s --help", word, PROGRAM);
+		say(NULL, "option '%s': takes no value: see %s --help", word, say_program);
 		return OPTION_BAD;
 	}
 	snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(word, "="), word);
@@ -81,10 +84,10 @@ option_refuse(int c, char **argv, const struct option *table, const struct habit
 		return OPTION_BAD;
 	}
 	hint = optopt == 0 ? suggest_option(word, table, text) : "";
-	/* Only the candidates of a prefix are several. */
+	/* A hint with "or" in it lists the options that begin with the word. */
 	say(NULL, "option '%s': %s: %s%ssee %s --help", word,
 	    strstr(hint, " or ") != NULL ? "ambiguous" : "unknown", hint, *hint != '\0' ? " " : "",
-	    PROGRAM);
+	    say_program);
 	return OPTION_BAD;
 }
 

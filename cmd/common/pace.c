@@ -16,7 +16,7 @@ static const struct {
 
 #define UNITS (sizeof(units) / sizeof(units[0]))
 
-/* The number before `end', which is one of the word's letters. */
+/* The number from the beginning of WORD up to `end', which points into it. */
 static bool
 number_before(const char *word, const char *end, uint64_t least, uint64_t most, uint64_t *value)
 {
@@ -30,7 +30,7 @@ number_before(const char *word, const char *end, uint64_t least, uint64_t most, 
 	return parse_number(digits, least, most, value);
 }
 
-/* s, m, h, d for one of them, or a duration. */
+/* The N bytes at WORD: s, m, h or d, for one second, minute, hour or day; or a duration. */
 static bool
 parse_span(const char *word, size_t n, uint64_t *ns)
 {
@@ -66,7 +66,7 @@ pace_parse_rate(const char *word, struct flk_pace *p)
 	    !parse_span(slash + 1, (size_t)(end - slash) - 1, &span) ||
 	    (colon != NULL && !parse_number(colon + 1, 1, 65535, &burst)))
 		return false;
-	/* Rounded up: at most so many. */
+	/* Rounded up, so that no more than STARTS begin in the span. */
 	p->interval_ns = span / starts + (span % starts != 0);
 	p->burst = (uint32_t)burst;
 	return p->interval_ns <= UINT64_MAX >> 16;
@@ -116,7 +116,7 @@ pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which)
 
 #define SPAN 48
 
-/* "90s", "1.5s", "2h": nothing is lost, not a nanosecond. */
+/* "90s", "1.5s", "2h": exact to the nanosecond. */
 static const char *
 span_text(uint64_t ns, char room[SPAN])
 {
@@ -158,8 +158,8 @@ append(char room[PACE_TEXT], const char *format, ...)
 }
 
 /*
- * How many starts in a unit have this interval, which was rounded up: the roundest number of them,
- * 300000 and not 299941; 0: none has.
+ * The number of starts in a unit that gives this interval when it is rounded up.  Where several
+ * numbers do, the roundest, so that the user's 300000 is not shown as 299941.  0: no number does.
  */
 static uint64_t
 starts_in(uint64_t unit_ns, uint64_t interval_ns)

@@ -9,9 +9,9 @@
 #include "flocklimit.h"
 #include "parse.h"
 
-#define PACE_IDLE_NS (UINT64_C(60) * 1000000000) /* until a ramp begins anew, if it is not said */
+#define PACE_IDLE_NS (UINT64_C(60) * 1000000000) /* without a holder, until a ramp begins anew */
 
-/* What to say of a word that is none. */
+/* What is wrong with a word that is not a rate, a stagger or a ramp. */
 #define PACE_RATE                                                                               \
 	"not a rate: use N/s, N/m, N/h, N/d or N/DUR, with :BURST, or off; DUR/N is at most 3 " \
 	"days"
@@ -23,7 +23,7 @@ bool pace_parse_rate(const char *word, struct flk_pace *p);
 bool pace_parse_stagger(const char *word, struct flk_pace *p);
 bool pace_parse_ramp(const char *word, struct flk_pace *p);
 
-/* Whether those parts are the same already. */
+/* Whether the parts in WHICH are the same in A and B. */
 bool pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which);
 
 #define PACE_TEXT 160

@@ -48,7 +48,7 @@ static const struct unit {
 } units[] = { { "us", 1, 3 },   { "ms", 1, 6 },  { "s", 1, 9 },    { "sec", 1, 9 }, { "m", 6, 10 },
 	      { "min", 6, 10 }, { "h", 36, 11 }, { "hr", 36, 11 }, { "d", 864, 11 } };
 
-/* The unit that these letters name; none is a second; NULL: there is no such unit. */
+/* The unit that these letters name; no letters: a second; NULL: there is no such unit. */
 static const struct unit *
 find_unit(const char *name, size_t length)
 {
@@ -64,14 +64,17 @@ find_unit(const char *name, size_t length)
 	return NULL;
 }
 
-/* A decimal number is its digits times ten to the power. */
+/* A decimal number: digits times ten to the power. */
 struct decimal {
 	uint64_t digits; /* below 10^16, so that a unit's factor still fits */
 	int power;
 	bool cut; /* there were more digits, and not all of them 0 */
 };
 
-/* What follows the number that WORD begins with, or NULL if it begins with none. */
+/*
+ * Reads the number at the beginning of WORD; returns what follows it, or NULL if there is no
+ * number.
+ */
 static const char *
 parse_decimal(const char *word, struct decimal *d)
 {
@@ -105,7 +108,9 @@ parse_decimal(const char *word, struct decimal *d)
 	return any ? word : NULL;
 }
 
-/* In integers: 0.1 is then exactly 100 ms, in any locale.  A part of a ns counts as a whole one. */
+/*
+ * In integers, so that 0.1 is exactly 100 ms, in any locale.  A part of a ns counts as a whole one.
+ */
 static uint64_t
 decimal_ns(const struct decimal *d, const struct unit *unit)
 {
@@ -139,7 +144,9 @@ parse_duration(const char *word, uint64_t *ns)
 			return false;
 		letters = strspn(word, "abcdefghijklmnopqrstuvwxyz");
 		unit = find_unit(word, letters);
-		/* Only a number on its own goes without a unit: 1h30 could be many things. */
+		/*
+		 * Only a number that is the whole word needs no unit: 1h30 could mean many things.
+		 */
 		if (unit == NULL || (letters == 0 && (*word != '\0' || !first)))
 			return false;
 		*ns += decimal_ns(&number, unit);

@@ -1,5 +1,5 @@
 /*
- * parse.h - words into numbers; strictly: all of the word, or false.
+ * parse.h - words into numbers.  Each function reads the whole word, or returns false.
  */
 #ifndef PARSE_H
 #define PARSE_H
@@ -11,9 +11,9 @@ bool parse_number(const char *word, uint64_t least, uint64_t most, uint64_t *val
 bool parse_octal(const char *word, uint32_t most, uint32_t *value);
 
 /*
- * 90, 1.5h, 2e-3s, 1h30m: decimal numbers with us, ms, s (sec), m (min), h (hr) or d each, into ns.
- * A number on its own is in seconds.  What is not 0 does not become 0; what is above a hundred years
- * becomes a hundred years.
+ * 90, 1.5h, 2e-3s, 1h30m: decimal numbers with us, ms, s (sec), m (min), h (hr) or d each, into
+ * ns.  A number on its own is in seconds.  No duration above 0 becomes 0; a duration above a
+ * hundred years becomes a hundred years.
  */
 #define PARSE_DURATION "not a duration: use seconds, 500ms, 10m or 1h30m"
 bool parse_duration(const char *word, uint64_t *ns);

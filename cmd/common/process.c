@@ -10,19 +10,13 @@
 #include <sys/syscall.h>
 
 /* The same on every architecture. */
-#ifndef SYS_pidfd_send_signal
-#define SYS_pidfd_send_signal 424
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
 
 #define MOST_FDS (1 << 20)
 
-/* /proc/PID/stat: the name, which may hold anything, is in the last pair of parentheses. */
+/* The name, in which every byte may be, ends with the last ')' of /proc/PID/stat. */
 bool
 process_stat(pid_t pid, char *state, pid_t *parent)
 {
@@ -72,33 +66,7 @@ process_is_stopped(pid_t pid)
 	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
 }
 
-int
-process_pidfd(pid_t pid)
-{
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-int
-process_signal(int pidfd, int sig)
-{
-	return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
-}
-
-int
-process_above_stdio(int fd)
-{
-	int high, error;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
-	close(fd);
-	errno = error;
-	return high;
-}
-
-/* Up to what may be open, where not even /proc tells what is. */
+/* Where there is no /proc to list the open descriptors: all numbers up to the limit. */
 static void
 close_to_limit(int first)
 {
@@ -115,7 +83,7 @@ process_close_from(int first)
 	struct dirent *entry;
 	DIR *fds;
 
-	/* Linux 5.9; and a container's filter of system calls may know of none so new. */
+	/* Linux has it since 5.9, and a container's filter of system calls may forbid it. */
 	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
 		return;
 	fds = opendir("/proc/self/fd");

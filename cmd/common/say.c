@@ -18,6 +18,8 @@
 #define LABEL       80 /* bytes of a limiter's name */
 #define LABEL_WIDTH 30
 
+const char *say_program = "flocklimit";
+
 /* Bytes of the UTF-8 character that begins here; 1 if none does. */
 static size_t
 length(const unsigned char *p)
@@ -30,7 +32,7 @@ length(const unsigned char *p)
 	return n;
 }
 
-/* A control character of either kind, which a terminal would obey, or what turns a line around. */
+/* A control character (C0, C1, DEL), which a terminal would obey; or one that reverses the line. */
 static bool
 is_wild(const unsigned char *p, size_t n)
 {
@@ -44,7 +46,7 @@ is_wild(const unsigned char *p, size_t n)
 		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
-/* Text that is no UTF-8 passes, too, but for its control characters. */
+/* Replaces such characters by '?'.  Bytes that are not UTF-8 stay. */
 static void
 tame(char *text)
 {
@@ -77,16 +79,16 @@ put(const char *text, size_t size)
 {
 	ssize_t written = write(STDERR_FILENO, text, size);
 
-	(void)written; /* there is nobody left to tell */
+	(void)written; /* stderr itself fails: there is no other way to say so */
 }
 
-/* The line without its end; returns its length. */
+/* Writes the line without its newline; returns its length. */
 static size_t
 compose(char line[LINE], const char *limiter, const char *format, va_list ap)
 {
 	size_t n, room = LINE - 2;
 
-	n = (size_t)snprintf(line, room, "%s: %s%s", PROGRAM, limiter != NULL ? limiter : "",
+	n = (size_t)snprintf(line, room, "%s: %s%s", say_program, limiter != NULL ? limiter : "",
 			     limiter != NULL ? ": " : "");
 	if (n < room)
 		vsnprintf(line + n, room - n, format, ap);
@@ -108,7 +110,7 @@ say(const char *limiter, const char *format, ...)
 	put(line, n);
 }
 
-/* A terminal that is not our controlling one has no foreground that we could ask for. */
+/* False as well for a terminal that is not our controlling one: tcgetpgrp() fails there. */
 static bool
 is_in_background(void)
 {
@@ -134,7 +136,7 @@ terminal_width(void)
 	return width < LINE - 100 ? width : LINE - 100;
 }
 
-/* The limiter's part of a status line: of a path the last part, and not all of a long name. */
+/* The limiter's name in a status line: the last component of a path; a long name is cut. */
 static void
 say_label(const char *limiter, char label[LABEL])
 {
@@ -222,7 +224,7 @@ const char *
 say_place(const struct flk_place *p, char room[PLACE_TEXT])
 {
 	char since[32], command[FLK_COMMAND];
-	/* After an exec (--no-fork) the pid is the command's own. */
+	/* A command that --no-fork executed has the taker's pid: it is alive, and no orphan. */
 	bool orphaned = p->oldest.orphan && kill((pid_t)p->oldest.pid, 0) == -1 && errno == ESRCH;
 	double start_s = seconds_until(p->next_start_ns);
 	int n;

@@ -1,6 +1,6 @@
 /*
  * say.h - lines for people, on stderr; each goes out in one write, and no byte of it can move a
- * terminal's cursor.  Who speaks is PROGRAM, a macro of its build.
+ * terminal's cursor.
  */
 #ifndef SAY_H
 #define SAY_H
@@ -16,21 +16,24 @@ struct flk_place;
 #define PLACE_TEXT   400
 #define FOREIGN_TEXT (PATH_MAX + 200)
 
+/* The command's name: each line begins with it.  The command's main function sets it first. */
+extern const char *say_program;
+
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What is wrong with the directory of PATH, a limiter's, when it is another user's. */
+/* "DIR belongs to user ann: ...", for the directory of the limiter PATH. */
 const char *say_foreign_dir(const char *path, char room[FOREIGN_TEXT]);
 
 /*
- * Whether stderr is a terminal with room for a status line: not that of a job in the background,
- * where the line would be drawn over the shell's prompt.
+ * Whether stderr is a terminal on which a status line may be drawn.  A job in the background may
+ * not: its line would be drawn over the shell's prompt.
  */
 bool say_has_terminal(void);
 
 /*
- * Without a newline, over what say_status() wrote before; "" clears it.  It is no wider than the
- * terminal, and speaks of the limiter only, not of the program, so that the text has room.
- * A job that went to the background since draws nothing.
+ * Draws a line without a newline over the line that say_status() drew before; "" clears that.  The
+ * line is no wider than the terminal.  It begins with the limiter's name, without the program's, to
+ * leave room for the text.  A job that has gone to the background since draws nothing.
  */
 void say_status(const char *limiter, const char *text);
 

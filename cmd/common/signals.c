@@ -30,7 +30,9 @@ signal_ends(int sig)
 	}
 }
 
-/* To the process: whichever thread called us, nobody else has it unblocked. */
+/*
+ * kill() sends it to the process, and the calling thread, the only one that unblocks it, takes it.
+ */
 void
 signal_die(int sig)
 {

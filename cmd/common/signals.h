@@ -1,18 +1,21 @@
 /*
- * signals.h - what signals do to a process that has said nothing about them.
+ * signals.h - what signals do to a process by default.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
 #include <stdbool.h>
 
-/* It tells of a fault of the process itself: never to be blocked, or put off. */
+/* A fault of the process itself causes this signal: it must never be blocked. */
 bool signal_is_fault(int sig);
 
-/* It ends the process; the process can have a say in it. */
+/* This signal ends the process, and can be caught. */
 bool signal_ends(int sig);
 
-/* Ends this process as if it had not been heard, without a core; returns where that can't be. */
+/*
+ * Ends this process by that signal, without a core file, so that the parent sees the true cause.
+ * Returns if the signal can't end it: process 1 of a PID namespace ignores its own signals.
+ */
 void signal_die(int sig);
 
 #endif

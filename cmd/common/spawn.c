@@ -1,7 +1,9 @@
 /*
- * spawn.c - vfork and exec.  posix_spawn(3) would do, were it not that it can only set signals to
- * their default, and not back to ignored; and that it asks the kernel about each of the 64 every
- * time, which is most of what a small command costs.
+ * spawn.c - vfork and exec.
+ *
+ * posix_spawn(3) won't do: it can set a signal to its default, but not back to ignored; and it asks
+ * the kernel about each of the 64 signals every time, which takes longer than all else for a small
+ * command.
  */
 #include "spawn.h"
 
@@ -15,14 +17,17 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
-#include "find.h"
+#include "find_program.h"
 #include "flocklimit.h"
 #include "say.h"
 #include "signals.h"
 
 #define HIGH_FD 50 /* above what scripts use, below the next size of the kernel's table */
 
-/* What to say and to exit with when the limiter's memory is gone from under us. */
+/*
+ * For on_bus(): the limiter whose file was cut short under its mapping, and the status to exit
+ * with.
+ */
 static const char *_Atomic fault_limiter = "";
 static _Atomic int fault_status = 125;
 
@@ -33,7 +38,7 @@ on_bus(int sig)
 	static char colon[] = ": ";
 	static char tail[] = ": the file was cut short while in use: let its takers end, then "
 			     "remove it\n";
-	struct iovec line[] = { { (void *)(uintptr_t)PROGRAM, strlen(PROGRAM) },
+	struct iovec line[] = { { (void *)(uintptr_t)say_program, strlen(say_program) },
 				{ colon, sizeof(colon) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
@@ -41,7 +46,7 @@ on_bus(int sig)
 	ssize_t written;
 
 	(void)sig;
-	/* Several threads may meet it at once: the first tells, and ends them all. */
+	/* Several threads may fault at once: the first prints the line, and ends them all. */
 	while (atomic_exchange(&said, true))
 		pause();
 	written = writev(STDERR_FILENO, line, 4);
@@ -104,13 +109,13 @@ heritage_restore(const struct heritage *h)
 	signals_mask(SIG_SETMASK, &h->mask, NULL);
 }
 
-/* What is to become of a program, once its path is known. */
+/* For exec_it(): what to execute, once the path is known. */
 struct start {
 	char **argv, **envp;
 	size_t argc;
 };
 
-/* A script without #! is the shell's, as execvp(3) has always had it. */
+/* The shell runs a script without #!, as it does for execvp(3). */
 static int
 exec_it(const char *path, const void *start)
 {
@@ -155,10 +160,10 @@ spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 	pid_t pid;
 
 	*exec_error = 0;
-	/* What is said against it is known: signals are blocked, and the child only execs. */
+	/* The dangers of vfork do not apply: signals are blocked, and the child only execs. */
 	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 	if (pid == 0) {
-		/* Our memory is the child's, our signals and descriptors are not. */
+		/* The child shares our memory; its signal handling and descriptors are copies. */
 		if (h->taker != NULL)
 			/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it stores our pid */
 			flk_working_child(h->taker);

@@ -11,40 +11,49 @@
 
 struct flk_taker;
 
-/* What the command must find as we found it, and our part in it. */
+/* What the command must find as we found it, and what it gets from us. */
 struct heritage {
 	sigset_t mask;
-	struct sigaction bus;    /* we handle it */
-	bool chld_ignored;       /* we need it */
-	int guard_fd;            /* to inherit, at a high number; -1: nothing */
-	struct flk_taker *taker; /* what spawn() starts works under its permit; NULL: under none */
-	struct rlimit files;     /* we may have more */
-	int also[3];             /* to inherit as they are; -1: nothing */
-	int fds[3];              /* to have as 0, 1 and 2; -1: as we have them */
+	struct sigaction bus;    /* SIGBUS: we catch it */
+	bool chld_ignored;       /* SIGCHLD was ignored: we need it, to wait for children */
+	int guard_fd;            /* the command inherits it, at a high number; -1: none */
+	struct flk_taker *taker; /* the command that spawn() starts has its permit; NULL: none */
+	struct rlimit files;     /* RLIMIT_NOFILE, if we raised our own; rlim_cur 0: we did not */
+	int also[3];             /* the command inherits these under the same number; -1: none */
+	int fds[3];              /* the command's 0, 1 and 2; -1: ours */
 };
 
-/* sigprocmask(2) of all 64 signals: C libraries keep the first of the real-time ones for themselves. */
+/*
+ * sigprocmask(2) of all 64 signals: the C library's function leaves out two or three that it uses.
+ */
 void signals_mask(int how, const sigset_t *set, sigset_t *old);
 
-/* Blocks every signal but those that tell of a fault of ours. */
+/* Blocks every signal but the faults of signals.h. */
 void signals_block(void);
 
-/* Takes note of it, and blocks every signal but those that tell of a fault of ours. */
+/* Fills in what we found, catches SIGBUS, and then does signals_block(). */
 void heritage_save(struct heritage *h);
 
-/* The limiter's name for a fault of its file, and the status to exit with then. */
+/*
+ * What to print if a fault shows that the limiter's file was cut short, and the status to exit
+ * with.
+ */
 void on_fault(const char *limiter, int status);
 
-/* Undoes that in this process. */
+/* Gives this process back what heritage_save() found. */
 void heritage_restore(const struct heritage *h);
 
-/* The command's process, or -1 and errno; *exec_error is why it could not be executed, or 0. */
+/*
+ * Starts the command: its pid, or -1 and errno.  *exec_error: 0, or why exec failed in the child.
+ */
 pid_t spawn(char **argv, char **envp, const struct heritage *h, int *exec_error);
 
 /* Becomes the command; returns an errno value if it can't. */
 int become(char **argv, char **envp, const struct heritage *h);
 
-/* The exit status for what become() returned, or look_for() of find.h: 126 or 127, as env(1) has them. */
+/*
+ * The exit status for what become() returned, or check_program(): 126 or 127, as env(1) has them.
+ */
 int cannot_run(int error);
 
 #endif

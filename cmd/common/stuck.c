@@ -7,7 +7,7 @@
 #include "process.h"
 
 static const char *
-name_of(char state)
+words_for(char state)
 {
 	switch (state) {
 	case 'R':
@@ -24,7 +24,10 @@ name_of(char state)
 	}
 }
 
-/* A stopped process goes on when it is told to.  No other one is to be killed: it goes on by itself. */
+/*
+ * The advice is never to kill: a stopped process continues after SIGCONT, and any other one by
+ * itself, when it gets CPU time.
+ */
 const char *
 stuck_text(pid_t pid, char room[STUCK_TEXT])
 {
@@ -58,10 +61,10 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 		    room, STUCK_TEXT,
 		    "pid %d keeps everyone out: it is %s, but its cgroup may use only %g %% of "
 		    "a CPU: raise that quota",
-		    (int)pid, name_of(state), (double)quota / 10);
+		    (int)pid, words_for(state), (double)quota / 10);
 	else
 		snprintf(room, STUCK_TEXT,
 			 "pid %d keeps everyone out: it is %s, and should go on by itself",
-			 (int)pid, name_of(state));
+			 (int)pid, words_for(state));
 	return room;
 }

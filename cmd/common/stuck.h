@@ -1,5 +1,5 @@
 /*
- * stuck.h - another taker keeps everyone out of a limiter: what people are told, and what to do.
+ * stuck.h - a line for people when a taker keeps everyone out of a limiter: what to do about it.
  */
 #ifndef STUCK_H
 #define STUCK_H
@@ -9,8 +9,8 @@
 #define STUCK_TEXT 300
 
 /*
- * "pid 4711 is stopped and keeps everyone out: kill -CONT 4711".  The process is as it calls
- * itself; 0: it is not known.
+ * "pid 4711 is stopped and keeps everyone out: kill -CONT 4711".  The pid is the one that the
+ * process has in its own PID namespace; 0: not known.
  */
 const char *stuck_text(pid_t pid, char room[STUCK_TEXT]);
 

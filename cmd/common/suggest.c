@@ -5,7 +5,7 @@
 
 #define LETTERS 32 /* of a word that may be mistyped */
 #define KNOWN   96
-#define FAR     3 /* so many typing errors make it another word */
+#define FAR     3 /* with so many typing errors it is another word */
 
 static unsigned
 least_of(unsigned a, unsigned b)
@@ -61,7 +61,7 @@ nearest(const char *word, const char *const *known, size_t n)
 
 	for (i = 0; i < n; i++) {
 		far = distance(word, known[i]);
-		/* Two errors of three letters are another word. */
+		/* With an error in every other letter it is another word. */
 		if (far < least && 2 * far <= strlen(known[i])) {
 			least = far;
 			found = known[i];

@@ -10,20 +10,21 @@
 #define SUGGEST_TEXT 200
 
 /*
- * A hint for a word that is none of the N known ones: "did you mean list?" for a typing error,
- * "did you mean release or resume?" for a word with which they begin, and "" where nothing is near.
+ * A hint for a word that is not one of the N known words: "did you mean list?" after a typing
+ * error, "did you mean release or resume?" if both begin with the word, "" if no known word is
+ * near.
  */
 const char *suggest(const char *word, const char *const *known, size_t n, char room[SUGGEST_TEXT]);
 
-/* The same for a long option, as it was typed: with its hyphens, and perhaps with =VALUE. */
+/* The same for a long option, as it was typed: with its hyphens, and with =VALUE if it had one. */
 const char *suggest_option(const char *word, const struct option *table, char room[SUGGEST_TEXT]);
 
-/* What another tool calls it, and a hint in our words. */
+/* An option or verb of another tool, and a hint that names ours. */
 struct habit {
 	const char *typed, *hint;
 };
 
-/* The hint, or NULL; `habits' ends with a NULL. */
+/* The hint for this word, or NULL; `habits' ends with a NULL. */
 const char *suggest_habit(const char *word, const struct habit *habits);
 
 #endif

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A static program can't ask the machine's name services: glibc would load a library for each, which
- * may be of another glibc.  It knows the users of the file and no others.
+ * A static program can't ask the machine's name services: glibc would load a library for each,
+ * perhaps of another version of glibc.  So it knows only the users in /etc/passwd.
  */
 #ifdef FLK_STATIC_PROGRAM
 
@@ -32,7 +32,7 @@ find(uid_t uid, char room[USER_TEXT])
 	char line[512];
 	bool found = false, begins = true, ends;
 
-	/* What follows in a line that is too long is no line. */
+	/* The rest of a line that is too long for the buffer must not be read as a line. */
 	for (; !found && users != NULL && fgets(line, sizeof(line), users) != NULL; begins = ends) {
 		ends = strchr(line, '\n') != NULL;
 		found = begins && is_of(line, uid);

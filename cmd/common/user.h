@@ -1,5 +1,5 @@
 /*
- * user.h - people know users by their names.
+ * user.h - the name of a user, for people.
  */
 #ifndef USER_H
 #define USER_H

@@ -7,16 +7,16 @@
 
 #include "now.h"
 
-#define ON_TERMINAL (2 * SECOND)  /* a shorter wait is not worth a status line, */
-#define ELSEWHERE   (30 * SECOND) /* nor this one a line in a log */
-#define LEAST       8             /* of a command's columns: fewer tell nothing */
+#define ON_TERMINAL (2 * SECOND)  /* a shorter wait is not worth a status line */
+#define ELSEWHERE   (30 * SECOND) /* a shorter wait is not worth a line in a log */
+#define LEAST       8             /* columns: a command that is cut shorter says nothing */
 
 /* ---- when ---- */
 
 void
 waiting_begin(struct waiting *w, bool quiet, bool terminal)
 {
-	*w = (struct waiting){ .since = now_ns(), .next = UINT64_MAX, .terminal = terminal };
+	*w = (struct waiting){ .since = now_ns(), .next = NEVER, .terminal = terminal };
 	if (!quiet)
 		w->next = w->since + (terminal ? ON_TERMINAL : ELSEWHERE);
 }
@@ -41,7 +41,7 @@ add(char room[PLACE_TEXT], size_t at, const char *text)
 	return at + (size_t)snprintf(room + at, PLACE_TEXT - at, "%s", text);
 }
 
-/* What is behind the holder, in the order in which it helps; what does not fit is left out. */
+/* After the holder, the most helpful first; a part that does not fit is left out. */
 static void
 add_what_fits(char room[PLACE_TEXT], size_t width, const struct flk_place *p)
 {
@@ -58,7 +58,10 @@ add_what_fits(char room[PLACE_TEXT], size_t width, const struct flk_place *p)
 		add(room, at, part);
 }
 
-/* The oldest holder.  After an exec (--no-fork) the pid of one that is an orphan is the command's own. */
+/*
+ * The oldest holder.  A command that --no-fork executed counts as an orphan, but it has the taker's
+ * pid and is alive.
+ */
 static size_t
 add_holder(char room[PLACE_TEXT], size_t at, size_t width, const struct flk_place *p)
 {

@@ -1,7 +1,9 @@
 /*
- * where.h - what depends on where limiters are kept: in files of this machine, or in a store.
+ * where.h - what depends, for an operator, on where limiters are kept: in files of this machine, or
+ * in a store.
  *
- * flocklimitctl has the one (cmd/flocklimitctl/where.c), a store's program the other.
+ * As backend.h, it has two implementations: cmd/flocklimitctl/where_local.c, and a store program's.  A
+ * store keeps no history and counts nothing, and its holders may be on another machine.
  */
 #ifndef WHERE_H
 #define WHERE_H
@@ -13,35 +15,37 @@
 
 #include "flocklimit.h"
 
-/* A store keeps no history and counts nothing, and who holds may be on another machine. */
-bool where_is_store(void);
-
-/* What just failed may go better later: the store could not be reached. */
+/* The last failure may pass: the store could not be reached. */
 bool where_is_away(void);
 
 /* The names of all limiters, sorted, for where_forget(); or a negative code. */
 int where_names(char ***name, size_t *n);
 void where_forget(char **name, size_t n);
 
-/* Why that failed: a sentence that names the place. */
+/* Why where_names() failed: a sentence that names the directory or the store. */
 const char *where_trouble(void);
 
-/* What this machine calls itself; NULL where nobody knows of others. */
+/* This machine's name; NULL where limiters are of one machine only. */
 const char *where_am_i(void);
 
-/* On which machine it happened; NULL: on this one, or where nobody knows of others. */
+/* The machine that the event happened on; NULL: this one, or limiters are of one machine only. */
 const char *where_happened(struct flk *f, const struct flk_event *e);
 
 /*
- * 1: the process, which may be the taker or what runs under its permit, belongs to this limiter;
- * 0: its pid has become another's; or -errno.
+ * Whether the process, a taker or the command under its permit, is still the one that the entry
+ * means: 1; 0: another process has that pid by now; or -errno.
  */
 int where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid);
 
-/* That process, a child of the taker's, is the one that works under the permit. */
+/* Whether that process, a child of the taker, works under the permit. */
 bool where_works(const struct flk_entry *e, pid_t pid);
 
-/* Takes the permit away from whoever holds it; -FLK_NOPERMIT if nobody does. */
+/* Takes the permit away from its holder; -FLK_NOPERMIT: no holder has this ticket. */
 int where_break(struct flk *f, uint64_t ticket);
+
+/* As flk_discard(), flk_order() and flk_orders(). */
+int where_discard(const char *name);
+int where_order(enum flk_order order, int64_t value);
+int where_orders(struct flk_orders *orders);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * clients.c - a table of clients.  A program that is in it is asked for its version; of any other
- * command, a shell or env(1) say, nothing is known but the make that it would find.
+ * clients.c - a table of programs that use a jobserver.  If the command is one of them, we ask it
+ * for its version.  Any other command, a shell or env(1) say, may start make: we ask the make in
+ * $PATH.
  */
 #include "clients.h"
 
@@ -13,9 +14,9 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
+#include "descriptor.h"
 #include "makeflags.h"
 #include "now.h"
-#include "process.h"
 #include "say.h"
 
 #define PATIENCE (2 * SECOND) /* with a program that is asked for its version */
@@ -24,12 +25,13 @@
 enum speech { DEAF, PIPE, FIFO, UNKNOWN };
 
 struct client {
-	const char *name, *ask; /* and with which option it is asked */
-	const char *answer;     /* as scanf(3) has it */
-	/* From which version on it knows each: as 100 * major + minor; 0: never. */
+	const char *name, *ask; /* ask: the option that prints its version */
+	const char *answer;     /* a format for scanf(3) */
+	/*
+	 * The first version that can use descriptors, and a FIFO: 100 * major + minor; 0: none can.
+	 */
 	int pipe, fifo;
-	const char
-	    *with_value; /* the letters of its options that take a value; NULL: -j is no harm */
+	const char *with_value; /* letters of options that take a value; NULL: -j does no harm */
 };
 
 #define MAKE (&clients[0])
@@ -67,7 +69,7 @@ find(const char *program)
 
 /* ---- versions ---- */
 
-/* The first line that it writes; not longer than it has time for. */
+/* Reads the first line that the program writes; gives up after PATIENCE. */
 static void
 read_line(int fd, char text[ANSWER])
 {
@@ -89,7 +91,7 @@ read_line(int fd, char text[ANSWER])
 	text[strcspn(text, "\n")] = '\0';
 }
 
-/* Runs it as the command would be run, but that it reads and says nothing. */
+/* Runs the program as we will run the command, but with /dev/null as its stdin and stderr. */
 static void
 ask(const char *program, const char *option, const struct heritage *heritage, char text[ANSWER])
 {
@@ -101,9 +103,9 @@ ask(const char *program, const char *option, const struct heritage *heritage, ch
 	text[0] = '\0';
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return;
-	/* None is in the place that it is to have there: it would be closed on exec. */
-	ends[1] = process_above_stdio(ends[1]);
-	null = process_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+	/* Above stdio: dup2(2) to the same number would leave close-on-exec set. */
+	ends[1] = flki_above_stdio(ends[1]);
+	null = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
 	h.guard_fd = -1;
 	h.fds[0] = h.fds[2] = null;
 	h.fds[1] = ends[1];
@@ -120,7 +122,7 @@ ask(const char *program, const char *option, const struct heritage *heritage, ch
 		close(null);
 }
 
-/* What that client understands best, and its version for people. */
+/* The best form of the protocol that the client understands, and its version for a message. */
 static enum speech
 speech_of(const struct client *c, const char *program, const struct heritage *heritage,
 	  char version[ANSWER])
@@ -133,7 +135,7 @@ speech_of(const struct client *c, const char *program, const struct heritage *he
 	ask(program, c->ask, heritage, version);
 	if (version[0] == '\0')
 		return UNKNOWN;
-	/* Whatever its version, this build of ninja has been patched for it. */
+	/* Kitware's ninja has been patched for it, whatever its version. */
 	if (c->pipe == 0 && strstr(version, "jobserver") != NULL)
 		return PIPE;
 	/* cppcheck-suppress wrongPrintfScanfArgNum ; every form in the table has two numbers */
@@ -192,7 +194,7 @@ clients_know_fifo(char *const *command, enum jobserver_style style, const struct
 		       (style == JOBSERVER_BEST &&
 			speech_of(MAKE, "make", heritage, version) != PIPE);
 	speech = speech_of(c, command[0], heritage, version);
-	/* Since it knows FIFOs, it knows descriptors as well, if it ever did. */
+	/* A client that can use a FIFO can use descriptors as well, if any version of it can. */
 	if (speech == DEAF)
 		why = "knows no jobserver";
 	else if (style == JOBSERVER_FIFO && speech == PIPE)

@@ -1,5 +1,5 @@
 /*
- * clients.h - which programs speak which form of the jobserver's protocol.
+ * clients.h - which programs understand which form of the jobserver's protocol.
  */
 #ifndef CLIENTS_H
 #define CLIENTS_H
@@ -11,9 +11,9 @@
 enum jobserver_style { JOBSERVER_BEST, JOBSERVER_FIFO, JOBSERVER_PIPE };
 
 /*
- * True if the command is to be given a FIFO to open, false if two descriptors to inherit.  With
- * JOBSERVER_BEST that is what the command understands.  Where the command is known not to heed the
- * jobserver, one line says so, unless it must be quiet.
+ * True: the command gets a FIFO to open; false: two descriptors to inherit.  JOBSERVER_BEST asks
+ * what the command understands.  Prints a line if the command is known to ignore the jobserver,
+ * unless QUIET.
  */
 bool clients_know_fifo(char *const *command, enum jobserver_style style,
 		       const struct heritage *heritage, const char *limiter_name, bool quiet);

@@ -1,12 +1,12 @@
 /*
- * habits.h - what flock, sem, parallel, xargs, timeout and make call it.
+ * habits.h - options of flock, sem, parallel, xargs, timeout and make, and ours that do the same.
  */
 #ifndef HABITS_H
 #define HABITS_H
 
 #include "suggest.h"
 
-/* Options that we do not have; it ends with a NULL. */
+/* Options that flocklimit does not have; the list ends with a NULL. */
 extern const struct habit habits[];
 
 #endif

@@ -13,14 +13,15 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "descriptor.h"
 #include "flocklimit.h"
 #include "now.h"
-#include "process.h"
+#include "pidfd.h"
 #include "say.h"
 #include "tend.h"
 
 static int holder_fd; /* a pidfd of the process that the permit is for */
-static int ticket_fd; /* where the keeper says its ticket */
+static int ticket_fd; /* to which the keeper writes its ticket */
 
 static int
 failed(const char *limiter, const char *what)
@@ -29,7 +30,7 @@ failed(const char *limiter, const char *what)
 	return 125;
 }
 
-/* The keeper's fate is ours: its status, or the signal that it died by. */
+/* We end as the keeper did: with its status, or by the same signal. */
 static int
 status_of(pid_t keeper)
 {
@@ -43,7 +44,7 @@ status_of(pid_t keeper)
 	return 128 + WTERMSIG(status);
 }
 
-/* Until the ticket is said, the keeper dies with us, and we give up when the process is gone. */
+/* Until the keeper has written its ticket, it dies with us; and we give up if the process ends. */
 static int
 wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 {
@@ -72,7 +73,7 @@ hold_split(const struct options *o)
 	pid_t keeper;
 
 	/* Above stdio, as detach() puts /dev/null there. */
-	holder_fd = process_above_stdio(process_pidfd(o->hold_for));
+	holder_fd = flki_above_stdio(flki_pidfd_open(o->hold_for));
 	if (holder_fd == -1 && errno == ESRCH) {
 		say(o->want.limiter, "--hold-for: there is no process %d", (int)o->hold_for);
 		return 125;
@@ -81,8 +82,8 @@ hold_split(const struct options *o)
 		return failed(o->want.limiter, "pidfd_open");
 	if (pipe2(fds, O_CLOEXEC) == -1)
 		return failed(o->want.limiter, "pipe");
-	fds[0] = process_above_stdio(fds[0]);
-	fds[1] = process_above_stdio(fds[1]);
+	fds[0] = flki_above_stdio(fds[0]);
+	fds[1] = flki_above_stdio(fds[1]);
 	keeper = fork();
 	if (keeper == -1)
 		return failed(o->want.limiter, "fork");
@@ -96,7 +97,7 @@ hold_split(const struct options *o)
 	return wait_for_ticket(o, fds[0], keeper);
 }
 
-/* Descriptors that were there when we were exec'd; our own are all close-on-exec. */
+/* Closes the descriptors that we inherited: these are not close-on-exec, and ours all are. */
 static void
 close_inherited(void)
 {
@@ -112,7 +113,7 @@ close_inherited(void)
 		closedir(dir);
 }
 
-/* Nothing of the caller's may be kept busy by us: no terminal, no pipe, no directory. */
+/* The keeper must not keep anything of the caller open or busy: no terminal, pipe or directory. */
 static void
 detach(void)
 {
@@ -136,7 +137,7 @@ on_term(int sig)
 	let_go = true;
 }
 
-/* To die by the signal would do, but then the history had it that the keeper was killed. */
+/* SIGTERM is caught: the keeper releases the permit, and the history does not show it as killed. */
 static void
 until_it_ends(void)
 {
@@ -154,8 +155,7 @@ until_it_ends(void)
 		next = tend_look();
 		now = now_ns();
 		next = next > now ? next - now : 0;
-		left.tv_sec = (time_t)(next / SECOND);
-		left.tv_nsec = (long)(next % SECOND);
+		left = flki_timespec(next);
 		polls[0].revents = 0;
 		polls[1].fd = tend_fd();
 		ppoll(polls, 2, next > NEVER / 2 ? NULL : &left, &mask);
@@ -169,7 +169,10 @@ hold_keep(const struct options *o, struct flk_taker *t)
 	char text[32];
 	int n;
 
-	/* From here on the asker may end; if it has, the write below fails. */
+	/*
+	 * From here on the process that waits for the ticket may end.  If it has, the write below
+	 * fails.
+	 */
 	prctl(PR_SET_PDEATHSIG, 0);
 	if (flk_permit(t, &permit) != 0)
 		return 125;

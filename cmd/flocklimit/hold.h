@@ -1,5 +1,5 @@
 /*
- * hold.h - --hold-for: a permit for a process that is no child of ours.
+ * hold.h - --hold-for: a permit for a process that is not our child.
  */
 #ifndef HOLD_H
 #define HOLD_H
@@ -9,13 +9,15 @@
 struct flk_taker;
 
 /*
- * Splits in two.  The keeper, in which this returns -1, goes on to take the permit, and then
- * calls hold_keep().  In the other it returns the exit status once the keeper has said the
- * ticket, or has failed.
+ * Forks.  In the child, the keeper, it returns -1: the keeper takes the permit, and then calls
+ * hold_keep().  In the parent it returns the exit status, once the keeper has written its ticket or
+ * has failed.
  */
 int hold_split(const struct options *o);
 
-/* Says the ticket, and holds the permit until the process ends, or SIGTERM. */
+/*
+ * Writes the ticket to the parent, and holds the permit until the process ends, or SIGTERM comes.
+ */
 int hold_keep(const struct options *o, struct flk_taker *t);
 
 #endif

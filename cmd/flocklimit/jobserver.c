@@ -2,15 +2,16 @@
  * jobserver.c - the life of a jobserver: the pipe that the command takes tokens from, and a thread
  * of ours that lends them (tokens.c), while the first thread waits for signals.
  *
- * The pipe has no name in any directory: /proc/PID/fd/N opens it, as it would a FIFO.
+ * The pipe has no name in any directory: a client that wants a FIFO opens /proc/PID/fd/N.
  *
- * Two things make the lender look: inotify, of reads and writes of the pipe, and a child that
- * follows the limiter's history.  Both send SIGIO, which the first thread hears and passes on.  It
- * is not queued: while we are stopped, one is pending and not a thousand, which would be all that
- * the user may have.  While a taker of ours stands in the line, the lender sleeps there.
+ * Two things wake the lender: inotify, at reads and writes of the pipe, and a child that follows
+ * the limiter's history.  Both send SIGIO, which the first thread receives and passes on.  SIGIO is
+ * not queued: while we are stopped one signal is pending, and not a thousand, which would use up
+ * all the signals that the user may have queued.  While a taker of ours waits in the line, the
+ * lender sleeps in that wait.
  *
- * Each permit is tied to a descriptor that the command inherits: if we are killed, they last until
- * all that it started has ended.
+ * Each permit is tied to a descriptor that the command inherits: if we are killed, the permits last
+ * until every process that the command started has ended.
  */
 #include "jobserver.h"
 
@@ -26,18 +27,19 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
+#include "descriptor.h"
 #include "explain.h"
 #include "makeflags.h"
 #include "now.h"
 #include "process.h"
 #include "say.h"
+#include "taker_options.h"
 #include "tend.h"
 #include "tokens.h"
-#include "want.h"
 
 #define HIGH_FD     60
 #define MOST_TOKENS 1024    /* a thread may have 2000 takers */
-#define LEAST_NS    1000000 /* between two looks that the history asks for */
+#define LEAST_NS    1000000 /* from one look because of the history to the next */
 #define STACK       (256 * 1024)
 #define LENT_SOON   (SECOND / 2) /* the command does not wait longer for its first tokens */
 
@@ -53,7 +55,7 @@ struct jobserver {
 	pthread_cond_t change;
 	struct flk_taker *asleep; /* the lender sleeps in the line */
 	bool woken, ending, looked;
-	bool news;  /* it must look; else it was woken to tend its takers only */
+	bool news;  /* it must look at pipe and limiter, and not only tend its takers */
 	int failed; /* why the lender could not begin; else 0 */
 };
 
@@ -81,12 +83,12 @@ open_pipe(struct jobserver *j)
 	j->out = raise_fd(ends[1]);
 	if (j->in == -1 || j->out == -1)
 		return errno;
-	/* Our own description can be told not to wait, and the command's is left as it knows it. */
+	/* Opened anew: O_NONBLOCK is then ours alone, and the command's ends stay blocking. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", j->in);
-	j->tokens.pipe = process_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
+	j->tokens.pipe = flki_above_stdio(open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK));
 	if (j->tokens.pipe == -1)
 		return errno;
-	j->notify = process_above_stdio(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+	j->notify = flki_above_stdio(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
 	if (j->notify == -1 || inotify_add_watch(j->notify, path, IN_ACCESS | IN_MODIFY) == -1 ||
 	    fcntl(j->notify, F_SETOWN, getpid()) == -1 ||
 	    fcntl(j->notify, F_SETFL, O_NONBLOCK | O_ASYNC) == -1)
@@ -108,18 +110,12 @@ wake_lender(struct jobserver *j, bool news)
 	pthread_mutex_unlock(&j->lock);
 }
 
-static struct timespec
-time_of(uint64_t ns)
-{
-	return (struct timespec){ (time_t)(ns / SECOND), (long)(ns % SECOND) };
-}
-
-/* Until it is woken, or granted a permit, or the time has come.  False at the end. */
+/* Sleeps until the lender is woken, or has a permit, or the time has come.  False at the end. */
 static bool
 sleep_until(struct jobserver *j, uint64_t due)
 {
 	struct flk_taker *asking = tokens_asking(&j->tokens);
-	struct timespec at = time_of(due);
+	struct timespec at = flki_timespec(due);
 	bool going;
 	int code;
 
@@ -188,11 +184,13 @@ lend_tokens(void *arg)
 	return NULL;
 }
 
-/* Returns when it has lent what there is, so that the command finds it, or cannot. */
+/*
+ * Returns when the lender has lent what is free, so that the command finds it; or failed to begin.
+ */
 static int
 start_lender(struct jobserver *j)
 {
-	struct timespec until = time_of(now_ns() + LENT_SOON);
+	struct timespec until = flki_timespec(now_ns() + LENT_SOON);
 	pthread_condattr_t clock;
 	pthread_attr_t small;
 	int error;
@@ -230,7 +228,7 @@ follow(const struct jobserver *j, pid_t parent)
 	int error;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	process_close_from(0); /* none of it is for us to keep open */
+	process_close_from(0); /* this process must not keep a pipe or a guard open */
 	while (getppid() == parent) {
 		while ((n = flk_history(j->tokens.limiter, number, event, 32)) > 0)
 			number = event[n - 1].number;
@@ -262,12 +260,17 @@ jobserver_hears(struct jobserver *j, const siginfo_t *info)
 	    waitpid(j->follower, NULL, WNOHANG) == j->follower)
 		start_follower(j);
 	if (info->si_signo == SIGURG)
-		wake_lender(j, false); /* in a store, of what its takers must hear */
+		wake_lender(j, false); /* in a store: its takers must be tended */
 	if (info->si_signo != SIGIO)
 		return false;
-	/* Any sender's: one of ours may have found it pending, and then there is no other. */
+	/*
+	 * Whichever process sent it: if one was pending, a SIGIO of ours was merged with that one.
+	 */
 	wake_lender(j, true);
-	/* The kernel's; the follower's, an earlier one's too; or its sender is not known. */
+	/*
+	 * True if the kernel sent it, or a follower, also an earlier one; or its sender is not
+	 * known.
+	 */
 	return info->si_code > 0 || info->si_pid == 0 ||
 	       (info->si_code == SI_QUEUE && info->si_value.sival_ptr == j);
 }

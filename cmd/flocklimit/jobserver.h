@@ -18,22 +18,22 @@ struct jobserver_plan {
 	struct flk *limiter;
 	const char *limiter_name;
 	struct flk_request want; /* for each token */
-	uint32_t jobs;           /* at once, the one that needs no token among them */
+	uint32_t jobs;           /* at once, with the one that needs no token */
 	enum jobserver_style style;
 	char **command;
 	bool quiet;
 };
 
 /*
- * Before the command starts: prepares MAKEFLAGS, and the descriptors that it is to inherit, and
- * lends what is free.  Returns NULL when it has said why it can't.
+ * Call it before the command starts: sets MAKEFLAGS, adds to the descriptors that the command
+ * inherits, and lends what is free.  Returns NULL, after a line, if it can't.
  */
 struct jobserver *jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage);
 
-/* True if that signal is one for the jobserver, and it has been dealt with. */
+/* Acts on a signal for the jobserver.  True: the signal was not for the command. */
 bool jobserver_hears(struct jobserver *j, const siginfo_t *info);
 
-/* The command has ended: the permits of the jobs that have ended go back. */
+/* The command has ended: releases the permits under which no job runs any more. */
 void jobserver_close(struct jobserver *j);
 
 #endif

@@ -18,13 +18,14 @@
 #include "user.h"
 #include "waiting.h"
 
-/* The one taker that a handler may cancel, and by which signal it did. */
+/* The taker that waits, which a handler may cancel; and the signal by which it did. */
 static struct flk_taker *_Atomic waiting;
 static _Atomic int ended_by;
 
 /*
- * Once nobody waits, what still runs this is a signal that reached a process on its way into the
- * command, ours or a child with our memory: it is for the command.
+ * When no taker waits any more, a signal can still run this handler in a process that is about to
+ * become the command: this one, or a child that shares our memory.  Then the signal is for the
+ * command, and does by default what it would do there.
  */
 static void
 on_signal(int sig)
@@ -33,7 +34,7 @@ on_signal(int sig)
 
 	if (t == NULL) {
 		signal(sig, SIG_DFL);
-		kill(getpid(), sig); /* raise() would send it to whom the C library thinks we are */
+		kill(getpid(), sig); /* in a child of vfork(), raise() signals the parent */
 		return;
 	}
 	ended_by = sig;
@@ -42,7 +43,7 @@ on_signal(int sig)
 
 /* ---- signals that would end us: leave the line first ---- */
 
-/* What was ignored stays ignored: nohup, background jobs. */
+/* An ignored signal stays ignored: nohup(1), jobs in the background. */
 static void
 catch_signals(struct flk_taker *t)
 {
@@ -110,7 +111,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 struct watcher {
 	const struct options *o;
 	struct waiting waiting;
-	bool status, told, stopped_told;
+	bool status; /* a status line is on the screen */
+	bool said_place, said_stopped;
 };
 
 static void
@@ -128,7 +130,7 @@ show(struct flk_taker *t, struct watcher *w, const struct flk_place *place)
 	w->status = true;
 }
 
-/* Once when the wait begins (-v), and then whenever a line is due. */
+/* With -v once when the wait begins, and then whenever a line is due. */
 static void
 report(struct flk_taker *t, struct watcher *w, uint64_t now)
 {
@@ -144,16 +146,16 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		show(t, w, error == 0 ? &place : NULL);
 	if (error != 0 || !w->o->verbose)
 		return;
-	if (!w->told)
+	if (!w->said_place)
 		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), say_place(&place, text));
-	w->told = true;
-	if (!w->stopped_told && place.head.ticket != 0 && place.head.host == NULL &&
+	w->said_place = true;
+	if (!w->said_stopped && place.head.ticket != 0 && place.head.host == NULL &&
 	    process_is_stopped((pid_t)place.head.pid)) {
 		say(w->o->want.limiter,
 		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
 		    "kill -CONT %u",
 		    place.head.pid, place.head.pid);
-		w->stopped_told = true;
+		w->said_stopped = true;
 	}
 }
 
@@ -173,8 +175,7 @@ wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const si
 		next = w->waiting.next < deadline ? w->waiting.next : deadline;
 		if (w->o->verbose && now + SECOND < next)
 			next = now + SECOND;
-		until.tv_sec = (time_t)(next / SECOND);
-		until.tv_nsec = (long)(next % SECOND);
+		until = flki_timespec(next);
 		code = flk_wait(t, next == NEVER ? NULL : &until, mask);
 		now = now_ns();
 		if (code == -ETIMEDOUT && now < deadline && !ended_by)

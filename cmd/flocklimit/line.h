@@ -1,5 +1,5 @@
 /*
- * line.h - standing in the line: until the permit is granted, time is up, or a signal comes.
+ * line.h - waiting in the line: until the permit is granted, time is up, or a signal comes.
  */
 #ifndef LINE_H
 #define LINE_H
@@ -12,9 +12,9 @@
 struct options;
 
 /*
- * Takes the permit; 0, or the library's code.  *deadline is when to give up (ns, monotonic; 0
- * before the first call).  A signal that ends the wait ends this process, as it would without
- * us.  What there is to say to people is said.
+ * Takes the permit; 0, or the library's code, after a line that says why.  *deadline is when to
+ * give up (ns, monotonic; 0 before the first call).  A signal that ends the wait ends this process,
+ * as it would end the command without us.
  */
 int line_take(struct flk_taker *t, const struct options *o, const struct flk_request *want,
 	      uint64_t *deadline, const sigset_t *mask);

@@ -36,7 +36,7 @@ is_number(const char *word)
 	return *word != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
 
-/* Appends the words of MAKEFLAGS that are not about jobs; returns what is behind a `--'; or NULL. */
+/* Appends the words of MAKEFLAGS that are not about jobs; returns what follows a `--', or NULL. */
 static char *
 copy_flags(char *old, char *flags, size_t size)
 {
@@ -77,7 +77,9 @@ makeflags_set(uint32_t jobs, bool fifo, int in, int out)
 	int error = ENOMEM;
 
 	if (flags != NULL && copy != NULL) {
-		/* Variables are behind a `--', where nothing is an option, and stay as they are. */
+		/*
+		 * Variables follow a `--', after which no word is an option: they stay as they are.
+		 */
 		variables = copy_flags(copy, flags, size);
 		n = strlen(flags);
 		n += (size_t)snprintf(flags + n, size - n, " -j%u --jobserver-auth=", jobs);

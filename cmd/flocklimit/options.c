@@ -13,10 +13,10 @@
 
 enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS };
 
-static const char short_options[] = "+:E:FVc:hoqv" WANT_SHORT;
+static const char short_options[] = "+:E:FVc:hoqv" TAKER_SHORT;
 
 static const struct option long_options[] = {
-	WANT_LONG,
+	TAKER_LONG,
 	{ "close", no_argument, NULL, 'o' },
 	{ "command", required_argument, NULL, 'c' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
@@ -46,7 +46,7 @@ static const char help[] =
     "  -w, --weight W         COMMAND takes W units (1)\n"
     "  -t, --timeout DUR      give up waiting after DUR; 0: do not wait\n"
     "      --nonblock         the same as -t 0\n"
-    "      --max-queue M      give up at once rather than wait behind M others\n"
+    "      --max-queue M      give up now rather than wait behind M others\n"
     "      --rate N/DUR[:BURST]   at most N starts per DUR, all takers together\n"
     "      --stagger DUR      at least DUR between two starts\n"
     "      --ramp FROM+STEP/DUR   begin with FROM units, add STEP each DUR\n"
@@ -67,7 +67,7 @@ static const char help[] =
     "      --preserve-status  exit as COMMAND did, even if -T ended it\n"
     "  -c, --command LINE     run LINE with $SHELL -c, or /bin/sh -c\n"
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
-    "  -o, --close            do not let COMMAND inherit the lock descriptor\n"
+    "  -o, --close            do not let COMMAND inherit the guard descriptor\n"
     "      --nested=join|queue    under a permit of this limiter: join it (default),\n"
     "                         or queue for another\n"
     "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
@@ -156,8 +156,8 @@ parse_option(struct options *o, int c, char **argv)
 	case '?':
 		return option_refuse(c, argv, long_options, habits);
 	default:
-		status = want_parse(&o->want, c, option, optarg);
-		return status != WANT_OTHER ? status : parse_one(o, c, option, optarg);
+		status = taker_options_parse(&o->want, c, option, optarg);
+		return status != TAKER_OTHER ? status : parse_one(o, c, option, optarg);
 	}
 }
 
@@ -197,7 +197,7 @@ check_together(const struct options *o)
 			  "--run-timeout");
 		return OPTION_BAD;
 	}
-	return want_check(&o->want);
+	return taker_options_check(&o->want);
 }
 
 static void
@@ -218,7 +218,7 @@ options_parse(struct options *o, int argc, char **argv)
 {
 	int c, status;
 
-	*o = (struct options){ .want = WANT_DEFAULTS, .conflict_exit = 75 };
+	*o = (struct options){ .want = TAKER_DEFAULTS, .conflict_exit = 75 };
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		if (c == 'h')
@@ -238,8 +238,8 @@ options_parse(struct options *o, int argc, char **argv)
 		}
 		use_shell(o);
 	}
-	o->want.limiter =
-	    want_limiter(&o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
+	o->want.limiter = taker_options_limiter(
+	    &o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
 	if (o->want.limiter == NULL && (o->hold_for != 0 || o->line != NULL)) {
 		say(NULL, "%s needs --name, --file or FLOCKLIMIT_NAME",
 		    o->hold_for != 0 ? "--hold-for" : "-c");

@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 #include "jobserver.h"
-#include "want.h"
+#include "taker_options.h"
 
 struct options {
-	struct want want;
+	struct taker_options want;
 	const char *line; /* -c */
 	int conflict_exit;
 	bool jobserver;
@@ -23,8 +23,8 @@ struct options {
 };
 
 /*
- * Fills in o; returns -1 to go on, or the status to exit with at once.  Nothing was touched by
- * then, and everything that the words alone can get wrong was said.
+ * Fills in o; returns -1, or the status to exit with at once, after a line.  It finds every error
+ * that the words alone show, before any limiter is touched.
  */
 int options_parse(struct options *o, int argc, char **argv);
 

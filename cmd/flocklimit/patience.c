@@ -6,7 +6,7 @@
 #include "spawn.h"
 #include "stuck.h"
 
-#define BEFORE (2 * SECOND) /* the library waits for so long before it asks */
+#define BEFORE (2 * SECOND) /* the library waits for so long before it calls us */
 
 bool
 patience_stuck(void *patience, pid_t pid)
@@ -24,7 +24,10 @@ patience_stuck(void *patience, pid_t pid)
 	if (!p->o->quiet && p->said != pid)
 		say(p->o->want.limiter, "waiting: %s", stuck_text(pid, why));
 	p->said = pid;
-	/* We are not inside: what would end or stop us in the line may do so here. */
+	/*
+	 * We are not inside the region: a signal that could end or stop us in the line may do so
+	 * here.
+	 */
 	signals_mask(SIG_SETMASK, p->mask, NULL);
 	signals_block();
 	return true;

@@ -1,6 +1,6 @@
 /*
- * patience.h - another taker keeps everyone out of the limiter, as it is stopped there or gets no
- * CPU time: say so once, and wait on until our own deadline.
+ * patience.h - when another taker keeps everyone out of the limiter, because it is stopped there or
+ * gets no CPU time: print a line once, and wait on until our own deadline.
  */
 #ifndef PATIENCE_H
 #define PATIENCE_H
@@ -15,9 +15,9 @@ struct options;
 struct patience {
 	const struct options *o;
 	const sigset_t *mask; /* of the signals that may end or stop us while we wait */
-	uint64_t since;       /* ns; 0: nobody has kept us out yet */
-	pid_t said;           /* -1: nothing was said */
-	bool is_over;         /* there is nothing to wait for any more */
+	uint64_t since;       /* ns; 0: no taker has kept us out yet */
+	pid_t said;           /* the line was about this process; -1: no line yet */
+	bool is_over;         /* the wait for the permit is over: do not wait at all */
 };
 
 /* For struct flk_options, with a struct patience. */

@@ -1,6 +1,6 @@
 /*
- * run.c - one loop, in which every signal is a message to be read: none can come between a look
- * and a sleep, and none is ever sent to a process that was reaped.
+ * run.c - one loop that reads signals as messages, while all are blocked: so no signal can get lost
+ * between a look and a sleep, and none is sent to a command that was reaped.
  */
 #include "run.h"
 
@@ -12,11 +12,11 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
-#include "hear.h"
 #include "now.h"
 #include "options.h"
-#include "pass.h"
 #include "say.h"
+#include "signal_pass.h"
+#include "signal_wait.h"
 #include "spawn.h"
 #include "tend.h"
 
@@ -29,13 +29,12 @@ struct running {
 
 /* ---- stopping, timeouts ---- */
 
-/* While we are stopped we can't look at the time: the kernel sends a CONT at the deadline. */
+/* While we are stopped we can't look at the clock: the kernel sends us a CONT at the deadline. */
 static bool
 arrange_cont(uint64_t deadline, timer_t *timer)
 {
 	struct sigevent cont = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
-	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(deadline / SECOND),
-					       .tv_nsec = (long)(deadline % SECOND) } };
+	struct itimerspec at = { .it_value = flki_timespec(deadline) };
 
 	if (deadline == NEVER || timer_create(CLOCK_MONOTONIC, &cont, timer) == -1)
 		return false;
@@ -44,8 +43,8 @@ arrange_cont(uint64_t deadline, timer_t *timer)
 }
 
 /*
- * As the shell sees one job: it stops when its command stops, by the same signal.  But not when
- * the deadline is near or past: a CONT that comes before the stop would be lost.
+ * When the command has stopped, we stop by the same signal, so that the shell sees one stopped job.
+ * Except when the deadline is near or past: its CONT could come before we stop, and be lost.
  */
 static void
 stop_with_it(const struct running *r, int sig)
@@ -56,8 +55,10 @@ stop_with_it(const struct running *r, int sig)
 	timer_t timer;
 	bool timed;
 
-	/* It may go on again already, and a stop of ours would come after that; or have ended,
-	 * which is left for run() to see. */
+	/*
+	 * The command may run again already: then a stop of ours would come too late, and last.  Or
+	 * the command has ended: run() will see that.
+	 */
 	if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
 	    info.si_pid != 0)
 		return;
@@ -70,20 +71,21 @@ stop_with_it(const struct running *r, int sig)
 		sigaction(sig, &by_default, &saved);
 	raise(sig);
 	signals_mask(SIG_UNBLOCK, &one, &mask);
-	/* Here we are stopped, until a CONT comes. */
+	/* The unblocked signal has stopped us; a CONT has continued us. */
 	signals_mask(SIG_SETMASK, &mask, NULL);
 	if (sig != SIGSTOP)
 		sigaction(sig, &saved, NULL);
 	if (timed)
 		timer_delete(timer);
 	/*
-	 * The CONT goes to the command before we read anything else: a stop of the command that we
-	 * have not heard of yet would stop us once more.  There is none if nothing could stop us.
+	 * Pass the CONT on before we read any other signal: a SIGCHLD that says that the command
+	 * stopped may be pending, and would stop us once more.  No CONT comes if the signal could
+	 * not stop us.
 	 */
 	sigemptyset(&one);
 	sigaddset(&one, SIGCONT);
-	if (hear(&one, now_ns() + SECOND / 1000, &cont) == SIGCONT)
-		pass_on(r->pid, &cont);
+	if (signal_wait(&one, now_ns() + SECOND / 1000, &cont) == SIGCONT)
+		signal_pass_on(r->pid, &cont);
 }
 
 static void
@@ -111,8 +113,8 @@ exit_status(const struct running *r, int status)
 }
 
 /*
- * A filter of system calls keeps all news of signals from us: those that mean us end us, as they end
- * flock(1), and the command keeps its permit then.
+ * A filter of system calls forbids us to wait for signals.  The signals that are meant to end a
+ * program then end us, as they end flock(1); the command keeps its permit.
  */
 static int
 wait_deaf(const struct running *r, int *ended)
@@ -150,7 +152,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 	tend_by_signal();
 	for (;;) {
 		tend = tend_look();
-		sig = hear(&all, tend < r.deadline ? tend : r.deadline, &info);
+		sig = signal_wait(&all, tend < r.deadline ? tend : r.deadline, &info);
 		if (sig == -1)
 			return wait_deaf(&r, ended);
 		if (sig == 0) {
@@ -161,7 +163,10 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 		tended = tend_hears(&info);
 		if ((j != NULL && jobserver_hears(j, &info)) || tended)
 			continue;
-		/* Its end first: nothing may be sent to a process that is no more. */
+		/*
+		 * Look for the command's end first: no signal may be sent to a process that is
+		 * gone.
+		 */
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
 			if (!WIFSTOPPED(status)) {
 				*ended = status | (r.timed_out ? FLK_TIMED_OUT : 0);
@@ -169,7 +174,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 			}
 			stop_with_it(&r, WSTOPSIG(status));
 		}
-		if (pass_on(command, &info))
+		if (signal_pass_on(command, &info))
 			stop_with_it(&r, info.si_signo);
 	}
 }

@@ -10,11 +10,9 @@ struct jobserver;
 struct options;
 
 /*
- * Waits for the command; hands on signals, stops when it stops, ends it at its run timeout.
- * Every signal is blocked.  Returns the exit status that flocklimit shall have;
- * *ended is what flk_ended() is to be told.
+ * Waits for the command; passes signals on, stops when it stops, ends it at its run timeout.  Every
+ * signal must be blocked.  Returns the exit status for flocklimit; *ended is for flk_ended().
  */
-
 int run(const struct options *o, pid_t command, struct jobserver *j, int *ended);
 
 #endif

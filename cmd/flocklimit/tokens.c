@@ -1,24 +1,24 @@
 /*
- * tokens.c - how many permits the command is lent.
+ * tokens.c - how many permits the lender lends to the command.
  *
- * Each byte that we write stands for one permit of ours.
+ * Each byte that we write to the pipe, a token, stands for one permit of ours.
  *
- *	it lies in the pipe: no job runs under it
- *	it does not: some job runs under it, or the process that took it died
+ * 	a byte in the pipe: no job runs under its permit
+ * 	a byte that was taken: a job runs under its permit, or the process that took the byte died
  *
- * All that is free is lent at once, while nobody waits.  As soon as another taker waits, the bytes
- * that lie there are taken out again and their permits released, one for each waiter, and so is
- * each byte that a job's end brings back, if we are faster than the command.
+ * While no other taker waits, we lend every free permit at once.  As soon as another taker waits,
+ * we take bytes out of the pipe and release their permits, one for each waiter.  We do the same
+ * with each byte that a job's end brings back, if we are faster than the command.
  *
- * An empty pipe is all that shows that the command may want more.  So then one taker of ours stands
- * in the line; by that other jobservers know of our need.  It gets its turn like any other, and no
- * taker is overtaken.  It says for which job it asks: a busy build that has no more jobs than the
- * one that asks keeps what it has.  So two builds soon have the same.
+ * Only an empty pipe shows that the command may want more.  Then one taker of ours joins the line,
+ * which also shows other jobservers that we want one.  It gets its turn as any other taker, and
+ * overtakes none.  Its command says for which job it asks.  A busy build that has no more jobs than
+ * the build that asks keeps what it has; so two builds soon have equally many.
  *
- * A command that needs no more leaves that token in the pipe.  It is called back when another taker
- * waits, and we pause before we ask again, longer each time: else two idle builds would hand one
- * permit to and fro for ever.  The command ends the pause by taking or writing a token.  How long
- * the token is left there is learnt, too: ninja 1.13 looks only when one of its jobs ends.
+ * A command that needs no more leaves that token in the pipe.  When another taker waits we call the
+ * token back, and pause before we ask again, longer each time: else two idle builds would pass one
+ * permit to and fro for ever.  The command ends the pause by taking or writing a token.  We also
+ * learn for how long to leave the token there: ninja 1.13 looks only when one of its jobs ends.
  */
 #include "tokens.h"
 
@@ -30,9 +30,9 @@
 
 #include "now.h"
 #include "say.h"
-#include "want.h"
+#include "taker_options.h"
 
-#define LEAST_PATIENCE (SECOND / 50) /* with a command that is to come and take a token */
+#define LEAST_PATIENCE (SECOND / 50) /* how long a new token is left for the command to take */
 #define MOST_PATIENCE  (2 * SECOND)
 #define MOST_PAUSE     (10 * SECOND)
 
@@ -69,7 +69,7 @@ take_byte(struct tokens *t)
 
 /* ---- permits ---- */
 
-#define JOB_OF "job %u of" /* how each is shown to others */
+#define JOB_OF "job %u of" /* the command of each taker, as other processes see it */
 
 static uint64_t
 least(uint64_t a, uint64_t b)
@@ -85,7 +85,7 @@ pause_asking(struct tokens *t, uint64_t now)
 	t->patience_ns = least(2 * t->patience_ns, MOST_PATIENCE);
 }
 
-/* The next taker has a permit: a byte for it.  Not in a file that newcomers no longer find. */
+/* The next taker was granted a permit: write a byte for it, unless the limiter was removed. */
 static int
 hand_over(struct tokens *t)
 {
@@ -105,7 +105,9 @@ hand_over(struct tokens *t)
 	return 0;
 }
 
-/* The newest, so that those that hold stay the first; the one in the line takes its place. */
+/*
+ * Releases the newest permit, so that the holders stay the first takers; a waiting taker moves up.
+ */
 static void
 release_one(struct tokens *t)
 {
@@ -118,14 +120,16 @@ release_one(struct tokens *t)
 	}
 }
 
-/* In the line if the command may want one now, else only if that needs no waiting. */
+/*
+ * If the command may want a permit now, our taker joins the line; else it takes only what is free.
+ */
 static int
 take_one(struct tokens *t, bool wanted)
 {
 	struct flk_taker **next = &t->taker[t->lent];
 	int error = *next != NULL ? 0 : flk_taker_new(next, t->limiter);
 
-	/* The first job is the command's own. */
+	/* Job 1 runs under the command's own permit. */
 	snprintf(t->text, sizeof(t->text), JOB_OF " %s", t->lent + 2, t->program);
 	if (error == 0)
 		error = wanted ? flk_enqueue(*next, &t->want) : flk_try(*next, &t->want);
@@ -160,8 +164,9 @@ others_wait(const struct tokens *t, const struct flk_place *place)
 }
 
 /*
- * The head of the line is a job of another build, and that has as many as we have.  If the head is
- * ours we go on: it gets the permit, and another is the head.
+ * Whether the head of the line is a job of another build that has at least as many jobs as we
+ * have.  If the head is a taker of ours we go on: it gets the permit that we release, and another
+ * becomes head.
  */
 static bool
 is_no_poorer(const struct tokens *t, const struct flk_entry *head)
@@ -180,7 +185,7 @@ is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place, uint6
 }
 
 /*
- * Since the last look the command has taken a byte, or has written one: it is at work, and may
+ * Whether the command has taken or written a byte since the last look: then it is at work, and may
  * want more as soon as the pipe is empty.
  */
 static bool
@@ -204,8 +209,8 @@ notice_work(struct tokens *t, uint64_t now)
 }
 
 /*
- * More bytes than permits: a client wrote tokens that it did not have.  No byte proves the end of a
- * job any more, so all permits stay until the command has ended.
+ * If there are more bytes than permits, a client wrote tokens that it had not taken.  Then a byte
+ * no longer proves that a job has ended, so we keep all permits until the command has ended.
  */
 static void
 keep_within(struct tokens *t)
@@ -289,8 +294,9 @@ tokens_heard(struct tokens *t, int code)
 /* ---- the end ---- */
 
 /*
- * A byte that lies there is one that no job has.  The permits of the others stay with the guard:
- * they end at once if nothing that the command started is left, and else with that.
+ * No job runs under the permit of a byte in the pipe: we release these.  The other permits stay
+ * tied to the guard: they end when no process that the command started is left, which may be at
+ * once.
  */
 void
 tokens_end(struct tokens *t)

@@ -13,34 +13,36 @@ struct tokens {
 	/* Filled in by the caller. */
 	struct flk *limiter;
 	const char *name;        /* of the limiter, for people */
-	struct flk_request want; /* for each; its command is ours to write */
+	struct flk_request want; /* for each token; tokens.c sets its command */
 	const char *program;     /* the command, for people */
-	uint32_t most;           /* at once */
-	int pipe;                /* a description that never waits */
-	int guard;               /* that the command inherits */
+	uint32_t most;           /* tokens at once */
+	int pipe;                /* opened with O_NONBLOCK */
+	int guard;               /* the descriptor that the command inherits */
 
-	/* Of tokens.c.  The first `lent' takers hold; the next one may stand in the line. */
+	/* Of tokens.c.  The first `lent' takers hold a permit; the next one may be in the line. */
 	struct flk_taker **taker;
-	struct flk_taker *eye; /* asks for nothing; looks */
+	struct flk_taker *eye; /* takes nothing: it is for flk_place(), to look at the line */
 	uint32_t lent;
-	uint32_t lay; /* bytes that lay in the pipe after the last look */
+	uint32_t lay; /* bytes in the pipe after the last look */
 	bool asking, cheated;
-	/* The newest token that we waited for: until when it is left to the command, and for how long. */
+	/*
+	 * The newest token, for which a taker waited: until when, and how long, the command may
+	 * take it.
+	 */
 	uint64_t fresh_ns, patience_ns;
-	uint64_t
-	    busy_ns; /* until when the command counts as busy after it has taken or written one */
+	uint64_t busy_ns;  /* until when the command counts as busy, as it took or wrote a token */
 	uint64_t again_ns; /* when to ask again */
-	uint32_t in_vain;  /* so many of those in a row were called back unused */
+	uint32_t in_vain;  /* so many of these tokens in a row were called back unused */
 	char text[FLK_COMMAND];
 };
 
 /* 0 or a negative code; the rest of *t is empty. */
 int tokens_begin(struct tokens *t);
 
-/* Lends and calls back what is due; returns when to look again if nothing happens (ns), or NEVER. */
+/* Lends and calls back what is due; returns when to look again if no event comes (ns), or NEVER. */
 uint64_t tokens_look(struct tokens *t);
 
-/* The taker that stands in the line and must be waited for; or NULL.  And how that wait ended. */
+/* The taker in the line, for which the lender must wait, or NULL; and the code of that wait. */
 struct flk_taker *tokens_asking(const struct tokens *t);
 void tokens_heard(struct tokens *t, int code);
 

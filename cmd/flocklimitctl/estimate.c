@@ -1,8 +1,8 @@
 /*
- * estimate.c - how long those in the line have to wait yet, as far as the past can tell: every
- * permit is taken to last as long as permits did on average, and the line is played through.
+ * estimate.c - how long each waiter has to wait yet: we assume that every permit lasts as long as
+ * permits did on average so far, and play the line through.
  */
-#include "ctl.h"
+#include "estimate.h"
 
 #include <stdlib.h>
 
@@ -32,7 +32,7 @@ by_time(const void *a, const void *b)
 	return (x->at_s > y->at_s) - (x->at_s < y->at_s);
 }
 
-/* From one start to the next, at least. */
+/* The shortest time from one start to the next. */
 static double
 distance_s(const struct flk_pace *p)
 {
@@ -42,8 +42,8 @@ distance_s(const struct flk_pace *p)
 }
 
 /*
- * Ends come out of the array in the order of time: those of the holders are sorted, and each new
- * one lies after all before it, because all last equally long.
+ * The array has the ends in the order of time: the holders' ends are sorted, and each new end is
+ * later than all before it, because all permits last equally long.
  */
 void
 estimate(const struct flk_snapshot *s, double *wait_s)

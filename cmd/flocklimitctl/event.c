@@ -8,6 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "backend.h"
+#include "ctl.h"
 #include "json.h"
 #include "pace.h"
 #include "text.h"
@@ -35,7 +37,7 @@ event_name(uint32_t kind)
 const char *
 why_left(int code)
 {
-	/* In a file that lies it may be any number, and not every one can be negated. */
+	/* In a forged file it may be any number, also INT_MIN, which can't be negated. */
 	switch (code) {
 	case -ETIMEDOUT:
 		return "timed out";
@@ -52,7 +54,7 @@ why_left(int code)
 
 #define DETAIL PACE_TEXT
 
-/* What is particular about it. */
+/* What only this kind of event has. */
 static const char *
 detail(const struct flk_event *e, char room[DETAIL])
 {
@@ -112,8 +114,8 @@ print_text(const struct event_of *s, const struct flk_event *e)
 	else if (where_am_i() != NULL)
 		visible(where_am_i(), host, sizeof(host));
 	printf("%s%s", host, host[0] != '\0' ? "  " : "");
-	/* A store knows the process of each change but of those that were made without us. */
-	if (e->pid == 0 && where_is_store()) {
+	/* Changes that the store's own tools made have no process. */
+	if (e->pid == 0 && backend_is_store()) {
 		printf("%s\n", detail(e, room));
 		return;
 	}
@@ -133,7 +135,7 @@ print_json(const struct event_of *s, const struct flk_event *e)
 {
 	const char *abroad = where_happened(s->f, e),
 		   *host = abroad != NULL ? abroad : where_am_i();
-	bool told = e->pid != 0 || !where_is_store(), taker = e->ticket != 0;
+	bool process = e->pid != 0 || !backend_is_store(), taker = e->ticket != 0;
 	json_t *o = json_begin(s->name, s->path);
 	char room[DETAIL];
 
@@ -147,8 +149,8 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "command", taker ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
-	json_put(o, "pid", json_known(told, e->pid));
-	json_put(o, "uid", json_known(told, e->uid));
+	json_put(o, "pid", json_known(process, e->pid));
+	json_put(o, "uid", json_known(process, e->uid));
 	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
 	json_print_line(o);
 }

@@ -1,10 +1,11 @@
 #include "json.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ctl.h"
 #include "explain.h"
+#include "limiter_state.h"
 #include "text.h"
 
 void
@@ -55,7 +56,7 @@ json_unless(bool is_unknown, json_t *value)
 	return json_null();
 }
 
-/* A limiter that can't be used has the same fields: all but its state and the error are null. */
+/* For a limiter that can't be used, all fields but state and error are null. */
 json_t *
 json_limiter(const char *name, const char *path, const struct flk_snapshot *s, int error)
 {
@@ -85,7 +86,7 @@ json_limiter(const char *name, const char *path, const struct flk_snapshot *s, i
 
 /* ---- a pace ---- */
 
-/* A rate of a million starts a second has an interval below the millisecond. */
+/* Not json_seconds(): the interval of a rate may be a microsecond. */
 static json_t *
 json_exact(uint64_t ns)
 {
@@ -173,9 +174,9 @@ json_print_line(json_t *value)
 }
 
 void
-json_print_each(const struct ctl *c, json_t *array)
+json_print_each(json_t *array, bool many)
 {
-	if (is_many(c)) {
+	if (many) {
 		json_print(array);
 		return;
 	}

@@ -1,4 +1,4 @@
-#define LIBBSD_OPENBSD_VIS /* vis.h wants to know whose strnvis() it shall have; we use none */
+#define LIBBSD_OPENBSD_VIS /* which strnvis() vis.h is to declare; we use none */
 #include "text.h"
 
 #include <stdarg.h>
@@ -199,7 +199,7 @@ user_name(uid_t uid, bool raw, char room[USER_TEXT])
 	return room;
 }
 
-/* Those turn the rest of a line around. */
+/* These reverse the rest of a line. */
 static bool
 is_direction(wchar_t c)
 {
@@ -207,7 +207,9 @@ is_direction(wchar_t c)
 	       (c >= 0x2066 && c <= 0x2069);
 }
 
-/* vis(3) lets through what is no character at all, and what turns the line around. */
+/*
+ * By vis(3), which lets through bytes that are no characters, and characters that reverse the line.
+ */
 const char *
 visible(const char *text, char *room, size_t size)
 {
@@ -233,7 +235,7 @@ visible(const char *text, char *room, size_t size)
 double
 epoch_of(uint64_t monotonic_ns)
 {
-	static double boot; /* asked once: times of one run stay in step */
+	static double boot; /* computed once, so that all times of one run agree */
 	struct timespec real, mono;
 
 	if (boot == 0) {
@@ -242,7 +244,7 @@ epoch_of(uint64_t monotonic_ns)
 		boot = (double)(real.tv_sec - mono.tv_sec) +
 		       (double)(real.tv_nsec - mono.tv_nsec) / 1e9;
 	}
-	/* What another machine began before this one was booted has a time below 0. */
+	/* A time on another machine, before this one was booted, is below 0. */
 	return boot + (double)(int64_t)monotonic_ns / 1e9;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define CHUNK  65536
-#define MEMORY (16u << 20) /* of finished captures that wait for their turn */
+#define MEMORY (16u << 20) /* for finished captures that are not printed yet */
 
 /* The file, and its chunks that are free again. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards these */
@@ -52,7 +52,7 @@ take_chunk(uint32_t *chunk)
 	return error;
 }
 
-/* One that can't be noted is lost, which costs no more than its room. */
+/* If there is no memory to note the chunk, it is not used again: that wastes only its room. */
 static void
 give_chunk(uint32_t chunk)
 {
@@ -72,7 +72,7 @@ give_chunk(uint32_t chunk)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Moves the tail out of memory. */
+/* Writes the tail to the file. */
 static int
 spill(struct capture *c)
 {
@@ -128,7 +128,7 @@ capture_finish(struct capture *c)
 {
 	char *less;
 
-	/* The last chunk is shorter than the others; total tells. */
+	/* The last chunk may be shorter than the others: its size follows from total. */
 	if (c->n > 0 && held + c->n > MEMORY && spill(c) == 0)
 		c->n = 0;
 	if (c->n == 0) {

@@ -1,8 +1,8 @@
 /*
- * capture.h - what a command prints, until it can be printed.
+ * capture.h - the output of a command, until it is its turn to be printed.
  *
- * A capture has the last part of it in memory; what came before is in chunks of one file without
- * a name, that all captures share.
+ * A capture has the last part of the output in memory.  The parts before it are chunks of one file
+ * without a name, which all captures share.
  */
 #ifndef CAPTURE_H
 #define CAPTURE_H
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 struct capture {
-	char *tail; /* room for a chunk, until it is finished; NULL: nothing there yet */
+	char *tail; /* the last chunk, cut to N bytes when finished; NULL: nothing yet */
 	size_t n;
 	uint32_t *chunks;
 	size_t count;
@@ -21,18 +21,18 @@ struct capture {
 };
 
 /*
- * Reads what is there, once.  1; 0 at the end; or -EAGAIN.  Anything else is negative, too: there
- * is no room for it.
+ * Reads once from fd.  1; 0 at the end; -EAGAIN; or another negative errno value: the output can't
+ * be kept.
  */
 int capture_read(struct capture *c, int fd);
 
-/* No more will come: memory is given back, and if all captures have much of it, all of it. */
+/* No more output will come: frees memory; all of it if all captures together use too much. */
 void capture_finish(struct capture *c);
 
 /* Prints it, each line after the tag unless that is NULL; 0 or a negative errno value. */
 int capture_print(const struct capture *c, int fd, const char *tag);
 
-/* Forgets all of it. */
+/* Drops the output, and frees its room. */
 void capture_empty(struct capture *c);
 
 #endif

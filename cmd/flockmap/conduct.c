@@ -9,9 +9,9 @@
 #include <unistd.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 
 #include "now.h"
+#include "pidfd.h"
 #include "screen.h"
 #include "signals.h"
 
@@ -20,11 +20,11 @@
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 static struct {
-	pthread_mutex_t lock; /* guards all that is not said to be fixed */
+	pthread_mutex_t lock; /* guards the fields down to by_signal */
 	LIST_HEAD(all_running, running) running;
 	unsigned count;
 	bool ending, ended; /* ended: the thread is to end */
-	int sent;           /* to all that runs: 0, SIGTERM or SIGKILL */
+	int sent;           /* to every running command: 0, SIGTERM or SIGKILL */
 	uint64_t kill_at;
 	int by_signal;
 
@@ -36,7 +36,11 @@ static struct {
 	int stop_fd, wake_fd, signal_fd, halt_fd;
 } c = { .lock = PTHREAD_MUTEX_INITIALIZER, .kill_at = NEVER };
 
-/* A thread that may keep everyone out of the limiter reads; it is written by one that stops us. */
+/*
+ * A thread that is about to enter the limiter's region locks it for reading; the thread that lets
+ * us be stopped locks it for writing.  So no thread is stopped inside, where it would keep everyone
+ * out.
+ */
 static pthread_rwlock_t inside = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
 
 void
@@ -50,11 +54,12 @@ conduct_inside(void *context, bool is_inside)
 }
 
 /*
- * What a terminal stops us by.  A stop stops all threads, so all have these signals blocked; each is let
- * in while no thread is inside.  It is never read, so that a SIGCONT that has come since takes it away.
+ * The signals by which a terminal stops us.  A stop stops all threads, so all of them block these
+ * signals; conduct() unblocks them for a moment while no thread is inside.  It does not read a
+ * pending one from halt_fd: a SIGCONT that comes meanwhile must still remove it.
  */
 static const int stops[] = { SIGTSTP, SIGTTIN, SIGTTOU };
-static sigset_t stop; /* these, but for those that we came with ignored or blocked */
+static sigset_t stop; /* those of them that were neither ignored nor blocked when we began */
 
 static void
 let_stop(bool may)
@@ -67,9 +72,9 @@ let_stop(bool may)
 }
 
 /*
- * A terminal does not stop a thread that has its signal blocked: a read in the background fails, and a
- * write succeeds in spite of `stty tostop'.  Here the terminal is asked once more, by a call that moves
- * no byte, and stops us until we are in the foreground.
+ * A terminal does not stop a thread that blocks the signal: a read in the background fails, and a
+ * write succeeds in spite of `stty tostop'.  Here we unblock the signals and call the terminal
+ * again, for 0 bytes: the terminal stops us until we are in the foreground.
  */
 bool
 conduct_await_terminal(int fd, int sig)
@@ -89,13 +94,13 @@ conduct_await_terminal(int fd, int sig)
 	return n == 0;
 }
 
-/* ---- what runs ---- */
+/* ---- running commands ---- */
 
 void
 conduct_send(int pidfd, int sig)
 {
-	syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
-	syscall(SYS_pidfd_send_signal, pidfd, SIGCONT, NULL, 0); /* who is stopped can't end */
+	flki_pidfd_signal(pidfd, sig);
+	flki_pidfd_signal(pidfd, SIGCONT); /* a stopped process can't end */
 }
 
 static void
@@ -105,7 +110,7 @@ send_all(int sig)
 
 	c.sent = sig;
 	LIST_FOREACH(r, &c.running, entry)
-	conduct_send(r->pidfd, sig);
+		conduct_send(r->pidfd, sig);
 }
 
 void
@@ -137,7 +142,7 @@ add_to(int fd)
 	uint64_t one = 1;
 	ssize_t n = write(fd, &one, sizeof(one));
 
-	(void)n; /* it can be read already */
+	(void)n; /* it fails if the counter is full, and so readable already */
 }
 
 bool
@@ -186,8 +191,8 @@ conduct_running(void)
 }
 
 /*
- * A terminal's signal is sent to a command and to us before the command's end can be seen: if it
- * was not heard yet, it is pending.
+ * A terminal sends its signal to the command and to us before we can see that the command has
+ * ended.  So if read_signal() has not read the signal yet, it is pending.
  */
 bool
 conduct_has_sent(void)
@@ -201,9 +206,13 @@ conduct_has_sent(void)
 	return sent;
 }
 
-/* The first ends it all, the second at once.  The last resort is for when nobody reads on. */
+/*
+ * Reads a signal.  The first one ends everything, with SIGTERM to the commands; the second one
+ * sends SIGKILL.  If no command is left to end then, a thread hangs in a write that no reader
+ * takes: we die.
+ */
 static void
-hear(void)
+read_signal(void)
 {
 	struct signalfd_siginfo info;
 	bool heard, again = false, idle = false;
@@ -228,7 +237,7 @@ hear(void)
 
 /* ---- the thread ---- */
 
-/* Returns when there is more to do. */
+/* Returns when to call it again. */
 static uint64_t
 do_what_is_due(void)
 {
@@ -272,17 +281,16 @@ conduct(void *unused)
 		next = do_what_is_due();
 		now = now_ns();
 		next = next > now ? next - now : 0;
-		left.tv_sec = (time_t)(next / SECOND);
-		left.tv_nsec = (long)(next % SECOND);
+		left = flki_timespec(next);
 		ready[2].revents = 0;
 		ppoll(ready, 3, next > NEVER / 2 ? NULL : &left, NULL);
 		if (ready[2].revents != 0) {
-			let_stop(true); /* here we are stopped */
+			let_stop(true); /* the pending signal stops us here */
 			let_stop(false);
 		}
 		if (read(c.wake_fd, &count, sizeof(count)) == -1 && errno != EAGAIN)
 			break;
-		hear();
+		read_signal();
 	}
 	return NULL;
 }
@@ -294,7 +302,7 @@ conduct_prepare(void)
 	sigset_t set, blocked;
 	size_t i;
 
-	/* What was ignored stays so: a blocked signal would be heard all the same. */
+	/* An ignored signal stays ignored: signalfd(2) would report it if we blocked it. */
 	sigemptyset(&set);
 	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		if (sigaction(endings[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
@@ -310,7 +318,7 @@ conduct_prepare(void)
 			sigaddset(&stop, stops[i]);
 	c.halt_fd = signalfd(-1, &stop, SFD_CLOEXEC | SFD_NONBLOCK);
 	pthread_sigmask(SIG_BLOCK, &stop, NULL);
-	sigaddset(&set, SIGPIPE); /* who reads our output has gone: write(2) tells */
+	sigaddset(&set, SIGPIPE); /* when the reader of our output has gone, write(2) fails */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	return c.stop_fd == -1 || c.wake_fd == -1 || c.signal_fd == -1 || c.halt_fd == -1
 		   ? -1
@@ -342,6 +350,6 @@ conduct_stop(void)
 	add_to(c.wake_fd);
 	if (c.started)
 		pthread_join(c.thread, NULL);
-	hear(); /* what ended the last command may be pending still */
+	read_signal(); /* the signal that ended the last command may still be pending */
 	return c.by_signal;
 }

@@ -1,12 +1,13 @@
 /*
- * habits.h - what parallel, xargs and flocklimit call it.
+ * habits.h - options of parallel, xargs, flock and flocklimit, and those of flockmap that do the
+ * same.
  */
 #ifndef MAP_HABITS_H
 #define MAP_HABITS_H
 
 #include "suggest.h"
 
-/* Options that flockmap does not have; it ends with a NULL. */
+/* Options that flockmap does not have; the list ends with a NULL. */
 extern const struct habit map_habits[];
 
 #endif

@@ -18,7 +18,7 @@
 struct input {
 	const struct options *o;
 	const char *name; /* for people */
-	char **items;     /* what is left of those after :::, or NULL */
+	char **items;     /* after :::, those that were not read yet; or NULL */
 	uint64_t given;
 	int fd, wake_fd;
 	bool ended;
@@ -44,7 +44,7 @@ input_open(const struct options *o, int wake_fd)
 		in->given++;
 	if (o->arg_file != NULL && strcmp(o->arg_file, "-") != 0) {
 		in->name = o->arg_file;
-		/* Without waiting for a fifo's writer: that can be ended by a signal. */
+		/* O_NONBLOCK: the wait for a FIFO's writer is in poll(2), which wake_fd ends. */
 		in->fd = open(o->arg_file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		if (in->fd == -1) {
 			screen_say(NULL, "--arg-file %s: %s", o->arg_file, strerror(errno));
@@ -55,7 +55,7 @@ input_open(const struct options *o, int wake_fd)
 	return in;
 }
 
-/* After a read that failed; keeps errno. */
+/* After a read that failed: whether to try it again.  Keeps errno. */
 static bool
 is_background(int fd)
 {
@@ -66,7 +66,7 @@ is_background(int fd)
 	return again;
 }
 
-/* False at the end, or when there is no use in more. */
+/* False at the end, after an error, or when no more items are wanted. */
 static bool
 read_chunk(struct input *in, bool *failed)
 {
@@ -105,7 +105,7 @@ append(char **item, size_t *size, const char *from, size_t n)
 	return true;
 }
 
-/* Up to the next delimiter, or the end of all; NULL if there is nothing left. */
+/* The bytes up to the next delimiter or the end; NULL if no item is left. */
 static char *
 read_item(struct input *in, bool *failed)
 {
@@ -169,7 +169,7 @@ input_next(struct input *in, bool *failed)
 	} while (true);
 }
 
-/* Of a file that can be read twice. */
+/* Counts the items of a regular file, without moving its offset. */
 static uint64_t
 count_items(const struct input *in)
 {

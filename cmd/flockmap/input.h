@@ -10,13 +10,15 @@
 
 struct input;
 
-/* Returns NULL when that was said.  wake_fd: a read that waits ends when it can be read. */
+/*
+ * NULL, after a line, if it can't be opened.  When wake_fd becomes readable, a waiting read ends.
+ */
 struct input *input_open(const struct options *o, int wake_fd);
 
-/* The next item, malloced; NULL at the end, or if *failed, which was said, or when woken. */
+/* The next item, malloced; NULL at the end, after wake_fd, or if *failed, after a line. */
 char *input_next(struct input *in, bool *failed);
 
-/* How many there will be; 0 if that can't be known.  Reads on, where that is possible at all. */
+/* How many jobs the items make; 0: not known.  Reads through the input if it is a regular file. */
 uint64_t input_total(const struct input *in);
 
 void input_close(struct input *in);

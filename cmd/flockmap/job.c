@@ -1,6 +1,8 @@
 /*
- * job.c - one command: started, collected, and ended when its time is over.  Each is waited for in
- * a thread of its own, by its pidfd, so that nothing is sent to a process that is no more.
+ * job.c - one command: start it, collect its output, and end it when its time is over.
+ *
+ * A thread of its own waits for each command, by a pidfd: a signal can't reach another process that
+ * got the same pid.
  */
 #include "job.h"
 
@@ -16,20 +18,20 @@
 #include <sys/wait.h>
 
 #include "conduct.h"
-#include "elsewhere.h"
 #include "environment.h"
 #include "now.h"
-#include "process.h"
+#include "pidfd.h"
 #include "screen.h"
-#include "tend.h"
+#include "store_exec.h"
 #include "template.h"
+#include "tend.h"
 
 enum { OUT, ERR, END, TEND, FDS };
 
-/* A command that runs: where its output comes from, and its pidfd. */
+/* A command that runs: the pipes of its output, its pidfd, and the descriptor of tend.h. */
 struct run {
 	struct pollfd fd[FDS];
-	int theirs[2]; /* the ends that it writes to */
+	int theirs[2]; /* the ends to which it writes */
 	pid_t pid;
 	uint64_t deadline;
 	bool killed;
@@ -64,19 +66,22 @@ open_pipes(struct run *r, const struct options *o)
 }
 
 static int
-start(struct run *r, struct job *j, const struct place *p, struct flk_taker *taker, char **envp,
-      int guard)
+start(struct run *r, struct job *j, const struct job_context *ctx, struct flk_taker *taker,
+      char **envp, int guard)
 {
-	struct heritage h = p->heritage;
+	struct heritage h = ctx->heritage;
 	int room;
 
 	h.guard_fd = guard;
 	h.taker = taker;
-	h.fds[0] = p->null_fd;
+	h.fds[0] = ctx->null_fd;
 	h.fds[1] = r->theirs[OUT];
 	h.fds[2] = r->theirs[ERR];
-	/* Room for the pidfd: what runs already can't be taken back for want of it. */
-	room = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 0);
+	/*
+	 * Reserves a descriptor for the pidfd: without one, we could not wait for a started
+	 * command.
+	 */
+	room = fcntl(ctx->null_fd, F_DUPFD_CLOEXEC, 0);
 	if (room == -1)
 		return -errno;
 	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
@@ -85,7 +90,7 @@ start(struct run *r, struct job *j, const struct place *p, struct flk_taker *tak
 		return -errno;
 	close_fd(&r->theirs[OUT]);
 	close_fd(&r->theirs[ERR]);
-	r->fd[END].fd = process_pidfd(r->pid);
+	r->fd[END].fd = flki_pidfd_open(r->pid);
 	if (r->fd[END].fd == -1) {
 		int error = -errno;
 		kill(r->pid, SIGKILL);
@@ -95,14 +100,16 @@ start(struct run *r, struct job *j, const struct place *p, struct flk_taker *tak
 	return 0;
 }
 
-/* What is there by now; the end of it, and what there is no room for, closes the pipe. */
+/* Reads what is in the pipe.  Closes the pipe at its end, or if the output can't be kept. */
 static void
 collect(struct run *r, int which, struct capture *c)
 {
 	uint64_t until;
 	int got, rest = 0;
 
-	/* After its end, no more than what it left there: what it started may write for ever. */
+	/*
+	 * After the command's end read only what it left there: its descendants may write for ever.
+	 */
 	if (r->fd[END].revents != 0 && ioctl(r->fd[which].fd, FIONREAD, &rest) == -1)
 		rest = 0;
 	until = c->total + (uint64_t)rest;
@@ -147,13 +154,12 @@ follow(struct run *r, struct job *j, const struct options *o)
 		}
 		next = tend_look();
 		next = next < r->deadline ? next : r->deadline;
-		left.tv_sec = (time_t)((next - now) / SECOND);
-		left.tv_nsec = (long)((next - now) % SECOND);
+		left = flki_timespec(next - now);
 		r->fd[TEND] = (struct pollfd){ .fd = tend_fd(), .events = POLLIN };
 		n = ppoll(r->fd, FDS, next == NEVER ? NULL : &left, NULL);
 		if (n <= 0)
 			continue;
-		/* After its end all that it wrote is there; what others still write is not its own. */
+		/* When the command has ended, all that it wrote is in the pipes: collect once more. */
 		if (r->fd[OUT].revents != 0 || (r->fd[END].revents != 0 && r->fd[OUT].fd != -1))
 			collect(r, OUT, &j->out);
 		if (r->fd[ERR].revents != 0 || (r->fd[END].revents != 0 && r->fd[ERR].fd != -1))
@@ -162,7 +168,8 @@ follow(struct run *r, struct job *j, const struct options *o)
 }
 
 static int
-try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **envp, int guard)
+try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, char **envp,
+	 int guard)
 {
 	struct running noted;
 	struct run r;
@@ -171,14 +178,14 @@ try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **e
 	capture_empty(&j->out);
 	capture_empty(&j->err);
 	j->timed_out = false;
-	error = open_pipes(&r, p->o);
+	error = open_pipes(&r, ctx->o);
 	if (error == 0)
-		error = start(&r, j, p, taker, envp, guard);
+		error = start(&r, j, ctx, taker, envp, guard);
 	if (error == 0) {
 		if (taker != NULL)
 			flk_working(taker, r.pid);
 		conduct_add(&noted, r.fd[END].fd);
-		follow(&r, j, p->o);
+		follow(&r, j, ctx->o);
 		conduct_remove(&noted);
 		j->lost = taker != NULL && tend_lost(taker);
 		while (waitpid(r.pid, &j->status, 0) == -1 && errno == EINTR)
@@ -194,20 +201,11 @@ try_once(struct job *j, const struct place *p, struct flk_taker *taker, char **e
 	return error;
 }
 
-static uint64_t
-real_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 int
-job_run(struct job *j, const struct place *p, struct flk_taker *taker)
+job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 {
 	struct filling f = { j->items, j->n, j->number, 0 };
-	struct flk_permit permit = p->permit;
+	struct flk_permit permit = ctx->permit;
 	char link[HELD_LINK], room[LIMITER_NAME], **envp = NULL;
 	int error = 0, guard = -1;
 	unsigned tries = 0;
@@ -221,17 +219,18 @@ job_run(struct job *j, const struct place *p, struct flk_taker *taker)
 	}
 	f.seat = permit.seat;
 	free(j->argv);
-	j->argv = template_fill(p->o, &f);
-	envp = environment_make(limiter_told(p->name, room), &permit, taker != NULL ? link : NULL,
-				taker != NULL ? tend_key(taker) : NULL);
-	j->began_ns = real_ns();
+	j->argv = template_fill(ctx->o, &f);
+	envp =
+	    environment_make(limiter_for_command(ctx->name, room), &permit,
+			     taker != NULL ? link : NULL, taker != NULL ? tend_key(taker) : NULL);
+	j->began_ns = flki_clock_ns(CLOCK_REALTIME);
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)
 		error = -ENOMEM;
 	while (error == 0) {
-		error = try_once(j, p, taker, envp, guard);
+		error = try_once(j, ctx, taker, envp, guard);
 		if (error != 0 || job_exit(j) == 0 || j->exec_error != 0 || j->lost ||
-		    tries++ == p->o->retries || conduct_is_ending())
+		    tries++ == ctx->o->retries || conduct_is_ending())
 			break;
 	}
 	j->ran_ns = now_ns() - began;

@@ -1,5 +1,5 @@
 /*
- * job.h - an item, or some, and what became of it.
+ * job.h - a command for one item or several, and how it ended.
  */
 #ifndef JOB_H
 #define JOB_H
@@ -23,29 +23,28 @@ struct job {
 	int status;     /* as wait(2) has it */
 	int exec_error; /* why it could not be executed, or 0 */
 	bool timed_out;
-	bool lost;                 /* its permit was, and it was ended for that */
-	uint64_t began_ns, ran_ns; /* CLOCK_REALTIME, and how long */
+	bool lost;                 /* its permit was lost, and it was ended because of that */
+	uint64_t began_ns, ran_ns; /* when, by CLOCK_REALTIME; and for how long */
 	struct capture out, err;
-	char text[FLK_COMMAND]; /* of the command, for others to see */
+	char text[FLK_COMMAND]; /* the command, as flocklimitctl shows it */
 };
 
 /* What all jobs have in common. */
-struct place {
+struct job_context {
 	const struct options *o;
 	struct heritage heritage;
-	char name[LIMITER_NAME]; /* as flk_attach() takes it, for commands further down */
+	char name[LIMITER_NAME]; /* by limiter_name() */
 	int null_fd;
-	bool joined; /* under a permit that we run under already: this one */
-	struct flk_permit permit;
+	struct flk_permit permit; /* under which we run already, where the jobs join that one */
 };
 
-/* Runs it, if need be several times: 0, or a negative code if it could not be started. */
-int job_run(struct job *j, const struct place *p, struct flk_taker *taker);
+/* Runs it, and again if it fails and --retries says so: 0, or a negative code: it did not start. */
+int job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker);
 
-/* 0 to 255, as a shell has it. */
+/* Its exit status, 0 to 255: as a shell has it, and those of timeouts and lost permits. */
 int job_exit(const struct job *j);
 
-/* "exit 3", "signal 9", ... */
+/* How it ended: "exit 3", "signal 9", "its permit was lost", ... */
 const char *job_fate(const struct job *j, char room[64]);
 
 void job_free(struct job *j);

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "fnv.h"
 #include "option.h"
 #include "parse.h"
 #include "screen.h"
@@ -20,12 +21,12 @@
 static int fd = -1;
 static const char *path;
 
-/* What the log has: for each number a hash of its command; sorted by number. */
+/* The lines of the log: for each job's number a hash of its command; sorted by number. */
 static struct line {
 	uint64_t number, value;
-	size_t place; /* the last line of a number counts */
+	size_t order; /* in the file: the last line of a number counts */
 	bool failed;
-} * lines;
+} * known;
 static size_t count, room;
 static bool uses_seat, runs_failed_again;
 static uint64_t failures; /* commands that were skipped and had failed */
@@ -33,10 +34,8 @@ static uint64_t failures; /* commands that were skipped and had failed */
 static uint64_t
 hash(const char *text, size_t n)
 {
-	uint64_t h = UINT64_C(14695981039346656037);
+	uint64_t h = fnv(FNV_START, text, n);
 
-	while (n-- > 0)
-		h = (h ^ (unsigned char)*text++) * UINT64_C(1099511628211);
 	return h != 0 ? h : 1;
 }
 
@@ -46,13 +45,13 @@ note(uint64_t number, uint64_t value, bool failed)
 	struct line *grown;
 
 	if (count == room) {
-		grown = realloc(lines, (room * 2 + 64) * sizeof(*grown));
+		grown = realloc(known, (room * 2 + 64) * sizeof(*grown));
 		if (grown == NULL)
 			return false;
-		lines = grown;
+		known = grown;
 		room = room * 2 + 64;
 	}
-	lines[count] = (struct line){ number, value, count, failed };
+	known[count] = (struct line){ number, value, count, failed };
 	count++;
 	return true;
 }
@@ -64,7 +63,7 @@ compare(const void *one, const void *other)
 
 	if (a->number != b->number)
 		return a->number < b->number ? -1 : 1;
-	return a->place < b->place ? -1 : a->place > b->place;
+	return a->order < b->order ? -1 : a->order > b->order;
 }
 
 static void
@@ -74,16 +73,16 @@ sort(void)
 
 	if (count == 0)
 		return;
-	qsort(lines, count, sizeof(*lines), compare);
+	qsort(known, count, sizeof(*known), compare);
 	for (i = 1; i < count; i++) {
-		if (lines[i].number != lines[kept].number)
+		if (known[i].number != known[kept].number)
 			kept++;
-		lines[kept] = lines[i];
+		known[kept] = known[i];
 	}
 	count = kept + 1;
 }
 
-/* A line that is none of ours counts for nothing. */
+/* Notes a line.  A line that has not our columns is skipped.  False: no memory. */
 static bool
 read_line(char *line, size_t n)
 {
@@ -107,7 +106,7 @@ read_line(char *line, size_t n)
 		    exitval != 0 || sig != 0);
 }
 
-/* Reads all, and cuts off a line that its writer did not finish: 0, or an errno value. */
+/* Reads the log, and cuts off a last line that its writer did not finish: 0, or an errno value. */
 static int
 read_all(void)
 {
@@ -137,7 +136,10 @@ read_all(void)
 	return error;
 }
 
-/* All of it or nothing, and after a failure nothing more: others must be able to read it. */
+/*
+ * Writes the line whole or not at all.  After a failure it writes no more lines, so that the log
+ * stays readable for other programs.
+ */
 static int
 write_line(const char *line, size_t n)
 {
@@ -161,9 +163,9 @@ write_line(const char *line, size_t n)
 }
 
 /*
- * Whether the file is a joblog: it begins with HEADER, or ends within it because its writer ended there.
- * Nothing is cut from any other file and nothing is added to it, so that a mistyped name costs nothing.
- * What is not a regular file, /dev/null say, can lose nothing.
+ * Whether the file is a joblog: it begins with HEADER, or with a part of HEADER if its writer was
+ * killed there.  We neither cut nor extend any other file, so that a mistyped name does no harm.  A
+ * file that is not regular, /dev/null say, has no content to lose.
  */
 static int
 check_that_ours(bool *ours)
@@ -200,7 +202,7 @@ joblog_open(const struct options *o)
 	error = fd == -1 ? errno : check_that_ours(&ours);
 	if (error == 0 && ours && o->resume)
 		error = read_all();
-	/* What is not a regular file can't be cut, and has nothing to lose. */
+	/* EINVAL: not a regular file, which can't be cut. */
 	else if (error == 0 && ours && ftruncate(fd, 0) == -1 && errno != EINVAL)
 		error = errno;
 	if (error != 0 || !ours) {
@@ -214,7 +216,7 @@ joblog_open(const struct options *o)
 	return OPTION_OK;
 }
 
-/* The columns but the command are short. */
+/* All columns but the command are short: 200 bytes are enough for them. */
 int
 joblog_add(const struct job *j)
 {
@@ -254,20 +256,20 @@ joblog_has(const struct job *j)
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (lines[middle].number < j->number)
+		if (known[middle].number < j->number)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == count || lines[low].number != j->number ||
-	    (lines[low].failed && runs_failed_again))
+	if (low == count || known[low].number != j->number ||
+	    (known[low].failed && runs_failed_again))
 		return 0;
 	command = template_quote(j->argv);
 	is = command != NULL ? hash(command, strlen(command)) : 0;
 	free(command);
-	/* The words of a command with a seat differ each time. */
-	if (uses_seat || lines[low].value == is) {
-		failures += lines[low].failed;
+	/* A command with {%} in it differs each time: compare only the number. */
+	if (uses_seat || known[low].value == is) {
+		failures += known[low].failed;
 		return 1;
 	}
 	screen_say(
@@ -287,8 +289,8 @@ joblog_skipped_failures(void)
 void
 joblog_close(void)
 {
-	free(lines);
-	lines = NULL;
+	free(known);
+	known = NULL;
 	count = room = 0;
 	if (fd != -1)
 		close(fd);

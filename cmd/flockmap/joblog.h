@@ -1,24 +1,25 @@
 /*
- * joblog.h - a line about each command, in GNU parallel's columns; and what such a file has already.
+ * joblog.h - a file with a line about each command, in the columns of GNU parallel; and for
+ * --resume, the lines that it has already.
  */
 #ifndef JOBLOG_H
 #define JOBLOG_H
 
 #include "job.h"
 
-/* Opens it, and with --resume reads what it has.  OPTION_OK or OPTION_BAD, which was said. */
+/* Opens it, and with --resume reads it.  OPTION_OK, or OPTION_BAD after a line. */
 int joblog_open(const struct options *o);
 
-/* Adds a line, with one write(2): 0, or -1 after it was said what went wrong. */
+/* Adds a line, with one write(2): 0, or -1 after a line about what went wrong. */
 int joblog_add(const struct job *j);
 
 /*
- * 1 if this job's line is there and it need not be run, 0 if it is to run, -1 if another command
- * has its number, which was said.
+ * 1: the log has this job, which need not run; 0: the job is to run; -1, after a line: the log has
+ * another command of that number.
  */
 int joblog_has(const struct job *j);
 
-/* How many commands joblog_has() let skip that had failed when the log was written. */
+/* How many of the jobs for which joblog_has() returned 1 had failed according to the log. */
 uint64_t joblog_skipped_failures(void);
 
 void joblog_close(void);

@@ -24,10 +24,10 @@ enum {
 	OPT_WEIGHT_FROM
 };
 
-static const char short_options[] = "+:0E:I:L:Va:d:hq" WANT_SHORT;
+static const char short_options[] = "+:0E:I:L:Va:d:hq" TAKER_SHORT;
 
 static const struct option long_options[] = {
-	WANT_LONG,
+	TAKER_LONG,
 	{ "arg-file", required_argument, NULL, 'a' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
 	{ "delimiter", required_argument, NULL, 'd' },
@@ -158,7 +158,7 @@ parse_count(const char *option, const char *word, uint64_t least, unsigned *coun
 	return OPTION_OK;
 }
 
-/* -k and -t with a word that begins no number, or a percentage: what other tools mean by them. */
+/* -k or -t, and a word that can't be a duration: the user may mean the option of another tool. */
 static const char *
 other_meaning(int c, const char *word)
 {
@@ -171,7 +171,7 @@ other_meaning(int c, const char *word)
 			  "--dry-run";
 }
 
-/* What has few values, or a value of its own kind. */
+/* Options with a fixed list of values, or a value of a kind of its own. */
 static int
 parse_value(struct options *o, int c, const char *option, char *word)
 {
@@ -203,7 +203,7 @@ parse_value(struct options *o, int c, const char *option, char *word)
 	default:
 		if ((other = other_meaning(c, word)) != NULL)
 			return option_bad(option, word, other);
-		return want_parse(&o->want, c, option, word);
+		return taker_options_parse(&o->want, c, option, word);
 	}
 }
 
@@ -303,22 +303,22 @@ check_together(const struct options *o)
 		say(NULL, "--resume needs --joblog, the log of the commands that have ended");
 		return OPTION_BAD;
 	}
-	return want_check(&o->want);
+	return taker_options_check(&o->want);
 }
 
 void
-options_split(struct options *o)
+map_options_split(struct options *o)
 {
 	if (o->items != NULL)
 		o->items[-1] = NULL;
 }
 
 int
-options_parse(struct options *o, int argc, char **argv)
+map_options_parse(struct options *o, int argc, char **argv)
 {
 	int c, status;
 
-	*o = (struct options){ .want = WANT_DEFAULTS,
+	*o = (struct options){ .want = TAKER_DEFAULTS,
 			       .conflict_exit = 75,
 			       .delimiter = '\n',
 			       .lines = true,
@@ -336,7 +336,7 @@ options_parse(struct options *o, int argc, char **argv)
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;
 	/* A command that is an item itself has no name that lasts. */
-	o->want.limiter = want_limiter(
+	o->want.limiter = taker_options_limiter(
 	    &o->want, template_has_item(o, o->command[0]) ? "flockmap" : o->command[0]);
 	return check_together(o);
 }

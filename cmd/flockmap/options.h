@@ -7,16 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "want.h"
+#include "taker_options.h"
 
 enum order { IN_ORDER, AS_DONE, STRAIGHT };
 enum fail_fast { GO_ON, START_NO_MORE, END_ALL };
 
 struct options {
-	struct want want;
+	struct taker_options want;
 	int conflict_exit;
-	char delimiter; /* of items; a newline also skips empty ones */
-	bool lines;
+	char delimiter;          /* of items */
+	bool lines;              /* items are lines, and empty ones are skipped */
 	const char *arg_file;    /* NULL: stdin, or what came after ::: */
 	const char *replace;     /* {} */
 	unsigned per_command;    /* items */
@@ -33,9 +33,9 @@ struct options {
 };
 
 /* Returns OPTION_OK, or the status to exit with at once. */
-int options_parse(struct options *o, int argc, char **argv);
+int map_options_parse(struct options *o, int argc, char **argv);
 
-/* Parts command and items, in argv itself, which a store's program must have had before as it was. */
-void options_split(struct options *o);
+/* Divides command and items, in argv itself: a store's program must be executed before that. */
+void map_options_split(struct options *o);
 
 #endif

@@ -13,7 +13,7 @@
 #define SHOW     SECOND /* a run shorter than that needs no progress line */
 #define INTERVAL (SECOND / 4)
 
-/* What is to be said. */
+/* A line that waits to be printed. */
 struct news {
 	STAILQ_ENTRY(news) entry;
 	const char *limiter;
@@ -21,21 +21,21 @@ struct news {
 };
 
 static struct {
-	pthread_mutex_t lock; /* guards these; held for no longer than that takes */
+	pthread_mutex_t lock; /* guards the fields down to waiting; never held during a write */
 	STAILQ_HEAD(all_news, news) news;
 	uint64_t ended, skipped, failed;
-	struct { /* of the jobs that failed, the first in the order of the items */
+	struct { /* the first job that failed, in the order of the items */
 		uint64_t number;
 		char item[104], fate[64];
 	} first;
 	char waiting[PLACE_TEXT];
 
 	/*
-	 * Guards stdout and stderr.  It may be held for as long as nobody reads, so who has a permit
-	 * never waits for it.
+	 * Guards stdout and stderr.  A thread may hold it for as long as a reader makes it wait, so
+	 * a thread with a permit never waits for it.
 	 */
 	pthread_mutex_t screen;
-	bool shown; /* the progress line is there */
+	bool shown; /* the progress line is on the screen */
 
 	/* fixed once it has started */
 	const char *limiter;
@@ -78,7 +78,7 @@ next_news(void)
 	return n;
 }
 
-/* By who has the screen. */
+/* Called with the screen taken. */
 static void
 say_news(void)
 {
@@ -110,7 +110,10 @@ has_news(void)
 	return has;
 }
 
-/* Who did not get the screen relies on a look after it was given up. */
+/*
+ * screen_say() leaves its line to the thread that has the screen.  That thread looks again after
+ * the unlock: a line may have come between its last look and the unlock.
+ */
 void
 screen_give(void)
 {
@@ -213,13 +216,13 @@ screen_tick(unsigned running)
 	char waiting[PLACE_TEXT];
 
 	if (!c.line)
-		return UINT64_MAX;
+		return NEVER;
 	pthread_mutex_lock(&c.lock);
 	done = c.ended + c.skipped;
 	failed = c.failed;
 	memcpy(waiting, c.waiting, sizeof(waiting));
 	pthread_mutex_unlock(&c.lock);
-	/* Whoever has the screen may have to wait for a reader; a line less is no harm. */
+	/* If another thread has the screen, it may wait for a reader: skip this progress line. */
 	if (now - c.since >= SHOW && pthread_mutex_trylock(&c.screen) == 0) {
 		show(done, failed, running, waiting);
 		screen_give();

@@ -11,7 +11,7 @@
 #include "template.h"
 #include "weight.h"
 
-/* What others are to see of it. */
+/* The words of the command, which flocklimitctl shows. */
 static void
 describe(struct job *j)
 {
@@ -83,7 +83,7 @@ source_next(struct source *s, struct job **job, uint32_t *weight)
 	}
 	j->weight = s->o->want.weight;
 	if (s->o->weight_from != NULL &&
-	    weight_of(j, s->o->weight_from, s->place, &j->weight) != OPTION_OK) {
+	    weight_of(j, s->o->weight_from, s->context, &j->weight) != OPTION_OK) {
 		job_free(j);
 		return conduct_is_ending() ? 0 : -ECANCELED;
 	}

@@ -1,5 +1,5 @@
 /*
- * source.h - from items to jobs that are to be run.
+ * source.h - from items to jobs.
  */
 #ifndef SOURCE_H
 #define SOURCE_H
@@ -13,15 +13,17 @@
 
 struct source {
 	const struct options *o;
-	const struct place *place;
+	const struct job_context *context;
 	struct input *input;
 	uint64_t read; /* jobs */
 };
 
-/* The next job, whether it is to be run or not; NULL at the end, or if *failed, which was said. */
+/* The next job, whether it is to run or not; NULL at the end, or if *failed, after a line. */
 struct job *source_read(struct source *s, bool *failed);
 
-/* The next that is to be run, and its weight: 1, 0 at the end, or a negative code after a line. */
+/*
+ * The next job that is to run, and its weight: 1; 0 at the end; or a negative code, after a line.
+ */
 int source_next(struct source *s, struct job **job, uint32_t *weight);
 
 #endif

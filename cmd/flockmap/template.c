@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Grows; a failure shows at the end, as data == NULL. */
+/* A text that grows; if there was no memory, `failed' is set, and the text is incomplete. */
 struct text {
 	char *data;
 	size_t n, room;
@@ -37,7 +37,7 @@ put(struct text *t, const char *from, size_t n)
 
 enum part { WHOLE, STEM, LAST, LAST_STEM, DIRECTORY };
 
-/* As dirname(1) has it. */
+/* As dirname(1) does. */
 static void
 put_directory(struct text *t, const char *item, const char *end)
 {
@@ -87,10 +87,13 @@ put_items(struct text *t, const struct filling *f, enum part part, char between)
 	}
 }
 
-/* A placeholder at p; returns its length, or 0 if there is none.  With t == NULL it only looks. */
+/*
+ * The length of the placeholder at p, or 0: there is none.  Appends its value to t, unless t is
+ * NULL.
+ */
 static size_t
-place(const struct options *o, const struct filling *f, const char *p, char between, struct text *t,
-      bool *is_item)
+placeholder(const struct options *o, const struct filling *f, const char *p, char between,
+	    struct text *t, bool *is_item)
 {
 	static const struct {
 		const char *text;
@@ -141,7 +144,7 @@ template_has_item(const struct options *o, const char *word)
 	bool is_item;
 
 	for (; *word != '\0'; word++)
-		if (place(o, &none, word, ' ', NULL, &is_item) > 0 && is_item)
+		if (placeholder(o, &none, word, ' ', NULL, &is_item) > 0 && is_item)
 			return true;
 	return false;
 }
@@ -153,20 +156,20 @@ template_is_fixed(const struct options *o, const char *word)
 	bool is_item;
 
 	for (; *word != '\0'; word++)
-		if (place(o, &none, word, ' ', NULL, &is_item) > 0)
+		if (placeholder(o, &none, word, ' ', NULL, &is_item) > 0)
 			return false;
 	return true;
 }
 
-/* One word of the template; one that is nothing but a placeholder becomes a word for each item. */
+/* One word of the template.  A word that is just a placeholder becomes one word for each item. */
 static void
 put_word(struct text *t, const struct options *o, const struct filling *f, const char *word)
 {
-	bool is_item, alone = place(o, f, word, ' ', NULL, &is_item) == strlen(word);
+	bool is_item, alone = placeholder(o, f, word, ' ', NULL, &is_item) == strlen(word);
 	size_t n;
 
 	while (*word != '\0') {
-		n = place(o, f, word, alone ? '\0' : ' ', t, &is_item);
+		n = placeholder(o, f, word, alone ? '\0' : ' ', t, &is_item);
 		if (n == 0)
 			put(t, word, n = 1);
 		word += n;

@@ -1,5 +1,5 @@
 /*
- * template.h - from a command with {} in it to the words of one.
+ * template.h - the command with {} and its like in it, filled in for one job.
  */
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
@@ -16,7 +16,7 @@ struct filling {
 	uint32_t seat;
 };
 
-/* The words up to NULL, in one piece for free(3); NULL if there is no memory. */
+/* The words up to NULL, all in one allocation for free(3); NULL: no memory. */
 char **template_fill(const struct options *o, const struct filling *f);
 
 /* Whether this word of the command is the same for every item. */
@@ -24,7 +24,7 @@ bool template_is_fixed(const struct options *o, const char *word);
 
 bool template_has_item(const struct options *o, const char *word);
 
-/* As a shell would be given them; malloced. */
+/* The words, quoted for a shell; malloced. */
 char *template_quote(char *const *words);
 
 #endif

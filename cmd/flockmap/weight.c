@@ -11,13 +11,13 @@
 #include "conduct.h"
 #include "option.h"
 #include "parse.h"
-#include "process.h"
+#include "pidfd.h"
 #include "screen.h"
 
 #define WORD  64
 #define BLANK " \t"
 
-/* word: NULL if there is none. */
+/* word: NULL: the shell line failed. */
 static int
 bad(const struct job *j, const char *item, const char *word)
 {
@@ -45,7 +45,10 @@ take_field(const char *item, uint64_t field, char word[WORD])
 	snprintf(word, WORD, "%.*s", (int)(n < WORD ? n : WORD - 1), item);
 }
 
-/* Reads what the shell prints until it ends, whatever it started; keeps the first line. */
+/*
+ * Reads the shell's output until the shell ends, though its children may live; keeps the first
+ * line.
+ */
 static void
 read_word(int fd, int pidfd, char word[WORD])
 {
@@ -74,7 +77,7 @@ read_word(int fd, int pidfd, char word[WORD])
 static int
 ask_started(pid_t pid, int fd, char word[WORD], int *status)
 {
-	int pidfd = process_pidfd(pid), error = pidfd == -1 ? errno : 0;
+	int pidfd = flki_pidfd_open(pid), error = pidfd == -1 ? errno : 0;
 	struct running noted;
 
 	if (pidfd == -1) {
@@ -92,7 +95,7 @@ ask_started(pid_t pid, int fd, char word[WORD], int *status)
 
 /* 0, or an errno value if it could not be started. */
 static int
-ask_shell(const char *line, char *item, const struct place *p, char word[WORD], int *status)
+ask_shell(const char *line, char *item, const struct job_context *ctx, char word[WORD], int *status)
 {
 	char *argv[] = { (char *)(uintptr_t) "/bin/sh",
 			 (char *)(uintptr_t) "-c",
@@ -100,14 +103,14 @@ ask_shell(const char *line, char *item, const struct place *p, char word[WORD], 
 			 (char *)(uintptr_t) "sh",
 			 item,
 			 NULL };
-	struct heritage h = p->heritage;
+	struct heritage h = ctx->heritage;
 	int ends[2], error, exec_error;
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return errno;
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	h.fds[0] = p->null_fd;
+	h.fds[0] = ctx->null_fd;
 	h.fds[1] = ends[1];
 	pid = spawn(argv, environ, &h, &exec_error);
 	error = pid == -1 ? errno : 0;
@@ -119,7 +122,7 @@ ask_shell(const char *line, char *item, const struct place *p, char word[WORD], 
 }
 
 int
-weight_of(const struct job *j, const char *from, const struct place *p, uint32_t *weight)
+weight_of(const struct job *j, const char *from, const struct job_context *ctx, uint32_t *weight)
 {
 	uint64_t field, v, sum = 0;
 	bool is_field = parse_number(from, 1, 1000, &field);
@@ -130,7 +133,7 @@ weight_of(const struct job *j, const char *from, const struct place *p, uint32_t
 	for (i = 0; i < j->n; i++) {
 		if (is_field) {
 			take_field(j->items[i], field, word);
-		} else if ((error = ask_shell(from, j->items[i], p, word, &status)) != 0) {
+		} else if ((error = ask_shell(from, j->items[i], ctx, word, &status)) != 0) {
 			screen_say(NULL, "--weight-from: cannot start a process: %s",
 				   strerror(error));
 			return OPTION_BAD;

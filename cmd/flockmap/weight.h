@@ -1,5 +1,5 @@
 /*
- * weight.h - what an item weighs.
+ * weight.h - --weight-from: the weight of an item.
  */
 #ifndef WEIGHT_H
 #define WEIGHT_H
@@ -10,8 +10,9 @@
 
 /*
  * FROM is the number of a field, or a line for the shell, which gets the item as $1 and prints a
- * number.  The items' sum; OPTION_OK, or OPTION_BAD, which was said.
+ * number.  *weight is the sum over the job's items; OPTION_OK, or OPTION_BAD after a line.
  */
-int weight_of(const struct job *j, const char *from, const struct place *p, uint32_t *weight);
+int weight_of(const struct job *j, const char *from, const struct job_context *ctx,
+	      uint32_t *weight);
 
 #endif

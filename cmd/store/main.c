@@ -8,9 +8,6 @@
 #include <sys/prctl.h>
 
 #include "commands.h"
-#include "program.h"
-
-const char *this_command = "flocklimit";
 
 static const struct {
 	const char *name;
@@ -45,9 +42,8 @@ main(int argc, char **argv)
 		name = slash + 1;
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
-			this_command = commands[i].name;
 			/* The kernel took the name of our file: ps(1) and pgrep(1) go by it. */
-			prctl(PR_SET_NAME, this_command);
+			prctl(PR_SET_NAME, commands[i].name);
 			/* The others keep away from stdio, which their commands get as it was. */
 			if (commands[i].main == flocklimitctl_main)
 				fill_stdio();

@@ -1,20 +1,20 @@
 /*
- * settings.c - elsewhere.h for those who are there already: nothing is executed any more.
+ * settings.c - store_exec.h for those who are there already: nothing is executed any more.
  */
 #include "settings.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "elsewhere.h"
+#include "clock.h"
 #include "flocklimit.h"
+#include "keeper/expiry.h"
 #include "option.h"
 #include "parse.h"
 #include "say.h"
-#include "seat/ward.h"
-#include "want.h"
+#include "store_exec.h"
+#include "taker_options.h"
 
-#define SECOND      UINT64_C(1000000000)
 #define DEFAULT_TTL 10
 #define LEAST_TTL   2
 #define MOST_S      86400
@@ -60,7 +60,7 @@ take_word(const char *option, const char *word, const char *const words[2], bool
 }
 
 static int
-take_local(const struct want *w)
+take_local(const struct taker_options *w)
 {
 	const char *word = w->store.local;
 	uint64_t n;
@@ -77,18 +77,18 @@ take_local(const struct want *w)
 }
 
 static int
-take_times(const struct elsewhere *s)
+take_times(const struct store_options *s)
 {
 	int status = take_seconds("--ttl", s->ttl, LEAST_TTL, &settings.ttl_s);
 
-	settings.grace_s = ward_least_grace(settings.ttl_s);
+	settings.grace_s = expiry_least_grace(settings.ttl_s);
 	return status != OPTION_OK
 		   ? status
 		   : take_seconds("--grace", s->grace, settings.grace_s, &settings.grace_s);
 }
 
 static int
-refuse_what_is_local(const struct want *w)
+refuse_what_is_local(const struct taker_options *w)
 {
 	const char *option = w->pacing != 0 ? "--rate, --stagger and --ramp are"
 			     : w->mode != 0 ? "--mode is"
@@ -102,7 +102,7 @@ refuse_what_is_local(const struct want *w)
 }
 
 static const char *
-url_of(const struct want *w)
+url_of(const struct taker_options *w)
 {
 	const char *url = w->store.url != NULL ? w->store.url : getenv("FLOCKLIMIT_STORE");
 
@@ -110,11 +110,11 @@ url_of(const struct want *w)
 }
 
 int
-elsewhere(const struct want *w, char **argv)
+store_exec(const struct taker_options *w, char **argv)
 {
 	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto",
 										      "manual" };
-	const struct elsewhere *s = &w->store;
+	const struct store_options *s = &w->store;
 	const char *url = url_of(w), *wrong;
 	int status;
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "url.h"
+#include "engine/url.h"
 
 struct settings {
 	struct url url;
@@ -15,9 +15,10 @@ struct settings {
 	uint32_t local; /* --local; 0: not given */
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
+	bool quiet;     /* tend_quiet(): no lines but what must be said */
 };
 
-/* Fixed once elsewhere() has returned, before there is a second thread or process. */
+/* Fixed before there is a second thread or process. */
 extern struct settings settings;
 
 #endif

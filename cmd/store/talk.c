@@ -1,3 +1,4 @@
+#include "descriptor.h"
 #include "talk.h"
 
 #include <errno.h>
@@ -5,8 +6,6 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/socket.h>
-
-#include "process.h"
 
 void
 talk_copy(char *to, size_t size, const char *from)
@@ -25,8 +24,8 @@ talk_pair(int ends[2])
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
 		return -errno;
-	ends[0] = process_above_stdio(ends[0]);
-	ends[1] = process_above_stdio(ends[1]);
+	ends[0] = flki_above_stdio(ends[0]);
+	ends[1] = flki_above_stdio(ends[1]);
 	if (ends[0] != -1 && ends[1] != -1)
 		return 0;
 	error = -errno;

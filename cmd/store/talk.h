@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine.h"
+#include "engine/engine.h"
 
 enum talk_kind {
 	/* to the keeper, on the control socket */
-	TALK_NEW = 1, /* with the keeper's end of a taker's socket: limiter, place */
+	TALK_NEW = 1, /* with the keeper's end of a taker's socket: limiter, cell */
 	TALK_HUSH,    /* nothing of the caller's is to be kept open any more, not even stderr */
 
 	/* to the keeper, on a taker's */
@@ -26,7 +26,7 @@ enum talk_kind {
 	TALK_RELEASE,
 	TALK_WORKING, /* with a pidfd: pid */
 	TALK_GUARD,   /* with the guard's read end */
-	TALK_HERE,    /* with what keeps this machine's permit: to be kept open while it holds */
+	TALK_LOCAL,   /* with what keeps this machine's permit: to be kept open while it holds */
 	TALK_ENTRUST, /* with a pidfd: the wrapper becomes the command */
 	TALK_TOLD,    /* people were told that the permit is lost, for good */
 	TALK_LOOK,    /* ask; ticket, or 0: how things stand for this taker; patience_ns */
@@ -48,11 +48,11 @@ struct talk {
 	int code;
 	uint64_t ask, patience_ns, ticket, alive_ns;
 	uint32_t weight, limit, seat;
-	uint32_t place; /* of the taker's board_ns in link.h */
+	uint32_t cell; /* of link_board_ns: see link.h */
 	uint32_t pid, uid;
 	bool held;
 	struct engine_want want;
-	struct flk_place stand;
+	struct flk_place place;
 	char limiter[FLK_NAME_MAX + 1];
 	char self[STORE_SELF], host[STORE_HOST], head_host[STORE_HOST];
 	char key[ENGINE_KEY], text[ENGINE_TEXT];

@@ -26,9 +26,10 @@ static const struct section {
 	{ "pool", pool },
 	{ "memory", memory },
 	{ "crowd", crowd },
+	/* Before those that start threads: the kernel counts our own memory for a child's, up to its exec. */
+	{ "map", map },
 	{ "acquire", acquire },
 	{ "scale", scale },
-	{ "map", map },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

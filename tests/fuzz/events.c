@@ -31,48 +31,13 @@ put_json(json_t *o)
 #include "cmd/flocklimitctl/event.c"
 #undef printf
 
-#include "cmd/flocklimitctl/lanes.h"
-#include "cmd/flocklimitctl/picture.h"
+#include "cmd/flocklimitctl/estimate.h"
+#include "cmd/flocklimitctl/gantt/chart.h"
+#include "cmd/flocklimitctl/gantt/picture.h"
+#include "cmd/flocklimitctl/limiter_state.h"
 
 #define EVENTS  48
 #define ENTRIES 8
-
-/* ---- nothing is opened here ---- */
-
-int
-for_each(const struct ctl *c, each_limiter *each, void *ctx)
-{
-	(void)c, (void)each, (void)ctx;
-	return 0;
-}
-
-bool
-is_named(const struct ctl *c)
-{
-	(void)c;
-	return false;
-}
-
-bool
-is_many(const struct ctl *c)
-{
-	(void)c;
-	return false;
-}
-
-bool
-is_nothing(int error)
-{
-	(void)error;
-	return false;
-}
-
-int
-refuse(const char *name, const char *path, struct flk *f, int code)
-{
-	(void)name, (void)path, (void)f;
-	return code;
-}
 
 /* ---- inputs ---- */
 
@@ -172,7 +137,7 @@ check_picture(const struct flk_event *e, size_t n, const struct flk_snapshot *s,
 	size_t size;
 	FILE *picture;
 
-	if (lanes_make(&l, e, n, s, now) != 0)
+	if (chart_make(&l, e, n, s, now) != 0)
 		return;
 	picture = open_memstream(&data, &size);
 	require(picture != NULL);
@@ -183,7 +148,7 @@ check_picture(const struct flk_event *e, size_t n, const struct flk_snapshot *s,
 	fclose(picture);
 	check_text(data, size, FOR_PEOPLE);
 	free(data);
-	lanes_free(&l);
+	chart_free(&l);
 }
 
 static void

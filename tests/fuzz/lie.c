@@ -32,7 +32,7 @@ static const struct field {
 	       H(seat_hint),     S(alive.word),   S(alive.touched), S(alive.prev),
 	       S(alive.next),    S(state),        S(wake),          S(gen),
 	       S(kind),          S(ticket),       S(forget_to),     S(since_ns),
-	       S(seat_map),      S(weight),       S(limit),         S(in_force),
+	       S(seat_bits),     S(weight),       S(limit),         S(in_force),
 	       S(seat),          S(prev),         S(next),          S(reason),
 	       S(pid),           S(orphan),       S(command) };
 
@@ -44,7 +44,7 @@ static const struct field later[] = { H(events),
 				      H(followed),
 				      H(granted),
 				      S(status),
-				      S(by_pid),
+				      S(worker_pid),
 				      S(role),
 				      H(pace.rate),
 				      H(pace.stagger_ns),

@@ -362,7 +362,7 @@ end_life(struct life *l)
 	fcntl(l->fd, F_OFD_SETLK, &unlock);
 	for (i = 0; i < TAKERS; i++)
 		flk_taker_free(l->t[i]);
-	for (ms = 0; atomic_load(&l->f->users) > 1; ms++) {
+	for (ms = 0; atomic_load(&l->f->base.users) > 1; ms++) {
 		require(ms < AWAIT_MS);
 		usleep(1000);
 	}

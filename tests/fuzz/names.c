@@ -72,7 +72,7 @@ fake_rmdir(const char *path)
 #define fstat(fd, sb)   fake_fstat(fd, sb)
 #define stat(path, sb)  fake_stat(path, sb)
 #define lstat(path, sb) fake_stat(path, sb)
-#include "lib/place.c"
+#include "lib/directory.c"
 #undef open
 #undef mkdir
 #undef rmdir
@@ -100,19 +100,19 @@ naive_is_name(const char *word)
 static void
 check_name(const char *name)
 {
-	char path[PLACE_MAX], small[16];
-	struct place place;
-	bool right = flki_place_is_name(name);
+	char path[PATH_ROOM], small[16];
+	struct directory directory;
+	bool right = flki_is_name(name);
 	int code, fd = -1;
 
 	require(right == naive_is_name(name));
-	code = flki_place_choose(&place, name);
+	code = flki_directory_choose(&directory, name);
 	if (code == 0) {
 		const char *slash;
-		require(flki_place_join(&place, name, path, sizeof(path)) == 0);
-		require(flki_place_size(&place, name) == strlen(path) + 1);
+		require(flki_directory_join(&directory, name, path, sizeof(path)) == 0);
+		require(flki_directory_size(&directory, name) == strlen(path) + 1);
 		slash = strrchr(path, '/');
-		require(right && strlen(path) < PLACE_MAX);
+		require(right && strlen(path) < PATH_ROOM);
 		require(slash != NULL && strcmp(slash + 1, name) == 0);
 	} else {
 		require(code == -ENAMETOOLONG || code == -FLK_RELATIVE || code == -FLK_NOPLACE ||
@@ -121,7 +121,7 @@ check_name(const char *name)
 	code = flk_locate(name, small, sizeof(small));
 	require(code != 0 || strlen(small) < sizeof(small));
 	opened = 0;
-	code = flki_place_open(&place, name, true, &fd);
+	code = flki_directory_open(&directory, name, true, &fd);
 	require(code != 0 || (fd >= 0 && right));
 	require(code <= 0);
 	if (code == 0)

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "name.h"
 #include "pace.h"
-#include "place.h"
 
 /* What --help and --version print goes nowhere. */
 static ssize_t
@@ -23,11 +23,13 @@ swallow(int fd, const void *text, size_t size)
 
 #define write swallow
 #include "cmd/common/option.c"
-#include "cmd/common/want.c"
+#include "cmd/common/taker_options.c"
 #include "cmd/flocklimit/options.c"
 #undef write
 
 #define WORDS 40
+
+const char *say_program = "flocklimit";
 
 static unsigned said;
 
@@ -82,7 +84,7 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->line != NULL || o->command == NULL || o->command > argv);
 	/* The default is always a name, whatever the command is called. */
 	if (!name_given && o->want.file == NULL && o->want.name == NULL)
-		require(flki_place_is_name(o->want.limiter));
+		require(flki_is_name(o->want.limiter));
 }
 
 int

@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-#include "tests/tap.h"
+#include "../helpers/tap.h"
 
 #define LONGEST 65536
 #define SECONDS 60 /* an input takes milliseconds; a hang takes for ever */

@@ -1,7 +1,7 @@
 /*
  * index.pml - the commits, and the index that follows them: what state.c and repair.c do in one
  * go under the lock.  The lists are sequences here: nobody but the lock's owner sees a link, and
- * whether the links are right is what tests/twin.c is about.
+ * whether the links are right is what tests/twin/twin.c is about.
  */
 
 /*

@@ -1,6 +1,6 @@
 /*
  * orders.pml - orders to all limiters of a directory, also to those that are made later: lib/orders.c
- * and lib/make.c as a model.  README.md says which line is which function; check-orders runs it.
+ * and lib/create.c as a model.  README.md says which line is which function; check-orders runs it.
  *
  * There are N makers and two names.  An operator pauses all limiters and maybe resumes all of them
  * after that; another may pause all at the same time; a remover may remove limiters.  Each process

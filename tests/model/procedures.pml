@@ -1,5 +1,5 @@
 	/*
-	 * procedures.pml - what state.c, repair.c and tell_of_the_dead() do, for the taker that has
+	 * procedures.pml - what state.c, repair.c and wake_successors_of_dead() do, for the taker that has
 	 * CALLed it.  A part of its proctype.
 	 */
 grant:
@@ -77,7 +77,7 @@ mend:	/* Whom it reaps has nobody behind but us. */
 	od;
 	x = 0;
 	if
-	:: act == FIRST -> CALL(sweep, 3)
+	:: act == FIRST -> swept = 1; CALL(sweep, 3)
 	:: else
 	fi;
 	CALL(grant, 6);
@@ -102,7 +102,7 @@ evict_all:
 	:: BACK(evict_all, 1)
 	:: BACK(evict_all, 2)
 	fi;
-tell:	/* tell_of_the_dead() of wait.c */
+tell:	/* wake_successors_of_dead() of wait.c */
 	skip;
 	do
 	:: STEP(tell_next());
@@ -111,7 +111,7 @@ tell:	/* tell_of_the_dead() of wait.c */
 		:: else -> poke(x)
 		fi
 	od;
-	CALL(sweep, 4);
+	x = 0;
 	if
 	:: BACK(tell, 1)
 	:: BACK(tell, 2)

@@ -25,7 +25,7 @@
 
 #define STANDS (state[me] == WAITING)
 
-/* flki_state_poke() */
+/* flki_state_wake() */
 inline poke(who)
 {
 	if
@@ -100,7 +100,7 @@ inline sweep_next()
 	place = (act == STOP -> 0 : place)
 }
 
-/* One look of flki_state_mend() at the predecessor. */
+/* One look of flki_state_reap_watched() at the predecessor. */
 inline mend_next()
 {
 	c = 0;
@@ -146,7 +146,7 @@ inline evict_next()
 	place = (act == STOP -> 0 : place)
 }
 
-/* tell_of_the_dead(): x becomes the next who stands behind a dead one that we watched, or NIL. */
+/* wake_successors_of_dead(): x becomes the next who stands behind a dead one that we watched, or NIL. */
 inline tell_next()
 {
 	x = NIL;

@@ -83,7 +83,7 @@ inline place()
     (broken == NO_GRACE || s[x] != KNOWN(x) || !STALE(x)))
 #define IS_RIPE(x) (DEAD(x) && KNOWN(x) != 0 && ripe[OF(me, x)] == 1)
 
-/* dead.c, by the first who does not fit. */
+/* reclaim.c, by the first who does not fit. */
 #define CARE(x) \
 	:: atomic { !FITS && MUST_HAVE(x) -> early[OF(me, x)] = 1; goto first } \
 	:: atomic { !FITS && MUST_MARK(x) -> d_step { put_mark(x); skip }; goto first } \
@@ -91,7 +91,7 @@ inline place()
 	:: atomic { !FITS && MAY_RIPEN(x) -> ripe[OF(me, x)] = 1; goto first } \
 	:: atomic { !FITS && IS_RIPE(x) -> ripe[OF(me, x)] = 2; goto first }
 
-/* dead.c, first txn: s/, or what is there. */
+/* reclaim.c, first txn: s/, or what is there. */
 inline put_mark(x)
 {
 	marked_h[OF(me, x)] = h[x];

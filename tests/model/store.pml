@@ -88,7 +88,7 @@ bit killed[N];  /* ... or did nothing for a while */
 byte late[N], late_lease[N], late_number[N], late_h[N];
 bit late_fits[N], late_cfg[N];
 
-/* About the others: what dead.c knows.  mark: 0 none; ripe: 1 its grace is over, 2 txn sent. */
+/* About the others: what reclaim.c knows.  mark: 0 none; ripe: 1 its grace is over, 2 txn sent. */
 #define OF(i, x) ((i) * N + (x))
 byte mark[N * N], marked_h[N * N], ripe[N * N];
 byte early[N * N]; /* EARLY_GRACE: 1 a lease for t/ is had, 2 and it attached anew since */

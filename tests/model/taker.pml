@@ -49,7 +49,7 @@ proctype Taker(byte me)
 	byte want, then, seen, seen_gen, x, place, act;
 	byte back_grant, back_sweep, back_mend, back_evict_all, back_tell, back_leave;
 	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, told, reaped;
-	bit again, impatient, timed_out;
+	bit again, impatient, timed_out, dead_seen, swept;
 
 	if
 	:: DIGIT(weights, me) == 0 -> goto gone /* not in this configuration */
@@ -90,7 +90,7 @@ end_unborn:
 		goto gone
 	fi;
 
-	/* ---- enter.c: claim(), flki_enter(), flki_quit() ---- */
+	/* ---- slot.c: claim(); inside.c: flki_enter(), flki_quit() ---- */
 claim:
 	skip;
 	STEP(alive[me] = 1; watched[me] = 0; a = 0;
@@ -190,7 +190,7 @@ quit:	/* One that has lost the lock may have torn the index before it notices. *
 		lock = (broken == DROP_UNCHECKED -> 0 : lock);
 		lock_gen = (broken == DROP_UNCHECKED -> 0 : lock_gen)
 	    fi;
-	    x = 0; want = 0);
+	    x = 0; want = 0; dead_seen = 0; swept = 0);
 	if
 	:: act ->
 		if
@@ -199,7 +199,7 @@ quit:	/* One that has lost the lock may have torn the index before it notices. *
 		fi
 	:: else
 	fi;
-	/* enter.c: doubt(), and its caller hears -FLK_MISTAKEN; or from its next call, when it was not lost */
+	/* inside.c: doubt(), and its caller hears -FLK_MISTAKEN; or from its next call, when it was not lost */
 	if
 	:: lost ->
 		STEP(doubted = 1);
@@ -249,7 +249,7 @@ queue_up:
 	:: else
 	fi;
 	if
-	:: STANDS && KIND(me) == TAKER && broken != NO_SWEEP_AT_DOOR -> CALL(sweep, 1)
+	:: STANDS && KIND(me) == TAKER && !swept && broken != NO_SWEEP_AT_DOOR -> CALL(sweep, 1)
 	:: else
 	fi;
 	if
@@ -269,7 +269,9 @@ wait:
 	goto visit;
 look:
 	if
-	:: SOMEBODY_DIED && broken != NOBODY_TOLD && broken != NOT_TOLD_IN_LINE -> CALL(tell, 1)
+	:: SOMEBODY_DIED && broken != NOBODY_TOLD && broken != NOT_TOLD_IN_LINE ->
+		dead_seen = 1;
+		CALL(tell, 1)
 	:: else
 	fi;
 	if
@@ -277,7 +279,7 @@ look:
 	:: else
 	fi;
 	if
-	:: STANDS && timed_out -> CALL(sweep, 2)
+	:: !swept && (dead_seen || (STANDS && timed_out)) -> CALL(sweep, 2)
 	:: else
 	fi;
 	if
@@ -399,7 +401,7 @@ awake:
 	fi;
 pass_on:
 	if
-	:: SOMEBODY_DIED && broken != NOBODY_TOLD -> CALL(tell, 2)
+	:: SOMEBODY_DIED && broken != NOBODY_TOLD -> CALL(tell, 2); CALL(sweep, 4)
 	:: else
 	fi;
 	then = TO_HOLD;
@@ -455,7 +457,7 @@ end_at_rest:
 	:: skip
 	fi;
 
-	/* ---- enter.c: flki_drop_slot() ---- */
+	/* ---- slot.c: flki_slot_drop() ---- */
 drop:
 	skip;
 	STEP(state[me] = (state[me] == IDLE || state[me] == OUT -> FREE : state[me]));
@@ -558,7 +560,7 @@ died:
 		back_evict_all = 0; back_tell = 0; back_leave = 0;
 		mistaken_inside = (me == mistaken_one -> 0 : mistaken_inside);
 		inherited = 0; lost = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
-		told = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0
+		told = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
 	};
 	d_step { act = alive[me] && watched[me]; alive[me] = 0 };
 	if

@@ -4,16 +4,11 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
 # What flocklimitctl does with limiters that are kept in a store.
 
-load ../lib
+load ../helpers/lib.bash
 load fake
-load ../ctl
-load ../json
-load ../top
-
-# What the .bash files take to be beside them is one directory up.
-FLOCKLIMIT=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../flocklimit
-CTL=${FLOCKLIMIT}ctl
-export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-${FLOCKLIMIT%/*}/cmd/store}
+load ../helpers/ctl.bash
+load ../helpers/json.bash
+load ../helpers/top.bash
 
 # store: a fake etcd, and its URL where all look for it.  What it is told to do wrong is in its log.
 store() {
@@ -90,7 +85,7 @@ wait_in_line() {
 	[ "${lines[0]}" = "x: open, 2 of 2 in use, 1 waiting" ]
 	[ "${lines[1]}" = "store: $FLOCKLIMIT_STORE/x" ]
 	[[ $output != *HOST* ]]
-	[[ ${lines[-1]} == "The first in the line, ticket "*", wants 1 of 2 units, and 2 are in use." ]]
+	[[ ${lines[-1]} == "The head of the line, ticket "*", wants 1 of 2 units, and 2 are in use." ]]
 	[ "$(field .path)" = "\"$FLOCKLIMIT_STORE/x\"" ]
 	[ "$(field '.holders[0].host')" = "\"$(uname -n)\"" ]
 	[ "$(field '[.holders[0], .waiters[0]] | map(.pid)')" = "[${pids[a]},${pids[b]}]" ]

@@ -2,7 +2,7 @@
 # The fake etcd answers as the real one.
 # shellcheck disable=SC2154 # what run sets
 
-load ../lib
+load ../helpers/lib.bash
 load store
 load fake
 

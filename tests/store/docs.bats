@@ -4,11 +4,10 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # What flocklimit-store(7) and the README give to copy does what they say, on a real etcd.
 
-load ../lib.bash
-load ../docs.bash
+load ../helpers/lib.bash
+load ../helpers/docs.bash
 load store.bash
 
-TOP=$BATS_TEST_DIRNAME/../..
 PAGE=$TOP/man/flocklimit-store.7
 
 # begun: a server that etcdctl finds, and the page's examples.

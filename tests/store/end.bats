@@ -6,7 +6,7 @@
 # What is only local is over in milliseconds; only for a client of which nothing is left does
 # anybody wait for the store to notice.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 setup_file() { a_store; }

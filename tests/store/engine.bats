@@ -2,7 +2,7 @@
 # The engine for etcd, against a fake etcd that fails as it is told.
 # shellcheck disable=SC2154 # what run sets; ports, pids
 
-load ../lib
+load ../helpers/lib.bash
 load fake
 load engine
 

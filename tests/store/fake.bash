@@ -2,7 +2,7 @@
 # shellcheck disable=SC2154 # pids: of lib.bash
 # For tests that use the fake etcd, the proxy, or a real etcd.  Needs lib.bash.
 
-STORE_TOOLS=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/store
+STORE_TOOLS=$TESTS_BUILD/store
 
 # fake LABEL [OPTION...]: a fake etcd; its port is in ports[LABEL], its log in $T/LABEL.log.
 fake() {

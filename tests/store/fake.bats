@@ -2,7 +2,7 @@
 # The fake etcd and the proxy do what the tests that use them rely on.
 # shellcheck disable=SC2154 # what run sets
 
-load ../lib
+load ../helpers/lib.bash
 load fake
 
 # refused_with STATUS WORDS PATH BODY [OPTION...]: a call that fails.

@@ -3,10 +3,10 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
 # The judge of the stores' tests: logs made by hand, each with one crime, or with what looks like one.
 
-load ../lib.bash
+load ../helpers/lib.bash
 
-JUDGE=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/store/judge
-WITNESS=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/store/witness
+JUDGE=$TESTS_BUILD/store/judge
+WITNESS=$TESTS_BUILD/store/witness
 
 # judged STATUS [OPTION...] <LOG: times in ms
 judged() {

@@ -4,13 +4,12 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # The wrapper and its keeper, over an engine that keeps permits in a directory: store-yes.
 
-load ../lib.bash
+load ../helpers/lib.bash
 
 setup() {
 	T=$BATS_TEST_TMPDIR
 	export T FLOCKLIMIT_DIR=$T/limiters
 	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0
-	export FLOCKLIMIT_LIBEXEC=${FLOCKLIMIT_LIBEXEC:-$BATS_TEST_DIRNAME/../../cmd/store}
 	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	DB=$T/db
 	mkdir "$DB"
@@ -204,7 +203,7 @@ is_named() {
 # undead ID: a command that has closed its guard and is on its way out, until somebody kills it; its pid
 # is in ID.ready.  Its wrapper is killed.
 undead() {
-	background "$1" "$FLOCKLIMIT" -N x -n 1 -q "${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/hangup.t" \
+	background "$1" "$FLOCKLIMIT" -N x -n 1 -q "$TESTS_BUILD/chaos/hangup.t" \
 		undead "$T/$1.ready"
 	eventually test -s "$1.ready"
 	kill -KILL "${pids[$1]}"
@@ -238,7 +237,7 @@ undead() {
 
 @test "kill -9 of wrapper and command: the next one starts when all of the command's descriptors are closed" {
 	local command i
-	hangup=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/hangup.t
+	hangup=$TESTS_BUILD/chaos/hangup.t
 	mkfifo device
 	for i in {1..12}; do
 		background a "$FLOCKLIMIT" -N x -n 1 -q "$hangup" device device

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # A hundred takers that are there before the server is.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 @test "100 takers before the server is there: all run when it is" {

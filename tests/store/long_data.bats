@@ -4,7 +4,7 @@
 # What operators do to the data of a cluster: compaction with defragmentation, a quota that is used
 # up, an older snapshot, a member that is removed and another that is added.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load quorum.bash
 

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # All keepers of all takers are killed, or stopped past the deadline, at once.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 setup_file() { a_store; }

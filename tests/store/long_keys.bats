@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # Somebody deletes keys by hand, each in turn, and revokes all leases.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 setup_file() { a_store; }

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # The cluster changes its leader all the time while permits pass from hand to hand.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load quorum.bash
 

@@ -4,7 +4,7 @@
 # Networks between machines: a member and its clients cut off for less and for more than a command may
 # run on, loss, one way only, and duplicates.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load net.bash
 

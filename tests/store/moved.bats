@@ -5,7 +5,7 @@
 # A server whose name gets another address while some hold and wait: each taker has an /etc/hosts of
 # the test's own, in a mount namespace.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 # name_is ADDRESS: where etcd.test is from now on.  In place, as the file is mounted.

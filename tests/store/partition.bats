@@ -4,7 +4,7 @@
 # The network between a client and the store, as a proxy makes it bad: nothing gets through, it is
 # slow, or it breaks at the worst moment.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load fake.bash
 

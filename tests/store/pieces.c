@@ -8,10 +8,10 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "base64.h"
-#include "etcd.h"
-#include "request.h"
-#include "tap.h"
+#include "../helpers/tap.h"
+#include "etcd/body/base64.h"
+#include "etcd/body/request.h"
+#include "etcd/client/etcd.h"
 
 static bool
 same(const char *got, const char *want)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "tap.h"
+#include "../helpers/tap.h"
 
 #define PATIENCE_MS 60000
 
@@ -89,17 +89,17 @@ remember(void *context, const struct etcd_news *news)
 bool
 until(struct etcd *e, const int *happened, int times)
 {
-	uint64_t end = clock_ns() + PATIENCE_MS * CLOCK_MS;
+	uint64_t end = flki_boottime_ns() + PATIENCE_MS * MS;
 
 	while (*happened < times) {
 		struct pollfd p = { .fd = etcd_fd(e), .events = POLLIN };
-		uint64_t now = clock_ns(), due = etcd_due(e);
+		uint64_t now = flki_boottime_ns(), due = etcd_due(e);
 
 		if (now >= end)
 			return false;
 		if (due > end)
 			due = end;
-		poll(&p, 1, due <= now ? 0 : (int)((due - now) / CLOCK_MS) + 1);
+		poll(&p, 1, due <= now ? 0 : (int)((due - now) / MS) + 1);
 		etcd_step(e);
 	}
 	return true;

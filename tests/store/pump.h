@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "etcd.h"
+#include "etcd/client/etcd.h"
 
 /* Of servers at these ports; extra: what follows in the URL.  0: no such port. */
 struct etcd *client(unsigned port, unsigned second, const char *extra);

@@ -4,7 +4,7 @@
 # The leader of three is stopped for 8 s and goes on, again and again: it may revoke leases that
 # were renewed in time.  No permit may be lost by that, and none given twice.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load quorum.bash
 

@@ -5,7 +5,7 @@
 # Secrets that change while some hold and wait, and authentication that is switched on and off under
 # them: with the fake etcd.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load fake.bash
 
 # secret FILE TEXT: at once, as whoever rotates secrets writes them.

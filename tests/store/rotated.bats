@@ -4,7 +4,7 @@
 # What a real etcd does when a password, an authority or the whole authentication changes under some
 # that hold and wait.  rotate.bats has the rest, with the fake.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load secure.bash
 

@@ -5,7 +5,7 @@
 # Stores with TLS, and with users: what is right works, what is wrong says what to do, and no secret
 # is seen by anybody.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 load secure.bash
 

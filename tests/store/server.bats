@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # The only server: stopped, killed, begun again, compacted, and with all its data lost.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 # stand: a holder and three in the line, in a server of the test's own.

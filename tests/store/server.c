@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "tap.h"
+#include "../helpers/tap.h"
 
 #define LIFE_S 60
 

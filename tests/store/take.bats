@@ -4,7 +4,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
 # Permits of a real etcd: the same words as for a limiter of this machine do the same.
 
-load ../lib.bash
+load ../helpers/lib.bash
 load store.bash
 
 setup_file() { a_store; }

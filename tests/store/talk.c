@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 
-#include "tap.h"
+#include "../helpers/tap.h"
 
 /* No descriptor of that number or above. */
 static void

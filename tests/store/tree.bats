@@ -4,9 +4,7 @@
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
 # Which store's program is run: that of FLOCKLIMIT_LIBEXEC, of the build tree, or of the installation.
 
-load ../lib
-
-FLOCKLIMIT=${TESTS_BUILD:-$BATS_TEST_DIRNAME/..}/../flocklimit
+load ../helpers/lib.bash
 
 # tree DIR: as a build tree, with a store's program that says where it is.
 tree() {

@@ -2,12 +2,12 @@
  * url.c - where a store is, as people write it; and that nothing which is wrong with it is told in
  * its own words.
  */
-#include "url.h"
+#include "engine/url.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "tap.h"
+#include "../helpers/tap.h"
 
 static struct url u;
 

@@ -2,15 +2,15 @@
  * view.c - the rule by which a permit is granted, against the words of the manual; and that what
  * others wrote into the store is read as what it is, or as nothing.
  */
-#include "view.h"
+#include "engine/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "etcd/keys.h"
-#include "etcd/record.h"
-#include "tap.h"
+#include "../helpers/tap.h"
+#include "engine/record.h"
+#include "etcd/schema/keys.h"
 
 #define MOST 8
 

@@ -9,7 +9,7 @@
 
 #include "pump.h"
 #include "server.h"
-#include "tap.h"
+#include "../helpers/tap.h"
 
 #define HEADER      "\"header\":{\"revision\":\"9\"}"
 #define CREATED     "{\"result\":{" HEADER ",\"created\":true}}\n"

@@ -22,8 +22,8 @@
 #include <sys/file.h>
 #include <sys/queue.h>
 
-#include "elsewhere.h"
-#include "engine.h"
+#include "engine/engine.h"
+#include "store_exec.h"
 
 #define SECOND UINT64_C(1000000000)
 #define TICK   (SECOND / 200)
@@ -116,8 +116,8 @@ engine_due(const struct engine *e)
 	if (!SLIST_EMPTY(&e->questions))
 		return e->looked_ns + TICK;
 	LIST_FOREACH(t, &e->takers, entry)
-	if (t->state != NEW && t->state != DONE)
-		return e->looked_ns + TICK;
+		if (t->state != NEW && t->state != DONE)
+			return e->looked_ns + TICK;
 	return UINT64_MAX;
 }
 
@@ -368,19 +368,18 @@ engine_step(struct engine *e)
 
 	e->looked_ns = boot_ns();
 	LIST_FOREACH(t, &e->takers, entry)
-	if (away != e->away && t->state != NEW && t->state != DONE) {
-		struct engine_event event = { .kind = away ? ENGINE_AWAY : ENGINE_BACK,
-					      .text = "yes:// can't be reached" };
-		t->tell(t->context, &event);
-	}
+		if (away != e->away && t->state != NEW && t->state != DONE) {
+			struct engine_event event = { .kind = away ? ENGINE_AWAY : ENGINE_BACK,
+						      .text = "yes:// can't be reached" };
+			t->tell(t->context, &event);
+		}
 	e->away = away;
 	if (away || mute) {
 		step_questions(e, NULL, false);
 		return;
 	}
 	flock(e->dir, LOCK_EX);
-	LIST_FOREACH(t, &e->takers, entry)
-	{
+	LIST_FOREACH(t, &e->takers, entry) {
 		v = read_view(e);
 		step_taker(t, v);
 		free(v);

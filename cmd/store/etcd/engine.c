@@ -9,21 +9,12 @@
 #include <sys/random.h>
 #include <time.h>
 
-#include "elsewhere.h"
-#include "taker.h"
+#include "etcd/taker/taker.h"
+#include "store_exec.h"
 
 #define MIN_TIMEOUT_MS 500
 #define BACKOFF_FIRST  (50 * MS)
-#define BACKOFF_LAST   (2 * S)
-
-uint64_t
-engine_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_BOOTTIME, &t);
-	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
-}
+#define BACKOFF_LAST   (2 * SECOND)
 
 static uint64_t
 random_bits(void)
@@ -144,9 +135,9 @@ engine_due(const struct engine *e)
 	const struct engine_part *part;
 
 	LIST_FOREACH(t, &e->takers, link)
-	due = earlier(due, taker_due(t));
+		due = earlier(due, taker_due(t));
 	LIST_FOREACH(part, &e->parts, link)
-	due = earlier(due, part->due_ns);
+		due = earlier(due, part->due_ns);
 	return due;
 }
 
@@ -163,7 +154,7 @@ engine_step(struct engine *e)
 
 	e->stepping = true;
 	etcd_step(e->etcd);
-	now = engine_now();
+	now = flki_boottime_ns();
 	for (t = LIST_FIRST(&e->takers); t != NULL; t = next) {
 		if (taker_due(t) <= now)
 			taker_step(t, now);
@@ -231,7 +222,7 @@ revoke_done(void *context, const struct etcd_reply *reply)
 
 	r->call = NULL;
 	if (reply->result == ETCD_AWAY && ++r->tries < REVOKE_TRIES) {
-		r->part.due_ns = engine_now() + engine_backoff(r->tries + 3);
+		r->part.due_ns = flki_boottime_ns() + engine_backoff(r->tries + 3);
 		return;
 	}
 	engine_part_remove(&r->part);

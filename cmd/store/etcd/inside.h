@@ -7,14 +7,12 @@
 
 #include <sys/queue.h>
 
-#include "engine.h"
-#include "etcd.h"
-#include "keys.h"
-#include "look.h"
-#include "record.h"
-
-#define MS UINT64_C(1000000)
-#define S  UINT64_C(1000000000)
+#include "clock.h"
+#include "engine/engine.h"
+#include "engine/record.h"
+#include "etcd/client/etcd.h"
+#include "etcd/schema/keys.h"
+#include "etcd/schema/look.h"
 
 /*
  * Anything else that has times of its own: a question, whoever follows, a lease to be revoked.
@@ -47,7 +45,6 @@ struct engine {
 	bool stepping;
 };
 
-uint64_t engine_now(void); /* CLOCK_BOOTTIME */
 void engine_part_add(struct engine *e, struct engine_part *part);
 void engine_part_remove(struct engine_part *part); /* not from another's step() */
 

@@ -1,0 +1,12 @@
+/*
+ * commands.h - the commands.  Each is the main function of a program of its own, and all of them are
+ * in a store's program, which calls the one that its argv[0] names.
+ */
+#ifndef COMMANDS_H
+#define COMMANDS_H
+
+int flocklimit_main(int argc, char **argv);
+int flocklimitctl_main(int argc, char **argv);
+int flockmap_main(int argc, char **argv);
+
+#endif

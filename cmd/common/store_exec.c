@@ -1,0 +1,178 @@
+#include "store_exec.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/auxv.h>
+#include <sys/stat.h>
+
+#include "option.h"
+#include "say.h"
+#include "taker_options.h"
+
+/* The part of a URL before the first '+' or ':'; false: it is not a URL. */
+static bool
+scheme_of(const char *url, char scheme[32])
+{
+	size_t n = strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789");
+
+	if (n == 0 || n >= 32 || strchr("+:", url[n]) == NULL || strstr(url, "://") == NULL)
+		return false;
+	memcpy(scheme, url, n);
+	scheme[n] = '\0';
+	return true;
+}
+
+/* Every user of the machine can read the words of a command line. */
+static bool
+has_password(const char *url)
+{
+	const char *user = strstr(url, "://") + 3, *at = strchr(user, '@');
+	const char *colon = strchr(user, ':');
+
+	return at != NULL && at < user + strcspn(user, "/?") && colon != NULL && colon < at;
+}
+
+static int
+only_for_stores(const struct store_options *s)
+{
+	const char *option = s->local != NULL     ? "--local"
+			     : s->ttl != NULL     ? "--ttl"
+			     : s->grace != NULL   ? "--grace"
+			     : s->on_lost != NULL ? "--on-lost"
+			     : s->reclaim != NULL ? "--reclaim"
+						  : NULL;
+
+	if (option == NULL)
+		return -1;
+	say(NULL, "%s is for limiters of a store: use it with --store", option);
+	return OPTION_BAD;
+}
+
+/* The store's URL: --store or, where no file is named, $FLOCKLIMIT_STORE; NULL: this machine. */
+static const char *
+url_of(const struct taker_options *w)
+{
+	const char *url = w->store.url;
+
+	/*
+	 * An empty --store, from an unset variable say, must not silently limit this machine only.
+	 */
+	if (url != NULL)
+		return url;
+	url = w->file == NULL ? getenv("FLOCKLIMIT_STORE") : NULL;
+	return url != NULL && *url != '\0' ? url : NULL;
+}
+
+/*
+ * The directory of this program, which may be a build tree: TREE, where the program is
+ * TREE/flocklimit or TREE/.libs/flocklimit.
+ */
+static bool
+tree_of(char tree[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", tree, PATH_MAX);
+	char *slash;
+
+	if (n <= 0 || n >= PATH_MAX)
+		return false;
+	tree[n] = '\0';
+	if ((slash = strrchr(tree, '/')) == NULL)
+		return false;
+	*slash = '\0';
+	if ((slash = strrchr(tree, '/')) != NULL && strcmp(slash, "/.libs") == 0)
+		*slash = '\0';
+	return true;
+}
+
+/*
+ * Whether only the owner of this program can have made or changed that file.  If this program is in
+ * a directory where others may write, such as /tmp, it must not run what another user has put
+ * beside it.  A group may have write permission if it may also write this program.
+ */
+static bool
+is_as_good_as(const char *path, const struct stat *self, mode_t type)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && (st.st_mode & S_IFMT) == type &&
+	       st.st_uid == self->st_uid && (st.st_mode & S_IWOTH) == 0 &&
+	       ((st.st_mode & S_IWGRP) == 0 ||
+		((self->st_mode & S_IWGRP) != 0 && st.st_gid == self->st_gid));
+}
+
+/* If this program is in a build tree: the store's program of that tree.  False: it is not. */
+static bool
+find_in_tree(char path[PATH_MAX], const char *scheme)
+{
+	static const char *const folders[] = { "/cmd", "/store" };
+	struct stat self;
+	char tree[PATH_MAX];
+	size_t n, i;
+
+	/*
+	 * As secure_getenv(3): with more rights than the caller has, we run only what is installed.
+	 */
+	if (getauxval(AT_SECURE) != 0 || stat("/proc/self/exe", &self) == -1 || !tree_of(tree))
+		return false;
+	n = strlen(tree);
+	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (n + strlen(folders[i]) >= sizeof(tree))
+			return false;
+		memcpy(tree + n, folders[i], strlen(folders[i]) + 1);
+		n += strlen(folders[i]);
+		if (!is_as_good_as(tree, &self, S_IFDIR))
+			return false;
+	}
+	return (size_t)snprintf(path, PATH_MAX, "%s/store-%s", tree, scheme) < PATH_MAX &&
+	       is_as_good_as(path, &self, S_IFREG);
+}
+
+int
+store_exec(const struct taker_options *w, char **argv)
+{
+	const char *url = url_of(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
+	char scheme[32], path[PATH_MAX];
+	bool named;
+
+	if (url == NULL)
+		return only_for_stores(&w->store);
+	if (w->store.url != NULL && w->file != NULL) {
+		say(NULL, "--store and --file cannot be combined: use one of them");
+		return OPTION_BAD;
+	}
+	if (!scheme_of(url, scheme)) {
+		say(NULL, "%s is no URL: use SCHEME://HOST[:PORT]/PATH, as etcd://db1:2379/team",
+		    w->store.url != NULL ? "--store" : "FLOCKLIMIT_STORE");
+		return OPTION_BAD;
+	}
+	if (w->store.url != NULL && has_password(url)) {
+		say(NULL, "--store: everybody can see a password there: put it into "
+			  "$FLOCKLIMIT_STORE_PASSWORD or a file");
+		return OPTION_BAD;
+	}
+	named = dir != NULL && *dir != '\0';
+	if (!named)
+		dir = PKGLIBEXECDIR;
+	if ((named || !find_in_tree(path, scheme)) &&
+	    (size_t)snprintf(path, sizeof(path), "%s/store-%s", dir, scheme) >= sizeof(path)) {
+		say(NULL, "FLOCKLIMIT_LIBEXEC is too long for a path");
+		return OPTION_BAD;
+	}
+	execv(path, argv);
+	if (errno == ENOENT && strncmp(scheme, "http", 4) == 0)
+		say(NULL, "%s:// is not a store: for etcd use etcd://, or with TLS etcd+https://",
+		    scheme);
+	else if (errno == ENOENT)
+		say(NULL,
+		    "no store %s:// is installed: there is no %s: %s FLOCKLIMIT_LIBEXEC to "
+		    "the directory that has it",
+		    scheme, path, named ? "correct" : "set");
+	else
+		say(NULL, "cannot run '%s': %s", path, strerror(errno));
+	return OPTION_BAD;
+}

@@ -1,0 +1,101 @@
+/*
+ * taker_options.h - the options that flocklimit and flockmap share: which limiter, and what the
+ * taker wants of it.
+ */
+#ifndef TAKER_OPTIONS_H
+#define TAKER_OPTIONS_H
+
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "now.h"
+#include "pace.h"
+#include "store_exec.h"
+
+struct taker_options {
+	const char *limiter;     /* as people know it: a name, or a path as it was typed */
+	const char *file, *name; /* what was given: -f, -N */
+	char name_room[72];
+	mode_t mode;      /* 0: not given */
+	uint32_t limit;   /* 0: not given */
+	uint32_t percent; /* 0: not given */
+	uint32_t weight;
+	bool limit_given, weight_given;
+	uint64_t timeout_ns; /* NEVER; 0: do not wait */
+	bool limit_queue;
+	uint32_t max_queue;
+	uint64_t run_timeout_ns; /* NEVER */
+	uint64_t kill_after_ns;  /* NEVER */
+	int signal;
+	struct flk_pace pace;
+	unsigned pacing; /* which parts of the pace were given: FLK_RATE, ... */
+	struct store_options store;
+};
+
+#define TAKER_DEFAULTS                                                                             \
+	{                                                                                          \
+		.weight = 1, .timeout_ns = NEVER, .run_timeout_ns = NEVER, .kill_after_ns = NEVER, \
+		.signal = SIGTERM, .pace = {                                                       \
+			.ramp_idle_ns = PACE_IDLE_NS                                               \
+		}                                                                                  \
+	}
+
+enum {
+	TAKER_MODE = 512,
+	TAKER_NONBLOCK,
+	TAKER_MAX_QUEUE,
+	TAKER_RATE,
+	TAKER_STAGGER,
+	TAKER_RAMP,
+	TAKER_RAMP_IDLE,
+	TAKER_STORE,
+	TAKER_LOCAL,
+	TAKER_TTL,
+	TAKER_GRACE,
+	TAKER_ON_LOST,
+	TAKER_RECLAIM
+};
+
+#define TAKER_SHORT "N:T:f:j:k:n:s:t:w:"
+
+/* clang-format off */
+#define TAKER_LONG \
+	{ "file", required_argument, NULL, 'f' }, \
+	{ "grace", required_argument, NULL, TAKER_GRACE }, \
+	{ "jobs", required_argument, NULL, 'j' }, \
+	{ "kill-after", required_argument, NULL, 'k' }, \
+	{ "limit", required_argument, NULL, 'n' }, \
+	{ "local", required_argument, NULL, TAKER_LOCAL }, \
+	{ "max-queue", required_argument, NULL, TAKER_MAX_QUEUE }, \
+	{ "mode", required_argument, NULL, TAKER_MODE }, \
+	{ "name", required_argument, NULL, 'N' }, \
+	{ "nonblock", no_argument, NULL, TAKER_NONBLOCK }, \
+	{ "on-lost", required_argument, NULL, TAKER_ON_LOST }, \
+	{ "ramp", required_argument, NULL, TAKER_RAMP }, \
+	{ "ramp-idle", required_argument, NULL, TAKER_RAMP_IDLE }, \
+	{ "rate", required_argument, NULL, TAKER_RATE }, \
+	{ "reclaim", required_argument, NULL, TAKER_RECLAIM }, \
+	{ "run-timeout", required_argument, NULL, 'T' }, \
+	{ "signal", required_argument, NULL, 's' }, \
+	{ "stagger", required_argument, NULL, TAKER_STAGGER }, \
+	{ "store", required_argument, NULL, TAKER_STORE }, \
+	{ "timeout", required_argument, NULL, 't' }, \
+	{ "ttl", required_argument, NULL, TAKER_TTL }, \
+	{ "weight", required_argument, NULL, 'w' }
+/* clang-format on */
+
+#define TAKER_OTHER (-2)
+
+/* Takes one option: OPTION_OK; OPTION_BAD, after a line; or TAKER_OTHER: it is not one of these. */
+int taker_options_parse(struct taker_options *w, int c, const char *option, char *word);
+
+/* The limiter by -f, -N or $FLOCKLIMIT_NAME, else by the name of PROGRAM; NULL: none of them. */
+const char *taker_options_limiter(struct taker_options *w, const char *program);
+
+/* Whether the options agree with each other: OPTION_OK, or OPTION_BAD after a line. */
+int taker_options_check(const struct taker_options *w);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * limiter_state.c - what a snapshot says: the limiter's state in a word, the taker that has a
+ * ticket, and why the head of the line does not run.
+ */
+#include "limiter_state.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "now.h"
+#include "pace.h"
+#include "process.h"
+#include "say.h"
+
+const char *
+state_of(const struct flk_snapshot *s)
+{
+	if (s->closed)
+		return "closed";
+	if (s->paused || s->override == 0)
+		return "paused";
+	if (s->used > s->limit)
+		return "draining";
+	return s->holders == 0 && s->waiters == 0 ? "idle" : "open";
+}
+
+/* The holder with the smallest limit: while it runs, its limit is the one in force. */
+static const struct flk_entry *
+strictest(const struct flk_snapshot *s)
+{
+	const struct flk_entry *found = NULL;
+	uint32_t i;
+
+	for (i = 0; i < s->holders; i++)
+		if (found == NULL || s->entry[i].limit < found->limit)
+			found = &s->entry[i];
+	return found;
+}
+
+void
+why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
+{
+	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
+	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
+	double start_s = seconds_until(s->next_start_ns);
+	char pace[PACE_TEXT], span_room[32];
+	int n;
+
+	*text = '\0';
+	if (s->waiters == 0)
+		return;
+	n = snprintf(text, size, "The head of the line, ticket %" PRIu64 ", ", head->ticket);
+	if (n < 0 || (size_t)n >= size)
+		return;
+	text += n;
+	size -= (size_t)n;
+	if (head->host == NULL && process_is_stopped((pid_t)head->pid))
+		snprintf(text, size,
+			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
+			 head->pid);
+	else if (start_s > 0 && !s->paused)
+		snprintf(text, size, "waits for its time: next start in %s (%s)",
+			 say_duration(start_s, span_room),
+			 pace_text(&s->pace, pace_parts(&s->pace), pace));
+	else if (s->paused)
+		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
+	else if (s->override == 0)
+		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit");
+	else if (room == 0)
+		snprintf(text, size, "waits because all %u units are withheld", s->limit);
+	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
+		 strict->limit == s->limit)
+		snprintf(text, size,
+			 "wants %u of %u units and %" PRIu64 " are in use: ticket %" PRIu64
+			 ", which runs, was promised -n %u",
+			 head->weight, s->limit, s->used, strict->ticket, strict->limit);
+	else if (head->weight > room)
+		snprintf(text, size, "wants %u units, more than there are: it waits to run alone",
+			 head->weight);
+	else
+		snprintf(text, size, "wants %u of %" PRIu64 " units, and %" PRIu64 " are in use",
+			 head->weight, room, s->used);
+}
+
+const struct flk_entry *
+entry_of_ticket(const struct flk_snapshot *s, uint64_t ticket)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->holders + s->waiters; i++)
+		if (s->entry[i].ticket == ticket)
+			return &s->entry[i];
+	return NULL;
+}

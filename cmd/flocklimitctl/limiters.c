@@ -1,0 +1,303 @@
+/*
+ * limiters.c - from words to limiters.  flocklimitctl never creates one.
+ */
+#include "limiters.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "backend.h"
+#include "children.h"
+#include "ctl.h"
+#include "explain.h"
+#include "say.h"
+#include "signals.h"
+#include "stuck.h"
+#include "text.h"
+#include "where.h"
+
+/*
+ * A signal that stops us must not do so while we are inside the region and keep everyone out.
+ * Faults stay unblocked: SIGBUS means that the file was cut short, and its handler must run.
+ */
+static void
+block_signals(void *context, bool is_inside)
+{
+	static sigset_t was;
+	sigset_t all;
+	int sig;
+
+	(void)context;
+	if (!is_inside) {
+		sigprocmask(SIG_SETMASK, &was, NULL);
+		return;
+	}
+	sigfillset(&all);
+	for (sig = 1; sig < 32; sig++)
+		if (signal_is_fault(sig))
+			sigdelset(&all, sig);
+	sigprocmask(SIG_BLOCK, &all, &was);
+}
+
+const struct flk_options existing = { .existing = true, .inside = block_signals };
+
+/* The path, to be shown after the name; "" if the name is the path itself. */
+static const char *
+where(const char *name, const char *path)
+{
+	if (strncmp(path, "./", 2) == 0 && strcmp(path + 2, name) == 0)
+		return "";
+	return strcmp(path, name) == 0 ? "" : path;
+}
+
+static int
+foreign(const char *name, const char *path)
+{
+	char user[USER_TEXT];
+	struct stat sb;
+
+	if (lstat(path, &sb) == -1)
+		say(name, "%s: %s", path, explain(-FLK_FOREIGN));
+	else
+		say(name,
+		    "%s: belongs to user %s: run flocklimitctl as that user, say by sudo -u %s",
+		    path, user_name(sb.st_uid, false, user), user);
+	return FAILED;
+}
+
+int
+refuse(const char *name, const char *path, struct flk *f, int code)
+{
+	const char *at = where(name, path), *colon = *at != '\0' ? ": " : "";
+	char text[FOREIGN_TEXT], why[STUCK_TEXT];
+
+	switch (-code) {
+	case ENOENT:
+		if (*at == '\0')
+			say(name, "there is no limiter in this path");
+		else
+			say(name,
+			    "there is no such limiter (%s): flocklimitctl list shows those "
+			    "there are",
+			    path);
+		return NO;
+	case FLK_DAMAGED:
+		say(name,
+		    "%s%sis damaged: flocklimitctl check --repair repairs it, or, when no process "
+		    "has it open any more, flocklimitctl rm removes it",
+		    at, colon);
+		return FAILED;
+	case FLK_FOREIGN:
+		return foreign(name, path);
+	case FLK_FOREIGNDIR:
+		say(name, "%s", say_foreign_dir(path, text));
+		return FAILED;
+	case FLK_STUCK:
+		say(name, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));
+		return FAILED;
+	case FLK_GONE:
+		say(name, "%s%sit was removed", at, colon);
+		return NO;
+	case EACCES:
+	case EPERM:
+		say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
+		return FAILED;
+	default:
+		say(name, "%s%s%s", at, colon, explain(code));
+		return FAILED;
+	}
+}
+
+bool
+is_nothing(int error)
+{
+	return error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
+	       error == -FLK_NOTFILE || error == -FLK_SYMLINK;
+}
+
+bool
+is_named(const struct ctl *c)
+{
+	bool some = c->files + c->words > 0;
+
+	if (c->all && some)
+		say(NULL, "'%s': --all is for all limiters: name none", name_of(c));
+	else if (!c->all && !some)
+		say(NULL, "which limiter? NAME, or --file PATH: see --help");
+	return some != c->all;
+}
+
+bool
+is_many(const struct ctl *c)
+{
+	return c->all || c->words + c->files > 1;
+}
+
+const char *
+name_of(const struct ctl *c)
+{
+	return c->files > 0 ? c->file[0] : c->word[0];
+}
+
+const char *
+last_word(struct ctl *c)
+{
+	if (c->words <= (c->files > 0 || c->all ? 0 : 1))
+		return NULL;
+	return c->word[--c->words];
+}
+
+/* The path for backend_attach(), which needs a slash in it; NULL, after a line. */
+static const char *
+as_path(const char *file, char path[PATH_MAX])
+{
+	if (*file == '\0') {
+		say(NULL, "--file '': which path?");
+		return NULL;
+	}
+	if (strlen(file) + 3 > PATH_MAX) {
+		say(NULL, "--file '%.60s...': %s", file, strerror(ENAMETOOLONG));
+		return NULL;
+	}
+	if (strchr(file, '/') != NULL)
+		return file;
+	snprintf(path, PATH_MAX, "./%s", file);
+	return path;
+}
+
+static const char *
+as_name(const char *word, char path[PATH_MAX])
+{
+	int error = backend_locate(word, path, PATH_MAX);
+
+	if (strchr(word, '/') != NULL)
+		say(NULL, "'%s': not a limiter's name; for a path: --file", word);
+	else if (error == -ENAMETOOLONG)
+		say(NULL, "FLOCKLIMIT_DIR: %s", strerror(ENAMETOOLONG));
+	else if (error != 0)
+		say(NULL, "'%s': %s", word, explain(error));
+	else
+		return word;
+	return NULL;
+}
+
+static const struct flk_options *
+how(const struct ctl *c)
+{
+	static const struct flk_options damaged = { .existing = true,
+						    .damaged = true,
+						    .inside = block_signals };
+
+	return c->even_damaged ? &damaged : &existing;
+}
+
+struct flk *
+open_named(const struct ctl *c, char ***rest, int *rests, int *status)
+{
+	char room[PATH_MAX], path[PATH_MAX];
+	bool by_file = c->files > 0;
+	struct flk *f = NULL;
+	const char *name;
+	int error;
+
+	*status = FAILED;
+	if (c->files > 1) {
+		say(NULL, "--file: one limiter only, please");
+		return NULL;
+	}
+	if (!is_named(c))
+		return NULL;
+	name = by_file ? as_path(c->file[0], room) : as_name(c->word[0], room);
+	*rest = c->word + !by_file;
+	*rests = c->words - !by_file;
+	if (name == NULL)
+		return NULL;
+	error = backend_attach(&f, name, how(c));
+	if (error != 0) {
+		backend_locate(name, path, sizeof(path));
+		*status = refuse(name_of(c), path, NULL, error);
+	}
+	return f;
+}
+
+/* ---- many ---- */
+
+static int
+visit(const struct ctl *c, const char *name, const char *shown, each_limiter *each, void *ctx)
+{
+	char path[PATH_MAX];
+	struct flk *f = NULL;
+	int error, status;
+
+	if (name == NULL)
+		return FAILED;
+	if (c->apart && !child_begin())
+		return DONE;
+	error = backend_attach(&f, name, how(c));
+	backend_locate(name, path, sizeof(path));
+	status = each(c, shown, path, f, error, ctx);
+	flk_detach(f);
+	if (c->apart)
+		child_exit(status);
+	return status;
+}
+
+static int
+visit_all(const struct ctl *c, each_limiter *each, void *ctx)
+{
+	int s, status = DONE;
+	char **name;
+	size_t n, i;
+
+	if (where_names(&name, &n) != 0) {
+		if (!c->quiet)
+			say(NULL, "%s", where_trouble());
+		return FAILED;
+	}
+	for (i = 0; i < n; i++) {
+		s = visit(c, name[i], name[i], each, ctx);
+		status = s > status ? s : status;
+	}
+	where_forget(name, n);
+	return status;
+}
+
+int
+for_each(const struct ctl *c, each_limiter *each, void *ctx)
+{
+	char room[PATH_MAX];
+	int i, s, status = DONE;
+
+	if (c->files == 0 && c->words == 0)
+		return visit_all(c, each, ctx);
+	/* If a word can't be a name, do nothing: the user may have given two values, say. */
+	for (i = 0; i < c->words; i++)
+		if (as_name(c->word[i], room) == NULL)
+			return FAILED;
+	for (i = 0; i < c->words; i++) {
+		s = visit(c, c->word[i], c->word[i], each, ctx);
+		status = s > status ? s : status;
+	}
+	for (i = 0; i < c->files; i++) {
+		s = visit(c, as_path(c->file[i], room), c->file[i], each, ctx);
+		status = s > status ? s : status;
+	}
+	return status;
+}
+
+int
+for_each_at_once(const struct ctl *c, each_limiter *each, void *ctx)
+{
+	struct ctl mine = *c;
+	int status, others;
+
+	mine.apart = is_many(c);
+	status = for_each(&mine, each, ctx);
+	others = mine.apart ? children_wait() : DONE;
+	return others > status ? others : status;
+}

@@ -1,0 +1,61 @@
+/*
+ * limiters.h - the limiters that a command line names: opens them, visits them, says what is wrong.
+ */
+#ifndef LIMITERS_H
+#define LIMITERS_H
+
+#include <stdbool.h>
+
+#include "flocklimit.h"
+
+struct ctl;
+
+/* To open a limiter that exists; signals are blocked while we are inside its region. */
+extern const struct flk_options existing;
+
+/*
+ * Opens the one limiter of the command line: that of -f, or else of the first word.  *rest are the
+ * other words.  NULL, after a line, if it can't be opened; *status is the status to exit with.
+ */
+struct flk *open_named(const struct ctl *c, char ***rest, int *rests, int *status);
+
+/* Whether the command line has either names and files, or --all.  False, after a line. */
+bool is_named(const struct ctl *c);
+
+/*
+ * Whether it may name several limiters: then each line has the limiter's name, and JSON is an
+ * array.
+ */
+bool is_many(const struct ctl *c);
+
+/*
+ * Whether --all passes over a limiter with that error: the directory may have files of another
+ * kind, and another process may remove a limiter meanwhile.
+ */
+bool is_nothing(int error);
+
+/* Takes the last word, which follows the names, off the words; NULL: there is none. */
+const char *last_word(struct ctl *c);
+
+/* The limiter as the user gave it: a name, or the path of -f. */
+const char *name_of(const struct ctl *c);
+
+/*
+ * Calls `each' for every limiter that the words and -f name; without any, for every limiter of the
+ * directory, sorted by name.  `f' is NULL if the limiter can't be opened, and `error' says why.
+ * Returns the largest status that `each' returned.
+ */
+typedef int each_limiter(const struct ctl *c, const char *name, const char *path, struct flk *f,
+			 int error, void *ctx);
+int for_each(const struct ctl *c, each_limiter *each, void *ctx);
+
+/* Prints what is wrong with the limiter, and what to do; returns the status to exit with. */
+int refuse(const char *name, const char *path, struct flk *f, int code);
+
+/*
+ * As for_each(), for a verb that sleeps in each limiter: if there are several, calls `each' for all
+ * of them at the same time, each in a process of its own.
+ */
+int for_each_at_once(const struct ctl *c, each_limiter *each, void *ctx);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * processes.h - the processes that hold a permit, from /proc: to be shown, and to be signalled.
+ */
+#ifndef PROCESSES_H
+#define PROCESSES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "flocklimit.h"
+
+#define HEIRS 64 /* so many processes that keep a permit are shown */
+
+/* All processes as they were when they were read. */
+struct processes;
+struct processes *processes_read(void); /* NULL: no memory */
+void processes_free(struct processes *all);
+
+/*
+ * The process that works under the permit: flocklimit's child, or the taker itself; 0: not known.
+ */
+pid_t processes_command(const struct processes *all, const struct flk_entry *e);
+
+/* Whether a signal or a debugger has stopped the taker or its command. */
+bool processes_stopped(const struct processes *all, const struct flk_entry *e);
+
+/* Other processes that have the file open, as far as we may see them. */
+size_t processes_with_open(const struct stat *file, pid_t *pid, size_t room);
+
+/* Whether the taker of this permit is dead, and its command lives. */
+bool outlived(const struct flk_entry *e);
+
+/* The process's command line, "sleep 100"; "" if we may not see it. */
+const char *process_command(pid_t pid, char *room, size_t size);
+
+#endif

@@ -1,0 +1,96 @@
+/*
+ * screen.h - what is on the screen of top, and which row of it is marked.
+ */
+#ifndef SCREEN_H
+#define SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ctl.h"
+#include "flocklimit.h"
+
+#define CELLS 10 /* columns of a table, at most */
+
+/* The first of each is the default. */
+enum sort {
+	BY_TURN = 0,
+	BY_TIME,
+	BY_WEIGHT,
+	BY_PID, /* of one limiter */
+	BY_NAME = 0,
+	BY_USED,
+	BY_WAITERS,
+	BY_OLDEST, /* of all */
+	SORTS
+};
+
+struct row {
+	const struct flk_entry *entry; /* of one limiter; or else, of the list: */
+	char *name;
+	uint64_t identity;
+	struct flk_snapshot *s; /* NULL: it can't be looked at, because of */
+	int error;
+	double starts_in_s; /* of a waiter; negative: unknown */
+	unsigned position;
+	bool stopped, orphan; /* set when the row is drawn */
+};
+
+enum question { NOTHING, LIMIT, CLOSE, CANCEL, SIGNAL, FIND };
+
+/* A question at the bottom, while it is open. */
+struct prompt {
+	enum question about;
+	char question[120], answer[64];
+	uint64_t identity;      /* of the limiter that it is about */
+	struct flk_entry entry; /* the row that was marked when the question was opened */
+	char name[FLK_NAME_MAX + 1];
+};
+
+struct screen {
+	const struct ctl *c;
+	const char *name;               /* of the one limiter; NULL: all of them */
+	const char *attach;             /* the same, for backend_attach() */
+	char entered[FLK_NAME_MAX + 1]; /* its name, if the user chose it from all; else "" */
+
+	struct flk *f; /* the one limiter, as the last look opened it */
+	uint64_t identity, seen;
+	struct flk_snapshot *s;
+	struct row *row;
+	size_t rows, room;
+
+	size_t chosen, top; /* rows: the marked one, and the first on the screen */
+	uint64_t marked;    /* its ticket or, of all: */
+	char marked_name[FLK_NAME_MAX + 1];
+	enum sort sort[2]; /* of all, of one */
+	bool reverse, help;
+	int width[CELLS]; /* of the columns; they only grow, so that the table does not jump */
+
+	char trouble[300]; /* why there is nothing to show; "" */
+	char message[200]; /* about the last key; "" */
+	char sought[64];
+	struct prompt ask;
+	double per_s; /* grants per second, lately; negative: not known yet */
+	uint64_t granted, granted_ns;
+	uint64_t next_ns, soonest_ns; /* when the next look is due; with news, the earliest time */
+};
+
+/* Adds an empty row; NULL: no memory. */
+struct row *screen_add_row(struct screen *v);
+void screen_forget_rows(struct screen *v);
+
+/*
+ * Sorts the rows in the chosen order; the mark stays with its taker or limiter if that is still
+ * there.
+ */
+void screen_sort(struct screen *v);
+
+/* Marks a row, and scrolls so that it is in the window. */
+void screen_move(struct screen *v, long row);
+
+/* From all limiters to one of them, and back. */
+void screen_enter(struct screen *v, const char *name);
+void screen_leave(struct screen *v);
+
+#endif

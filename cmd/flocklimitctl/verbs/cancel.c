@@ -1,0 +1,171 @@
+/*
+ * cancel.c - the verbs that are about single takers: cancel, release, break.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "limiter_state.h"
+#include "limiters.h"
+#include "parse.h"
+#include "say.h"
+#include "signal_holder.h"
+#include "where.h"
+
+static int
+cannot(const struct ctl *c, uint64_t ticket, const char *what)
+{
+	say(name_of(c), "ticket %" PRIu64 ": %s", ticket, what);
+	return NO;
+}
+
+/* We can't signal a process on another machine. */
+static int
+is_abroad(const struct ctl *c, const struct flk_entry *e)
+{
+	say(name_of(c),
+	    "ticket %" PRIu64 ": its process, pid %u, is on %s: signal it there, or take its "
+	    "permit away: flocklimitctl break",
+	    e->ticket, e->pid, e->host);
+	return NO;
+}
+
+static int
+cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+{
+	struct flk_snapshot *s;
+	const struct flk_entry *e;
+	int error, status;
+
+	if (c->signal == 0) {
+		error = flk_evict(f, ticket);
+		if (error != -FLK_NOPERMIT)
+			return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
+	}
+	if ((error = flk_snapshot(f, &s)) != 0)
+		return refuse(name_of(c), flk_path(f), f, error);
+	e = entry_of_ticket(s, ticket);
+	if (e == NULL) {
+		status = cannot(c, ticket, "no taker has this ticket");
+	} else if (!e->holds) {
+		status = cannot(c, ticket, "it waits: cancel it without --signal");
+	} else if (c->signal == 0) {
+		status = cannot(c, ticket, "it holds its permit: end it with --signal TERM");
+	} else if (e->host != NULL) {
+		status = is_abroad(c, e);
+	} else if ((error = signal_holder(f, e, c->signal)) == 0) {
+		status = DONE;
+	} else if (error == -ENOENT) {
+		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
+	} else {
+		say(name_of(c), "ticket %" PRIu64 ": pid %u: %s", ticket, e->pid, strerror(-error));
+		status = FAILED;
+	}
+	free(s);
+	return status;
+}
+
+static int
+release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+{
+	struct flk_snapshot *s;
+	const struct flk_entry *e;
+	int error, status = DONE;
+
+	if ((error = flk_snapshot(f, &s)) != 0)
+		return refuse(name_of(c), flk_path(f), f, error);
+	e = entry_of_ticket(s, ticket);
+	if (e == NULL || !e->holds)
+		status = cannot(c, ticket, "no holder has this ticket");
+	else if (e->role != FLK_KEEPER)
+		status = cannot(c, ticket, "not a permit of --hold-for: cancel it with --signal");
+	else if (e->host != NULL)
+		status = is_abroad(c, e);
+	else if ((error = signal_holder(f, e, SIGTERM)) == -ENOENT)
+		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
+	else if (error != 0) {
+		say(name_of(c), "ticket %" PRIu64 ": pid %u: %s", ticket, e->pid, strerror(-error));
+		status = FAILED;
+	}
+	free(s);
+	return status;
+}
+
+/*
+ * If one word is not a ticket, do nothing: it may be the name of the limiter that the user meant.
+ */
+static bool
+are_tickets(const struct ctl *c, char **word, int words)
+{
+	uint64_t ticket;
+	int i;
+
+	if (words == 0)
+		say(name_of(c), "which ticket? flocklimitctl show lists them");
+	for (i = 0; i < words; i++) {
+		if (parse_number(word[i], 1, UINT64_C(1) << 60, &ticket))
+			continue;
+		say(name_of(c), "'%s': not a ticket: flocklimitctl show lists them", word[i]);
+		return false;
+	}
+	return words > 0;
+}
+
+static int
+for_tickets(const struct ctl *c, int (*one)(const struct ctl *, struct flk *, uint64_t))
+{
+	int rests, status, worst = DONE, i;
+	uint64_t ticket;
+	char **rest;
+	struct flk *f = open_named(c, &rest, &rests, &status);
+
+	if (f == NULL)
+		return status;
+	if (!are_tickets(c, rest, rests))
+		worst = FAILED;
+	for (i = 0; i < rests && worst != FAILED; i++) {
+		parse_number(rest[i], 1, UINT64_C(1) << 60, &ticket);
+		status = one(c, f, ticket);
+		worst = status > worst ? status : worst;
+	}
+	flk_detach(f);
+	return worst;
+}
+
+int
+cancel(const struct ctl *c)
+{
+	return for_tickets(c, cancel_one);
+}
+
+int
+release(const struct ctl *c)
+{
+	return for_tickets(c, release_one);
+}
+
+static int
+break_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+{
+	int error = where_break(f, ticket);
+
+	if (error == -FLK_NOPERMIT)
+		return cannot(c, ticket, "no holder has this ticket");
+	return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
+}
+
+int
+break_it(const struct ctl *c)
+{
+	if (!backend_is_store()) {
+		say(NULL, "break: only for stores: a permit on this machine goes back by itself");
+		return FAILED;
+	}
+	return for_tickets(c, break_one);
+}

@@ -1,0 +1,120 @@
+/*
+ * list.c - the verb list: all limiters, one line each.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "explain.h"
+#include "json.h"
+#include "limiter_state.h"
+#include "limiters.h"
+#include "text.h"
+#include "where.h"
+
+struct listing {
+	struct table *table;
+	json_t *array; /* NULL: the table */
+};
+
+static void
+add_row(const struct ctl *c, struct table *t, const char *name, const struct flk_snapshot *s)
+{
+	char wait[32] = "-";
+
+	if (s->waiters > 0)
+		span(s->entry[s->holders].since_s, c->raw, wait);
+	table_cell(t, "%s", name);
+	table_cell(t, "%" PRIu64 "/%u", s->used, s->limit);
+	table_cell(t, "%u", s->holders);
+	table_cell(t, "%u", s->waiters);
+	table_cell(t, "%s", wait);
+	table_cell(t, "%s", state_of(s));
+	if (s->paused || s->closed || s->override == 0)
+		table_colour(t, "33");
+}
+
+static void
+add_bad_row(struct table *t, const char *name, int error)
+{
+	table_cell(t, "%s", name);
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "-");
+	table_cell(t, "%s",
+		   error == -FLK_DAMAGED ? "damaged: see flocklimitctl check" : explain(error));
+	table_colour(t, "31");
+}
+
+static int
+list_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
+{
+	struct flk_snapshot *s = NULL;
+	struct listing *l = ctx;
+	bool named = c->words + c->files > 0;
+	int status = DONE;
+
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	if (error != 0 && named)
+		status = refuse(name, path, f, error);
+	/* A file of another boot, or one that was removed meanwhile, is no limiter. */
+	if (error == -ENOENT || error == -FLK_GONE)
+		return status;
+	if (l->array != NULL)
+		json_array_append_new(l->array, json_limiter(name, path, s, error));
+	else if (s != NULL)
+		add_row(c, l->table, name, s);
+	else
+		add_bad_row(l->table, name, error);
+	free(s);
+	return status;
+}
+
+/* The list shows standing orders, lest an operator forgets one. */
+static void
+print_orders(void)
+{
+	struct flk_orders o;
+	int error = where_orders(&o);
+
+	if (error != 0) /* the list has printed a line about it */
+		return;
+	if (o.paused)
+		puts("New limiters begin paused (flocklimitctl resume --all ends that).");
+	if (o.closed)
+		puts("New limiters begin closed (flocklimitctl open --all ends that).");
+	if (o.override != FLK_AUTO)
+		printf("New limiters begin with the limit %" PRIi64
+		       " (flocklimitctl limit --all auto ends that).\n",
+		       o.override);
+}
+
+int
+list(const struct ctl *c)
+{
+	struct listing l = { .table = NULL, .array = NULL };
+	int status;
+
+	if (c->json)
+		l.array = json_array();
+	else
+		l.table = table_new("NAME|>USED|>HOLDERS|>WAITERS|>OLDEST WAIT|STATE");
+	status = for_each(c, list_one, &l);
+	if (c->json) {
+		json_print(l.array);
+	} else {
+		if (status == DONE || table_rows(l.table) > 0)
+			table_print(l.table, "");
+		table_free(l.table);
+		if (!c->raw && c->words + c->files == 0)
+			print_orders();
+	}
+	return status;
+}

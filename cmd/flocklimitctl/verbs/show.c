@@ -1,0 +1,336 @@
+/*
+ * show.c - the verb show: holders and waiters, and why the head does not run.
+ */
+#include "ctl.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "estimate.h"
+#include "json.h"
+#include "limiter_state.h"
+#include "limiters.h"
+#include "now.h"
+#include "pace.h"
+#include "processes.h"
+#include "text.h"
+#include "where.h"
+
+/* One limiter to be shown: a snapshot, and the processes of nearly the same moment. */
+struct view {
+	const struct ctl *c;
+	const char *name;
+	struct flk *f;
+	const struct flk_snapshot *s;
+	struct processes *processes; /* NULL: not known */
+};
+
+/* ---- as text ---- */
+
+static const char *
+remark(const struct view *v, const struct flk_entry *e)
+{
+	if (e->holds && outlived(e))
+		return " (outlived its flocklimit)";
+	if (e->silent)
+		return " (silent)";
+	return processes_stopped(v->processes, e) ? " (stopped)" : "";
+}
+
+/* The processes that must end before the orphan's permit is free. */
+static void
+print_heirs(const struct view *v, const struct flk_entry *e)
+{
+	char command[FLK_COMMAND], text[VISIBLE(FLK_COMMAND)];
+	pid_t heir[HEIRS];
+	size_t n = flk_heirs(v->f, e->slot, heir, HEIRS), i;
+
+	if (n == 0)
+		printf("  ticket %" PRIu64 " is kept by processes that can't be seen from here\n",
+		       e->ticket);
+	for (i = 0; i < n; i++)
+		printf("  ticket %" PRIu64 " is kept by pid %d: %s\n", e->ticket, (int)heir[i],
+		       visible(process_command(heir[i], command, sizeof(command)), text,
+			       sizeof(text)));
+}
+
+/* Whether any of these is on another machine: then the table has a column for machines. */
+static bool
+abroad(const struct flk_entry *e, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (e[i].host != NULL)
+			return true;
+	return false;
+}
+
+static void
+host_cell(struct table *t, const struct flk_entry *e)
+{
+	const char *host = e->host != NULL ? e->host : where_am_i();
+	char text[VISIBLE(HOST)];
+
+	table_cell(t, "%s", visible(host != NULL ? host : "", text, sizeof(text)));
+}
+
+static void
+print_holders(const struct view *v)
+{
+	const struct flk_snapshot *s = v->s;
+	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
+	bool hosts = abroad(s->entry, s->holders);
+	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
+					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
+	uint32_t i;
+
+	for (i = 0; i < s->holders; i++) {
+		const struct flk_entry *e = &s->entry[i];
+		table_cell(t, "%" PRIu64, e->ticket);
+		table_cell(t, "%u", e->weight);
+		table_cell(t, "%u", e->seat);
+		if (hosts)
+			host_cell(t, e);
+		table_cell(t, "%u", e->pid);
+		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
+	}
+	puts("\nholding");
+	table_print(t, "  ");
+	table_free(t);
+	for (i = 0; i < s->holders; i++)
+		if (outlived(&s->entry[i]))
+			print_heirs(v, &s->entry[i]);
+}
+
+static void
+print_line(const struct view *v)
+{
+	const struct flk_snapshot *s = v->s;
+	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
+	bool hosts = abroad(s->entry + s->holders, s->waiters);
+	struct table *t =
+	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
+			    : ">#|>TICKET|>WEIGHT|>PID|USER|>WAITED|>STARTS IN|COMMAND");
+	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
+	uint32_t i;
+
+	if (wait_s != NULL)
+		estimate(s, wait_s);
+	for (i = 0; i < s->waiters; i++) {
+		const struct flk_entry *e = &s->entry[s->holders + i];
+		bool known = wait_s != NULL && wait_s[i] >= 0;
+		table_cell(t, "%u", i + 1);
+		table_cell(t, "%" PRIu64, e->ticket);
+		table_cell(t, "%u", e->weight);
+		if (hosts)
+			host_cell(t, e);
+		table_cell(t, "%u", e->pid);
+		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(e->since_s, v->c->raw, waited));
+		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
+			   known ? span(wait_s[i], v->c->raw, more) : "?");
+		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
+	}
+	free(wait_s);
+	puts("\nwaiting");
+	table_print(t, "  ");
+	table_free(t);
+}
+
+static void
+print_head(const char *name, const char *path, const struct flk_snapshot *s)
+{
+	char from[80] = "", pace[PACE_TEXT];
+
+	if (s->override != FLK_AUTO)
+		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
+	else if (s->limit != s->declared)
+		snprintf(from, sizeof(from), " (latest -n: %u)", s->declared);
+	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
+	       s->limit, from, s->waiters);
+	printf("%s: %s\n", backend_is_store() ? "store" : "file", path);
+	if (*pace_text(&s->pace, pace_parts(&s->pace), pace) != '\0')
+		printf("pace: %s\n", pace);
+	if (s->withheld > 0)
+		printf("withheld: %u units\n", s->withheld);
+}
+
+static void
+print(const struct view *v)
+{
+	const struct flk_snapshot *s = v->s;
+	char why[300];
+
+	print_head(v->name, flk_path(v->f), s);
+	if (s->holders > 0)
+		print_holders(v);
+	if (s->waiters > 0)
+		print_line(v);
+	why_it_waits(s, why, sizeof(why));
+	if (why[0] != '\0')
+		printf("\n%s.\n", why);
+}
+
+/* ---- for programs ---- */
+
+static json_t *
+json_pid(pid_t pid)
+{
+	return pid != 0 ? json_integer(pid) : json_null();
+}
+
+static json_t *
+json_host(const struct flk_entry *e)
+{
+	const char *host = e->host != NULL ? e->host : where_am_i();
+
+	return host != NULL ? json_text(host) : json_null();
+}
+
+static json_t *
+json_heirs(const struct view *v, const struct flk_entry *e)
+{
+	json_t *pids = json_array();
+	pid_t heir[HEIRS];
+	size_t n = outlived(e) ? flk_heirs(v->f, e->slot, heir, HEIRS) : 0, i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(pids, json_integer(heir[i]));
+	return pids;
+}
+
+/* POSITION is 0 for a holder.  A negative GUESS_S: not known. */
+static json_t *
+json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, double guess_s)
+{
+	bool waits = !e->holds;
+	json_t *o = json_object();
+
+	json_put(o, "ticket", json_u64(e->ticket));
+	json_put(o, "weight", json_integer(e->weight));
+	json_put(o, "declared", json_integer(e->limit));
+	json_put(o, "host", json_host(e));
+	json_put(o, "pid", json_integer(e->pid));
+	json_put(o, "uid", json_integer(e->uid));
+	json_put(o, "command", json_text(e->command));
+	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
+	json_put(o, "stopped",
+		 e->host == NULL ? json_boolean(processes_stopped(v->processes, e)) : json_null());
+	json_put(o, "position", waits ? json_integer(position) : json_null());
+	json_put(o, "waited_s", waits ? json_seconds(e->since_s) : json_null());
+	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());
+	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
+	json_put(o, "held_s", waits ? json_null() : json_seconds(e->since_s));
+	json_put(o, "command_pid",
+		 waits ? json_null() : json_pid(processes_command(v->processes, e)));
+	json_put(o, "silent", waits ? json_null() : json_boolean(e->silent));
+	json_put(o, "orphan", waits ? json_null() : json_boolean(outlived(e)));
+	json_put(o, "kept_by", waits ? json_array() : json_heirs(v, e));
+	return o;
+}
+
+static json_t *
+json_holders(const struct view *v)
+{
+	json_t *holders = json_array();
+	uint32_t i;
+
+	for (i = 0; i < v->s->holders; i++)
+		json_array_append_new(holders, json_taker(v, &v->s->entry[i], 0, -1));
+	return holders;
+}
+
+static json_t *
+json_waiters(const struct view *v)
+{
+	const struct flk_snapshot *s = v->s;
+	double *wait_s = calloc((size_t)s->waiters + 1, sizeof(*wait_s));
+	json_t *waiters = json_array();
+	uint32_t i;
+
+	if (wait_s != NULL)
+		estimate(s, wait_s);
+	for (i = 0; i < s->waiters; i++)
+		json_array_append_new(waiters, json_taker(v, &s->entry[s->holders + i], i + 1,
+							  wait_s != NULL ? wait_s[i] : -1));
+	free(wait_s);
+	return waiters;
+}
+
+static json_t *
+json_view(const struct view *v)
+{
+	const struct flk_snapshot *s = v->s;
+	json_t *o = json_limiter(v->name, flk_path(v->f), s, 0);
+	double start_s = seconds_until(s->next_start_ns);
+	char why[300];
+
+	why_it_waits(s, why, sizeof(why));
+	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
+	json_put(o, "pace", json_pace(&s->pace));
+	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
+	json_put(o, "holders", json_holders(v));
+	json_put(o, "waiters", json_waiters(v));
+	json_put(o, "totals", backend_is_store() ? json_null() : json_totals(s));
+	return o;
+}
+
+/* ---- the verb ---- */
+
+struct shown {
+	json_t *array; /* NULL: text */
+	bool any;
+};
+
+static int
+show_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
+{
+	struct view v = { .c = c, .name = name, .f = f };
+	struct shown *shown = ctx;
+	struct flk_snapshot *s;
+
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	if (c->all && is_nothing(error))
+		return DONE;
+	if (error != 0)
+		return refuse(name, path, f, error);
+	v.s = s;
+	v.processes = s->holders + s->waiters > 0 ? processes_read() : NULL;
+	if (shown->array != NULL) {
+		json_array_append_new(shown->array, json_view(&v));
+	} else {
+		if (shown->any)
+			putchar('\n');
+		print(&v);
+		fflush(stdout); /* before a line on stderr about the next limiter */
+	}
+	shown->any = true;
+	processes_free(v.processes);
+	free(s);
+	return DONE;
+}
+
+int
+show(const struct ctl *c)
+{
+	struct shown shown = { .array = NULL };
+	int status;
+
+	if (!is_named(c))
+		return FAILED;
+	if (c->json)
+		shown.array = json_array();
+	status = for_each(c, show_one, &shown);
+	if (c->json)
+		json_print_each(shown.array, is_many(c));
+	return status;
+}

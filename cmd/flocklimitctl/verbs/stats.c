@@ -1,0 +1,274 @@
+/*
+ * stats.c - the verb stats: counters in the text format of Prometheus, for node_exporter's textfile
+ * collector, or as JSON.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "json.h"
+#include "limiters.h"
+
+/* The format has each metric with all limiters under it, so we look at all limiters first. */
+struct collected {
+	size_t n;
+	struct limiter {
+		char *name, *path;
+		struct flk_snapshot *s; /* NULL: it can't be looked at */
+		int error;
+	} * limiter;
+};
+
+static int
+collect(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	void *ctx)
+{
+	struct collected *all = ctx;
+	struct flk_snapshot *s = NULL;
+	struct limiter *more;
+
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	/* A damaged limiter must not hide the others: the metric usable says so. */
+	if (error != 0 && c->words + c->files > 0)
+		return refuse(name, path, f, error);
+	if (error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
+	    error == -FLK_NOTFILE || error == -FLK_SYMLINK)
+		return DONE;
+	more = reallocarray(all->limiter, all->n + 1, sizeof(*more));
+	if (more == NULL) {
+		free(s);
+		return refuse(name, path, f, -ENOMEM);
+	}
+	all->limiter = more;
+	more[all->n++] =
+	    (struct limiter){ .name = strdup(name), .path = strdup(path), .s = s, .error = error };
+	return DONE;
+}
+
+/* The labels; in a value, backslash, quote and newline are escaped. */
+static void
+print_labels(const char *name, const char *more)
+{
+	fputs("{limiter=\"", stdout);
+	for (; name != NULL && *name != '\0'; name++) {
+		if (*name == '\n')
+			fputs("\\n", stdout);
+		else
+			printf("%s%c", *name == '\\' || *name == '"' ? "\\" : "", *name);
+	}
+	printf("\"%s} ", more);
+}
+
+struct metric {
+	const char *name, *type, *help;
+	double (*value)(const struct flk_snapshot *s);
+};
+
+static double
+used(const struct flk_snapshot *s)
+{
+	return (double)s->used;
+}
+static double
+limit_of(const struct flk_snapshot *s)
+{
+	return s->limit;
+}
+static double
+holders(const struct flk_snapshot *s)
+{
+	return s->holders;
+}
+static double
+waiters(const struct flk_snapshot *s)
+{
+	return s->waiters;
+}
+static double
+paused(const struct flk_snapshot *s)
+{
+	return s->paused || s->override == 0;
+}
+static double
+closed(const struct flk_snapshot *s)
+{
+	return s->closed;
+}
+static double
+granted(const struct flk_snapshot *s)
+{
+	return (double)s->granted;
+}
+static double
+released(const struct flk_snapshot *s)
+{
+	return (double)s->released;
+}
+static double
+left(const struct flk_snapshot *s)
+{
+	return (double)s->left;
+}
+static double
+cancelled(const struct flk_snapshot *s)
+{
+	return (double)s->evicted;
+}
+static double
+reaped(const struct flk_snapshot *s)
+{
+	return (double)s->reaped;
+}
+static double
+repaired(const struct flk_snapshot *s)
+{
+	return (double)s->repaired;
+}
+
+static double
+oldest(const struct flk_snapshot *s)
+{
+	return s->waiters > 0 ? s->entry[s->holders].since_s : 0;
+}
+
+static const struct metric metrics[] = {
+	{ "used_units", "gauge", "Units of weight held.", used },
+	{ "limit_units", "gauge", "The limit in force.", limit_of },
+	{ "holders", "gauge", "Takers that hold a permit.", holders },
+	{ "waiters", "gauge", "Takers in the line.", waiters },
+	{ "oldest_wait_seconds", "gauge", "How long the head of the line has waited.", oldest },
+	{ "paused", "gauge", "1 while nothing new starts.", paused },
+	{ "closed", "gauge", "1 while waiters and newcomers are rejected.", closed },
+	{ "granted_total", "counter", "Permits granted.", granted },
+	{ "released_total", "counter", "Permits released.", released },
+	{ "left_total", "counter", "Takers that gave up waiting or were rejected.", left },
+	{ "cancelled_total", "counter", "Waiters that another process took out of the line.",
+	  cancelled },
+	{ "reaped_total", "counter", "Takers that were killed.", reaped },
+	{ "repaired_total", "counter", "Repairs after a taker was killed during a change.",
+	  repaired },
+};
+
+static void
+print_metric(const struct collected *all, const struct metric *m)
+{
+	size_t i;
+
+	printf("# HELP flocklimit_%s %s\n# TYPE flocklimit_%s %s\n", m->name, m->help, m->name,
+	       m->type);
+	for (i = 0; i < all->n; i++) {
+		if (all->limiter[i].s == NULL)
+			continue;
+		printf("flocklimit_%s", m->name);
+		print_labels(all->limiter[i].name, "");
+		printf("%.15g\n", m->value(all->limiter[i].s));
+	}
+}
+
+static void
+print_usable(const struct collected *all)
+{
+	size_t i;
+
+	puts("# HELP flocklimit_usable 0 where the limiter can't be looked at: it is damaged, say."
+	     "\n# TYPE flocklimit_usable gauge");
+	for (i = 0; i < all->n; i++) {
+		printf("flocklimit_usable");
+		print_labels(all->limiter[i].name, "");
+		puts(all->limiter[i].s != NULL ? "1" : "0");
+	}
+}
+
+static void
+print_histogram(const char *metric, const char *name, const struct flk_times *t)
+{
+	uint64_t count = 0;
+	double bound = (double)FLK_BUCKET_NS / 1e9;
+	char le[40];
+	int i;
+
+	for (i = 0; i < FLK_BUCKETS; i++, bound *= 4) {
+		count += t->count[i];
+		if (i < FLK_BUCKETS - 1)
+			snprintf(le, sizeof(le), ",le=\"%.15g\"", bound);
+		else
+			snprintf(le, sizeof(le), ",le=\"+Inf\"");
+		printf("flocklimit_%s_bucket", metric);
+		print_labels(name, le);
+		printf("%" PRIu64 "\n", count);
+	}
+	printf("flocklimit_%s_sum", metric);
+	print_labels(name, "");
+	printf("%.9f\nflocklimit_%s_count", (double)t->sum_ns / 1e9, metric);
+	print_labels(name, "");
+	printf("%" PRIu64 "\n", count);
+}
+
+static void
+print_text(const struct collected *all)
+{
+	size_t i;
+
+	print_usable(all);
+	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
+		if (!backend_is_store() || strcmp(metrics[i].type, "gauge") == 0)
+			print_metric(all, &metrics[i]);
+	if (backend_is_store())
+		return;
+	puts("# HELP flocklimit_wait_seconds How long takers waited for their permit.\n"
+	     "# TYPE flocklimit_wait_seconds histogram");
+	for (i = 0; i < all->n; i++)
+		if (all->limiter[i].s != NULL)
+			print_histogram("wait_seconds", all->limiter[i].name,
+					&all->limiter[i].s->waited);
+	puts("# HELP flocklimit_hold_seconds How long permits were held.\n"
+	     "# TYPE flocklimit_hold_seconds histogram");
+	for (i = 0; i < all->n; i++)
+		if (all->limiter[i].s != NULL)
+			print_histogram("hold_seconds", all->limiter[i].name,
+					&all->limiter[i].s->held);
+}
+
+/* A limiter that can't be used has no totals, and neither has a store, which counts nothing. */
+static void
+print_json(const struct collected *all)
+{
+	json_t *array = json_array(), *o;
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		const struct limiter *l = &all->limiter[i];
+		o = json_limiter(l->name, l->path, l->s, l->error);
+		json_put(o, "totals",
+			 l->s == NULL || backend_is_store() ? json_null() : json_totals(l->s));
+		json_array_append_new(array, o);
+	}
+	json_print(array);
+}
+
+int
+stats(const struct ctl *c)
+{
+	struct collected all = { .n = 0 };
+	int status = for_each(c, collect, &all);
+	size_t i;
+
+	if (c->json)
+		print_json(&all);
+	else if (all.n > 0 || status == DONE)
+		print_text(&all);
+	for (i = 0; i < all.n; i++) {
+		free(all.limiter[i].name);
+		free(all.limiter[i].path);
+		free(all.limiter[i].s);
+	}
+	free(all.limiter);
+	return status;
+}

@@ -1,0 +1,293 @@
+/*
+ * flockmap - run a command for each item, under a limiter.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend.h"
+#include "commands.h"
+#include "conduct.h"
+#include "environment.h"
+#include "find_program.h"
+#include "joblog.h"
+#include "jobs.h"
+#include "now.h"
+#include "option.h"
+#include "pid1.h"
+#include "say.h"
+#include "screen.h"
+#include "signals.h"
+#include "store_exec.h"
+#include "template.h"
+#include "tend.h"
+
+static int
+run_dry(struct jobs *a)
+{
+	struct job *j;
+	bool failed = false;
+	char *line;
+
+	if ((a->source.input = input_open(&a->o, -1)) == NULL)
+		return FAILED;
+	while (!ferror(stdout) && (j = source_read(&a->source, &failed)) != NULL) {
+		line = template_quote(j->argv);
+		if (line != NULL)
+			puts(line);
+		else
+			failed = true;
+		free(line);
+		job_free(j);
+	}
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		say(NULL, "stdout: %s", strerror(errno));
+		return FAILED;
+	}
+	return failed ? FAILED : 0;
+}
+
+/* --resume skips commands that failed.  That must not look like success. */
+static void
+say_skipped_failures(struct jobs *a)
+{
+	uint64_t n = joblog_skipped_failures();
+
+	if (n == 0)
+		return;
+	jobs_settle(a, ITEM_FAILED);
+	if (!a->o.quiet)
+		screen_say(
+		    a->o.want.limiter,
+		    "%llu skipped item%s had failed before: use --resume-failed to run %s again",
+		    (unsigned long long)n, n == 1 ? "" : "s", n == 1 ? "it" : "them");
+}
+
+static bool
+begin(struct jobs *a, struct flk_map *map)
+{
+	bool line = !a->o.quiet && say_has_terminal();
+	int error;
+
+	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);
+	error = conduct_start(&a->o, map);
+	if (error != 0)
+		say(NULL, "cannot start a thread: %s: raise ulimit -u", strerror(error));
+	return error == 0;
+}
+
+/*
+ * We run under a permit of this limiter already: run one command after the other, under that
+ * permit.
+ */
+static int
+run_joined(struct jobs *a)
+{
+	struct flk_permit alone = a->context.permit;
+	uint32_t weight;
+	struct job *j;
+	int got;
+
+	alone.limit = 1; /* so many run at once here */
+	if (!a->o.quiet)
+		limiter_joined(&a->o.want, &alone);
+	if (!begin(a, NULL))
+		return FAILED;
+	while ((got = source_next(&a->source, &j, &weight)) == 1) {
+		jobs_work(a, j, NULL);
+		jobs_done(a, j, 0);
+	}
+	return got == 0 ? 0 : FAILED;
+}
+
+/* Why there was no permit, or what is wrong. */
+static int
+refuse(struct jobs *a, int code)
+{
+	const char *why = NULL;
+
+	switch (-code) {
+	case ECANCELED: /* said */
+		return FAILED;
+	case ETIMEDOUT:
+		why = "an item waited longer than --timeout (to limit its run use -T)";
+		break;
+	case EAGAIN:
+		why = "an item would have to wait";
+		break;
+	case FLK_FULL:
+		why = "too many others wait already (--max-queue)";
+		break;
+	case FLK_CLOSED:
+		why = "the limiter is closed, until flocklimitctl open";
+		break;
+	case FLK_EVICTED:
+		why = "cancelled";
+		break;
+	case FLK_STUCK:
+		why = "another process keeps everyone out";
+		break;
+	case FLK_HEAVY:
+		screen_say(
+		    a->o.want.limiter,
+		    "item %llu weighs %u, which is above the limit: it could never run; raise "
+		    "the limit with -n",
+		    (unsigned long long)a->dropped, a->dropped_weight);
+		return FAILED;
+	default:
+		return limiter_refuse(&a->o.want, a->context.name, NULL, code);
+	}
+	if (!a->o.quiet)
+		screen_say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
+	return a->o.conflict_exit;
+}
+
+static int
+run_map(struct jobs *a)
+{
+	struct taker_options *w = &a->o.want;
+	struct flk_options options = {
+		.mode = w->mode, .stuck = jobs_say_stuck, .inside = conduct_inside, .context = a
+	};
+	struct timespec patience = flki_timespec(w->timeout_ns);
+	struct flk_map_options m = { .options = &options,
+				     .want = { .weight = w->weight,
+					       .limit = w->percent != 0 ? flk_cpus(w->percent)
+									: w->limit,
+					       .limit_queue = w->limit_queue,
+					       .max_queue = w->max_queue,
+					       .role = FLK_CREW },
+				     .pace = &w->pace,
+				     .pacing = w->pacing,
+				     .patience = w->timeout_ns == NEVER ? NULL : &patience,
+				     .in_order = a->o.order == IN_ORDER,
+				     .go_on = true,
+				     .context = a,
+				     .next = jobs_next,
+				     .waits = jobs_wait,
+				     .work = jobs_work,
+				     .done = jobs_done,
+				     .drop = jobs_drop };
+	struct flk_map *map;
+	int error;
+
+	if ((error = backend_map_new(&map, a->context.name, &m)) != 0)
+		return refuse(a, error);
+	if (!begin(a, map)) {
+		flk_map_free(map);
+		return FAILED;
+	}
+	error = flk_map_run(map);
+	return error == 0 ? 0 : refuse(a, error);
+}
+
+static bool
+is_nested(struct jobs *a)
+{
+	struct flk_options existing = { .existing = true, .inside = conduct_inside };
+	struct flk *limiter;
+	bool nested;
+
+	if (a->o.queue_nested || getenv("FLOCKLIMIT_HELD") == NULL ||
+	    backend_attach(&limiter, a->context.name, &existing) != 0)
+		return false;
+	nested = environment_find(limiter, &a->context.permit);
+	flk_detach(limiter);
+	return nested;
+}
+
+/* Each running command takes five descriptors of ours.  The commands keep the limit that we had. */
+static void
+raise_files(struct rlimit *given)
+{
+	struct rlimit more;
+
+	if (getrlimit(RLIMIT_NOFILE, given) == -1 || given->rlim_cur == given->rlim_max) {
+		given->rlim_cur = 0;
+		return;
+	}
+	more = *given;
+	more.rlim_cur = more.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &more) == -1)
+		given->rlim_cur = 0;
+}
+
+/* A copy of argv for a store's program: map_options_split() cuts argv where the items begin. */
+static char **
+copy_words(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	if (copy != NULL)
+		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	return copy;
+}
+
+int
+flockmap_main(int argc, char **argv)
+{
+	static struct jobs a;
+	int status, wake_fd, error, sig;
+	char **words = copy_words(argc, argv);
+
+	say_program = "flockmap";
+	do /* also as 0, 1 and 2 where these are closed: a pipe must not get such a number */
+		a.context.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	while (a.context.null_fd != -1 && a.context.null_fd <= 2);
+	if (words == NULL) {
+		say(NULL, "no memory");
+		return FAILED;
+	}
+	status = map_options_parse(&a.o, argc, argv);
+	if (status == OPTION_OK)
+		status = store_exec(&a.o.want, words);
+	free(words);
+	if (status != OPTION_OK)
+		return status;
+	map_options_split(&a.o);
+	tend_quiet(a.o.quiet);
+	a.context.o = a.source.o = &a.o;
+	a.source.context = &a.context;
+	heritage_save(&a.context.heritage);
+	if ((status = pid1_split()) != -1)
+		return status;
+	signals_mask(SIG_SETMASK, &a.context.heritage.mask, NULL);
+	raise_files(&a.context.heritage.files);
+	on_fault(a.o.want.limiter, FAILED);
+	if (a.o.dry_run)
+		return run_dry(&a);
+	/* Before we create a limiter or a joblog, or wait for the first item. */
+	if (template_is_fixed(&a.o, a.o.command[0]) &&
+	    (error = check_program(a.o.command[0])) != 0) {
+		jobs_cannot_run(&a, a.o.command[0], error);
+		return cannot_run(error);
+	}
+	wake_fd = conduct_prepare();
+	if (wake_fd == -1 || a.context.null_fd == -1) {
+		say(NULL, "cannot open a file descriptor: %s", strerror(errno));
+		return FAILED;
+	}
+	a.source.input = input_open(&a.o, wake_fd);
+	if (a.source.input == NULL)
+		return FAILED;
+	if ((error = limiter_name(&a.o.want, a.context.name)) != 0)
+		return limiter_refuse(&a.o.want, a.context.name, NULL, error);
+	if (joblog_open(&a.o) != OPTION_OK)
+		return FAILED;
+	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
+	sig = conduct_stop();
+	if (sig == 0)
+		say_skipped_failures(&a);
+	screen_end(a.said);
+	joblog_close();
+	input_close(a.source.input);
+	if (a.status == 128 + SIGPIPE)
+		sig = SIGPIPE;
+	if (sig != 0)
+		signal_die(sig);
+	return status != 0 ? status : a.status;
+}

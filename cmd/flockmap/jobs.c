@@ -1,0 +1,180 @@
+/*
+ * jobs.c - what happens to each item: the functions that the library's map calls, from the thread
+ * that leads it and from those that wait for the commands.
+ */
+#include "jobs.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "conduct.h"
+#include "explain.h"
+#include "item_wait.h"
+#include "joblog.h"
+#include "screen.h"
+#include "stuck.h"
+
+void
+jobs_settle(struct jobs *a, int status)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&a->status, &none, status);
+}
+
+/* ---- a beginning ---- */
+
+int
+jobs_next(void *jobs, void **item, struct flk_request *want)
+{
+	struct jobs *a = jobs;
+	struct job *j;
+	int got;
+
+	item_wait_reset();
+	got = source_next(&a->source, &j, &want->weight);
+	if (got == 1) {
+		want->command = j->text;
+		*item = j;
+	}
+	return got;
+}
+
+uint64_t
+jobs_wait(void *jobs, struct flk_taker *taker)
+{
+	struct jobs *a = jobs;
+
+	return item_wait_show(&a->o, taker);
+}
+
+/* ---- an end ---- */
+
+void
+jobs_cannot_run(const struct jobs *a, const char *program, int error)
+{
+	if (error == ENOENT && strpbrk(a->o.command[0], " \t\n;|&<>$") != NULL)
+		screen_say(a->o.want.limiter,
+			   "cannot run '%s': the command is a program and its arguments, and not a "
+			   "shell line: use sh -c",
+			   program);
+	else
+		screen_say(a->o.want.limiter, "cannot run '%s': %s", program, strerror(error));
+}
+
+static void
+fail(struct jobs *a, const struct job *j)
+{
+	char fate[64];
+
+	/* A command that can't be executed ends everything, and has a line of its own below. */
+	if (j->exec_error == 0 && !conduct_has_sent())
+		screen_failed(j->number, j->items[0], job_fate(j, fate));
+	jobs_settle(a, j->exec_error != 0 ? cannot_run(j->exec_error) : ITEM_FAILED);
+	if (j->exec_error == 0 && (a->o.fail_fast == GO_ON || conduct_has_sent()))
+		return;
+	if (!conduct_end(a->o.fail_fast == END_ALL))
+		return;
+	if (j->exec_error != 0)
+		jobs_cannot_run(a, j->argv[0], j->exec_error);
+	else
+		screen_say(a->o.want.limiter, "item %llu '%.100s' failed: %s",
+			   (unsigned long long)j->number, j->items[0], job_fate(j, fate));
+	a->said += j->exec_error == 0;
+}
+
+int
+jobs_work(void *jobs, void *item, struct flk_taker *taker)
+{
+	struct jobs *a = jobs;
+	struct job *j = item;
+	bool ended;
+	int error;
+
+	item_wait_end();
+	error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->context, taker);
+	if (error == -ECANCELED)
+		return 0;
+	if (error != 0) {
+		jobs_settle(a, FAILED);
+		if (conduct_end(false))
+			screen_say(a->o.want.limiter, "cannot start a process: %s%s",
+				   error > -FLK_BADNAME ? strerror(-error) : explain(error),
+				   error == -EAGAIN   ? ": raise ulimit -u, or let others end"
+				   : error == -EMFILE ? ": raise ulimit -n"
+						      : "");
+		return 0;
+	}
+	/* A command that we ended is not logged: --resume must run it again. */
+	ended = job_exit(j) == 0 || !conduct_has_sent();
+	if (ended && joblog_add(j) != 0) {
+		jobs_settle(a, FAILED);
+		conduct_end(false);
+	}
+	if (ended)
+		screen_ended();
+	if (job_exit(j) != 0)
+		fail(a, j);
+	return 0;
+}
+
+static void
+print(struct jobs *a, const struct capture *c, int fd, const char *tag)
+{
+	int error;
+
+	if (c->total == 0)
+		return;
+	screen_take();
+	conduct_await_terminal(fd, SIGTTOU);
+	error = capture_print(c, fd, tag);
+	screen_give();
+	if (error == 0)
+		return;
+	jobs_settle(a, error == -EPIPE ? 128 + SIGPIPE : FAILED);
+	if (conduct_end(error == -EPIPE) && error != -EPIPE)
+		screen_say(NULL, "%s: %s", fd == STDOUT_FILENO ? "stdout" : "stderr",
+			   strerror(-error));
+}
+
+void
+jobs_done(void *jobs, void *item, int result)
+{
+	struct jobs *a = jobs;
+	struct job *j = item;
+
+	(void)result;
+	print(a, &j->out, STDOUT_FILENO, a->o.tag ? j->items[0] : NULL);
+	print(a, &j->err, STDERR_FILENO, a->o.tag ? j->items[0] : NULL);
+	job_free(j);
+}
+
+void
+jobs_drop(void *jobs, void *item)
+{
+	struct jobs *a = jobs;
+	struct job *j = item;
+
+	item_wait_end();
+	a->dropped = j->number;
+	a->dropped_weight = j->weight;
+	job_free(j);
+}
+
+/* One line for each process that keeps us out; the thread that finds it first prints it. */
+bool
+jobs_say_stuck(void *jobs, pid_t pid)
+{
+	struct jobs *a = jobs;
+	char why[STUCK_TEXT];
+
+	if (a->o.want.timeout_ns == 0 || conduct_is_ending() || item_wait_is_over())
+		return false;
+	if (!a->o.quiet && atomic_exchange(&a->stuck, pid + 1) != pid + 1)
+		screen_say(a->o.want.limiter, "waiting: %s", stuck_text(pid, why));
+	return true;
+}

@@ -1,0 +1,12 @@
+/*
+ * json.h - what json.c reads of answers, for the client's own use.
+ */
+#ifndef JSON_H
+#define JSON_H
+
+#include "etcd/client/etcd.h"
+
+/* False: it makes no sense, and nothing is to be freed. */
+bool read_kv(struct etcd_kv *kv, const json_t *object);
+
+#endif

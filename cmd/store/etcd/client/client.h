@@ -1,0 +1,148 @@
+/*
+ * client.h - what the parts of the client know of each other.
+ *
+ *   client.c   the client as a whole
+ *   endpoint.c its endpoints; resolve.c: their addresses
+ *   call.c     calls
+ *   watch.c    watches; stream.c: what they hear
+ *   token.c    the token that both are authorised by
+ *   verdict.c  what an answer means
+ *   http.c     how it came
+ */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "clock.h"
+#include "engine/secret.h"
+#include "etcd.h"
+#include "etcd/http/http.h"
+#include "etcd/http/resolve.h"
+
+#define CLIENT_TEXT 400 /* bytes of a sentence */
+
+struct endpoint {
+	char host[256]; /* without brackets; no longer name is one */
+	unsigned port;
+	char *base;      /* "http://host:2379" */
+	char *name;      /* "host:2379" */
+	bool named;      /* host is no address; then: */
+	unsigned serial; /* of the alias that it is connected to by */
+	char *address;   /* "alias:2379:address,..."; NULL, as the next two: none is known */
+	char *through;   /* "::alias:2379" */
+	char *dropped;   /* "-alias:2379": the alias before */
+	bool other;      /* it has answered in the other protocol: see probe.c */
+};
+
+struct verdict;
+
+LIST_HEAD(call_list, etcd_call);
+LIST_HEAD(watch_list, etcd_watch);
+
+/*
+ * Turn is how often the client gave up an endpoint for the next.  What is under way remembers the
+ * turn that it began in, so that many failures at one endpoint are one reason to go on, not many;
+ * and a watch of an earlier turn is begun anew.
+ */
+struct etcd {
+	struct http *http;
+	struct secret secret;
+	char *prefix; /* of all keys, for people */
+	struct endpoint *endpoint;
+	size_t endpoints, at;
+	uint64_t turn;
+	size_t failed; /* so many turns in a row ended without any answer */
+	struct resolver resolver;
+	uint64_t look_up_at, pause; /* no look-up before; and from the next one's end to that */
+	bool sound; /* something was once answered as etcd answers: what is not so will pass */
+	struct call_list calls;
+	struct watch_list watches;
+	struct token *token;
+	struct post probe;
+	struct endpoint *probed; /* which the probe under way asks; or NULL */
+};
+
+/* Ends that turn, if it has not ended: there was no answer, or none that helps. */
+void client_turn(struct etcd *e, uint64_t turn);
+
+/* The same, but the turn goes on: there is nowhere else to go. */
+void client_failed(struct etcd *e);
+
+/* There was an answer. */
+void client_well(struct etcd *e);
+
+struct endpoint *client_endpoint(struct etcd *e);
+
+/* Whether there is any endpoint whose address is known.  If not, it is looked up, now and then. */
+bool client_reaches(struct etcd *e);
+
+/* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */
+bool client_aim(struct etcd *e, struct post *p, const char *path);
+
+/* "endpoint: words" */
+void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
+
+/* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
+void client_trouble(struct etcd *e, struct endpoint *at, enum http_trouble trouble, const char *why,
+		    struct verdict *v);
+
+/* ---- probe.c ---- */
+
+bool endpoint_has_tls(const struct endpoint *at);
+
+/* Asks the endpoint in the other protocol, unless a probe is under way. */
+void probe_begin(struct etcd *e, struct endpoint *at);
+void probe_end(struct etcd *e);
+
+int endpoints_set(struct etcd *e, const struct url *u); /* 0, or a negative errno */
+void endpoints_hear(struct etcd *e);                    /* e->http is there from now on */
+void endpoints_free(struct etcd *e);
+uint64_t endpoints_due(const struct etcd *e);
+void endpoints_step(struct etcd *e);
+
+/* ---- token.c ---- */
+
+struct token *token_new(void);
+void token_free(struct token *t);
+
+/*
+ * Whether something may be sent now, by token_now() (NULL: by none).  If not, token_told() of call.c
+ * and watch.c will be called when it may be, or if it never may.
+ */
+bool token_ready(struct etcd *e);
+
+/*
+ * Whether no token is asked for now, since user and password were refused and are still the same;
+ * then nothing waits for one.  *why says that.
+ */
+bool token_barred(struct etcd *e, const char **why);
+
+const char *token_now(const struct etcd *e);
+
+/* How many tokens there were: what was refused may have been sent with an earlier one. */
+uint64_t token_number(const struct etcd *e);
+
+/* That token was refused: whether there is, or will be, another one. */
+bool token_refused(struct etcd *e, uint64_t number);
+
+/*
+ * What was refused for good is tried on where the store has served us before and the secret is in a
+ * file: somebody is about to write another one there.
+ */
+void token_hope(const struct etcd *e, struct verdict *v);
+
+/* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
+void calls_told(struct etcd *e, enum etcd_result result, const char *text);
+void watches_told(struct etcd *e, enum etcd_result result, const char *text);
+
+/* ---- call.c and watch.c, for client.c ---- */
+
+uint64_t calls_due(const struct etcd *e);
+void calls_step(struct etcd *e);
+uint64_t watches_due(const struct etcd *e);
+void watches_step(struct etcd *e);
+
+#endif

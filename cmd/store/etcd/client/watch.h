@@ -1,0 +1,54 @@
+/*
+ * watch.h - a watch, as its two parts know it: see watch.c.
+ */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include "client.h"
+#include "etcd/body/request.h"
+
+struct verdict;
+
+enum watch_state { RESTING, OPENING, OPEN, OVER };
+
+struct etcd_watch {
+	LIST_ENTRY(etcd_watch) link;
+	struct etcd *etcd;
+	enum watch_state state;
+	size_t ranges;
+	struct request_range range[ETCD_RANGES];
+	int64_t begun_at; /* the latest revision from which on a range is watched since now; or 0 */
+	unsigned created; /* a bit for each range that the server knows of */
+	struct post post; /* if OPENING or OPEN */
+	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */
+	uint64_t opened;  /* when OPEN: since when */
+	unsigned failures;
+	bool waits;  /* it is due, but for a token */
+	bool called; /* it is to be looked at: see watches_step() */
+	bool denied; /* it had no rights, perhaps as its token was old; and tries with another */
+	bool telling, dead;
+	uint64_t turn, token;
+	struct endpoint *at;
+	etcd_hears *hears;
+	void *context;
+};
+
+/* W2: who calls that while telling is set looks at dead afterwards; who does not, at nothing. */
+void stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
+		 const char *text);
+
+/* It goes on later.  Which endpoint is next is left to the client's turn. */
+void stream_rest(struct etcd_watch *w);
+
+/* It goes on no more. */
+void stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text);
+
+/* One of the two. */
+void stream_judged(struct etcd_watch *w, struct verdict *v);
+
+void stream_destroy(struct etcd_watch *w);
+
+/* There is more in the stream: stream.c. */
+void stream_hears(struct post *p);
+
+#endif

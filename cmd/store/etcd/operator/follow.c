@@ -1,0 +1,159 @@
+/*
+ * follow.c - what happens in a limiter: all of it is read once, and watched from there on.
+ */
+#include "roster.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store_exec.h"
+
+#define CALL_MS 5000
+
+struct follow {
+	struct engine_part part; /* due: to read, or to tell what the last change meant */
+	struct engine *e;
+	struct etcd_call *call;
+	struct etcd_watch *watch; /* NULL: it is to be read, or there will be no more */
+	unsigned failures;
+	bool read, begun, ended; /* it was once; they were told so */
+	struct roster roster;
+};
+
+static void
+tell(struct follow *f, int code, const char *why)
+{
+	struct flk_event e = { .kind = 0, .code = code };
+
+	f->roster.happens(f->roster.context, &e, why);
+}
+
+static void
+fail(struct follow *f, int code, const char *why)
+{
+	f->part.due_ns = UINT64_MAX;
+	f->ended = true;
+	tell(f, code, why);
+}
+
+static void
+read_anew(struct follow *f, bool at_once)
+{
+	f->part.due_ns = at_once ? 0 : flki_boottime_ns() + engine_backoff(f->failures++);
+}
+
+static void
+hears(void *context, const struct etcd_news *news)
+{
+	struct follow *f = context;
+
+	switch (news->kind) {
+	case WATCH_BEGUN:
+		if (!f->begun)
+			tell(f, 0, NULL);
+		f->begun = true;
+		break;
+	case WATCH_CHANGE:
+		roster_change(&f->roster, news->change);
+		f->part.due_ns = 0; /* nothing may come for long: what it means is told then */
+		break;
+	case WATCH_COMPACTED:
+		f->watch = NULL;
+		read_anew(f, true);
+		break;
+	case WATCH_FAILED:
+		f->watch = NULL;
+		roster_flush(&f->roster);
+		fail(f, -FLK_STORE, news->text);
+		break;
+	}
+}
+
+static void
+watch(struct follow *f, int64_t revision)
+{
+	struct key from, to;
+	struct etcd_range range = { .key = from.s, .end = to.s };
+
+	key_whole(&f->e->limiter, &from, &to);
+	f->watch = etcd_watch(f->e->etcd, &range, 1, revision + 1, hears, f);
+	if (f->watch == NULL)
+		fail(f, -ENOMEM, NULL);
+}
+
+static void
+got_all(void *context, const struct etcd_reply *reply)
+{
+	struct follow *f = context;
+	struct look l;
+
+	f->call = NULL;
+	if (reply->result == ETCD_DENIED || reply->result == ETCD_WRONG) {
+		fail(f, -FLK_STORE, reply->text);
+		return;
+	}
+	if (reply->result != ETCD_OK) {
+		read_anew(f, false);
+		return;
+	}
+	f->failures = 0;
+	look_init(&l, &f->e->limiter);
+	if (look_read(&l, LOOK_ALL, reply)) {
+		roster_read(&f->roster, &l, !f->read);
+		f->read = true;
+		watch(f, l.revision);
+	} else {
+		fail(f, -FLK_STORE, l.trouble);
+	}
+	look_free(&l);
+}
+
+static void
+step(struct engine_part *part)
+{
+	struct follow *f = (struct follow *)(void *)part;
+
+	part->due_ns = UINT64_MAX;
+	roster_flush(&f->roster);
+	if (f->roster.failed && !f->ended) {
+		fail(f, -ENOMEM, NULL);
+		return;
+	}
+	if (f->watch != NULL || f->call != NULL || f->ended)
+		return;
+	f->call = etcd_call(f->e->etcd, "/v3/kv/txn", look_body(&f->e->limiter, LOOK_ALL, NULL, 0),
+			    CALL_MS, got_all, f);
+	if (f->call == NULL)
+		read_anew(f, false);
+}
+
+static void
+end(struct engine_part *part)
+{
+	struct follow *f = (struct follow *)(void *)part;
+
+	if (f->call != NULL)
+		etcd_cancel(f->call);
+	if (f->watch != NULL)
+		etcd_unwatch(f->watch);
+	roster_free(&f->roster);
+	free(f);
+}
+
+void
+engine_follow(struct engine *e, engine_happens *happens, void *context)
+{
+	struct follow *f = calloc(1, sizeof(*f));
+
+	if (f == NULL)
+		return; /* as if nothing ever happened */
+	f->part.step = step;
+	f->part.end = end;
+	f->e = e;
+	f->roster.happens = happens;
+	f->roster.context = context;
+	f->roster.limiter = e->limiter;
+	f->roster.config.override = FLK_AUTO;
+	engine_part_add(e, &f->part);
+}

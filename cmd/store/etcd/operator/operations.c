@@ -1,0 +1,219 @@
+/*
+ * operations.c - what an operator does to a limiter, as one txn each.
+ */
+#include "ask.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/sign.h"
+
+/* The config is still the one that was looked at. */
+static json_t *
+if_same_config(const struct look *l)
+{
+	struct key cfg = key_cfg(&l->limiter);
+
+	return l->config_mod != 0 ? etcd_if_mod(cfg.s, l->config_mod) : etcd_if_absent(cfg.s, NULL);
+}
+
+static void
+steer(const struct engine_question *q, struct config *c)
+{
+	switch (q->kind) {
+	case ASK_DECLARE:
+		c->declared = (uint32_t)q->limit;
+		break;
+	case ASK_OVERRIDE:
+		c->override = q->limit;
+		break;
+	case ASK_PAUSE:
+		c->paused = true;
+		break;
+	case ASK_RESUME:
+		c->paused = false;
+		break;
+	case ASK_REFUSE:
+		c->closed = true;
+		break;
+	case ASK_ADMIT:
+		c->closed = false;
+		break;
+	default:
+		break;
+	}
+}
+
+static json_t *
+steering(struct ask *a, int *code)
+{
+	const struct config *old = &a->look.config;
+	struct config new = *old;
+	struct key cfg = key_cfg(&a->look.limiter);
+	json_t *compares, *then;
+	char *value;
+
+	steer(&a->q, &new);
+	*code = 0;
+	if (a->look.config_mod != 0 && new.declared == old->declared &&new.override ==
+					   old->override &&new.paused == old->paused &&new.closed ==
+					   old->closed)
+		return NULL;
+	value = sign_config(&new);
+	if (value == NULL) {
+		*code = -ENOMEM;
+		return NULL;
+	}
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, if_same_config(&a->look));
+	json_array_append_new(then, etcd_put(cfg.s, value, 0));
+	free(value);
+	return etcd_txn(compares, then, NULL);
+}
+
+/* ---- somebody is put out ---- */
+
+/* Who did it, for that taker to read; on its lease, and so never left behind. */
+static json_t *
+put_culprit(const struct ask *a, const char *self, int64_t lease)
+{
+	struct key e = key_of(&a->look.limiter, 'e', self);
+	struct culprit me;
+	char *value;
+	json_t *put;
+
+	sign_me(&me);
+	value = culprit_encode(&me);
+	put = etcd_put(e.s, value != NULL ? value : "", lease);
+	free(value);
+	return put;
+}
+
+static json_t *
+delete_of(const struct ask *a, char kind, const char *self)
+{
+	struct key k = key_of(&a->look.limiter, kind, self);
+
+	return etcd_delete(k.s, NULL);
+}
+
+static json_t *
+cancelling(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	json_t *compares, *then;
+	struct key w;
+	size_t i;
+
+	for (i = 0; i < l->waiters && (uint64_t)l->waiter[i].created != a->q.ticket; i++)
+		;
+	*code = a->unsure ? 0 : -FLK_NOPERMIT;
+	if (i == l->waiters)
+		return NULL;
+	w = key_of(&l->limiter, 'w', l->waiter[i].self);
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_created(w.s, l->waiter[i].created));
+	json_array_append_new(then, etcd_delete(w.s, NULL));
+	if (l->waiter[i].lease != 0)
+		json_array_append_new(then, put_culprit(a, l->waiter[i].self, l->waiter[i].lease));
+	return etcd_txn(compares, then, NULL);
+}
+
+static uint64_t
+ticket_of(const struct look_holder *h)
+{
+	return h->record.ticket != 0 ? h->record.ticket : (uint64_t)h->created;
+}
+
+static json_t *
+breaking(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	const struct look_holder *holder;
+	json_t *compares, *then;
+	struct key h;
+	size_t i;
+
+	for (i = 0; i < l->holders && ticket_of(&l->holder[i]) != a->q.ticket; i++)
+		;
+	*code = a->unsure ? 0 : -FLK_NOPERMIT;
+	if (i == l->holders)
+		return NULL;
+	holder = &l->holder[i];
+	h = key_of(&l->limiter, 'h', holder->self);
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_mod(h.s, holder->mod));
+	json_array_append_new(then, etcd_delete(h.s, NULL));
+	json_array_append_new(then, delete_of(a, 'l', holder->self));
+	json_array_append_new(then, delete_of(a, 's', holder->self));
+	json_array_append_new(then, delete_of(a, 't', holder->self));
+	if (holder->alive && holder->lease != 0)
+		json_array_append_new(then, put_culprit(a, holder->self, holder->lease));
+	return etcd_txn(compares, then, NULL);
+}
+
+/* ---- all of it ---- */
+
+bool
+operation_may_remove(const struct ask *a)
+{
+	const struct config *c = &a->look.config;
+
+	return a->q.kind == ASK_REMOVE || (!c->paused && !c->closed && c->override == FLK_AUTO);
+}
+
+/* Kind by kind, so that no key goes that is not a limiter's. */
+static json_t *
+removal(struct ask *a, int *code)
+{
+	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w' };
+	const struct look *l = &a->look;
+	struct key cfg = key_cfg(&l->limiter), tail = key_tail(&l->limiter);
+	json_t *compares, *then;
+	size_t i;
+
+	*code = -FLK_BUSY;
+	if (l->holders > 0 || l->waiters > 0 || !operation_may_remove(a))
+		return NULL;
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, if_same_config(l));
+	json_array_append_new(then, etcd_delete(cfg.s, NULL));
+	json_array_append_new(then, etcd_delete(tail.s, NULL));
+	for (i = 0; i < sizeof(kinds); i++) {
+		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
+
+		if (kinds[i] == 'h' || kinds[i] == 'w')
+			json_array_append_new(compares, etcd_if_absent(k.s, end.s));
+		json_array_append_new(then, etcd_delete(k.s, end.s));
+	}
+	return etcd_txn(compares, then, NULL);
+}
+
+bool
+operation_removes(const struct ask *a)
+{
+	return a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
+}
+
+json_t *
+operation_txn(struct ask *a, int *code)
+{
+	const struct look *l = &a->look;
+	bool removes = operation_removes(a);
+
+	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 && a->q.kind != ASK_DECLARE) {
+		*code = a->unsure && removes ? 0 : -ENOENT;
+		return NULL;
+	}
+	if (removes)
+		return removal(a, code);
+	if (a->q.kind == ASK_CANCEL)
+		return cancelling(a, code);
+	if (a->q.kind == ASK_BREAK)
+		return breaking(a, code);
+	return steering(a, code);
+}

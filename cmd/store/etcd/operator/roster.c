@@ -1,0 +1,335 @@
+/*
+ * roster.c - see roster.h.
+ */
+#include "roster.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "engine/sign.h"
+
+/* gcc 12 takes an array that has not grown for the one before it grew. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-double-free"
+#pragma GCC diagnostic ignored "-Wanalyzer-use-after-free"
+#endif
+
+void
+roster_free(struct roster *p)
+{
+	free(p->person);
+	p->person = NULL;
+	p->n = p->room = 0;
+}
+
+/* ---- telling ---- */
+
+/* The command's name, without its directories: what people know it by. */
+static void
+name_of(const char command[FLK_COMMAND], char name[20])
+{
+	size_t end = strcspn(command, " "), from = end;
+
+	while (from > 0 && command[from - 1] != '/')
+		from--;
+	if (end - from > 19)
+		end = from + 19;
+	memset(name, 0, 20);
+	memcpy(name, command + from, end - from);
+}
+
+static struct flk_event
+event_now(uint32_t kind, int32_t code)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (struct flk_event){ .when_ns = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec,
+				   .kind = kind,
+				   .code = code };
+}
+
+/* by: who did it, if it was another. */
+static void
+tell(const struct roster *p, uint32_t kind, int32_t code, const struct person *x,
+     const struct culprit *by)
+{
+	struct flk_event e = event_now(kind, code);
+	const struct record *r = &x->record;
+
+	e.ticket = x->ticket;
+	e.weight = r->weight;
+	e.seat = x->holds ? r->seat : 0;
+	e.limit = r->limit;
+	e.pid = by != NULL ? by->pid : r->pid;
+	e.uid = by != NULL ? by->uid : r->uid;
+	name_of(r->command, e.command);
+	p->happens(p->context, &e, by != NULL ? by->host : r->host);
+}
+
+static void
+tell_steering(const struct roster *p, uint32_t kind, int32_t code, const struct culprit *by)
+{
+	struct flk_event e = event_now(kind, code);
+
+	if (by != NULL) {
+		e.pid = by->pid;
+		e.uid = by->uid;
+	}
+	p->happens(p->context, &e, by != NULL ? by->host : NULL);
+}
+
+/* by: NULL where nobody knows. */
+static void
+steered(struct roster *p, const struct config *new, bool quiet, const struct culprit *by)
+{
+	struct config old = p->config;
+
+	p->config = *new;
+	if (quiet)
+		return;
+	if (new->declared != old.declared &&new->declared != 0)
+		tell_steering(p, FLK_EV_DECLARED, (int32_t) new->declared, by);
+	if (new->override != old.override)
+		tell_steering(p, FLK_EV_OVERRIDE, (int32_t) new->override, by);
+	if (new->paused != old.paused)
+		tell_steering(p, new->paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0, by);
+	if (new->closed != old.closed)
+		tell_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
+}
+
+/* ---- who is there ---- */
+
+static struct person *
+find(const struct roster *p, const char *self)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		if (strcmp(p->person[i].self, self) == 0)
+			return &p->person[i];
+	return NULL;
+}
+
+static struct person *
+find_or_add(struct roster *p, const char *self)
+{
+	struct person *x = find(p, self), *more;
+
+	if (x != NULL)
+		return x;
+	if (p->n == p->room) {
+		more = reallocarray(p->person, p->room * 2 + 16, sizeof(*more));
+		if (more == NULL) {
+			p->failed = true;
+			return NULL;
+		}
+		p->person = more;
+		p->room = p->room * 2 + 16;
+	}
+	x = &p->person[p->n++];
+	*x = (struct person){ .alive = false };
+	memcpy(x->self, self, STORE_SELF);
+	return x;
+}
+
+static void
+drop(struct roster *p, struct person *x)
+{
+	*x = p->person[--p->n];
+}
+
+static void
+set_person(struct person *x, const struct record *r, bool holds, bool alive, int64_t created)
+{
+	x->holds = holds;
+	x->alive = alive;
+	x->record = *r;
+	x->ticket = holds && r->ticket != 0 ? r->ticket : (uint64_t)created;
+}
+
+/* ---- one revision ---- */
+
+static void
+ended(struct roster *p, struct person *x, const struct change *c)
+{
+	if (c->e_put)
+		tell(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
+	else if (x->alive || c->l_deleted)
+		tell(p, FLK_EV_RELEASED, FLK_UNKNOWN, x, NULL);
+	else
+		tell(p, FLK_EV_REAPED, 1, x, NULL);
+	drop(p, x);
+}
+
+static void
+left(struct roster *p, struct person *x, const struct change *c)
+{
+	if (c->e_put)
+		tell(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
+	else
+		tell(p, FLK_EV_LEFT, p->config.closed ? -FLK_CLOSED : 0, x, NULL);
+	drop(p, x);
+}
+
+/*
+ * A grant deletes w/ and puts h/ and l/; a permit that is given back has its h/ and l/ deleted,
+ * one that is taken back only h/, as l/ is gone by then.  A put of l/ alone is a re-attach.
+ */
+void
+roster_flush(struct roster *p)
+{
+	struct change c = p->change;
+	struct person *x;
+
+	p->change.self[0] = '\0';
+	if (c.self[0] == '\0')
+		return;
+	x = find(p, c.self);
+	if (c.h_put) {
+		if ((x = find_or_add(p, c.self)) != NULL) {
+			set_person(x, &c.record, true, c.l_put, c.created);
+			tell(p, FLK_EV_GRANTED, 0, x, NULL);
+		}
+	} else if (c.h_deleted && x != NULL && x->holds) {
+		ended(p, x, &c);
+	} else if (c.w_put) {
+		if ((x = find_or_add(p, c.self)) != NULL) {
+			set_person(x, &c.record, false, false, c.created);
+			tell(p, FLK_EV_QUEUED, 0, x, NULL);
+		}
+	} else if (c.w_deleted && x != NULL && !x->holds) {
+		left(p, x, &c);
+	} else if (x != NULL && (c.l_put || c.l_deleted)) {
+		x->alive = c.l_put;
+	}
+}
+
+static void
+note(struct change *to, char kind, const struct etcd_change *c)
+{
+	struct record r;
+
+	switch (kind) {
+	case 'h':
+	case 'w':
+		if (c->deleted) {
+			to->h_deleted |= kind == 'h';
+			to->w_deleted |= kind == 'w';
+			break;
+		}
+		/* What was there before is none that came now. */
+		if (c->create_revision != c->mod_revision)
+			break;
+		to->h_put |= kind == 'h';
+		to->w_put |= kind == 'w';
+		record_decode(&r, c->value, c->value_size);
+		if (kind == 'h' || !to->h_put) {
+			to->record = r;
+			to->created = c->create_revision;
+		}
+		break;
+	case 'l':
+		to->l_put |= !c->deleted;
+		to->l_deleted |= c->deleted;
+		break;
+	case 'e':
+		to->e_put |= !c->deleted;
+		if (!c->deleted)
+			culprit_decode(&to->culprit, c->value, c->value_size);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+roster_change(struct roster *p, const struct etcd_change *c)
+{
+	struct config config = { .override = FLK_AUTO };
+	struct culprit by;
+	char self[STORE_SELF];
+	char kind = key_parse(&p->limiter, c->key, self);
+
+	if (kind == 'c') {
+		roster_flush(p);
+		/* One that makes no sense is for flocklimitctl check to tell of. */
+		if (c->deleted || config_decode(&config, c->value, c->value_size))
+			steered(p, &config, c->deleted,
+				sign_read(&by, c->value, c->value_size) ? &by : NULL);
+		return;
+	}
+	if (self[0] == '\0' || kind == 's' || kind == 't')
+		return;
+	if (strcmp(p->change.self, self) != 0 || p->change.revision != c->mod_revision) {
+		roster_flush(p);
+		p->change = (struct change){ .revision = c->mod_revision };
+		memcpy(p->change.self, self, STORE_SELF);
+	}
+	note(&p->change, kind, c);
+}
+
+/* ---- all of it ---- */
+
+static void
+meet(struct roster *p, const char *self, const struct record *r, bool holds, bool alive,
+     int64_t created, bool quiet)
+{
+	const struct person *known = find(p, self);
+	bool news = known == NULL || known->holds != holds;
+	struct person *x = find_or_add(p, self);
+
+	if (x == NULL)
+		return;
+	set_person(x, r, holds, alive, created);
+	if (news && !quiet)
+		tell(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
+}
+
+static void
+mark(struct roster *p, const char *self)
+{
+	struct person *x = find(p, self);
+
+	if (x != NULL)
+		x->present = true;
+}
+
+/* Who is gone first: what they held is what others were granted. */
+static void
+tell_the_gone(struct roster *p, const struct look *l)
+{
+	size_t i;
+
+	for (i = 0; i < p->n; i++)
+		p->person[i].present = false;
+	for (i = 0; i < l->holders; i++)
+		mark(p, l->holder[i].self);
+	for (i = 0; i < l->waiters; i++)
+		mark(p, l->waiter[i].self);
+	for (i = p->n; i > 0; i--) {
+		struct person *x = &p->person[i - 1];
+		if (x->present)
+			continue;
+		tell(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
+		     NULL);
+		drop(p, x);
+	}
+}
+
+void
+roster_read(struct roster *p, const struct look *l, bool quiet)
+{
+	size_t i;
+
+	roster_flush(p);
+	steered(p, &l->config, quiet, NULL);
+	tell_the_gone(p, l);
+	for (i = 0; i < l->holders; i++)
+		meet(p, l->holder[i].self, &l->holder[i].record, true, l->holder[i].alive,
+		     l->holder[i].created, quiet);
+	for (i = 0; i < l->waiters; i++)
+		meet(p, l->waiter[i].self, &l->waiter[i].record, false, false, l->waiter[i].created,
+		     quiet);
+}

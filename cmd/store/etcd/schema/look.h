@@ -1,0 +1,94 @@
+/*
+ * look.h - a limiter as the store's keys told it at one revision, and kept up to date by what a
+ * watch tells of [c, m) from the next one on.
+ */
+#ifndef LOOK_H
+#define LOOK_H
+
+#include <jansson.h>
+
+#include "engine/record.h"
+#include "engine/view.h"
+#include "etcd/client/etcd.h"
+#include "keys.h"
+
+/* Of the line a taker reads no more than it has to; people see all of it. */
+enum look_line { LOOK_FIRST, LOOK_MINE, LOOK_ALL };
+
+struct look_holder {
+	char self[STORE_SELF];
+	struct record record;
+	bool good;            /* its record makes sense */
+	bool alive;           /* its l/ is there */
+	int64_t created, mod; /* of h/ */
+	int64_t lease;        /* of l/ */
+
+	/* For reclaim.c, about one that is not alive; all zero again when it is. */
+	int64_t seen;     /* mod revision of s/ that another put; 0: not known to be there */
+	uint64_t seen_ns; /* when that one was first seen */
+	int64_t marked;   /* mod revision of s/ whose grace ends at ripe_ns; 0: not yet known */
+	uint64_t ripe_ns; /* when to look after it again */
+	bool over;        /* its grace is over, by t/ */
+};
+
+struct look_waiter {
+	char self[STORE_SELF];
+	struct record record; /* LOOK_ALL only */
+	bool good;
+	int64_t created, lease;
+};
+
+struct look {
+	struct key limiter;
+	int64_t revision; /* what it is as of; of the last change that was applied */
+	int64_t config_mod;
+	struct config config;
+	struct look_holder
+	    *holder; /* in the order of names after look_read(); later ones at the end */
+	size_t holders, room;
+	struct look_waiter *waiter; /* by ticket; LOOK_FIRST: any one; LOOK_MINE: none */
+	size_t waiters;
+	uint64_t in_line; /* how many wait; not with LOOK_MINE */
+
+	/* LOOK_MINE: how the asker stands. */
+	bool mine; /* its w/ is there, since: */
+	int64_t created;
+	char before[STORE_SELF]; /* who is before it; "": nobody */
+	int64_t before_created;  /* of its w/ */
+
+	bool older;    /* it failed as cfg is of version 1; then config is what that one says */
+	char *trouble; /* a sentence, if the last look_read() failed */
+};
+
+void look_init(struct look *l, const struct key *limiter);
+void look_free(struct look *l); /* what it holds */
+
+/* A whole txn; self and created (of its w/) are for LOOK_MINE. */
+json_t *look_body(const struct key *limiter, enum look_line line, const char *self,
+		  int64_t created);
+
+/*
+ * One of LOOK_MINE, which costs as much as there are waiters; but where cfg alone is needed, as l
+ * says who is before it and both still stand in the line, no more than that: look_same().
+ */
+json_t *look_body_again(const struct look *l, const char *self, int64_t created);
+bool look_same(const struct etcd_reply *reply);
+
+/* False if it makes no sense; l->trouble says what.  What was known of suspects is kept. */
+bool look_read(struct look *l, enum look_line line, const struct etcd_reply *reply);
+
+/* The same of cfg alone. */
+bool look_read_config(struct look *l, const json_t *range);
+
+/* look_apply.c: true if anything is different now.  Changes that are older than l are passed by. */
+bool look_apply(struct look *l, const struct etcd_change *change);
+
+struct look_holder *look_find(const struct look *l, const char *self);
+
+/* A new one at the end, all zero; NULL for want of memory. */
+struct look_holder *look_add(struct look *l);
+
+/* look_view.c: to be freed; NULL for want of memory. */
+struct view *look_view(const struct look *l);
+
+#endif

@@ -1,0 +1,75 @@
+/*
+ * look_apply.c - keeps a look up to date: applies to it each change that a watch reports.
+ */
+#include <string.h>
+
+#include "look.h"
+
+static bool
+apply_config(struct look *l, const struct etcd_change *c)
+{
+	struct config config = { .override = FLK_AUTO };
+
+	/* What makes no sense is left for the next look to refuse. */
+	if (!c->deleted && !config_decode(&config, c->value, c->value_size))
+		config.paused = true;
+	l->config = config;
+	l->config_mod = c->deleted ? 0 : c->mod_revision;
+	return true;
+}
+
+static bool
+apply_holder(struct look *l, const struct etcd_change *c, const char *self)
+{
+	struct look_holder *h = look_find(l, self);
+
+	if (c->deleted) {
+		if (h == NULL)
+			return false;
+		*h = l->holder[--l->holders];
+		return true;
+	}
+	if (h == NULL && (h = look_add(l)) == NULL)
+		return false;
+	memcpy(h->self, self, STORE_SELF);
+	h->good = record_decode(&h->record, c->value, c->value_size);
+	h->created = c->create_revision;
+	h->mod = c->mod_revision;
+	return true;
+}
+
+static bool
+apply_alive(struct look *l, const struct etcd_change *c, const char *self)
+{
+	struct look_holder *h = look_find(l, self);
+
+	if (h == NULL || h->alive == !c->deleted)
+		return false;
+	h->alive = !c->deleted;
+	h->lease = c->deleted ? 0 : c->lease;
+	h->seen = h->marked = 0;
+	h->ripe_ns = 0;
+	h->over = false;
+	return true;
+}
+
+bool
+look_apply(struct look *l, const struct etcd_change *c)
+{
+	char self[STORE_SELF];
+
+	/* One revision may have several changes, and they come one by one: "<", not "<=". */
+	if (c->mod_revision < l->revision)
+		return false;
+	l->revision = c->mod_revision;
+	switch (key_parse(&l->limiter, c->key, self)) {
+	case 'c':
+		return apply_config(l, c);
+	case 'h':
+		return apply_holder(l, c, self);
+	case 'l':
+		return apply_alive(l, c, self);
+	default:
+		return false;
+	}
+}

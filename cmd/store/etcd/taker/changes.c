@@ -1,0 +1,211 @@
+/*
+ * changes.c - what the store tells of by itself, looked at in the state that it finds.
+ */
+#include "taker.h"
+
+#include <string.h>
+
+#include "store_exec.h"
+
+#define WATCH_AGAIN (2 * SECOND)
+
+/* ---- in the line ---- */
+
+static bool
+is_closing(const struct etcd_change *c)
+{
+	struct config config;
+
+	return !c->deleted && config_decode(&config, c->value, c->value_size) && config.closed;
+}
+
+static void
+behind_hears(struct engine_taker *t, char kind, const char *self, const struct etcd_change *c)
+{
+	if (kind == 'c' && is_closing(c))
+		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
+	else if (kind != 'w' || !c->deleted)
+		return;
+	else if (strcmp(self, t->before) == 0)
+		line_moves(t);
+	else if (strcmp(self, t->self) == 0 && c->mod_revision > t->created)
+		taker_go(t, RECONCILE);
+}
+
+static void
+first_hears(struct engine_taker *t, char kind, const char *self, const struct etcd_change *c)
+{
+	if (kind == 'w') {
+		/* GRANTING ends it by itself, and its answer tells. */
+		if (t->state == FIRST && c->deleted && strcmp(self, t->self) == 0 &&
+		    c->mod_revision > t->created)
+			taker_go(t, RECONCILE);
+		return;
+	}
+	/* BEHIND's watch, still open, tells of less than a look needs. */
+	if (t->watching == WATCH_FIRST && look_apply(&t->look, c) && t->state == FIRST)
+		taker_act(t);
+}
+
+/* ---- with a permit ---- */
+
+static void
+held_hears(struct engine_taker *t, char kind, const struct etcd_change *c)
+{
+	if (!c->deleted)
+		return;
+	if (kind == 'h' && c->mod_revision > t->held_since) {
+		taker_go(t, LOSING);
+	} else if (kind == 'l' && c->mod_revision > t->attached) {
+		t->l_gone = c->mod_revision;
+		if (t->state == HOLDING)
+			hold_asked(t);
+	}
+}
+
+/* ---- all ---- */
+
+static void
+change(struct engine_taker *t, const struct etcd_change *c)
+{
+	char self[STORE_SELF];
+	char kind = key_parse(&t->e->limiter, c->key, self);
+
+	switch (t->state) {
+	case LOOKING:
+		t->heard = c->mod_revision;
+		break;
+	case BEHIND:
+		behind_hears(t, kind, self, c);
+		break;
+	case FIRST:
+	case GRANTING:
+		first_hears(t, kind, self, c);
+		break;
+	case HOLDING:
+	case ATTACHING:
+		held_hears(t, kind, c);
+		break;
+	default: /* what it waits for there tells more */
+		break;
+	}
+}
+
+/* What it knew may have been overtaken by what it was not told. */
+static void
+ended(struct engine_taker *t, bool at_once)
+{
+	watch_end(t);
+	switch (t->state) {
+	case BEHIND:
+	case FIRST:
+		t->state = LOOKING;
+		t->retry_ns = flki_boottime_ns() + (at_once ? 0 : WATCH_AGAIN);
+		break;
+	case LOOKING:
+		t->heard = INT64_MAX; /* once more */
+		break;
+	case HOLDING:
+		/* The next renewal looks, and watches again. */
+		if (at_once)
+			hold_beat(t);
+		break;
+	default: /* GRANTING looks if it fails; the others watch when they settle */
+		break;
+	}
+}
+
+/* The look that FIRST goes by must be no older than what its watch tells of. */
+static void
+begun(struct engine_taker *t, int64_t revision)
+{
+	if (t->watching != WATCH_FIRST)
+		return;
+	if (t->state == LOOKING && revision - 1 > t->heard)
+		t->heard = revision - 1;
+	else if (t->state == FIRST && revision > t->look.revision + 1)
+		taker_go(t, LOOKING);
+}
+
+static void
+hears(void *context, const struct etcd_news *news)
+{
+	struct engine_taker *t = context;
+
+	switch (news->kind) {
+	case WATCH_BEGUN:
+		begun(t, news->revision);
+		break;
+	case WATCH_CHANGE:
+		change(t, news->change);
+		break;
+	case WATCH_COMPACTED:
+		ended(t, true);
+		break;
+	case WATCH_FAILED:
+		ended(t, false);
+		break;
+	}
+}
+
+/* ---- beginning and ending ---- */
+
+static void
+begin(struct engine_taker *t, enum taker_watch what, const struct etcd_range *range, size_t n,
+      int64_t from)
+{
+	watch_end(t);
+	if (t->freed)
+		return;
+	t->watch = etcd_watch(t->e->etcd, range, n, from, hears, t);
+	t->watching = t->watch != NULL ? what : WATCH_NONE;
+}
+
+void
+watch_line(struct engine_taker *t, int64_t from)
+{
+	struct key cfg = key_cfg(&t->e->limiter), mine = taker_key(t, 'w');
+	struct key before = key_of(&t->e->limiter, 'w', t->before);
+	struct etcd_range range[] = { { .key = before.s, .no_put = true },
+				      { .key = mine.s, .no_put = true },
+				      { .key = cfg.s } };
+
+	if (t->watching != WATCH_LINE)
+		begin(t, WATCH_LINE, range, 3, from);
+}
+
+/*
+ * From now on, and not from when it looked: of what is past, however little, etcd tells only when
+ * it comes to it, up to 100 ms later.
+ */
+void
+watch_first(struct engine_taker *t)
+{
+	struct key mine = taker_key(t, 'w'), start, end;
+	struct etcd_range range[] = { { .key = start.s, .end = end.s },
+				      { .key = mine.s, .no_put = true } };
+
+	key_watched(&t->e->limiter, &start, &end);
+	if (t->watching != WATCH_FIRST)
+		begin(t, WATCH_FIRST, range, 2, 0);
+}
+
+void
+watch_held(struct engine_taker *t, int64_t from)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	struct etcd_range range[] = { { .key = h.s, .no_put = true },
+				      { .key = l.s, .no_put = true } };
+
+	if (t->watching != WATCH_HELD)
+		begin(t, WATCH_HELD, range, 2, from);
+}
+
+void
+watch_end(struct engine_taker *t)
+{
+	if (t->watch != NULL)
+		etcd_unwatch(t->watch);
+	t->watch = NULL;
+	t->watching = WATCH_NONE;
+}

@@ -1,0 +1,295 @@
+/*
+ * hold.c - a taker that holds: it proves that it lives, and attaches anew when the store thought
+ * that it did not.
+ *
+ * A renewal counts when two answers came: of the lease's keepalive, which a server that has lost
+ * its cluster answers as well, and of a read of h/ and l/, which only the cluster can.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+
+#include "store_exec.h"
+
+/*
+ * A limiter of one machine is well served by the number of its CPUs.  In a store, the number of the
+ * machine that happened to come first is hardly what the user meant for all of them.
+ */
+static void
+warn_of_first(struct engine_taker *t)
+{
+	char text[ENGINE_TEXT];
+
+	if (!t->first)
+		return;
+	t->first = false;
+	snprintf(text, sizeof(text),
+		 "the limiter is new and no -n was given: its limit on all machines is now %u, the "
+		 "number of CPUs of this one; use -n to set it",
+		 t->want.fallback);
+	taker_note(t, text);
+}
+
+static void
+tell_held(struct engine_taker *t, enum engine_kind kind)
+{
+	struct key h = taker_key(t, 'h');
+
+	t->told = t->held = true;
+	warn_of_first(t);
+	taker_tell(t, &(struct engine_event){ .kind = kind,
+					      .ticket = t->ticket,
+					      .weight = t->want.weight,
+					      .limit = t->under,
+					      .seat = t->seat,
+					      .alive_ns = t->alive_ns,
+					      .key = h.s });
+}
+
+void
+hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool attached)
+{
+	t->held_since = held_since;
+	t->l_gone = 0;
+	t->attached = revision;
+	t->proven_ns = attached ? t->alive_ns : 0;
+	t->told = false;
+	look_free(&t->look);
+	t->renewed = t->checked = false;
+	t->beat_ns = UINT64_MAX;
+	taker_hush(t, BEAT);
+	taker_hush(t, DEAD);
+	watch_end(t);
+	watch_held(t, revision + 1);
+	if (!attached) {
+		taker_go(t, ATTACHING);
+		return;
+	}
+	taker_go(t, HOLDING);
+	if (taker_is_fresh(t)) {
+		lease_keep(t);
+		tell_held(t, ENGINE_GRANTED);
+	} else {
+		hold_beat(t);
+	}
+}
+
+/* ---- renewals ---- */
+
+static void
+round_over(struct engine_taker *t)
+{
+	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
+		return;
+	if (!t->renewed || !t->checked) {
+		uint64_t most = t->e->ttl_s * SECOND / 6, wait = engine_backoff(t->missed++);
+		t->beat_ns = flki_boottime_ns() + (wait < most ? wait : most);
+		return;
+	}
+	t->missed = 0;
+	t->leased = true;
+	t->alive_ns = t->proven_ns = t->round_ns;
+	t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
+	tell_held(t, t->told ? ENGINE_RENEWED : ENGINE_GRANTED);
+}
+
+/* Whatever of a renewal is still under way is about a lease that does not count any more. */
+static void
+detached(struct engine_taker *t)
+{
+	t->revoked = t->proven_ns != 0 && flki_boottime_ns() - t->proven_ns < t->e->ttl_s * SECOND;
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	lease_drop(t);
+	taker_go(t, ATTACHING);
+}
+
+static void
+beaten(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	const json_t *result = json_object_get(reply->body, "result");
+
+	if (reply->result == ETCD_NOLEASE ||
+	    (reply->result == ETCD_OK &&
+	     etcd_integer(result != NULL ? result : reply->body, "TTL") <= 0)) {
+		detached(t);
+		return;
+	}
+	t->renewed = reply->result == ETCD_OK;
+	round_over(t);
+}
+
+/* h/ and l/. */
+static json_t *
+get_both(const struct engine_taker *t)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	json_t *ops = json_array();
+
+	json_array_append_new(ops, etcd_get(h.s, NULL, true, 0));
+	json_array_append_new(ops, etcd_get(l.s, NULL, true, 0));
+	return ops;
+}
+
+/* When h/ was created, and l/'s lease; 0 of what is not there.  False if that was not answered. */
+static bool
+read_both(const struct etcd_reply *reply, int64_t *created, int64_t *lease)
+{
+	struct etcd_kv *h = NULL, *l = NULL;
+	long hs = -1, ls = -1;
+
+	if (reply->result == ETCD_OK) {
+		hs = etcd_kvs(etcd_response_range(reply->body, 0), &h);
+		ls = etcd_kvs(etcd_response_range(reply->body, 1), &l);
+	}
+	*created = hs > 0 ? h[0].create_revision : 0;
+	*lease = ls > 0 ? l[0].lease : 0;
+	if (hs >= 0)
+		etcd_kvs_free(h, hs);
+	if (ls >= 0)
+		etcd_kvs_free(l, ls);
+	return hs >= 0 && ls >= 0;
+}
+
+static void
+checked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	int64_t created, lease;
+
+	if (!read_both(reply, &created, &lease)) {
+		t->checked = false;
+		round_over(t);
+	} else if (created != t->held_since) {
+		taker_go(t, LOSING);
+	} else if (lease != t->lease) {
+		detached(t);
+	} else {
+		/* If the watch has ended, or could not begin. */
+		watch_held(t, reply->revision + 1);
+		t->checked = true;
+		round_over(t);
+	}
+}
+
+void
+hold_beat(struct engine_taker *t)
+{
+	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
+		return;
+	t->renewed = t->checked = false;
+	t->round_ns = flki_boottime_ns();
+	t->beat_ns = UINT64_MAX;
+	taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten);
+	taker_call(t, CHECK, "/v3/kv/txn", etcd_txn(NULL, get_both(t), NULL), checked);
+	round_over(t);
+}
+
+/*
+ * l/ is gone; h/ may be, too, and be told of later, as it is another watch of the stream.  The lease
+ * is kept until that is known: who took the permit back says so in a key on it.
+ */
+void
+hold_asked(struct engine_taker *t)
+{
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	hold_beat(t);
+}
+
+/* ---- attached anew ---- */
+
+static void
+attached_at(struct engine_taker *t, int64_t revision)
+{
+	bool told = t->told;
+
+	t->attached = revision;
+	t->proven_ns = t->alive_ns;
+	taker_go(t, HOLDING);
+	lease_keep(t);
+	tell_held(t, told ? ENGINE_RENEWED : ENGINE_GRANTED);
+	if (told && !t->freed)
+		taker_note(t, t->revoked ? "its lease was revoked, or the store ended it too "
+					   "early: the permit is kept on another"
+					 : "the store treated it as dead, but heard from it in "
+					   "time: the permit is kept");
+}
+
+/*
+ * l/ was put meanwhile, by a txn that was not answered, or came late from who kept the permit
+ * before: its lease is ours, and how long it lasts is to be seen.
+ */
+static void
+go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)
+{
+	if (lease == t->lease) {
+		attached_at(t, revision);
+		return;
+	}
+	lease_drop(t);
+	t->lease = lease;
+	t->attached = revision;
+	taker_go(t, HOLDING);
+	hold_beat(t);
+}
+
+static void
+not_attached(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	int64_t created, lease;
+
+	if (!read_both(reply, &created, &lease)) {
+		taker_again(t);
+	} else if (created != t->held_since) {
+		taker_go(t, LOSING);
+	} else if (lease == 0 || reply->revision < t->l_gone) {
+		lease_drop(t);
+		taker_act(t);
+	} else {
+		go_on_with(t, lease, reply->revision);
+	}
+}
+
+static void
+attached(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result == ETCD_NOLEASE) {
+		lease_drop(t);
+		taker_act(t);
+	} else if (reply->result != ETCD_OK) {
+		taker_again(t);
+	} else if (!etcd_succeeded(reply->body)) {
+		not_attached(t, reply);
+	} else if (reply->revision < t->l_gone) {
+		lease_drop(t);
+		taker_act(t);
+	} else {
+		attached_at(t, reply->revision);
+	}
+}
+
+/* Only where nothing is attached: one that came late would put l/ on a lease that nobody renews. */
+void
+attaching_act(struct engine_taker *t)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	struct key s = taker_key(t, 's'), g = taker_key(t, 't');
+	json_t *compares, *then;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	if (!taker_is_fresh(t)) {
+		if (t->leased)
+			lease_drop(t);
+		lease_ask(t);
+		return;
+	}
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_created(h.s, t->held_since));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
+	json_array_append_new(then, etcd_put(l.s, "", t->lease));
+	json_array_append_new(then, etcd_delete(s.s, NULL));
+	json_array_append_new(then, etcd_delete(g.s, NULL));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, get_both(t)), attached);
+}

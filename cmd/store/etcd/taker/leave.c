@@ -1,0 +1,90 @@
+/*
+ * leave.c - giving up whatever there is: a place, a permit, or a claim that nobody answered.
+ *
+ * All is deleted in one txn, whatever it finds: the keys are no one else's and never used again, so
+ * it may come late and twice.  The lease is ended after that; nobody waits for it.
+ */
+#include "taker.h"
+
+#include "store_exec.h"
+
+static void
+left(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result != ETCD_OK) {
+		taker_again(t);
+		return;
+	}
+	taker_end(t, &(struct engine_event){
+			 .kind = t->ending, .code = t->ending_code, .ticket = t->ticket });
+}
+
+static void
+fenced(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result != ETCD_OK && reply->result != ETCD_NOLEASE) {
+		taker_again(t);
+		return;
+	}
+	t->open_claim = false;
+	taker_act(t);
+}
+
+static json_t *
+deletions(const struct engine_taker *t)
+{
+	/* The permit first: whoever watches must not see one that is taken for dead. */
+	static const char kinds[] = { 'h', 'l', 's', 't', 'w' };
+	json_t *ops = json_array();
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds); i++) {
+		struct key k = taker_key(t, kinds[i]);
+		json_array_append_new(ops, etcd_delete(k.s, NULL));
+	}
+	return ops;
+}
+
+void
+leaving_act(struct engine_taker *t)
+{
+	struct key tail = key_tail(&t->e->limiter);
+	json_t *compares, *then, *otherwise;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	if (t->open_claim) {
+		taker_call(t, MAIN, "/v3/lease/revoke", engine_lease_body(t->lease, 0), fenced);
+		return;
+	}
+	/* It may be the last that came into the line, and then leaves no word of that. */
+	compares = json_array();
+	then = deletions(t);
+	otherwise = deletions(t);
+	json_array_append_new(compares, etcd_if_mod(tail.s, t->created));
+	json_array_append_new(then, etcd_delete(tail.s, NULL));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, otherwise), left);
+}
+
+void
+leave_begin(struct engine_taker *t, enum engine_kind kind, int code)
+{
+	t->ending = kind;
+	t->ending_code = code;
+	if (t->state == LEAVING || t->state == RELEASING)
+		return;
+	t->open_claim |= t->state == CLAIMING;
+	if (t->state == OVER || t->state <= MARKING) {
+		taker_stop(t);
+		t->untold = true;
+		return;
+	}
+	taker_hush(t, LEASE);
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	taker_hush(t, DEAD);
+	watch_end(t);
+	t->beat_ns = UINT64_MAX;
+	t->failures = 0;
+	taker_go(t, kind == ENGINE_RELEASED ? RELEASING : LEAVING);
+}

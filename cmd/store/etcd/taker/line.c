@@ -1,0 +1,153 @@
+/*
+ * line.c - one in the line: who is before it, and what the first does.
+ *
+ * Only the first grants itself, and while there is a line nobody else can: so all that the first
+ * must know is what cfg says and who has gone.  The grant ends its place in the same txn, so one
+ * who is first no more, and does not know it yet, can't be granted by it.
+ */
+#include "taker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_exec.h"
+
+#define RELOOK (30 * SECOND)
+
+/* Each watch is trusted for so long, and not all at once. */
+void
+line_settle(struct engine_taker *t, enum taker_state state)
+{
+	t->relook_ns =
+	    flki_boottime_ns() + RELOOK * 3 / 4 + (uint64_t)engine_random_id() % (RELOOK / 2);
+	taker_go(t, state);
+}
+
+/*
+ * It may be the first now, and then it must know at once of what happens after its look: the watch
+ * for that is begun beside it.
+ */
+void
+line_moves(struct engine_taker *t)
+{
+	watch_first(t);
+	taker_go(t, LOOKING);
+}
+
+/* ---- looking ---- */
+
+static void
+settle(struct engine_taker *t)
+{
+	struct look *l = &t->look;
+
+	if (!l->mine || l->created != t->created || look_find(l, t->self) != NULL) {
+		taker_go(t, RECONCILE);
+	} else if (t->heard > l->revision) {
+		taker_go(t, LOOKING);
+	} else if (l->config.closed) {
+		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
+	} else if (l->before[0] != '\0') {
+		if (strcmp(t->before, l->before) != 0)
+			watch_end(t);
+		memcpy(t->before, l->before, sizeof(t->before));
+		watch_line(t, l->revision + 1);
+		line_settle(t, BEHIND);
+	} else {
+		line_settle(t, FIRST);
+	}
+}
+
+static bool
+stands(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	t->look.mine = true;
+	t->look.created = t->created;
+	t->look.revision = reply->revision;
+	return look_read_config(&t->look, etcd_response_range(reply->body, 0));
+}
+
+static void
+looked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result != ETCD_OK) {
+		taker_again(t);
+	} else if (look_same(reply) ? stands(t, reply) : look_read(&t->look, LOOK_MINE, reply)) {
+		settle(t);
+	} else {
+		taker_refuse(t, -FLK_STORE, t->look.trouble);
+	}
+}
+
+void
+looking_act(struct engine_taker *t)
+{
+	if (t->slot[MAIN].call == NULL)
+		t->heard = 0;
+	lease_keep(t);
+	taker_call(t, MAIN, "/v3/kv/txn",
+		   t->look.before[0] != '\0'
+		       ? look_body_again(&t->look, t->self, t->created)
+		       : look_body(&t->e->limiter, LOOK_MINE, t->self, t->created),
+		   looked);
+}
+
+void
+behind_act(struct engine_taker *t)
+{
+	if (t->watching != WATCH_LINE)
+		taker_go(t, LOOKING);
+}
+
+/* ---- the first ---- */
+
+void
+first_act(struct engine_taker *t)
+{
+	if (t->look.config.closed) {
+		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
+	} else if (!taker_fits(t)) {
+		watch_first(t);
+		reclaim_act(t);
+	} else if (taker_is_fresh(t)) {
+		taker_go(t, GRANTING);
+	} else {
+		/* A permit on a lease that is about to end would be lost at once: act() follows. */
+		lease_beat(t);
+	}
+}
+
+static void
+granted(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result == ETCD_OK && etcd_succeeded(reply->body)) {
+		hold_begin(t, reply->revision, reply->revision, true);
+	} else if (reply->result == ETCD_OK) {
+		taker_go(t, LOOKING);
+	} else {
+		taker_go(t, RECONCILE);
+	}
+}
+
+void
+granting_act(struct engine_taker *t)
+{
+	struct key cfg = key_cfg(&t->e->limiter), w = taker_key(t, 'w');
+	json_t *compares, *then;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_mod(cfg.s, t->look.config_mod));
+	json_array_append_new(compares, etcd_if_created(w.s, t->created));
+	json_array_append_new(then, etcd_delete(w.s, NULL));
+	if (!taker_grant_ops(t, then)) {
+		json_decref(compares);
+		json_decref(then);
+		t->state = FIRST;
+		t->relook_ns = flki_boottime_ns() + SECOND;
+		return;
+	}
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, NULL), granted);
+}

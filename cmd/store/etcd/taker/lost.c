@@ -1,0 +1,120 @@
+/*
+ * lost.c - a taker whose permit is no more: it finds out why, and tells.
+ *
+ * The record of a permit goes in one of four ways.  An operator who breaks the permit leaves e/ on
+ * the taker's lease.  A waiter takes the permit back when l/ has been gone for the taker's grace:
+ * then the taker was silent for as long, or it would have attached anew.  Somebody deletes the
+ * record by hand.  Or a backup is restored, or an empty store put in its place: then the store's
+ * revision may be one from before the grant.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+
+#include "store_exec.h"
+#include "user.h"
+
+enum { AT_E, AT_L };
+
+const char lost_unkept[] =
+    "the permit passed to another taker, or its record was deleted, while no keeper renewed it";
+
+/* Whether the n-th key was there; its culprit, if that is asked for. */
+static bool
+was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
+{
+	struct etcd_kv *kv;
+	long found = -1;
+
+	if (reply->result == ETCD_OK)
+		found = etcd_kvs(etcd_response_range(reply->body, n), &kv);
+	if (found > 0 && who != NULL)
+		culprit_decode(who, kv[0].value, kv[0].value_size);
+	if (found >= 0)
+		etcd_kvs_free(kv, found);
+	return found > 0;
+}
+
+static void
+say_who(const struct culprit *who, char text[ENGINE_TEXT])
+{
+	char user[USER_TEXT];
+
+	snprintf(text, ENGINE_TEXT, "an operator took the permit back (user %s, pid %u on %s)",
+		 user_text((uid_t)who->uid, user), who->pid,
+		 who->host[0] != '\0' ? who->host : "an unknown host");
+}
+
+static void
+say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[ENGINE_TEXT])
+{
+	uint64_t silent_ns = flki_boottime_ns() - t->proven_ns;
+
+	if (reply->result == ETCD_OK && reply->revision < t->held_since)
+		snprintf(text, ENGINE_TEXT,
+			 "the store is older than the permit: was an older backup restored?");
+	else if (was_there(reply, AT_L, NULL) ||
+		 (t->proven_ns != 0 && silent_ns < t->e->grace_s * SECOND))
+		snprintf(text, ENGINE_TEXT,
+			 "the permit's record is gone from the store: somebody deleted it, or "
+			 "restored an older backup");
+	else if (t->proven_ns == 0) /* it was another keeper's */
+		snprintf(text, ENGINE_TEXT, "%s", lost_unkept);
+	else
+		snprintf(
+		    text, ENGINE_TEXT,
+		    "the permit passed to another taker, as the store had heard nothing for %.1f s",
+		    (double)silent_ns / 1e9);
+}
+
+/* Without an answer, too: the command must not run on for want of a reason. */
+static void
+told_why(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct culprit who = { 0 };
+	char text[ENGINE_TEXT];
+	bool evicted = was_there(reply, AT_E, &who);
+
+	if (evicted)
+		say_who(&who, text);
+	else
+		say_why(t, reply, text);
+	if (t->held) {
+		taker_end(t, &(struct engine_event){ .kind = ENGINE_LOST,
+						     .ticket = t->ticket,
+						     .pid = who.pid,
+						     .uid = who.uid,
+						     .host = who.host,
+						     .text = text });
+	} else if (evicted) {
+		taker_end(t, &(struct engine_event){ .kind = ENGINE_REFUSED,
+						     .code = -FLK_EVICTED,
+						     .pid = who.pid,
+						     .uid = who.uid,
+						     .host = who.host });
+	} else {
+		/* Nobody was told that it held: it takes its turn again. */
+		t->looked = false;
+		t->created = 0;
+		lease_drop(t);
+		watch_end(t);
+		taker_go(t, ASKING);
+	}
+}
+
+void
+losing_act(struct engine_taker *t)
+{
+	struct key e = taker_key(t, 'e'), l = taker_key(t, 'l');
+	json_t *then;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	t->beat_ns = UINT64_MAX;
+	then = json_array();
+	json_array_append_new(then, etcd_get(e.s, NULL, false, 0));
+	json_array_append_new(then, etcd_get(l.s, NULL, true, 0));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), told_why);
+}

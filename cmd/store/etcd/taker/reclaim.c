@@ -1,0 +1,289 @@
+/*
+ * reclaim.c - taking permits back from the dead, by whoever is kept waiting by them.
+ *
+ * Suspect is who has h/ and no l/: its lease ended, so it has not been heard of for its ttl.  It
+ * may be alive for all that, and has its grace to end its command or to attach anew.
+ *
+ * The first to see it marks it: s/, and then t/ on a lease as long as the grace; the same txn puts
+ * s/ again, which so tells that t/ was there.  The lease is younger than the mark: of an older one,
+ * nobody knows how much of it is left when the mark is made.
+ *
+ * Who attaches anew deletes the mark, so a mark that is there, with the revision that was seen,
+ * proves that nothing was heard since; that its grace is over is known by our own clock from when
+ * the mark was seen, or by t/ being gone.  So neither a watch that was late, nor having been
+ * stopped, can take a permit back too early, and takers that never wait take them back, too: one
+ * marks, a later one finds the grace over.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PUT_OFF SECOND
+
+static struct look_holder *
+suspect(struct engine_taker *t)
+{
+	return look_find(&t->look, t->suspect);
+}
+
+static bool
+is_dead(const struct engine_taker *t, const struct look_holder *h)
+{
+	return !h->alive && !h->record.manual && strcmp(h->self, t->self) != 0;
+}
+
+bool
+reclaim_any(const struct engine_taker *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->look.holders; i++)
+		if (is_dead(t, &t->look.holder[i]))
+			return true;
+	return false;
+}
+
+static void
+put_off(struct engine_taker *t)
+{
+	struct look_holder *h = suspect(t);
+
+	if (h != NULL)
+		h->ripe_ns = flki_boottime_ns() + PUT_OFF;
+	taker_act(t);
+}
+
+/* ---- back ---- */
+
+static void
+reclaimed(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result == ETCD_OK && etcd_succeeded(reply->body)) {
+		t->freed_some = true;
+	} else if (reply->result == ETCD_OK && h != NULL) {
+		h->marked = 0;
+		h->over = false;
+	}
+	/* The watch tells that it is gone, or what else has changed. */
+	put_off(t);
+}
+
+static void
+reclaim(struct engine_taker *t, const struct look_holder *x)
+{
+	const struct key *p = &t->e->limiter;
+	struct key h = key_of(p, 'h', x->self), l = key_of(p, 'l', x->self);
+	struct key s = key_of(p, 's', x->self), g = key_of(p, 't', x->self);
+	json_t *compares = json_array(), *then = json_array();
+
+	json_array_append_new(compares, etcd_if_mod(s.s, x->marked));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
+	json_array_append_new(compares, etcd_if_mod(h.s, x->mod));
+	json_array_append_new(then, etcd_delete(h.s, NULL));
+	json_array_append_new(then, etcd_delete(s.s, NULL));
+	json_array_append_new(then, etcd_delete(g.s, NULL));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), reclaimed);
+}
+
+/* ---- its grace ---- */
+
+static json_t *
+put_mark(const struct key *s, int64_t mod)
+{
+	char value[64];
+
+	snprintf(value, sizeof(value), "{\"v\":1,\"mod\":%lld}", (long long)mod);
+	return etcd_put(s->s, value, 0);
+}
+
+/* Unanswered, the mark may have either revision: it is to be read. */
+static void
+grace_put(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result == ETCD_OK && etcd_succeeded(reply->body)) {
+		if (h != NULL && h->marked != 0)
+			h->marked = reply->revision;
+		taker_act(t);
+		return;
+	}
+	/* Unanswered, it must not: t/ would be gone too early. */
+	if (reply->result == ETCD_OK)
+		engine_revoke(t->e, t->grace_lease);
+	if (h != NULL)
+		h->marked = 0;
+	put_off(t);
+}
+
+/* Without a lease our own clock must do. */
+static void
+put_grace(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	const struct key *p = &t->e->limiter;
+	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
+	const struct look_holder *h = suspect(t);
+	json_t *compares, *then;
+
+	if (reply->result != ETCD_OK || h == NULL || h->marked == 0) {
+		if (reply->result == ETCD_OK)
+			engine_revoke(t->e, t->grace_lease);
+		taker_act(t);
+		return;
+	}
+	compares = json_array();
+	then = json_array();
+	json_array_append_new(compares, etcd_if_mod(s.s, h->marked));
+	json_array_append_new(then, put_mark(&s, t->suspect_mod));
+	json_array_append_new(then, etcd_put(g.s, "", t->grace_lease));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), grace_put);
+}
+
+/* From now on, by our clock; and by t/, for all others. */
+static void
+begin_grace(struct engine_taker *t, struct look_holder *h, int64_t mark)
+{
+	h->seen = 0;
+	h->marked = mark;
+	h->ripe_ns = flki_boottime_ns() + h->record.grace_s * SECOND;
+	t->grace_lease = engine_random_id();
+	taker_call(t, DEAD, "/v3/lease/grant",
+		   engine_lease_body(t->grace_lease, h->record.grace_s + 1), put_grace);
+}
+
+/* ---- marked ---- */
+
+/* Its grace is over when t/ is, or a grace after we first saw this mark. */
+static void
+wait_grace(struct look_holder *h, int64_t mark, bool over)
+{
+	uint64_t now = flki_boottime_ns(), full;
+
+	if (h->seen != mark)
+		h->seen_ns = now;
+	h->seen = mark;
+	full = h->seen_ns + h->record.grace_s * SECOND;
+	h->ripe_ns = now + PUT_OFF;
+	h->over = over;
+	if (over || full <= h->ripe_ns) {
+		h->marked = mark;
+		h->ripe_ns = over ? now : full;
+	}
+}
+
+/*
+ * It was marked before, by one who may be long gone: before t/ was put, or after.  By t/, those
+ * that died together come back together, whoever is the first then.
+ */
+static void
+read_mark(struct engine_taker *t, struct look_holder *h, const json_t *body)
+{
+	struct etcd_kv *s, *g;
+	long n = etcd_kvs(etcd_response_range(body, 0), &s);
+	long m = etcd_kvs(etcd_response_range(body, 1), &g);
+
+	h->ripe_ns = flki_boottime_ns() + PUT_OFF;
+	if (n > 0 && m >= 0 && s[0].mod_revision == s[0].create_revision)
+		begin_grace(t, h, s[0].mod_revision);
+	else if (n > 0 && m >= 0)
+		wait_grace(h, s[0].mod_revision, m == 0);
+	else if (n == 0)
+		h->seen = 0;
+	if (n >= 0)
+		etcd_kvs_free(s, n);
+	if (m >= 0)
+		etcd_kvs_free(g, m);
+}
+
+static void
+mark_is(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result == ETCD_OK && h != NULL && !h->alive)
+		read_mark(t, h, reply->body);
+	else if (h != NULL)
+		h->ripe_ns = flki_boottime_ns() + PUT_OFF;
+	taker_act(t);
+}
+
+static void
+ask_mark(struct engine_taker *t)
+{
+	const struct key *p = &t->e->limiter;
+	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
+	json_t *then = json_array();
+
+	json_array_append_new(then, etcd_get(s.s, NULL, true, 0));
+	json_array_append_new(then, etcd_get(g.s, NULL, true, 0));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(NULL, then, NULL), mark_is);
+}
+
+static void
+marked(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct look_holder *h = suspect(t);
+
+	if (reply->result != ETCD_OK || h == NULL || h->alive) {
+		put_off(t);
+		return;
+	}
+	if (etcd_succeeded(reply->body))
+		begin_grace(t, h, reply->revision);
+	else
+		read_mark(t, h, reply->body);
+	taker_act(t);
+}
+
+static void
+mark(struct engine_taker *t)
+{
+	const struct key *p = &t->e->limiter;
+	struct key h = key_of(p, 'h', t->suspect), l = key_of(p, 'l', t->suspect);
+	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
+	json_t *compares = json_array(), *then = json_array(), *otherwise = json_array();
+
+	json_array_append_new(compares, etcd_if_absent(s.s, NULL));
+	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
+	json_array_append_new(compares, etcd_if_mod(h.s, t->suspect_mod));
+	json_array_append_new(then, put_mark(&s, t->suspect_mod));
+	json_array_append_new(otherwise, etcd_get(s.s, NULL, true, 0));
+	json_array_append_new(otherwise, etcd_get(g.s, NULL, true, 0));
+	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, otherwise), marked);
+}
+
+/* ---- whose turn it is ---- */
+
+bool
+reclaim_act(struct engine_taker *t)
+{
+	uint64_t now = flki_boottime_ns();
+	size_t i;
+
+	t->dead_ns = UINT64_MAX;
+	if (t->slot[DEAD].call != NULL)
+		return true;
+	for (i = 0; i < t->look.holders; i++) {
+		struct look_holder *h = &t->look.holder[i];
+		if (!is_dead(t, h))
+			continue;
+		if (h->ripe_ns > now) {
+			if (h->ripe_ns < t->dead_ns)
+				t->dead_ns = h->ripe_ns;
+			continue;
+		}
+		memcpy(t->suspect, h->self, sizeof(t->suspect));
+		t->suspect_mod = h->mod;
+		if (h->marked != 0)
+			reclaim(t, h);
+		else if (h->seen != 0)
+			ask_mark(t);
+		else
+			mark(t);
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,226 @@
+/*
+ * reconcile.c - what the store has of a taker, when that is not known: after an answer that did not
+ * come, after its lease went, and of one whose keeper was killed.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_exec.h"
+
+struct found {
+	bool good;
+	bool h, l, w, e;
+	int64_t h_created, l_lease, w_created, w_lease;
+	struct record record;
+	struct culprit culprit;
+};
+
+enum { AT_H, AT_L, AT_W, AT_E, ATS };
+
+static void
+find_one(struct found *f, int at, const struct etcd_kv *kv)
+{
+	switch (at) {
+	case AT_H:
+		f->h = true;
+		f->h_created = kv->create_revision;
+		record_decode(&f->record, kv->value, kv->value_size);
+		break;
+	case AT_L:
+		f->l = true;
+		f->l_lease = kv->lease;
+		break;
+	case AT_W:
+		f->w = true;
+		f->w_created = kv->create_revision;
+		f->w_lease = kv->lease;
+		break;
+	default:
+		f->e = true;
+		culprit_decode(&f->culprit, kv->value, kv->value_size);
+	}
+}
+
+static void
+find(struct found *f, const json_t *body)
+{
+	int at;
+
+	memset(f, 0, sizeof(*f));
+	f->good = true;
+	for (at = 0; at < ATS; at++) {
+		struct etcd_kv *kv;
+		long n = etcd_kvs(etcd_response_range(body, (size_t)at), &kv);
+		if (n > 0)
+			find_one(f, at, &kv[0]);
+		if (n >= 0)
+			etcd_kvs_free(kv, n);
+		else
+			f->good = false;
+	}
+}
+
+/* ---- what to do about it ---- */
+
+/* That of l/ counts: there may have been several. */
+static void
+is_holder(struct engine_taker *t, const struct found *f, int64_t revision)
+{
+	t->open_claim = t->adopted = false;
+	t->ticket = f->record.ticket != 0 ? f->record.ticket : (uint64_t)f->h_created;
+	t->created = (int64_t)f->record.ticket;
+	t->under = f->record.under;
+	t->seat = f->record.seat;
+	if (f->l && f->l_lease != t->lease) {
+		t->lease = f->l_lease;
+		t->leased = false;
+		t->alive_ns = 0;
+	}
+	hold_begin(t, f->h_created, revision, f->l);
+}
+
+static void
+is_waiter(struct engine_taker *t, const struct found *f)
+{
+	bool news = t->ticket != (uint64_t)f->w_created;
+
+	t->open_claim = t->adopted = false;
+	if (f->w_lease != t->lease) {
+		t->lease = f->w_lease;
+		t->leased = false;
+		t->alive_ns = 0;
+	}
+	t->created = f->w_created;
+	t->ticket = (uint64_t)f->w_created;
+	/* One that is renewed as soon as can be, as nobody knows how long it lasts. */
+	if (!t->leased)
+		t->beat_ns =
+		    flki_boottime_ns() + (t->alive_ns == 0 ? 0 : engine_backoff(t->missed++));
+	lease_keep(t);
+	taker_go(t, LOOKING);
+	if (news)
+		taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
+}
+
+static void
+is_evicted(struct engine_taker *t, const struct found *f)
+{
+	taker_end(t, &(struct engine_event){
+			 .kind = t->held ? ENGINE_LOST : ENGINE_REFUSED,
+			 .code = t->held ? 0 : -FLK_EVICTED,
+			 .ticket = t->ticket,
+			 .pid = f->culprit.pid,
+			 .uid = f->culprit.uid,
+			 .host = f->culprit.host,
+			 .text = t->held ? "the permit was taken back by an operator" : NULL });
+}
+
+static void
+is_nowhere(struct engine_taker *t)
+{
+	bool had_place = t->created != 0;
+
+	if (t->open_claim) {
+		taker_go(t, FENCING);
+		return;
+	}
+	if (t->adopted && t->held) {
+		taker_end(t, &(struct engine_event){
+				 .kind = ENGINE_LOST, .ticket = t->ticket, .text = lost_unkept });
+		return;
+	}
+	if (t->adopted) {
+		taker_refuse(t, -FLK_NOPERMIT, NULL);
+		return;
+	}
+	lease_drop(t);
+	watch_end(t);
+	t->created = 0;
+	t->looked = false;
+	taker_go(t, ASKING);
+	if (had_place)
+		taker_note(t, "the store lost the place in the line, and it is at the end now");
+}
+
+static void
+dropped(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result != ETCD_OK)
+		taker_again(t);
+	else
+		taker_act(t);
+}
+
+/* Who holds and has a place as well would keep up the line. */
+static void
+drop_place(struct engine_taker *t)
+{
+	struct key w = taker_key(t, 'w');
+	json_t *then = json_array();
+
+	json_array_append_new(then, etcd_delete(w.s, NULL));
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), dropped);
+}
+
+static void
+found(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	struct found f = { 0 };
+
+	if (reply->result == ETCD_OK)
+		find(&f, reply->body);
+	if (reply->result != ETCD_OK || !f.good)
+		taker_again(t);
+	else if (f.h && f.w)
+		drop_place(t);
+	else if (f.h)
+		is_holder(t, &f, reply->revision);
+	else if (f.w)
+		is_waiter(t, &f);
+	else if (f.e)
+		is_evicted(t, &f);
+	else
+		is_nowhere(t);
+}
+
+void
+reconcile_act(struct engine_taker *t)
+{
+	static const char kinds[ATS] = { [AT_H] = 'h', [AT_L] = 'l', [AT_W] = 'w', [AT_E] = 'e' };
+	json_t *then;
+	int i;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	then = json_array();
+	for (i = 0; i < ATS; i++) {
+		struct key k = taker_key(t, kinds[i]);
+		json_array_append_new(then, etcd_get(k.s, NULL, false, 0));
+	}
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), found);
+}
+
+/* ---- the fence ---- */
+
+/* Now the claim is done, or never will be. */
+static void
+fenced(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	if (reply->result != ETCD_OK && reply->result != ETCD_NOLEASE) {
+		taker_again(t);
+		return;
+	}
+	t->open_claim = false;
+	t->leased = false;
+	taker_go(t, RECONCILE);
+}
+
+void
+fencing_act(struct engine_taker *t)
+{
+	taker_hush(t, BEAT);
+	taker_call(t, MAIN, "/v3/lease/revoke", engine_lease_body(t->lease, 0), fenced);
+}

@@ -1,0 +1,387 @@
+/*
+ * taker.c - what is common to all states of a taker.  See taker.h.
+ */
+#include "taker.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store_exec.h"
+
+/* ---- calls ---- */
+
+/* What no state can do anything about; whoever holds or gives back goes on trying. */
+static bool
+is_hopeless(const struct engine_taker *t, const struct etcd_reply *reply)
+{
+	return (reply->result == ETCD_DENIED || reply->result == ETCD_WRONG) &&
+	       t->state < HOLDING && !t->held;
+}
+
+static void
+refuse_hopeless(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	taker_refuse(t, -FLK_STORE, reply->text);
+}
+
+/* Of its state, not of what is done beside it: a suspect is nobody's trouble but its own. */
+static void
+tell_of_store(struct engine_taker *t, const struct etcd_reply *reply)
+{
+	bool away = reply->result == ETCD_AWAY || reply->result == ETCD_DENIED ||
+		    reply->result == ETCD_WRONG;
+
+	if (t->freed || t->state == OVER || away == t->away)
+		return;
+	t->away = away;
+	taker_tell(t, &(struct engine_event){ .kind = away ? ENGINE_AWAY : ENGINE_BACK,
+					      .text = reply->text });
+}
+
+static void
+answered(void *context, const struct etcd_reply *reply)
+{
+	struct taker_call *slot = context;
+	struct engine_taker *t = slot->taker;
+	bool dead = slot == &t->slot[DEAD];
+
+	slot->call = NULL;
+	if (!dead && is_hopeless(t, reply)) {
+		refuse_hopeless(t, reply);
+		return;
+	}
+	if (slot == &t->slot[MAIN] && reply->result != ETCD_AWAY)
+		t->failures = 0;
+	slot->answer(t, reply);
+	if (!dead)
+		tell_of_store(t, reply);
+}
+
+bool
+taker_call(struct engine_taker *t, enum taker_slot slot, const char *path, json_t *body,
+	   taker_answer *answer)
+{
+	struct taker_call *c = &t->slot[slot];
+
+	if (t->freed || c->call != NULL || body == NULL) {
+		json_decref(body);
+		return c->call != NULL;
+	}
+	c->taker = t;
+	c->answer = answer;
+	c->call = etcd_call(t->e->etcd, path, body, t->e->timeout_ms, answered, c);
+	if (c->call == NULL && slot == MAIN)
+		taker_again(t);
+	return c->call != NULL;
+}
+
+void
+taker_hush(struct engine_taker *t, enum taker_slot slot)
+{
+	if (t->slot[slot].call != NULL)
+		etcd_cancel(t->slot[slot].call);
+	t->slot[slot].call = NULL;
+}
+
+static void
+hush_all(struct engine_taker *t)
+{
+	int i;
+
+	for (i = 0; i < SLOTS; i++)
+		taker_hush(t, (enum taker_slot)i);
+}
+
+/* ---- states ---- */
+
+static void
+nothing_to_do(struct engine_taker *t)
+{
+	(void)t;
+}
+
+/* HOLDING: the renewals come by their own time; MARKING: one call leads to the next. */
+static void (*const act[])(struct engine_taker *t) = {
+	[NEW] = nothing_to_do,     [ASKING] = asking_act,       [MARKING] = marking_act,
+	[CLAIMING] = claiming_act, [RECONCILE] = reconcile_act, [FENCING] = fencing_act,
+	[LOOKING] = looking_act,   [BEHIND] = behind_act,       [FIRST] = first_act,
+	[GRANTING] = granting_act, [HOLDING] = nothing_to_do,   [ATTACHING] = attaching_act,
+	[LOSING] = losing_act,     [LEAVING] = leaving_act,     [RELEASING] = leaving_act,
+	[OVER] = nothing_to_do,
+};
+
+void
+taker_act(struct engine_taker *t)
+{
+	if (!t->freed)
+		act[t->state](t);
+}
+
+void
+taker_go(struct engine_taker *t, enum taker_state state)
+{
+	taker_hush(t, MAIN);
+	t->state = state;
+	t->retry_ns = UINT64_MAX;
+	taker_act(t);
+}
+
+void
+taker_again(struct engine_taker *t)
+{
+	t->retry_ns = flki_boottime_ns() + engine_backoff(t->failures++);
+}
+
+uint64_t
+taker_due(const struct engine_taker *t)
+{
+	uint64_t due = t->retry_ns;
+
+	if (t->untold)
+		return 0;
+	if (t->beat_ns < due)
+		due = t->beat_ns;
+	if (t->state == FIRST && t->dead_ns < due)
+		due = t->dead_ns;
+	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns < due)
+		due = t->relook_ns;
+	return due;
+}
+
+static void
+tell_end(struct engine_taker *t)
+{
+	t->untold = false;
+	taker_tell(t, &(struct engine_event){ .kind = t->ending, .code = t->ending_code });
+}
+
+void
+taker_step(struct engine_taker *t, uint64_t now)
+{
+	if (t->untold) {
+		tell_end(t);
+		return;
+	}
+	if (t->beat_ns <= now) {
+		t->beat_ns = UINT64_MAX;
+		if (t->state == HOLDING)
+			hold_beat(t);
+		else if (t->state == RECONCILE ? t->leased
+					       : t->state >= LOOKING && t->state <= GRANTING)
+			lease_beat(t);
+	}
+	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
+		taker_go(t, LOOKING);
+	} else if (t->retry_ns <= now || (t->state == FIRST && t->dead_ns <= now)) {
+		t->retry_ns = UINT64_MAX;
+		taker_act(t);
+	}
+}
+
+/* ---- telling ---- */
+
+void
+taker_tell(struct engine_taker *t, const struct engine_event *event)
+{
+	if (!t->freed)
+		t->tell(t->context, event);
+}
+
+void
+taker_note(struct engine_taker *t, const char *text)
+{
+	taker_tell(t, &(struct engine_event){ .kind = ENGINE_NOTE, .text = text });
+}
+
+void
+taker_stop(struct engine_taker *t)
+{
+	hush_all(t);
+	watch_end(t);
+	lease_drop(t);
+	t->state = OVER;
+	t->retry_ns = t->beat_ns = UINT64_MAX;
+}
+
+void
+taker_end(struct engine_taker *t, const struct engine_event *event)
+{
+	taker_stop(t);
+	taker_tell(t, event);
+}
+
+void
+taker_refuse(struct engine_taker *t, int code, const char *text)
+{
+	taker_end(t, &(struct engine_event){ .kind = ENGINE_REFUSED, .code = code, .text = text });
+}
+
+/* ---- the rule ---- */
+
+uint32_t
+taker_limit(const struct engine_taker *t, const struct config *c)
+{
+	if (t->want.limit != 0)
+		return t->want.limit;
+	if (c->declared != 0)
+		return c->declared;
+	return t->want.fallback != 0 ? t->want.fallback : 1;
+}
+
+bool
+taker_fits(struct engine_taker *t)
+{
+	struct view *v = look_view(&t->look);
+	bool fits =
+	    v != NULL && view_fits(v, t->want.weight, taker_limit(t, &t->look.config), &t->under);
+
+	if (fits)
+		t->seat = view_seat(v);
+	free(v);
+	return fits;
+}
+
+/* ---- what is written ---- */
+
+struct key
+taker_key(const struct engine_taker *t, char kind)
+{
+	return key_of(&t->e->limiter, kind, t->self);
+}
+
+bool
+taker_is_fresh(const struct engine_taker *t)
+{
+	return t->leased && flki_boottime_ns() - t->alive_ns <= t->e->ttl_s * SECOND / 2;
+}
+
+char *
+taker_record(const struct engine_taker *t, bool holds)
+{
+	struct record r = { .weight = t->want.weight,
+			    .limit = holds ? taker_limit(t, &t->look.config) : t->want.limit,
+			    .under = t->under,
+			    .seat = t->seat,
+			    .ticket = (uint64_t)t->created,
+			    .pid = (uint32_t)t->want.pid,
+			    .uid = (uint32_t)t->want.uid,
+			    .ttl_s = t->e->ttl_s,
+			    .grace_s = t->e->grace_s,
+			    .manual = t->e->manual,
+			    .since_ms = record_now_ms(),
+			    .role = t->want.role };
+
+	memcpy(r.host, t->e->host, sizeof(r.host));
+	memcpy(r.command, t->want.command, sizeof(r.command));
+	r.command[sizeof(r.command) - 1] = '\0';
+	return record_encode(&r, holds);
+}
+
+bool
+taker_grant_ops(struct engine_taker *t, json_t *ops)
+{
+	struct config c = t->look.config;
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l'), cfg = key_cfg(&t->e->limiter);
+	char *record = taker_record(t, true), *config = NULL;
+	bool good = record != NULL;
+
+	c.declared = taker_limit(t, &c);
+	if (c.declared != t->look.config.declared && (config = config_encode(&c)) == NULL)
+		good = false;
+	t->first = t->want.limit == 0 && t->look.config.declared == 0;
+	if (good) {
+		json_array_append_new(ops, etcd_put(h.s, record, 0));
+		json_array_append_new(ops, etcd_put(l.s, "", t->lease));
+		if (config != NULL)
+			json_array_append_new(ops, etcd_put(cfg.s, config, 0));
+	}
+	free(record);
+	free(config);
+	return good;
+}
+
+/* ---- engine.h ---- */
+
+int
+engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_tell *tell,
+		 void *context)
+{
+	struct engine_taker *t;
+
+	*taker = NULL;
+	if (!e->named || !key_is_self(self))
+		return -EINVAL;
+	if ((t = calloc(1, sizeof(*t))) == NULL)
+		return -ENOMEM;
+	t->e = e;
+	t->tell = tell;
+	t->context = context;
+	memcpy(t->self, self, sizeof(t->self));
+	look_init(&t->look, &e->limiter);
+	t->retry_ns = t->beat_ns = t->dead_ns = t->relook_ns = UINT64_MAX;
+	LIST_INSERT_HEAD(&e->takers, t, link);
+	*taker = t;
+	return 0;
+}
+
+void
+engine_taker_free(struct engine_taker *t)
+{
+	if (t == NULL || t->freed)
+		return;
+	hush_all(t);
+	watch_end(t);
+	look_free(&t->look);
+	LIST_REMOVE(t, link);
+	t->freed = true;
+	/* Whoever is on the way up to engine_step() still has it in hand. */
+	if (t->e->stepping)
+		LIST_INSERT_HEAD(&t->e->freed, t, link);
+	else
+		free(t);
+}
+
+void
+engine_enter(struct engine_taker *t, const struct engine_want *want)
+{
+	t->want = *want;
+	if (t->want.weight == 0)
+		t->want.weight = 1;
+	taker_go(t, ASKING);
+}
+
+void
+engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held)
+{
+	t->want = *want;
+	if (t->want.weight == 0)
+		t->want.weight = 1;
+	t->adopted = true;
+	t->held = held;
+	/* What the other one sent last may still be done. */
+	t->open_claim = !held;
+	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
+	taker_go(t, RECONCILE);
+}
+
+/* The store is not told: a write for each command is much for what few look at. */
+void
+engine_working(struct engine_taker *t, pid_t pid)
+{
+	(void)t;
+	(void)pid;
+}
+
+void
+engine_leave(struct engine_taker *t)
+{
+	leave_begin(t, ENGINE_LEFT, 0);
+}
+
+void
+engine_release(struct engine_taker *t)
+{
+	leave_begin(t, ENGINE_RELEASED, 0);
+}

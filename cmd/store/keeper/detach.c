@@ -1,0 +1,82 @@
+#include "detach.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "descriptor.h"
+#include "process.h"
+#include "say.h"
+#include "talk.h"
+
+#define SOCKET 3
+
+/* It ends when there is nothing more to keep, and by KILL. */
+static const int ignored[] = {
+	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM
+};
+
+static void
+forget_signals(void)
+{
+	sigset_t none;
+	size_t i;
+	int sig;
+
+	for (sig = 1; sig <= SIGRTMAX; sig++)
+		signal(sig, SIG_DFL); /* what can't be set stays as it is */
+	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+void
+detach_stderr(void)
+{
+	dup2(STDOUT_FILENO, STDERR_FILENO); /* that is /dev/null */
+}
+
+int
+detach(int socket, bool quiet)
+{
+	int null = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+
+	forget_signals();
+	setsid();
+	if (null == -1)
+		return -1;
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	if (quiet || fcntl(STDERR_FILENO, F_GETFD) == -1)
+		detach_stderr();
+	if (socket != SOCKET && dup2(socket, SOCKET) == -1)
+		return -1;
+	/* No end of anybody's guard or socket may be kept by us: it would never be seen to end. */
+	process_close_from(SOCKET + 1);
+	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+	prctl(PR_SET_NAME, "store-keeper");
+	umask(077);
+	if (chdir("/") == -1)
+		return SOCKET; /* a directory is kept busy, no more */
+	return SOCKET;
+}
+
+void
+detach_say(const char *limiter, const char *format, ...)
+{
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char text[900];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (poll(&out, 1, 0) == 1 && (out.revents & POLLOUT) != 0)
+		say(limiter, "%s", text);
+}

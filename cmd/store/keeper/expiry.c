@@ -1,0 +1,95 @@
+#include "expiry.h"
+
+#include "clock.h"
+
+#define NOTICE (2 * SECOND) /* from TERM to KILL */
+
+static uint64_t
+margin(uint64_t life)
+{
+	return SECOND + life / 100;
+}
+
+uint32_t
+expiry_least_grace(uint32_t ttl_s)
+{
+	/* g >= ttl/3 + notice + 1 s + (ttl + g)/100, in whole seconds */
+	uint64_t ttl = ttl_s * SECOND;
+	uint64_t least = (ttl / 3 + NOTICE + SECOND + ttl / 100) * 100 / 99;
+
+	return (uint32_t)((least + SECOND - 1) / SECOND);
+}
+
+void
+expiry_begin(struct expiry *e, uint32_t ttl_s, uint32_t grace_s, bool warn, uint64_t alive_ns)
+{
+	uint64_t life = ((uint64_t)ttl_s + grace_s) * SECOND;
+
+	*e = (struct expiry){ .life_ns = life,
+			      .margin_ns = margin(life),
+			      .notice_ns = NOTICE,
+			      .warn = warn,
+			      .alive_ns = alive_ns };
+}
+
+uint64_t
+expiry_deadline(const struct expiry *e)
+{
+	return e->alive_ns + e->life_ns - e->margin_ns;
+}
+
+bool
+expiry_renew(struct expiry *e, uint64_t alive_ns)
+{
+	bool told = e->warn && e->stage == EXPIRY_WARNED && !e->lost;
+
+	if (alive_ns <= e->alive_ns)
+		return false;
+	e->alive_ns = alive_ns;
+	if (!told)
+		return false;
+	e->stage = EXPIRY_SAFE;
+	return true;
+}
+
+void
+expiry_lose(struct expiry *e, uint64_t now_ns)
+{
+	e->lost = true;
+	if (e->stage == EXPIRY_SAFE)
+		e->kill_ns = now_ns;
+}
+
+uint64_t
+expiry_due(const struct expiry *e)
+{
+	switch (e->stage) {
+	case EXPIRY_SAFE:
+		if (e->lost)
+			return e->kill_ns;
+		/* Its people are told when it may really be another's, not before. */
+		return expiry_deadline(e) - (e->warn ? 0 : e->notice_ns);
+	case EXPIRY_WARNED:
+		return e->warn ? EXPIRY_NEVER : e->kill_ns;
+	default:
+		return EXPIRY_NEVER;
+	}
+}
+
+enum expiry_deed
+expiry_step(struct expiry *e, uint64_t now_ns)
+{
+	if (now_ns < expiry_due(e))
+		return EXPIRY_NOTHING;
+	if (e->stage == EXPIRY_WARNED) {
+		e->stage = EXPIRY_OVER;
+		return EXPIRY_KILL;
+	}
+	e->stage = EXPIRY_WARNED;
+	if (e->warn)
+		return EXPIRY_WARN;
+	/* Not later than D, however late we are. */
+	e->kill_ns = e->lost ? now_ns + e->notice_ns : expiry_deadline(e);
+	e->lost = true;
+	return EXPIRY_TERM;
+}

@@ -1,0 +1,390 @@
+#include "kept.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+
+#include "clock.h"
+#include "detach.h"
+#include "exiting.h"
+#include "settings.h"
+#include "store_exec.h"
+#include "wrapper/link.h"
+
+#define LONGEST_EXIT (10 * SECOND) /* a device may take long to close, or for ever */
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+/* A description that the wrapper has, too, would go on to be watched when we have closed it. */
+static void
+drop_fd(int *fd)
+{
+	if (*fd != -1)
+		keeper_unwatch(*fd);
+	close_fd(fd);
+}
+
+void
+kept_rest(struct kept *k)
+{
+	k->stage = AT_REST;
+	k->gone = k->told = false;
+	k->exit_ns = EXPIRY_NEVER;
+	k->away[0] = '\0';
+	drop_fd(&k->guard);
+	drop_fd(&k->pidfd);
+	close_fd(&k->local);
+	if (k->taker == NULL)
+		return;
+	k->ear->kept = NULL;
+	keeper_retire(k->branch, k->taker, k->ear);
+	k->taker = NULL;
+	k->ear = NULL;
+}
+
+static void
+leave(struct kept *k)
+{
+	k->stage = LEAVING;
+	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
+	engine_leave(k->taker);
+}
+
+/* Tried on until the permit ends by itself. */
+void
+kept_release(struct kept *k)
+{
+	k->exit_ns = EXPIRY_NEVER;
+	if (k->gone) {
+		kept_send_kind(k, TALK_RELEASED);
+		kept_rest(k);
+		return;
+	}
+	k->stage = RELEASING;
+	k->give_up_ns = expiry_deadline(&k->expiry);
+	if (k->give_up_ns < flki_boottime_ns() + 2 * SECOND)
+		k->give_up_ns = flki_boottime_ns() + 2 * SECOND;
+	engine_release(k->taker);
+}
+
+/* ---- what the wrapper asks ---- */
+
+static void
+refuse(struct kept *k, const char *why)
+{
+	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
+
+	talk_copy(t.text, sizeof(t.text), why);
+	kept_send(k, &t);
+}
+
+static void
+begin(struct kept *k, const struct talk *t)
+{
+	if (k->branch->engine == NULL) {
+		refuse(k, k->branch->why);
+		return;
+	}
+	if (k->stage != AT_REST)
+		return; /* a wrapper of ours does not ask twice */
+	talk_copy(k->self, sizeof(k->self), t->self);
+	k->ear = malloc(sizeof(*k->ear));
+	if (k->ear == NULL ||
+	    engine_taker_new(&k->taker, k->branch->engine, k->self, kept_on_event, k->ear) != 0) {
+		free(k->ear);
+		k->ear = NULL;
+		k->taker = NULL;
+		refuse(k, "no memory for another taker");
+		return;
+	}
+	k->ear->kept = k;
+	k->stage = ASKED;
+	if (t->kind == TALK_ENTER) {
+		engine_enter(k->taker, &t->want);
+		return;
+	}
+	engine_adopt(k->taker, &t->want, t->held);
+	if (!t->held)
+		return;
+	/* What the last keeper knew of its life is what is known until the store answers. */
+	k->stage = HOLDS;
+	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
+		     atomic_load(&link_board_ns[k->cell]));
+}
+
+static void
+answer(void *context, const struct engine_answer *a)
+{
+	struct ask *ask = context;
+	struct talk t = { .kind = TALK_LOOKED, .ask = ask->number, .code = a->code };
+	size_t i;
+
+	if (ask->kept == NULL) {
+		free(ask);
+		return;
+	}
+	talk_copy(t.text, sizeof(t.text), a->text);
+	if (a->code == 0 && a->view != NULL) {
+		kept_place(a->view, ask->kept->self, &t);
+		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
+			if (a->view->entry[i].ticket == ask->ticket) {
+				t.held = true;
+				t.weight = a->view->entry[i].weight;
+				t.limit = a->view->entry[i].limit;
+				t.seat = a->view->entry[i].seat;
+			}
+	}
+	kept_send(ask->kept, &t);
+	LIST_REMOVE(ask, entry);
+	free(ask);
+}
+
+static void
+look(struct kept *k, const struct talk *t)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+	struct talk no = { .kind = TALK_LOOKED, .ask = t->ask, .code = -FLK_STORE };
+	struct ask *a = k->branch->engine != NULL ? malloc(sizeof(*a)) : NULL;
+
+	if (a == NULL) {
+		talk_copy(no.text, sizeof(no.text), k->branch->why);
+		kept_send(k, &no);
+		return;
+	}
+	*a = (struct ask){ .kept = k, .number = t->ask, .ticket = t->ticket };
+	LIST_INSERT_HEAD(&k->asks, a, entry);
+	engine_ask(k->branch->engine, &q, t->patience_ns, answer, a);
+}
+
+static void
+keep_fd(int *to, int *fd)
+{
+	close_fd(to);
+	*to = *fd;
+	*fd = -1;
+}
+
+static void
+obey(struct kept *k, const struct talk *t, int *fd)
+{
+	switch (t->kind) {
+	case TALK_ENTER:
+	case TALK_ADOPT:
+		begin(k, t);
+		break;
+	case TALK_LEAVE:
+		if (k->stage == ASKED || k->stage == HOLDS)
+			leave(k);
+		else if (k->stage == AT_REST)
+			kept_send_kind(k, TALK_LEFT);
+		break;
+	case TALK_RELEASE:
+		if (k->stage == HOLDS)
+			kept_release(k);
+		else if (k->stage == AT_REST)
+			kept_send_kind(k, TALK_RELEASED);
+		break;
+	case TALK_ENTRUST:
+		k->wrapper = 0;
+		/* fallthrough */
+	case TALK_WORKING:
+		k->pid = (pid_t)t->pid;
+		keep_fd(&k->pidfd, fd);
+		if (k->stage == HOLDS && !k->gone)
+			engine_working(k->taker, k->pid);
+		break;
+	case TALK_GUARD:
+		keep_fd(&k->guard, fd);
+		break;
+	case TALK_LOCAL:
+		keep_fd(&k->local, fd);
+		break;
+	case TALK_TOLD:
+		k->told = k->stage == HOLDS;
+		break;
+	case TALK_LOOK:
+		look(k, t);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- the wrapper's end, and the command's ---- */
+
+/*
+ * A process that is killed closes its descriptors one after another.  After its guard is closed it
+ * may still have a device, a listening socket or a file lock.  The next command must not start before
+ * those are closed, too: see lib/exiting.c.  The pidfd is readable when the exit is over, and
+ * kept_step() bounds the wait for it.
+ */
+static bool
+awaits_exit(struct kept *k)
+{
+	if (k->pidfd == -1 || !flki_is_exiting(k->pid))
+		return false;
+	if (k->exit_ns != EXPIRY_NEVER)
+		return true;
+	if (keeper_watch(k->pidfd, EPOLLIN, &k->on_pidfd) != 0)
+		return false;
+	k->exit_ns = flki_boottime_ns() + LONGEST_EXIT;
+	return true;
+}
+
+/* No process has the guard open any more: a hangup, for what is written there is nothing to us. */
+static void
+on_guard(struct source *source)
+{
+	struct kept *k = source->kept;
+
+	if (k->guard != -1)
+		keeper_unwatch(k->guard);
+	if (k->stage == HOLDS && !awaits_exit(k))
+		kept_release(k);
+}
+
+/* The command is past its exit. */
+static void
+on_pidfd(struct source *source)
+{
+	struct kept *k = source->kept;
+
+	keeper_unwatch(k->pidfd);
+	if (k->stage == HOLDS)
+		kept_release(k);
+}
+
+static void
+carry_on_alone(struct kept *k)
+{
+	keeper_unwatch(k->socket);
+	close_fd(&k->socket);
+	kept_drop_unsent(k);
+	k->wrapper = 0;
+	switch (k->stage) {
+	case ASKED:
+		leave(k);
+		break;
+	case HOLDS:
+		if (k->guard != -1 && keeper_watch(k->guard, 0, &k->on_guard) == 0)
+			break;
+		if (k->pidfd != -1 && keeper_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
+			break;
+		kept_release(k);
+		break;
+	default:
+		break;
+	}
+}
+
+/*
+ * Without a descriptor that we have no room for, a permit would end too early.  Another keeper may have
+ * room: the wrapper finds us gone, and the store is told nothing.
+ */
+static void
+give_up(struct kept *k)
+{
+	keeper_unwatch(k->socket);
+	close_fd(&k->socket);
+	kept_drop_unsent(k);
+	if (k->taker != NULL) {
+		engine_taker_free(k->taker);
+		free(k->ear);
+		k->taker = NULL;
+		k->ear = NULL;
+	}
+	kept_rest(k);
+}
+
+static void
+on_socket(struct source *source)
+{
+	struct kept *k = source->kept;
+	struct talk t;
+	int error, fd;
+
+	while (k->socket != -1 && (error = talk_receive(k->socket, &t, &fd)) != -EAGAIN) {
+		if (error == 0)
+			obey(k, &t, &fd);
+		else if (error == -EMFILE)
+			give_up(k);
+		else
+			carry_on_alone(k);
+		close_fd(&fd);
+	}
+}
+
+/* Without a wrapper: is nobody left who has the guard open, or is the command gone? */
+static bool
+is_deserted(const struct kept *k)
+{
+	struct pollfd fd = { .fd = k->guard != -1 ? k->guard : k->pidfd,
+			     .events = k->guard != -1 ? 0 : POLLIN };
+
+	return fd.fd != -1 && poll(&fd, 1, 0) == 1 && fd.revents != 0;
+}
+
+void
+kept_catch_up(struct kept *k)
+{
+	if (k->socket != -1)
+		on_socket(&k->on_socket);
+	if (k->stage == HOLDS && k->socket == -1 && is_deserted(k))
+		on_guard(&k->on_guard);
+}
+
+/* ---- its life ---- */
+
+struct kept *
+kept_new(struct branch *b, int socket, uint32_t cell, pid_t wrapper)
+{
+	struct kept *k = calloc(1, sizeof(*k));
+
+	if (k == NULL)
+		return NULL;
+	k->branch = b;
+	k->socket = socket;
+	k->cell = cell;
+	k->wrapper = wrapper;
+	k->guard = k->pidfd = k->local = -1;
+	k->exit_ns = EXPIRY_NEVER;
+	TAILQ_INIT(&k->owed);
+	k->on_socket = (struct source){ on_socket, k };
+	k->on_guard = (struct source){ on_guard, k };
+	k->on_pidfd = (struct source){ on_pidfd, k };
+	if (keeper_watch(socket, EPOLLIN, &k->on_socket) == 0)
+		return k;
+	free(k);
+	return NULL;
+}
+
+bool
+kept_is_over(const struct kept *k)
+{
+	return k->socket == -1 && k->stage == AT_REST;
+}
+
+void
+kept_free(struct kept *k)
+{
+	struct ask *a;
+
+	while ((a = LIST_FIRST(&k->asks)) != NULL) {
+		LIST_REMOVE(a, entry);
+		a->kept = NULL;
+	}
+	drop_fd(&k->guard);
+	drop_fd(&k->pidfd);
+	close_fd(&k->local);
+	free(k);
+}

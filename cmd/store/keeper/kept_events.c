@@ -1,0 +1,134 @@
+/*
+ * kept_events.c - the events of a taker that come from the engine.
+ */
+#include "kept.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "detach.h"
+#include "settings.h"
+#include "store_exec.h"
+#include "wrapper/link.h"
+
+static void
+hear_grant(struct kept *k, const struct engine_event *e)
+{
+	struct talk t = { .kind = TALK_GRANTED,
+			  .ticket = e->ticket,
+			  .weight = e->weight,
+			  .limit = e->limit,
+			  .seat = e->seat,
+			  .alive_ns = e->alive_ns };
+
+	if (k->stage == ASKED || k->stage == HOLDS)
+		atomic_store(&link_board_ns[k->cell], e->alive_ns);
+	if (k->stage == ASKED) {
+		k->stage = HOLDS;
+		expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
+			     e->alive_ns);
+	} else {
+		expiry_renew(&k->expiry, e->alive_ns);
+	}
+	talk_copy(t.key, sizeof(t.key), e->key);
+	kept_send(k, &t);
+}
+
+static void
+hear_renewal(struct kept *k, const struct engine_event *e)
+{
+	if (k->stage != HOLDS)
+		return;
+	atomic_store(&link_board_ns[k->cell], e->alive_ns);
+	if (expiry_renew(&k->expiry, e->alive_ns))
+		detach_say(k->branch->limiter, "the store has confirmed the permit: it was kept");
+}
+
+static void
+hear_loss(struct kept *k, const struct engine_event *e)
+{
+	bool told;
+
+	if (k->stage == HOLDS)
+		kept_catch_up(k);
+	if (k->stage == AT_REST)
+		return;
+	if (k->stage != HOLDS) { /* then nobody has a permit to lose any more */
+		kept_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		kept_rest(k);
+		return;
+	}
+	k->gone = true;
+	told = k->expiry.stage != EXPIRY_SAFE;
+	expiry_lose(&k->expiry, flki_boottime_ns());
+	if (told)
+		kept_send_lost(k, e->text);
+	else
+		kept_carry_out(k, expiry_step(&k->expiry, flki_boottime_ns()), e->text);
+}
+
+static void
+hear_refusal(struct kept *k, const struct engine_event *e)
+{
+	struct talk t = { .kind = k->stage == LEAVING ? TALK_LEFT : TALK_REFUSED,
+			  .code = e->code,
+			  .limit = e->limit,
+			  .pid = e->pid,
+			  .uid = e->uid };
+
+	talk_copy(t.text, sizeof(t.text), e->text);
+	talk_copy(t.host, sizeof(t.host), e->host);
+	kept_send(k, &t);
+	kept_rest(k);
+}
+
+static void
+hear_reach(struct kept *k, const struct engine_event *e)
+{
+	struct talk t = { .kind = e->kind == ENGINE_AWAY ? TALK_AWAY : TALK_BACK };
+
+	talk_copy(t.text, sizeof(t.text), e->text);
+	talk_copy(k->away, sizeof(k->away), e->kind == ENGINE_AWAY ? e->text : "");
+	kept_send(k, &t);
+}
+
+void
+kept_on_event(void *context, const struct engine_event *e)
+{
+	struct kept *k = ((struct ear *)context)->kept;
+	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
+
+	if (k == NULL)
+		return;
+	switch (e->kind) {
+	case ENGINE_QUEUED:
+		kept_send(k, &t);
+		break;
+	case ENGINE_GRANTED:
+		hear_grant(k, e);
+		break;
+	case ENGINE_REFUSED:
+		hear_refusal(k, e);
+		break;
+	case ENGINE_RENEWED:
+		hear_renewal(k, e);
+		break;
+	case ENGINE_LOST:
+		hear_loss(k, e);
+		break;
+	case ENGINE_LEFT:
+	case ENGINE_RELEASED:
+		kept_send_kind(k, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
+		kept_rest(k);
+		break;
+	case ENGINE_AWAY:
+	case ENGINE_BACK:
+		hear_reach(k, e);
+		break;
+	case ENGINE_NOTE:
+		if (!settings.quiet) /* the wrapper set it before it forked us */
+			detach_say(k->branch->limiter, "%s", e->text);
+		break;
+	}
+}

@@ -1,0 +1,114 @@
+/*
+ * kept_expiry.c - what is due at a time: signals to a command that loses its permit, and the end of
+ * waits for the store.
+ */
+#include "kept.h"
+
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "detach.h"
+#include "pidfd.h"
+#include "pipe_users.h"
+#include "settings.h"
+
+static void
+clock_text(char room[16])
+{
+	time_t now = time(NULL);
+	struct tm tm;
+
+	if (localtime_r(&now, &tm) == NULL || strftime(room, 16, "%H:%M:%S", &tm) == 0)
+		talk_copy(room, 16, "?");
+}
+
+static void
+send_signal(const struct kept *k, int sig)
+{
+	if (k->pidfd != -1) {
+		flki_pidfd_signal(k->pidfd, sig);
+		flki_pidfd_signal(k->pidfd, SIGCONT);
+	}
+	if (k->pidfd == -1 || sig == SIGKILL)
+		pipe_users_signal(k->guard, k->wrapper, sig);
+}
+
+/* One loss, one line: the wrapper may have said its own, as we were stopped. */
+static void
+say_lost(const struct kept *k, enum expiry_deed deed, const char *why)
+{
+	const char *limiter = k->branch->limiter;
+	char at[16];
+
+	if (k->told)
+		return;
+	clock_text(at);
+	if (deed == EXPIRY_WARN)
+		detach_say(limiter,
+			   "lost the permit at %s: %s; the command continues, by --on-lost=warn",
+			   at, why);
+	else if (k->pidfd != -1)
+		detach_say(limiter,
+			   "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s", at,
+			   why, (int)k->pid);
+	else
+		detach_say(limiter, "lost the permit at %s: %s%s", at, why,
+			   k->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
+					  : "");
+}
+
+void
+kept_carry_out(struct kept *k, enum expiry_deed deed, const char *why)
+{
+	switch (deed) {
+	case EXPIRY_TERM:
+		say_lost(k, deed, why);
+		kept_send_lost(k, why);
+		send_signal(k, SIGTERM);
+		break;
+	case EXPIRY_KILL:
+		send_signal(k, SIGKILL);
+		break;
+	case EXPIRY_WARN:
+		say_lost(k, deed, why);
+		kept_send_lost(k, why);
+		break;
+	default:
+		break;
+	}
+}
+
+static const char *
+why_late(const struct kept *k)
+{
+	return k->away[0] != '\0' ? k->away : "the store did not confirm it in time";
+}
+
+static uint64_t
+step(struct kept *k, uint64_t now)
+{
+	if (k->stage == HOLDS && expiry_due(&k->expiry) <= now)
+		kept_catch_up(k);
+	if (k->stage == HOLDS && k->exit_ns <= now)
+		kept_release(k);
+	if (k->stage == LEAVING || k->stage == RELEASING) {
+		if (now < k->give_up_ns)
+			return k->give_up_ns;
+		kept_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		kept_rest(k);
+	}
+	if (k->stage != HOLDS)
+		return EXPIRY_NEVER;
+	kept_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
+	return expiry_due(&k->expiry) < k->exit_ns ? expiry_due(&k->expiry) : k->exit_ns;
+}
+
+uint64_t
+kept_step(struct kept *k, uint64_t now)
+{
+	uint64_t next = step(k, now), again = kept_send_unsent(k, now);
+
+	return again < next ? again : next;
+}

@@ -1,0 +1,97 @@
+/*
+ * kept_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket has
+ * room for some dozens.  The keeper keeps the messages that find no room: a wrapper that never heard
+ * of its grant would wait for ever, and hold the permit.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "kept.h"
+
+#define AGAIN UINT64_C(100000000) /* ns between two tries */
+
+/*
+ * The later one replaces the earlier one.  Otherwise a stopped wrapper would cost memory each time that
+ * the store goes away and comes back.
+ */
+static bool
+takes_the_place_of(enum talk_kind kind, enum talk_kind last)
+{
+	return kind == last || (kind == TALK_AWAY && last == TALK_BACK) ||
+	       (kind == TALK_BACK && last == TALK_AWAY);
+}
+
+static void
+owe(struct kept *k, const struct talk *t)
+{
+	struct owed *o = TAILQ_LAST(&k->owed, all_owed);
+
+	if (o == NULL || !takes_the_place_of(t->kind, o->talk.kind)) {
+		if ((o = malloc(sizeof(*o))) == NULL)
+			_exit(
+			    1); /* the wrapper starts another keeper, and sends it all that it needs */
+		TAILQ_INSERT_TAIL(&k->owed, o, entry);
+	}
+	o->talk = *t;
+}
+
+/* True, too, if the wrapper is gone: the end of the socket will say so. */
+static bool
+sent(const struct kept *k, const struct talk *t)
+{
+	int error = talk_send(k->socket, t, -1);
+
+	return error == 0 || error == -EPIPE;
+}
+
+void
+kept_send(struct kept *k, const struct talk *t)
+{
+	if (k->socket == -1)
+		return;
+	if (!TAILQ_EMPTY(&k->owed) || !sent(k, t))
+		owe(k, t);
+}
+
+void
+kept_send_kind(struct kept *k, enum talk_kind kind)
+{
+	struct talk t = { .kind = kind };
+
+	kept_send(k, &t);
+}
+
+void
+kept_send_lost(struct kept *k, const char *why)
+{
+	struct talk t = { .kind = TALK_LOST };
+
+	talk_copy(t.text, sizeof(t.text), why);
+	kept_send(k, &t);
+}
+
+uint64_t
+kept_send_unsent(struct kept *k, uint64_t now)
+{
+	struct owed *o;
+
+	while ((o = TAILQ_FIRST(&k->owed)) != NULL) {
+		if (!sent(k, &o->talk))
+			return now + AGAIN;
+		TAILQ_REMOVE(&k->owed, o, entry);
+		free(o);
+	}
+	return EXPIRY_NEVER;
+}
+
+void
+kept_drop_unsent(struct kept *k)
+{
+	struct owed *o;
+
+	while ((o = TAILQ_FIRST(&k->owed)) != NULL) {
+		TAILQ_REMOVE(&k->owed, o, entry);
+		free(o);
+	}
+}

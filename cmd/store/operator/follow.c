@@ -1,0 +1,186 @@
+/*
+ * follow.c - to wait until everything is done that is there now, and to be told of what happens.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "session.h"
+#include "wrapper/internal.h"
+
+#define RELOOK UINT64_C(30000000000) /* ns: whatever the store has told, or not */
+
+/* By CLOCK_BOOTTIME, what was meant by CLOCK_MONOTONIC. */
+static uint64_t
+boot_ns(const struct timespec *deadline)
+{
+	uint64_t until = flki_deadline_ns(deadline), now = flki_monotonic_ns();
+
+	if (until == UINT64_MAX)
+		return SESSION_NEVER;
+	return flki_boottime_ns() + (until > now ? until - now : 0);
+}
+
+/* ---- events ---- */
+
+size_t
+store_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
+{
+	struct session *d;
+
+	return session_of(f, &d) == 0 ? session_events(d, number, event, room) : 0;
+}
+
+int
+store_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
+{
+	struct session *d;
+	int error = session_of(f, &d);
+
+	if (error == 0)
+		error = session_follow(d);
+	return error != 0 ? error : session_sleep(d, number, boot_ns(deadline));
+}
+
+/* ---- until it is idle ---- */
+
+/* Who is waited for: by ticket as long as events tell, by name when it is looked at again. */
+struct one {
+	char self[STORE_SELF];
+	uint64_t ticket; /* 0: it is done */
+};
+
+struct crew {
+	struct one *one;
+	size_t n, left;
+	bool first; /* to be filled */
+};
+
+static int
+fill(struct crew *c, const struct view *v)
+{
+	size_t i;
+
+	c->n = c->left = v->holders + v->waiters;
+	c->one = calloc(c->n + 1, sizeof(*c->one));
+	if (c->one == NULL)
+		return -ENOMEM;
+	for (i = 0; i < c->n; i++) {
+		memcpy(c->one[i].self, v->entry[i].self, STORE_SELF);
+		c->one[i].ticket = v->entry[i].ticket;
+	}
+	c->first = false;
+	return 0;
+}
+
+/* One that lost its place and stands in the line again is still to be waited for. */
+static void
+recount(struct crew *c, const struct view *v)
+{
+	size_t i, k;
+
+	c->left = 0;
+	for (i = 0; i < c->n; i++) {
+		c->one[i].ticket = 0;
+		for (k = 0; k < v->holders + v->waiters && c->one[i].ticket == 0; k++)
+			if (strcmp(v->entry[k].self, c->one[i].self) == 0)
+				c->one[i].ticket = v->entry[k].ticket;
+		c->left += c->one[i].ticket != 0;
+	}
+}
+
+static int
+take(void *context, const struct engine_answer *a)
+{
+	struct crew *c = context;
+
+	if (c->first)
+		return a->view->there ? fill(c, a->view) : -ENOENT;
+	recount(c, a->view);
+	return 0;
+}
+
+static void
+strike(struct crew *c, const struct flk_event *e)
+{
+	size_t i;
+
+	if (e->kind != FLK_EV_RELEASED && e->kind != FLK_EV_REAPED && e->kind != FLK_EV_LEFT &&
+	    e->kind != FLK_EV_EVICTED)
+		return;
+	for (i = 0; i < c->n; i++) {
+		if (c->one[i].ticket == 0 || c->one[i].ticket != e->ticket)
+			continue;
+		c->one[i].ticket = 0;
+		c->left--;
+	}
+}
+
+/* Reads what happened after *number. */
+static void
+strike_all(struct session *d, struct crew *c, uint64_t *number)
+{
+	struct flk_event e[64];
+	size_t n, i;
+
+	while ((n = session_events(d, *number, e, 64)) > 0) {
+		for (i = 0; i < n; i++)
+			strike(c, &e[i]);
+		*number = e[n - 1].number;
+	}
+}
+
+/* Before the deadline, or as soon as anything tells that the store is there at all. */
+static int
+look(struct session *d, struct crew *c, uint64_t until_ns)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+	uint64_t now = flki_boottime_ns(), left = until_ns > now ? until_ns - now : 0;
+	int error;
+
+	error = session_ask(d, &q, left < SESSION_PATIENCE && !c->first ? left : SESSION_PATIENCE,
+			    take, c);
+	/* While it is away, nothing is known to be done. */
+	if (error == -FLK_STORE && !c->first)
+		error = left < SESSION_PATIENCE ? -ETIMEDOUT : 0;
+	return error;
+}
+
+static int
+wait_idle(struct session *d, struct crew *c, uint64_t until_ns)
+{
+	uint64_t number, relook = 0;
+	int error;
+
+	/* Is there such a limiter, and can it be read?  Then: whatever ends from now on is told. */
+	if ((error = look(d, c, until_ns)) != 0 || c->left == 0 ||
+	    (error = session_follow(d)) != 0 ||
+	    (error = session_sleep(d, SESSION_NEVER, until_ns)) != 0)
+		return error;
+	number = session_newest(d);
+	for (;;) {
+		if (c->left == 0 || flki_boottime_ns() >= relook) {
+			if ((error = look(d, c, until_ns)) != 0 || c->left == 0)
+				return error;
+			relook = flki_boottime_ns() + RELOOK;
+		}
+		error = session_sleep(d, number, relook < until_ns ? relook : until_ns);
+		strike_all(d, c, &number);
+		if (error != 0 && (error != -ETIMEDOUT || flki_boottime_ns() >= until_ns))
+			return error == -FLK_GONE ? 0 : error;
+	}
+}
+
+int
+store_wait_idle(struct flk_taker *taker, const struct timespec *deadline)
+{
+	struct crew c = { .first = true };
+	struct session *d;
+	int error = session_of(flk_limiter(taker), &d);
+
+	if (error == 0)
+		error = wait_idle(d, &c, boot_ns(deadline));
+	free(c.one);
+	return error;
+}

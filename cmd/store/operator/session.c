@@ -1,0 +1,212 @@
+/*
+ * session.c - drives an engine of its own until a question is answered.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "settings.h"
+#include "wrapper/internal.h"
+
+#define SESSIONS 4 /* that are kept */
+
+struct session {
+	char name[FLK_NAME_MAX + 1]; /* "": of all limiters */
+	struct engine *engine;       /* NULL: there is none yet */
+	struct news *news;           /* NULL: nobody follows */
+	uint64_t used;               /* the larger, the later */
+};
+
+static struct session desks[SESSIONS];
+static bool was_away;
+
+/* A question under way. */
+struct wait {
+	bool answered;
+	int code;
+	session_take *take;
+	void *context;
+};
+
+bool
+session_was_away(void)
+{
+	return was_away;
+}
+
+static void
+clear(struct session *d)
+{
+	if (d->engine != NULL)
+		engine_close(d->engine);
+	news_free(d->news);
+	*d = (struct session){ .engine = NULL };
+}
+
+/* The one of that name, or else the one that was not used for longest; what is followed stays. */
+static struct session *
+pick(const char *name)
+{
+	struct session *d, *oldest = NULL;
+
+	for (d = desks; d < desks + SESSIONS; d++) {
+		if (d->engine != NULL && strcmp(d->name, name) == 0)
+			return d;
+		if (d->news == NULL && (oldest == NULL || d->used < oldest->used))
+			oldest = d;
+	}
+	return oldest != NULL ? oldest : desks;
+}
+
+static int
+find(const char *name, struct session **session)
+{
+	/* Times are of those who take permits, which nobody does here. */
+	struct engine_options options = { .url = &settings.url,
+					  .limiter = *name != '\0' ? name : NULL,
+					  .ttl_s = settings.ttl_s,
+					  .grace_s = settings.grace_s };
+	static uint64_t uses;
+	struct session *d = pick(name);
+	char why[ENGINE_TEXT] = "";
+	int error;
+
+	if (d->engine == NULL || strcmp(d->name, name) != 0) {
+		clear(d);
+		if ((error = engine_open(&d->engine, &options, why)) != 0) {
+			d->engine = NULL;
+			if (why[0] == '\0')
+				return error;
+			store_trouble(why);
+			return -FLK_STORE;
+		}
+		snprintf(d->name, sizeof(d->name), "%s", name);
+	}
+	d->used = ++uses;
+	*session = d;
+	return 0;
+}
+
+int
+session_of(const struct flk *f, struct session **session)
+{
+	return find(((const struct store_limiter *)f)->name, session);
+}
+
+int
+session_of_all(struct session **session)
+{
+	return find("", session);
+}
+
+struct news **
+session_news(struct session *d)
+{
+	return &d->news;
+}
+
+const struct news *
+session_news_of(const struct session *d)
+{
+	return d->news;
+}
+
+struct engine *
+session_engine(struct session *d)
+{
+	return d->engine;
+}
+
+int
+session_drive(struct session *d, uint64_t until_ns)
+{
+	struct pollfd p = { .fd = engine_fd(d->engine), .events = POLLIN };
+	uint64_t due = engine_due(d->engine), now = flki_boottime_ns();
+	int ms = -1;
+
+	due = due < until_ns ? due : until_ns;
+	if (due <= now)
+		ms = 0;
+	else if (due != UINT64_MAX)
+		ms = due - now < UINT64_C(60000000000) ? (int)((due - now) / 1000000) + 1 : 60000;
+	if (poll(&p, 1, ms) == -1)
+		return -errno;
+	engine_step(d->engine);
+	return 0;
+}
+
+static void
+answered(void *context, const struct engine_answer *a)
+{
+	struct wait *w = context;
+
+	w->answered = true;
+	w->code = a->code;
+	if ((a->code == 0 || a->code == -FLK_DAMAGED) && w->take != NULL)
+		w->code = w->take(w->context, a);
+	else if (a->code != 0 && a->text != NULL && a->text[0] != '\0')
+		store_trouble(a->text);
+	was_away = a->code == -ETIMEDOUT;
+	if (was_away)
+		w->code = -FLK_STORE;
+}
+
+int
+session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
+	    session_take *take, void *context)
+{
+	struct wait w = { .take = take, .context = context };
+	int error = 0;
+
+	engine_ask(d->engine, q, patience_ns, answered, &w);
+	/* A signal that is handled is no reason to forget what was asked: it has w. */
+	while (!w.answered && (error == 0 || error == -EINTR))
+		error = session_drive(d, SESSION_NEVER);
+	return w.answered ? w.code : error;
+}
+
+/* ---- names of machines ---- */
+
+void
+session_me(char host[STORE_HOST])
+{
+	if (gethostname(host, STORE_HOST) == -1)
+		host[0] = '\0';
+	host[STORE_HOST - 1] = '\0';
+}
+
+struct machine {
+	struct machine *next;
+	char name[];
+};
+
+const char *
+session_machine(const char *host)
+{
+	static struct machine *machines;
+	static char me[STORE_HOST];
+	size_t n = strlen(host) + 1;
+	struct machine *m;
+
+	if (me[0] == '\0')
+		session_me(me);
+
+	if (strcmp(host, me) == 0)
+		return NULL;
+	for (m = machines; m != NULL; m = m->next)
+		if (strcmp(m->name, host) == 0)
+			return m->name;
+	m = malloc(sizeof(*m) + n);
+	if (m == NULL)
+		return "?";
+	memcpy(m->name, host, n);
+	m->next = machines;
+	machines = m;
+	return m->name;
+}

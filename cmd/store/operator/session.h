@@ -1,0 +1,81 @@
+/*
+ * session.h - what an operator does with a store: one question at a time, in this process, each
+ * waited for.  No keeper has a part in it.
+ */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "engine/engine.h"
+#include "engine/url.h"
+#include "flocklimit.h"
+#include "store_exec.h"
+
+#define SESSION_PATIENCE UINT64_C(5000000000) /* ns for an answer */
+#define SESSION_NEVER    UINT64_MAX
+
+/* One limiter, or with no name all of them, as the functions here see it. */
+struct session;
+
+/*
+ * That of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a connection
+ * costs more than a question; so hold on to it in a function, and no longer.  One thread only.
+ */
+int session_of(const struct flk *f, struct session **session);
+
+/* That of all limiters. */
+int session_of_all(struct session **session);
+
+/* The answer, of code 0 or -FLK_DAMAGED, while it lasts; returns what session_ask() shall. */
+typedef int session_take(void *context, const struct engine_answer *answer);
+
+/*
+ * Asks, and waits until the answer is there: its code, or what take() made of it.  A store that
+ * can't be reached is -FLK_STORE, and flk_strerror() says why.
+ */
+int session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
+		session_take *take, void *context);
+
+/* ---- session_events.c ---- */
+
+/* Follows what happens, once.  0, or why it can't. */
+int session_follow(struct session *d);
+
+/* The number of the newest event; 0: none yet. */
+uint64_t session_newest(const struct session *d);
+
+/* Copies the events after NUMBER, as flk_history(). */
+size_t session_events(const struct session *d, uint64_t number, struct flk_event *event,
+		      size_t room);
+const char *session_host(const struct session *d, uint64_t number);
+
+/*
+ * Sleeps until there is an event after NUMBER or, where NUMBER is SESSION_NEVER, until all is told
+ * from now on.  until_ns: CLOCK_BOOTTIME.  0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.
+ */
+int session_sleep(struct session *d, uint64_t number, uint64_t until_ns);
+
+/* ---- between session.c and session_events.c ---- */
+
+struct news;
+void news_free(struct news *n);
+struct news **session_news(struct session *d);
+const struct news *session_news_of(const struct session *d);
+struct engine *session_engine(struct session *d);
+
+/* Drives the engine once: sleeps until it has something to do, at most until then.  0, -EINTR. */
+int session_drive(struct session *d, uint64_t until_ns);
+
+/* The last question had no answer, as the store could not be reached. */
+bool session_was_away(void);
+
+/* ---- names of machines ---- */
+
+void session_me(char host[STORE_HOST]);
+
+/* NULL if it is this one; else a copy that lasts as long as the process. */
+const char *session_machine(const char *host);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * session_events.c - what happens in a limiter of a store, for as long as somebody follows it: the last
+ * FLK_HISTORY events are kept here, as the store keeps none.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "wrapper/internal.h"
+
+struct told {
+	struct flk_event event;
+	const char *host; /* of session_machine() */
+};
+
+/* Event NUMBER is in place NUMBER % FLK_HISTORY, if it is one of the last so many. */
+struct news {
+	uint64_t newest; /* number; 0: none */
+	bool begun;      /* nothing is missed from here on */
+	int ended;       /* why there will be no more; 0: there may be */
+	struct told told[FLK_HISTORY];
+};
+
+/* As in engine.h: kind 0 is about the following itself. */
+static void
+happens(void *context, const struct flk_event *event, const char *host)
+{
+	struct news *n = context;
+	struct told *t;
+
+	if (event->kind == 0 && event->code == 0) {
+		n->begun = true;
+		return;
+	}
+	if (event->kind == 0) {
+		n->ended = event->code;
+		if (host != NULL)
+			store_trouble(host);
+		return;
+	}
+	t = &n->told[++n->newest % FLK_HISTORY];
+	t->event = *event;
+	t->event.number = n->newest;
+	t->host = session_machine(host != NULL ? host : "");
+}
+
+void
+news_free(struct news *n)
+{
+	free(n);
+}
+
+int
+session_follow(struct session *d)
+{
+	struct news **n = session_news(d);
+
+	if (*n != NULL)
+		return 0;
+	*n = calloc(1, sizeof(**n));
+	if (*n == NULL)
+		return -ENOMEM;
+	engine_follow(session_engine(d), happens, *n);
+	return 0;
+}
+
+uint64_t
+session_newest(const struct session *d)
+{
+	const struct news *n = session_news_of(d);
+
+	return n != NULL ? n->newest : 0;
+}
+
+static uint64_t
+oldest(const struct news *n)
+{
+	return n->newest > FLK_HISTORY ? n->newest - FLK_HISTORY + 1 : 1;
+}
+
+size_t
+session_events(const struct session *d, uint64_t number, struct flk_event *event, size_t room)
+{
+	const struct news *n = session_news_of(d);
+	uint64_t i;
+	size_t copied = 0;
+
+	if (n == NULL)
+		return 0;
+	for (i = number + 1 > oldest(n) ? number + 1 : oldest(n); i <= n->newest && copied < room;
+	     i++)
+		event[copied++] = n->told[i % FLK_HISTORY].event;
+	return copied;
+}
+
+const char *
+session_host(const struct session *d, uint64_t number)
+{
+	const struct news *n = session_news_of(d);
+
+	if (n == NULL || number < oldest(n) || number > n->newest)
+		return NULL;
+	return n->told[number % FLK_HISTORY].host;
+}
+
+int
+session_sleep(struct session *d, uint64_t number, uint64_t until_ns)
+{
+	const struct news *n = session_news_of(d);
+	int error = 0;
+
+	for (;;) {
+		if (number == SESSION_NEVER ? n->begun : n->newest > number)
+			return 0;
+		if (n->ended != 0)
+			return n->ended;
+		if (error != 0)
+			return error;
+		if (flki_boottime_ns() >= until_ns)
+			return -ETIMEDOUT;
+		error = session_drive(d, until_ns);
+	}
+}

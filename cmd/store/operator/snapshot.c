@@ -1,0 +1,75 @@
+/*
+ * snapshot.c - a store's limiter as flocklimit.h shows it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "session.h"
+#include "wrapper/internal.h"
+
+/* Since when it says by its own clock, by ours; never in the future, whatever the two are apart. */
+static void
+copy_entry(struct flk_entry *e, const struct view_entry *v, uint32_t slot)
+{
+	int64_t ago_ns = (int64_t)flki_clock_ns(CLOCK_REALTIME) - v->since_ms * INT64_C(1000000);
+
+	if (ago_ns < 0)
+		ago_ns = 0;
+	*e = (struct flk_entry){ .ticket = v->ticket,
+				 .weight = v->weight,
+				 .limit = v->limit,
+				 .seat = v->seat,
+				 .slot = slot,
+				 .pid = v->pid,
+				 .uid = v->uid,
+				 .since_s = (double)ago_ns / 1e9,
+				 .since_ns = flki_monotonic_ns() - (uint64_t)ago_ns,
+				 .holds = v->holds,
+				 .silent = v->suspect,
+				 .host = session_machine(v->host),
+				 .role = v->role };
+	memcpy(e->command, v->command, sizeof(e->command));
+}
+
+static int
+take(void *context, const struct engine_answer *a)
+{
+	const struct view *v = a->view;
+	size_t n = v->holders + v->waiters, i;
+	struct flk_snapshot **made = context, *s;
+
+	if (!v->there)
+		return -ENOENT;
+	s = malloc(sizeof(*s) + n * sizeof(s->entry[0]));
+	if (s == NULL)
+		return -ENOMEM;
+	*s = (struct flk_snapshot){ .declared = v->declared != 0 ? v->declared : flk_cpus(100),
+				    .limit = view_limit(v),
+				    .override = v->override,
+				    .used = view_used(v),
+				    .paused = v->paused,
+				    .closed = v->closed,
+				    .holders = (uint32_t)v->holders,
+				    .waiters = (uint32_t)v->waiters };
+	if (s->limit == 0 && s->override == FLK_AUTO)
+		s->limit = s->declared;
+	for (i = 0; i < n; i++) {
+		copy_entry(&s->entry[i], &v->entry[i], (uint32_t)i);
+		if (v->entry[i].ticket > s->last_ticket)
+			s->last_ticket = v->entry[i].ticket;
+	}
+	*made = s;
+	return 0;
+}
+
+int
+store_snapshot(struct flk *f, struct flk_snapshot **snapshot)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+	struct session *d;
+	int error = session_of(f, &d);
+
+	return error != 0 ? error : session_ask(d, &q, SESSION_PATIENCE, take, snapshot);
+}

@@ -1,0 +1,226 @@
+/*
+ * where.c - where.h for limiters that are kept in a store.
+ */
+#include "where.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "explain.h"
+#include "session.h"
+#include "settings.h"
+#include "wrapper/internal.h"
+
+/* gcc 12 loses sight of what take() keeps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+static char said[URL_TEXT + ENGINE_TEXT + 16];
+
+struct names {
+	char **name;
+	size_t n;
+};
+
+static int
+take(void *context, const struct engine_answer *a)
+{
+	char *copy, path[URL_TEXT + FLK_NAME_MAX + 2];
+	struct names *to = context;
+	size_t i;
+
+	to->name = calloc(a->n + 1, sizeof(*to->name));
+	if (to->name == NULL)
+		return -ENOMEM;
+	for (i = 0; i < a->n; i++) {
+		/* What others keep beside them is no limiter, and may be anything. */
+		if (store_locate(a->names[i], path, sizeof(path)) != 0)
+			continue;
+		if ((copy = strdup(a->names[i])) == NULL)
+			return -ENOMEM;
+		to->name[to->n++] = copy;
+	}
+	return 0;
+}
+
+int
+where_names(char ***name, size_t *n)
+{
+	struct engine_question q = { .kind = ASK_LIST };
+	struct names to = { .name = NULL };
+	struct session *d;
+	int error = session_of_all(&d);
+
+	if (error == 0)
+		error = session_ask(d, &q, SESSION_PATIENCE, take, &to);
+	if (error != 0) {
+		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, explain(error));
+		where_forget(to.name, to.n);
+		return error;
+	}
+	*name = to.name;
+	*n = to.n;
+	return 0;
+}
+
+void
+where_forget(char **name, size_t n)
+{
+	while (n > 0)
+		free(name[--n]);
+	free(name);
+}
+
+bool
+where_is_away(void)
+{
+	return session_was_away();
+}
+
+const char *
+where_trouble(void)
+{
+	return said;
+}
+
+const char *
+where_am_i(void)
+{
+	static char host[STORE_HOST];
+
+	if (host[0] == '\0')
+		session_me(host);
+	return host;
+}
+
+const char *
+where_happened(struct flk *f, const struct flk_event *e)
+{
+	struct session *d;
+
+	return session_of(f, &d) == 0 ? session_host(d, e->number) : NULL;
+}
+
+/* ---- whose process is it? ---- */
+
+/* A file of /proc/PID with all that fits: how much, or -errno. */
+static ssize_t
+read_proc(pid_t pid, const char *file, char *room, size_t size)
+{
+	char path[60];
+	size_t used = 0;
+	ssize_t n = 0;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -errno;
+	while (used < size && (n = read(fd, room + used, size - used)) > 0)
+		used += (size_t)n;
+	if (n == -1)
+		n = -errno;
+	close(fd);
+	return n < 0 ? n : (ssize_t)used;
+}
+
+/* The same program as this one, if perhaps of another version. */
+static int
+runs_this(pid_t pid)
+{
+	char path[60], link[2][4096];
+	const char *base[2];
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		snprintf(path, sizeof(path), "/proc/%d/exe", i == 0 ? (int)pid : (int)getpid());
+		n = readlink(path, link[i], sizeof(link[i]) - 1);
+		if (n == -1)
+			return -errno;
+		link[i][n] = '\0';
+		link[i][strcspn(link[i], " ")] = '\0'; /* " (deleted)" */
+		base[i] = strrchr(link[i], '/');
+		base[i] = base[i] != NULL ? base[i] : link[i];
+	}
+	return strcmp(base[0], base[1]) == 0;
+}
+
+/* It has that ticket in its environment: it runs under the permit. */
+static int
+was_given(pid_t pid, uint64_t ticket)
+{
+	static char room[1 << 17];
+	char sought[60];
+	ssize_t n = read_proc(pid, "environ", room, sizeof(room));
+	size_t size =
+	    (size_t)snprintf(sought, sizeof(sought), "FLOCKLIMIT_TICKET=%" PRIu64, ticket);
+
+	if (n < 0)
+		return (int)n;
+	/* With the NUL behind it. */
+	return memmem(room, (size_t)n, sought, size + 1) != NULL;
+}
+
+int
+where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
+{
+	int is = was_given(pid, e->ticket), runs;
+
+	(void)f;
+	if (is == 1)
+		return 1;
+	runs = runs_this((pid_t)e->pid);
+	return runs != 0 ? runs : is;
+}
+
+/* A store is not told which process it is: that would be a write for each command. */
+bool
+where_works(const struct flk_entry *e, pid_t pid)
+{
+	return was_given(pid, e->ticket) == 1;
+}
+
+int
+where_break(struct flk *f, uint64_t ticket)
+{
+	return store_break(f, ticket);
+}
+
+/* ---- what a store has not ---- */
+
+static int
+refuse(const char *why)
+{
+	store_trouble(why);
+	return -FLK_STORE;
+}
+
+int
+where_discard(const char *name)
+{
+	(void)name;
+	return refuse("a store has no file that could be removed");
+}
+
+int
+where_order(enum flk_order order, int64_t value)
+{
+	/* There is none that could be taken back. */
+	if (value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0))
+		return 0;
+	return refuse("a store keeps no orders for new limiters: existing ones have this order, "
+		      "new ones start as usual");
+}
+
+int
+where_orders(struct flk_orders *orders)
+{
+	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	return 0;
+}

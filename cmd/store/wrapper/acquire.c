@@ -1,0 +1,246 @@
+/*
+ * acquire.c - a taker's way to a permit: through this machine's line, where there is one, into the
+ * store's line, and the wait there.  taker.c has what comes after it.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "now.h"
+#include "wrapper/local.h"
+
+#define BRIEFLY  (3 * SECOND / 10) /* a wait that is not one yet */
+#define TRY_AWAY (2 * SECOND)      /* flk_try() does not give up for one lost packet */
+#define TRY_MOST (15 * SECOND)
+
+/* ---- into the line ---- */
+
+static bool
+is_decided(const struct store_taker *t)
+{
+	return t->stage != ENTERING;
+}
+
+static bool
+is_out_of_line(const struct store_taker *t)
+{
+	return t->stage != ENTERING && t->stage != LINE;
+}
+
+static int
+check_want(const struct store_taker *t, const struct flk_request *want)
+{
+	if (want->weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
+		return -EINVAL;
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage != IDLE)
+		return -FLK_BUSY;
+	if (want->limit != 0 && want->weight > want->limit)
+		return -FLK_HEAVY;
+	return 0;
+}
+
+static void
+remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
+{
+	t->want = (struct engine_want){ .weight = want->weight != 0 ? want->weight : 1,
+					.limit = want->limit,
+					.fallback = limiter_of(t)->fallback,
+					.no_wait = no_wait,
+					.limit_queue = want->limit_queue,
+					.max_queue = want->max_queue,
+					.role = want->role,
+					.pid = getpid(),
+					.uid = getuid() };
+	talk_copy(t->want.command, sizeof(t->want.command), want->command);
+	taker_name(t->self);
+	t->key[0] = '\0';
+	t->lost = t->killed = t->away = t->away_told = t->local_refused = false;
+	t->code = t->waited_for = 0;
+	t->evictor = 0;
+	t->evictor_uid = 0;
+	atomic_store(&link_board_ns[t->tie.cell], 0);
+}
+
+static int
+ask_store(struct store_taker *t)
+{
+	struct talk m = { .kind = TALK_ENTER, .want = t->want };
+	int error;
+
+	talk_copy(m.self, sizeof(m.self), t->self);
+	if ((error = await_hear(t)) != 0)
+		return error;
+	/* By its new name from here on, whichever keeper hears of it. */
+	error = talk_send(t->tie.socket, &m, -1);
+	t->stage = ENTERING;
+	return error == -EPIPE ? await_hear(t) : error;
+}
+
+/* What came of it: 0 held, -EINPROGRESS, or why it is out of the line. */
+static int
+outcome(struct store_taker *t)
+{
+	if (t->stage == HELD)
+		return 0;
+	if (t->stage != IDLE)
+		return -EINPROGRESS;
+	taker_give_local_back(t);
+	return t->code != 0 ? t->code : -FLK_NOPERMIT;
+}
+
+/* With this machine's permit in hand. */
+static int
+go_to_store(struct store_taker *t)
+{
+	struct talk m = { .kind = TALK_LOCAL };
+	int error = 0, fd;
+
+	if (t->local != NULL) {
+		t->local_held = true;
+		fd = local_guard(t->local);
+		error = fd < 0 ? fd : await_send(t, &m, fd);
+	}
+	if (error == 0)
+		error = ask_store(t);
+	if (error != 0) {
+		t->stage = IDLE;
+		taker_give_local_back(t);
+	}
+	return error;
+}
+
+int
+store_enqueue(struct flk_taker *taker, const struct flk_request *want)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = check_want(t, want);
+	struct flk_request here;
+
+	if (error != 0)
+		return error;
+	remember(t, want, false);
+	here = local_request(&t->want);
+	if (t->local != NULL && (error = flk_enqueue(t->local, &here)) != 0) {
+		t->stage = error == -EINPROGRESS ? LOCAL : IDLE;
+		t->local_refused = t->stage == IDLE;
+		return error;
+	}
+	if ((error = go_to_store(t)) != 0)
+		return error;
+	error = await(t, is_decided, now_ns() + BRIEFLY, NULL, false);
+	return error != 0 && error != -ETIMEDOUT ? error : outcome(t);
+}
+
+static bool
+is_tried(const struct store_taker *t)
+{
+	return is_out_of_line(t) || (t->away && now_ns() - t->away_ns >= TRY_AWAY);
+}
+
+int
+store_try(struct flk_taker *taker, const struct flk_request *want)
+{
+	struct store_taker *t = taker_of(taker);
+	uint64_t until = now_ns() + TRY_MOST, slice;
+	int error = check_want(t, want);
+	struct flk_request here;
+
+	if (error != 0)
+		return error;
+	remember(t, want, true);
+	here = local_request(&t->want);
+	if (t->local != NULL && (error = flk_try(t->local, &here)) != 0) {
+		t->local_refused = true;
+		return error;
+	}
+	if ((error = go_to_store(t)) != 0)
+		return error;
+	do {
+		slice = now_ns() + BRIEFLY;
+		error = await(t, is_tried, slice < until ? slice : until, NULL, false);
+	} while (error == -ETIMEDOUT && now_ns() < until);
+	if (error != 0 && error != -ETIMEDOUT)
+		return error;
+	if (is_out_of_line(t))
+		return outcome(t);
+	store_leave(taker);
+	return -EAGAIN;
+}
+
+/* ---- in the line ---- */
+
+int
+store_wait(struct flk_taker *taker, const struct timespec *deadline, const sigset_t *mask)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = 0;
+
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage == IDLE)
+		return -FLK_NOPERMIT;
+	if (t->stage == LOCAL) {
+		error = flk_wait(t->local, deadline, mask);
+		if (error == -FLK_CANCELLED)
+			atomic_store(&t->cancelled, false);
+		if (error == -EINTR)
+			atomic_store(&t->interrupted, false);
+		if (error != 0 && error != -ETIMEDOUT && error != -EINTR && error != -FLK_STUCK) {
+			t->stage = IDLE;
+			t->local_refused = true;
+		}
+		if (error == 0 && (error = go_to_store(t)) != 0)
+			return error;
+	}
+	if (error == 0)
+		error = await(t, is_out_of_line, flki_deadline_ns(deadline), mask, true);
+	if (error == -FLK_CANCELLED)
+		store_leave(taker);
+	if (error != -EINTR)
+		t->waited_for = error;
+	return error != 0 ? error : outcome(t);
+}
+
+/* The keeper has the line: no other taker of this machine can keep us out of it. */
+int
+store_queue(struct flk_taker *taker, const struct flk_request *want, uint64_t until_ns)
+{
+	(void)until_ns;
+	return store_enqueue(taker, want);
+}
+
+static void
+ring(struct store_taker *t)
+{
+	uint64_t one = 1;
+	int saved = errno;
+	ssize_t n;
+
+	n = write(t->bell, &one, sizeof(one));
+	(void)n; /* it rings already */
+	errno = saved;
+}
+
+void
+store_cancel(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	atomic_store(&t->cancelled, true);
+	if (t->local != NULL)
+		flk_cancel(t->local);
+	ring(t);
+}
+
+void
+store_interrupt(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	atomic_store(&t->interrupted, true);
+	if (t->local != NULL)
+		flk_interrupt(t->local);
+	ring(t);
+}

@@ -1,0 +1,306 @@
+/*
+ * await.c - what the keeper says to a taker, and waiting for it; and what a new keeper is told.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/random.h>
+
+#include "now.h"
+#include "say.h"
+#include "settings.h"
+#include "wrapper/local.h"
+
+#define TELL_AFTER (2 * SECOND) /* of not reaching the store */
+#define NEVER      UINT64_MAX
+
+_Thread_local struct taker_list takers_of_thread;
+
+/* ---- what is heard ---- */
+
+static void
+hear_grant(struct store_taker *t, const struct talk *m)
+{
+	t->permit = (struct flk_permit){
+		.ticket = m->ticket, .weight = m->weight, .limit = m->limit, .seat = m->seat
+	};
+	talk_copy(t->key, sizeof(t->key), m->key);
+	/* What it holds already it holds on: another keeper says so, and a release goes on. */
+	if (t->stage == ENTERING || t->stage == LINE)
+		t->stage = HELD;
+}
+
+/*
+ * A keeper died before the store had heard of the taker, or so long ago that the store has forgotten
+ * it: it goes in anew, by another name.
+ */
+static bool
+was_never_there(const struct store_taker *t, const struct talk *m)
+{
+	return (t->stage == ENTERING || t->stage == LINE) && m->code == -FLK_NOPERMIT;
+}
+
+static void
+hear_refusal(struct store_taker *t, const struct talk *m)
+{
+	struct talk anew = { .kind = TALK_ENTER, .want = t->want };
+
+	if (was_never_there(t, m)) {
+		if (t->stage == LINE && !settings.quiet)
+			say(limiter_of(t)->name, "lost its place in the line, and queues again");
+		t->stage = ENTERING;
+		taker_name(t->self);
+		talk_copy(anew.self, sizeof(anew.self), t->self);
+		talk_send(t->tie.socket, &anew, -1);
+		return;
+	}
+	if (m->limit != 0)
+		atomic_store(&limiter_of(t)->limit, m->limit);
+	t->evictor = (pid_t)m->pid;
+	t->evictor_uid = (uid_t)m->uid;
+	talk_copy(t->evictor_host, sizeof(t->evictor_host), m->host);
+	t->code = m->code;
+	if (m->text[0] != '\0')
+		store_trouble(m->text);
+	t->stage = IDLE;
+}
+
+static void
+hear(struct store_taker *t, const struct talk *m)
+{
+	switch (m->kind) {
+	case TALK_QUEUED:
+		t->permit.ticket = m->ticket;
+		if (t->stage == ENTERING)
+			t->stage = LINE;
+		break;
+	case TALK_GRANTED:
+		hear_grant(t, m);
+		break;
+	case TALK_REFUSED:
+		hear_refusal(t, m);
+		break;
+	case TALK_LOST:
+		if (!t->lost)
+			t->lost_ns = now_ns();
+		t->lost = true;
+		talk_copy(t->lost_text, sizeof(t->lost_text), m->text);
+		break;
+	case TALK_LEFT:
+	case TALK_RELEASED:
+		t->stage = IDLE;
+		t->code = 0;
+		break;
+	case TALK_AWAY:
+		if (!t->away)
+			t->away_ns = now_ns();
+		t->away = true;
+		store_trouble(m->text);
+		break;
+	case TALK_BACK:
+		if (t->away_told)
+			say(limiter_of(t)->name, "%s can be reached again", limiter_of(t)->where);
+		t->away = t->away_told = false;
+		break;
+	case TALK_LOOKED:
+		if (m->ask == t->asked) {
+			t->answered = true;
+			t->answer = *m;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- a new keeper ---- */
+
+static int
+tell_all(const struct store_taker *t)
+{
+	struct talk m = { .kind = TALK_ADOPT, .want = t->want };
+	int error = 0, fd;
+
+	m.held = t->stage == HELD || t->stage == RELEASING;
+	talk_copy(m.self, sizeof(m.self), t->self);
+	if (t->stage != IDLE && t->stage != LOCAL)
+		error = talk_send(t->tie.socket, &m, -1);
+	m.kind = TALK_TOLD;
+	if (error == 0 && t->lost && !settings.warn)
+		error = talk_send(t->tie.socket, &m, -1);
+	m.kind = TALK_GUARD;
+	if (error == 0 && t->guard_end != -1)
+		error = talk_send(t->tie.socket, &m, t->guard_end);
+	m.kind = TALK_WORKING;
+	m.pid = (uint32_t)t->working;
+	if (error == 0 && t->pidfd != -1)
+		error = talk_send(t->tie.socket, &m, t->pidfd);
+	m.kind = TALK_LOCAL;
+	if (error == 0 && t->local_held && (fd = local_guard(t->local)) >= 0)
+		error = talk_send(t->tie.socket, &m, fd);
+	m.kind = t->stage == RELEASING ? TALK_RELEASE : TALK_LEAVE;
+	if (error == 0 && (t->stage == RELEASING || t->stage == LEAVING))
+		error = talk_send(t->tie.socket, &m, -1);
+	if (error == 0 && t->asked != 0 && !t->answered)
+		error = talk_send(t->tie.socket, &t->question, -1);
+	return error;
+}
+
+static int
+go_on_with_another(struct store_taker *t)
+{
+	int error;
+
+	do {
+		error = link_tie(&t->tie, limiter_of(t)->name);
+		if (error == 0) {
+			tend_tied(t);
+			error = tell_all(t);
+		}
+	} while (error == -EPIPE);
+	if (error == -ECHILD) {
+		store_trouble(
+		    "its keeper ends as soon as it starts: are memory and descriptors (ulimit "
+		    "-n) left?");
+		error = -FLK_STORE;
+	}
+	return error;
+}
+
+int
+await_send(struct store_taker *t, const struct talk *m, int fd)
+{
+	int error = talk_send(t->tie.socket, m, fd);
+
+	return error == -EPIPE ? go_on_with_another(t) : error;
+}
+
+int
+await_hear(struct store_taker *t)
+{
+	struct talk m;
+	int fd, error;
+
+	for (;;) {
+		error = talk_receive(t->tie.socket, &m, &fd);
+		if (fd != -1)
+			close(fd); /* none is ever sent to us */
+		if (error == 0)
+			hear(t, &m);
+		else if (error != -EPIPE)
+			return error == -EAGAIN ? 0 : error;
+		else if ((error = go_on_with_another(t)) != 0)
+			return error;
+	}
+}
+
+/* ---- waiting ---- */
+
+static void
+tell_of_away(struct store_taker *t)
+{
+	t->away_told = true;
+	if (!settings.quiet)
+		say(limiter_of(t)->name, "%s; trying on", store_strerror(-FLK_STORE));
+	else
+		t->away_told = false;
+}
+
+static uint64_t
+next_stop(struct store_taker *t, uint64_t deadline)
+{
+	uint64_t tell = t->away_ns + TELL_AFTER;
+
+	if (!t->away || t->away_told || settings.quiet ||
+	    (t->stage != ENTERING && t->stage != LINE))
+		return deadline;
+	if (now_ns() >= tell) {
+		tell_of_away(t);
+		return deadline;
+	}
+	return tell < deadline ? tell : deadline;
+}
+
+static void
+sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool rings)
+{
+	struct pollfd fds[2] = { { .fd = t->tie.socket, .events = POLLIN },
+				 { .fd = rings ? t->bell : -1, .events = POLLIN } };
+	uint64_t now = now_ns(), left = until > now ? until - now : 0;
+	struct timespec span = { (time_t)(left / SECOND), (long)(left % SECOND) };
+
+	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
+}
+
+/* Why somebody rang: -FLK_CANCELLED, -EINTR; or 0. */
+static int
+take_bell(struct store_taker *t)
+{
+	int why = atomic_exchange(&t->cancelled, false)     ? -FLK_CANCELLED
+		  : atomic_exchange(&t->interrupted, false) ? -EINTR
+							    : 0;
+	uint64_t count;
+	ssize_t n;
+
+	if (why == 0)
+		return 0;
+	n = read(t->bell, &count, sizeof(count));
+	(void)n; /* it may be rung in this instant: then there is a wake for nothing */
+	return why;
+}
+
+int
+await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t deadline,
+      const sigset_t *mask, bool rings)
+{
+	int error;
+
+	if (mask == NULL)
+		mask = tend_mask();
+	for (;;) {
+		if ((error = await_hear(t)) != 0)
+			return error;
+		if (done(t))
+			return 0;
+		if (rings && (error = take_bell(t)) != 0)
+			return error;
+		if (now_ns() >= deadline)
+			return -ETIMEDOUT;
+		sleep_until(t, next_stop(t, deadline), mask, rings);
+	}
+}
+
+static bool
+is_answered(const struct store_taker *t)
+{
+	return t->answered;
+}
+
+int
+await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns)
+{
+	int error;
+
+	t->question = (struct talk){
+		.kind = TALK_LOOK, .ask = ++t->asked, .ticket = ticket, .patience_ns = patience_ns
+	};
+	t->answered = false;
+	if ((error = await_send(t, &t->question, -1)) != 0)
+		return error;
+	error = await(t, is_answered, now_ns() + patience_ns + SECOND, NULL, false);
+	t->answered = true;
+	if (error == -ETIMEDOUT) {
+		store_trouble("the keeper does not answer: was it stopped?");
+		return -FLK_STORE;
+	}
+	if (error == 0 && t->answer.code != 0) {
+		store_trouble(t->answer.text);
+		return -FLK_STORE;
+	}
+	return error;
+}

@@ -1,0 +1,217 @@
+/*
+ * guard.c - a permit that outlives its taker: the guard is a pipe, and the permit lasts until nobody
+ * has its write end any more; the keeper has the other end, and so have we, for another keeper.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include "descriptor.h"
+#include "internal.h"
+#include "pidfd.h"
+#include "tend.h"
+
+static void
+close_fd(int *fd)
+{
+	if (*fd != -1)
+		close(*fd);
+	*fd = -1;
+}
+
+static int
+may_guard(const struct store_taker *t)
+{
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	return t->stage == HELD ? 0 : -FLK_NOPERMIT;
+}
+
+/* ends[0] is the read end. */
+static int
+make_pipe(int ends[2])
+{
+	int error;
+
+	if (pipe2(ends, O_CLOEXEC) == -1)
+		return -errno;
+	ends[0] = flki_above_stdio(ends[0]);
+	ends[1] = flki_above_stdio(ends[1]);
+	if (ends[0] != -1 && ends[1] != -1)
+		return 0;
+	error = -errno;
+	close_fd(&ends[0]);
+	close_fd(&ends[1]);
+	return error;
+}
+
+static int
+tell_of_guard(struct store_taker *t)
+{
+	struct talk m = { .kind = TALK_GUARD };
+
+	return await_send(t, &m, t->guard_end);
+}
+
+int
+store_guard(struct flk_taker *taker, int *fd)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = may_guard(t), ends[2];
+
+	if (error != 0)
+		return error;
+	if (t->guard == -1) {
+		if ((error = make_pipe(ends)) != 0)
+			return error;
+		t->guard = ends[1];
+		t->guard_end = ends[0];
+		t->guard_lent = false;
+		if ((error = tell_of_guard(t)) != 0)
+			return error;
+	}
+	*fd = t->guard;
+	return 0;
+}
+
+int
+store_guard_open(struct flk *limiter)
+{
+	struct store_limiter *f = (struct store_limiter *)limiter;
+	struct common_guard *g = malloc(sizeof(*g));
+	struct stat sb;
+	int error, ends[2];
+
+	if (g == NULL)
+		return -ENOMEM;
+	if ((error = make_pipe(ends)) != 0) {
+		free(g);
+		return error;
+	}
+	if (fstat(ends[0], &sb) == -1) {
+		error = -errno;
+		close_fd(&ends[0]);
+		close_fd(&ends[1]);
+		free(g);
+		return error;
+	}
+	g->dev = sb.st_dev;
+	g->ino = sb.st_ino;
+	g->end = ends[0];
+	pthread_mutex_lock(&f->lock);
+	SLIST_INSERT_HEAD(&f->guards, g, entry);
+	pthread_mutex_unlock(&f->lock);
+	return ends[1];
+}
+
+static int
+other_end(struct store_limiter *f, int fd)
+{
+	const struct common_guard *g;
+	struct stat sb;
+	int end = -EINVAL;
+
+	if (fstat(fd, &sb) == -1)
+		return -errno;
+	pthread_mutex_lock(&f->lock);
+	SLIST_FOREACH(g, &f->guards, entry)
+		if (g->dev == sb.st_dev && g->ino == sb.st_ino)
+			end = fcntl(g->end, F_DUPFD_CLOEXEC, 3);
+	pthread_mutex_unlock(&f->lock);
+	return end == -1 ? -errno : end;
+}
+
+int
+store_guard_by(struct flk_taker *taker, int fd)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = may_guard(t), end;
+
+	if (error != 0)
+		return error;
+	if ((end = other_end(limiter_of(t), fd)) < 0)
+		return end;
+	if (!t->guard_lent)
+		close_fd(&t->guard);
+	close_fd(&t->guard_end);
+	t->guard = fd;
+	t->guard_lent = true;
+	t->guard_end = end;
+	return tell_of_guard(t);
+}
+
+/* Its keeper hears of it from store_working(): a child can't tell it. */
+void
+store_working_child(struct flk_taker *taker)
+{
+	(void)taker;
+}
+
+/* Takes the pidfd. */
+static int
+works(struct store_taker *t, pid_t pid, int pidfd)
+{
+	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
+
+	close_fd(&t->pidfd);
+	t->pidfd = flki_above_stdio(pidfd);
+	if (t->pidfd == -1)
+		return -errno;
+	t->working = pid;
+	return await_send(t, &m, t->pidfd);
+}
+
+int
+store_working(struct flk_taker *taker, pid_t pid)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = may_guard(t);
+
+	return error != 0 ? error : works(t, pid, flki_pidfd_open(pid));
+}
+
+void
+tend_for(struct flk_taker *t, pid_t pid, int pidfd)
+{
+	works(taker_of(t), pid, fcntl(pidfd, F_DUPFD_CLOEXEC, 3));
+}
+
+int
+store_ended(struct flk_taker *taker, int status)
+{
+	(void)status; /* a store keeps no history */
+	return may_guard(taker_of(taker));
+}
+
+int
+store_entrust(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	struct talk m = { .kind = TALK_ENTRUST, .pid = (uint32_t)getpid() };
+	int error = may_guard(t), self;
+
+	if (error != 0)
+		return error;
+	if (t->guard == -1)
+		return -FLK_NOPERMIT;
+	self = flki_above_stdio(flki_pidfd_open(getpid()));
+	if (self == -1)
+		return -errno;
+	error = await_send(t, &m, self);
+	close(self);
+	return error;
+}
+
+void
+guard_drop(struct store_taker *t)
+{
+	if (t->guard_lent)
+		t->guard = -1;
+	t->guard_lent = false;
+	close_fd(&t->guard);
+	close_fd(&t->guard_end);
+	close_fd(&t->pidfd);
+	t->working = 0;
+}

@@ -1,0 +1,153 @@
+/*
+ * internal.h - the store's limiters and takers, as lib/ops.h has them: the wrapper's side.
+ */
+#ifndef STORE_INTERNAL_H
+#define STORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "engine/engine.h"
+#include "flocklimit.h"
+#include "keeper/expiry.h"
+#include "link.h"
+#include "store.h"
+#include "store_exec.h"
+#include "talk.h"
+
+/* A pipe of flk_guard_open(): known by its inode, as its write end may be another descriptor by now. */
+struct common_guard {
+	SLIST_ENTRY(common_guard) entry;
+	dev_t dev;
+	ino_t ino;
+	int end; /* the read end */
+};
+
+struct store_limiter {
+	struct flk_base base;   /* first: see lib/ops.h */
+	_Atomic uint32_t limit; /* what a taker that declares none is taken to get */
+	uint32_t fallback;      /* the limit where none was ever declared */
+	struct flk *local;      /* --local: see local.h; or NULL */
+	pthread_mutex_t lock;   /* guards what follows */
+	SLIST_HEAD(common_guards, common_guard) guards;
+	char name[FLK_NAME_MAX + 1];
+	char where[URL_TEXT + FLK_NAME_MAX + 2]; /* for people */
+};
+
+/*
+ * What a taker has asked the keeper for, or has.  A new keeper is told so much that it can go on
+ * from there: see tell_all() in await.c.
+ */
+enum stage {
+	IDLE,
+	LOCAL,    /* stands in the line for this machine's permit; the store knows nothing of it */
+	ENTERING, /* has asked for a permit, and heard nothing */
+	LINE,     /* stands in the line */
+	HELD,
+	LEAVING,   /* has asked to be let go: no longer waits */
+	RELEASING, /* the same, and holds no longer */
+};
+
+struct store_taker {
+	struct flk *flk;               /* first: see lib/ops.h */
+	LIST_ENTRY(store_taker) entry; /* of its thread's */
+	struct flk_taker *local;       /* or NULL */
+	const void *owner;             /* the thread, by an address of its own; and the process */
+	pid_t process;
+	enum stage stage;
+	struct tie tie;
+	int code;       /* why it is IDLE again */
+	int waited_for; /* what the last wait returned */
+	int bell;       /* an eventfd: flk_cancel() and flk_interrupt() ring it */
+
+	int guard, guard_end; /* both ends of the pipe; -1 */
+	int pidfd;            /* of the command, or -1 */
+	pid_t working;
+
+	pid_t evictor;
+	uid_t evictor_uid;
+
+	_Atomic bool cancelled, interrupted;
+	bool guard_lent; /* the write end is not ours to close */
+	bool local_held;
+	bool local_refused; /* it was this machine's line that gave it none */
+	bool away;          /* the store can't be reached */
+	bool away_told;     /* and people know */
+	bool lost;          /* the permit was, while it was held */
+	bool killed;        /* and its command by us */
+	bool answered;
+	uint64_t away_ns;  /* since when: CLOCK_MONOTONIC */
+	uint64_t lost_ns;  /* the same */
+	uint64_t again_ns; /* no keeper: when to try again */
+	uint64_t asked;    /* the number of the last question */
+
+	struct flk_permit permit; /* LINE: the ticket */
+	struct engine_want want;
+	struct talk question, answer;
+	char self[STORE_SELF]; /* of this wait and permit, never used again */
+	char evictor_host[STORE_HOST];
+	char key[ENGINE_KEY]; /* of the permit in the store */
+	char lost_text[ENGINE_TEXT];
+};
+
+/* The takers of this thread. */
+LIST_HEAD(taker_list, store_taker);
+extern _Thread_local struct taker_list takers_of_thread;
+
+/* What the callers of flocklimit.h hold is one of these. */
+static inline struct store_taker *
+taker_of(struct flk_taker *t)
+{
+	return (struct store_taker *)t;
+}
+
+static inline const struct store_taker *
+const_taker_of(const struct flk_taker *t)
+{
+	return (const struct store_taker *)t;
+}
+
+static inline struct store_limiter *
+limiter_of(const struct store_taker *t)
+{
+	return (struct store_limiter *)t->flk;
+}
+
+/* limiter.c: what store_strerror() has for -FLK_STORE and -FLK_LOST: this thread's last. */
+void store_trouble(const char *text);
+
+/* taker.c */
+bool taker_is_strange(const struct store_taker *t);
+void taker_name(char self[STORE_SELF]);
+
+/* This machine's permit or place in its line, where there is one (--local). */
+void taker_give_local_back(struct store_taker *t);
+
+/* await.c */
+
+/* Sends; if the keeper is dead, another goes on and is sent the same. */
+int await_send(struct store_taker *t, const struct talk *m, int fd);
+
+/* Reads what there is: 0, or a negative code when there can't be a keeper. */
+int await_hear(struct store_taker *t);
+
+/*
+ * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX), or flk_cancel() and
+ * flk_interrupt() if it `rings': 0, -ETIMEDOUT, -FLK_CANCELLED, -EINTR, or what is wrong.
+ */
+int await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t deadline,
+	  const sigset_t *mask, bool rings);
+
+/* A question of TALK_LOOK; its answer is in t->answer. */
+int await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns);
+
+/* tend.c: what tend_open() was given; and: that taker has another socket now. */
+const sigset_t *tend_mask(void);
+void tend_tied(const struct store_taker *t);
+
+/* guard.c: lets go of the pipe and the pidfd. */
+void guard_drop(struct store_taker *t);
+
+#endif

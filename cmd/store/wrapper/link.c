@@ -1,0 +1,182 @@
+#include "link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "keeper/keeper.h"
+#include "now.h"
+#include "store_exec.h"
+#include "talk.h"
+
+#define DEATHS 8 /* so many keepers in a SPAN die of something that another would die of, too */
+#define SPAN   (2 * SECOND)
+
+_Atomic uint64_t *link_board_ns;
+
+static struct {
+	pthread_mutex_t
+	    lock;    /* guards all of it; held while a keeper is forked, not while one waits */
+	pid_t owner; /* the process whose link it is: a child of ours has no part in it */
+	int control;
+	unsigned generation;
+	bool hushed;
+	uint64_t born_ns[DEATHS]; /* of the last keepers, by generation */
+	uint32_t given, back_n;   /* cells of the board: ever given, and given back */
+	uint32_t back[FLK_MAX_TAKERS];
+} l = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1 };
+
+/* A child begins anew; what it has of its parent's would keep that one's end from being seen. */
+static int
+make_mine(void)
+{
+	if (l.owner == getpid())
+		return 0;
+	if (l.control != -1)
+		close(l.control);
+	l.control = -1;
+	l.generation = 0;
+	l.given = l.back_n = 0;
+	l.hushed = false;
+	link_board_ns = mmap(NULL, FLK_MAX_TAKERS * sizeof(*link_board_ns), PROT_READ | PROT_WRITE,
+			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (link_board_ns == MAP_FAILED)
+		return -ENOMEM;
+	l.owner = getpid();
+	return 0;
+}
+
+/* Twice, so that it is nobody's child: neither the command nor its parent is to meet it. */
+static int
+fork_keeper(int theirs)
+{
+	pid_t between = fork(), keeper;
+	int status;
+
+	if (between == -1)
+		return -errno;
+	if (between == 0) {
+		keeper = fork();
+		if (keeper == 0)
+			keeper_run(theirs, l.owner, l.hushed);
+		_exit(keeper == -1 ? errno : 0);
+	}
+	while (waitpid(between, &status, 0) == -1)
+		if (errno != EINTR)
+			return 0; /* somebody else has reaped it */
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EAGAIN;
+}
+
+static int
+start_keeper(void)
+{
+	uint64_t *born = &l.born_ns[l.generation % DEATHS], now = now_ns();
+	int ends[2], error;
+
+	if (l.generation >= DEATHS && now - *born < SPAN)
+		return -ECHILD;
+	if ((error = talk_pair(ends)) != 0)
+		return error;
+	error = fork_keeper(ends[1]);
+	close(ends[1]);
+	if (error != 0) {
+		close(ends[0]);
+		return error;
+	}
+	if (l.control != -1)
+		close(l.control);
+	l.control = ends[0];
+	l.generation++;
+	*born = now;
+	return 0;
+}
+
+static int
+take_cell(struct tie *tie)
+{
+	if (tie->generation != 0)
+		return 0;
+	if (l.back_n > 0)
+		tie->cell = l.back[--l.back_n];
+	else if (l.given < FLK_MAX_TAKERS)
+		tie->cell = l.given++;
+	else
+		return -FLK_CROWDED;
+	return 0;
+}
+
+/* Over the control socket goes one end; -EPIPE: the keeper is dead. */
+static int
+introduce(struct tie *tie, const char *limiter)
+{
+	struct talk t = { .kind = TALK_NEW, .cell = tie->cell };
+	int ends[2], error;
+
+	if ((error = talk_pair(ends)) != 0)
+		return error;
+	talk_copy(t.limiter, sizeof(t.limiter), limiter);
+	error = talk_send(l.control, &t, ends[1]);
+	close(ends[1]);
+	if (error != 0) {
+		close(ends[0]);
+		return error;
+	}
+	tie->socket = ends[0];
+	tie->generation = l.generation;
+	return 0;
+}
+
+int
+link_tie(struct tie *tie, const char *limiter)
+{
+	bool torn = tie->socket != -1;
+	int error;
+
+	if (torn)
+		close(tie->socket);
+	tie->socket = -1;
+	pthread_mutex_lock(&l.lock);
+	error = make_mine();
+	if (error == 0)
+		error = take_cell(tie);
+	if (error == 0 && (l.generation == 0 || (torn && tie->generation == l.generation)))
+		error = start_keeper();
+	while (error == 0 && (error = introduce(tie, limiter)) == -EPIPE)
+		error = start_keeper();
+	pthread_mutex_unlock(&l.lock);
+	return error;
+}
+
+void
+link_untie(struct tie *tie)
+{
+	if (tie->socket != -1)
+		close(tie->socket);
+	pthread_mutex_lock(&l.lock);
+	if (tie->generation != 0 && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
+		l.back[l.back_n++] = tie->cell;
+	pthread_mutex_unlock(&l.lock);
+	*tie = TIE_NONE;
+}
+
+uint64_t
+link_alive_ns(const struct tie *tie)
+{
+	return atomic_load(&link_board_ns[tie->cell]);
+}
+
+void
+link_hush(void)
+{
+	struct talk t = { .kind = TALK_HUSH };
+
+	pthread_mutex_lock(&l.lock);
+	l.hushed = true;
+	if (l.owner == getpid() && l.control != -1)
+		talk_send(l.control, &t, -1);
+	pthread_mutex_unlock(&l.lock);
+}

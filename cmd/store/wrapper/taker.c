@@ -1,0 +1,233 @@
+/*
+ * taker.c - a taker: its beginning and its end, what it knows of its permit, and how it gives up its
+ * place or its permit.  acquire.c has its way to a permit.  The keeper does what a taker asks for.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/eventfd.h>
+#include <sys/random.h>
+
+#include "descriptor.h"
+#include "now.h"
+#include "say.h"
+#include "settings.h"
+#include "wrapper/local.h"
+
+#define LET_GO SECOND /* how long an end waits for the store to hear of it */
+
+static _Thread_local char thread_mark;
+
+bool
+taker_is_strange(const struct store_taker *t)
+{
+	return t->owner != &thread_mark || t->process != getpid();
+}
+
+void
+taker_name(char self[STORE_SELF])
+{
+	uint64_t number = 0;
+
+	while (number == 0) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			number = now_ns() ^ ((uint64_t)getpid() << 40);
+		number &= INT64_MAX;
+	}
+	snprintf(self, STORE_SELF, "%016" PRIx64, number);
+}
+
+/* ---- its beginning and its end ---- */
+
+int
+store_taker_new(struct flk_taker **taker, struct flk *limiter)
+{
+	struct flk *local = ((struct store_limiter *)limiter)->local;
+	struct store_taker *t = calloc(1, sizeof(*t));
+	int error = -ENOMEM;
+
+	if (t == NULL)
+		return error;
+	t->flk = limiter;
+	t->owner = &thread_mark;
+	t->process = getpid();
+	t->tie = TIE_NONE;
+	t->guard = t->guard_end = t->pidfd = -1;
+	t->bell = flki_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (t->bell == -1)
+		error = -errno;
+	else if (local != NULL && flk_taker_new(&t->local, local) != 0)
+		close(t->bell);
+	else if ((error = link_tie(&t->tie, limiter_of(t)->name)) != 0) {
+		flk_taker_free(t->local);
+		close(t->bell);
+	}
+	if (error != 0 || t->tie.socket == -1) {
+		free(t);
+		return error;
+	}
+	LIST_INSERT_HEAD(&takers_of_thread, t, entry);
+	tend_tied(t);
+	*taker = (struct flk_taker *)t;
+	return 0;
+}
+
+void
+store_taker_free(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	if (!taker_is_strange(t)) {
+		store_leave(taker);
+		LIST_REMOVE(t, entry);
+		link_untie(&t->tie);
+		flk_taker_free(t->local);
+	}
+	close(t->bell);
+	free(t);
+}
+
+/* ---- the end of a wait or of a permit ---- */
+
+void
+taker_give_local_back(struct store_taker *t)
+{
+	if (t->local != NULL)
+		flk_leave(t->local);
+	t->local_held = false;
+}
+
+static bool
+is_idle(const struct store_taker *t)
+{
+	return t->stage == IDLE;
+}
+
+static bool
+is_idle_or_lost(const struct store_taker *t)
+{
+	return t->stage == IDLE || t->lost;
+}
+
+/* The keeper goes on by itself where the store does not hear. */
+static int
+let_go(struct store_taker *t, enum stage stage)
+{
+	struct talk m = { .kind = stage == LEAVING ? TALK_LEAVE : TALK_RELEASE };
+	/* A place that the store can't be told of is nobody's to wait for. */
+	uint64_t patience = stage == LEAVING && t->away ? SECOND / 10 : LET_GO;
+	int error;
+
+	t->stage = stage;
+	error = talk_send(t->tie.socket, &m, -1);
+	if (error == 0 || error == -EPIPE)
+		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + patience,
+			      NULL, false);
+	if (error == -ETIMEDOUT && stage == RELEASING)
+		say(limiter_of(t)->name,
+		    "the permit could not be given back yet: %s; the keeper tries on, and "
+		    "otherwise %s",
+		    t->away ? store_strerror(-FLK_STORE) : limiter_of(t)->where,
+		    settings.manual ? "flocklimitctl break ends it" : "it ends by itself");
+	/* Its socket ends with the answer outstanding: the keeper finishes, and a new wait begins anew. */
+	if (t->stage != IDLE) {
+		link_untie(&t->tie);
+		if (link_tie(&t->tie, limiter_of(t)->name) == 0)
+			tend_tied(t);
+	}
+	t->stage = IDLE;
+	return error == -ETIMEDOUT ? 0 : error;
+}
+
+int
+store_leave(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	int error = 0;
+
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage == ENTERING || t->stage == LINE)
+		error = let_go(t, LEAVING);
+	else if (t->stage == HELD)
+		error = let_go(t, RELEASING);
+	t->stage = IDLE;
+	guard_drop(t);
+	taker_give_local_back(t);
+	return error;
+}
+
+int
+store_release(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+	int error;
+
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage != HELD)
+		return -FLK_NOPERMIT;
+	if ((error = await_hear(t)) != 0)
+		return error;
+	if (t->lost)
+		store_trouble(t->lost_text);
+	error = store_leave(taker);
+	return t->lost && !settings.warn ? -FLK_LOST : error;
+}
+
+int
+store_release_units(struct flk_taker *taker, uint32_t units)
+{
+	struct store_taker *t = taker_of(taker);
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage != HELD)
+		return -FLK_NOPERMIT;
+	if (units > t->permit.weight)
+		return -FLK_OVERRELEASE;
+	return units == t->permit.weight ? store_release(taker) : -ENOTSUP;
+}
+
+int
+store_forget(struct flk_taker *taker)
+{
+	return taker_is_strange(taker_of(taker)) ? -FLK_STRANGER : -ENOTSUP;
+}
+
+/* ---- looking ---- */
+
+int
+store_permit(const struct flk_taker *taker, struct flk_permit *permit)
+{
+	const struct store_taker *t = const_taker_of(taker);
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (t->stage != HELD)
+		return -FLK_NOPERMIT;
+	*permit = t->permit;
+	return 0;
+}
+
+/* A store has no slots: its tickets are enough. */
+uint32_t
+store_slot(const struct flk_taker *taker)
+{
+	(void)taker;
+	return 0;
+}
+
+void
+store_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid)
+{
+	const struct store_taker *t = const_taker_of(taker);
+	if (t->local_refused) {
+		flk_evictor(t->local, pid, uid);
+		return;
+	}
+	*pid = t->evictor;
+	*uid = t->evictor_uid;
+}

@@ -1,0 +1,203 @@
+/*
+ * tend.c - the wrapper while its command runs: it forks another keeper if the first dies, and is the
+ * backup for one that is stopped: at its permit's last moment it ends the command itself.
+ */
+#include "tend.h"
+
+#include <fcntl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "clock.h"
+#include "internal.h"
+#include "now.h"
+#include "operator/session.h"
+#include "pidfd.h"
+#include "say.h"
+#include "settings.h"
+
+#define LATER (SECOND / 20) /* the keeper has the first word */
+/* Not SIGIO: a jobserver looks at each of those, and what it is answered would be another. */
+#define SIGNAL SIGURG
+
+#define AGAIN  SECOND       /* to try to have a keeper */
+#define NOTICE (2 * SECOND) /* from its TERM to its KILL: expiry.c */
+
+static const sigset_t *open_mask;
+static _Thread_local bool by_signal;
+
+void
+tend_quiet(bool be_quiet)
+{
+	settings.quiet = be_quiet;
+}
+
+void
+tend_open(const sigset_t *mask)
+{
+	open_mask = mask;
+}
+
+const sigset_t *
+tend_mask(void)
+{
+	return open_mask;
+}
+
+void
+tend_hush(void)
+{
+	link_hush();
+}
+
+const char *
+tend_key(const struct flk_taker *t)
+{
+	return const_taker_of(t)->key;
+}
+
+const char *
+tend_line(const struct flk_taker *taker)
+{
+	const struct store_taker *t = const_taker_of(taker);
+
+	return t->stage == LOCAL || t->local_refused ? " on this machine (--local)" : "";
+}
+
+const char *
+tend_evictor(const struct flk_taker *taker)
+{
+	const struct store_taker *t = const_taker_of(taker);
+
+	return t->evictor_host[0] != '\0' ? session_machine(t->evictor_host) : NULL;
+}
+
+bool
+tend_lost(struct flk_taker *taker)
+{
+	struct store_taker *t = taker_of(taker);
+
+	await_hear(t); /* it is told before the command is sent anything */
+	return t->lost && !settings.warn;
+}
+
+void
+tend_tied(const struct store_taker *t)
+{
+	if (!by_signal)
+		return;
+	fcntl(t->tie.socket, F_SETOWN, getpid());
+	fcntl(t->tie.socket, F_SETSIG, SIGNAL);
+	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
+}
+
+/* What came before is not told of: the first look sees it. */
+void
+tend_by_signal(void)
+{
+	const struct store_taker *t;
+
+	by_signal = true;
+	LIST_FOREACH(t, &takers_of_thread, entry)
+		tend_tied(t);
+}
+
+bool
+tend_hears(const siginfo_t *info)
+{
+	if (info->si_signo != SIGNAL)
+		return false;
+	tend_look();
+	return info->si_code > 0; /* the kernel's */
+}
+
+int
+tend_fd(void)
+{
+	const struct store_taker *t = LIST_FIRST(&takers_of_thread);
+
+	return t != NULL ? t->tie.socket : -1;
+}
+
+static uint64_t
+left_until(uint64_t at, uint64_t now)
+{
+	return at > now ? at - now : 0;
+}
+
+/* What is left of its time; of one that was lost already, until it must be sent KILL. */
+static uint64_t
+time_left(const struct store_taker *t)
+{
+	uint64_t left, lost;
+	struct expiry e;
+
+	expiry_begin(&e, settings.ttl_s, settings.grace_s, false, link_alive_ns(&t->tie));
+	left = left_until(expiry_deadline(&e) + LATER, flki_boottime_ns());
+	if (!t->lost)
+		return left;
+	lost = left_until(t->lost_ns + NOTICE + LATER, now_ns());
+	return lost < left ? lost : left;
+}
+
+/*
+ * Said last, as it waits for the reader of stderr.  The keeper hears of the line first, and says
+ * none of its own when it goes on.
+ */
+static void
+end_it(struct store_taker *t)
+{
+	struct talk m = { .kind = TALK_TOLD };
+	bool told = t->lost;
+
+	t->lost = t->killed = true;
+	flki_pidfd_signal(t->pidfd, SIGKILL);
+	if (told)
+		return;
+	talk_send(t->tie.socket, &m, -1);
+	talk_copy(t->lost_text, sizeof(t->lost_text),
+		  "the keeper does not answer: was it stopped?");
+	say(limiter_of(t)->name, "lost the permit: %s; pid %d is sent KILL", t->lost_text,
+	    (int)t->working);
+}
+
+/* With or without a keeper. */
+static bool
+is_ours_to_end(const struct store_taker *t)
+{
+	return t->stage == HELD && !t->killed && !settings.warn && t->pidfd != -1;
+}
+
+/* When to hear it again, if there can't be a keeper now: there may be room for one later. */
+static uint64_t
+hear(struct store_taker *t)
+{
+	uint64_t now = now_ns();
+
+	if (t->tie.socket == -1 && (t->stage == IDLE || now < t->again_ns))
+		return t->stage == IDLE ? UINT64_MAX : t->again_ns;
+	if (await_hear(t) == 0)
+		return UINT64_MAX;
+	t->again_ns = now + AGAIN;
+	return t->again_ns;
+}
+
+uint64_t
+tend_look(void)
+{
+	uint64_t next = UINT64_MAX, again, left;
+	struct store_taker *t;
+
+	LIST_FOREACH(t, &takers_of_thread, entry) {
+		if ((again = hear(t)) < next)
+			next = again;
+		if (!is_ours_to_end(t))
+			continue;
+		left = time_left(t);
+		if (left == 0)
+			end_it(t);
+		else if (now_ns() + left < next)
+			next = now_ns() + left;
+	}
+	return next;
+}

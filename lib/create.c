@@ -1,0 +1,314 @@
+/*
+ * create.c - how a limiter file is created, so that no process ever uses half of one.
+ *
+ * The maker writes a new limiter into a file without a name, all but `magic'; then it links the
+ * file to its name; then it stores `magic'.  If it is killed before the link, nothing is left.  If
+ * it is killed between the two, it leaves a file without `magic', in which the next process makes
+ * the limiter.
+ *
+ * The limiter is made in place, in a file that has its name already, if there is such a file (made
+ * by mktemp or touch, left from before the reboot, a copy of a limiter), or if the file system has
+ * no files without a name.  Only the process that has the lock on INIT_BYTE does that, and it
+ * stores `magic' last, too.
+ */
+#include "create.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "boot.h"
+#include "clock.h"
+#include "orders.h"
+#include "space.h"
+
+#ifndef PATIENCE_MS /* the fuzzers have less */
+#define PATIENCE_MS 2000
+#endif
+#define FIRST_SIZE ((off_t)(SLOTS_AT + FIRST_SLOTS * sizeof(struct slot)))
+
+bool
+flki_create_is_of_now(int fd, const struct header *h, enum fs_kind kind, const struct stat *sb)
+{
+	struct bound here = flki_fs_bound(fd, kind, sb);
+
+	if (flki_fs_is_lasting(kind) && !flki_boot_is_this(h->boot))
+		return false;
+	return flki_fs_is_same(&h->bound, &here);
+}
+
+/*
+ * True of a file that is all zeros so far, and of one with all of our signature but the magic: a
+ * maker that makes another boot's limiter anew first takes the magic away, and stores it last.
+ */
+bool
+flki_create_is_unborn(const struct header *h, off_t size)
+{
+	size_t from = h->layout == LAYOUT ? sizeof(*h) : 0;
+	const char *p = (const char *)h + from;
+
+	if (atomic_load(&h->magic) != 0)
+		return false;
+	if (header_is_ours(h))
+		return true;
+	if (size != (off_t)HEADER && size != FIRST_SIZE)
+		return false;
+	/* The first byte is a zero, and each other byte equals the byte before it. */
+	return *p == 0 && memcmp(p, p + 1, (size_t)size - from - 1) == 0;
+}
+
+static int
+reserve_first(int fd)
+{
+	int error = flki_space_reserve(fd, 0, HEADER);
+
+	return error != 0 ? error : flki_space_reserve(fd, (off_t)SLOTS_AT, FIRST_SIZE);
+}
+
+/* Distinguishes this limiter from a later one with the same name, and maybe the same inode. */
+static uint64_t
+birth_time(void)
+{
+	return flki_clock_ns(CLOCK_REALTIME);
+}
+
+/* Fills in all but `magic' and what the orders of the directory decide. */
+static void
+fill_header(struct header *h, const struct bound *bound, const struct flk_options *options)
+{
+	uint32_t limit = options != NULL ? options->limit : 0;
+	uint32_t initial = options != NULL ? options->initial : 0;
+
+	h->layout = LAYOUT;
+	atomic_signal_fence(memory_order_seq_cst);
+	h->header_size = HEADER;
+	h->slot_size = sizeof(struct slot);
+	h->byte_order = __BYTE_ORDER__;
+	memset(h->boot, 0, sizeof(*h) - offsetof(struct header, boot));
+	if (flki_boot_learn() == 0)
+		flki_boot_id(h->boot);
+	h->birth = birth_time();
+	h->bound = *bound;
+	atomic_store(&h->nslots, FIRST_SLOTS);
+	h->override = FLK_AUTO;
+	h->declared = limit;
+	h->withheld = initial > 0 && initial < limit ? limit - initial : 0;
+	h->waiting = h->holders = (struct list){ NIL, NIL, 0 };
+}
+
+/* The last step: it becomes a limiter, in the state that the orders ask for.  See orders.c. */
+static int
+finish(struct header *h, int dirfd)
+{
+	struct flk_orders orders;
+	int error = flki_orders_read(dirfd, &orders);
+
+	if (error != 0)
+		return error;
+	h->paused = orders.paused;
+	h->closed = orders.closed;
+	h->override = orders.override;
+	atomic_store_explicit(&h->magic, MAGIC, memory_order_release);
+	return 0;
+}
+
+/*
+ * Makes all behind the header zeros.  The file never gets shorter, because another process may map
+ * it.
+ */
+static int
+wipe_slots(int fd, off_t size)
+{
+	void *p;
+
+	if (size <= (off_t)HEADER || fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+					       HEADER, size - (off_t)HEADER) == 0)
+		return 0;
+	p = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return errno == EAGAIN ? -ENOMEM : -errno;
+	memset((char *)p + HEADER, 0, (size_t)size - HEADER);
+	munmap(p, (size_t)size);
+	return 0;
+}
+
+static int
+publish(int fd, int dirfd, const char *base)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, self, dirfd, base, AT_SYMLINK_FOLLOW) == 0)
+		return 0;
+	return -errno;
+}
+
+/*
+ * Makes a limiter in a file that is empty or has one that is of no use: its size is 0, or HEADER at
+ * least.  The caller has the lock on INIT_BYTE.  BASE is the name that the file gets; NULL: it has
+ * one.
+ */
+static int
+init(int fd, int dirfd, const char *base, const struct stat *sb, const struct flk_options *options)
+{
+	enum fs_kind kind = flki_fs_kind(fd);
+	struct bound bound = flki_fs_bound(fd, kind, sb);
+	off_t old_size = sb->st_size;
+	struct header *h;
+	int error;
+
+	if (old_size == 0 && (error = reserve_first(fd)) != 0)
+		return ftruncate(fd, 0) == -1 ? -errno : error;
+	h = mmap(NULL, HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
+		return errno == EAGAIN ? -ENOMEM : -errno;
+	atomic_store(&h->magic, 0);
+	error = wipe_slots(fd, old_size);
+	if (error == 0)
+		error = reserve_first(fd);
+	if (error == 0)
+		fill_header(h, &bound, options);
+	if (error == 0 && base != NULL)
+		error = publish(fd, dirfd, base);
+	if (error == 0)
+		error = finish(h, dirfd);
+	munmap(h, HEADER);
+	return error;
+}
+
+/* A file without a name, in the directory of BASE; or an error. */
+static int
+open_nameless(int dirfd, const char *base, mode_t mode)
+{
+	const char *slash = strrchr(base, '/');
+	size_t n = slash != NULL ? (size_t)(slash - base) + 1 : 0;
+	char *dir = NULL;
+	int fd;
+
+	if (slash != NULL) { /* a path may be too long for a small stack */
+		if ((dir = malloc(n + 1)) == NULL)
+			return -ENOMEM;
+		memcpy(dir, base, n);
+		dir[n] = '\0';
+	}
+	fd = openat(dirfd, dir != NULL ? dir : ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	if (fd == -1)
+		fd = -errno;
+	free(dir);
+	return fd;
+}
+
+int
+flki_create_new(int dirfd, const char *base, const struct flk_options *options)
+{
+	mode_t mode = options != NULL && options->mode != 0 ? options->mode : 0600;
+	struct stat sb;
+	int fd, error;
+
+	/* Without the boot's id, a limiter on a disk would be of no use. */
+	if ((error = flki_boot_learn()) != 0 && error != -FLK_NOBOOT)
+		return error;
+	fd = open_nameless(dirfd, base, mode);
+	if (fd >= 0) {
+		error =
+		    fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1 ? -errno : flki_create_lock(fd);
+		if (error == 0)
+			error = init(fd, dirfd, base, &sb, options);
+		flki_create_unlock(
+		    fd); /* a child that was forked meanwhile has the descriptor, too */
+		close(fd);
+		/* Without /proc it can't be given a name. */
+		if (error != -ENOENT)
+			return error;
+	} else if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -EINVAL) {
+		return fd;
+	}
+	fd = openat(dirfd, base, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd == -1)
+		return -errno;
+	error = fchmod(fd, mode) == -1 ? -errno : 0;
+	close(fd);
+	return error; /* it is empty: the caller opens it again, and makes a limiter of it */
+}
+
+/*
+ * Waits for the lock on INIT_BYTE, which the kernel takes from a process that dies.  Only a process
+ * that may write the file can get it, but one that may read it can keep it from us by a read lock:
+ * -EBUSY.
+ */
+int
+flki_create_lock(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_start = INIT_BYTE, .l_len = 1 };
+	int ms;
+
+	for (ms = 0; ms < PATIENCE_MS; ms++) {
+		if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+			return 0;
+		if (errno != EAGAIN && errno != EACCES)
+			return -errno;
+		usleep(1000);
+	}
+	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK ? -EBUSY : -FLK_STUCK;
+}
+
+/*
+ * Under the lock: 0 if another maker has made the limiter meanwhile, UNBORN if it is still to be
+ * made, and -FLK_NOTLIMITER if by now the file has other data.
+ */
+static int
+look_again(int fd, enum fs_kind kind, const struct stat *sb)
+{
+	off_t size = sb->st_size;
+	struct header *h;
+	uint64_t magic;
+	int result;
+
+	if (size == 0)
+		return UNBORN;
+	if (size < (off_t)HEADER)
+		return -FLK_NOTLIMITER;
+	h = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
+	if (h == MAP_FAILED)
+		return errno == EAGAIN ? -ENOMEM : -errno;
+	magic = atomic_load(&h->magic);
+	if (magic == MAGIC && h->layout == LAYOUT)
+		result = kind == FS_UNKNOWN || flki_create_is_of_now(fd, h, kind, sb) ? 0 : UNBORN;
+	else
+		result = flki_create_is_unborn(h, size) ? UNBORN : -FLK_NOTLIMITER;
+	munmap(h, (size_t)size);
+	return result;
+}
+
+void
+flki_create_unlock(int fd)
+{
+	struct flock unlock = { .l_type = F_UNLCK, .l_start = INIT_BYTE, .l_len = 1 };
+
+	fcntl(fd, F_OFD_SETLK, &unlock);
+}
+
+int
+flki_create_in_place(int fd, int dirfd, enum fs_kind kind, const struct flk_options *options)
+{
+	struct stat sb;
+	int error;
+
+	do /* while another maker is stopped */
+		error = flki_create_lock(fd);
+	while (error == -FLK_STUCK && options != NULL && options->stuck != NULL &&
+	       options->stuck(options->context, 0));
+	if (error != 0)
+		return error;
+	error = fstat(fd, &sb) == -1 ? -errno : look_again(fd, kind, &sb);
+	if (error == UNBORN)
+		error = options != NULL && options->existing ? -ENOENT
+							     : init(fd, dirfd, NULL, &sb, options);
+	flki_create_unlock(fd);
+	return error;
+}

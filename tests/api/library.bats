@@ -1,0 +1,68 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# What a program that is built against the library meets: its header, and its symbols.
+
+load ../helpers/lib.bash
+load ../helpers/docs.bash
+
+# functions: those that the header declares, sorted.
+functions() {
+	grep -oE '^[a-z][^*]*\*?\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | grep -oE 'flk_[a-z_]+' | sort -u
+}
+
+@test "the shared library exports the header's functions, with a version, and nothing else" {
+	library=$BUILD/.libs/libflocklimit.so
+	[ -f "$library" ] || skip "no shared library in the build tree"
+	command -v nm >/dev/null || skip "no nm"
+	version=@@FLOCKLIMIT_0
+	grep -q '^exported = .*--version-script' "$BUILD/Makefile" || version=
+	functions | sed "s/\$/$version/" >declared
+	[ "$(wc -l <declared)" -gt 50 ]
+	nm -D --defined-only --with-symbol-versions "$library" | awk '$2 != "A" { print $3 }' |
+		grep -vE '^_(init|fini|edata|end|_bss_start)$' | sort >exported
+	same "exported" declared exported
+}
+
+# C++ has no array without a size at the end of a struct: its compilers allow it unless they are pedantic.
+# alone COMPILER OPTION...: the header compiles with nothing before it, once and twice.
+alone() {
+	command -v "$1" >/dev/null || skip "no $1"
+	printf '#include <flocklimit.h>\n#include <flocklimit.h>\n%s\n' \
+		'int main(void) { return flk_strerror(0) == 0; }' >alone.c
+	"$@" -Wall -Wextra -Werror -fsyntax-only -I "$TOP/lib" alone.c
+}
+
+@test "the header compiles alone, as C11 by gcc" {
+	alone gcc -std=c11 -pedantic-errors
+}
+
+@test "the header compiles alone, as C11 by clang" {
+	alone clang -std=c11 -pedantic-errors
+}
+
+@test "the header compiles alone, as C11 with musl" {
+	alone musl-gcc -std=c11 -pedantic-errors
+}
+
+@test "the header compiles alone, as C++17 by g++" {
+	alone g++ -std=c++17 -x c++
+}
+
+@test "the header compiles alone, as C++17 by clang++" {
+	alone clang++ -std=c++17 -x c++
+}
+
+@test "each header of lib/ compiles alone" {
+	for header in "$TOP"/lib/*.h; do
+		echo "$header"
+		gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -I "$TOP/lib" -x c "$header"
+	done
+}
+
+@test "the library speaks of no option and no program" {
+	grep -nE -- '--[a-z]{2,}|flocklimitctl|flockmap|chmod |lslocks' "$TOP"/lib/*.c >said || :
+	sed 's/\/\*.*//' "$TOP/lib/error.c" | grep -nE '[" (]-[a-zA-Z]\b' >>said || :
+	cat said
+	[ ! -s said ]
+}

@@ -1,0 +1,105 @@
+/*
+ * driver.h - the driver's parts: who was launched, what is done to them, and the limiters.
+ */
+#ifndef CHAOS_STORM_H
+#define CHAOS_STORM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "chaos.h"
+
+#define AT_ONCE  240  /* takers */
+#define PROGRAMS 2000 /* processes that run under permits, at most */
+#define LIMITERS 4
+#define QUIET    3  /* this limiter is left alone while its few takers are not done */
+#define LIMIT    16 /* the largest that anyone declares, and so the most orphans at once */
+
+struct taker {
+	pid_t pid, pgid; /* 0: nobody */
+	uint64_t id, group;
+	unsigned lim;
+};
+
+struct program {
+	pid_t pid;
+	uint64_t id;
+	bool heir;
+};
+
+struct flk;
+
+struct limiter {
+	char path[200];
+	unsigned n; /* what most declare */
+};
+
+extern struct taker taker[AT_ONCE];
+extern struct program program[PROGRAMS];
+extern unsigned programs;
+extern unsigned takers_interrupted; /* they started, and their waits had been interrupted */
+extern struct limiter limiter[LIMITERS];
+extern uint64_t last_id;
+
+unsigned below(unsigned n); /* a random number */
+bool chance(unsigned percent);
+
+bool due(double per_second, double seconds);
+
+/* ---- takers.c ---- */
+
+void takers_begin(const char *self, const char *log);
+void takers_launch(void);     /* fills up the empty places, some at a time */
+bool takers_reap(void);       /* whoever has ended, or stopped of itself; none are left */
+void takers_follow(void);     /* reads in the log which programs run */
+unsigned takers_left(void);   /* not reaped yet */
+bool takers_of(unsigned lim); /* is one of them in this limiter? */
+uint64_t takers_oldest(void); /* smallest id of those that live; UINT64_MAX */
+struct taker *taker_of(uint64_t id);
+void takers_forget(pid_t pid); /* a program that is gone */
+void machine_beats(void);
+
+/* ---- harm.c ---- */
+
+extern unsigned harm_done;
+
+void harm_some(double seconds); /* what is due in so many */
+void harm_planned(uint64_t now);
+bool harm_will_cont(uint64_t id); /* it is stopped, and will be sent CONT */
+void harm_cont_all(void);
+void harm_end_all(void);
+void harm_stopped(const struct taker *t); /* it stopped, and nobody will send CONT */
+
+/* ---- limiters.c ---- */
+
+void limiters_begin(const char *dir);
+void limiters_steer(double seconds);
+void limiters_calm(void); /* no override, not paused, open */
+/* Looks at removed ones that nobody can use any more; at the end, at all. */
+void limiters_inspect(bool end);
+void limiters_remove(void);
+struct flk *limiter_handle(unsigned i);
+void limiter_anew(unsigned i); /* nobody can use the old one any more */
+
+/* ---- operator.c ---- */
+
+enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, ACTS };
+extern unsigned operator_acts[ACTS];
+
+void operator_begin(const char *self);
+void operator_acts_for(double seconds);
+void operator_calm(void);
+bool operator_reaped(pid_t pid, int status); /* it was one of its readers */
+
+/* ---- orders.c ---- */
+
+extern unsigned orders_given, orders_killed;
+
+void orders_begin(const char *dir);
+void orders_act_for(double seconds);
+void orders_calm(void);
+bool orders_reaped(pid_t pid, int status); /* it was a maker, or gave an order */
+void orders_clean_up(void);
+
+#endif

@@ -1,0 +1,433 @@
+/*
+ * takers.c - launches takers of every kind, reaps them, and follows the log to know whom
+ * there is to harm.
+ */
+#include "driver.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "../helpers/tap.h"
+
+#define AT_A_TIME 3         /* launches: a burst of them would measure only the machine */
+#define BEAT_NS   50000000u /* how often the machine starts a process for us to see how fast */
+
+struct taker taker[AT_ONCE];
+struct program program[PROGRAMS];
+unsigned programs, takers_interrupted;
+uint64_t last_id;
+
+static const char *self_path;
+static int log_fd;
+static struct {
+	uint64_t group;
+	unsigned left;
+} crowd; /* those that are launched next join it */
+
+/*
+ * In a busy limiter whoever comes or goes next also mends what was missed.  In the quiet one
+ * nobody does: a few takers come at once, and then no more until they are done, or too late.
+ */
+static unsigned quiet_due;
+#define TOO_LATE_NS UINT64_C(4000000000)
+
+void
+takers_begin(const char *self, const char *log)
+{
+	self_path = self;
+	log_fd = open(log, O_RDONLY | O_CLOEXEC);
+	if (log_fd == -1)
+		tap_bail("%s: %s", log, strerror(errno));
+}
+
+struct taker *
+taker_of(uint64_t id)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0 && taker[i].id == id)
+			return &taker[i];
+	return NULL;
+}
+
+unsigned
+takers_left(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < AT_ONCE; i++)
+		n += taker[i].pid != 0;
+	return n;
+}
+
+bool
+takers_of(unsigned lim)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0 && taker[i].lim == lim)
+			return true;
+	return false;
+}
+
+uint64_t
+takers_oldest(void)
+{
+	uint64_t id = UINT64_MAX;
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid != 0 && taker[i].id < id)
+			id = taker[i].id;
+	for (i = 0; i < programs; i++)
+		if (program[i].id < id)
+			id = program[i].id;
+	return id;
+}
+
+/* ---- launching ---- */
+
+struct words {
+	char text[40][24];
+	char *word[41];
+	unsigned n, texts;
+};
+
+static void
+add(struct words *w, const char *word)
+{
+	w->word[w->n++] = (char *)(uintptr_t)word;
+	w->word[w->n] = NULL;
+}
+
+/* One word: an option, a number, its unit. */
+static void
+add_number(struct words *w, const char *option, uint64_t value, const char *unit)
+{
+	char *text = w->text[w->texts++];
+
+	snprintf(text, sizeof(w->text[0]), "%s%" PRIu64 "%s", option, value, unit);
+	add(w, text);
+}
+
+struct choice {
+	unsigned lim, w, n, flags;
+	unsigned wait_ms, run_ms;
+};
+
+static struct choice
+choose(void)
+{
+	struct choice c = { .lim = below(QUIET) };
+
+	if (quiet_due > 0) {
+		quiet_due--;
+		c.lim = QUIET;
+	}
+	c.n = limiter[c.lim].n;
+	if (chance(15))
+		c.n = 4 + 4 * below(LIMIT / 4);
+	c.w = chance(6) ? c.n : 1 + below(4);
+	if (chance(2))
+		c.flags = AGENT | IDLER;
+	else if (chance(12))
+		c.flags = AGENT | (chance(50) ? RESTLESS : 0);
+	else if (chance(10))
+		c.flags = CLOSE;
+	else if (chance(12))
+		c.flags = EXEC;
+	if (!(c.flags & AGENT) && chance(8)) {
+		c.n = 0; /* the latest */
+		c.w = 1;
+	}
+	if (chance(15)) {
+		c.flags |= WAIT;
+		c.wait_ms = chance(20) && !(c.flags & AGENT) ? 0 : 1 + below(400);
+	}
+	if (!(c.flags & AGENT) && chance(5))
+		c.flags |= QUEUE;
+	if (!(c.flags & (AGENT | EXEC)) && chance(10)) {
+		c.flags |= RUN | (chance(50) ? KILL : 0);
+		c.run_ms = 5 + below(25);
+	}
+	return c;
+}
+
+/* Most last some ms: the limiter is to be the bottleneck, not the machine. */
+static uint64_t
+how_long_us(unsigned lim)
+{
+	if (lim == QUIET)
+		return 10000 + below(150000);
+	return chance(10) ? 0 : chance(5) ? below(150000) : below(40000);
+}
+
+static void
+agent_words(struct words *w, const struct choice *c, uint64_t id)
+{
+	const char *path = limiter[c->lim].path;
+
+	add(w, self_path);
+	add(w, c->flags & IDLER ? "idler" : c->flags & RESTLESS ? "restless" : "agent");
+	add_number(w, "", id, "");
+	add(w, path);
+	if (c->flags & IDLER) {
+		add_number(w, "", 400, "");
+		return;
+	}
+	add_number(w, "", c->w, "");
+	add_number(w, "", c->n, "");
+	add_number(w, "", c->wait_ms, "");
+	add_number(w, "", how_long_us(c->lim), "");
+}
+
+static void
+wrapper_words(struct words *w, const struct choice *c, uint64_t id)
+{
+	const char *path = limiter[c->lim].path;
+	unsigned style = c->flags & KILL ? STUBBORN : c->flags & RUN ? POLITE : below(3);
+	bool nested = !(c->flags & (EXEC | RUN)) && chance(4);
+
+	add(w, getenv("FLOCKLIMIT"));
+	add(w, "-q");
+	add(w, "-f");
+	add(w, path);
+	if (c->n > 0)
+		add_number(w, "-n", c->n, "");
+	add_number(w, "-w", c->w, "");
+	if (c->flags & CLOSE)
+		add(w, "-o");
+	if (c->flags & EXEC)
+		add(w, "-F");
+	if (c->flags & WAIT)
+		add_number(w, "-t", c->wait_ms, "ms");
+	if (c->flags & QUEUE)
+		add_number(w, "--max-queue=", below(60), "");
+	if (c->flags & RUN)
+		add_number(w, "-T", c->run_ms, "ms");
+	if (c->flags & KILL)
+		add(w, "-k10ms");
+	add(w, "--");
+	add(w, self_path);
+	add(w, nested ? "nest" : "command");
+	add_number(w, "", id, "");
+	if (nested) {
+		add_number(w, "", how_long_us(c->lim), "");
+		add(w, path);
+		return;
+	}
+	add_number(w, "", style, "");
+	add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(c->lim), "");
+	add_number(w, "", chance(10) ? how_long_us(c->lim) : 0, "");
+}
+
+/* The process group of a taker that is not reaped can't be another's. */
+static void
+choose_group(struct taker *t)
+{
+	struct taker *leader = taker_of(crowd.group);
+
+	t->group = 0;
+	t->pgid = 0;
+	if (crowd.left > 0 && leader != NULL) {
+		crowd.left--;
+		t->group = crowd.group;
+		t->pgid = leader->pgid;
+	} else if (chance(12)) {
+		t->group = t->id;
+		crowd.group = t->id;
+		crowd.left = chance(30) ? 4 + below(20) : 0;
+	}
+}
+
+static void
+launch(struct taker *t)
+{
+	struct choice c = choose();
+	struct words w = { .n = 0 };
+
+	t->id = ++last_id;
+	t->lim = c.lim;
+	choose_group(t);
+	if (c.flags & AGENT)
+		agent_words(&w, &c, t->id);
+	else
+		wrapper_words(&w, &c, t->id);
+	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u %u", chaos_now(), t->id,
+		  c.lim, t->group, c.w, c.n, c.flags, c.wait_ms, c.run_ms);
+	t->pid = fork();
+	if (t->pid == -1)
+		tap_bail("fork: %s", strerror(errno));
+	if (t->pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		if (t->group != 0)
+			setpgid(0, t->pgid);
+		execv(w.word[0], w.word);
+		_exit(97);
+	}
+	/* Both do it: whoever is first, it is done before it is needed. */
+	if (t->group != 0) {
+		setpgid(t->pid, t->pgid);
+		if (t->pgid == 0)
+			t->pgid = t->pid;
+	}
+}
+
+static void
+look_at_the_quiet_one(void)
+{
+	static uint64_t last;
+
+	if (takers_of(QUIET) && chaos_now() - last < TOO_LATE_NS)
+		return;
+	last = chaos_now();
+	quiet_due = 3 + below(8);
+}
+
+void
+takers_launch(void)
+{
+	unsigned i, n = 0;
+
+	if (quiet_due == 0)
+		look_at_the_quiet_one();
+
+	for (i = 0; i < AT_ONCE && n < (quiet_due > 0 ? quiet_due : AT_A_TIME); i++)
+		if (taker[i].pid == 0) {
+			launch(&taker[i]);
+			n++;
+		}
+}
+
+/* A process that has nothing to do with any limiter: how soon does it run? */
+void
+machine_beats(void)
+{
+	static uint64_t last;
+	uint64_t now = chaos_now();
+	char text[24];
+
+	if (now - last < BEAT_NS)
+		return;
+	last = now;
+	snprintf(text, sizeof(text), "%" PRIu64, now);
+	if (fork() == 0) {
+		execl(self_path, self_path, "beat", text, NULL);
+		_exit(97);
+	}
+}
+
+/* ---- reaping, and who runs ---- */
+
+static void
+forget(pid_t pid, uint64_t id)
+{
+	unsigned i;
+
+	for (i = 0; i < programs; i++)
+		if (pid != 0 ? program[i].pid == pid : program[i].id == id && !program[i].heir)
+			program[i--] = program[--programs];
+}
+
+static void
+reaped(pid_t pid, int status)
+{
+	unsigned i;
+
+	forget(pid, 0);
+	for (i = 0; i < AT_ONCE; i++)
+		if (taker[i].pid == pid) {
+			chaos_say("R %" PRIu64 " %" PRIu64 " %d", chaos_now(), taker[i].id, status);
+			/* One that was not killed has reaped its command itself. */
+			if (!WIFSIGNALED(status))
+				forget(0, taker[i].id);
+			taker[i].pid = 0;
+		}
+}
+
+/*
+ * A wrapper that stops with its command may do so after the CONT that was for both.  And a nested
+ * wrapper, which has the guard of the outer permit, may do so after nest() was killed: we are its
+ * parent then, and nobody else would continue it.
+ */
+static void
+stopped(pid_t pid)
+{
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE && taker[i].pid != pid; i++)
+		;
+	if (i == AT_ONCE)
+		kill(pid, SIGCONT);
+	else if (!harm_will_cont(taker[i].id))
+		harm_stopped(&taker[i]);
+}
+
+bool
+takers_reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (WIFSTOPPED(status))
+			stopped(pid);
+		else if (!operator_reaped(pid, status) && !orders_reaped(pid, status))
+			reaped(pid, status);
+	}
+	return pid == -1 && errno == ECHILD;
+}
+
+static void
+follow_line(const char *line)
+{
+	uint64_t t, id;
+	char letter;
+	int pid;
+
+	if (sscanf(line, "%c %" SCNu64 " %" SCNu64 " %d", &letter, &t, &id, &pid) != 4)
+		return;
+	if ((letter == 'S' || letter == 'H') && programs < PROGRAMS)
+		program[programs++] =
+		    (struct program){ .pid = pid, .id = id, .heir = letter == 'H' };
+	else if (letter == 'E' || letter == 'D')
+		forget(pid, 0);
+	else if (letter == 'P')
+		takers_interrupted++;
+}
+
+void
+takers_forget(pid_t pid)
+{
+	forget(pid, 0);
+}
+
+void
+takers_follow(void)
+{
+	static char text[65536];
+	static size_t have;
+	char *line, *end;
+	ssize_t n;
+
+	while ((n = read(log_fd, text + have, sizeof(text) - have)) > 0) {
+		have += (size_t)n;
+		for (line = text; (end = memchr(line, '\n', have)) != NULL; line = end + 1) {
+			*end = '\0';
+			if (strchr("SHEDP", *line) != NULL)
+				follow_line(line);
+			have -= (size_t)(end + 1 - line);
+		}
+		memmove(text, line, have);
+	}
+}

@@ -1,0 +1,238 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# --jobserver: which form of the protocol each client is given, and clients of each kind, alone and
+# side by side.
+
+load ../helpers/lib.bash
+load ../helpers/ctl.bash
+load jobserver.bash
+
+# ---- who speaks what ----
+
+# program NAME TEXT: it answers that when it is asked for its version, and else shows MAKEFLAGS.
+program() {
+	mkdir -p bin
+	printf '#!/bin/sh\ncase $1 in\n--version | -dumpfullversion) %s ;;\n*) echo "$MAKEFLAGS" ;;\nesac\n' "$2" >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# speaks STYLE COMMAND...: is given that, and nothing is said.
+speaks() {
+	local style=$1
+	shift
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	echo "stdout: $output, stderr: $stderr"
+	[ -z "$stderr" ]
+	case $style in
+	pipe) [[ $output =~ --jobserver-auth=[0-9]+,[0-9]+$ ]] ;;
+	fifo) [[ $output =~ --jobserver-auth=fifo:/proc/[0-9]+/fd/[0-9]+$ ]] ;;
+	esac
+}
+
+# says_one PATTERN COMMAND...: one line is said, and none with -q; the command runs.
+says_one() {
+	local pattern=$1
+	shift
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	echo "stderr: $stderr"
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == "flocklimit: y: "*$pattern* ]]
+	[ -n "$output" ]
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -q -N y -n 2 --jobserver "$@"
+	[ -z "$stderr" ]
+}
+
+@test "the protocol is chosen by the command that is run" {
+	program make 'echo GNU Make 4.3'
+	speaks pipe make
+	speaks pipe sh -c 'echo "$MAKEFLAGS"' # by the make that it would find
+	program ninja 'echo 1.13.0'
+	speaks fifo ninja
+	program ninja 'echo 2.0'
+	speaks fifo bin/ninja
+	program ninja 'echo 1.11.1.git.kitware.jobserver-1'
+	speaks pipe ninja
+	program cargo 'echo "cargo 1.69.0 (6e9a83356 2023-04-12)"'
+	speaks pipe cargo
+	program cargo 'echo "cargo 1.70.0 (ec8a8a0ca 2023-04-25)"'
+	speaks fifo cargo
+	program gcc 'echo 12.2.0'
+	speaks pipe gcc
+	program gcc 'echo 13.1.0'
+	speaks fifo gcc
+	program make 'echo GNU Make 4.4'
+	speaks fifo make
+	speaks fifo sh -c 'echo "$MAKEFLAGS"'
+	program gmake 'echo GNU Make 5.0.1'
+	speaks fifo gmake
+}
+
+@test "the command is asked for its version also where stdio is closed" {
+	local closed
+	mkdir -p bin
+	printf '#!/bin/sh\ncase $1 in --version) echo GNU Make 4.3 ;; *) echo "$MAKEFLAGS" >flags ;; esac\n' >bin/make
+	chmod +x bin/make
+	for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
+		rm -f flags
+		sh -c '"$FLOCKLIMIT" -N y -n 2 --jobserver bin/make '"$closed"
+		echo "$closed: $(cat flags)"
+		grep -q -e '--jobserver-auth=[0-9]' flags # a FIFO means nothing to it
+	done
+}
+
+@test "a command that heeds no jobserver is named once, and runs" {
+	program ninja 'echo 1.11.1'
+	says_one 'ninja (version "1.11.1") knows no jobserver' ninja
+	program make 'echo GNU Make 4.1'
+	says_one 'make (version "GNU Make 4.1") knows no jobserver' make
+	program make 'echo "usage: make [-BeikNnqrstWwX]"'
+	says_one 'knows no jobserver' make
+	program ninja 'echo 1.13.1'
+	says_one "ignores the jobserver because of the word '-j4'" ninja -j4
+	says_one "'-vj'" ninja -vj 4
+	program make 'echo GNU Make 4.3'
+	says_one "'-j'" make -j all
+	says_one "'-kj8'" make -kj8
+	says_one "'--jobs=3'" make --jobs=3
+	speaks pipe make -C jobs -f-j -Ij all # values, and no -j
+	program cargo 'echo "cargo 1.80.0"'
+	speaks fifo cargo build -j4 # cargo says itself that it ignores that
+}
+
+@test "a program that does not answer is not waited for" {
+	program make 'sleep 1000'
+	run -0 env "PATH=$T/bin:$PATH" timeout 300 "$FLOCKLIMIT" -N y -n 2 --jobserver make
+	[[ $output == *--jobserver-auth=fifo:* ]]
+}
+
+@test "MAKEFLAGS: a number of jobs in any form is taken out" {
+	local flags
+	for flags in ks 'ksj8' 'ks -j8' 'ks -j 8' 'ks --jobs=8' 'ks --jobs 8' 'ks --jobs' 'ks -j'; do
+		run -0 env "MAKEFLAGS=$flags" "$FLOCKLIMIT" -N y -n 2 --jobserver=pipe sh -c 'echo "$MAKEFLAGS"'
+		echo "$flags: $output"
+		[[ $output =~ ^ks\ -j2\ --jobserver-auth=[0-9]+,[0-9]+$ ]]
+	done
+	run -0 env "MAKEFLAGS= -kj8 -l4 -j -n" "$FLOCKLIMIT" -N y -n 2 --jobserver=pipe sh -c 'echo "$MAKEFLAGS"'
+	[[ $output =~ ^\ -k\ -l4\ -n\ -j2 ]]
+}
+
+@test "no directory is written to" {
+	run -0 env TMPDIR=/nowhere "$FLOCKLIMIT" -N y -n 2 --jobserver=fifo sh -c 'test -p "${MAKEFLAGS##*fifo:}" && echo there'
+	[ "$output" = there ]
+}
+
+# ---- builds side by side ----
+
+# A job of these waits at a gate, which the test opens: nothing here depends on how fast jobs are.
+# How many run at once on average, `make bench-jobserver' says.
+
+# running LABEL: how many of its jobs run.
+running() {
+	awk -v who="$1" '$2 == who { n += $1 == "+" ? 1 : -1 } END { print n + 0 }' log
+}
+
+# peak LABEL: how many of its jobs have run at a time.
+peak() {
+	awk -v who="$1" '$2 == who { n += $1 == "+" ? 1 : -1; if (n > most) most = n } END { print most + 0 }' log
+}
+
+# share STYLE LABEL N: that many of its jobs have run at a time.  Those that ran when we looked may
+# have ended since: a busy machine takes longer to start the last of them than we take to look again.
+share() {
+	[ "$(peak "$2")" -ge "$3" ] && return
+	# ninja looks for tokens only when one of its jobs ends.
+	[ "$1" != ninja ] || exec 7<>gate 7>&-
+	return 1
+}
+
+@test "clients of each kind: every token is used, and never one too many" {
+	local style
+	for style in make ninja cargo; do
+		rm -f log gate
+		mkfifo gate
+		: >log
+		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" "$style" 600 0 log a gate
+		eventually share "$style" a 6
+		exec 7<>gate
+		soon a
+		exec 7>&-
+		[ "$status" = 0 ]
+		[ ! -s a.out ]
+		[ ! -s a.err ]
+		has_lines 1200 log
+		[ "$(most)" = 6 ]
+		used 0
+	done
+}
+
+@test "two builds of each kind: a late one gets its share, and never one too many" {
+	local style
+	for style in make ninja cargo; do
+		rm -f log gate
+		mkfifo gate
+		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo sh -c 'echo $$ >a.up; exec "$@"' sh \
+			"$HELPERS/jobclient" "$style" 9999999 20 log a
+		eventually grep -q -- '^- a' log
+		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 60 0 log b gate
+		# Beside one that takes what it can get and never ends, half of all.
+		eventually share "$style" b 3
+		exec 7<>gate
+		soon b
+		[ "$status" = 0 ]
+		exec 7>&-
+		kill -USR1 "$(cat a.up)"
+		soon a
+		[ "$status" = 0 ]
+		[ "$(grep -c ' b ' log)" = 120 ]
+		[ "$(running a)" = 0 ]
+		echo "$style: a ran $(grep -c '^+ a' log) jobs"
+		[ "$(most)" = 6 ]
+		used 0
+	done
+}
+
+@test "tokens that an idle build leaves unused go to a build that has more" {
+	client a -n 6
+	eventually used 6
+	mkfifo gate
+	: >log
+	background b "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo "$HELPERS/jobclient" make 60 0 log b gate
+	eventually share make b 5
+	exec 7<>gate
+	soon b
+	exec 7>&-
+	[ "$status" = 0 ]
+	has_lines 120 log
+	[ "$(most)" = 5 ]
+	tell a end
+	soon a
+}
+
+@test "idle builds do not hand a permit to and fro" {
+	local before
+	client a -n 3
+	eventually used 3
+	client b -n 3
+	eventually used 3
+	before=$(grants | wc -l)
+	# By turns that become longer: a build pauses for 20, 80, 240, 640 ms and so on, so these five turns
+	# take 1.28 s, and more on a slow machine.  Turns of equal length take 0.1 s.
+	eventually more_grants 6
+	grants | tail -n +$((before + 1)) | awk '{ print; t[NR] = $1 } END { exit !(t[6] - t[1] > 0.6) }'
+	# A need is seen all the same: each gets the permit in its turn.
+	took a 1
+	tell a give
+	took b 1
+	tell a end
+	tell b end
+	soon a
+	soon b
+	used 0
+}
+
+# grants: the time of each, in seconds.
+grants() { ctl log --json x | jq 'select(.event == "granted").time'; }
+
+more_grants() { [ "$(grants | wc -l)" -ge $((before + $1)) ]; }

@@ -1,0 +1,131 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for sed
+# shellcheck disable=SC2094 # a program that is called as a file is
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# What ARCHITECTURE.md and HACKING.md say of the tree is so: paths, functions, targets, floors.
+
+load ../helpers/lib.bash
+load ../helpers/docs.bash
+
+setup_file() {
+	# A release has no history, but all files.
+	cd "$BATS_TEST_DIRNAME/../.." || return
+	find . -name .git -prune -o -type f ! -name '*.o' -print | sed 's|^\./||' | sort >"$BATS_FILE_TMPDIR/tree"
+}
+
+TREE=$BATS_FILE_TMPDIR/tree
+PAGES=(ARCHITECTURE.md HACKING.md NEWS.md SECURITY.md)
+
+# quoted PAGE: what stands in backquotes, outside of blocks.
+quoted() {
+	sed '/^```/,/^```/d; /^    /d' "$TOP/$1" | grep -oE '`[^`]+`' | tr -d '`' | sort -u
+}
+
+@test "the pages for developers name only paths that exist" {
+	local page path
+	for page in "${PAGES[@]}"; do
+		while read -r path; do
+			echo "$page: $path"
+			# No part of a release.
+			[[ $path != .ci/* || -e $TOP/.ci ]] || continue
+			[ -e "$TOP/$path" ]
+		done < <(quoted "$page" | grep -E '^[A-Za-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*$')
+		while read -r path; do
+			echo "$page: $path"
+			grep -qE "(^|/)$path\$" "$TREE"
+		done < <(quoted "$page" | grep -E '^[a-z_]+\.([ch]|bats|inc)$')
+	done
+}
+
+@test "the links in the pages for developers lead somewhere" {
+	local page to
+	for page in "${PAGES[@]}"; do
+		while read -r to; do
+			echo "$page: $to"
+			[ -s "$TOP/$to" ]
+		done < <(grep -oE '\]\([^)]*\)' "$TOP/$page" | sed 's/^](//; s/)$//')
+		grep -qF "]($page)" "$TOP/README.md"
+	done
+}
+
+@test "the functions and structures that ARCHITECTURE.md names exist" {
+	local name
+	quoted ARCHITECTURE.md >names
+	[ "$(grep -cE '\(\)$' names)" -ge 10 ]
+	while read -r name; do
+		echo "$name"
+		case $name in
+		*'()') grep -rqE --include='*.[ch]' "^${name%'()'}\\(" "$TOP/lib" "$TOP/cmd" ;;
+		'struct '*) grep -rqE --include='*.[ch]' "^$name \\{" "$TOP/lib" "$TOP/cmd" ;;
+		esac
+	done <names
+}
+
+@test "the row of the kill sweep in HACKING.md is one" {
+	local row
+	row=$(sed -n 's/^    \({ ".*\)/\1/p' "$TOP/HACKING.md")
+	[ -n "$row" ]
+	tr -s '[:space:]' ' ' <"$TOP/tests/killstep/ops.c" | grep -qF -- "$row"
+}
+
+@test "every source file of the library is on a floor of ARCHITECTURE.md" {
+	quoted ARCHITECTURE.md | grep -E '^lib/.*\.c$' | sort >named
+	(cd "$TOP" && printf '%s\n' lib/*.c) | sort | comm -23 - named >missing
+	cat missing
+	[ ! -s missing ]
+	# And in the list of lib/internal.h.
+	sed -n '2,/#ifndef/p' "$TOP/lib/internal.h" | grep -oE '[a-z]+' | sort -u >words
+	(cd "$TOP/lib" && printf '%s\n' *.c) | sed 's/\.c$//' | sort | comm -23 - words >missing
+	cat missing
+	[ ! -s missing ]
+}
+
+@test "every folder of the tests is in HACKING.md or in tests/README.md" {
+	local folder
+	for folder in "$TOP"/tests/*/; do
+		folder=${folder%/}
+		echo "${folder##*/}"
+		[ -n "$(find "$folder" -name '*.[ch]' -o -name '*.bats' -o -name '*.inc')" ] || continue
+		grep -qF "tests/${folder##*/}/" "$TOP/HACKING.md" || grep -qF "\`${folder##*/}/\`" "$TOP/tests/README.md"
+	done
+}
+
+# database: what make knows, of this build.
+database() {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$BUILD" -qp 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' | sort -u
+}
+
+@test "make help lists targets that exist, and every target of ours" {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -s -C "$BUILD" help >help
+	cat help
+	[ "$(awk 'length > 80' help)" = '' ]
+	awk '{ print $1 }' help | sort >listed
+	[ "$(wc -l <listed)" -ge 15 ]
+	database >targets
+	comm -23 listed targets >unknown
+	cat unknown
+	[ ! -s unknown ]
+	sed -n 's/^\.PHONY: *//p' "$TOP"/Makefile.am "$TOP"/cmd/*/*.inc "$TOP"/tests/*.inc "$TOP"/tests/*/*.inc | tr ' ' '\n' |
+		grep -v '^analyse-' | sort >ours
+	[ -s ours ]
+	comm -23 ours listed >missing
+	cat missing
+	[ ! -s missing ]
+}
+
+@test "the targets that the pages for developers name exist" {
+	local target
+	database >targets
+	cat "$TOP"/{HACKING,ARCHITECTURE,README}.md "$TOP/tests/README.md" |
+		grep -oE '(^ {4}|`|&& )make( -[a-z]+)*( [a-z][a-z-]*)+' | sed 's/.*make//' | tr ' ' '\n' | grep -E '^[a-z]' | sort -u >named
+	[ "$(wc -l <named)" -ge 10 ]
+	while read -r target; do
+		echo "$target"
+		grep -qxF "$target" targets
+	done <named
+}
+
+@test "the version that NEWS.md begins with is the one that is built" {
+	[ "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$TOP/NEWS.md" | head -n 1)" = "$("$FLOCKLIMIT" --version | awk '{ print $2; exit }')" ]
+}

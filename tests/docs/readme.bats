@@ -1,0 +1,387 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2094 # programs that are called as files are
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# What README.md shows is what the programs do: first commands, recipes, screens, pictures, figures.
+
+load ../helpers/lib.bash
+load ../helpers/docs.bash
+load ../helpers/top.bash
+
+README=$TOP/README.md
+CTL=${FLOCKLIMIT}ctl
+MAP=${FLOCKLIMIT%/*}/flockmap
+export README
+
+# part FROM TO: the README from one heading to the next.
+part() {
+	sed -n "/^## $1\$/,/^## $2\$/p" "$README"
+}
+
+# blocks DIR: the ```sh blocks of standard input, one file each.
+blocks() {
+	awk -v dir="$1" '
+		/^```sh$/ { file = sprintf("%s/%02d", dir, ++n); next }
+		/^```$/ { file = "" }
+		file != "" { print > file }'
+}
+
+# stubs NAME...: commands in bin/ that only say in log how they were called.
+stubs() {
+	local name
+	for name; do
+		printf '#!/bin/sh\necho "${0##*/} $*" >>"$T/log"\n' >"bin/$name"
+		chmod +x "bin/$name"
+	done
+}
+
+# The programs, and what the recipes run.
+recipe_commands() {
+	mkdir bin work
+	ln -s "$FLOCKLIMIT" "$CTL" "$MAP" bin/
+	stubs optipng convert unpack make cc curl docker install train backup sudo mirror thumbnails report
+	cp bin/make work/sync-one
+	cp bin/make work/migrate
+	cp bin/make work/warm-up
+	touch work/a.png "work/b c.png" work/a.xz
+	export HOME=$T
+	PATH=$T/bin:$PATH
+}
+
+@test "the README has the commands that one needs first, before its contents" {
+	sed '/^## Contents/,$d' "$README" >first
+	grep -qxF '    ./bootstrap && ./flocklimit -n 4 -w 1 echo hello' first
+	grep -qxF '    ./bootstrap && make check' first
+	[ "$("$FLOCKLIMIT" -n 4 -w 1 echo hello)" = hello ]
+}
+
+# a_clone: source/ with bootstrap and a configure, and stubs of all that bootstrap runs.  dpkg-query
+# says that every package is there but those in ./absent; apt-get says in ./log how it was called.
+a_clone() {
+	mkdir bin source
+	cp "$TOP/bootstrap" source/
+	printf '#!/bin/sh\necho configured "$@" >>"$T/log"\n' >source/configure
+	printf '#!/bin/sh\necho made "$@" >>"$T/log"\n' >bin/make
+	printf '#!/bin/sh\nexit 0\n' | tee bin/autoreconf bin/aclocal bin/libtoolize >/dev/null
+	printf '#!/bin/sh\ncase "$*" in "--exists $(cat "$T/unknown")") exit 1 ;; esac\n' >bin/pkg-config
+	printf '#!/bin/sh\n[ "$*" = "-n true" ] || exec "$@"\n' >bin/sudo
+	printf '#!/bin/sh\necho "apt-get $*" >>"$T/log"\n' >bin/apt-get
+	cat >bin/dpkg-query <<-'END'
+		#!/bin/sh
+		shift 3
+		printf '%s\n' "$@" | grep -vxFf "$T/absent" | sed 's/$/ installed/'
+	END
+	chmod +x bin/* source/*
+	: | tee log absent unknown >/dev/null
+	touch -d '1 hour ago' source/configure.ac source/Makefile.am
+	mkdir -p source/tests && touch -d '1 hour ago' source/tests/Makefile.inc
+}
+
+# as_user: in bin/, who runs is no root, and sudo needs a password that is not known.
+as_user() {
+	printf '#!/bin/sh\necho 1000\n' >bin/id
+	printf '#!/bin/sh\nexit 1\n' >bin/sudo
+	chmod +x bin/id bin/sudo
+}
+
+# bootstrap [ARG]...: what it prints is in ./err.
+bootstrap() {
+	PATH=$T/bin:$PATH sh source/bootstrap "$@" </dev/null >out 2>err
+}
+
+@test "bootstrap says what it installs before it does, and asks nothing" {
+	a_clone
+	printf '#!/bin/sh\ngrep -c "^bootstrap: packages are missing: .*apt-get $*\$" "$T/err" >>"$T/log"\n' >bin/apt-get
+	printf '#!/bin/sh\n' >bin/dpkg-query
+	bootstrap
+	cat err
+	grep -qE ' autoconf .* bats ' err
+	[ "$(head -n 1 log)" = 1 ]
+	[ "$(wc -l <err)" = 1 ]
+}
+
+@test "bootstrap installs nothing, and says nothing, where nothing is missing" {
+	a_clone
+	bootstrap --prefix=/opt
+	[ ! -s err ]
+	[ "$(cat log)" = "configured --silent --prefix=/opt
+made --silent all" ]
+}
+
+@test "without root and sudo, bootstrap says in one line what is missing, and builds without it" {
+	a_clone
+	as_user
+	printf '%s\n' libcurl4-openssl-dev libncurses-dev bats >absent
+	bootstrap
+	cat err
+	[ "$(wc -l <err)" = 1 ]
+	[[ $(cat err) == "bootstrap: building without libcurl4-openssl-dev libncurses-dev bats, "*"run as root: apt-get install -y --no-install-recommends libcurl4-openssl-dev libncurses-dev bats" ]]
+	[ "$(cat log)" = "configured --silent
+made --silent all" ]
+}
+
+@test "without root and sudo, bootstrap fails in one line where nothing can be built" {
+	a_clone
+	as_user
+	printf '%s\n' libjansson-dev bats >absent
+	# The package is not there, but the library is.
+	bootstrap
+	[[ $(cat err) == "bootstrap: building without libjansson-dev bats, "* ]]
+	: >log
+	echo jansson >unknown
+	run -1 bootstrap
+	cat err
+	[ "$(wc -l <err)" = 1 ]
+	[[ $(cat err) == "bootstrap: nothing can be built without libjansson-dev, "*"run as root: apt-get install -y --no-install-recommends libjansson-dev bats" ]]
+	[ ! -s log ]
+}
+
+@test "without root and sudo, bootstrap --ci insists on every package" {
+	a_clone
+	as_user
+	echo mandoc >absent
+	run -1 bootstrap --ci
+	[[ $(cat err) == "bootstrap: nothing can be built without mandoc, "* ]]
+	[ ! -s log ]
+}
+
+@test "without root, bootstrap goes on where sudo refuses the user" {
+	a_clone
+	as_user
+	echo bats >absent
+	printf '#!/bin/sh\n[ "$*" = "-n true" ]\n' >bin/sudo
+	bootstrap
+	cat err
+	[ "$(grep -c 'building without bats, ' err)" = 1 ]
+	[ "$(tail -n 1 log)" = 'made --silent all' ]
+}
+
+@test "the links in the README lead somewhere" {
+	local to
+	# As GitHub makes anchors of headings.
+	sed -n 's/^##* //p' "$README" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 \n-' | tr ' ' - |
+		sed 's/^/#/' >anchors
+	grep -oE '\]\([^)]*\)' "$README" | sed 's/^](//; s/)$//' >links
+	[ "$(wc -l <links)" -ge 10 ]
+	while read -r to; do
+		echo "$to"
+		case $to in
+		'#'*) grep -qxF -- "$to" anchors ;;
+		*) [ -s "$TOP/$to" ] ;;
+		esac
+	done <links
+	for to in "$TOP"/man/*.[1-8]; do
+		to=${to##*/}
+		grep -qF "| ${to%.*}(${to##*.}) |" "$README"
+	done
+}
+
+@test "the recipes in the README are sound shell, and their options exist" {
+	local program
+	sed -n '/^```sh$/,/^```$/p' "$README" | grep -v '^```' >recipes
+	[ -s recipes ]
+	sh -n recipes
+	for program in "$FLOCKLIMIT" "$MAP"; do
+		"$program" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u >help
+		grep -oE "\b${program##*/} .*" "$README" | sed 's/`.*//' |
+			grep -oE -- ' --[a-z][a-z-]+' | tr -d ' ' | sort -u >used
+		[ -s used ]
+		comm -13 help used >unknown
+		cat unknown
+		[ ! -s unknown ]
+	done
+}
+
+@test "the README's eight jobs run, on two seats" {
+	mkdir bin
+	ln -s "$FLOCKLIMIT" bin/flocklimit
+	sed -n '/^for i in 1 2/,/^wait$/p' "$README" >script
+	sed -i 's/\(sleep \)1/\1.1/; s/sleep \.1$/:/' script
+	PATH=$T/bin:$PATH sh script >out 3>&-
+	cat out
+	sed 's/[^ ]* //; s/,.*//' out | sort | diff - <(printf 'job %s\n' 1 2 3 4 5 6 7 8)
+	[ "$(sed 's/.*seat //' out | sort -u | tr -d '\n')" = 01 ]
+}
+
+# ran N [PATTERN]: the recipe called so many commands, each as PATTERN says.
+ran() {
+	[ "$(wc -l <"$T/log")" -eq "$1" ]
+	[ "$(grep -cE -- "${2-.}" "$T/log")" -eq "$1" ]
+}
+
+@test "the README's recipes run as they stand" {
+	local recipe text n=0
+	command -v parallel >/dev/null || skip "no parallel"
+	recipe_commands
+	mkdir recipes
+	part Recipes 'More than one machine' | blocks recipes
+	cd work
+	for recipe in ../recipes/*; do
+		text=$(<"$recipe")
+		echo "--- $text"
+		: >"$T/log"
+		rm -rf "$FLOCKLIMIT_DIR"
+		"$FLOCKLIMIT" -N build true
+		if [[ $text == *"release deploy"* ]]; then
+			"$FLOCKLIMIT" -N deploy -n 1 --hold-for $$ 3>&- >../ticket
+			sed -i "s/deploy 7/deploy $(<../ticket)/" "$recipe"
+		fi
+		mkdir -p ../limits
+		sed -i "s|/srv/limits|$T/limits|" "$recipe"
+		sh -e "$recipe" 3>&-
+		case $text in
+		*find*) ran 2 '^optipng \./(a|b c)\.png$' ;;
+		*sync-one*)
+			ran 3 '^sync-one (alice|bob|carol)$'
+			# Rerun, it has nothing left to do.
+			sh -e "$recipe" 3>&-
+			ran 3
+			;;
+		*weight-from*) ran 1 '^unpack a\.xz$' ;;
+		*xargs*) ran 4 '^(optipng|convert) (a|b c)\.png' ;;
+		*jobserver*) grep -qx 'make ' "$T/log" ;;
+		*CC=*) ran 1 '^make -j 20 CC=flocklimit -N cc -n 8 cc$' ;;
+		*memory*) ran 1 '^cc -o server main\.o$' ;;
+		*gpu*) ran 1 '^train' ;;
+		*50%*) ran 1 '^make check$' ;;
+		*rate*) ran 3 ;;
+		*-k\ 30s*) ran 1 '^backup /home$' ;;
+		*hold-for*) "$CTL" wait deploy -t 1m ;;
+		*"docker build"*) ran 1 '^docker build -t app \.$' ;;
+		*docker-build*)
+			ran 1 '^install -d '
+			[ "$(stat -c %a ../limits/docker-build)" = 660 ]
+			;;
+		*docker*) ran 1 '^docker run .* flocklimit -f /ci/tests.limiter -n 2 make check$' ;;
+		*"limit build"*) [ "$("$CTL" show --json build | jq .override)" = null ] ;;
+		*pause*) [ "$("$CTL" show --json build | jq -r .state)" = idle ] ;;
+		*reboot*)
+			ran 1 '^sudo reboot'
+			run -75 "$FLOCKLIMIT" -q -N build true
+			;;
+		*release*) "$CTL" wait deploy -t 1m ;;
+		*)
+			echo "no test knows this recipe"
+			false
+			;;
+		esac
+		n=$((n + 1))
+	done
+	[ "$n" -ge 18 ]
+}
+
+@test "the README's crontabs run as cron would have them" {
+	local line n=0
+	recipe_commands
+	cd work
+	sed -nE 's/^    (([0-9*/]+ +){5})(.*)/\3/p' "$README" >../crontab
+	while read -r line; do
+		echo "$line"
+		# To cron, a bare % is the end of the line.
+		[[ ! ${line//\\%/} == *%* ]]
+		: >"$T/log"
+		line=${line//\\%/%}
+		line=${line//\/usr\/local\/bin\//}
+		sh -e -c "${line//\/var\/lib\/prometheus\/node-exporter/.}" 3>&-
+		case $line in
+		*stats*) grep -q '^flocklimit_granted_total{limiter="mirror"} 2$' flocklimit.prom ;;
+		*) [ "$(wc -l <"$T/log")" -eq 1 ] ;;
+		esac
+		n=$((n + 1))
+	done <../crontab
+	[ "$n" -ge 4 ]
+	grep -q '50\\%' ../crontab
+}
+
+# titles: the first words of the lines of tables, in capitals.
+titles() {
+	grep -oE '^ *(#  *)?(TICKET .*COMMAND)' | sed -E 's/^ *//; s/ +/ /g'
+}
+
+@test "the screens in the README are those of the program" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x true
+	eventually in_line 1
+	"$CTL" show x | titles | sort -u >show
+	[ "$(wc -l <show)" = 2 ]
+	sed -n 's/^    //p' "$README" | titles | sort -u >titles
+	comm -23 show titles >missing
+	cat missing
+	[ ! -s missing ]
+	top_in 90x16 x
+	eventually shows 'q quit'
+	screen | titles >top
+	same top top <(comm -13 show titles)
+	screen | sed -n 's/ *$//; /^q quit/p' >keys
+	[ -s keys ]
+	grep -qF "$(cat keys)" "$README"
+	close_terminal
+}
+
+# is_picture FILE BYTES: sound, small, for light and dark, and of nobody's machine.
+is_picture() {
+	command -v xmllint >/dev/null || skip "no xmllint"
+	grep -qF "](${1#"$TOP"/})" "$README"
+	xmllint --noout "$1"
+	[ "$(wc -c <"$1")" -lt "$2" ]
+	grep -q 'prefers-color-scheme:dark' "$1"
+	run -1 grep -E '/home|/root|/tmp|\broot\b' "$1"
+}
+
+@test "the picture in the README is as the program draws it" {
+	is_picture "$TOP/doc/gantt.svg" 20000
+	"$FLOCKLIMIT" -N x true
+	"$CTL" gantt x >x.svg
+	grep '<style>' x.svg >drawn
+	same "the style, else run doc/scenario again" drawn <(grep '<style>' "$TOP/doc/gantt.svg")
+}
+
+@test "the recording in the README is of the commands that doc/record types" {
+	is_picture "$TOP/doc/terminal.svg" 100000
+	command -v tmux >/dev/null || skip "no tmux"
+	mkdir bin
+	ln -s "$FLOCKLIMIT" "$CTL" "$MAP" bin/
+	PATH=$T/bin:$PATH "$TOP/doc/record" --hurry "$T/new.svg" 3>&-
+	xmllint --noout new.svg
+	local word
+	described() { sed -n '/<desc>/,/<\/desc>/p' "$1"; }
+	described new.svg >typed
+	same "the commands, else run doc/record again" typed <(described "$TOP/doc/terminal.svg")
+	# Each word is an element.  In a hurry, and on a busy machine, the jobs may be over when show looks.
+	for word in file: /run/flocklimit/flocklimit-1000/render 7.png tickets; do
+		echo "new: $word"
+		grep -qF ">$word</text>" new.svg
+	done
+	# show, the line about a wait, what the last job printed, gantt.
+	for word in holding pid 7.png tickets; do
+		echo "doc/terminal.svg: $word"
+		grep -qF ">$word</text>" "$TOP/doc/terminal.svg"
+	done
+}
+
+@test "the README's figures are those of the benchmark's page, and its ratios theirs" {
+	local bench=$TOP/tests/bench/README.md what ours theirs ratio
+	part 'How fast it is' 'What it does not do' | sed -n 's/^| \(.*\) |$/\1/p' | tail -n +3 >rows
+	[ "$(wc -l <rows)" -ge 8 ]
+	while IFS='|' read -r what ours theirs ratio; do
+		echo "$what|$ours|$theirs|$ratio"
+		ours=$(grep -oE '[0-9.]+ [a-zA-Z]+' <<<"$ours")
+		theirs=$(grep -oE '[0-9.]+ [a-zA-Z]+$' <<<"${theirs% }")
+		[ "${ours#* }" = "${theirs#* }" ]
+		grep -qE "\| ${ours% *} \|" "$bench"
+		grep -qE "\| ${theirs% *} \|" "$bench"
+		# The ratio is of the figures before they were rounded.
+		awk -v a="${ours% *}" -v b="${theirs% *}" -v r="${ratio// /}" '
+			function half(x) { return 0.5 / 10 ^ (x ~ /\./ ? length(x) - index(x, ".") : 0) }
+			BEGIN {
+				low = (a - half(a)) / (b + half(b)) - half(r)
+				high = (a + half(a)) / (b - half(b)) + half(r)
+				exit r < low || r > high
+			}'
+		# Where the page has a ratio, it is this one.
+		case $what in
+		*memory* | *release*next*) grep -qF "| ${ratio// /} |" "$bench" ;;
+		esac
+	done <rows
+}

@@ -1,0 +1,339 @@
+/*
+ * hostile.c - each lie that a file can tell, once: the check has a sentence for it, a rebuild does
+ * not believe it, and whoever is led astray by an index notices.  And numbers at their end.
+ *
+ * damage.c tells lies at random, to whole takers; this is for those that chance seldom finds.
+ */
+#include "../helpers/common.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#define SLOTS 16
+
+static struct header h;
+static struct slot slots[SLOTS];
+static struct state st;
+
+static enum fate
+all_live(void *ctx, uint32_t i)
+{
+	(void)ctx;
+	(void)i;
+	return LIVES;
+}
+
+static void
+nobody_hears(void *ctx, uint32_t i)
+{
+	(void)ctx;
+	(void)i;
+}
+
+static void
+enter(uint32_t i, uint32_t weight, uint32_t limit, enum slot_kind kind)
+{
+	atomic_store(&slots[i].state, IDLE);
+	slots[i].weight = weight;
+	slots[i].limit = limit;
+	flki_state_enqueue(&st, i, kind);
+}
+
+/* 0 and 1 hold 2 units each of 4 and 5; 2 and 4 wait, and 3, a barrier, between them. */
+static void
+begin_state(void)
+{
+	memset(&h, 0, sizeof(h));
+	memset(slots, 0, sizeof(slots));
+	h.nslots = SLOTS;
+	h.override = FLK_AUTO;
+	h.waiting = h.holders = (struct list){ NIL, NIL, 0 };
+	st = (struct state){ .h = &h,
+			     .slots = slots,
+			     .n = SLOTS,
+			     .me = NIL,
+			     .world = { .fate = all_live, .wake = nobody_hears } };
+	enter(0, 2, 4, TAKER);
+	enter(1, 2, 5, TAKER);
+	enter(2, 3, 5, TAKER);
+	enter(3, 1, 1, BARRIER);
+	enter(4, 1, 5, TAKER);
+}
+
+/* ---- the index ---- */
+
+static const struct {
+	int lie;
+	const char *seen;
+} lies[] = {
+	{ 0, "outside the file" },     { 1, "another state" },     { 2, "forwards and backwards" },
+	{ 3, "order of the tickets" }, { 4, "never drawn" },       { 5, "end or length" },
+	{ 6, "end or length" },        { 7, "neither held nor" },  { 8, "has no seat" },
+	{ 9, "has no seat" },          { 10, "two holders" },      { 11, "in no list" },
+	{ 12, "in no list" },          { 13, "in no list" },       { 14, "not the sum" },
+	{ 15, "taken by nobody" },     { 16, "smallest limit" },   { 17, "smallest limit" },
+	{ 18, "although it fits" },    { 19, "although it fits" },
+};
+
+static void
+tell(int lie)
+{
+	switch (lie) {
+	case 0:
+		slots[2].next = SLOTS;
+		break;
+	case 1:
+		h.holders.head = 2;
+		break;
+	case 2:
+		slots[1].prev = 4;
+		break;
+	case 3:
+		slots[1].ticket = slots[0].ticket;
+		break;
+	case 4:
+		h.last_ticket = 1;
+		break;
+	case 5:
+		h.holders.tail = 0;
+		break;
+	case 6:
+		h.holders.count = 3;
+		break;
+	case 7:
+		atomic_store(&slots[9].state, FORGETTING);
+		break;
+	case 8:
+		slots[0].seat = SLOTS;
+		break;
+	case 9:
+		slots[0].seat_bits = 2;
+		break;
+	case 10:
+		slots[1].seat = 0;
+		break;
+	case 11:
+		atomic_store(&slots[9].state, HELD);
+		slots[9].seat = 0;
+		slots[9].limit = 9;
+		break;
+	case 12:
+		atomic_store(&slots[9].state, WAITING);
+		break;
+	case 13:
+		h.barriers = 0;
+		break;
+	case 14:
+		h.used = 5;
+		break;
+	case 15:
+		slots[0].seat_bits = 7;
+		break;
+	case 16:
+		h.min_limit = 5;
+		break;
+	case 17:
+		h.min_count = 2;
+		break;
+	case 18:
+		h.override = 7;
+		break;
+	default:
+		slots[2].weight = 0;
+		break;
+	}
+}
+
+static void
+test_index(void)
+{
+	unsigned i;
+
+	begin_state();
+	ok(flki_state_check(&st) == NULL, "a state without lies");
+	for (i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+		const char *why;
+		begin_state();
+		tell(lies[i].lie);
+		why = flki_state_check(&st);
+		ok(why != NULL && strstr(why, lies[i].seen) != NULL, "lie %d: %s (%s)", lies[i].lie,
+		   lies[i].seen, why != NULL ? why : "not seen");
+	}
+}
+
+/* What leads outside leads nowhere, and is noticed. */
+static void
+test_astray(void)
+{
+	begin_state();
+	h.waiting.head = h.waiting.tail = 99;
+	flki_state_grant(&st);
+	ok(st.bad, "granting notices a head outside");
+	ok(flki_state_rebuild(&st) == false, "who was led astray is told so");
+	st.bad = false;
+	ok(flki_state_rebuild(&st) && flki_state_check(&st) == NULL,
+	   "and the next rebuild is right");
+
+	begin_state();
+	h.holders.count = 0;
+	flki_state_release(&st, 0);
+	ok(st.bad, "a list is not shorter than nothing");
+
+	begin_state();
+	slots[0].seat_bits = UINT64_MAX;
+	h.override = 100;
+	flki_state_grant(&st);
+	ok(st.bad, "there are no more seats than slots");
+
+	begin_state();
+	slots[0].seat = UINT32_MAX;
+	flki_state_release(&st, 0);
+	ok(st.bad, "a seat outside the map");
+
+	begin_state();
+	slots[4].next = 2; /* a line without end */
+	slots[2].weight = slots[4].weight = 9;
+	slots[2].kind = slots[4].kind = BARRIER;
+	flki_state_grant(&st);
+	flki_state_evict_all(&st, -1);
+	ok(true, "and no list, however linked, is followed for ever");
+
+	begin_state();
+	slots[1].next = 0;
+	flki_state_sweep_holders(&st);
+	slots[0].prev = 1;
+	flki_state_release(&st, 1);
+	slots[2].prev = 99;
+	flki_state_reap_watched(&st, 2);
+	ok(st.bad, "the one before it is outside");
+}
+
+/* ---- the truth ---- */
+
+static const char *
+distort(int lie)
+{
+	switch (lie) {
+	case 0:
+		slots[1].ticket = slots[0].ticket;
+		return "two permits with one ticket";
+	case 1:
+		slots[4].ticket = slots[2].ticket;
+		return "two waiters with one ticket";
+	case 2:
+		slots[0].seat = slots[1].seat;
+		return "two permits with one seat";
+	case 3:
+		slots[0].seat = SLOTS;
+		return "a seat that is none";
+	case 4:
+		slots[0].weight = 0;
+		return "a permit of nothing";
+	case 5:
+		slots[0].weight = FLK_MAX_UNITS + 1;
+		return "a permit of too much";
+	case 6:
+		slots[0].limit = 0;
+		return "a permit without a limit";
+	case 7:
+		slots[0].limit = FLK_MAX_UNITS + 1;
+		return "a permit with too high a limit";
+	case 8:
+		slots[2].limit = 0;
+		return "a waiter without a limit";
+	case 9:
+		slots[0].ticket = 0;
+		return "ticket 0";
+	default:
+		return NULL;
+	}
+}
+
+static void
+test_truth(void)
+{
+	const char *words;
+	int lie;
+
+	for (lie = 0;; lie++) {
+		begin_state();
+		if ((words = distort(lie)) == NULL)
+			break;
+		ok(!flki_state_rebuild(&st), "nothing is rebuilt from %s", words);
+	}
+	begin_state();
+	h.last_ticket = 0;
+	ok(flki_state_rebuild(&st) && h.last_ticket == 5, "who waits has drawn his ticket");
+	flki_state_evict_all(&st, -1);
+	flki_state_evict(&st, 3, -1);
+	h.last_ticket = 0;
+	ok(flki_state_rebuild(&st) && h.last_ticket == 2, "and who holds has");
+}
+
+/* ---- numbers at their end ---- */
+
+static const struct flk_request one = { .weight = 1, .limit = 3 };
+
+static void
+test_last_ticket(void)
+{
+	struct flk *f = fresh(3);
+	struct flk_taker *a = taker(f), *b = taker(f), *c = taker(f);
+	struct flk_permit permit;
+
+	f->file.h->last_ticket = UINT64_MAX - 2;
+	is(flk_try(a, &one), 0, "the last ticket but one");
+	is(flk_try(b, &one), 0, "the last ticket");
+	flk_permit(b, &permit);
+	ok(permit.ticket == UINT64_MAX, "is the highest number");
+	is(flk_try(c, &one), -FLK_DAMAGED, "there is none behind it");
+	is(flk_wait_idle(c, NULL), -FLK_DAMAGED, "nor for a barrier");
+	flk_taker_free(c);
+	flk_taker_free(b);
+	flk_taker_free(a);
+	whole(f, "at the end of the tickets");
+	flk_detach(f);
+}
+
+static void
+test_generation_wraps(void)
+{
+	struct flk *f = fresh(3);
+	struct slot *first = f->file.slots;
+	struct flk_taker *a = taker(f), *b;
+	uint32_t i, mine;
+
+	for (i = 0; i < FIRST_SLOTS; i++)
+		atomic_store(&first[i].gen, UINT32_MAX);
+	is(flk_try(a, &one), 0, "a slot is claimed for the 2^32nd time");
+	mine = flk_slot(a);
+	is(atomic_load(&first[mine].gen), 0, "and counts from 0 again");
+
+	/* As if its owner before had been killed inside. */
+	atomic_store(&f->file.h->lock, (uint64_t)UINT32_MAX << 32 | (uint64_t)(mine + 1) << 1);
+	b = taker(f);
+	is(flk_try(b, &one), 0, "the lock of the last generation is a dead one's");
+	is(f->file.h->repaired, 1, "and was inherited");
+	flk_taker_free(b);
+	is(flk_release(a), 0, "the living owner of that slot has lost nothing");
+	flk_taker_free(a);
+	whole(f, "when the generation has wrapped");
+	flk_detach(f);
+}
+
+int
+main(void)
+{
+	begin();
+	test_index();
+	test_astray();
+	test_truth();
+	test_last_ticket();
+	test_generation_wraps();
+	return tap_done();
+}

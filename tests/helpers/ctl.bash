@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
+# Shared by the tests of flocklimitctl; after lib.bash.
+
+CTL=$TESTS_BUILD/../flocklimitctl
+
+ctl() { "$CTL" "$@"; }
+
+# ctl_line STATUS CMD...: that status, nothing on stdout, one line of flocklimitctl's on stderr.
+ctl_line() {
+	local expected=$1
+	shift
+	run --separate-stderr "-$expected" "$CTL" "$@"
+	echo "stdout: $output"
+	echo "stderr: $stderr"
+	[ -z "$output" ]
+	[ "${#stderr_lines[@]}" -eq 1 ]
+	[[ $stderr == "flocklimitctl: "* ]]
+}
+
+# waiter LABEL N OPTION...: one more in the line of x, the Nth.
+waiter() {
+	local label=$1 n=$2
+	shift 2
+	background "$label" "$FLOCKLIMIT" -N x "$@" true
+	eventually waiting "$n"
+}
+
+waiting() { [ "$(ctl show --json x | jq '.waiters | length')" = "$1" ]; }
+
+holding() { [ "$(ctl show --json x 2>/dev/null | jq '.holders | length')" = "$1" ]; }
+
+field_is() { [ "$(field "$1")" = "$2" ]; }
+
+# become PID: the taker in the first slot of x calls itself so.
+become() {
+	patch limiters/x $((4096 + 4160 * 64 + 116)) \
+		"$(printf '\\%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)))"
+	[ "$(field '.holders[0].pid')" = "$1" ]
+}
+
+# field FILTER: what jq makes of show --json x.
+field() { ctl show --json x | jq -c "$1"; }

@@ -1,0 +1,158 @@
+/*
+ * truth.c - what must hold of those on the stage, and of the file, whenever everybody has
+ * come to rest.
+ *
+ * It is told from the slots' states alone, by the words of the manual, and from what the takers
+ * themselves were told: the index, which a dead taker may have left half done, plays no part.
+ */
+#include "killstep.h"
+
+#include "../helpers/common.h"
+
+struct truth {
+	uint64_t used, withheld, first_barrier, last_held, oldest_held, head;
+	uint32_t min_limit, holders, head_weight, head_limit;
+};
+
+uint32_t
+stage_slots(const struct stage *s)
+{
+	uint32_t n = atomic_load(&s->eye->file.h->nslots);
+
+	return n <= MAX_SLOTS && n >= FIRST_SLOTS ? n : FIRST_SLOTS;
+}
+
+static void
+note_held(struct truth *t, const struct slot *slot)
+{
+	t->used += slot->weight;
+	if (t->holders++ == 0 || slot->limit < t->min_limit)
+		t->min_limit = slot->limit;
+	if (slot->ticket > t->last_held)
+		t->last_held = slot->ticket;
+	if (slot->ticket < t->oldest_held)
+		t->oldest_held = slot->ticket;
+}
+
+/* The living alone count: nobody here leaves a command behind. */
+static struct truth
+truth_of(const struct stage *s)
+{
+	const struct header *h = s->eye->file.h;
+	struct truth t = { .withheld = h->withheld,
+			   .first_barrier = UINT64_MAX,
+			   .oldest_held = UINT64_MAX,
+			   .head = UINT64_MAX };
+	uint32_t i, n = stage_slots(s);
+
+	for (i = 0; i < n; i++) {
+		const struct slot *slot = &s->eye->file.slots[i];
+		uint32_t state = atomic_load(&slot->state);
+		if (state == FORGETTING)
+			t.withheld = slot->forget_to;
+		if (!flki_alive_is(&slot->alive))
+			continue;
+		if (state == HELD)
+			note_held(&t, slot);
+		if (state != WAITING)
+			continue;
+		if (slot->kind == BARRIER) {
+			if (slot->ticket < t.first_barrier)
+				t.first_barrier = slot->ticket;
+		} else if (slot->ticket < t.head) {
+			t.head = slot->ticket;
+			t.head_weight = slot->weight;
+			t.head_limit = slot->limit;
+		}
+	}
+	return t;
+}
+
+static void
+check_truth(struct stage *s)
+{
+	const struct header *h = s->eye->file.h;
+	struct truth t = truth_of(s);
+	uint64_t limit;
+
+	if (t.used > s->most)
+		stage_fail(s, "%llu units are held, of %u", (unsigned long long)t.used, s->most);
+	if (t.first_barrier < t.oldest_held && t.first_barrier < t.head)
+		stage_fail(s, "one waits until it is idle, and it is");
+	if (t.head == UINT64_MAX)
+		return;
+	if (t.last_held > t.head)
+		stage_fail(s, "ticket %llu is held and %llu waits", (unsigned long long)t.last_held,
+			   (unsigned long long)t.head);
+	if (h->closed)
+		stage_fail(s, "one waits in a closed limiter");
+	limit = h->override >= 0 ? (uint64_t)h->override : t.head_limit;
+	if (h->override < 0 && t.holders > 0 && t.min_limit < limit)
+		limit = t.min_limit;
+	limit = limit > t.withheld ? limit - t.withheld : 0;
+	if (!h->paused && limit > 0 && (t.holders == 0 || t.used + t.head_weight <= limit))
+		stage_fail(s, "ticket %llu waits although it fits", (unsigned long long)t.head);
+}
+
+/* What they were told, and where they are, is what the file says. */
+static void
+check_cast(struct stage *s)
+{
+	uint64_t told = 0;
+	uint32_t i, n = stage_slots(s);
+	int who;
+
+	for (who = 0; who < CAST; who++)
+		if (s->cast[who].where == AT_DESK)
+			told += s->cast[who].desk->held;
+	if (told > s->most)
+		stage_fail(s, "they were told that they hold %llu units, of %u",
+			   (unsigned long long)told, s->most);
+	for (i = 0; i < n; i++) {
+		const struct slot *slot = &s->eye->file.slots[i];
+		uint32_t state = atomic_load(&slot->state);
+		if (!flki_alive_is(&slot->alive))
+			continue;
+		for (who = 0; who < CAST; who++)
+			if (s->cast[who].where != NOT_THERE &&
+			    (uint32_t)s->cast[who].pid == slot->pid)
+				break;
+		if (who == CAST)
+			continue;
+		if (s->cast[who].where == ASLEEP && state != WAITING &&
+		    !actor_follows(&s->cast[who]))
+			stage_fail(s, "%s sleeps on, its fate decided (state %u)", stage_roles[who],
+				   state);
+		if (s->cast[who].where == AT_DESK && state == HELD && s->cast[who].desk->held == 0)
+			stage_fail(s, "%s holds and does not know it", stage_roles[who]);
+	}
+}
+
+/* While somebody dead is inside, it is for whoever comes next to tell them. */
+static void
+check_followers(struct stage *s)
+{
+	const struct header *h = s->eye->file.h;
+	int who;
+
+	for (who = 0; who < CAST; who++)
+		if (actor_follows(&s->cast[who]) && atomic_load(&h->lock) == 0 &&
+		    atomic_load(&h->events) > s->heard)
+			stage_fail(s, "%s follows, and was not told", stage_roles[who]);
+}
+
+void
+stage_check(struct stage *s)
+{
+	if (s->failed)
+		return;
+	check_truth(s);
+	check_cast(s);
+	check_followers(s);
+}
+
+uint64_t
+stage_withheld(const struct stage *s)
+{
+	return truth_of(s).withheld;
+}

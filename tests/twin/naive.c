@@ -1,0 +1,389 @@
+/*
+ * naive.c - the rules as the manual has them.  No list, no sum, no map: whoever wants to know
+ * something looks at every taker.
+ *
+ * Each store that counts asks may_store() first: so it can be killed after any of them.
+ */
+#include "twin.h"
+
+struct naive naive[MOST];
+uint32_t takers;
+struct naive_header naive_header;
+
+static uint32_t stores_left;
+static bool dies_at_once, died;
+
+void
+naive_live_for(uint32_t stores, bool right_then)
+{
+	stores_left = stores;
+	dies_at_once = right_then && stores != UNCUT;
+	died = false;
+}
+
+bool
+naive_lives(void)
+{
+	return !died;
+}
+
+static bool
+may_store(void)
+{
+	died |= stores_left == 0;
+	if (died)
+		return false;
+	stores_left--;
+	died = dies_at_once && stores_left == 0;
+	return true;
+}
+
+static bool
+turns(unsigned me, enum slot_state state)
+{
+	if (!may_store())
+		return false;
+	naive[me].state = state;
+	return true;
+}
+
+/* ---- granting ---- */
+
+static bool
+fits(unsigned me)
+{
+	int64_t limit = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld;
+
+	if (naive_header.paused || limit <= 0)
+		return false;
+	return naive_next(HELD, NOBODY) == NOBODY ||
+	       (int64_t)(naive_used() + naive[me].weight) <= limit;
+}
+
+static bool
+somebody_before(unsigned me, enum slot_state state)
+{
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == state && naive[i].kind == TAKER &&
+		    naive[i].ticket < naive[me].ticket)
+			return true;
+	return false;
+}
+
+static void
+grant(void)
+{
+	bool changed = true;
+	unsigned i;
+
+	while (changed) {
+		changed = false;
+		for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
+			if (somebody_before(i, WAITING))
+				continue;
+			if (naive[i].kind == BARRIER && !somebody_before(i, HELD)) {
+				if (!turns(i, OUT))
+					return;
+				naive[i].reason = 0;
+				changed = true;
+			} else if (naive[i].kind == TAKER && fits(i)) {
+				uint32_t seat = naive_free_seat();
+				uint64_t since = naive[i].since;
+				/* It seems to wait anew, if its granter dies now. */
+				if (naive_lives())
+					naive[i].since = world_clock;
+				if (!turns(i, HELD))
+					return;
+				naive[i].seat = seat;
+				naive_took(false, since);
+				naive_count(GRANTED);
+				naive_note(FLK_EV_GRANTED, i, 0);
+				naive_header.declared_before = naive_header.declared;
+				naive_header.declared = naive[i].limit;
+				changed = true;
+			}
+		}
+	}
+}
+
+/* ---- a taker's life ---- */
+
+static void
+enter(unsigned me, enum slot_kind kind, uint32_t weight, uint32_t limit)
+{
+	naive[me].weight = weight;
+	naive[me].limit = limit;
+	naive[me].kind = kind;
+	naive[me].since = world_clock;
+	naive[me].status = FLK_UNKNOWN;
+	naive[me].ticket = ++naive_header.tickets;
+	if (turns(me, WAITING))
+		grant();
+}
+
+static void
+leave(unsigned me)
+{
+	if (!turns(me, IDLE))
+		return;
+	naive_count(LEFT);
+	grant();
+}
+
+static void
+release(unsigned me)
+{
+	if (!turns(me, IDLE))
+		return;
+	naive_count(RELEASED);
+	naive_took(true, naive[me].since);
+	naive_note(FLK_EV_RELEASED, me, naive[me].status);
+	grant();
+}
+
+static void
+release_units(unsigned me, uint32_t units)
+{
+	if (!may_store())
+		return;
+	naive[me].weight -= units;
+	naive_note(FLK_EV_UNITS, me, (int)units);
+	grant();
+}
+
+static void
+forget(unsigned me)
+{
+	uint64_t sum = naive_header.withheld + naive[me].weight;
+
+	if (!turns(me, FORGETTING))
+		return;
+	naive[me].forget_to = sum;
+	if (!turns(me, IDLE))
+		return;
+	naive_header.withheld = sum;
+	naive_count(RELEASED);
+	naive_note(FLK_EV_FORGOT, me, (int)naive[me].weight);
+	grant();
+}
+
+static bool
+put_out(unsigned me, int reason)
+{
+	if (!turns(me, OUT))
+		return false;
+	naive[me].reason = reason;
+	naive_count(EVICTED);
+	naive_note(FLK_EV_EVICTED, me, reason);
+	return true;
+}
+
+static void
+evict(unsigned me, int reason)
+{
+	if (put_out(me, reason))
+		grant();
+}
+
+static void
+evict_all(int reason)
+{
+	unsigned i;
+
+	for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
+		if (naive[i].kind == TAKER && !put_out(i, reason))
+			return;
+	}
+	grant();
+}
+
+/* ---- the dead ---- */
+
+static bool
+reap(unsigned me)
+{
+	bool held = naive[me].state == HELD;
+
+	if (!turns(me, FREE))
+		return false;
+	naive_count(REAPED);
+	naive_note(FLK_EV_REAPED, me, held);
+	return true;
+}
+
+static void
+sweep(unsigned me)
+{
+	bool any = false;
+	unsigned i;
+
+	for (i = naive_next(HELD, NOBODY); i != NOBODY; i = naive_next(HELD, i)) {
+		if (i == me || !is_dead(i))
+			continue;
+		if (!reap(i))
+			return;
+		any = true;
+	}
+	if (any)
+		grant();
+}
+
+/* What one who looks must see to: the dead right before it, and from the head on the holders. */
+void
+naive_mend(unsigned me)
+{
+	unsigned i;
+
+	while ((i = naive_predecessor(me)) != NOBODY && is_dead(i))
+		if (!reap(i))
+			return;
+	if (i == NOBODY)
+		sweep(me);
+	grant();
+}
+
+void
+naive_rebuild(void)
+{
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == FORGETTING) {
+			naive_header.withheld = naive[i].forget_to;
+			if (!turns(i, FREE))
+				return;
+		}
+	naive_count(REPAIRED);
+	naive_note(FLK_EV_REPAIRED, NOBODY, 0);
+	sweep(NOBODY);
+	if (naive_header.closed)
+		evict_all(-FLK_CLOSED);
+	grant();
+}
+
+/* ---- an operation ---- */
+
+static void
+comes_in(const struct op *op, enum slot_kind kind)
+{
+	struct naive *me = &naive[op->who];
+
+	enter(op->who, kind, op->a, op->b);
+	if (me->state == WAITING)
+		naive_mend(op->who);
+	if (me->state == WAITING && kind == TAKER)
+		sweep(op->who);
+	if (me->state == WAITING && op->deed == TRIES)
+		leave(op->who);
+	else if (me->state == WAITING)
+		naive_note(FLK_EV_QUEUED, op->who, 0);
+}
+
+static void
+looks(const struct op *op)
+{
+	struct naive *me = &naive[op->who];
+
+	if (me->state == WAITING)
+		naive_mend(op->who);
+	if (me->state == WAITING && op->a)
+		sweep(op->who);
+	if (me->state == WAITING && naive_header.closed && me->kind == TAKER) {
+		leave(op->who);
+		naive_note(FLK_EV_LEFT, op->who, -FLK_CLOSED);
+	}
+}
+
+static void
+steers(const struct op *op)
+{
+	if (!may_store())
+		return;
+	switch (op->deed) {
+	case OVERRIDES:
+		naive_header.override = op->a == UNCUT ? FLK_AUTO : (int64_t)op->a;
+		naive_note(FLK_EV_OVERRIDE, NOBODY, (int)naive_header.override);
+		break;
+	case PAUSES:
+	case RESUMES:
+		naive_header.paused = op->deed == PAUSES;
+		naive_note(op->deed == PAUSES ? FLK_EV_PAUSED : FLK_EV_RESUMED, NOBODY, 0);
+		break;
+	case REFUSES:
+		naive_header.closed = true;
+		naive_note(FLK_EV_CLOSED, NOBODY, 0);
+		evict_all(-FLK_CLOSED);
+		break;
+	case ADMITS:
+		naive_header.closed = false;
+		naive_note(FLK_EV_OPENED, NOBODY, 0);
+		break;
+	case RESTORES:
+		naive_header.withheld -= op->a;
+		naive_note(FLK_EV_RESTORED, NOBODY, (int)op->a);
+		break;
+	default:
+		naive_header.declared_before = naive_header.declared;
+		naive_header.declared = op->a;
+		naive_note(FLK_EV_DECLARED, NOBODY, (int)op->a);
+		break;
+	}
+	grant();
+}
+
+void
+naive_acts(const struct op *op)
+{
+	switch (op->deed) {
+	case ENTERS:
+	case TRIES:
+		comes_in(op, TAKER);
+		break;
+	case BARS:
+		comes_in(op, BARRIER);
+		break;
+	case LOOKS:
+		looks(op);
+		break;
+	case LEAVES:
+		leave(op->who);
+		naive_note(FLK_EV_LEFT, op->who, (int)op->a);
+		break;
+	case RELEASES:
+		naive[op->who].status = (int)op->a;
+		release(op->who);
+		break;
+	case RELEASES_UNITS:
+		release_units(op->who, op->a);
+		break;
+	case FORGETS:
+		forget(op->who);
+		break;
+	case COMES_BACK:
+	case IS_CLAIMED:
+		naive[op->who].state = IDLE;
+		break;
+	case DIES:
+	case DIES_GUARDED:
+	case COMMAND_ENDS:
+		break;
+	case EVICTS:
+		evict(op->who, CANCELLED);
+		break;
+	case EVICTS_ALL:
+		evict_all(CANCELLED);
+		break;
+	case SWEEPS:
+		sweep(NOBODY);
+		break;
+	case REBUILDS:
+	case REPAIRS:
+		naive_rebuild();
+		break;
+	default:
+		steers(op);
+		break;
+	}
+}

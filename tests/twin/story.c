@@ -1,0 +1,285 @@
+/*
+ * story.c - operations as data: made at random, played, printed.
+ *
+ * Chance chooses what to do with an eye on how things stand, so that little of it is nonsense;
+ * but what stands in a story are plain values, and what makes no sense when it is played again
+ * without its neighbours is passed over.
+ */
+#include "twin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- at random ---- */
+
+#define CROWD 72 /* seats enough for a second word */
+
+static uint32_t most_units; /* of this story */
+
+static bool
+percent(uint32_t n)
+{
+	return random_below(100) < n;
+}
+
+/* 1 to `most'; of large ones mostly those at the ends. */
+static uint32_t
+units(uint32_t most)
+{
+	if (most <= 8)
+		return 1 + random_below(most);
+	switch (random_below(6)) {
+	case 0:
+		return most;
+	case 1:
+		return most - 1;
+	case 2:
+		return most / 2 + random_below(2);
+	case 3:
+		return 1 + random_below(most);
+	default:
+		return 1 + random_below(4);
+	}
+}
+
+static void
+steer(struct op *op)
+{
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
+					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
+					   REBUILDS,  EVICTS,    REPAIRS };
+	unsigned waits = naive_next(WAITING, NOBODY);
+
+	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
+	op->a = units(most_units);
+	if (op->deed == OVERRIDES && percent(60))
+		op->a = percent(70) ? UNCUT : random_below(3);
+	/* Most of what comes is dull while little is granted. */
+	if (naive_header.paused && percent(60))
+		op->deed = RESUMES;
+	else if (naive_header.closed && percent(60))
+		op->deed = ADMITS;
+	else if (naive_header.override >= 0 && percent(40))
+		*op = (struct op){ .deed = OVERRIDES, .a = UNCUT, .cut = op->cut };
+	else if (naive_header.withheld > 0 && percent(50))
+		*op = (struct op){ .deed = RESTORES,
+				   .a = (uint32_t)naive_header.withheld,
+				   .cut = op->cut };
+	if (op->deed == REBUILDS || op->deed == REPAIRS)
+		op->a = random_below(UINT32_MAX);
+	if (op->deed == EVICTS && waits != NOBODY)
+		while (percent(60) && naive_next(WAITING, waits) != NOBODY)
+			waits = naive_next(WAITING, waits);
+	op->who = op->deed == EVICTS && waits != NOBODY ? waits : 0;
+}
+
+static enum deed
+of_holder(struct op *op, uint32_t dice)
+{
+	if (world[op->who].dead)
+		return COMMAND_ENDS;
+	if (world[op->who].fresh && dice < 40)
+		return LOOKS;
+	op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
+	if (dice < 60)
+		op->a = percent(50) ? 0 : percent(50) ? 0x100 : (uint32_t)FLK_UNKNOWN;
+	return dice < 60   ? RELEASES
+	       : dice < 72 ? RELEASES_UNITS
+	       : dice < 79 ? FORGETS
+	       : dice < 92 ? DIES
+			   : DIES_GUARDED;
+}
+
+static enum deed
+of_waiter(struct op *op, uint32_t dice)
+{
+	op->a = percent(20);
+	if (world[op->who].dead || (dice >= 65 && dice < 70))
+		return EVICTS;
+	if (dice >= 70 && dice < 84)
+		op->a = percent(50) ? 0 : (uint32_t)(percent(50) ? -ETIMEDOUT : -FLK_CANCELLED);
+	return dice < 65 ? LOOKS : dice < 84 ? LEAVES : DIES;
+}
+
+static enum deed
+of_others(struct op *op, uint32_t dice)
+{
+	if (world[op->who].dead)
+		return IS_CLAIMED;
+	if (naive[op->who].state == OUT)
+		return dice < 90 ? COMES_BACK : DIES;
+	op->b = takers == MOST && percent(80) ? MOST : units(most_units);
+	op->a = takers == MOST && percent(80) ? 1 : units(op->b);
+	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
+}
+
+static bool
+may_be_cut(enum deed deed)
+{
+	return deed <= FORGETS || deed >= EVICTS;
+}
+
+/* `past': so many operations of this story are over. */
+static void
+choose(struct op *op, unsigned past)
+{
+	uint32_t dice = random_below(100);
+
+	*op = (struct op){ .who = random_below(takers), .cut = UNCUT };
+	if (takers == MOST && past < CROWD)
+		*op = (struct op){ .deed = ENTERS, .who = past, .a = 1, .b = MOST, .cut = UNCUT };
+	else if (percent(9))
+		steer(op);
+	else if (naive[op->who].state == HELD)
+		op->deed = of_holder(op, dice);
+	else if (naive[op->who].state == WAITING)
+		op->deed = of_waiter(op, dice);
+	else
+		op->deed = of_others(op, dice);
+	if (may_be_cut(op->deed) && percent(6))
+		op->cut = random_below(10);
+}
+
+static uint64_t
+some_ticket(void)
+{
+	switch (random_below(8)) {
+	case 0:
+		return UINT64_MAX - STORY; /* as many can still be drawn */
+	case 1:
+		return UINT32_MAX - random_below(100);
+	case 2:
+		return INT64_MAX - random_below(100);
+	default:
+		return 0;
+	}
+}
+
+/* Mostly few takers, since what goes wrong goes wrong with few; of units many and few. */
+static void
+begin_story(struct story *story, uint64_t seed)
+{
+	static const uint32_t kinds[] = { 6, 6, 6, 3, 8, 20, FLK_MAX_UNITS, FLK_MAX_UNITS };
+
+	random_seed(seed);
+	*story = (struct story){ .takers = 2 + random_below(7),
+				 .slots = FIRST_SLOTS,
+				 .first_ticket = some_ticket() };
+	most_units = kinds[random_below(ARRAY_LEN(kinds))];
+	if (random_below(200) == 0) {
+		story->takers = MOST;
+		story->slots = 2 * MOST;
+		most_units = MOST;
+	}
+}
+
+const char *
+story_invent(struct story *story, uint64_t seed)
+{
+	const char *why = NULL;
+	struct op *op;
+
+	begin_story(story, seed);
+	act_reset(story);
+	while (story->count < STORY && why == NULL) {
+		op = &story->op[story->count++];
+		choose(op, story->count - 1);
+		if (act_possible(op)) {
+			act(op);
+			why = disagreement();
+		} else {
+			story->count -= random_below(4) != 0; /* no story hangs for want of ideas */
+		}
+	}
+	return why;
+}
+
+const char *
+story_play(struct story *story)
+{
+	const char *why = NULL;
+	unsigned i;
+
+	act_reset(story);
+	for (i = 0; i < story->count && why == NULL; i++)
+		if (act_possible(&story->op[i])) {
+			act(&story->op[i]);
+			why = disagreement();
+		}
+	if (why != NULL)
+		story->count = i;
+	return why;
+}
+
+/* ---- for people ---- */
+
+static const struct {
+	const char *words; /* %w: who, %a, %b: operands */
+} printed[] = {
+	[ENTERS] = { "%w enters, weight %a, limit %b" },
+	[TRIES] = { "%w tries, weight %a, limit %b" },
+	[BARS] = { "%w enters as a barrier" },
+	[LOOKS] = { "%w looks (%a)" },
+	[LEAVES] = { "%w leaves the line (%a)" },
+	[RELEASES] = { "%w releases (%a)" },
+	[RELEASES_UNITS] = { "%w releases %a units" },
+	[FORGETS] = { "%w forgets" },
+	[COMES_BACK] = { "%w sees that it is out" },
+	[DIES] = { "%w dies" },
+	[DIES_GUARDED] = { "%w dies, its command lives on" },
+	[COMMAND_ENDS] = { "the command of %w ends" },
+	[IS_CLAIMED] = { "the slot of %w is claimed" },
+	[EVICTS] = { "%w is evicted" },
+	[EVICTS_ALL] = { "all are evicted" },
+	[OVERRIDES] = { "override %a" },
+	[PAUSES] = { "pause" },
+	[RESUMES] = { "resume" },
+	[REFUSES] = { "refuse" },
+	[ADMITS] = { "admit" },
+	[RESTORES] = { "restore %a" },
+	[DECLARES] = { "declare %a" },
+	[SWEEPS] = { "sweep" },
+	[REBUILDS] = { "rebuild (%a)" },
+	[REPAIRS] = { "repair (%a)" },
+};
+
+static void
+print_op(unsigned i, const struct op *op)
+{
+	char line[200];
+	int n = snprintf(line, sizeof(line), "%3u  ", i + 1);
+	const char *p;
+
+	for (p = printed[op->deed].words; *p != '\0'; p++) {
+		if (*p != '%') {
+			line[n++] = *p;
+			continue;
+		}
+		p++;
+		if (*p == 'a' && op->a == UNCUT)
+			n += snprintf(line + n, 12, "auto");
+		else
+			n += snprintf(line + n, 12, "%u",
+				      *p == 'w'   ? op->who
+				      : *p == 'a' ? op->a
+						  : op->b);
+	}
+	line[n] = '\0';
+	if (op->cut == UNCUT)
+		tap_note("%s", line);
+	else
+		tap_note("%s, killed %s store %u", line, op->cut % 2 ? "after" : "before",
+			 op->cut / 2 + 1);
+}
+
+void
+story_print(const struct story *story)
+{
+	unsigned i;
+
+	tap_note("%u takers, %u slots, the last ticket %llu", story->takers, story->slots,
+		 (unsigned long long)story->first_ticket);
+	for (i = 0; i < story->count; i++)
+		print_op(i, &story->op[i]);
+}

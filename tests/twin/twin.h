@@ -1,0 +1,161 @@
+/*
+ * twin.h - what the parts of twin.t share.
+ *
+ *	naive.c	the obviously right one: an array of takers, looked through from end to end
+ *	where.c	that look
+ *	real.c	lib/state.c and lib/repair.c, with a place to die at each store that counts
+ *	history.c	what the naive one tells of itself
+ *	act.c	one operation, done to both
+ *	agree.c	are they the same, and is everybody awake who must be?
+ *	story.c	operations as data: made at random, played, printed
+ *	twin.c		many stories; a failing one is made as short as can be
+ */
+#ifndef TWIN_H
+#define TWIN_H
+
+#include "../helpers/common.h"
+#include "state.h"
+
+#define MOST         96 /* takers; more than 64, so that seats need a second word */
+#define STORY        200
+#define CANCELLED    (-77)
+#define UNCUT        UINT32_MAX
+#define NOBODY       MOST /* in the naive world; NIL is the real one's */
+#define TWIN_COMMAND "twin"
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* ---- operations as data ---- */
+
+enum deed {
+	ENTERS,   /* a: weight, b: limit */
+	TRIES,    /* the same, but leaves again if it must wait */
+	BARS,     /* enters as a barrier */
+	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
+	LEAVES,   /* a: why, for the history */
+	RELEASES, /* a: its status */
+	RELEASES_UNITS, /* a */
+	FORGETS,
+	COMES_BACK, /* sees that it was put out of the line */
+	DIES,
+	DIES_GUARDED, /* its command lives on */
+	COMMAND_ENDS, /* of such a command */
+	IS_CLAIMED,   /* a dead one's slot, by another */
+	EVICTS,       /* and from here on nobody in particular does it; who: the victim */
+	EVICTS_ALL,
+	OVERRIDES, /* a: the limit, or UNCUT for auto */
+	PAUSES,
+	RESUMES,
+	REFUSES,
+	ADMITS,
+	RESTORES, /* a: units */
+	DECLARES, /* a: limit */
+	SWEEPS,
+	REBUILDS,
+	REPAIRS /* what is sound, but for its index */
+};
+
+/*
+ * cut: the doer is killed inside.  2k: right before the store that counts, after k of them, with
+ * everything up to it done; 2k + 1: right after it.  Where there are fewer: at the end, but with
+ * the lock still in its hand.
+ */
+struct op {
+	enum deed deed;
+	uint32_t who, a, b, cut;
+};
+
+struct story {
+	uint32_t takers, slots;
+	uint64_t first_ticket;
+	unsigned count;
+	struct op op[STORY];
+};
+
+/* NULL, or what went wrong; then the story ends with that operation. */
+const char *story_invent(struct story *story, uint64_t seed);
+const char *story_play(struct story *story);
+void story_print(const struct story *story);
+
+void act_reset(const struct story *story);
+bool act_possible(const struct op *op);
+void act(const struct op *op);
+bool act_left_alone(void); /* the doer was killed, and nobody who is awake would have mended it */
+
+/* NULL, or in what they differ, or who should be awake. */
+const char *disagreement(void);
+bool must_watch(unsigned me, unsigned whom);
+const char *oversleeps(void);
+
+/* ---- the naive one ---- */
+
+struct naive {
+	enum slot_state state;
+	enum slot_kind kind;
+	uint64_t ticket, forget_to;
+	uint32_t weight, limit, seat;
+	int reason, status;
+	uint64_t since;
+};
+
+extern struct naive naive[MOST];
+extern uint32_t takers;
+extern struct naive_header {
+	uint64_t tickets, withheld;
+	int64_t override;
+	uint32_t declared, declared_before;
+	bool paused, closed;
+} naive_header;
+
+/* It is killed as well, after so many stores that count: right then, or before the next. */
+void naive_live_for(uint32_t stores, bool right_then);
+bool naive_lives(void);
+
+void naive_acts(const struct op *op);
+void naive_rebuild(void);
+void naive_mend(unsigned me);
+
+unsigned naive_predecessor(unsigned me);
+unsigned naive_next(enum slot_state state, unsigned after); /* by ticket; NOBODY: the first */
+uint64_t naive_used(void);
+uint32_t naive_limit(uint32_t own);
+uint32_t naive_free_seat(void);
+
+/* ---- what the naive one tells of itself ---- */
+
+enum total { GRANTED, RELEASED, LEFT, EVICTED, REAPED, REPAIRED, TOTALS };
+
+void naive_history_reset(void);
+void naive_hush(bool hush); /* what is only tried is not told */
+void naive_note(enum flk_event_kind kind, unsigned who, int code);
+void naive_count(enum total which);
+void naive_took(bool held, uint64_t since);
+
+const char *history_differs(void);
+const char *complain(const char *what, unsigned who, uint64_t has, uint64_t naive_has);
+
+/* ---- the real one ---- */
+
+extern struct header *const real;
+extern struct slot real_slots[2 * MOST];
+extern struct event real_history[EVENTS];
+extern struct state real_state;
+
+void real_reset(const struct story *story);
+void real_begin(uint32_t me);
+void real_scramble(uint32_t seed);   /* any index at all */
+bool real_acts(const struct op *op); /* false: it was killed inside */
+
+/* ---- the world of both ---- */
+
+extern struct world_of_one {
+	bool dead, guarded;
+	bool fresh;         /* it waited, and does not know yet how that ended */
+	bool asleep;        /* of those who wait */
+	bool watches[MOST]; /* of those asleep */
+} world[MOST];
+
+extern uint64_t world_clock;
+
+bool is_dead(unsigned who); /* and nothing of it is left */
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * where.c - who is where in the naive world: whoever wants to know looks at every taker.
+ */
+#include "twin.h"
+
+unsigned
+naive_next(enum slot_state state, unsigned after)
+{
+	unsigned i, best = NOBODY;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == state &&
+		    (after == NOBODY || naive[i].ticket > naive[after].ticket) &&
+		    (best == NOBODY || naive[i].ticket < naive[best].ticket))
+			best = i;
+	return best;
+}
+
+unsigned
+naive_predecessor(unsigned me)
+{
+	unsigned i, best = NOBODY;
+
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == WAITING && naive[i].ticket < naive[me].ticket &&
+		    (best == NOBODY || naive[i].ticket > naive[best].ticket))
+			best = i;
+	return best;
+}
+
+uint64_t
+naive_used(void)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		sum += naive[i].state == HELD ? naive[i].weight : 0;
+	return sum;
+}
+
+uint32_t
+naive_limit(uint32_t own)
+{
+	unsigned i;
+
+	if (naive_header.override >= 0)
+		return (uint32_t)naive_header.override;
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == HELD && naive[i].limit < own)
+			own = naive[i].limit;
+	return own;
+}
+
+uint32_t
+naive_free_seat(void)
+{
+	uint32_t seat;
+	unsigned i;
+
+	for (seat = 0;; seat++) {
+		for (i = 0; i < takers; i++)
+			if (naive[i].state == HELD && naive[i].seat == seat)
+				break;
+		if (i == takers)
+			return seat;
+	}
+}

@@ -3,6 +3,7 @@
  */
 #include "backend.h"
 
+#include "link.h"
 #include "share.h"
 #include "store.h"
 
@@ -27,6 +28,7 @@ backend_locate(const char *name, char *path, size_t size)
 int
 backend_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options)
 {
+	link_begin();
 	return flki_map_new(map, name, options, store_attach);
 }
 

@@ -50,7 +50,13 @@ make_mine(void)
 	return 0;
 }
 
-/* Twice, so that it is nobody's child: neither the command nor its parent is to meet it. */
+/*
+ * Twice, so that it is nobody's child: neither the command nor its parent is to meet it.
+ *
+ * The keeper allocates memory.  After a fork in a process with threads, libc lets it; an allocator
+ * that a program brings along, as a sanitizer's, may be locked for ever by a thread that the keeper
+ * does not have.  So link_begin() has the first keeper forked before there are threads.
+ */
 static int
 fork_keeper(int theirs)
 {
@@ -128,6 +134,15 @@ introduce(struct tie *tie, const char *limiter)
 	tie->socket = ends[0];
 	tie->generation = l.generation;
 	return 0;
+}
+
+void
+link_begin(void)
+{
+	pthread_mutex_lock(&l.lock);
+	if (make_mine() == 0 && l.generation == 0)
+		start_keeper(); /* if it can't, link_tie() tries again, and returns why */
+	pthread_mutex_unlock(&l.lock);
 }
 
 int

@@ -17,6 +17,9 @@ struct tie {
 
 #define TIE_NONE ((struct tie){ .socket = -1 })
 
+/* Forks the first keeper.  A program that is about to have threads calls it. */
+void link_begin(void);
+
 /*
  * A tie to a keeper that is not known to be dead: 0, or a negative code.  A tie that there is
  * already is taken for torn: what its socket said must have been -EPIPE.

@@ -95,9 +95,9 @@ heritage_save(struct heritage *h)
 	if (h->chld_ignored)
 		signal(SIGCHLD, SIG_DFL);
 	h->files.rlim_cur = 0;
-	h->also[0] = h->also[1] = h->also[2] = -1;
+	h->inherit[0] = h->inherit[1] = h->inherit[2] = -1;
 	h->taker = NULL;
-	h->guard_fd = h->fds[0] = h->fds[1] = h->fds[2] = -1;
+	h->guard_fd = h->stdio[0] = h->stdio[1] = h->stdio[2] = -1;
 }
 
 void
@@ -139,12 +139,12 @@ become(char **argv, char **envp, const struct heritage *h)
 	int fd = h->guard_fd, i;
 
 	for (i = 0; i < 3; i++)
-		if (h->also[i] != -1 && fcntl(h->also[i], F_SETFD, 0) == -1)
+		if (h->inherit[i] != -1 && fcntl(h->inherit[i], F_SETFD, 0) == -1)
 			return errno;
 	if (h->files.rlim_cur != 0)
 		setrlimit(RLIMIT_NOFILE, &h->files);
 	for (i = 0; i < 3; i++)
-		if (h->fds[i] != -1 && dup2(h->fds[i], i) == -1)
+		if (h->stdio[i] != -1 && dup2(h->stdio[i], i) == -1)
 			return errno;
 	if (fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1)
 		return errno;

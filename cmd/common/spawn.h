@@ -19,8 +19,8 @@ struct heritage {
 	int guard_fd;            /* the command inherits it, at a high number; -1: none */
 	struct flk_taker *taker; /* the command that spawn() starts has its permit; NULL: none */
 	struct rlimit files;     /* RLIMIT_NOFILE, if we raised our own; rlim_cur 0: we did not */
-	int also[3];             /* the command inherits these under the same number; -1: none */
-	int fds[3];              /* the command's 0, 1 and 2; -1: ours */
+	int inherit[3];          /* descriptors that it inherits under the same number; -1: none */
+	int stdio[3];            /* what its descriptors 0, 1 and 2 are; -1: the same as ours */
 };
 
 /*

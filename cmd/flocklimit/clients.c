@@ -107,8 +107,8 @@ ask(const char *program, const char *option, const struct heritage *heritage, ch
 	ends[1] = flki_above_stdio(ends[1]);
 	null = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
 	h.guard_fd = -1;
-	h.fds[0] = h.fds[2] = null;
-	h.fds[1] = ends[1];
+	h.stdio[0] = h.stdio[2] = null;
+	h.stdio[1] = ends[1];
 	pid = null != -1 && ends[1] != -1 ? spawn(argv, environ, &h, &error) : -1;
 	if (ends[1] != -1)
 		close(ends[1]);

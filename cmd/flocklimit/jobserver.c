@@ -291,9 +291,9 @@ prepare(struct jobserver *j, bool fifo, struct heritage *heritage)
 		return -j->tokens.guard;
 	if ((j->tokens.guard = raise_fd(j->tokens.guard)) == -1)
 		return errno;
-	heritage->also[0] = j->tokens.guard;
-	heritage->also[1] = fifo ? -1 : j->in;
-	heritage->also[2] = fifo ? -1 : j->out;
+	heritage->inherit[0] = j->tokens.guard;
+	heritage->inherit[1] = fifo ? -1 : j->in;
+	heritage->inherit[2] = fifo ? -1 : j->out;
 	start_follower(j);
 	return -start_lender(j);
 }

@@ -74,9 +74,9 @@ start(struct run *r, struct job *j, const struct job_context *ctx, struct flk_ta
 
 	h.guard_fd = guard;
 	h.taker = taker;
-	h.fds[0] = ctx->null_fd;
-	h.fds[1] = r->theirs[OUT];
-	h.fds[2] = r->theirs[ERR];
+	h.stdio[0] = ctx->null_fd;
+	h.stdio[1] = r->theirs[OUT];
+	h.stdio[2] = r->theirs[ERR];
 	/*
 	 * Reserves a descriptor for the pidfd: without one, we could not wait for a started
 	 * command.

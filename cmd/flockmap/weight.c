@@ -110,8 +110,8 @@ ask_shell(const char *line, char *item, const struct job_context *ctx, char word
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return errno;
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
-	h.fds[0] = ctx->null_fd;
-	h.fds[1] = ends[1];
+	h.stdio[0] = ctx->null_fd;
+	h.stdio[1] = ends[1];
 	pid = spawn(argv, environ, &h, &exec_error);
 	error = pid == -1 ? errno : 0;
 	close(ends[1]);

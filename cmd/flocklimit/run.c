@@ -1,6 +1,26 @@
 /*
  * run.c - one loop that reads signals as messages, while all are blocked: so no signal can get lost
  * between a look and a sleep, and none is sent to a command that was reaped.
+ *
+ * The state is how far the run timeout has come: the command RUNS, or was ASKED to end by --signal,
+ * or was KILLED.  What we do in each:
+ *
+ * 	event                 RUNS                    ASKED              KILLED
+ * 	the deadline:         --run-timeout           --kill-after       there is none
+ * 	                      send --signal: ASKED    send KILL: KILLED
+ * 	                      (KILLED, if it is KILL)
+ * 	the command has       exit with its status    exit with 124 (1)  exit with 137 (1);
+ * 	ended                 or 128 + its signal                        124, if it was faster
+ * 	the command has       stop by the same signal, until a CONT comes, and pass that on; at the
+ * 	stopped               deadline the kernel sends us one
+ * 	the permit is lost    tend_look() ends the command: see tend.h
+ * 	SIGIO, SIGURG         call the jobserver or the store, if it is theirs; else as below
+ * 	another signal        pass it on, if the command has not had it; stop as well, if it stops
+ * 	                      a command that has left our process group
+ *
+ * (1) With --preserve-status as in RUNS.
+ *
+ * If the command has ended when a signal comes, the end counts, and nothing is sent.
  */
 #include "run.h"
 
@@ -20,11 +40,13 @@
 #include "spawn.h"
 #include "tend.h"
 
+enum state { RUNS, ASKED, KILLED };
+
 struct running {
 	const struct options *o;
 	pid_t pid;
-	uint64_t deadline; /* ns; NEVER */
-	bool timed_out, killed;
+	enum state state;
+	uint64_t deadline; /* of this state, ns; NEVER */
 };
 
 /* ---- stopping, timeouts ---- */
@@ -91,13 +113,12 @@ stop_with_it(const struct running *r, int sig)
 static void
 end_it(struct running *r)
 {
-	int sig = r->timed_out ? SIGKILL : r->o->want.signal;
+	int sig = r->state == RUNS ? r->o->want.signal : SIGKILL;
 
 	kill(r->pid, sig);
-	kill(r->pid, SIGCONT);
-	r->killed = sig == SIGKILL;
-	r->timed_out = true;
-	r->deadline = r->killed || r->o->want.kill_after_ns == NEVER
+	kill(r->pid, SIGCONT); /* a stopped command can't end */
+	r->state = sig == SIGKILL ? KILLED : ASKED;
+	r->deadline = r->state == KILLED || r->o->want.kill_after_ns == NEVER
 			  ? NEVER
 			  : now_ns() + r->o->want.kill_after_ns;
 }
@@ -105,9 +126,9 @@ end_it(struct running *r)
 static int
 exit_status(const struct running *r, int status)
 {
-	if (r->timed_out && !r->o->preserve_status) {
+	if (r->state != RUNS && !r->o->preserve_status) {
 		bool by_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-		return r->killed && by_kill ? 128 + SIGKILL : 124;
+		return r->state == KILLED && by_kill ? 128 + SIGKILL : 124;
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
@@ -139,7 +160,7 @@ wait_deaf(const struct running *r, int *ended)
 int
 run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 {
-	struct running r = { .o = o, .pid = command, .deadline = NEVER };
+	struct running r = { .o = o, .pid = command, .state = RUNS, .deadline = NEVER };
 	uint64_t tend;
 	siginfo_t info;
 	sigset_t all;
@@ -169,7 +190,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 		 */
 		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
 			if (!WIFSTOPPED(status)) {
-				*ended = status | (r.timed_out ? FLK_TIMED_OUT : 0);
+				*ended = status | (r.state != RUNS ? FLK_TIMED_OUT : 0);
 				return exit_status(&r, status);
 			}
 			stop_with_it(&r, WSTOPSIG(status));

@@ -38,6 +38,66 @@
  * The slots are the truth, and one store to a slot's state is the commit of each operation.  All
  * that I1 to I3 name is an index over the slots: the taker that takes over a dead owner's lock, or
  * finds the index doubted, rebuilds it from them.
+ *
+ * Read without the lock are the words below, by the functions named.  Another process may change a
+ * word right after it was read.  So what was read is a hint, or is looked at again inside, or never
+ * changes any more.
+ *
+ *	magic to birth, bound	[check_header, look_again, was_limiter, flki_file_verify]
+ *		A maker fills them in before it stores `magic', and then they stay until the next
+ *		boot.  If the file was emptied and made anew under its takers, `birth' differs.
+ *	lock	[flki_lock_take, flki_lock_is_left, flki_lock_owner]
+ *		A compare-and-swap decides.  The other two: a hint.
+ *	nslots	[flki_file_slots, flki_file_grow, check_header]
+ *		It only grows, when the disk space is there.  An old value hides the newest slots;
+ *		the lock's owner sees all that are in a list, whose owners had the lock before it.
+ *	hint	[find_soon]
+ *		Any value will do: a wrong one costs time.
+ *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
+ *		It is never cleared.  A taker that read 0 is turned away inside.
+ *	damaged	[check_header, and flki_quit after its drop]
+ *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
+ *		while an operator repaired the limiter fails once more than it had to.
+ *	declared	[flki_local_declared]
+ *		The usual limit; queue_up() and the snapshots look again inside.
+ *	pace	[may_be_paced, flki_local_pace]
+ *		While an operator sets it, a start may go by the taker's own clock instead of the
+ *		machine's, and people may see a part of the old one.
+ *	waiting.head	[wake_head]
+ *		A waiter that becomes the head later is woken then, and looks.
+ *	events, and the history	[flki_local_history, flki_local_follow]
+ *		A reader drops what may have been written over: see history.c.
+ *	events, event_room	[flki_file_extend_history]
+ *		The room only grows.  An event that comes before its room is lost.
+ *
+ * and of a slot:
+ *
+ *	alive	[all]
+ *		The kernel's word.  A dead owner stays dead until the next claim.
+ *	gen	[owner_dead, taker_has_slot]
+ *		It only rises: an owner that finds another than its own has lost the slot for good.
+ *	wake	[flki_local_wait]
+ *		Before the lock is taken: a wake that comes after that ends the sleep at once.
+ *	state	[claim, doubt]
+ *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
+ *		own.  A waiter that doubt() misses took the lock after the mark and has rebuilt; or
+ *		it was inside at the mark, and looks again on its own, in a minute (RELOOK_NS).
+ *	state, ticket, weight, in_force, seat	[flki_local_holds]
+ *		The copy counts if the slot still has the same permit after it.
+ *	state, ticket, role, pid, worker_pid, exit_seen_ms	[flki_orphan_is, await_command]
+ *		They decide how long a thread waits for a command's end.  The head decides inside.
+ *	pid	[find_stuck]
+ *		For people.
+ *	all of its own slot	[its owner: check_held, flki_local_permit, pass_on, out_or ...]
+ *		The owner loads `state' first.  The commit of that state released the rest, which
+ *		only a repair of damage changes until the owner goes on.
+ *
+ * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
+ * a slot `alive', `gen' and `wake'; by the owner of a slot also what claim() fills in, `status',
+ * `worker_pid' and `role' of its permit, and a state of FREE or IDLE instead of IDLE or OUT.
+ *
+ * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
+ * believes that it is the owner, until it leaves: see doubt() in inside.c.)
  */
 #ifndef FLKI_LAYOUT_H
 #define FLKI_LAYOUT_H

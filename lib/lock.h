@@ -2,7 +2,7 @@
  * lock.h - the region's robust, process-shared mutex: the one lock of a limiter file.
  *
  * It guards the header from `declared' on, every list, and every transition of a slot from or to
- * WAITING or HELD.  Some readers of a single word do without it, and say so.
+ * WAITING or HELD.  layout.h lists what is read without it, and why that is harmless.
  *
  * Its word names its owner by slot and generation, and a taker that finds the lock taken looks at
  * the `alive' of that slot.  What corresponds to the parts of a robust pthread_mutex_t:

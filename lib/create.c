@@ -23,13 +23,11 @@
 #include <sys/stat.h>
 
 #include "boot.h"
+#include "bytelock.h"
 #include "clock.h"
 #include "orders.h"
 #include "space.h"
 
-#ifndef PATIENCE_MS /* the fuzzers have less */
-#define PATIENCE_MS 2000
-#endif
 #define FIRST_SIZE ((off_t)(SLOTS_AT + FIRST_SLOTS * sizeof(struct slot)))
 
 bool
@@ -244,17 +242,11 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 int
 flki_create_lock(int fd)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_start = INIT_BYTE, .l_len = 1 };
-	int ms;
+	int error = flki_byte_lock_patiently(fd, F_WRLCK, INIT_BYTE);
 
-	for (ms = 0; ms < PATIENCE_MS; ms++) {
-		if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
-			return 0;
-		if (errno != EAGAIN && errno != EACCES)
-			return -errno;
-		usleep(1000);
-	}
-	return fcntl(fd, F_OFD_GETLK, &lock) == 0 && lock.l_type == F_RDLCK ? -EBUSY : -FLK_STUCK;
+	if (error != -EAGAIN)
+		return error;
+	return flki_byte_conflict(fd, INIT_BYTE) == F_RDLCK ? -EBUSY : -FLK_STUCK;
 }
 
 /*
@@ -288,9 +280,7 @@ look_again(int fd, enum fs_kind kind, const struct stat *sb)
 void
 flki_create_unlock(int fd)
 {
-	struct flock unlock = { .l_type = F_UNLCK, .l_start = INIT_BYTE, .l_len = 1 };
-
-	fcntl(fd, F_OFD_SETLK, &unlock);
+	flki_byte_unlock(fd, INIT_BYTE);
 }
 
 int

@@ -20,18 +20,9 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
+#include "bytelock.h"
 #include "cancel.h"
 #include "descriptor.h"
-
-#ifndef PATIENCE_MS /* the fuzzers have less */
-#define PATIENCE_MS 2000
-#endif
-
-static struct flock
-byte_lock(short type, uint32_t slot)
-{
-	return (struct flock){ .l_type = type, .l_start = GUARD_BASE + slot, .l_len = 1 };
-}
 
 /* Returns the descriptor if it leads to the limiter's file; else closes it, and returns -1. */
 static int
@@ -79,19 +70,13 @@ static int
 lock_byte(struct flk_taker *t)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	struct flock lock = byte_lock(F_RDLCK, t->slot);
-	int ms, error;
+	int error;
 
-	/* A thread of orphan.c that waited for this byte has it locked for an instant. */
-	for (ms = 0; fcntl(t->guard_fd, F_OFD_SETLK, &lock) == -1; ms++) {
-		if ((errno != EAGAIN && errno != EACCES) || ms >= PATIENCE_MS) {
-			error = errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
-			flki_guard_drop(t);
-			return error;
-		}
-		usleep(1000);
-	}
-	return 0;
+	/* A vigil of orphan.c that waited for this byte has it locked for an instant. */
+	error = flki_byte_lock_patiently(t->guard_fd, F_RDLCK, GUARD_BASE + t->slot);
+	if (error != 0)
+		flki_guard_drop(t);
+	return error == -EAGAIN ? -EBUSY : error;
 }
 
 static int
@@ -167,12 +152,9 @@ close_guard(int fd)
 void
 flki_guard_drop(struct flk_taker *t)
 {
-	struct flock lock;
-
 	if (t->guard_fd == -1)
 		return;
-	lock = byte_lock(F_UNLCK, t->slot);
-	fcntl(t->guard_fd, F_OFD_SETLK, &lock);
+	flki_byte_unlock(t->guard_fd, GUARD_BASE + t->slot);
 	/*
 	 * Processes that an earlier command left behind may have it open, so it serves no second
 	 * guard.
@@ -184,15 +166,17 @@ flki_guard_drop(struct flk_taker *t)
 }
 
 /*
- * A write lock there belongs to a thread of orphan.c.  It could not have got it while a command had
+ * A write lock there belongs to a vigil of orphan.c.  It could not have got it while a command had
  * its read lock, so the guard is free.
  */
 bool
 flki_guard_is_free(const struct flk *f, uint32_t slot)
 {
-	struct flock lock = byte_lock(F_WRLCK, slot);
 	struct stat sb;
+	int conflict;
 
-	return flki_file_stat(&f->file, &sb) == 0 && fcntl(f->file.fd, F_OFD_GETLK, &lock) == 0 &&
-	       lock.l_type != F_RDLCK;
+	if (flki_file_stat(&f->file, &sb) != 0)
+		return false;
+	conflict = flki_byte_conflict(f->file.fd, GUARD_BASE + slot);
+	return conflict == F_UNLCK || conflict == F_WRLCK;
 }

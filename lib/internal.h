@@ -20,7 +20,8 @@
  *	directory boot orders		where it is, of which boot, and the orders for new ones
  *	guard orphan exiting heirs	a permit that outlives its taker, and its processes
  *	cpus timens			the machine's CPUs, and the clock of a time namespace
- *	cancel clock descriptor name pidfd	headers alone
+ *	bytelock descriptor pidfd	headers alone, each around one thing of the system
+ *	cancel clock name
  *
  * pure state: what takers do to the words of the file, without a system call
  *	layout				the file

@@ -11,7 +11,7 @@
  *
  * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i, for
  * reading, while the permit in slot i is tied to a descriptor; INIT_BYTE, for writing, while a
- * limiter is being made in place or removed.
+ * limiter is being made or removed.  See bytelock.h.
  *
  * A taker owns one slot for as long as it lives, and has that slot's `alive'.  The lock is a word
  * that names the slot of its owner.  A taker is known by its slot and the slot's generation, and by

@@ -17,13 +17,12 @@
  */
 #include "internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bytelock.h"
 #include "cancel.h"
 #include "clock.h"
 #include "exiting.h"
@@ -129,19 +128,10 @@ wake_head(struct flk *f)
 static int
 await_guard(const struct vigil *v)
 {
-	struct flock lock = { .l_type = F_WRLCK, .l_start = GUARD_BASE + v->slot, .l_len = 1 };
 	struct stat sb;
 	int error = flki_file_stat(&v->flk->file, &sb);
 
-	if (error != 0)
-		return error;
-	while ((error = fcntl(v->flk->file.fd, F_OFD_SETLKW, &lock)) == -1 && errno == EINTR)
-		;
-	if (error == -1)
-		return -errno;
-	lock.l_type = F_UNLCK;
-	fcntl(v->flk->file.fd, F_OFD_SETLK, &lock);
-	return 0;
+	return error != 0 ? error : flki_byte_await(v->flk->file.fd, GUARD_BASE + v->slot);
 }
 
 /*

@@ -2,14 +2,32 @@
  * create.c - how a limiter file is created, so that no process ever uses half of one.
  *
  * The maker writes a new limiter into a file without a name, all but `magic'; then it links the
- * file to its name; then it stores `magic'.  If it is killed before the link, nothing is left.  If
- * it is killed between the two, it leaves a file without `magic', in which the next process makes
- * the limiter.
+ * file to its name; then it stores `magic'.
  *
  * The limiter is made in place, in a file that has its name already, if there is such a file (made
  * by mktemp or touch, left from before the reboot, a copy of a limiter), or if the file system has
- * no files without a name.  Only the process that has the lock on INIT_BYTE does that, and it
- * stores `magic' last, too.
+ * no files without a name.
+ *
+ * A maker has the lock on INIT_BYTE from before its first step until after its last.  The steps of
+ * init(), and what the next opener finds if the maker was killed after one of them:
+ *
+ *			no name yet	an empty file	an old limiter
+ *	the lock	no file		empty		old
+ *	reserve_first	no file		zeros		old
+ *	magic = 0	no file		zeros		no magic
+ *	wipe_slots	no file		zeros		no magic
+ *	fill_header	no file		no magic	no magic
+ *	publish		no magic	-		-
+ *	finish		a limiter	a limiter	a limiter
+ *
+ * Where there is no file, the opener makes one.  In each other case but a limiter it waits for
+ * INIT_BYTE, looks again, and makes the limiter in place, from the first step.
+ * flki_create_is_unborn() knows what is left: zeros, all of our signature but the magic, and what
+ * is between the two, as a kill within fill_header leaves it.
+ *
+ * The magic is cleared first and stored last, because it alone is believed by an opener that does
+ * not have INIT_BYTE.  With the old magic in its place, a file with the new boot's id and half of
+ * the old limiter would look like a limiter of this boot.
  */
 #include "create.h"
 
@@ -41,8 +59,9 @@ flki_create_is_of_now(int fd, const struct header *h, enum fs_kind kind, const s
 }
 
 /*
- * True of a file that is all zeros so far, and of one with all of our signature but the magic: a
- * maker that makes another boot's limiter anew first takes the magic away, and stores it last.
+ * True of a file that has all of our signature but the magic; and of zeros, also behind a header of
+ * which `layout' is filled in at least.  Zeros count only in the sizes that reserve_first() makes,
+ * because other programs' files have zeros, too.
  */
 bool
 flki_create_is_unborn(const struct header *h, off_t size)
@@ -75,7 +94,10 @@ birth_time(void)
 	return flki_clock_ns(CLOCK_REALTIME);
 }
 
-/* Fills in all but `magic' and what the orders of the directory decide. */
+/*
+ * Fills in all but `magic' and what the orders of the directory decide.  `layout' is stored first:
+ * without it, a header that is half filled in is not known as a maker's.
+ */
 static void
 fill_header(struct header *h, const struct bound *bound, const struct flk_options *options)
 {
@@ -235,9 +257,11 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 }
 
 /*
- * Waits for the lock on INIT_BYTE, which the kernel takes from a process that dies.  Only a process
- * that may write the file can get it, but one that may read it can keep it from us by a read lock:
- * -EBUSY.
+ * Waits for the lock on INIT_BYTE, which the kernel takes from a process that dies.  A maker has it
+ * for less than a millisecond, so no wait is worth more than a poll.  But a maker may be stopped:
+ * after 2 s the caller gets -FLK_STUCK and may ask its program whether to wait on, which it could
+ * not do in a call that sleeps until the lock is free.  Only a process that may write the file can
+ * get the lock, but one that may read it can keep it from us by a read lock: -EBUSY.
  */
 int
 flki_create_lock(int fd)

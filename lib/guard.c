@@ -6,6 +6,25 @@
  * the last process that has the description open closes it, or dies; no process has to do more for
  * that.
  *
+ * What else could show that a command runs, and why it would not do:
+ *
+ *	the wrapper's `alive'
+ *		It ends with one thread, at its exit or exec(2), and no child inherits it.
+ *	a pidfd, or the command's pid
+ *		It shows one process.  Others may work under the permit: the child of a shell that
+ *		has ended, say.  And a taker of another PID namespace can't find it by its number.
+ *	a pipe of which the command has the writing end
+ *		It, too, ends with the last process.  But only the wrapper had its reading end, and
+ *		the wrapper is dead.
+ *	a FIFO for each permit
+ *		All takers can open it.  But it is one more file to protect and to remove, and
+ *		nothing removes it when wrapper and command are killed.
+ *	flock(2)
+ *		It locks the whole file, so each permit would need a file of its own.
+ *
+ * A byte's lock is found by any taker, of whatever user or namespace, that can open the limiter:
+ * one fcntl(2) asks for it, another sleeps until it ends.
+ *
  * The command may run as another user, so the description is open for reading only: nothing can be
  * written, truncated or mapped writable through it.  Hence the lock is a read lock.  A taker that
  * asks whether the guard is free asks whether a write lock would conflict, and the thread in

@@ -30,16 +30,38 @@
 #include "clock.h"
 #include "futex.h"
 
-#define SLEEPERS UINT64_C(1)
-#define SPINS    200
-#define NAP_NS   (2 * MS)
-#ifndef PATIENCE      /* the fuzzers have less */
-#define PATIENCE 1000 /* naps: 2 s of one owner; time in which we are stopped does not count */
-#endif
-#define LEAST       50         /* naps, even of a caller that comes past its deadline */
+/*
+ * Set by a taker before it sleeps; a drop that finds it wakes one sleeper.
+ *
+ * It may be set although no taker sleeps: the sleeper was killed, its nap is over, or the word
+ * changed before it slept.  The drop then wakes no taker, which costs a system call.
+ *
+ * It may be clear although takers sleep: a drop clears it for all and wakes one.  That taker sets
+ * it again, in the word of the owner that was faster or, when it takes the lock, in its own.  If it
+ * is killed before, no drop wakes the others, and each wakes at the end of its nap.
+ */
+#define SLEEPERS   UINT64_C(1)
+#define SLOT_OF(v) ((uint32_t)(v) >> 1)
+#define OWNER(v)   ((v) & ~SLEEPERS)
+
+#define SPINS       200
+#define NAP_NS      (2 * MS)
 #define LONG_NAP_NS (100 * MS) /* once PATIENCE is used up */
-#define SLOT_OF(v)  ((uint32_t)(v) >> 1)
-#define OWNER(v)    ((v) & ~SLEEPERS)
+
+/*
+ * How long one owner may be inside before it counts as stuck: 2 s.  In naps that were slept to
+ * their end, and not in time, so that the time does not count in which we, and maybe the owner with
+ * us, are stopped.
+ */
+#ifndef PATIENCE /* the fuzzers have less */
+#define PATIENCE 1000
+#endif
+
+/*
+ * How many naps a caller sleeps at least, also if its deadline is over when it comes: a tenth of a
+ * second.  An owner that has only lost its CPU to others is out again by then.
+ */
+#define LEAST 50
 
 static void
 pause_cpu(void)
@@ -76,6 +98,15 @@ nap(struct header *h, uint64_t v, uint64_t length_ns)
 				flki_monotonic_ns() + length_ns) == -ETIMEDOUT;
 }
 
+/* Has the owner been inside for too long, for this taker?  `naps' are those of this call. */
+static bool
+is_stuck(const struct patience *p, unsigned naps, uint64_t until)
+{
+	if (naps == 0)
+		return false; /* the owner may be about to leave */
+	return p->naps >= PATIENCE || (naps >= LEAST && flki_monotonic_ns() >= until);
+}
+
 enum lock_result
 flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until)
 {
@@ -105,8 +136,7 @@ flki_lock_take(struct file *f, uint64_t mark, struct patience *p, uint64_t until
 				p->owner = OWNER(v);
 				p->naps = naps = 0;
 			}
-			if (naps > 0 && (p->naps >= PATIENCE ||
-					 (naps >= LEAST && flki_monotonic_ns() >= until)))
+			if (is_stuck(p, naps, until))
 				return STUCK;
 			mine |= SLEEPERS;
 			if (nap(h, v, p->naps < PATIENCE ? NAP_NS : LONG_NAP_NS)) {

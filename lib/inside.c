@@ -1,5 +1,19 @@
 /*
  * inside.c - going in and out of the lock, with the state as the taker that is inside sees it.
+ *
+ *	if ((error = flki_enter(t, &st)) != 0)		claims a slot, takes the lock, and repairs
+ *		return error;				what a dead owner of it left
+ *	flki_state_...(&st, ...);			one transition, or several
+ *	return flki_quit(t, &st);			drops the lock
+ *
+ * Inside, a function calls the transitions of state.h and nothing that sleeps or allocates: all
+ * other takers wait.  It may be killed at any instruction, so what it does beside one transition
+ * must be harmless if the next owner of the lock does the rest.  Each function that has entered
+ * quits; flki_leave_lock() is for those that changed nothing.
+ *
+ * A transition wakes the takers that must look again, one by one and while the lock is still had:
+ * flki_state_wake() changes a taker's wake word and calls wake() here.  The drop wakes one taker
+ * that sleeps on the lock, and before it the followers of the history are woken.
  */
 #include "internal.h"
 

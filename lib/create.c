@@ -27,7 +27,8 @@
  *
  * The magic is cleared first and stored last, because it alone is believed by an opener that does
  * not have INIT_BYTE.  With the old magic in its place, a file with the new boot's id and half of
- * the old limiter would look like a limiter of this boot.
+ * the old limiter would look like a limiter of this boot.  An opener may have seen the magic before
+ * it was cleared and the boot's id after it was filled in, so it looks at the magic once more then.
  */
 #include "create.h"
 
@@ -188,6 +189,7 @@ init(int fd, int dirfd, const char *base, const struct stat *sb, const struct fl
 	if (h == MAP_FAILED)
 		return errno == EAGAIN ? -ENOMEM : -errno;
 	atomic_store(&h->magic, 0);
+	atomic_thread_fence(memory_order_release); /* pairs with the one in check_header() */
 	error = wipe_slots(fd, old_size);
 	if (error == 0)
 		error = reserve_first(fd);

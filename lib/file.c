@@ -94,6 +94,13 @@ check_header(int fd, const struct header *h, enum fs_kind kind, struct stat *sb,
 		return -FLK_VERSION;
 	if (!flki_create_is_of_now(fd, h, kind, sb))
 		return kind == FS_UNKNOWN ? -FLK_ELSEWHERE : UNBORN;
+	/*
+	 * The magic that we saw may have been that of another boot's limiter.  A maker may have
+	 * cleared it since, and have filled in this boot's id.  Pairing: with the fence in init().
+	 */
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load(&h->magic) != MAGIC)
+		return UNBORN;
 	n = atomic_load(&h->nslots);
 	if ((atomic_load(&h->damaged) && !even_damaged) || n < FIRST_SLOTS || n > MAX_SLOTS)
 		return -FLK_DAMAGED;

@@ -2,8 +2,9 @@
  * attach.c - opening a limiter in a program that has threads: with the smallest stacks, with children that
  * are forked at any moment, and with threads that are cancelled; and on every kind of file system.
  *
- * The linker sends the library's calls of open() and fstatfs() here (--wrap), so that a thread can be
- * held up while it reads the boot's id, and a file can be on any kind.
+ * The linker sends the library's calls of open(), fstatfs() and syscall() here (--wrap), so that a
+ * thread can be held up while it reads the boot's id, a file can be on any kind, and another maker can
+ * be at work between an opener's look at the magic and its look at the boot.
  */
 #include "../helpers/common.h"
 
@@ -22,6 +23,7 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 
 #include "layout.h"
@@ -53,6 +55,30 @@ __wrap_fstatfs(int fd, struct statfs *fs)
 	if (kind_of_all != 0)
 		fs->f_type = kind_of_all;
 	return result;
+}
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static void (*before_statx)(void); /* called once, by the next statx() */
+
+long
+__wrap_syscall(long number, ...)
+{
+	void (*act)(void) = before_statx;
+	long a[6];
+	va_list args;
+	int i;
+
+	va_start(args, number);
+	for (i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (number == SYS_statx && act != NULL) {
+		before_statx = NULL;
+		act();
+	}
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* The next to read the boot's id posts `inside' and waits for `go_on'. */
@@ -380,6 +406,48 @@ test_kinds(void)
 	is(outcome_of(UNHEARD, born), -FLK_ELSEWHERE, "and is never made anew");
 }
 
+/* ---- beside a maker ---- */
+
+static char old_limiter[100];
+static uint32_t filled_in; /* how many slots the maker has written into the header */
+
+/* A maker in the old limiter, which is killed when it has filled in the boot's id, or a bit later. */
+static void
+half_made(void)
+{
+	static const uint64_t no_magic = 0;
+	int fd = __real_open(old_limiter, O_RDWR);
+
+	if (fd == -1 ||
+	    pwrite(fd, &no_magic, sizeof(no_magic), offsetof(struct header, magic)) == -1 ||
+	    pwrite(fd, &filled_in, sizeof(filled_in), offsetof(struct header, nslots)) == -1)
+		tap_bail("%s", old_limiter);
+	close(fd);
+	byte_of(old_limiter, offsetof(struct header, boot), 1);
+}
+
+static void
+test_beside_a_maker(uint32_t slots, const char *when)
+{
+	uint64_t magic = 0;
+	int fd;
+
+	filled_in = slots;
+	snprintf(old_limiter, sizeof(old_limiter), "%s", fresh_path());
+	kind_of_all = EXT4;
+	is(open_and_close(old_limiter), 0, "a limiter on a disk, of another boot");
+	byte_of(old_limiter, offsetof(struct header, boot), 1);
+	before_statx = half_made;
+	is(open_and_close(old_limiter), 0, "is opened beside its maker, %s", when);
+	ok(before_statx == NULL, "whose work comes after the opener's look at the magic");
+	kind_of_all = 0;
+	fd = __real_open(old_limiter, O_RDONLY);
+	if (fd == -1 || pread(fd, &magic, sizeof(magic), 0) != sizeof(magic))
+		tap_bail("%s", old_limiter);
+	close(fd);
+	ok(magic == MAGIC, "and is used only when it has been made");
+}
+
 int
 main(void)
 {
@@ -393,5 +461,7 @@ main(void)
 	test_smallest_stack();
 	test_forks();
 	test_kinds();
+	test_beside_a_maker(0, "which has filled in the boot's id");
+	test_beside_a_maker(FIRST_SLOTS, "which has filled in the header");
 	return tap_done();
 }

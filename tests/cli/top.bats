@@ -319,7 +319,7 @@ load ../helpers/top.bash
 	see_line 8 ' 44 *'
 	resize 80x60
 	see_line 5 'run *'
-	line_is 49 ' 44 *'
+	see_line 49 ' 44 *'
 	keys q
 	over 0
 }
@@ -341,7 +341,7 @@ load ../helpers/top.bash
 	see_line 2 '  # COMMAND'
 	see_line 1 'x: open*'
 	see_line 3 'run sh -c*'
-	line_is 4 '  1 sh -c*'
+	see_line 4 '  1 sh -c*'
 	keys G
 	see_line 4 '  5 sh -c*'
 	keys c
@@ -350,14 +350,18 @@ load ../helpers/top.bash
 	see_line 5 '12_'
 	keys 34567890123456789012345
 	see_line 5 '7890123456789012345_'
+	# Until it is read as Esc, a key that follows could make it the beginning of a sequence.
 	keys Escape
+	see_line 5 ''
 	resize 20x3
 	see_line 2 '  5 sh -c*'
 	resize 4x1
 	see_line 1 'x: o'
+	resize 2x1
+	see_line 1 'x:'
+	# In one column nothing is shown, and all keys work.
 	keys k
 	resize 1x1
-	see_line 1 x
 	keys j k s r h h p
 	eventually has .state '"paused"'
 	resize 2x2

@@ -218,7 +218,7 @@ draw_help(void)
 	};
 	int i, n = (int)(sizeof(lines) / sizeof(lines[0]));
 
-	for (i = 0; i < n && i < LINES; i++)
+	for (i = 0; i < n && i < LINES - 1; i++)
 		paint_at(i, 0, COLS, lines[i]);
 	attron(A_BOLD);
 	paint_at(n + 1 < LINES ? n + 1 : LINES - 1, 0, COLS, "any key to go back");
@@ -231,6 +231,14 @@ draw(struct screen *v)
 	struct layout l = layout();
 
 	erase();
+	/*
+	 * A window of one column shows nothing: curses draws the last cell of a window by way of
+	 * the cell to its left, and would read before the line.
+	 */
+	if (COLS < 2) {
+		refresh();
+		return;
+	}
 	if (v->help) {
 		draw_help();
 		refresh();

@@ -129,5 +129,6 @@ main(void)
 	begin();
 	side.begin();
 	contract_line();
+	contract_idle();
 	return tap_done();
 }

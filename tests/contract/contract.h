@@ -64,6 +64,7 @@ void done_with(struct flk *f, const char *what, ...);
 
 /* ---- the cases, by subject ---- */
 
+void contract_idle(void);
 void contract_line(void);
 
 #endif

@@ -40,7 +40,7 @@ store_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 
 	if (error == 0)
 		error = session_follow(d);
-	return error != 0 ? error : session_sleep(d, number, boot_ns(deadline));
+	return error != 0 ? error : session_sleep(d, number, boot_ns(deadline), NULL);
 }
 
 /* ---- until it is idle ---- */
@@ -148,7 +148,7 @@ look(struct session *d, struct crew *c, uint64_t until_ns)
 }
 
 static int
-wait_idle(struct session *d, struct crew *c, uint64_t until_ns)
+wait_idle(struct session *d, struct crew *c, uint64_t until_ns, struct store_taker *t)
 {
 	uint64_t number, relook = 0;
 	int error;
@@ -156,7 +156,7 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns)
 	/* Is there such a limiter, and can it be read?  Then: whatever ends from now on is told. */
 	if ((error = look(d, c, until_ns)) != 0 || c->left == 0 ||
 	    (error = session_follow(d)) != 0 ||
-	    (error = session_sleep(d, SESSION_NEVER, until_ns)) != 0)
+	    (error = session_sleep(d, SESSION_NEVER, until_ns, t)) != 0)
 		return error;
 	number = session_newest(d);
 	for (;;) {
@@ -165,7 +165,7 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns)
 				return error;
 			relook = flki_boottime_ns() + RELOOK;
 		}
-		error = session_sleep(d, number, relook < until_ns ? relook : until_ns);
+		error = session_sleep(d, number, relook < until_ns ? relook : until_ns, t);
 		strike_all(d, c, &number);
 		if (error != 0 && (error != -ETIMEDOUT || flki_boottime_ns() >= until_ns))
 			return error == -FLK_GONE ? 0 : error;
@@ -175,12 +175,19 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns)
 int
 store_wait_idle(struct flk_taker *taker, const struct timespec *deadline)
 {
+	struct store_taker *t = taker_of(taker);
 	struct crew c = { .first = true };
 	struct session *d;
-	int error = session_of(flk_limiter(taker), &d);
+	int error;
 
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	/* It would wait for itself. */
+	if (t->stage != IDLE)
+		return -FLK_BUSY;
+	error = session_of(t->flk, &d);
 	if (error == 0)
-		error = wait_idle(d, &c, boot_ns(deadline));
+		error = wait_idle(d, &c, boot_ns(deadline), t);
 	free(c.one);
 	return error;
 }

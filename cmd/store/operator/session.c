@@ -124,9 +124,10 @@ session_engine(struct session *d)
 }
 
 int
-session_drive(struct session *d, uint64_t until_ns)
+session_drive(struct session *d, uint64_t until_ns, int bell)
 {
-	struct pollfd p = { .fd = engine_fd(d->engine), .events = POLLIN };
+	struct pollfd p[2] = { { .fd = engine_fd(d->engine), .events = POLLIN },
+			       { .fd = bell, .events = POLLIN } };
 	uint64_t due = engine_due(d->engine), now = flki_boottime_ns();
 	int ms = -1;
 
@@ -135,7 +136,7 @@ session_drive(struct session *d, uint64_t until_ns)
 		ms = 0;
 	else if (due != UINT64_MAX)
 		ms = due - now < UINT64_C(60000000000) ? (int)((due - now) / 1000000) + 1 : 60000;
-	if (poll(&p, 1, ms) == -1)
+	if (poll(p, 2, ms) == -1)
 		return -errno;
 	engine_step(d->engine);
 	return 0;
@@ -167,7 +168,7 @@ session_ask(struct session *d, const struct engine_question *q, uint64_t patienc
 	engine_ask(d->engine, q, patience_ns, answered, &w);
 	/* A signal that is handled is no reason to forget what was asked: it has w. */
 	while (!w.answered && (error == 0 || error == -EINTR))
-		error = session_drive(d, SESSION_NEVER);
+		error = session_drive(d, SESSION_NEVER, -1);
 	return w.answered ? w.code : error;
 }
 

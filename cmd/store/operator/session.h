@@ -18,6 +18,7 @@
 
 /* One limiter, or with no name all of them, as the functions here see it. */
 struct session;
+struct store_taker;
 
 /*
  * That of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a connection
@@ -53,9 +54,10 @@ const char *session_host(const struct session *d, uint64_t number);
 
 /*
  * Sleeps until there is an event after NUMBER or, where NUMBER is SESSION_NEVER, until all is told
- * from now on.  until_ns: CLOCK_BOOTTIME.  0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.
+ * from now on.  until_ns: CLOCK_BOOTTIME.  0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.  For a taker
+ * that sleeps, flk_cancel() and flk_interrupt() end the sleep, and a signal does not; else NULL.
  */
-int session_sleep(struct session *d, uint64_t number, uint64_t until_ns);
+int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
 
 /* ---- between session.c and session_events.c ---- */
 
@@ -65,8 +67,11 @@ struct news **session_news(struct session *d);
 const struct news *session_news_of(const struct session *d);
 struct engine *session_engine(struct session *d);
 
-/* Drives the engine once: sleeps until it has something to do, at most until then.  0, -EINTR. */
-int session_drive(struct session *d, uint64_t until_ns);
+/*
+ * Drives the engine once: sleeps until it has something to do, at most until then, or until the
+ * descriptor BELL is readable; -1: none.  0, -EINTR.
+ */
+int session_drive(struct session *d, uint64_t until_ns, int bell);
 
 /* The last question had no answer, as the store could not be reached. */
 bool session_was_away(void);

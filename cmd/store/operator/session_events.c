@@ -107,7 +107,7 @@ session_host(const struct session *d, uint64_t number)
 }
 
 int
-session_sleep(struct session *d, uint64_t number, uint64_t until_ns)
+session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t)
 {
 	const struct news *n = session_news_of(d);
 	int error = 0;
@@ -117,10 +117,12 @@ session_sleep(struct session *d, uint64_t number, uint64_t until_ns)
 			return 0;
 		if (n->ended != 0)
 			return n->ended;
-		if (error != 0)
+		if (error != 0 || (t != NULL && (error = await_bell(t)) != 0))
 			return error;
 		if (flki_boottime_ns() >= until_ns)
 			return -ETIMEDOUT;
-		error = session_drive(d, until_ns);
+		error = session_drive(d, until_ns, t != NULL ? t->bell : -1);
+		if (t != NULL && error == -EINTR)
+			error = 0; /* a handler ends no wait of a taker */
 	}
 }

@@ -237,9 +237,8 @@ sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool ri
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }
 
-/* Why somebody rang: -FLK_CANCELLED, -EINTR; or 0. */
-static int
-take_bell(struct store_taker *t)
+int
+await_bell(struct store_taker *t)
 {
 	int why = atomic_exchange(&t->cancelled, false)     ? -FLK_CANCELLED
 		  : atomic_exchange(&t->interrupted, false) ? -EINTR
@@ -267,7 +266,7 @@ await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t
 			return error;
 		if (done(t))
 			return 0;
-		if (rings && (error = take_bell(t)) != 0)
+		if (rings && (error = await_bell(t)) != 0)
 			return error;
 		if (now_ns() >= deadline)
 			return -ETIMEDOUT;

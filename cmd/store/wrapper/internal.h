@@ -140,6 +140,9 @@ int await_hear(struct store_taker *t);
 int await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t deadline,
 	  const sigset_t *mask, bool rings);
 
+/* Whether flk_cancel() or flk_interrupt() rang: -FLK_CANCELLED, -EINTR; or 0. */
+int await_bell(struct store_taker *t);
+
 /* A question of TALK_LOOK; its answer is in t->answer. */
 int await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns);
 

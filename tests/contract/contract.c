@@ -2,6 +2,7 @@
  * contract.c - runs the cases of contract.h, and knows where the two implementations differ.
  */
 #include "contract.h"
+#include "../../cmd/common/store_exec.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,16 +11,25 @@
 
 /* ---- documented differences ---- */
 
+#define ENGINES "doc/store-engines.md, flocklimit.h in a store"
+
 static const struct {
-	int result[2]; /* of files, of a store */
-	const char *page;
+	int result[2];    /* of files, of a store */
+	const char *page; /* that says so */
 } differences[DIFFERENCES] = {
 	[PATH_FOR_A_NAME] = { { 0, -FLK_BADNAME }, "flocklimit-store(7), Options: no -f" },
+	[ATTACH_EXISTING_TO_NONE] = { { -ENOENT, 0 }, ENGINES ": flk_attach" },
+	[VERIFY_REMOVED] = { { -FLK_GONE, 0 }, ENGINES ": flk_verify" },
+	[ACQUIRE_REMOVED] = { { -FLK_GONE, 0 }, ENGINES ": flk_verify" },
+	[RELEASE_A_PART] = { { 0, -ENOTSUP }, ENGINES ": flk_release_units" },
+	[FORGET_IT] = { { 0, -ENOTSUP }, ENGINES ": flk_forget" },
+	[SET_PACE] = { { 0, -FLK_STORE }, "flocklimit-store(7), Options: a store has no pace" },
 };
 
 int
 expected(enum difference what)
 {
+	tap_note("files and stores differ here: %s", differences[what].page);
 	return differences[what].result[side.which];
 }
 
@@ -128,7 +138,10 @@ main(void)
 {
 	begin();
 	side.begin();
+	contract_names();
 	contract_line();
+	contract_permit();
 	contract_idle();
+	contract_steer();
 	return tap_done();
 }

@@ -33,7 +33,16 @@ extern const struct side side;
 
 /* ---- documented differences ---- */
 
-enum difference { PATH_FOR_A_NAME, DIFFERENCES };
+enum difference {
+	PATH_FOR_A_NAME,
+	ATTACH_EXISTING_TO_NONE,
+	VERIFY_REMOVED,
+	ACQUIRE_REMOVED,
+	RELEASE_A_PART,
+	FORGET_IT,
+	SET_PACE,
+	DIFFERENCES
+};
 
 int expected(enum difference what);
 
@@ -64,7 +73,10 @@ void done_with(struct flk *f, const char *what, ...);
 
 /* ---- the cases, by subject ---- */
 
+void contract_names(void);
 void contract_idle(void);
 void contract_line(void);
+void contract_permit(void);
+void contract_steer(void);
 
 #endif

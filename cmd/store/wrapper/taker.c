@@ -195,7 +195,11 @@ store_release_units(struct flk_taker *taker, uint32_t units)
 int
 store_forget(struct flk_taker *taker)
 {
-	return taker_is_strange(taker_of(taker)) ? -FLK_STRANGER : -ENOTSUP;
+	const struct store_taker *t = taker_of(taker);
+
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	return t->stage == HELD ? -ENOTSUP : -FLK_NOPERMIT;
 }
 
 /* ---- looking ---- */

@@ -1,0 +1,179 @@
+/*
+ * permit.c - a permit: what it weighs, under which limit, with which seat, and how it ends.
+ */
+#include "contract.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+static void
+none(void)
+{
+	struct flk *f = limiter(1);
+	struct flk_taker *t = taker(f);
+	struct flk_permit p;
+	int fd = flk_guard_open(f), own;
+
+	is(flk_permit(t, &p), -FLK_NOPERMIT, "without a permit there is none to describe");
+	is(flk_release(t), -FLK_NOPERMIT, "to release");
+	is(flk_release_units(t, 1), -FLK_NOPERMIT, "to release in part");
+	is(flk_forget(t), -FLK_NOPERMIT, "to forget");
+	is(flk_working(t, getpid()), -FLK_NOPERMIT, "to work under");
+	is(flk_ended(t, 0), -FLK_NOPERMIT, "to have ended");
+	is(flk_guard(t, &own), -FLK_NOPERMIT, "to guard");
+	ok(fd >= 0, "a common guard");
+	is(flk_guard_by(t, fd), -FLK_NOPERMIT, "to guard in common");
+	is(flk_entrust(t), -FLK_NOPERMIT, "to entrust");
+	close(fd);
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
+static void
+one_permit(void)
+{
+	struct flk *f = limiter(3);
+	struct flk_taker *t = taker(f);
+	struct timespec soon = in_ms(1000);
+	struct flk_permit p, q;
+	uint64_t first;
+
+	take(t, 2, 3);
+	is(flk_permit(t, &p), 0, "a permit for 2 of 3");
+	ok(p.ticket > 0 && p.weight == 2 && p.limit == 3 && p.seat == 0, "is as it was asked for");
+	ok(flk_holds(f, flk_slot(t), p.ticket, &q), "anybody can see that it is held");
+	ok(q.ticket == p.ticket && q.weight == 2 && q.limit == 3 && q.seat == 0, "and how");
+	ok(!flk_holds(f, flk_slot(t), p.ticket + 1, &q), "another ticket is not");
+	ok(!flk_holds(f, 99999, p.ticket, &q), "nor is it in another slot");
+	is(acquire(t, 1, 3, 0), -FLK_BUSY, "a holder can't take another");
+	is(flk_wait_idle(t, &soon), -FLK_BUSY, "nor wait until it is done itself");
+	is(flk_release_units(t, 3), -FLK_OVERRELEASE, "more than is held can't be released");
+	is((int)units_used(f), 2, "and that changes nothing");
+	is(flk_release_units(t, 1), expected(RELEASE_A_PART), "one of two");
+	is(flk_permit(t, &p), 0, "leaves a permit");
+	is((int)p.weight, expected(RELEASE_A_PART) == 0 ? 1 : 2, "of what is left");
+	is((int)units_used(f), (int)p.weight, "which is used");
+	is(flk_release_units(t, p.weight), 0, "all that is left");
+	is_out(t, "after the last unit");
+	is(flk_release(t), -FLK_NOPERMIT, "a second time it can't be released");
+	first = p.ticket;
+	take(t, 0, 1);
+	is(flk_permit(t, &p), 0, "another permit");
+	ok(p.ticket > first, "has a higher ticket");
+	is((int)p.weight, 1, "weight 0 is 1");
+	is(flk_forget(t), expected(FORGET_IT), "to forget it");
+	if (expected(FORGET_IT) == 0) {
+		is_out(t, "after flk_forget()");
+		is((int)units_used(f), 0, "its unit is not in use");
+		is(try_it(t, 1, 1), -EAGAIN, "but is not free either");
+		is(flk_restore(f, 2), -FLK_OVERRELEASE, "more than is withheld is not restored");
+		is(flk_restore(f, 1), 0, "it is restored");
+		take(t, 3, 3);
+	}
+	is(flk_restore(f, 1), -FLK_OVERRELEASE, "nothing is withheld");
+	is(flk_restore(f, 0), 0, "and nothing can be restored");
+	done_with(f, "a permit", t, NULL);
+}
+
+static void
+weights(void)
+{
+	struct flk *f = limiter(3);
+	struct flk_taker *t = taker(f);
+
+	is(acquire(t, 4, 3, PATIENCE_MS), -FLK_HEAVY, "a weight above the limit");
+	is_out(t, "after a heavy request");
+	is(try_it(t, 4, 3), -FLK_HEAVY, "nor may it try");
+	is(acquire(t, FLK_MAX_UNITS + 1, 0, 0), -EINVAL, "a weight above all limits");
+	is(acquire(t, 1, FLK_MAX_UNITS + 1, 0), -EINVAL, "a limit above all limits");
+	is_out(t, "after wrong numbers");
+	take(t, FLK_MAX_UNITS, FLK_MAX_UNITS);
+	is(flk_release(t), 0, "the largest of both can be had");
+	done_with(f, "weights", t, NULL);
+}
+
+/* The strictest limit that runs decides. */
+static void
+limits(void)
+{
+	struct flk *f = limiter(4);
+	struct flk_taker *a = taker(f), *b = taker(f), *c = taker(f);
+
+	take(a, 1, 4);
+	is(try_it(b, 1, 1), -EAGAIN, "a taker that declares 1 does not run beside another");
+	take(b, 1, 2);
+	is(try_it(c, 1, 4), -EAGAIN, "while a limit of 2 runs, no third unit does");
+	queue(c, 1, 4, 1);
+	is(flk_release(b), 0, "when it ends");
+	is(wait_ms(c, PATIENCE_MS), 0, "others decide");
+	is(try_it(b, 3, 4), -EAGAIN, "the sum stays within 4");
+	take(b, 2, 4);
+	is((int)units_used(f), 4, "all of it can be used");
+	done_with(f, "declared limits", a, b, c, NULL);
+}
+
+static void
+seats(void)
+{
+	struct flk *f = limiter(3);
+	struct flk_taker *t[3] = { taker(f), taker(f), taker(f) };
+	struct flk_permit p;
+	uint32_t i;
+
+	for (i = 0; i < 3; i++) {
+		take(t[i], 1, 3);
+		is(flk_permit(t[i], &p), 0, "a permit");
+		is((int)p.seat, (int)i, "has the smallest seat that is free");
+	}
+	is(flk_release(t[1]), 0, "seat 1 is free");
+	take(t[1], 1, 3);
+	is(flk_permit(t[1], &p), 0, "the next permit");
+	is((int)p.seat, 1, "has it");
+	done_with(f, "seats", t[0], t[1], t[2], NULL);
+}
+
+/* ---- how many may wait ---- */
+
+static int
+bounded(struct flk_taker *t, uint32_t most, int ms)
+{
+	struct flk_request want = {
+		.weight = 1, .limit = 1, .limit_queue = true, .max_queue = most
+	};
+
+	return flk_acquire_for(t, &want, ms);
+}
+
+static void
+bounds(void)
+{
+	struct flk *f = limiter(1);
+	struct flk_taker *a = taker(f), *b = taker(f), *c = taker(f);
+	struct flk_request two = { .weight = 1, .limit = 1, .limit_queue = true, .max_queue = 2 };
+
+	is(bounded(a, 0, PATIENCE_MS), 0, "a taker that would not wait at all need not");
+	is(bounded(b, 0, PATIENCE_MS), -FLK_FULL, "another would have to");
+	is_out(b, "after -FLK_FULL");
+	is(bounded(b, 0, 0), -EAGAIN, "one that does not wait fills no line");
+	queue(b, 1, 1, 1);
+	is(bounded(c, 1, PATIENCE_MS), -FLK_FULL, "nor behind one");
+	is(flk_enqueue(c, &two), -EINPROGRESS, "but behind fewer than two");
+	ok(stands(f, 1, 2), "it stands in the line");
+	is(flk_release(a), 0, "the holder goes");
+	is(wait_ms(b, PATIENCE_MS), 0, "the head is granted");
+	is(flk_release(b), 0, "and goes");
+	is(wait_ms(c, PATIENCE_MS), 0, "the last too");
+	done_with(f, "bounds", a, b, c, NULL);
+}
+
+void
+contract_permit(void)
+{
+	none();
+	one_permit();
+	weights();
+	limits();
+	seats();
+	bounds();
+}

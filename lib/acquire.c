@@ -1,6 +1,6 @@
 /*
  * acquire.c - a permit in one call: the taker joins the line, waits, and leaves the line if it does
- * not get the permit.  Of both implementations of flocklimit.h, and of the calls that both have.
+ * not get the permit.  It calls only what both implementations of flocklimit.h have.
  */
 #include <errno.h>
 

@@ -241,8 +241,8 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 		    fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1 ? -errno : flki_create_lock(fd);
 		if (error == 0)
 			error = init(fd, dirfd, base, &sb, options);
-		flki_create_unlock(
-		    fd); /* a child that was forked meanwhile has the descriptor, too */
+		/* A child that was forked meanwhile has the descriptor, too. */
+		flki_create_unlock(fd);
 		close(fd);
 		/* Without /proc it can't be given a name. */
 		if (error != -ENOENT)

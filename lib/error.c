@@ -20,8 +20,7 @@ flk_strerror(int code)
 		return "it would have to wait";
 	case EBUSY:
 		return "another process has locked a byte of the file that is needed: try again, "
-		       "or let it "
-		       "end";
+		       "or let it end";
 	case ETIMEDOUT:
 		return "no permit in time";
 	case FLK_BADNAME:

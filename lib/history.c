@@ -192,7 +192,9 @@ flki_local_history(struct flk *f, uint64_t number, struct flk_event *event, size
 /*
  * A follower sets `followed' before it looks at `events', and a writer looks at `followed' after it
  * has written: one of the two sees the other.  The writer clears it when it wakes the followers, so
- * a follower that was killed costs one wake and no more.
+ * a follower that was killed costs one wake and no more.  A wake that comes before the sleep is not
+ * lost, because `events' has changed; but the wake for `dead' is, and so is the removal of the file
+ * by rm(1).  Therefore a follower that must learn of those has a deadline.
  */
 int
 flki_local_follow(struct flk *f, uint64_t number, const struct timespec *deadline)

@@ -143,8 +143,8 @@ int flki_kept_out(struct flk_taker *t, uint64_t until);
 
 int flki_enter_anyway(struct flk_taker *t, struct state *st); /* even if damaged or dead */
 int flki_quit(struct flk_taker *t, struct state *st);
-int flki_leave_lock(struct flk_taker *t,
-		    struct state *st); /* flki_quit(), if nothing was changed */
+/* flki_quit(), if nothing was changed. */
+int flki_leave_lock(struct flk_taker *t, struct state *st);
 
 /*
  * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.

@@ -54,7 +54,8 @@
  *	hint	[find_soon]
  *		Any value will do: a wrong one costs time.
  *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
- *		It is never cleared.  A taker that read 0 is turned away inside.
+ *		It is never cleared.  A taker that read 0 is turned away inside.  A follower that
+ *		read 0 is woken; but if it does not sleep yet, it sleeps until its deadline.
  *	damaged	[check_header, and flki_quit after its drop]
  *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
  *		while an operator repaired the limiter fails once more than it had to.
@@ -224,12 +225,11 @@ struct header {
 	unsigned char boot[16];
 	uint64_t birth; /* no two limiters have the same */
 	_Atomic uint64_t lock;
-	_Atomic uint32_t nslots; /* how many slots have disk space; only grows */
-	_Atomic uint32_t hint;   /* where the next claim begins to look */
-	_Atomic uint32_t dead;   /* removed by an operator: its takers go to the new file */
-	_Atomic uint32_t damaged;
-	_Atomic uint32_t
-	    doubted; /* two takers were inside: the next owner of the lock rebuilds the index */
+	_Atomic uint32_t nslots;  /* how many slots have disk space; only grows */
+	_Atomic uint32_t hint;    /* where the next claim begins to look */
+	_Atomic uint32_t dead;    /* removed by an operator: its takers go to the new file */
+	_Atomic uint32_t damaged; /* the slots contradict each other: all takers are turned away */
+	_Atomic uint32_t doubted; /* two were inside: the lock's next owner rebuilds the index */
 
 	/* How it is steered.  Each is one word, so each change is one store. */
 	uint32_t declared;

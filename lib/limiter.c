@@ -1,5 +1,5 @@
 /*
- * limiter.c - opening a limiter, and steering one.
+ * limiter.c - opening a limiter and closing it, and what is known of an open one without the lock.
  */
 #include "internal.h"
 

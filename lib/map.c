@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "cancel.h"
-#include "flocklimit.h"
 #include "clock.h"
+#include "flocklimit.h"
 #include "share.h"
 
 #define FIRST   16

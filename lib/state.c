@@ -3,7 +3,7 @@
  *
  * Every function here finds the invariants of layout.h true and leaves them true.  If its caller
  * is killed in between, the slots' states are those before or those after the commit (the store
- * marked so), and the next owner of the lock rebuilds the index (index.c) from them.
+ * marked so), and the next owner of the lock rebuilds the index from them (repair.c).
  *
  * A function wakes each taker that must learn of what it did:
  *

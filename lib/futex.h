@@ -4,7 +4,6 @@
 #ifndef FLKI_FUTEX_H
 #define FLKI_FUTEX_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #define FUTEX_MAX_WORDS 128 /* of one sleep: the kernel's limit */

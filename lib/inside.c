@@ -17,7 +17,6 @@
  */
 #include "internal.h"
 
-#include <errno.h>
 #include <signal.h>
 
 #include "clock.h"

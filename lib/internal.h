@@ -32,8 +32,6 @@
 #ifndef FLKI_INTERNAL_H
 #define FLKI_INTERNAL_H
 
-#include <limits.h>
-
 #include "alive.h"
 #include "file.h"
 #include "local.h"

@@ -3,7 +3,6 @@
  */
 #include "internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 
 #include "cancel.h"

@@ -4,6 +4,7 @@
 #include "../helpers/common.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

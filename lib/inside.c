@@ -128,6 +128,22 @@ waits_on(struct flk_taker *t, uint64_t until, const sigset_t *mask)
 	return f->stuck == NULL || f->stuck(f->context, pid);
 }
 
+/* Before the lock, as some of it asks the system: the parts of the state that no taker changes. */
+static void
+prepare(const struct flk_taker *t, struct state *st)
+{
+	struct flk *f = t->flk;
+	bool asked = atomic_load(&f->ahead_ns) != INT64_MIN;
+
+	st->h = f->file.h;
+	st->slots = f->file.slots;
+	st->history = f->file.history;
+	st->me = t->slot;
+	st->bad = false;
+	st->ahead_ns = asked || may_be_paced(st->h) ? flki_clock_ahead(f) : 0;
+	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
+}
+
 /* Enters even a limiter that is damaged or dead. */
 static int
 enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mask)
@@ -135,20 +151,12 @@ enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mas
 	struct flk *f = t->flk;
 	struct file *file = &f->file;
 	enum lock_result got;
-	bool asked;
 	int error;
 
 	if ((error = flki_slot_claim(t)) != 0)
 		return error;
 	flki_file_extend_history(file);
-	st->h = file->h;
-	st->slots = file->slots;
-	st->history = file->history;
-	st->me = t->slot;
-	st->bad = false;
-	asked = atomic_load(&f->ahead_ns) != INT64_MIN;
-	st->ahead_ns = asked || may_be_paced(file->h) ? flki_clock_ahead(f) : 0;
-	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
+	prepare(t, st);
 	for (;;) {
 		inside(f, true);
 		got = flki_lock_take(file, mark_of(t), &t->patience,

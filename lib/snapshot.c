@@ -141,13 +141,43 @@ flki_local_place(struct flk_taker *t, struct flk_place *place)
 	return flki_quit(t, &st);
 }
 
+/* Under the lock: copies all, or returns false and says in *room how many entries that takes. */
+static bool
+copy_all(struct state *st, struct flk_snapshot *snap, uint32_t *room, uint32_t usual)
+{
+	uint64_t count;
+	uint32_t n = 0;
+
+	/*
+	 * First the dead at the end of the line: else the sweep grants them what dead holders had.
+	 */
+	if (!flki_state_reap_watched(st, NIL))
+		flki_state_sweep_holders(st);
+	count = (uint64_t)st->h->holders.count + st->h->waiting.count;
+	if (count > st->n) {
+		st->bad = true; /* flki_quit() will repair it */
+		return false;
+	}
+	if (count > *room) {
+		*room = (uint32_t)(count + count / 2);
+		if (*room > MAX_SLOTS)
+			*room = MAX_SLOTS;
+		return false;
+	}
+	copy_header(st, snap, usual);
+	copy_list(st, &st->h->holders, snap, &n, *room);
+	snap->holders = n;
+	copy_list(st, &st->h->waiting, snap, &n, *room);
+	snap->waiters = n - snap->holders;
+	return true;
+}
+
 int
 flki_local_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 {
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct flk_snapshot *snap = NULL;
 	uint32_t room = 16, usual = flki_local_declared(f);
-	uint64_t count;
 	bool done = false;
 	struct state st;
 	int error;
@@ -165,31 +195,10 @@ flki_local_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 		}
 		if ((error = flki_enter(&me, &st)) != 0)
 			break;
-		/*
-		 * First the dead at the end of the line: else the sweep grants them what dead
-		 * holders had.
-		 */
-		if (!flki_state_reap_watched(&st, NIL))
-			flki_state_sweep_holders(&st);
-		count = (uint64_t)st.h->holders.count + st.h->waiting.count;
-		if (count > st.n) {
-			st.bad = true; /* flki_quit() will repair it */
-			count = 0;
-		} else if (count <= room) {
-			uint32_t n = 0;
-			copy_header(&st, snap, usual);
-			copy_list(&st, &st.h->holders, snap, &n, room);
-			snap->holders = n;
-			copy_list(&st, &st.h->waiting, snap, &n, room);
-			snap->waiters = n - snap->holders;
-			done = true;
-		}
+		done = copy_all(&st, snap, &room, usual);
 		error = flki_quit(&me, &st);
 		if (error != 0 || done)
 			break;
-		room = (uint32_t)(count + count / 2);
-		if (room > MAX_SLOTS)
-			room = MAX_SLOTS;
 	}
 	flki_slot_drop(&me);
 	if (error == 0)

@@ -17,9 +17,13 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 {
 	const char *limiter = w->limiter;
 	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT];
+	const char *at = path, *colon = ": ";
 
 	if (backend_locate(name, path, sizeof(path)) != 0)
 		snprintf(path, sizeof(path), "%s", limiter);
+	/* The line begins with the limiter: a path that the user gave needs no repetition. */
+	if (strcmp(path, limiter) == 0)
+		at = colon = "";
 
 	switch (-code) {
 	case FLK_BADNAME:
@@ -40,7 +44,7 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 		break;
 	case ENOSPC:
 	case EDQUOT:
-		say(limiter, "%s: no space left on its file system: free some", path);
+		say(limiter, "%s%sno space left on its file system: free some", at, colon);
 		break;
 	case ENOMEM:
 		say(limiter, "no memory to map the limiter: raise ulimit -v");
@@ -54,15 +58,12 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 	case EPERM:
 	case EROFS:
 		say(limiter,
-		    "%s: %s: choose another path with --file, or another directory with "
+		    "%s%s%s: choose another path with --file, or another directory with "
 		    "FLOCKLIMIT_DIR",
-		    path, strerror(-code));
+		    at, colon, strerror(-code));
 		break;
 	default:
-		if (strcmp(path, limiter) == 0)
-			say(limiter, "%s", explain(code));
-		else
-			say(limiter, "%s: %s", path, explain(code));
+		say(limiter, "%s%s%s", at, colon, explain(code));
 		break;
 	}
 	return 125;

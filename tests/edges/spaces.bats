@@ -192,7 +192,7 @@ two_users() {
 	eventually as 65534 "$PUBLIC/flocklimit" -f "$limiter" -n 1 -t 0 -q true
 	# Who is not of the group is told so.
 	refused as_stranger "$PUBLIC/flocklimit" -f "$limiter" -n 1 true
-	[ "$stderr" = "flocklimit: $limiter: $limiter: Permission denied: choose another path with --file, or another directory with FLOCKLIMIT_DIR" ]
+	[ "$stderr" = "flocklimit: $limiter: Permission denied: choose another path with --file, or another directory with FLOCKLIMIT_DIR" ]
 	[ "$(ls "$S")" = $'a\nb\nc\nlim' ]
 }
 
@@ -264,7 +264,7 @@ two_users() {
 # ---- where nothing can be written ----
 
 why_not() {
-	echo "flocklimit: $1: $1: $2: choose another path with --file, or another directory with FLOCKLIMIT_DIR"
+	echo "flocklimit: $1: $2: choose another path with --file, or another directory with FLOCKLIMIT_DIR"
 }
 
 @test "a directory that may not be written: its limiter serves, and none is made" {

@@ -1,5 +1,5 @@
 /*
- * flocklimitctl - look into limiters, and steer them.
+ * flocklimitctl - show and steer limiters.
  */
 #include <errno.h>
 #include <getopt.h>

@@ -146,7 +146,7 @@ verbs_help(void)
 	size_t i;
 
 	printf("Usage: flocklimitctl [VERB] [OPTION]... [NAME | -f PATH] [ARG]...\n"
-	       "See into limiters, and steer them.  Without a verb: list.\n\n");
+	       "Show and steer limiters.  Without a verb: list.\n\n");
 	for (i = 0; i < VERBS; i++) {
 		snprintf(call, sizeof(call), "%s %s", verbs[i].name, verbs[i].arguments);
 		printf("  %-31s %s\n", call, verbs[i].does);

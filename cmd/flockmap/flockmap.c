@@ -1,5 +1,5 @@
 /*
- * flockmap - run a command for each item, under a limiter.
+ * flockmap - run a command for each item, under a shared limiter.
  */
 #include <errno.h>
 #include <fcntl.h>

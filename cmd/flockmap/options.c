@@ -52,7 +52,7 @@ static const struct option long_options[] = {
 
 static const char help[] =
     "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
-    "Run COMMAND for each item, under a limiter that the whole machine shares.\n"
+    "Run COMMAND for each item, under a shared limiter.\n"
     "\n"
     "Items are lines of standard input, or the words after `:::'.\n"
     "In COMMAND and ARG:\n"

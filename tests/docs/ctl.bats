@@ -46,6 +46,17 @@ takes() {
 	[[ $output != *"means nothing to"* ]]
 }
 
+@test "help and completions describe each verb in the same words" {
+	local verb about
+	while read -r verb; do
+		about=$("$CTL" "$verb" --help | sed -n "s/^$verb: \(.*\)\.$/\1/p")
+		[ -n "$about" ]
+		grep -qxF "	'$verb:$about'" "$TOP/completions/_flocklimitctl"
+		grep -qF -- "-n __flocklimitctl_begins -a $verb -d '${about^}'" \
+			"$TOP/completions/flocklimitctl.fish"
+	done < <(ctl_verbs)
+}
+
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do

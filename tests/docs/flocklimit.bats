@@ -61,6 +61,17 @@ help_shorts() {
 	same "fish, short" help fish
 }
 
+@test "help, page and README begin with the same words about each command" {
+	local command about
+	for command in flocklimit flockmap flocklimitctl; do
+		about=$(sed -n 's/^\.Nd //p' "$TOP/man/$command.1")
+		[ -n "$about" ]
+		run "${FLOCKLIMIT%/*}/$command" --help
+		[[ ${lines[1],,} == "${about/ a command / command }"[\;.]* ]]
+		grep -qF "| $command(1) | $about" "$TOP/README.md"
+	done
+}
+
 @test "the pages refer to each other" {
 	local from to
 	for from in flocklimit.1 flocklimitctl.1 flockmap.1 libflocklimit.3 flocklimit.7 flocklimit-store.7; do

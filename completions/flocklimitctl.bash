@@ -39,7 +39,7 @@ _flocklimitctl_options() {
 	wait) echo '--name --file --store --all --timeout --help --version' ;;
 	cancel) echo '--name --file --store --signal --help --version' ;;
 	log) echo '--name --file --store --all --follow --lines --json --raw --help --version' ;;
-	gantt) echo '--name --file --store --text --output --help --version' ;;
+	gantt) echo '--name --file --store --all --text --output --help --version' ;;
 	check) echo '--name --file --store --all --json --repair --help --version' ;;
 	rm) echo '--name --file --store --idle --help --version' ;;
 	*) echo '--name --file --store --help --version' ;;
@@ -70,7 +70,8 @@ _flocklimitctl_value() {
 
 # More limiters; and after these, the last word is one of $1.
 _flocklimitctl_names_or() {
-	local known=" $(_flocklimitctl_limiters | tr '\n' ' ') " word
+	local known word
+	known=" $(_flocklimitctl_limiters | tr '\n' ' ') "
 
 	for word in "${names[@]}"; do
 		[[ $known == *" $word "* ]] || return

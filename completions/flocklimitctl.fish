@@ -166,5 +166,5 @@ complete -c flocklimitctl -n '__flocklimitctl_option log' -s n -l lines -x -a '1
 complete -c flocklimitctl -n '__flocklimitctl_option gantt' -l text -d 'In the terminal'
 complete -c flocklimitctl -n '__flocklimitctl_option gantt' -s o -l output -r -F -d 'Into a file'
 complete -c flocklimitctl -n '__flocklimitctl_option check' -l repair -d 'Rebuild what is damaged'
-complete -c flocklimitctl -n '__flocklimitctl_option show limit pause resume close open wait log check' -l all -d 'All limiters'
+complete -c flocklimitctl -n '__flocklimitctl_option show limit pause resume close open wait log gantt check' -l all -d 'All limiters'
 complete -c flocklimitctl -n '__flocklimitctl_option rm' -l idle -d 'All unused limiters'

@@ -27,7 +27,7 @@ static const struct verb verbs[] = {
 	{ "release", release, "", "NAME TICKET...", "end permits of flocklimit --hold-for" },
 	{ "break", break_it, "", "NAME TICKET...", "take permits of a store from their holders" },
 	{ "log", log_of, "JRFnA", "{NAME...|--all}", "what happened" },
-	{ "gantt", gantt, "Xo", "NAME...", "what happened, as a picture (SVG)" },
+	{ "gantt", gantt, "XoA", "{NAME...|--all}", "what happened, as a picture (SVG)" },
 	{ "stats", stats, "JR", "[NAME]...", "counters and histograms for Prometheus" },
 	{ "check", check, "JPA", "{NAME...|--all}", "verify every invariant" },
 	{ "rm", remove_it, "I", "{NAME...|--idle}", "remove unused limiters" },

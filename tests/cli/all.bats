@@ -80,7 +80,13 @@ states() { ctl list --json | jq -c 'if type == "array" then . else .limiters end
 	ctl_line 125 limit --all
 	ctl_line 125 limit --all some
 	ctl_line 125 gantt --all
-	[[ $stderr == *"--all: means nothing to gantt"* ]]
+	[[ $stderr == *"an SVG is of one limiter"* ]]
+	# A pace suits one limiter.
+	for verb in 'rate --all 1/s' 'stagger --all 1s' 'ramp --all 1+1/s'; do
+		# shellcheck disable=SC2086 # words
+		ctl_line 125 $verb
+		[[ $stderr == *"--all: means nothing to ${verb%% *}"* ]]
+	done
 	[ "$(field .state)" = '"idle"' ]
 }
 

@@ -181,6 +181,17 @@ tells() { [ "$(grep -cE "  $1 +$2 " log.out)" = "$3" ]; }
 	[ "$(grep -cE '^[yz]: ' <<<"$output")" = 2 ]
 	run -0 ctl gantt --text -o both y z
 	[ "$(grep -cE '^[yz]: ' both)" = 2 ]
+	# All: without those that have no history, and what is no limiter.
+	run -125 "$FLOCKLIMIT" -N never -w 1000000 true
+	echo 'a text' >limiters/text
+	run -0 --separate-stderr ctl gantt --text --all
+	[ "$(grep -oE '^[a-z]+: ' <<<"$output" | tr -d '\n')" = 'x: y: z: ' ]
+	[ -z "$stderr" ]
+	ctl_line 125 gantt --text --all y
+	mv limiters/[xyz] .
+	ctl_line 1 gantt --text --all
+	[[ $stderr == *": nothing to draw: "* ]]
+	mv [xyz] limiters/
 	ctl_line 125 gantt y z
 	[[ $stderr == *"an SVG is of one limiter"* ]]
 	run -1 --separate-stderr ctl gantt --text nosuch y

@@ -151,7 +151,11 @@ draw_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	size_t n;
 	int status = DONE;
 
-	if (error != 0 || (error = flk_snapshot(f, &s)) != 0)
+	if (error == 0)
+		error = flk_snapshot(f, &s);
+	if (c->all && is_nothing(error))
+		return DONE;
+	if (error != 0)
 		return refuse(name, path, f, error);
 	now = now_ns();
 	n = flk_history(f, 0, sheet->event, FLK_HISTORY);
@@ -159,10 +163,10 @@ draw_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 		free(s);
 		return refuse(name, path, f, error);
 	}
-	if (l.turns == 0) {
+	if (l.turns == 0 && !c->all) {
 		say(name, "nothing to draw: nobody has held it or waited for it yet");
 		status = NO;
-	} else {
+	} else if (l.turns > 0) {
 		draw(c, name, &l, sheet);
 	}
 	chart_free(&l);
@@ -218,6 +222,10 @@ gantt(const struct ctl *c)
 		return FAILED;
 	}
 	status = for_each(c, draw_one, &sheet);
+	if (status == DONE && !sheet.any) { /* --all */
+		say(NULL, "nothing to draw: no limiter has been held or waited for yet");
+		status = NO;
+	}
 	delivered = c->output != NULL ? deliver(c, &sheet) : DONE;
 	free(sheet.event);
 	return delivered > status ? delivered : status;

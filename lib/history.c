@@ -190,11 +190,27 @@ flki_local_history(struct flk *f, uint64_t number, struct flk_event *event, size
 }
 
 /*
- * A follower sets `followed' before it looks at `events', and a writer looks at `followed' after it
- * has written: one of the two sees the other.  The writer clears it when it wakes the followers, so
- * a follower that was killed costs one wake and no more.  A wake that comes before the sleep is not
- * lost, because `events' has changed; but the wake for `dead' is, and so is the removal of the file
- * by rm(1).  Therefore a follower that must learn of those has a deadline.
+ * Sleeps until a writer wakes the followers; not at all if one of the two words has changed since
+ * the follower looked, because the wake for that may have come already.  Where the kernel can't
+ * watch two words, `dead' is not looked at, and a follower may sleep until its deadline.
+ */
+static int
+await_news(struct header *h, uint64_t events, uint64_t until)
+{
+	struct futex_word words[] = { flki_futex_on(&h->events, (uint32_t)events),
+				      flki_futex_on(&h->dead, 0) };
+	int error = flki_futex_sleep_on(words, 2, until);
+
+	if (error == 0 || error == -EAGAIN || error == -EINTR || error == -ETIMEDOUT)
+		return error;
+	return flki_futex_sleep(&h->events, (uint32_t)events, until);
+}
+
+/*
+ * A follower sets `followed' before it looks at `events' and `dead', and a writer looks at
+ * `followed' after it has written: one of the two sees the other.  The writer clears it when it
+ * wakes the followers, so a follower that was killed costs one wake and no more.  rm(1) wakes no
+ * follower: one that must learn of that has a deadline.
  */
 int
 flki_local_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
@@ -210,7 +226,7 @@ flki_local_follow(struct flk *f, uint64_t number, const struct timespec *deadlin
 			return 0;
 		if (atomic_load(&h->dead))
 			return -FLK_GONE;
-		error = flki_futex_sleep(&h->events, (uint32_t)events, until);
+		error = await_news(h, events, until);
 	}
 	return error;
 }

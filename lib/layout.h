@@ -54,8 +54,8 @@
  *	hint	[find_soon]
  *		Any value will do: a wrong one costs time.
  *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
- *		It is never cleared.  A taker that read 0 is turned away inside.  A follower that
- *		read 0 is woken; but if it does not sleep yet, it sleeps until its deadline.
+ *		It is never cleared.  A taker that read 0 is turned away inside, and a follower that
+ *		read 0 sleeps on this word, too.
  *	damaged	[check_header, and flki_quit after its drop]
  *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
  *		while an operator repaired the limiter fails once more than it had to.

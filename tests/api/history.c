@@ -1,18 +1,51 @@
 /*
  * history.c - what a limiter remembers, and what an operator can do to it from outside.
+ *
+ * The linker sends the library's calls of syscall() here (--wrap), so that an operator can act right
+ * before a follower sleeps.
  */
 #include "../helpers/common.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "internal.h"
+
+#ifndef SYS_futex_waitv
+#define SYS_futex_waitv 449
+#endif
+
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+
+static struct flk *removed_before_sleep; /* by the thread that sleeps next, once */
+
+long
+__wrap_syscall(long number, ...)
+{
+	struct flk *f = removed_before_sleep;
+	long a[6];
+	va_list args;
+	int i;
+
+	va_start(args, number);
+	for (i = 0; i < 6; i++)
+		a[i] = va_arg(args, long);
+	va_end(args);
+	if (f != NULL && (number == SYS_futex_waitv || number == SYS_futex)) {
+		removed_before_sleep = NULL;
+		is(flk_remove(f), 0, "it is removed right before its follower sleeps");
+	}
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
 
 static const struct flk_request one = { .weight = 1, .limit = 1, .command = "/bin/make -j8" };
 
@@ -268,6 +301,23 @@ test_follow(void)
 	flk_detach(f);
 }
 
+/* The wake of the removal finds no sleeper, and no other process will ever wake one. */
+static void
+test_follow_removed(void)
+{
+	struct flk *f = fresh(1), *operators = attach(flk_path(f));
+	struct timespec until = in_ms(2000);
+
+	if (slow_tick()) {
+		tap_skip("a follower of a removed limiter: needs futex_waitv");
+	} else {
+		removed_before_sleep = operators;
+		is(flk_follow(f, 0, &until), -FLK_GONE, "which hears of it");
+	}
+	flk_detach(f);
+	flk_detach(operators);
+}
+
 /* ---- taken out of the line ---- */
 
 static void
@@ -402,6 +452,7 @@ main(void)
 	test_wrap();
 	test_race();
 	test_follow();
+	test_follow_removed();
 	test_evict();
 	test_remove();
 	test_existing();

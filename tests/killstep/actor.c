@@ -24,6 +24,7 @@
 #include <sys/wait.h>
 
 #include "../helpers/common.h"
+#include "futex.h"
 
 #ifdef __x86_64__
 
@@ -131,21 +132,25 @@ try_wait(struct actor *a, int flags)
  * while another has the lock on INIT_BYTE.
  */
 static bool
-may_sleep(const struct actor *a)
+may_sleep(struct actor *a)
 {
 	long word;
 
-	if (a->call != SYS_futex)
-		return a->call == SYS_futex_waitv || a->call == SYS_clock_nanosleep ||
-		       a->call == SYS_nanosleep;
+	a->follows = false;
+	if (a->call != SYS_futex && a->call != SYS_futex_waitv)
+		return a->call == SYS_clock_nanosleep || a->call == SYS_nanosleep;
 	word = ptrace(PTRACE_PEEKUSER, a->pid, REG(rdi), NULL);
-	return (unsigned long)word % HEADER == offsetof(struct header, events);
+	if (a->call == SYS_futex_waitv) /* the first of its words: a waiter's is in a slot */
+		word = ptrace(PTRACE_PEEKDATA, a->pid,
+			      (void *)(word + (long)offsetof(struct futex_word, address)), NULL);
+	a->follows = (unsigned long)word % HEADER == offsetof(struct header, events);
+	return a->follows || a->call == SYS_futex_waitv;
 }
 
 bool
 actor_follows(const struct actor *a)
 {
-	return a->where == ASLEEP && a->call == SYS_futex;
+	return a->where == ASLEEP && a->follows;
 }
 
 static void

@@ -41,13 +41,14 @@ struct desk {
 struct actor {
 	pid_t pid;
 	enum where where;
-	int crash;  /* the signal that ended it, when that was none of ours */
-	int signal; /* the signal that it gets when it goes on, or 0 */
-	bool kept;  /* it ended a deed and was not let out of its last instruction */
-	bool loose; /* it sleeps, and would not stop when that ends */
-	bool extra; /* it has none of the slots that the stage keeps for its cast */
-	long call;  /* the system call it is in, or -1 */
-	int stat;   /* its /proc/PID/stat */
+	int crash;    /* the signal that ended it, when that was none of ours */
+	int signal;   /* the signal that it gets when it goes on, or 0 */
+	bool kept;    /* it ended a deed and was not let out of its last instruction */
+	bool loose;   /* it sleeps, and would not stop when that ends */
+	bool extra;   /* it has none of the slots that the stage keeps for its cast */
+	bool follows; /* the call it is in is the sleep of one who follows the history */
+	long call;    /* the system call it is in, or -1 */
+	int stat;     /* its /proc/PID/stat */
 	struct desk *desk;
 };
 

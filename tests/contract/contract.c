@@ -142,6 +142,7 @@ main(void)
 	contract_line();
 	contract_permit();
 	contract_idle();
+	contract_process();
 	contract_steer();
 	return tap_done();
 }

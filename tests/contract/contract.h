@@ -77,6 +77,7 @@ void contract_names(void);
 void contract_idle(void);
 void contract_line(void);
 void contract_permit(void);
+void contract_process(void);
 void contract_steer(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +45,61 @@ taker_name(char self[STORE_SELF])
 
 /* ---- its beginning and its end ---- */
 
+static pthread_key_t at_thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool thread_ends_unseen;
+
+/* In a child, the cell of the board is the parent's to give back. */
+static void
+untie(struct store_taker *t)
+{
+	if (t->process == getpid())
+		link_untie(&t->tie);
+	else if (t->tie.socket != -1)
+		close(t->tie.socket);
+	t->tie = TIE_NONE;
+}
+
+/*
+ * A taker belongs to its thread.  The keeper sees the tie's end, as if the process had ended: it ends
+ * the wait and, unless a guard keeps it, the permit.  Any thread may free what is left of the taker.
+ */
+static void
+thread_ends(void *mark)
+{
+	struct store_taker *t;
+
+	(void)mark;
+	while ((t = LIST_FIRST(&takers_of_thread)) != NULL) {
+		LIST_REMOVE(t, entry);
+		untie(t);
+		t->owner = NULL;
+	}
+}
+
+static void
+make_key(void)
+{
+	thread_ends_unseen = pthread_key_create(&at_thread_end, thread_ends) != 0;
+}
+
+static int
+see_thread_end(void)
+{
+	pthread_once(&once, make_key);
+	return thread_ends_unseen ? -EAGAIN : -pthread_setspecific(at_thread_end, &thread_mark);
+}
+
 int
 store_taker_new(struct flk_taker **taker, struct flk *limiter)
 {
 	struct flk *local = ((struct store_limiter *)limiter)->local;
-	struct store_taker *t = calloc(1, sizeof(*t));
-	int error = -ENOMEM;
+	int error = see_thread_end();
+	struct store_taker *t = error == 0 ? calloc(1, sizeof(*t)) : NULL;
 
 	if (t == NULL)
-		return error;
+		return error != 0 ? error : -ENOMEM;
+	error = -ENOMEM;
 	t->flk = limiter;
 	t->owner = &thread_mark;
 	t->process = getpid();
@@ -81,12 +128,15 @@ void
 store_taker_free(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);
-	if (!taker_is_strange(t)) {
+
+	if (!taker_is_strange(t))
 		store_leave(taker);
+	/* A child has a copy of the list, too. */
+	if (t->owner == &thread_mark)
 		LIST_REMOVE(t, entry);
-		link_untie(&t->tie);
-		flk_taker_free(t->local);
-	}
+	untie(t);
+	guard_drop(t);
+	flk_taker_free(t->local);
 	close(t->bell);
 	free(t);
 }

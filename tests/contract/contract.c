@@ -24,6 +24,10 @@ static const struct {
 	[RELEASE_A_PART] = { { 0, -ENOTSUP }, ENGINES ": flk_release_units" },
 	[FORGET_IT] = { { 0, -ENOTSUP }, ENGINES ": flk_forget" },
 	[SET_PACE] = { { 0, -FLK_STORE }, "flocklimit-store(7), Options: a store has no pace" },
+	[GUARD_FOR_READING] = { { true, false }, "flocklimit-store(7), Processes: a pipe" },
+	[HEIRS] = { { 1, 0 }, ENGINES ": flk_heirs" },
+	[IS_TAKER] = { { 1, 0 }, ENGINES ": flk_is_taker" },
+	[WORKER] = { { true, false }, ENGINES ": flk_snapshot" },
 };
 
 int
@@ -141,8 +145,9 @@ main(void)
 	contract_names();
 	contract_line();
 	contract_permit();
-	contract_idle();
 	contract_process();
+	contract_guard();
+	contract_idle();
 	contract_steer();
 	return tap_done();
 }

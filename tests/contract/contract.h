@@ -41,6 +41,10 @@ enum difference {
 	RELEASE_A_PART,
 	FORGET_IT,
 	SET_PACE,
+	GUARD_FOR_READING,
+	HEIRS,
+	IS_TAKER,
+	WORKER,
 	DIFFERENCES
 };
 
@@ -78,6 +82,7 @@ void contract_idle(void);
 void contract_line(void);
 void contract_permit(void);
 void contract_process(void);
+void contract_guard(void);
 void contract_steer(void);
 
 #endif

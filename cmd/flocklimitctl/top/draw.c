@@ -186,8 +186,8 @@ draw_info(const struct layout *l, const struct screen *v)
 	} else if (troubled && l->why < 0) {
 		clrtoeol();
 		draw_trouble(l->info, v);
-	} else if (l->keys >= 0 && v->name != NULL && v->chosen < v->rows) {
-		paint_at(l->info, 0, COLS, rows_command(&v->row[v->chosen], command));
+	} else if (l->keys >= 0 && v->name != NULL && v->mark < v->rows) {
+		paint_at(l->info, 0, COLS, rows_command(&v->row[v->mark], command));
 	}
 }
 

@@ -15,7 +15,7 @@ static void
 enter_marked(struct screen *v)
 {
 	char name[FLK_NAME_MAX + 1];
-	const struct row *r = v->chosen < v->rows ? &v->row[v->chosen] : NULL;
+	const struct row *r = v->mark < v->rows ? &v->row[v->mark] : NULL;
 
 	if (v->name != NULL || r == NULL)
 		return;
@@ -31,7 +31,7 @@ enter_marked(struct screen *v)
 static bool
 moves(struct screen *v, int key)
 {
-	long row = (long)v->chosen, page = (long)layout_height();
+	long row = (long)v->mark, page = (long)layout_height();
 
 	switch (key) {
 	case KEY_UP:
@@ -87,8 +87,7 @@ act(struct screen *v, int key)
 		break;
 	case 's':
 	case KEY_F(6):
-		v->sort[v->name != NULL] = (v->sort[v->name != NULL] + 1) % SORTS;
-		screen_sort(v);
+		screen_sort_next(v);
 		break;
 	case 'r':
 		v->reverse = !v->reverse;
@@ -141,7 +140,7 @@ keys_take(struct screen *v, int key)
 	if (key == KEY_RESIZE) {
 		/* curses may have drawn for the old size since the resize: send everything anew. */
 		clearok(curscr, TRUE);
-		screen_move(v, (long)v->chosen);
+		screen_move(v, (long)v->mark);
 		return true;
 	}
 	if (v->ask.about != NOTHING) {

@@ -141,7 +141,7 @@ look_at_one(struct screen *v)
 	error = backend_attach(&v->f, v->attach, &existing);
 	if (error == 0 && flk_identity(v->f) != v->identity) {
 		v->identity = flk_identity(v->f);
-		v->seen = v->granted_ns = v->marked = 0;
+		v->seen = v->granted_ns = v->marked_ticket = 0;
 		v->per_s = -1;
 	}
 	if (error == 0) {

@@ -43,7 +43,7 @@ prompt_subject(const struct screen *v)
 {
 	if (v->name != NULL)
 		return v->s;
-	return v->chosen < v->rows ? v->row[v->chosen].s : NULL;
+	return v->mark < v->rows ? v->row[v->mark].s : NULL;
 }
 
 /* Opens the limiter that p is about; NULL, after a message, if it was removed since. */
@@ -69,7 +69,7 @@ open_subject(struct screen *v, const struct prompt *p)
 static bool
 set_subject(struct screen *v, struct prompt *p)
 {
-	const struct row *r = v->chosen < v->rows ? &v->row[v->chosen] : NULL;
+	const struct row *r = v->mark < v->rows ? &v->row[v->mark] : NULL;
 
 	if (v->name != NULL && v->s != NULL) {
 		*p = (struct prompt){ .identity = v->identity };
@@ -201,7 +201,7 @@ prompt_find(struct screen *v)
 	size_t i, k;
 
 	for (k = 1; k <= v->rows && v->sought[0] != '\0'; k++) {
-		i = (v->chosen + k) % v->rows;
+		i = (v->mark + k) % v->rows;
 		if (rows_match(&v->row[i], v->sought)) {
 			screen_move(v, (long)i);
 			return;

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "layout.h"
 #include "limiter_state.h"
 #include "paint.h"
 #include "process.h"
@@ -56,34 +57,24 @@ columns_of(const struct screen *v, int *n)
 const char *
 rows_sort_name(const struct screen *v)
 {
-	static const char *const names[2][SORTS] = {
-		{ "by name", "by use", "by waiters", "by oldest wait" },
-		{ "by turn", "by time", "by weight", "by pid" },
+	static const char *const of_takers[TAKER_ORDERS][2] = {
+		[BY_TURN] = { "by turn", "by turn, reversed" },
+		[BY_TIME] = { "by time", "by time, reversed" },
+		[BY_WEIGHT] = { "by weight", "by weight, reversed" },
+		[BY_PID] = { "by pid", "by pid, reversed" },
 	};
-	static const char *const reversed[2][SORTS] = {
-		{ "by name, reversed", "by use, reversed", "by waiters, reversed",
-		  "by wait, reversed" },
-		{ "by turn, reversed", "by time, reversed", "by weight, reversed",
-		  "by pid, reversed" },
+	static const char *const of_limiters[LIMITER_ORDERS][2] = {
+		[BY_NAME] = { "by name", "by name, reversed" },
+		[BY_USED] = { "by use", "by use, reversed" },
+		[BY_WAITERS] = { "by waiters", "by waiters, reversed" },
+		[BY_OLDEST] = { "by oldest wait", "by wait, reversed" },
 	};
-	bool one = v->name != NULL;
 
-	return v->reverse ? reversed[one][v->sort[one]] : names[one][v->sort[one]];
+	return v->name != NULL ? of_takers[v->taker_order][v->reverse]
+			       : of_limiters[v->limiter_order][v->reverse];
 }
 
-/* ---- cells ---- */
-
-const char *
-rows_command(const struct row *r, char room[ROW_TEXT])
-{
-	const struct flk_entry *e = r->entry;
-	char command[VISIBLE(FLK_COMMAND)];
-
-	snprintf(room, ROW_TEXT, "%s%s%s%s", r->orphan ? "(orphan) " : "",
-		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
-		 visible(e->command, command, sizeof(command)));
-	return room;
-}
+/* ---- what is not in the copied records ---- */
 
 /*
  * Remembers the last name: most rows are of one user, and the name may come from another machine.
@@ -98,6 +89,35 @@ user_of(uid_t uid)
 		user_name(uid, false, name);
 	known = uid;
 	return name;
+}
+
+void
+rows_look_up(struct screen *v)
+{
+	size_t i, end = v->top + layout_height();
+
+	for (i = v->top; i < end && i < v->rows; i++) {
+		struct row *r = &v->row[i];
+		if (r->entry == NULL)
+			continue;
+		r->orphan = outlived(r->entry);
+		r->stopped = r->entry->host == NULL && process_is_stopped((pid_t)r->entry->pid);
+		snprintf(r->user, sizeof(r->user), "%s", user_of((uid_t)r->entry->uid));
+	}
+}
+
+/* ---- cells ---- */
+
+const char *
+rows_command(const struct row *r, char room[ROW_TEXT])
+{
+	const struct flk_entry *e = r->entry;
+	char command[VISIBLE(FLK_COMMAND)];
+
+	snprintf(room, ROW_TEXT, "%s%s%s%s", r->orphan ? "(orphan) " : "",
+		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
+		 visible(e->command, command, sizeof(command)));
+	return room;
 }
 
 static void
@@ -131,7 +151,7 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 		snprintf(text, CELL, "%u", e->pid);
 		break;
 	case USER:
-		snprintf(text, CELL, "%s", user_of((uid_t)e->uid));
+		snprintf(text, CELL, "%s", r->user);
 		break;
 	case TIME:
 		snprintf(text, CELL, "%s", span(e->since_s, false, room));
@@ -187,7 +207,7 @@ cell(const struct row *r, int column, char text[CELL])
 bool
 rows_match(const struct row *r, const char *sought)
 {
-	static const int where[] = { TICKET, PID, USER, MACHINE, COMMAND };
+	static const int where[] = { TICKET, PID, MACHINE, COMMAND };
 	char text[CELL];
 	size_t k;
 
@@ -199,7 +219,7 @@ rows_match(const struct row *r, const char *sought)
 		if (k < 2 ? strcmp(text, sought) == 0 : strcasestr(text, sought) != NULL)
 			return true;
 	}
-	return false;
+	return strcasestr(user_of((uid_t)r->entry->uid), sought) != NULL;
 }
 
 /* ---- widths ---- */
@@ -249,9 +269,14 @@ grow(struct screen *v, int height)
 	}
 }
 
-/* The widths for this window; 0: the column is left out. */
+/*
+ * The widths for this window; 0: the column is left out.  Afterwards, either LEAST columns of the
+ * window or more are left for the column that takes the rest; or all columns beside it are of worth
+ * 9, and it gets what they leave, which may be nothing.  So the table is no wider than the window,
+ * unless the columns of worth 9 alone are wider: then paint_at() cuts them off.
+ */
 static void
-share(const struct screen *v, int width[CELLS])
+fit_widths(const struct screen *v, int width[CELLS])
 {
 	int n, k, rest, least, worst = 0;
 	const struct column *column = columns_of(v, &n);
@@ -327,7 +352,7 @@ rows_draw(struct screen *v, int titles, int first, int height)
 	const struct column *column = columns_of(v, &n);
 
 	grow(v, height);
-	share(v, width);
+	fit_widths(v, width);
 	if (titles >= 0) {
 		attron(A_UNDERLINE);
 		mvhline(titles, 0, ' ', COLS);
@@ -336,14 +361,9 @@ rows_draw(struct screen *v, int titles, int first, int height)
 		attroff(A_UNDERLINE);
 	}
 	for (k = 0; k < height && v->top + (size_t)k < v->rows; k++) {
-		struct row *r = &v->row[v->top + (size_t)k];
-		bool marked = v->top + (size_t)k == v->chosen;
+		const struct row *r = &v->row[v->top + (size_t)k];
+		bool marked = v->top + (size_t)k == v->mark;
 		enum colour colour;
-		if (r->entry != NULL) {
-			r->orphan = outlived(r->entry);
-			r->stopped =
-			    r->entry->host == NULL && process_is_stopped((pid_t)r->entry->pid);
-		}
 		colour = colour_of(r);
 		if (marked)
 			attron(A_REVERSE);

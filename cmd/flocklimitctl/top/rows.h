@@ -8,6 +8,12 @@
 
 #include "screen.h"
 
+/*
+ * Asks the system what the records do not say of the takers in the view: who the user is, whether
+ * the process is stopped, whether it is an orphan.  Call it before rows_draw(), which asks nothing.
+ */
+void rows_look_up(struct screen *v);
+
 /* Draws the titles at line TITLES, unless that is negative, and the rows from line FIRST on. */
 void rows_draw(struct screen *v, int titles, int first, int height);
 

@@ -1,5 +1,5 @@
 /*
- * screen.c - the rows of top: their order, the mark, and the part of them that the window shows.
+ * screen.c - the rows of top: their order, the mark, and the view.
  */
 #include "screen.h"
 
@@ -40,7 +40,9 @@ screen_add_row(struct screen *v)
 
 /* ---- the order ---- */
 
-static enum sort sorted_by; /* for qsort() */
+/* For qsort(). */
+static enum taker_order taker_order;
+static enum limiter_order limiter_order;
 static int direction;
 
 static int
@@ -50,7 +52,7 @@ by_number(double x, double y)
 }
 
 static int
-compare_entries(const void *a, const void *b)
+compare_takers(const void *a, const void *b)
 {
 	const struct row *ra = a, *rb = b;
 	const struct flk_entry *x = ra->entry, *y = rb->entry;
@@ -58,11 +60,11 @@ compare_entries(const void *a, const void *b)
 
 	if (x->holds != y->holds)
 		return x->holds ? -1 : 1;
-	if (sorted_by == BY_TIME)
+	if (taker_order == BY_TIME)
 		by = by_number(y->since_s, x->since_s);
-	else if (sorted_by == BY_WEIGHT)
+	else if (taker_order == BY_WEIGHT)
 		by = by_number(y->weight, x->weight);
-	else if (sorted_by == BY_PID)
+	else if (taker_order == BY_PID)
 		by = by_number(x->pid, y->pid);
 	return direction * (by != 0 ? by : (x->ticket > y->ticket) - (x->ticket < y->ticket));
 }
@@ -79,13 +81,13 @@ compare_limiters(const void *a, const void *b)
 	const struct row *x = a, *y = b;
 	int by = 0;
 
-	if (sorted_by != BY_NAME && (x->s == NULL || y->s == NULL))
+	if (limiter_order != BY_NAME && (x->s == NULL || y->s == NULL))
 		by = (x->s == NULL) - (y->s == NULL);
-	else if (sorted_by == BY_USED)
+	else if (limiter_order == BY_USED)
 		by = by_number((double)y->s->used, (double)x->s->used);
-	else if (sorted_by == BY_WAITERS)
+	else if (limiter_order == BY_WAITERS)
 		by = by_number(y->s->waiters, x->s->waiters);
-	else if (sorted_by == BY_OLDEST)
+	else if (limiter_order == BY_OLDEST)
 		by = by_number(oldest_wait(y->s), oldest_wait(x->s));
 	if (by == 0)
 		by = strcmp(x->name, y->name);
@@ -98,15 +100,26 @@ screen_sort(struct screen *v)
 	bool one = v->name != NULL;
 	size_t i;
 
-	sorted_by = v->sort[one];
+	taker_order = v->taker_order;
+	limiter_order = v->limiter_order;
 	direction = v->reverse ? -1 : 1;
 	if (v->rows > 0)
-		qsort(v->row, v->rows, sizeof(*v->row), one ? compare_entries : compare_limiters);
+		qsort(v->row, v->rows, sizeof(*v->row), one ? compare_takers : compare_limiters);
 	for (i = 0; i < v->rows; i++)
-		if (one ? v->row[i].entry->ticket == v->marked
+		if (one ? v->row[i].entry->ticket == v->marked_ticket
 			: strcmp(v->row[i].name, v->marked_name) == 0)
 			break;
-	screen_move(v, (long)(i < v->rows ? i : v->chosen));
+	screen_move(v, (long)(i < v->rows ? i : v->mark));
+}
+
+void
+screen_sort_next(struct screen *v)
+{
+	if (v->name != NULL)
+		v->taker_order = (v->taker_order + 1) % TAKER_ORDERS;
+	else
+		v->limiter_order = (v->limiter_order + 1) % LIMITER_ORDERS;
+	screen_sort(v);
 }
 
 /* ---- the mark ---- */
@@ -118,21 +131,21 @@ screen_move(struct screen *v, long row)
 
 	if (row >= (long)v->rows)
 		row = (long)v->rows - 1;
-	v->chosen = row < 0 ? 0 : (size_t)row;
+	v->mark = row < 0 ? 0 : (size_t)row;
 	/*
 	 * Scroll back if rows are hidden above while lines are empty below: the window may have
 	 * grown.
 	 */
 	if (v->top + height > v->rows)
 		v->top = v->rows > height ? v->rows - height : 0;
-	if (v->chosen < v->top)
-		v->top = v->chosen;
-	if (v->chosen >= v->top + height)
-		v->top = v->chosen - height + 1;
-	if (v->chosen < v->rows && v->name != NULL)
-		v->marked = v->row[v->chosen].entry->ticket;
-	else if (v->chosen < v->rows)
-		snprintf(v->marked_name, sizeof(v->marked_name), "%s", v->row[v->chosen].name);
+	if (v->mark < v->top)
+		v->top = v->mark;
+	if (v->mark >= v->top + height)
+		v->top = v->mark - height + 1;
+	if (v->mark < v->rows && v->name != NULL)
+		v->marked_ticket = v->row[v->mark].entry->ticket;
+	else if (v->mark < v->rows)
+		snprintf(v->marked_name, sizeof(v->marked_name), "%s", v->row[v->mark].name);
 }
 
 /* ---- one limiter, and all ---- */
@@ -144,8 +157,8 @@ show_other(struct screen *v)
 	v->f = NULL;
 	screen_forget_rows(v);
 	memset(v->width, 0, sizeof(v->width));
-	v->identity = v->marked = 0;
-	v->chosen = v->top = 0;
+	v->identity = v->marked_ticket = 0;
+	v->mark = v->top = 0;
 	v->next_ns = 0;
 }
 

@@ -1,5 +1,13 @@
 /*
- * screen.h - what is on the screen of top, and which row of it is marked.
+ * screen.h - what is on the screen of top.  The words of all files of top:
+ *
+ * 	window	what the terminal shows: LINES lines of COLS columns
+ * 	table	the takers of one limiter, or all limiters, in one of several orders
+ * 	row	of the table: one taker, or one limiter; a cell is what a row has in a column
+ * 	view	the rows of the table that fit into the window; scrolling moves the view
+ * 	mark	on the row that keys are about; it stays with its taker or limiter
+ * 	look	it copies the records of limiters, from which all rows are made: look.h
+ * 	prompt	a question in the line above the keys, and the answer so far: prompt.h
  */
 #ifndef SCREEN_H
 #define SCREEN_H
@@ -10,31 +18,28 @@
 
 #include "ctl.h"
 #include "flocklimit.h"
+#include "user.h"
 
 #define CELLS 10 /* columns of a table, at most */
 
 /* The first of each is the default. */
-enum sort {
-	BY_TURN = 0,
-	BY_TIME,
-	BY_WEIGHT,
-	BY_PID, /* of one limiter */
-	BY_NAME = 0,
-	BY_USED,
-	BY_WAITERS,
-	BY_OLDEST, /* of all */
-	SORTS
-};
+enum taker_order { BY_TURN, BY_TIME, BY_WEIGHT, BY_PID, TAKER_ORDERS };
+enum limiter_order { BY_NAME, BY_USED, BY_WAITERS, BY_OLDEST, LIMITER_ORDERS };
 
 struct row {
-	const struct flk_entry *entry; /* of one limiter; or else, of the list: */
+	/* Of a taker; NULL: the row is of a limiter. */
+	const struct flk_entry *entry;
+	double starts_in_s; /* of a waiter; negative: unknown */
+	unsigned position;
+	/* Set by rows_look_up(), for the rows in the view. */
+	bool stopped, orphan;
+	char user[USER_TEXT];
+
+	/* Of a limiter. */
 	char *name;
 	uint64_t identity;
 	struct flk_snapshot *s; /* NULL: it can't be looked at, because of */
 	int error;
-	double starts_in_s; /* of a waiter; negative: unknown */
-	unsigned position;
-	bool stopped, orphan; /* set when the row is drawn */
 };
 
 enum question { NOTHING, LIMIT, CLOSE, CANCEL, SIGNAL, FIND };
@@ -60,10 +65,11 @@ struct screen {
 	struct row *row;
 	size_t rows, room;
 
-	size_t chosen, top; /* rows: the marked one, and the first on the screen */
-	uint64_t marked;    /* its ticket or, of all: */
+	size_t mark, top;       /* rows: the marked one, and the first in the view */
+	uint64_t marked_ticket; /* of one limiter; of all: */
 	char marked_name[FLK_NAME_MAX + 1];
-	enum sort sort[2]; /* of all, of one */
+	enum taker_order taker_order;
+	enum limiter_order limiter_order;
 	bool reverse, help;
 	int width[CELLS]; /* of the columns; they only grow, so that the table does not jump */
 
@@ -81,12 +87,15 @@ struct row *screen_add_row(struct screen *v);
 void screen_forget_rows(struct screen *v);
 
 /*
- * Sorts the rows in the chosen order; the mark stays with its taker or limiter if that is still
- * there.
+ * Sorts the rows in the order of the table; the mark stays with its taker or limiter if that is
+ * still there.
  */
 void screen_sort(struct screen *v);
 
-/* Marks a row, and scrolls so that it is in the window. */
+/* The same, in the next order. */
+void screen_sort_next(struct screen *v);
+
+/* Marks a row, and scrolls so that it is in the view. */
 void screen_move(struct screen *v, long row);
 
 /* From all limiters to one of them, and back. */

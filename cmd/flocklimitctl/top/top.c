@@ -13,6 +13,7 @@
 #include "look.h"
 #include "now.h"
 #include "paint.h"
+#include "rows.h"
 #include "say.h"
 #include "screen.h"
 #include "terminal.h"
@@ -38,8 +39,10 @@ watch(struct screen *v)
 		bool due = now >= v->next_ns || (now >= v->soonest_ns && look_has_news(v));
 		if (due)
 			look(v);
-		if (due || key != ERR)
+		if (due || key != ERR) {
+			rows_look_up(v);
 			draw(v);
+		}
 		key = terminal_key(pause_ms(v));
 		if (key != ERR && key != KEY_LOST && !keys_take(v, key))
 			return DONE;

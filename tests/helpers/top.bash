@@ -78,12 +78,17 @@ see_line() { eventually line_is "$@" || { screen && false; }; }
 # marked COMMAND: that of the marked row; in 24 lines, all of it is in the last but one.
 marked() { see_line -2 "$1"; }
 
+# Empties the screen; again, if top was about to draw all of it.
+empty() {
+	printf '\033[2J' >"$(mux display-message -p '#{pane_tty}')"
+	line_is 1 '?( *)'
+}
+
 # resize WxH: the screen is emptied first, or its rest could be taken for what top draws in the new
 # window.  top does not notice, and draws the first line anew only when it gets the new size.
 resize() {
 	[ "$(mux display-message -p '#{window_width}x#{window_height}')" != "$1" ] || return 0
-	printf '\033[2J' >"$(mux display-message -p '#{pane_tty}')"
-	eventually line_is 1 '?( *)'
+	eventually empty
 	mux resize-window -x "${1%x*}" -y "${1#*x}"
 }
 

@@ -8,9 +8,6 @@
 #ifndef STORE_EXEC_H
 #define STORE_EXEC_H
 
-#include <stddef.h>
-#include <stdint.h>
-
 struct taker_options;
 
 /* The options for stores, as they were typed; NULL: not given.  The store's program parses them. */

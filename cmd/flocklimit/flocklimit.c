@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend.h"
 #include "commands.h"
@@ -14,6 +13,7 @@
 #include "find_program.h"
 #include "flocklimit.h"
 #include "hold.h"
+#include "jobserver.h"
 #include "limiter.h"
 #include "line.h"
 #include "options.h"

@@ -33,7 +33,6 @@
 #include "now.h"
 #include "process.h"
 #include "say.h"
-#include "taker_options.h"
 #include "tend.h"
 #include "tokens.h"
 

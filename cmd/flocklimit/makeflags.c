@@ -1,6 +1,5 @@
 #include "makeflags.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "jobserver.h"
+#include "clients.h"
 #include "taker_options.h"
 
 struct options {

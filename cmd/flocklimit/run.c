@@ -32,6 +32,7 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
+#include "jobserver.h"
 #include "now.h"
 #include "options.h"
 #include "say.h"

@@ -30,7 +30,6 @@
 
 #include "now.h"
 #include "say.h"
-#include "taker_options.h"
 
 #define LEAST_PATIENCE (SECOND / 50) /* how long a new token is left for the command to take */
 #define MOST_PATIENCE  (2 * SECOND)

@@ -6,7 +6,6 @@
 #define CONDUCT_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/queue.h>
 
 #include "flocklimit.h"

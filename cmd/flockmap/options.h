@@ -5,7 +5,6 @@
 #define OPTIONS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "taker_options.h"
 

@@ -98,7 +98,8 @@ heritage_save(struct heritage *h)
 	h->guard_fd = h->stdio[0] = h->stdio[1] = h->stdio[2] = -1;
 }
 
-void
+/* Gives this process back what heritage_save() found. */
+static void
 heritage_restore(const struct heritage *h)
 {
 	if (h->chld_ignored)

@@ -40,9 +40,6 @@ void heritage_save(struct heritage *h);
  */
 void on_fault(const char *limiter, int status);
 
-/* Gives this process back what heritage_save() found. */
-void heritage_restore(const struct heritage *h);
-
 /*
  * Starts the command: its pid, or -1 and errno.  *exec_error: 0, or why exec failed in the child.
  */

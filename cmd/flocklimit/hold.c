@@ -69,7 +69,7 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 int
 hold_split(const struct options *o)
 {
-	int fds[2];
+	int ends[2]; /* of the pipe for the ticket */
 	pid_t keeper;
 
 	/* Above stdio, as detach() puts /dev/null there. */
@@ -80,21 +80,21 @@ hold_split(const struct options *o)
 	}
 	if (holder_fd == -1)
 		return failed(o->want.limiter, "pidfd_open");
-	if (pipe2(fds, O_CLOEXEC) == -1)
+	if (pipe2(ends, O_CLOEXEC) == -1)
 		return failed(o->want.limiter, "pipe");
-	fds[0] = flki_above_stdio(fds[0]);
-	fds[1] = flki_above_stdio(fds[1]);
+	ends[0] = flki_above_stdio(ends[0]);
+	ends[1] = flki_above_stdio(ends[1]);
 	keeper = fork();
 	if (keeper == -1)
 		return failed(o->want.limiter, "fork");
 	if (keeper == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGTERM);
-		close(fds[0]);
-		ticket_fd = fds[1];
+		close(ends[0]);
+		ticket_fd = ends[1];
 		return -1;
 	}
-	close(fds[1]);
-	return wait_for_ticket(o, fds[0], keeper);
+	close(ends[1]);
+	return wait_for_ticket(o, ends[0], keeper);
 }
 
 /* Closes the descriptors that we inherited: these are not close-on-exec, and ours all are. */

@@ -226,11 +226,36 @@ copy_words(int argc, char **argv)
 	return copy;
 }
 
+/* Opens what can fail before the first item: 0, or after a line the status to exit with. */
+static int
+prepare(struct jobs *a)
+{
+	int wake_fd, error;
+
+	/* Before we create a limiter or a joblog, or wait for the first item. */
+	if (template_is_fixed(&a->o, a->o.command[0]) &&
+	    (error = check_program(a->o.command[0])) != 0) {
+		jobs_cannot_run(a, a->o.command[0], error);
+		return cannot_run(error);
+	}
+	wake_fd = conduct_prepare();
+	if (wake_fd == -1 || a->context.null_fd == -1) {
+		say(NULL, "cannot open a file descriptor: %s", strerror(errno));
+		return FAILED;
+	}
+	a->source.input = input_open(&a->o, wake_fd);
+	if (a->source.input == NULL)
+		return FAILED;
+	if ((error = limiter_name(&a->o.want, a->context.name)) != 0)
+		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
+	return joblog_open(&a->o) == OPTION_OK ? 0 : FAILED;
+}
+
 int
 flockmap_main(int argc, char **argv)
 {
 	static struct jobs a;
-	int status, wake_fd, error, sig;
+	int status, sig;
 	char **words = copy_words(argc, argv);
 
 	say_program = "flockmap";
@@ -259,24 +284,8 @@ flockmap_main(int argc, char **argv)
 	on_fault(a.o.want.limiter, FAILED);
 	if (a.o.dry_run)
 		return run_dry(&a);
-	/* Before we create a limiter or a joblog, or wait for the first item. */
-	if (template_is_fixed(&a.o, a.o.command[0]) &&
-	    (error = check_program(a.o.command[0])) != 0) {
-		jobs_cannot_run(&a, a.o.command[0], error);
-		return cannot_run(error);
-	}
-	wake_fd = conduct_prepare();
-	if (wake_fd == -1 || a.context.null_fd == -1) {
-		say(NULL, "cannot open a file descriptor: %s", strerror(errno));
-		return FAILED;
-	}
-	a.source.input = input_open(&a.o, wake_fd);
-	if (a.source.input == NULL)
-		return FAILED;
-	if ((error = limiter_name(&a.o.want, a.context.name)) != 0)
-		return limiter_refuse(&a.o.want, a.context.name, NULL, error);
-	if (joblog_open(&a.o) != OPTION_OK)
-		return FAILED;
+	if ((status = prepare(&a)) != 0)
+		return status;
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
 	if (sig == 0)

@@ -47,20 +47,40 @@ never_over() {
 }
 
 @test "one ticket at a time: others in the line get their turn" {
+	local expected waiting
+	# Each command ends when it has read a line.
+	mkfifo gate
+	exec 7<>gate
 	hold a -N x -n 1
-	background m "$MAP" -N x -n 1 sh -c 'echo $1 >>ran' sh ::: 1 2 3
+	background m "$MAP" -N x -n 1 sh -c 'echo $1 >>ran; read -r _ <gate' sh ::: 1 2 3
 	eventually in_line 1
-	background o "$FLOCKLIMIT" -N x -n 1 sh -c 'echo other >>ran'
+	background o "$FLOCKLIMIT" -N x -n 1 sh -c 'echo other >>ran; read -r _ <gate'
 	eventually in_line 2
-	background p "$MAP" -N x -n 1 sh -c 'echo $1 >>ran' sh ::: A B C
+	background p "$MAP" -N x -n 1 sh -c 'echo $1 >>ran; read -r _ <gate' sh ::: A B C
 	eventually in_line 3
 	let_go a
+	# The one that runs, and how many wait once its map has drawn the next ticket.
+	while read -r expected waiting; do
+		eventually says "$expected" ran
+		[ "$(tail -n 1 ran)" = "$expected" ]
+		[ "$waiting" = 0 ] || eventually in_line "$waiting"
+		echo >&7
+	done <<-'END'
+		1 3
+		other 2
+		A 2
+		2 2
+		B 2
+		3 1
+		C 0
+	END
+	exec 7>&-
 	ended m
+	[ "$status" -eq 0 ]
 	ended o
+	[ "$status" -eq 0 ]
 	ended p
-	[ "$(head -n 3 ran)" = $'1\nother\nA' ]
-	# From here on the two take turns; each draws its next ticket when it gets a permit.
-	[ "$(sed -n '4,6p' ran)" = $'2\nB\n3' ]
+	[ "$status" -eq 0 ]
 	has_lines 7 ran
 }
 

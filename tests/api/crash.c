@@ -649,7 +649,8 @@ test_stopped_inside(bool is_killed)
 	start = now_ns();
 	code = flk_try(t, &all_of_it);
 	is(code, -FLK_STUCK, "stopped where it keeps everyone out");
-	ok(now_ns() - start > 1500000000u && now_ns() - start < 6000000000u, "after 2 s");
+	ok(now_ns() - start > 1500000000u && now_ns() - start < 30000000000u,
+	   "after 2 s, and not after a minute");
 	is(flk_stuck_pid(f), pid, "and it is known who");
 	flk_taker_free(waits); /* can't leave the line either: it is as good as dead */
 	if (is_killed) {

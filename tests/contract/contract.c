@@ -28,6 +28,7 @@ static const struct {
 	[HEIRS] = { { 1, 0 }, ENGINES ": flk_heirs" },
 	[IS_TAKER] = { { 1, 0 }, ENGINES ": flk_is_taker" },
 	[WORKER] = { { true, false }, ENGINES ": flk_snapshot" },
+	[REPAIR] = { { 0, -FLK_STORE }, ENGINES ": flk_repair" },
 };
 
 int
@@ -149,5 +150,7 @@ main(void)
 	contract_guard();
 	contract_idle();
 	contract_steer();
+	contract_look();
+	contract_map();
 	return tap_done();
 }

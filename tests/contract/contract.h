@@ -45,6 +45,7 @@ enum difference {
 	HEIRS,
 	IS_TAKER,
 	WORKER,
+	REPAIR,
 	DIFFERENCES
 };
 
@@ -84,5 +85,7 @@ void contract_permit(void);
 void contract_process(void);
 void contract_guard(void);
 void contract_steer(void);
+void contract_look(void);
+void contract_map(void);
 
 #endif

@@ -25,7 +25,7 @@ bash_offers() {
 }
 
 zsh_offers() {
-	timeout 300 zsh -f "$TESTS_SOURCE/helpers/zsh-complete" "$COMPLETIONS" "$1" 3>&-
+	timeout 300 zsh -f "$TESTS_SOURCE/helpers/zsh-complete" "$COMPLETIONS" "$1" "$BATS_FILE_TMPDIR/zcompdump" 3>&-
 }
 
 fish_offers() {

@@ -22,7 +22,8 @@ hint_of(const struct etcd *e)
 	if (e->secret.cert != NULL)
 		return " (does it trust the certificate of cert=? does it speak TLS? if not: "
 		       "etcd://)";
-	return " (does it speak TLS? if not: etcd://)";
+	return " (does it want a client's certificate? then: cert= and key=; does it speak TLS? "
+	       "if not: etcd://)";
 }
 
 void

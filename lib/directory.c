@@ -142,7 +142,7 @@ flki_directory_choose(struct directory *d, const char *name)
 	for (i = 0; i < PARENTS && !is_shared_parent(parents[i]); i++)
 		;
 	if (i == PARENTS)
-		return -FLK_NOPLACE;
+		return -FLK_NODIR;
 	name_dir(d, i);
 	return 0;
 }

@@ -32,8 +32,9 @@ flk_strerror(int code)
 	case FLK_FOREIGNDIR:
 		return "the limiter directory belongs to another user: ask the operator to remove "
 		       "it, or choose another with FLOCKLIMIT_DIR";
-	case FLK_NOPLACE:
-		return "there is no place for a limiter directory: ask the operator for "
+	case FLK_NODIR:
+		return "no existing directory can contain the limiter directory: ask the operator "
+		       "for "
 		       "/run/flocklimit, with mode 1777, or choose a directory with "
 		       "FLOCKLIMIT_DIR";
 	case FLK_RELATIVE:

@@ -73,7 +73,7 @@ enum flk_error {
 	FLK_BUSY,           /* this taker holds or waits already */
 	FLK_MISTAKEN,       /* the kernel reported this living taker dead: free it, make another */
 	FLK_FOREIGNDIR,     /* the limiter directory belongs to another user */
-	FLK_NOPLACE,        /* no directory can contain the limiter directory */
+	FLK_NODIR,          /* no directory can contain the limiter directory */
 	FLK_RELATIVE,       /* $FLOCKLIMIT_DIR is not an absolute path */
 	FLK_ELSEWHERE,      /* of another boot or machine, or a copy; not known to be local */
 	FLK_NOROBUST,       /* the kernel gives this thread no robust list */

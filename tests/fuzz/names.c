@@ -115,7 +115,7 @@ check_name(const char *name)
 		require(right && strlen(path) < PATH_ROOM);
 		require(slash != NULL && strcmp(slash + 1, name) == 0);
 	} else {
-		require(code == -ENAMETOOLONG || code == -FLK_RELATIVE || code == -FLK_NOPLACE ||
+		require(code == -ENAMETOOLONG || code == -FLK_RELATIVE || code == -FLK_NODIR ||
 			(code == -FLK_BADNAME && !right));
 	}
 	code = flk_locate(name, small, sizeof(small));

@@ -84,8 +84,8 @@ world() {
 	[ "${lines[4]}" = 125 ]
 	[ "${lines[5]}" = 125 ]
 	[ "${#stderr_lines[@]}" -eq 2 ]
-	[[ ${stderr_lines[0]} == 'flocklimit: x: there is no place for a limiter directory: '*FLOCKLIMIT_DIR ]]
-	[[ ${stderr_lines[1]} == 'flocklimitctl: there is no place for a limiter directory: '*FLOCKLIMIT_DIR ]]
+	[[ ${stderr_lines[0]} == 'flocklimit: x: no existing directory can contain the limiter directory: '*FLOCKLIMIT_DIR ]]
+	[[ ${stderr_lines[1]} == 'flocklimitctl: no existing directory can contain the limiter directory: '*FLOCKLIMIT_DIR ]]
 }
 
 @test "a place that comes later, or is closed, never splits a limiter in use" {

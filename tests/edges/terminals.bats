@@ -130,7 +130,7 @@ has_stopped() {
 	printf '\032' >&8
 	eventually has_stopped 1
 	is_state T "$wrapper"
-	is_state S "$command"
+	eventually is_state S "$command" # it may still be becoming sleep(1)
 	printf 'fg\n' >&8
 	eventually is_state S "$wrapper"
 	printf '\003' >&8

@@ -55,7 +55,7 @@ refusing() {
 	kill -TERM "${pids[a]}"
 	ended a
 	[ "$status" -eq 143 ]
-	is_state S "$(up a)"
+	eventually is_state S "$(up a)"
 	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 }
 

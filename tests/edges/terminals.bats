@@ -205,7 +205,7 @@ has_stopped() {
 	wrapper=$(wrapper a)
 	hang_up a
 	run -75 "$FLOCKLIMIT" -N x -n 1 -t 100ms true
-	is_state S "$wrapper"
+	eventually is_state S "$wrapper"
 	kill "$wrapper"
 	eventually is_gone "$(cat a.up)"
 }

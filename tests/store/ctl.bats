@@ -169,7 +169,7 @@ wait_in_line() {
 	[ "$(field '.holders | map(.command_pid) | sort')" = "$(jq -cn '[$a, $b] | sort' --argjson a "$(cat one)" --argjson b "$(cat two)")" ]
 	ctl cancel -s TERM x "$(field ".holders[] | select(.command_pid == $(cat one)).ticket")"
 	eventually is_gone "$(cat one)"
-	is_state S "$(cat two)"
+	eventually is_state S "$(cat two)"
 	ctl cancel -s KILL x "$(field ".holders[] | select(.command_pid == $(cat two)).ticket")"
 	ended m
 	[ "$status" != 0 ]
@@ -293,7 +293,7 @@ wait_in_line() {
 	let_go a
 	ended a
 	hold c -N x -n 2
-	is_state S "${pids[w]}"
+	eventually is_state S "${pids[w]}"
 	let_go b
 	ended w
 	[ "$status" = 0 ]
@@ -436,7 +436,7 @@ waits_below() { [ "$(ctl --store "$2" show --json "$3" | jq '.waiters | length')
 all_hold() {
 	local label
 	for label; do
-		is_state S "$(up "$label")" || return 1
+		is_state SR "$(up "$label")" || return 1
 	done
 }
 
@@ -454,7 +454,7 @@ all_hold() {
 	ctl rm x
 	[ "$(ctl --store "$below" show --json licence | jq -c '[.holders, .waiters] | map(length)')" = '[1,1]' ]
 	all_hold a
-	is_state S "${pids[b]}"
+	eventually is_state S "${pids[b]}"
 	[ ! -s b.out ]
 	let_go a
 	ended a

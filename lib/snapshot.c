@@ -178,7 +178,7 @@ flki_local_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
 	struct flk_snapshot *snap = NULL;
 	uint32_t room = 16, usual = flki_local_declared(f);
-	bool done = false;
+	bool done;
 	struct state st;
 	int error;
 

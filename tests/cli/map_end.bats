@@ -55,7 +55,7 @@ ends_of_int() {
 }
 
 @test "--fail-fast=now: TERM for what runs" {
-	two m --fail-fast=now sh -c "[ \$1 != 1 ] || { while [ ! -e up.0 ]; do sleep 0.05; done; exit 1; }; $sleeper" sh ::: 0 1 2
+	two m --fail-fast=now sh -c "[ \$1 != 1 ] || { while [ ! -s up.0 ]; do sleep 0.05; done; exit 1; }; $sleeper" sh ::: 0 1 2
 	ended m
 	[ "$status" -eq 123 ]
 	all_gone
@@ -66,7 +66,7 @@ ends_of_int() {
 
 @test "--fail-fast=now: KILL for who does not care, after -k" {
 	two m --fail-fast=now -k 100ms sh -c \
-		"[ \$1 != 1 ] || { while [ ! -e up.0 ]; do sleep 0.05; done; exit 1; }; $stubborn" sh ::: 0 1 2
+		"[ \$1 != 1 ] || { while [ ! -s up.0 ]; do sleep 0.05; done; exit 1; }; $stubborn" sh ::: 0 1 2
 	ended m
 	[ "$status" -eq 123 ]
 	all_gone

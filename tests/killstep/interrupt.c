@@ -84,7 +84,7 @@ ticket_of(const struct part *p)
 	return p->f->file.slots[flk_slot(p->t)].ticket;
 }
 
-/* -EINTR: it has lost its place, or more waits were ended than were interrupted. */
+/* -EINTR: more waits were ended than were interrupted; -ESTALE: it has lost its place. */
 static int
 wait_through(struct part *p)
 {
@@ -94,7 +94,7 @@ wait_through(struct part *p)
 	do
 		error = flk_wait(p->t, NULL, NULL);
 	while (error == -EINTR && ticket_of(p) == ticket && ++waits < 2);
-	return error == 0 && ticket_of(p) != ticket ? -EINTR : error;
+	return (error == 0 || error == -EINTR) && ticket_of(p) != ticket ? -ESTALE : error;
 }
 
 static int

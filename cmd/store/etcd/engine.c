@@ -9,41 +9,20 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "engine/retry.h"
 #include "etcd/taker/taker.h"
 #include "store_exec.h"
 
 #define MIN_TIMEOUT_MS 500
-#define BACKOFF_FIRST  (50 * MS)
-#define BACKOFF_LAST   (2 * SECOND)
-
-static uint64_t
-random_bits(void)
-{
-	uint64_t bits;
-
-	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits))
-		;
-	return bits;
-}
 
 int64_t
 engine_random_id(void)
 {
-	int64_t id;
+	uint64_t bits;
 
-	while ((id = (int64_t)(random_bits() >> 1)) == 0)
+	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits) || bits >> 1 == 0)
 		;
-	return id;
-}
-
-uint64_t
-engine_backoff(unsigned n)
-{
-	uint64_t most = n < 6 ? BACKOFF_FIRST << n : BACKOFF_LAST;
-
-	if (most > BACKOFF_LAST)
-		most = BACKOFF_LAST;
-	return most / 2 + random_bits() % (most / 2);
+	return (int64_t)(bits >> 1);
 }
 
 /* ---- open and close ---- */
@@ -222,7 +201,7 @@ revoke_done(void *context, const struct etcd_reply *reply)
 
 	r->call = NULL;
 	if (reply->result == ETCD_AWAY && ++r->tries < REVOKE_TRIES) {
-		r->part.due_ns = flki_boottime_ns() + engine_backoff(r->tries + 3);
+		r->part.due_ns = flki_boottime_ns() + retry_pause(r->tries + 3);
 		return;
 	}
 	engine_part_remove(&r->part);

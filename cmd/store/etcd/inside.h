@@ -48,9 +48,6 @@ struct engine {
 void engine_part_add(struct engine *e, struct engine_part *part);
 void engine_part_remove(struct engine_part *part); /* not from another's step() */
 
-/* After the n-th failure in a row, n from 0: 50 ms to 2 s, and never the same for two. */
-uint64_t engine_backoff(unsigned n);
-
 int64_t engine_random_id(void); /* of a lease: 63 bits, never 0 */
 
 /* Ends a lease in the background; nobody waits for it, and it may as well expire. */

@@ -14,14 +14,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "engine/retry.h"
 #include "verdict.h"
 #include "watch.h"
 
 #define OPEN_MS      5000
-#define REST_MS      50
-#define LONG_REST    2000
 #define LIVED_NS     (1000 * MS) /* a stream that was open for so long was no failure */
 #define MOST_UNTAKEN (UINT64_C(32) << 20)
 
@@ -75,20 +73,6 @@ stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_c
 		stream_destroy(w);
 }
 
-static uint64_t
-rest_ns(unsigned failures)
-{
-	uint64_t most = failures > 6 ? LONG_REST : (uint64_t)REST_MS << (failures - 1);
-	uint32_t some = 0;
-
-	if (most > LONG_REST)
-		most = LONG_REST;
-	if (getrandom(&some, sizeof(some), GRND_NONBLOCK) != sizeof(some))
-		some = UINT32_MAX;
-	/* From half of it to all of it. */
-	return most * MS / 2 + most * MS / 2 * some / UINT32_MAX;
-}
-
 void
 stream_rest(struct etcd_watch *w)
 {
@@ -98,10 +82,9 @@ stream_rest(struct etcd_watch *w)
 	close_stream(w);
 	if (w->state == OPEN && now - w->opened >= LIVED_NS)
 		w->failures = 0;
-	w->failures++;
 	w->state = RESTING;
 	w->waits = false;
-	w->due = now + rest_ns(w->failures);
+	w->due = now + retry_pause(w->failures++);
 	if (e->endpoints > 1)
 		client_turn(e, w->turn);
 	else

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/retry.h"
 #include "store_exec.h"
 
 #define CALL_MS 2000 /* for one call: there may be another endpoint to turn to */
@@ -58,7 +59,7 @@ ask_call(struct ask *a, const char *path, json_t *body, etcd_done *done)
 static void
 again(struct ask *a)
 {
-	uint64_t at = flki_boottime_ns() + engine_backoff(a->failures++);
+	uint64_t at = flki_boottime_ns() + retry_pause(a->failures++);
 
 	a->part.due_ns = at < a->until_ns ? at : a->until_ns;
 }

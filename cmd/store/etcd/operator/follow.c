@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/retry.h"
 #include "store_exec.h"
 
 #define CALL_MS 5000
@@ -40,7 +41,7 @@ fail(struct follow *f, int code, const char *why)
 static void
 read_anew(struct follow *f, bool at_once)
 {
-	f->part.due_ns = at_once ? 0 : flki_boottime_ns() + engine_backoff(f->failures++);
+	f->part.due_ns = at_once ? 0 : flki_boottime_ns() + retry_pause(f->failures++);
 }
 
 static void

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 
+#include "engine/retry.h"
 #include "store_exec.h"
 
 /*
@@ -82,8 +83,7 @@ round_over(struct engine_taker *t)
 	if (t->slot[BEAT].call != NULL || t->slot[CHECK].call != NULL)
 		return;
 	if (!t->renewed || !t->checked) {
-		uint64_t most = t->e->ttl_s * SECOND / 6, wait = engine_backoff(t->missed++);
-		t->beat_ns = flki_boottime_ns() + (wait < most ? wait : most);
+		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed++, t->e->ttl_s);
 		return;
 	}
 	t->missed = 0;

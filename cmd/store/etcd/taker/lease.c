@@ -8,14 +8,7 @@
 
 #include <stdlib.h>
 
-/* The longest that is waited after a renewal that failed: there must be time for more. */
-static uint64_t
-patience(const struct engine_taker *t)
-{
-	uint64_t most = t->e->ttl_s * SECOND / 6, wait = engine_backoff(t->missed);
-
-	return wait < most ? wait : most;
-}
+#include "engine/retry.h"
 
 /* An id that is taken is no more ours than any other: nobody knows since when it is. */
 static void
@@ -86,7 +79,7 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_go(t, RECONCILE);
 	} else {
 		t->missed++;
-		t->beat_ns = flki_boottime_ns() + patience(t);
+		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
 	}
 }
 
@@ -95,7 +88,7 @@ lease_beat(struct engine_taker *t)
 {
 	t->beat_ns = UINT64_MAX;
 	if (!taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten))
-		t->beat_ns = flki_boottime_ns() + patience(t);
+		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
 }
 
 void
@@ -103,5 +96,5 @@ lease_keep(struct engine_taker *t)
 {
 	if (t->slot[BEAT].call == NULL && t->beat_ns == UINT64_MAX)
 		t->beat_ns = t->leased ? t->alive_ns + t->e->ttl_s * SECOND / 3
-				       : flki_boottime_ns() + patience(t);
+				       : flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
 }

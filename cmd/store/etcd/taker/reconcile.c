@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/retry.h"
 #include "store_exec.h"
 
 struct found {
@@ -97,8 +98,7 @@ is_waiter(struct engine_taker *t, const struct found *f)
 	t->ticket = (uint64_t)f->w_created;
 	/* One that is renewed as soon as can be, as nobody knows how long it lasts. */
 	if (!t->leased)
-		t->beat_ns =
-		    flki_boottime_ns() + (t->alive_ns == 0 ? 0 : engine_backoff(t->missed++));
+		t->beat_ns = flki_boottime_ns() + (t->alive_ns == 0 ? 0 : retry_pause(t->missed++));
 	lease_keep(t);
 	taker_go(t, LOOKING);
 	if (news)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/retry.h"
 #include "store_exec.h"
 
 /* ---- calls ---- */
@@ -131,7 +132,7 @@ taker_go(struct engine_taker *t, enum taker_state state)
 void
 taker_again(struct engine_taker *t)
 {
-	t->retry_ns = flki_boottime_ns() + engine_backoff(t->failures++);
+	t->retry_ns = flki_boottime_ns() + retry_pause(t->failures++);
 }
 
 uint64_t

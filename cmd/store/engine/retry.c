@@ -1,0 +1,38 @@
+/*
+ * retry.c - see retry.h.
+ */
+#include "retry.h"
+
+#include <sys/random.h>
+
+#include "clock.h"
+
+#define FIRST_NS (50 * MS)
+#define LAST_NS  (2 * SECOND)
+
+/* Early in the machine's life there may be no random bytes yet: the pause is then the longest. */
+uint64_t
+retry_spread(uint64_t most_ns)
+{
+	uint64_t half = most_ns / 2, some;
+
+	if (getrandom(&some, sizeof(some), GRND_NONBLOCK) != sizeof(some))
+		return most_ns;
+	return most_ns - some % (half + 1);
+}
+
+uint64_t
+retry_pause(unsigned failures)
+{
+	uint64_t most = failures < 6 ? FIRST_NS << failures : LAST_NS;
+
+	return retry_spread(most < LAST_NS ? most : LAST_NS);
+}
+
+uint64_t
+retry_renewal(unsigned failures, uint32_t ttl_s)
+{
+	uint64_t most = ttl_s * SECOND / 6, pause = retry_pause(failures);
+
+	return pause < most ? pause : most;
+}

@@ -15,9 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "client.h"
+#include "engine/retry.h"
 #include "verdict.h"
 
 #define ASK_MS   5000
@@ -99,12 +99,8 @@ static bool ask(struct etcd *e);
 static void
 bar(struct token *t)
 {
-	uint32_t some = 0;
-
-	if (getrandom(&some, sizeof(some), GRND_NONBLOCK) != sizeof(some))
-		some = UINT32_MAX;
 	t->bar = t->bar == 0 ? BAR_NS : t->bar * 2 < BAR_MOST ? t->bar * 2 : BAR_MOST;
-	t->barred_until = flki_boottime_ns() + t->bar / 2 + t->bar / 2 * some / UINT32_MAX;
+	t->barred_until = flki_boottime_ns() + retry_spread(t->bar);
 }
 
 /* True: it is asked for by the password that the file has by now. */

@@ -194,6 +194,7 @@ void
 actor_signal(struct actor *a)
 {
 	kill(a->pid, SIGUSR1);
+	a->dirty = true;
 	actor_refresh(a);
 }
 
@@ -242,7 +243,7 @@ actor_start(struct actor *a, const char *path)
 	memset(a->desk, 0, sizeof(*a->desk));
 	a->call = -1;
 	a->crash = a->signal = 0;
-	a->kept = a->extra = a->loose = false;
+	a->kept = a->extra = a->loose = a->dirty = false;
 	a->pid = fork_child();
 	if (a->pid == 0)
 		play_part(a->desk, path);

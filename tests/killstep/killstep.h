@@ -46,6 +46,7 @@ struct actor {
 	bool kept;    /* it ended a deed and was not let out of its last instruction */
 	bool loose;   /* it sleeps, and would not stop when that ends */
 	bool extra;   /* it has none of the slots that the stage keeps for its cast */
+	bool dirty;   /* it was interrupted: its next wait may end at once */
 	bool follows; /* the call it is in is the sleep of one who follows the history */
 	long call;    /* the system call it is in, or -1 */
 	int stat;     /* its /proc/PID/stat */

@@ -291,7 +291,16 @@ stage_open(struct stage *s, const struct operation *op)
 	s->ticket = s->eye->file.h->last_ticket;
 }
 
-/* Whoever is not idle by now is not needed again. */
+/*
+ * The next round needs idle actors.  An actor that was interrupted may look idle, but if its grant
+ * came first, the interrupt ends its next wait, which is in the next round.
+ */
+static bool
+is_as_new(const struct actor *a)
+{
+	return a->where == AT_DESK && a->desk->held == 0 && !a->extra && !a->dirty;
+}
+
 void
 stage_close(struct stage *s)
 {
@@ -299,8 +308,7 @@ stage_close(struct stage *s)
 
 	actor_kill(&s->cast[VICTIM]);
 	for (who = 0; who < CAST; who++)
-		if (s->cast[who].where != AT_DESK || s->cast[who].desk->held != 0 ||
-		    s->cast[who].extra)
+		if (!is_as_new(&s->cast[who]))
 			actor_kill(&s->cast[who]);
 	if (s->op->flags & NEW_FILE)
 		dismiss(s);

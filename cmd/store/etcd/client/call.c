@@ -112,7 +112,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 		reply.body = json_is_object(result) ? result : body;
 		verdict_of(&v, c->etcd, p->status, reply.body, &asked);
 	} else {
-		client_trouble(c->etcd, c->at, trouble, why, &v);
+		verdict_of_trouble(&v, c->etcd, c->at, trouble, why);
 	}
 	if (goes_on(c, &v)) {
 		json_decref(body);
@@ -145,6 +145,7 @@ transmit(struct etcd_call *c)
 	memset(p, 0, sizeof(*p));
 	if (!client_aim(c->etcd, p, c->path))
 		return false;
+	p->token = token_now(c->etcd);
 	p->body = c->body;
 	p->size = c->size;
 	c->body = NULL;

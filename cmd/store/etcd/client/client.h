@@ -1,13 +1,15 @@
 /*
  * client.h - what the parts of the client know of each other.
  *
- *   client.c   the client as a whole
- *   endpoint.c its endpoints; resolve.c: their addresses
+ *   open.c     the client as a whole
  *   call.c     calls
- *   watch.c    watches; stream.c: what they hear
+ *   watch.c    watches; stream.c: what they hear, and how they end
  *   token.c    the token that both are authorised by
- *   verdict.c  what an answer means
- *   http.c     how it came
+ *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
+ *   endpoint.c its endpoints; resolve.c: their addresses
+ *   http.c     how an answer came
+ *
+ * Each calls only what stands below it.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -85,10 +87,6 @@ bool client_aim(struct etcd *e, struct post *p, const char *path);
 /* "endpoint: words" */
 void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
 
-/* What it means that there was no answer.  What went well once is tried on, whatever is wrong now. */
-void client_trouble(struct etcd *e, struct endpoint *at, enum http_trouble trouble, const char *why,
-		    struct verdict *v);
-
 /* ---- probe.c ---- */
 
 bool endpoint_has_tls(const struct endpoint *at);
@@ -105,12 +103,15 @@ void endpoints_step(struct etcd *e);
 
 /* ---- token.c ---- */
 
-struct token *token_new(void);
+/* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
+typedef void token_tell(struct etcd *e, enum etcd_result result, const char *text);
+
+struct token *token_new(token_tell *told);
 void token_free(struct token *t);
 
 /*
- * Whether something may be sent now, by token_now() (NULL: by none).  If not, token_told() of call.c
- * and watch.c will be called when it may be, or if it never may.
+ * Whether something may be sent now, by token_now() (NULL: by none).  If not, told() will be called
+ * when it may be, or if it never may.
  */
 bool token_ready(struct etcd *e);
 
@@ -134,12 +135,9 @@ bool token_refused(struct etcd *e, uint64_t number);
  */
 void token_hope(const struct etcd *e, struct verdict *v);
 
-/* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
-void calls_told(struct etcd *e, enum etcd_result result, const char *text);
-void watches_told(struct etcd *e, enum etcd_result result, const char *text);
+/* ---- call.c and watch.c, for open.c ---- */
 
-/* ---- call.c and watch.c, for client.c ---- */
-
+token_tell calls_told, watches_told;
 uint64_t calls_due(const struct etcd *e);
 void calls_step(struct etcd *e);
 uint64_t watches_due(const struct etcd *e);

@@ -226,9 +226,14 @@ client_aim(struct etcd *e, struct post *p, const char *path)
 	p->address = at->address;
 	p->through = at->through;
 	p->dropped = at->dropped;
-	p->token = token_now(e);
 	p->connect_ms = CONNECT_MS;
 	return true;
+}
+
+void
+client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words)
+{
+	snprintf(text, CLIENT_TEXT, "%s: %s", at->name, words);
 }
 
 /* ---- beginning and end --------------------------------------------------------------------- */

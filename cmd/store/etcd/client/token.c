@@ -33,6 +33,7 @@ struct token {
 	uint64_t number;  /* of the one that is used */
 	struct post post; /* if ASKED */
 	struct etcd *etcd;
+	token_tell *told;    /* what is done then may ask anew */
 	struct endpoint *at; /* where it was asked for */
 	uint64_t turn;
 	uint64_t bar;          /* not 0: the password was refused, and rests for so long: */
@@ -41,9 +42,13 @@ struct token {
 };
 
 struct token *
-token_new(void)
+token_new(token_tell *told)
 {
-	return calloc(1, sizeof(struct token));
+	struct token *t = calloc(1, sizeof(*t));
+
+	if (t != NULL)
+		t->told = told;
+	return t;
 }
 
 static void
@@ -74,14 +79,6 @@ token_free(struct token *t)
 	drop(t);
 	forget(t);
 	free(t);
-}
-
-/* Everybody who waits is told from here; what they do then may ask anew. */
-static void
-told(struct etcd *e, enum etcd_result result, const char *text)
-{
-	calls_told(e, result, text);
-	watches_told(e, result, text);
 }
 
 static void
@@ -134,7 +131,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 
 	t->state = WANTED;
 	if (trouble != HTTP_FINE) {
-		client_trouble(e, t->at, trouble, why, &v);
+		verdict_of_trouble(&v, e, t->at, trouble, why);
 	} else {
 		body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
 		verdict_of(&v, e, p->status, body, NULL);
@@ -160,7 +157,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 	drop(t);
 	if (v.result == ETCD_AWAY && v.license != BAD_PASSWORD)
 		client_turn(e, t->turn);
-	told(e, v.result, words);
+	t->told(e, v.result, words);
 }
 
 /* False for want of memory. */
@@ -179,7 +176,6 @@ ask(struct etcd *e)
 	json_decref(body);
 	if (t->post.body == NULL || !client_aim(e, &t->post, "/v3/auth/authenticate"))
 		return false;
-	t->post.token = NULL;
 	t->post.size = strlen(t->post.body);
 	t->post.timeout_ms = ASK_MS;
 	t->post.most = 65536;

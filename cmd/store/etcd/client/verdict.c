@@ -173,3 +173,43 @@ verdict_of(struct verdict *v, struct etcd *e, long status, const json_t *body,
 	}
 	verdict_of_message(v, e, status, message, asked);
 }
+
+/* ---- no answer ---- */
+
+/*
+ * What may be behind a connection that broke before the server ever answered.  Under TLS 1.3 the
+ * server reads the client's certificate only after the client may write.  Where it refuses the
+ * certificate, it sends an alert and resets the connection, and libcurl's write may fail by the reset
+ * before libcurl has read the alert.
+ */
+static const char *
+hint_of(const struct etcd *e)
+{
+	if (!endpoint_has_tls(&e->endpoint[0]))
+		return " (does it want TLS? then: etcd+https://)";
+	if (e->secret.cert != NULL)
+		return " (does it trust the certificate of cert=? does it speak TLS? if not: "
+		       "etcd://)";
+	return " (does it want a client's certificate? then: cert= and key=; does it speak TLS? "
+	       "if not: etcd://)";
+}
+
+void
+verdict_of_trouble(struct verdict *v, struct etcd *e, struct endpoint *at,
+		   enum http_trouble trouble, const char *why)
+{
+	const char *hint = "";
+
+	if (trouble == HTTP_BROKEN && !e->sound) {
+		if (at->other) {
+			trouble = HTTP_WRONG;
+			why = endpoint_has_tls(at) ? NO_TLS : TLS_ONLY;
+		} else {
+			hint = hint_of(e);
+			probe_begin(e, at);
+		}
+	}
+	v->result = trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
+	v->license = LICENSED;
+	snprintf(v->words, sizeof(v->words), "%s%s", why, hint);
+}

@@ -32,6 +32,10 @@ void verdict_of(struct verdict *v, struct etcd *e, long status, const json_t *bo
 void verdict_of_message(struct verdict *v, const struct etcd *e, long status, const char *message,
 			const struct asked *asked);
 
+/* Of no answer.  A client that was once answered goes on trying, whatever is wrong now. */
+void verdict_of_trouble(struct verdict *v, struct etcd *e, struct endpoint *at,
+			enum http_trouble trouble, const char *why);
+
 /* What it says, or NULL. */
 const char *verdict_message(const json_t *body);
 

@@ -33,6 +33,8 @@ struct etcd_watch {
 	void *context;
 };
 
+/* ---- stream.c ---- */
+
 /* W2: who calls that while telling is set looks at dead afterwards; who does not, at nothing. */
 void stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
 		 const char *text);
@@ -46,9 +48,11 @@ void stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *tex
 /* One of the two. */
 void stream_judged(struct etcd_watch *w, struct verdict *v);
 
+void stream_close(struct etcd_watch *w); /* the watch stays in the state in which it is */
 void stream_destroy(struct etcd_watch *w);
 
-/* There is more in the stream: stream.c. */
+/* There is more in the stream; it has ended. */
 void stream_hears(struct post *p);
+void stream_ended(struct post *p, enum http_trouble trouble, const char *why);
 
 #endif

@@ -1,56 +1,12 @@
+/*
+ * open.c - the client as a whole: it is opened, driven and closed.
+ */
 #include "client.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "etcd/http/trouble.h"
-#include "verdict.h"
-
-/*
- * What may be behind a connection that broke before the server ever answered.  Under TLS 1.3 the
- * server reads the client's certificate only after the client may write.  Where it refuses the
- * certificate, it sends an alert and resets the connection, and libcurl's write may fail by the reset
- * before libcurl has read the alert.
- */
-static const char *
-hint_of(const struct etcd *e)
-{
-	if (!endpoint_has_tls(&e->endpoint[0]))
-		return " (does it want TLS? then: etcd+https://)";
-	if (e->secret.cert != NULL)
-		return " (does it trust the certificate of cert=? does it speak TLS? if not: "
-		       "etcd://)";
-	return " (does it want a client's certificate? then: cert= and key=; does it speak TLS? "
-	       "if not: etcd://)";
-}
-
-void
-client_trouble(struct etcd *e, struct endpoint *at, enum http_trouble trouble, const char *why,
-	       struct verdict *v)
-{
-	const char *hint = "";
-
-	if (trouble == HTTP_BROKEN && !e->sound) {
-		if (at->other) {
-			trouble = HTTP_WRONG;
-			why = endpoint_has_tls(at) ? NO_TLS : TLS_ONLY;
-		} else {
-			hint = hint_of(e);
-			probe_begin(e, at);
-		}
-	}
-	v->result = trouble == HTTP_WRONG && !e->sound ? ETCD_WRONG : ETCD_AWAY;
-	v->license = LICENSED;
-	snprintf(v->words, sizeof(v->words), "%s%s", why, hint);
-}
-
-void
-client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words)
-{
-	snprintf(text, CLIENT_TEXT, "%s: %s", at->name, words);
-}
 
 static int
 check_url(const struct url *u, char *why, size_t size)
@@ -83,6 +39,14 @@ check_url(const struct url *u, char *why, size_t size)
 	return 0;
 }
 
+/* Calls and watches wait for one token: both are told of it. */
+static void
+token_told(struct etcd *e, enum etcd_result result, const char *text)
+{
+	calls_told(e, result, text);
+	watches_told(e, result, text);
+}
+
 int
 etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 {
@@ -96,7 +60,7 @@ etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 		return -ENOMEM;
 	LIST_INIT(&e->calls);
 	LIST_INIT(&e->watches);
-	e->token = token_new();
+	e->token = token_new(token_told);
 	if (e->token == NULL ||
 	    asprintf(&e->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
 		goto out;

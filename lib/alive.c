@@ -91,11 +91,17 @@ free_hold(struct hold *h)
 		free(h);
 }
 
-void
-flki_alive_forget(void)
+/* In a child, forgets the words that its parent's thread had taken: the child's list is empty. */
+static void
+forget_parents(void)
 {
+	static _Thread_local uint64_t whose;
+	uint64_t me = flki_robust_me();
 	struct hold *h;
 
+	if (whose == me)
+		return;
+	whose = me;
 	while ((h = first) != NULL) {
 		first = h->after;
 		free_hold(h);
@@ -136,6 +142,7 @@ flki_alive_prepare(void)
 
 	if (error != 0)
 		return error;
+	forget_parents();
 	if (flki_robust_entries() >= MOST)
 		return -FLK_CROWDED;
 	if (spare == NULL)
@@ -170,6 +177,7 @@ flki_alive_take(struct alive *a)
 	uint32_t word = atomic_load(&a->word), me = flki_robust_tid();
 	struct hold *h;
 
+	forget_parents();
 	/*
 	 * If we have taken it, a writer of the file has cleared it: entered twice, a list is a
 	 * circle.
@@ -199,9 +207,10 @@ void
 flki_alive_drop(struct alive *a)
 {
 	uint32_t word = atomic_load(&a->word), me = flki_robust_tid();
-	struct hold *h = find_hold(a);
+	struct hold *h;
 
-	if (h == NULL)
+	forget_parents();
+	if ((h = find_hold(a)) == NULL)
 		return;
 	flki_robust_begin(a);
 	flki_robust_unlink(word_of(h->before), word_of(h->after));

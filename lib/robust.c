@@ -177,7 +177,6 @@ settle(void)
 	static _Atomic uint64_t processes, threads;
 	uint64_t none = 0;
 
-	flki_alive_forget();
 	robust = NULL;
 	tail = (struct tail){ .mark = { .word = 0 } };
 	tid = (uint32_t)syscall(SYS_gettid);

@@ -39,7 +39,4 @@ void flki_robust_unlink(struct alive *before, struct alive *behind);
 bool flki_robust_open(void);
 void flki_robust_close(void);
 
-/* alive.c: forgets the words that the parent of this process had taken. */
-void flki_alive_forget(void);
-
 #endif

@@ -95,7 +95,7 @@ change(struct engine_taker *t, const struct etcd_change *c)
 static void
 ended(struct engine_taker *t, bool at_once)
 {
-	watch_end(t);
+	taker_unwatch(t);
 	switch (t->state) {
 	case BEHIND:
 	case FIRST:
@@ -127,8 +127,8 @@ begun(struct engine_taker *t, int64_t revision)
 		taker_go(t, LOOKING);
 }
 
-static void
-hears(void *context, const struct etcd_news *news)
+void
+changes_hear(void *context, const struct etcd_news *news)
 {
 	struct engine_taker *t = context;
 
@@ -146,66 +146,4 @@ hears(void *context, const struct etcd_news *news)
 		ended(t, false);
 		break;
 	}
-}
-
-/* ---- beginning and ending ---- */
-
-static void
-begin(struct engine_taker *t, enum taker_watch what, const struct etcd_range *range, size_t n,
-      int64_t from)
-{
-	watch_end(t);
-	if (t->freed)
-		return;
-	t->watch = etcd_watch(t->e->etcd, range, n, from, hears, t);
-	t->watching = t->watch != NULL ? what : WATCH_NONE;
-}
-
-void
-watch_line(struct engine_taker *t, int64_t from)
-{
-	struct key cfg = key_cfg(&t->e->limiter), mine = taker_key(t, 'w');
-	struct key before = key_of(&t->e->limiter, 'w', t->before);
-	struct etcd_range range[] = { { .key = before.s, .no_put = true },
-				      { .key = mine.s, .no_put = true },
-				      { .key = cfg.s } };
-
-	if (t->watching != WATCH_LINE)
-		begin(t, WATCH_LINE, range, 3, from);
-}
-
-/*
- * From now on, and not from when it looked: of what is past, however little, etcd tells only when
- * it comes to it, up to 100 ms later.
- */
-void
-watch_first(struct engine_taker *t)
-{
-	struct key mine = taker_key(t, 'w'), start, end;
-	struct etcd_range range[] = { { .key = start.s, .end = end.s },
-				      { .key = mine.s, .no_put = true } };
-
-	key_watched(&t->e->limiter, &start, &end);
-	if (t->watching != WATCH_FIRST)
-		begin(t, WATCH_FIRST, range, 2, 0);
-}
-
-void
-watch_held(struct engine_taker *t, int64_t from)
-{
-	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
-	struct etcd_range range[] = { { .key = h.s, .no_put = true },
-				      { .key = l.s, .no_put = true } };
-
-	if (t->watching != WATCH_HELD)
-		begin(t, WATCH_HELD, range, 2, from);
-}
-
-void
-watch_end(struct engine_taker *t)
-{
-	if (t->watch != NULL)
-		etcd_unwatch(t->watch);
-	t->watch = NULL;
-	t->watching = WATCH_NONE;
 }

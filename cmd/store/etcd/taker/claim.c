@@ -70,7 +70,7 @@ void
 asking_act(struct engine_taker *t)
 {
 	if (t->leased && !taker_is_fresh(t))
-		lease_drop(t);
+		taker_drop_lease(t);
 	if (!t->leased)
 		lease_ask(t);
 	if (!t->looked)
@@ -215,7 +215,7 @@ static void
 claimed(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	if (reply->result == ETCD_NOLEASE) {
-		lease_drop(t);
+		taker_drop_lease(t);
 		taker_go(t, ASKING);
 	} else if (reply->result != ETCD_OK) {
 		t->open_claim = true;

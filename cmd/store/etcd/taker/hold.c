@@ -60,7 +60,7 @@ hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool at
 	t->beat_ns = UINT64_MAX;
 	taker_hush(t, BEAT);
 	taker_hush(t, DEAD);
-	watch_end(t);
+	taker_unwatch(t);
 	watch_held(t, revision + 1);
 	if (!attached) {
 		taker_go(t, ATTACHING);
@@ -100,7 +100,7 @@ detached(struct engine_taker *t)
 	t->revoked = t->proven_ns != 0 && flki_boottime_ns() - t->proven_ns < t->e->ttl_s * SECOND;
 	taker_hush(t, BEAT);
 	taker_hush(t, CHECK);
-	lease_drop(t);
+	taker_drop_lease(t);
 	taker_go(t, ATTACHING);
 }
 
@@ -226,7 +226,7 @@ go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)
 		attached_at(t, revision);
 		return;
 	}
-	lease_drop(t);
+	taker_drop_lease(t);
 	t->lease = lease;
 	t->attached = revision;
 	taker_go(t, HOLDING);
@@ -243,7 +243,7 @@ not_attached(struct engine_taker *t, const struct etcd_reply *reply)
 	} else if (created != t->held_since) {
 		taker_go(t, LOSING);
 	} else if (lease == 0 || reply->revision < t->l_gone) {
-		lease_drop(t);
+		taker_drop_lease(t);
 		taker_act(t);
 	} else {
 		go_on_with(t, lease, reply->revision);
@@ -254,14 +254,14 @@ static void
 attached(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	if (reply->result == ETCD_NOLEASE) {
-		lease_drop(t);
+		taker_drop_lease(t);
 		taker_act(t);
 	} else if (reply->result != ETCD_OK) {
 		taker_again(t);
 	} else if (!etcd_succeeded(reply->body)) {
 		not_attached(t, reply);
 	} else if (reply->revision < t->l_gone) {
-		lease_drop(t);
+		taker_drop_lease(t);
 		taker_act(t);
 	} else {
 		attached_at(t, reply->revision);
@@ -280,7 +280,7 @@ attaching_act(struct engine_taker *t)
 		return;
 	if (!taker_is_fresh(t)) {
 		if (t->leased)
-			lease_drop(t);
+			taker_drop_lease(t);
 		lease_ask(t);
 		return;
 	}

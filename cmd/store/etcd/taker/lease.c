@@ -1,5 +1,5 @@
 /*
- * lease.c - a taker's lease: had, kept alive, dropped.
+ * lease.c - a taker's lease: had, and kept alive.  taker.c drops it.
  *
  * alive_ns is the time at which the last call was made that the store answered as it does while
  * the lease lives; so the lease lives until alive_ns + ttl at least, whatever is lost after that.
@@ -41,18 +41,6 @@ lease_ask(struct engine_taker *t)
 	if (!taker_call(t, LEASE, "/v3/lease/grant", engine_lease_body(t->lease, t->e->ttl_s),
 			asked))
 		taker_again(t);
-}
-
-void
-lease_drop(struct engine_taker *t)
-{
-	taker_hush(t, LEASE);
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
-	engine_revoke(t->e, t->lease);
-	t->lease = 0;
-	t->leased = false;
-	t->beat_ns = UINT64_MAX;
 }
 
 /* The gateway wraps what comes from a stream; a dead lease is one without a time to live. */

@@ -83,7 +83,7 @@ leave_begin(struct engine_taker *t, enum engine_kind kind, int code)
 	taker_hush(t, BEAT);
 	taker_hush(t, CHECK);
 	taker_hush(t, DEAD);
-	watch_end(t);
+	taker_unwatch(t);
 	t->beat_ns = UINT64_MAX;
 	t->failures = 0;
 	taker_go(t, kind == ENGINE_RELEASED ? RELEASING : LEAVING);

@@ -49,7 +49,7 @@ settle(struct engine_taker *t)
 		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
 	} else if (l->before[0] != '\0') {
 		if (strcmp(t->before, l->before) != 0)
-			watch_end(t);
+			taker_unwatch(t);
 		memcpy(t->before, l->before, sizeof(t->before));
 		watch_line(t, l->revision + 1);
 		line_settle(t, BEHIND);

@@ -96,8 +96,8 @@ told_why(struct engine_taker *t, const struct etcd_reply *reply)
 		/* Nobody was told that it held: it takes its turn again. */
 		t->looked = false;
 		t->created = 0;
-		lease_drop(t);
-		watch_end(t);
+		taker_drop_lease(t);
+		taker_unwatch(t);
 		taker_go(t, ASKING);
 	}
 }

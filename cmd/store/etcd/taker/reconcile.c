@@ -136,8 +136,8 @@ is_nowhere(struct engine_taker *t)
 		taker_refuse(t, -FLK_NOPERMIT, NULL);
 		return;
 	}
-	lease_drop(t);
-	watch_end(t);
+	taker_drop_lease(t);
+	taker_unwatch(t);
 	t->created = 0;
 	t->looked = false;
 	taker_go(t, ASKING);

@@ -1,10 +1,9 @@
 /*
- * taker.c - what is common to all states of a taker.  See taker.h.
+ * taker.c - what is common to all states of a taker.  It calls none of the files that have what one
+ * state does, but through the table of states.c.  See taker.h.
  */
 #include "taker.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +85,8 @@ taker_hush(struct engine_taker *t, enum taker_slot slot)
 	t->slot[slot].call = NULL;
 }
 
-static void
-hush_all(struct engine_taker *t)
+void
+taker_hush_all(struct engine_taker *t)
 {
 	int i;
 
@@ -97,27 +96,11 @@ hush_all(struct engine_taker *t)
 
 /* ---- states ---- */
 
-static void
-nothing_to_do(struct engine_taker *t)
-{
-	(void)t;
-}
-
-/* HOLDING: the renewals come by their own time; MARKING: one call leads to the next. */
-static void (*const act[])(struct engine_taker *t) = {
-	[NEW] = nothing_to_do,     [ASKING] = asking_act,       [MARKING] = marking_act,
-	[CLAIMING] = claiming_act, [RECONCILE] = reconcile_act, [FENCING] = fencing_act,
-	[LOOKING] = looking_act,   [BEHIND] = behind_act,       [FIRST] = first_act,
-	[GRANTING] = granting_act, [HOLDING] = nothing_to_do,   [ATTACHING] = attaching_act,
-	[LOSING] = losing_act,     [LEAVING] = leaving_act,     [RELEASING] = leaving_act,
-	[OVER] = nothing_to_do,
-};
-
 void
 taker_act(struct engine_taker *t)
 {
 	if (!t->freed)
-		act[t->state](t);
+		t->deeds->act[t->state](t);
 }
 
 void
@@ -135,53 +118,7 @@ taker_again(struct engine_taker *t)
 	t->retry_ns = flki_boottime_ns() + retry_pause(t->failures++);
 }
 
-uint64_t
-taker_due(const struct engine_taker *t)
-{
-	uint64_t due = t->retry_ns;
-
-	if (t->untold)
-		return 0;
-	if (t->beat_ns < due)
-		due = t->beat_ns;
-	if (t->state == FIRST && t->dead_ns < due)
-		due = t->dead_ns;
-	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns < due)
-		due = t->relook_ns;
-	return due;
-}
-
-static void
-tell_end(struct engine_taker *t)
-{
-	t->untold = false;
-	taker_tell(t, &(struct engine_event){ .kind = t->ending, .code = t->ending_code });
-}
-
-void
-taker_step(struct engine_taker *t, uint64_t now)
-{
-	if (t->untold) {
-		tell_end(t);
-		return;
-	}
-	if (t->beat_ns <= now) {
-		t->beat_ns = UINT64_MAX;
-		if (t->state == HOLDING)
-			hold_beat(t);
-		else if (t->state == RECONCILE ? t->leased
-					       : t->state >= LOOKING && t->state <= GRANTING)
-			lease_beat(t);
-	}
-	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
-		taker_go(t, LOOKING);
-	} else if (t->retry_ns <= now || (t->state == FIRST && t->dead_ns <= now)) {
-		t->retry_ns = UINT64_MAX;
-		taker_act(t);
-	}
-}
-
-/* ---- telling ---- */
+/* ---- telling, and the end ---- */
 
 void
 taker_tell(struct engine_taker *t, const struct engine_event *event)
@@ -197,11 +134,32 @@ taker_note(struct engine_taker *t, const char *text)
 }
 
 void
+taker_unwatch(struct engine_taker *t)
+{
+	if (t->watch != NULL)
+		etcd_unwatch(t->watch);
+	t->watch = NULL;
+	t->watching = WATCH_NONE;
+}
+
+void
+taker_drop_lease(struct engine_taker *t)
+{
+	taker_hush(t, LEASE);
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	engine_revoke(t->e, t->lease);
+	t->lease = 0;
+	t->leased = false;
+	t->beat_ns = UINT64_MAX;
+}
+
+void
 taker_stop(struct engine_taker *t)
 {
-	hush_all(t);
-	watch_end(t);
-	lease_drop(t);
+	taker_hush_all(t);
+	taker_unwatch(t);
+	taker_drop_lease(t);
 	t->state = OVER;
 	t->retry_ns = t->beat_ns = UINT64_MAX;
 }
@@ -301,88 +259,4 @@ taker_grant_ops(struct engine_taker *t, json_t *ops)
 	free(record);
 	free(config);
 	return good;
-}
-
-/* ---- engine.h ---- */
-
-int
-engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_tell *tell,
-		 void *context)
-{
-	struct engine_taker *t;
-
-	*taker = NULL;
-	if (!e->named || !key_is_self(self))
-		return -EINVAL;
-	if ((t = calloc(1, sizeof(*t))) == NULL)
-		return -ENOMEM;
-	t->e = e;
-	t->tell = tell;
-	t->context = context;
-	memcpy(t->self, self, sizeof(t->self));
-	look_init(&t->look, &e->limiter);
-	t->retry_ns = t->beat_ns = t->dead_ns = t->relook_ns = UINT64_MAX;
-	LIST_INSERT_HEAD(&e->takers, t, link);
-	*taker = t;
-	return 0;
-}
-
-void
-engine_taker_free(struct engine_taker *t)
-{
-	if (t == NULL || t->freed)
-		return;
-	hush_all(t);
-	watch_end(t);
-	look_free(&t->look);
-	LIST_REMOVE(t, link);
-	t->freed = true;
-	/* Whoever is on the way up to engine_step() still has it in hand. */
-	if (t->e->stepping)
-		LIST_INSERT_HEAD(&t->e->freed, t, link);
-	else
-		free(t);
-}
-
-void
-engine_enter(struct engine_taker *t, const struct engine_want *want)
-{
-	t->want = *want;
-	if (t->want.weight == 0)
-		t->want.weight = 1;
-	taker_go(t, ASKING);
-}
-
-void
-engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held)
-{
-	t->want = *want;
-	if (t->want.weight == 0)
-		t->want.weight = 1;
-	t->adopted = true;
-	t->held = held;
-	/* What the other one sent last may still be done. */
-	t->open_claim = !held;
-	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
-	taker_go(t, RECONCILE);
-}
-
-/* The store is not told: a write for each command is much for what few look at. */
-void
-engine_working(struct engine_taker *t, pid_t pid)
-{
-	(void)t;
-	(void)pid;
-}
-
-void
-engine_leave(struct engine_taker *t)
-{
-	leave_begin(t, ENGINE_LEFT, 0);
-}
-
-void
-engine_release(struct engine_taker *t)
-{
-	leave_begin(t, ENGINE_RELEASED, 0);
 }

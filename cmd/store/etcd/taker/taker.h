@@ -5,7 +5,8 @@
  * called at any time, and is, whenever a state is entered or its retry is due.  Every answer goes
  * to the function that the call was made with, which looks at nothing but a state it can be in:
  * who leaves a state cancels its main call.  Every change that the watch tells is looked at in the
- * state it finds: changes.c.
+ * state it finds: changes.c.  Both are found in a table that states.c gives to the taker, so that no
+ * file calls one that calls it.
  *
  * An answer that does not come says nothing about whether the deed was done; a deed may even be
  * done later.  So a txn is either one that may come late and twice (deletions), or one whose
@@ -73,9 +74,16 @@ struct taker_call {
 
 enum taker_watch { WATCH_NONE, WATCH_LINE, WATCH_FIRST, WATCH_HELD };
 
+/* What it does in each state, and where the store tells it of a change: states.c. */
+struct taker_deeds {
+	void (*act[OVER + 1])(struct engine_taker *t);
+	etcd_hears *hears;
+};
+
 struct engine_taker {
 	LIST_ENTRY(engine_taker) link;
 	struct engine *e;
+	const struct taker_deeds *deeds;
 	engine_tell *tell;
 	void *context;
 	struct engine_want want;
@@ -151,6 +159,7 @@ void taker_again(struct engine_taker *t);
 bool taker_call(struct engine_taker *t, enum taker_slot slot, const char *path, json_t *body,
 		taker_answer *answer);
 void taker_hush(struct engine_taker *t, enum taker_slot slot); /* cancels */
+void taker_hush_all(struct engine_taker *t);
 
 /* In time for its lease to be used: it was renewed no longer than half its time ago. */
 bool taker_is_fresh(const struct engine_taker *t);
@@ -161,15 +170,15 @@ struct key taker_key(const struct engine_taker *t, char kind);
 void taker_tell(struct engine_taker *t, const struct engine_event *event);
 void taker_note(struct engine_taker *t, const char *text);
 
+void taker_unwatch(struct engine_taker *t);
+void taker_drop_lease(struct engine_taker *t); /* it has none, and never uses that one again */
+
 /* It is over; nothing of it is under way. */
 void taker_stop(struct engine_taker *t);
 
 /* ... and that is told. */
 void taker_end(struct engine_taker *t, const struct engine_event *event);
 void taker_refuse(struct engine_taker *t, int code, const char *text);
-
-void taker_step(struct engine_taker *t, uint64_t now);
-uint64_t taker_due(const struct engine_taker *t);
 
 /* The limit that it goes by, given what was declared when it says nothing. */
 uint32_t taker_limit(const struct engine_taker *t, const struct config *c);
@@ -210,7 +219,6 @@ void leaving_act(struct engine_taker *t);   /* leave.c */
 /* ---- lease.c ---- */
 
 void lease_ask(struct engine_taker *t);  /* a new one; then act() */
-void lease_drop(struct engine_taker *t); /* it has none, and never uses that one again */
 void lease_beat(struct engine_taker *t); /* a renewal, if none is under way */
 void lease_keep(struct engine_taker *t); /* from now on, it is renewed in time */
 
@@ -234,10 +242,18 @@ bool reclaim_any(const struct engine_taker *t);
 
 /* ---- changes.c ---- */
 
+etcd_hears changes_hear;
+
+/* ---- watching.c ---- */
+
 /* From that revision on, or from now; nothing if that is what it watches already. */
 void watch_line(struct engine_taker *t, int64_t from);
 void watch_first(struct engine_taker *t);
 void watch_held(struct engine_taker *t, int64_t from);
-void watch_end(struct engine_taker *t);
+
+/* ---- states.c ---- */
+
+void taker_step(struct engine_taker *t, uint64_t now);
+uint64_t taker_due(const struct engine_taker *t);
 
 #endif

@@ -1,0 +1,158 @@
+/*
+ * states.c - a taker's life as its owner and the loop drive it: what it does in which state, and
+ * when.  See taker.h.
+ */
+#include "taker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void
+nothing_to_do(struct engine_taker *t)
+{
+	(void)t;
+}
+
+/* HOLDING: the renewals come by their own time; MARKING: one call leads to the next. */
+static const struct taker_deeds deeds = { .act = {
+	[NEW] = nothing_to_do,     [ASKING] = asking_act,       [MARKING] = marking_act,
+	[CLAIMING] = claiming_act, [RECONCILE] = reconcile_act, [FENCING] = fencing_act,
+	[LOOKING] = looking_act,   [BEHIND] = behind_act,       [FIRST] = first_act,
+	[GRANTING] = granting_act, [HOLDING] = nothing_to_do,   [ATTACHING] = attaching_act,
+	[LOSING] = losing_act,     [LEAVING] = leaving_act,     [RELEASING] = leaving_act,
+	[OVER] = nothing_to_do,
+}, .hears = changes_hear };
+
+/* ---- its times ---- */
+
+uint64_t
+taker_due(const struct engine_taker *t)
+{
+	uint64_t due = t->retry_ns;
+
+	if (t->untold)
+		return 0;
+	if (t->beat_ns < due)
+		due = t->beat_ns;
+	if (t->state == FIRST && t->dead_ns < due)
+		due = t->dead_ns;
+	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns < due)
+		due = t->relook_ns;
+	return due;
+}
+
+static void
+tell_end(struct engine_taker *t)
+{
+	t->untold = false;
+	taker_tell(t, &(struct engine_event){ .kind = t->ending, .code = t->ending_code });
+}
+
+void
+taker_step(struct engine_taker *t, uint64_t now)
+{
+	if (t->untold) {
+		tell_end(t);
+		return;
+	}
+	if (t->beat_ns <= now) {
+		t->beat_ns = UINT64_MAX;
+		if (t->state == HOLDING)
+			hold_beat(t);
+		else if (t->state == RECONCILE ? t->leased
+					       : t->state >= LOOKING && t->state <= GRANTING)
+			lease_beat(t);
+	}
+	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
+		taker_go(t, LOOKING);
+	} else if (t->retry_ns <= now || (t->state == FIRST && t->dead_ns <= now)) {
+		t->retry_ns = UINT64_MAX;
+		taker_act(t);
+	}
+}
+
+/* ---- engine.h ---- */
+
+int
+engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_tell *tell,
+		 void *context)
+{
+	struct engine_taker *t;
+
+	*taker = NULL;
+	if (!e->named || !key_is_self(self))
+		return -EINVAL;
+	if ((t = calloc(1, sizeof(*t))) == NULL)
+		return -ENOMEM;
+	t->e = e;
+	t->deeds = &deeds;
+	t->tell = tell;
+	t->context = context;
+	memcpy(t->self, self, sizeof(t->self));
+	look_init(&t->look, &e->limiter);
+	t->retry_ns = t->beat_ns = t->dead_ns = t->relook_ns = UINT64_MAX;
+	LIST_INSERT_HEAD(&e->takers, t, link);
+	*taker = t;
+	return 0;
+}
+
+void
+engine_taker_free(struct engine_taker *t)
+{
+	if (t == NULL || t->freed)
+		return;
+	taker_hush_all(t);
+	taker_unwatch(t);
+	look_free(&t->look);
+	LIST_REMOVE(t, link);
+	t->freed = true;
+	/* Whoever is on the way up to engine_step() still has it in hand. */
+	if (t->e->stepping)
+		LIST_INSERT_HEAD(&t->e->freed, t, link);
+	else
+		free(t);
+}
+
+void
+engine_enter(struct engine_taker *t, const struct engine_want *want)
+{
+	t->want = *want;
+	if (t->want.weight == 0)
+		t->want.weight = 1;
+	taker_go(t, ASKING);
+}
+
+void
+engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held)
+{
+	t->want = *want;
+	if (t->want.weight == 0)
+		t->want.weight = 1;
+	t->adopted = true;
+	t->held = held;
+	/* What the other one sent last may still be done. */
+	t->open_claim = !held;
+	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
+	taker_go(t, RECONCILE);
+}
+
+/* The store is not told: a write for each command is much for what few look at. */
+void
+engine_working(struct engine_taker *t, pid_t pid)
+{
+	(void)t;
+	(void)pid;
+}
+
+void
+engine_leave(struct engine_taker *t)
+{
+	leave_begin(t, ENGINE_LEFT, 0);
+}
+
+void
+engine_release(struct engine_taker *t)
+{
+	leave_begin(t, ENGINE_RELEASED, 0);
+}

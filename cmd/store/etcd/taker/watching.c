@@ -1,0 +1,55 @@
+/*
+ * watching.c - which changes a taker wants to hear of.
+ */
+#include "taker.h"
+
+static void
+begin(struct engine_taker *t, enum taker_watch what, const struct etcd_range *range, size_t n,
+      int64_t from)
+{
+	taker_unwatch(t);
+	if (t->freed)
+		return;
+	t->watch = etcd_watch(t->e->etcd, range, n, from, t->deeds->hears, t);
+	t->watching = t->watch != NULL ? what : WATCH_NONE;
+}
+
+void
+watch_line(struct engine_taker *t, int64_t from)
+{
+	struct key cfg = key_cfg(&t->e->limiter), mine = taker_key(t, 'w');
+	struct key before = key_of(&t->e->limiter, 'w', t->before);
+	struct etcd_range range[] = { { .key = before.s, .no_put = true },
+				      { .key = mine.s, .no_put = true },
+				      { .key = cfg.s } };
+
+	if (t->watching != WATCH_LINE)
+		begin(t, WATCH_LINE, range, 3, from);
+}
+
+/*
+ * From now on, and not from when it looked: of what is past, however little, etcd tells only when
+ * it comes to it, up to 100 ms later.
+ */
+void
+watch_first(struct engine_taker *t)
+{
+	struct key mine = taker_key(t, 'w'), start, end;
+	struct etcd_range range[] = { { .key = start.s, .end = end.s },
+				      { .key = mine.s, .no_put = true } };
+
+	key_watched(&t->e->limiter, &start, &end);
+	if (t->watching != WATCH_FIRST)
+		begin(t, WATCH_FIRST, range, 2, 0);
+}
+
+void
+watch_held(struct engine_taker *t, int64_t from)
+{
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
+	struct etcd_range range[] = { { .key = h.s, .no_put = true },
+				      { .key = l.s, .no_put = true } };
+
+	if (t->watching != WATCH_HELD)
+		begin(t, WATCH_HELD, range, 2, from);
+}

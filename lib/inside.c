@@ -55,6 +55,9 @@ mark_of(const struct flk_taker *t)
  * the lock while we were inside.  It rebuilt the index, both of us may have changed the index
  * since, and neither knows what the other did.  So the next owner of the lock rebuilds it once
  * more.  All waiters are woken, so that there is a next owner.
+ *
+ * So are the takers that were granted a permit or taken out of the line: the granter may have been
+ * killed before it woke them, and the index that we tore may have kept them from watching it.
  */
 static void
 doubt(struct state *st)
@@ -63,7 +66,7 @@ doubt(struct state *st)
 
 	atomic_store(&st->h->doubted, 1);
 	for (i = 0; i < st->n; i++)
-		if (atomic_load(&st->slots[i].state) == WAITING)
+		if (atomic_load(&st->slots[i].state) > IDLE)
 			flki_state_wake(st, i);
 }
 

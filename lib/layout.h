@@ -81,8 +81,8 @@
  *		Before the lock is taken: a wake that comes after that ends the sleep at once.
  *	state	[claim, doubt]
  *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
- *		own.  A waiter that doubt() misses took the lock after the mark and has rebuilt; or
- *		it was inside at the mark, and looks again on its own, in a minute (RELOOK_NS).
+ *		own.  A taker that doubt() misses was in no line when doubt() looked, so it takes
+ *		the lock once more before it sleeps, and finds the mark.
  *	state, ticket, weight, in_force, seat	[flki_local_holds]
  *		The copy counts if the slot still has the same permit after it.
  *	state, ticket, role, pid, worker_pid, exit_seen_ms	[flki_orphan_is, await_command]

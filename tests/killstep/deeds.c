@@ -315,6 +315,31 @@ doubt_index(struct part *p)
 	return leave_lost_lock(p, &st);
 }
 
+static struct state lost; /* of an actor that has lost the lock, and is inside until it notices */
+
+/* It tears the list of the holders, so that the head watches none of them; the sum stays right. */
+int
+lose_lock_inside(struct part *p)
+{
+	int error = flki_enter(p->t, &lost);
+
+	if (error != 0)
+		return error;
+	lost.h->holders.head = lost.h->holders.tail = NIL;
+	atomic_store(&lost.h->lock, 0);
+	return 0;
+}
+
+/* Once: it does nothing if the actor has left already. */
+int
+notice_lost_lock(struct part *p)
+{
+	struct state st = lost;
+
+	lost.h = NULL;
+	return st.h == NULL || flki_leave_lock(p->t, &st) == -FLK_MISTAKEN ? 0 : -EPROTO;
+}
+
 /* And it has changed nothing. */
 int
 lose_lock(struct part *p)

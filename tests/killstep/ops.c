@@ -162,6 +162,26 @@ fourth_doubts(struct stage *s)
 		stage_fail(s, "nobody doubts the index");
 }
 
+static void
+fourth_loses_the_lock(struct stage *s)
+{
+	act(s, FOURTH, lose_lock_inside);
+}
+
+static void
+fourth_notices(struct stage *s)
+{
+	act(s, FOURTH, notice_lost_lock);
+}
+
+/* Nobody watches the first, so only the fourth can wake the taker to which it granted. */
+static void
+first_dies_granting_and_fourth_notices(struct stage *s)
+{
+	first_dies_granting(s);
+	fourth_notices(s);
+}
+
 /* They are woken to see to it, and the victim is there before them. */
 static void
 two_behind_in_doubt(struct stage *s)
@@ -252,6 +272,9 @@ const struct operation operations[] = {
 	  NULL, 0 },
 	{ "wait in doubt", "flk_wait", first_holds, line_up_for_one, two_behind_in_doubt, wait_on,
 	  first_releases, 0, NULL, 0 },
+	{ "be granted by the dead, and another doubts", "flk_wait", first_holds, line_up_for_one,
+	  fourth_loses_the_lock, wait_on, first_dies_granting_and_fourth_notices, 0, fourth_notices,
+	  0 },
 	{ "lose the lock to another", "flk_snapshot", first_holds, NULL, two_behind, lose_lock,
 	  NULL, 0, NULL, 0 },
 	{ "set the limit", "flk_set_limit", first_holds, NULL, two_behind, set_limit, NULL, 0, NULL,

@@ -207,7 +207,9 @@ quit:	/* One that has lost the lock may have torn the index before it notices. *
 		:: broken == DOUBT_SILENT -> break
 		:: broken != DOUBT_SILENT ->
 			STEP(do
-			    :: place < N && state[place] != WAITING -> place++
+			    :: place < N && (state[place] <= IDLE ||
+				(broken == DOUBT_WAKES_WAITERS_ALONE && state[place] != WAITING)) ->
+				place++
 			    :: else -> break
 			    od;
 			    x = (place < N -> place : NIL);

@@ -1,6 +1,6 @@
 /*
  * inside.h - the engine for etcd, as its parts see it, and what all of them use.  engine.c, above
- * them, has the loop; ask.c and follow.c look from outside; all others are about takers (taker.h).
+ * them, has the loop; operator/ looks from outside; taker/ is about takers (taker.h).
  */
 #ifndef INSIDE_H
 #define INSIDE_H

@@ -1,5 +1,5 @@
 /*
- * ask.c - see ask.h.
+ * ask.c - how a question is asked of the store and answered, whatever it is: see ask.h.
  */
 #include "ask.h"
 
@@ -12,10 +12,8 @@
 
 #define CALL_MS 2000 /* for one call: there may be another endpoint to turn to */
 
-static void look(struct ask *a);
-
 /* It is in no list any more. */
-static void
+void
 ask_free(struct ask *a)
 {
 	size_t i;
@@ -87,8 +85,6 @@ ask_went_well(struct ask *a, const struct etcd_reply *reply)
 	return false;
 }
 
-/* ---- one question ---- */
-
 static void
 done(void *context, const struct etcd_reply *reply)
 {
@@ -107,86 +103,4 @@ void
 ask_do(struct ask *a, json_t *body)
 {
 	ask_call(a, "/v3/kv/txn", body, done);
-}
-
-static void
-tell_view(struct ask *a)
-{
-	struct view *v = look_view(&a->look);
-	struct engine_answer answer = { .code = v != NULL ? 0 : -ENOMEM, .view = v };
-
-	ask_answer(a, &answer);
-	free(v);
-}
-
-static void
-looked(void *context, const struct etcd_reply *reply)
-{
-	struct ask *a = context;
-	json_t *body;
-	int code;
-
-	if (!ask_went_well(a, reply))
-		return;
-	if (!look_read(&a->look, LOOK_ALL, reply)) {
-		if (a->look.older && operation_removes(a))
-			older_remove(a);
-		else
-			ask_answer_code(a, -FLK_STORE, a->look.trouble);
-	} else if (a->q.kind == ASK_LOOK) {
-		tell_view(a);
-	} else if ((body = operation_txn(a, &code)) == NULL) {
-		ask_answer_code(a, code, NULL);
-	} else {
-		ask_do(a, body);
-	}
-}
-
-static void
-look(struct ask *a)
-{
-	ask_call(a, "/v3/kv/txn", look_body(&a->e->limiter, LOOK_ALL, NULL, 0), looked);
-}
-
-static void
-step(struct engine_part *part)
-{
-	struct ask *a = (struct ask *)(void *)part;
-
-	if (flki_boottime_ns() >= a->until_ns)
-		ask_answer_code(a, -ETIMEDOUT,
-				a->text[0] != '\0' ? a->text : "can't be reached: no answer");
-	else if (a->q.kind == ASK_LIST)
-		names_ask(a);
-	else if (a->q.kind == ASK_CHECK)
-		check_ask(a);
-	else
-		look(a);
-}
-
-static void
-end(struct engine_part *part)
-{
-	ask_free((struct ask *)(void *)part);
-}
-
-void
-engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
-	   engine_tells *answer, void *context)
-{
-	struct ask *a = calloc(1, sizeof(*a));
-	uint64_t now = flki_boottime_ns();
-
-	if (a == NULL)
-		return; /* as if the store had not answered, for ever */
-	*a = (struct ask){ .part = { .step = step, .end = end },
-			   .e = e,
-			   .q = *q,
-			   .tells = answer,
-			   .context = context,
-			   .until_ns =
-			       patience_ns < UINT64_MAX - now ? now + patience_ns : UINT64_MAX };
-	look_init(&a->look, &e->limiter);
-	a->from = e->base;
-	engine_part_add(e, &a->part);
 }

@@ -29,6 +29,8 @@ struct ask {
 	size_t names, room;
 };
 
+void ask_free(struct ask *a); /* unanswered */
+
 /* Answers, and frees it. */
 void ask_answer(struct ask *a, const struct engine_answer *answer);
 void ask_answer_code(struct ask *a, int code, const char *text);

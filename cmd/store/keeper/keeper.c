@@ -3,67 +3,26 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 
 #include "clock.h"
 #include "detach.h"
 #include "kept.h"
+#include "retired.h"
 #include "settings.h"
 #include "store_exec.h"
 
-#define NEVER  UINT64_MAX
-#define LINGER SECOND /* for what the store is told after a release */
-#define EVENTS 64
-
-/* A taker that is done with, but may have something to tidy up in the store. */
-struct retired {
-	SLIST_ENTRY(retired) entry;
-	struct branch *branch;
-	struct engine_taker *taker;
-	struct ear *ear;
-	uint64_t until_ns;
-};
+#define NEVER UINT64_MAX
 
 static struct {
-	int epoll, timer;
 	int control;   /* -1: the wrapper is gone */
 	pid_t wrapper; /* its pid */
 	bool silent;   /* nobody is told anything any more */
-	struct source on_control, on_timer;
+	struct source on_control;
 	LIST_HEAD(all_kept, kept) kept;
 	SLIST_HEAD(branches, branch) branches;
-	SLIST_HEAD(all_retired, retired) retired;
 } k;
-
-int
-keeper_watch(int fd, uint32_t events, struct source *s)
-{
-	struct epoll_event e = { .events = events, .data.ptr = s };
-
-	return epoll_ctl(k.epoll, EPOLL_CTL_ADD, fd, &e) == -1 ? -errno : 0;
-}
-
-void
-keeper_unwatch(int fd)
-{
-	epoll_ctl(k.epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
-void
-keeper_retire(struct branch *b, struct engine_taker *t, struct ear *ear)
-{
-	struct retired *r = malloc(sizeof(*r));
-
-	if (r == NULL) /* its lease ends by itself */
-		return;
-	*r = (struct retired){
-		.branch = b, .taker = t, .ear = ear, .until_ns = flki_boottime_ns() + LINGER
-	};
-	SLIST_INSERT_HEAD(&k.retired, r, entry);
-}
 
 /* ---- limiters ---- */
 
@@ -97,7 +56,7 @@ find_branch(const char *limiter)
 	if (engine_open(&b->engine, &o, b->why) != 0)
 		b->engine = NULL;
 	else
-		keeper_watch(engine_fd(b->engine), EPOLLIN, &b->on_engine);
+		source_watch(engine_fd(b->engine), EPOLLIN, &b->on_engine);
 	SLIST_INSERT_HEAD(&k.branches, b, entry);
 	return b;
 }
@@ -127,7 +86,7 @@ on_control(struct source *s)
 		if (error == -EMFILE)
 			continue; /* its taker finds nobody there, and has another keeper */
 		if (error != 0) {
-			keeper_unwatch(k.control);
+			source_unwatch(k.control);
 			close(k.control);
 			k.control = -1;
 		} else if (t.kind == TALK_NEW) {
@@ -141,16 +100,6 @@ on_control(struct source *s)
 }
 
 /* ---- the loop ---- */
-
-static void
-on_timer(struct source *s)
-{
-	uint64_t count;
-	ssize_t n = read(k.timer, &count, sizeof(count));
-
-	(void)s;
-	(void)n; /* it was for what the loop does anyway */
-}
 
 static uint64_t
 least(uint64_t a, uint64_t b)
@@ -198,43 +147,6 @@ step_kept(uint64_t now)
 	return next;
 }
 
-static uint64_t
-step_retired(uint64_t now)
-{
-	struct retired *r, *after;
-	uint64_t next = NEVER;
-
-	for (r = SLIST_FIRST(&k.retired); r != NULL; r = after) {
-		after = SLIST_NEXT(r, entry);
-		if (now < r->until_ns && engine_due(r->branch->engine) != NEVER) {
-			next = least(next, r->until_ns);
-			continue;
-		}
-		SLIST_REMOVE(&k.retired, r, retired, entry);
-		engine_taker_free(r->taker);
-		free(r->ear);
-		free(r);
-	}
-	return next;
-}
-
-static void
-sleep_until(uint64_t next)
-{
-	struct itimerspec at = { .it_value = { (time_t)(next / SECOND), (long)(next % SECOND) } };
-	struct epoll_event event[EVENTS];
-	int i, n;
-
-	if (next != NEVER)
-		timerfd_settime(k.timer, TFD_TIMER_ABSTIME, &at, NULL);
-	n = epoll_wait(k.epoll, event, EVENTS,
-		       next != NEVER && next <= flki_boottime_ns() ? 0 : -1);
-	for (i = 0; i < n; i++) {
-		struct source *s = event[i].data.ptr;
-		s->ready(s); /* nothing is freed before all have been told */
-	}
-}
-
 _Noreturn void
 keeper_run(int control, pid_t wrapper, bool quiet)
 {
@@ -242,22 +154,18 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 
 	k.wrapper = wrapper;
 	k.control = detach(control, quiet);
-	k.epoll = epoll_create1(EPOLL_CLOEXEC);
-	k.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	k.on_control.ready = on_control;
-	k.on_timer.ready = on_timer;
-	if (k.control == -1 || k.epoll == -1 || k.timer == -1 ||
-	    keeper_watch(k.control, EPOLLIN, &k.on_control) != 0 ||
-	    keeper_watch(k.timer, EPOLLIN, &k.on_timer) != 0)
+	if (k.control == -1 || !sources_open() ||
+	    source_watch(k.control, EPOLLIN, &k.on_control) != 0)
 		_exit(1);
 	for (;;) {
 		now = flki_boottime_ns();
 		next = step_engines(now);
 		next = least(next, step_kept(now));
-		next = least(next, step_retired(now));
+		next = least(next, retired_step(now));
 		next = least(next, step_engines(now)); /* what the others have asked for */
-		if (k.control == -1 && LIST_EMPTY(&k.kept) && SLIST_EMPTY(&k.retired))
+		if (k.control == -1 && LIST_EMPTY(&k.kept) && !retired_any())
 			_exit(0);
-		sleep_until(next);
+		sources_sleep(next);
 	}
 }

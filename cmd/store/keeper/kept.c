@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "detach.h"
 #include "exiting.h"
+#include "retired.h"
 #include "settings.h"
 #include "store_exec.h"
 #include "wrapper/link.h"
@@ -30,7 +31,7 @@ static void
 drop_fd(int *fd)
 {
 	if (*fd != -1)
-		keeper_unwatch(*fd);
+		source_unwatch(*fd);
 	close_fd(fd);
 }
 
@@ -47,7 +48,7 @@ kept_rest(struct kept *k)
 	if (k->taker == NULL)
 		return;
 	k->ear->kept = NULL;
-	keeper_retire(k->branch, k->taker, k->ear);
+	retired_add(k->branch, k->taker, k->ear);
 	k->taker = NULL;
 	k->ear = NULL;
 }
@@ -235,7 +236,7 @@ awaits_exit(struct kept *k)
 		return false;
 	if (k->exit_ns != EXPIRY_NEVER)
 		return true;
-	if (keeper_watch(k->pidfd, EPOLLIN, &k->on_pidfd) != 0)
+	if (source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) != 0)
 		return false;
 	k->exit_ns = flki_boottime_ns() + LONGEST_EXIT;
 	return true;
@@ -248,7 +249,7 @@ on_guard(struct source *source)
 	struct kept *k = source->kept;
 
 	if (k->guard != -1)
-		keeper_unwatch(k->guard);
+		source_unwatch(k->guard);
 	if (k->stage == HOLDS && !awaits_exit(k))
 		kept_release(k);
 }
@@ -259,7 +260,7 @@ on_pidfd(struct source *source)
 {
 	struct kept *k = source->kept;
 
-	keeper_unwatch(k->pidfd);
+	source_unwatch(k->pidfd);
 	if (k->stage == HOLDS)
 		kept_release(k);
 }
@@ -267,7 +268,7 @@ on_pidfd(struct source *source)
 static void
 carry_on_alone(struct kept *k)
 {
-	keeper_unwatch(k->socket);
+	source_unwatch(k->socket);
 	close_fd(&k->socket);
 	kept_drop_unsent(k);
 	k->wrapper = 0;
@@ -276,9 +277,9 @@ carry_on_alone(struct kept *k)
 		leave(k);
 		break;
 	case HOLDS:
-		if (k->guard != -1 && keeper_watch(k->guard, 0, &k->on_guard) == 0)
+		if (k->guard != -1 && source_watch(k->guard, 0, &k->on_guard) == 0)
 			break;
-		if (k->pidfd != -1 && keeper_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
+		if (k->pidfd != -1 && source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
 			break;
 		kept_release(k);
 		break;
@@ -294,7 +295,7 @@ carry_on_alone(struct kept *k)
 static void
 give_up(struct kept *k)
 {
-	keeper_unwatch(k->socket);
+	source_unwatch(k->socket);
 	close_fd(&k->socket);
 	kept_drop_unsent(k);
 	if (k->taker != NULL) {
@@ -362,7 +363,7 @@ kept_new(struct branch *b, int socket, uint32_t cell, pid_t wrapper)
 	k->on_socket = (struct source){ on_socket, k };
 	k->on_guard = (struct source){ on_guard, k };
 	k->on_pidfd = (struct source){ on_pidfd, k };
-	if (keeper_watch(socket, EPOLLIN, &k->on_socket) == 0)
+	if (source_watch(socket, EPOLLIN, &k->on_socket) == 0)
 		return k;
 	free(k);
 	return NULL;

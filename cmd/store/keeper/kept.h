@@ -16,34 +16,11 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
+#include "branch.h"
 #include "engine/engine.h"
 #include "expiry.h"
+#include "source.h"
 #include "talk.h"
-
-struct kept;
-
-/* What epoll(7) tells us of. */
-struct source {
-	void (*ready)(struct source *s);
-	struct kept *kept;
-};
-
-/* A limiter that some taker of this keeper is of. */
-struct branch {
-	SLIST_ENTRY(branch) entry;
-	struct source on_engine;
-	struct engine *engine; /* NULL: it could not be opened, `why' */
-	char why[ENGINE_TEXT];
-	char limiter[FLK_NAME_MAX + 1];
-};
-
-/*
- * The context of an engine's taker.  It may outlive the struct kept: until the engine's taker is
- * freed, its events come, and concern nobody any more.
- */
-struct ear {
-	struct kept *kept; /* or NULL */
-};
 
 /* A question under way, for a taker, or for nobody any more. */
 struct ask {
@@ -120,11 +97,6 @@ void kept_send_lost(struct kept *k, const char *why);
 /* Tells what is owed, as far as there is room; when to try again. */
 uint64_t kept_send_unsent(struct kept *k, uint64_t now_ns);
 void kept_drop_unsent(struct kept *k);
-
-/* keeper.c: watches a descriptor, and no longer; a taker that is done with; the time. */
-int keeper_watch(int fd, uint32_t events, struct source *s);
-void keeper_unwatch(int fd);
-void keeper_retire(struct branch *b, struct engine_taker *t, struct ear *ear);
 
 /* kept_place.c: sets t->place to what the view says of the taker of that name. */
 void kept_place(const struct view *v, const char *self, struct talk *t);

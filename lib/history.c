@@ -22,6 +22,8 @@
 #include "clock.h"
 #include "futex.h"
 
+#define RELOOK_NS SECOND /* of a follower, where the kernel has no futex_waitv */
+
 #define WORDS (sizeof(struct event) / sizeof(uint64_t))
 
 union event_words {
@@ -192,7 +194,8 @@ flki_local_history(struct flk *f, uint64_t number, struct flk_event *event, size
 /*
  * Sleeps until a writer wakes the followers; not at all if one of the two words has changed since
  * the follower looked, because the wake for that may have come already.  Where the kernel can't
- * watch two words, `dead' is not looked at, and a follower may sleep until its deadline.
+ * watch two words, `dead' is not among them: if an operator removes the limiter after the
+ * follower's look and before its sleep, no wake comes.  So it looks again after RELOOK_NS.
  */
 static int
 await_news(struct header *h, uint64_t events, uint64_t until)
@@ -200,10 +203,13 @@ await_news(struct header *h, uint64_t events, uint64_t until)
 	struct futex_word words[] = { flki_futex_on(&h->events, (uint32_t)events),
 				      flki_futex_on(&h->dead, 0) };
 	int error = flki_futex_sleep_on(words, 2, until);
+	uint64_t relook;
 
 	if (error == 0 || error == -EAGAIN || error == -EINTR || error == -ETIMEDOUT)
 		return error;
-	return flki_futex_sleep(&h->events, (uint32_t)events, until);
+	relook = flki_monotonic_ns() + RELOOK_NS;
+	error = flki_futex_sleep(&h->events, (uint32_t)events, relook < until ? relook : until);
+	return error == -ETIMEDOUT && relook < until ? -EAGAIN : error;
 }
 
 /*

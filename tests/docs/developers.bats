@@ -69,6 +69,21 @@ quoted() {
 	tr -s '[:space:]' ' ' <"$TOP/tests/killstep/ops.c" | grep -qF -- "$row"
 }
 
+@test "the table of the kill sweep in tests/README.md counts what the programs list" {
+	local source number sum=0
+	"$BUILD/tests/killstep/killstep.t" -l | sort >listed
+	"$BUILD/tests/killstep/own.t" -l | sort | diff listed -
+	while read -r source number; do
+		echo "$source: $number"
+		sed -n 's/^\t{ "\([^"]*\)",.*/\1/p' "$TOP/tests/killstep/$source" | sort | comm -12 - listed >found
+		[ "$(wc -l <found)" -eq "$number" ]
+		sum=$((sum + number))
+	done < <(sed -n 's/^|[^|]*| `\([a-z]*\.c\)` | \([0-9]*\) |.*/\1 \2/p' "$TOP/tests/README.md")
+	[ "$sum" -gt 0 ]
+	[ "$sum" -eq "$(wc -l <listed)" ]
+	grep -qF "through $sum operations" "$TOP/tests/README.md"
+}
+
 @test "every source file of the library is on a floor of ARCHITECTURE.md" {
 	quoted ARCHITECTURE.md | grep -E '^lib/.*\.c$' | sort >named
 	(cd "$TOP" && printf '%s\n' lib/*.c) | sort | comm -23 - named >missing

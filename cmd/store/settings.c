@@ -1,5 +1,6 @@
 /*
- * settings.c - store_exec.h for those who are there already: nothing is executed any more.
+ * settings.c - store_exec.h as store-etcd implements it: it has been executed already, and executes
+ * nothing more.
  */
 #include "settings.h"
 

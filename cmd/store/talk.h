@@ -21,7 +21,7 @@ enum talk_kind {
 
 	/* to the keeper, on a taker's */
 	TALK_ENTER, /* self, want */
-	TALK_ADOPT, /* self, want, held: of a taker whose keeper is gone */
+	TALK_ADOPT, /* self, want, held: of a taker without a keeper */
 	TALK_LEAVE,
 	TALK_RELEASE,
 	TALK_WORKING, /* with a pidfd: pid */

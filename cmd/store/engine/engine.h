@@ -68,9 +68,9 @@ struct engine_want {
 };
 
 enum engine_kind {
-	ENGINE_QUEUED,  /* it stands in the line: ticket */
-	ENGINE_GRANTED, /* it holds: ticket, weight, limit, seat, key, alive_ns */
-	ENGINE_REFUSED, /* it neither waits nor holds: code, text; pid, uid, host of who evicted it */
+	ENGINE_QUEUED,   /* it stands in the line: ticket */
+	ENGINE_GRANTED,  /* it holds: ticket, weight, limit, seat, key, alive_ns */
+	ENGINE_REFUSED,  /* it neither waits nor holds: code, text; pid, uid, host of the evictor */
 	ENGINE_RENEWED,  /* it holds: alive_ns */
 	ENGINE_LOST,     /* it holds no more: text says why; nothing is kept of it in the store */
 	ENGINE_LEFT,     /* after engine_leave(): it neither waits nor holds */
@@ -95,7 +95,10 @@ struct engine_event {
 
 typedef void engine_tell(void *context, const struct engine_event *event);
 
-/* self: a name that nobody ever had, or that of a taker whose keeper is gone: engine_adopt(). */
+/*
+ * self: a new name, which no taker ever had; or, for engine_adopt(), that of a taker without a
+ * keeper.
+ */
 int engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
 		     engine_tell *tell, void *context);
 
@@ -132,8 +135,8 @@ enum engine_ask_kind {
 	ASK_RESUME,
 	ASK_REFUSE,
 	ASK_ADMIT,
-	ASK_CANCEL,        /* ticket: who waits with it; -FLK_NOPERMIT if nobody does */
-	ASK_BREAK,         /* ticket: who holds with it, alive or not; -FLK_NOPERMIT */
+	ASK_CANCEL,        /* the waiter with that ticket; -FLK_NOPERMIT if there is none */
+	ASK_BREAK,         /* the holder with that ticket, alive or not; -FLK_NOPERMIT */
 	ASK_REMOVE,        /* all that is kept of it; -FLK_BUSY while anybody holds or waits */
 	ASK_REMOVE_UNUSED, /* -FLK_BUSY, too, while an operator's word stands in it */
 	ASK_CHECK          /* -FLK_DAMAGED: text has a line for each thing that is wrong */
@@ -161,9 +164,10 @@ void engine_ask(struct engine *e, const struct engine_question *q, uint64_t pati
 		engine_tells *answer, void *context);
 
 /*
- * What happens from now on: an event of flocklimit.h each, with who and where (NULL: nobody
- * knows).  One of kind 0 is about the following itself: with code 0, nothing is missed from here
- * on; else it has ended, and `host' is why.
+ * What happens from now on: an event of flocklimit.h each, with the host of the taker or operator
+ * that it is about (NULL: the store does not say).  An event of kind 0 is about the following
+ * itself: with code 0, no event is missed from here on; else the following has ended, and `host' is
+ * why.
  */
 typedef void engine_happens(void *context, const struct flk_event *event, const char *host);
 void engine_follow(struct engine *e, engine_happens *happens, void *context);

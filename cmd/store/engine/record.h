@@ -68,7 +68,7 @@ const char *config_trouble(const char *value, size_t size);
 /* What others wrote may end up on a terminal: without control characters. */
 void record_tame(char *said);
 
-/* Who is working here. */
+/* The name of this machine, and its clock, as records have them. */
 void record_host(char host[STORE_HOST]);
 int64_t record_now_ms(void);
 

@@ -1,6 +1,7 @@
 /*
- * secret.h - what a client of a store proves who it is with, and the files it needs for TLS: from
- * the URL, files it names, and the environment.  Never from an argument, and never in a text.
+ * secret.h - the names, passwords and certificates by which a client of a store identifies itself,
+ * and the files it needs for TLS: from the URL, the files that the URL names, and the environment.
+ * Never from an argument, and never in a text.
  */
 #ifndef SECRET_H
 #define SECRET_H

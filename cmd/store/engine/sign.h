@@ -1,6 +1,6 @@
 /*
- * sign.h - who wrote a limiter's cfg: beside what record.h knows of it, for people.  What a taker
- * writes there is not signed.
+ * sign.h - the operator that last wrote a limiter's cfg: beside what record.h knows of it, for
+ * people.  A taker does not sign the limit that it declares there.
  */
 #ifndef SIGN_H
 #define SIGN_H
@@ -16,7 +16,7 @@ void sign_me(struct culprit *me);
 /* A config with our name on it: to be freed; NULL for want of memory. */
 char *sign_config(const struct config *c);
 
-/* Who signed that; false: nobody. */
+/* The operator that signed it; false: it is not signed. */
 bool sign_read(struct culprit *by, const char *value, size_t size);
 
 #endif

@@ -2,11 +2,12 @@
  * view.c - the rule by which a permit is granted, over a limiter as it stood at one moment.  It
  * is that of a limiter on one machine.
  *
- * A limit is a promise to the one who declared it: one more may hold if the sum stays within its
- * own limit and within that of every one who holds; or, instead of all these, within what an
- * operator said.  A weight above the limit counts as the whole of it: whoever has it runs alone,
- * and so can't keep up the line for ever.  Each counts with the weight that it has, also under an
- * override that was set below that afterwards: nobody can come beside it then.
+ * A limit is a promise to the taker that declared it.  The head becomes a holder if the sum of all
+ * weights then stays within its own limit and within the limit of every holder; or, instead of all
+ * these, within the operator's override.  A weight above the limit counts as the whole of it: such
+ * a holder runs alone, and so can't keep up the line for ever.  A holder counts with its weight
+ * also under an override that was set below that afterwards: no other can be granted beside it
+ * then.
  */
 #include "view.h"
 

@@ -124,7 +124,7 @@ engine_step(struct engine *e)
 	for (t = LIST_FIRST(&e->takers); t != NULL; t = next) {
 		if (taker_due(t) <= now)
 			taker_step(t, now);
-		/* Whoever was freed meanwhile is in the other list. */
+		/* A taker that was freed meanwhile is in the other list. */
 		next = t->freed ? LIST_FIRST(&e->takers) : LIST_NEXT(t, link);
 	}
 	for (part = LIST_FIRST(&e->parts); part != NULL; part = next_part) {

@@ -139,7 +139,10 @@ step_kept(uint64_t now)
 			kept_free(s);
 		}
 	}
-	/* Who waits for the end of our wrapper's output has it when the command has ended, too. */
+	/*
+	 * A reader of the wrapper's stderr sees its end when the command has ended, not when the
+	 * keeper has.
+	 */
 	if (k.control == -1 && !held && !k.silent) {
 		detach_stderr();
 		k.silent = true;

@@ -325,7 +325,10 @@ on_socket(struct source *source)
 	}
 }
 
-/* Without a wrapper: is nobody left who has the guard open, or is the command gone? */
+/*
+ * Without a wrapper: has the last process closed the guard, or, without a guard, has the command
+ * ended?
+ */
 static bool
 is_deserted(const struct kept *k)
 {

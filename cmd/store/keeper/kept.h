@@ -86,7 +86,7 @@ void kept_catch_up(struct kept *k);
 /* kept_expiry.c: does to the command what struct expiry says. */
 void kept_carry_out(struct kept *k, enum expiry_deed deed, const char *why);
 
-/* kept_events.c: of the taker whose ear the context is. */
+/* kept_events.c: what the engine tells of the taker; context is its struct kept. */
 void kept_on_event(void *context, const struct engine_event *event);
 
 /* kept_send.c: the wrapper hears it, if there still is one; now, or when it reads again. */

@@ -45,7 +45,7 @@ store_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 
 /* ---- until it is idle ---- */
 
-/* Who is waited for: by ticket as long as events tell, by name when it is looked at again. */
+/* The takers that the operator waits for: by ticket while events tell, by name in a new look. */
 struct one {
 	char self[STORE_SELF];
 	uint64_t ticket; /* 0: it is done */

@@ -67,7 +67,7 @@ pick(const char *name)
 static int
 find(const char *name, struct session **session)
 {
-	/* Times are of those who take permits, which nobody does here. */
+	/* ttl and grace are a taker's; an operator takes no permit. */
 	struct engine_options options = { .url = &settings.url,
 					  .limiter = *name != '\0' ? name : NULL,
 					  .ttl_s = settings.ttl_s,

@@ -128,7 +128,7 @@ store_pace(const struct flk *f, struct flk_pace *pace)
 	*pace = (struct flk_pace){ .interval_ns = 0 };
 }
 
-/* Who keeps a permit is known to the keeper on its machine, and only as long as it asks. */
+/* The keeper on the holder's machine alone can find the processes that keep a permit. */
 size_t
 /* NOLINTNEXTLINE(readability-non-const-parameter): as in flocklimit.h */
 store_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)

@@ -107,7 +107,7 @@ where_happened(struct flk *f, const struct flk_event *e)
 	return session_of(f, &d) == 0 ? session_host(d, e->number) : NULL;
 }
 
-/* ---- whose process is it? ---- */
+/* ---- the user and the container of a process ---- */
 
 /* A file of /proc/PID with all that fits: how much, or -errno. */
 static ssize_t

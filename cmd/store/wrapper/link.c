@@ -21,7 +21,7 @@ _Atomic uint64_t *link_board_ns;
 static struct {
 	pthread_mutex_t
 	    lock;    /* guards all of it; held while a keeper is forked, not while one waits */
-	pid_t owner; /* the process whose link it is: a child of ours has no part in it */
+	pid_t owner; /* the process that made the link: its children must make their own */
 	int control;
 	unsigned generation;
 	bool hushed;

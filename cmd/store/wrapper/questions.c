@@ -10,7 +10,7 @@
 #include "settings.h"
 #include "wrapper/local.h"
 
-#define PATIENCE SECOND /* who waits is told in time that the store can't be reached */
+#define PATIENCE SECOND /* so a waiter hears in time that the store can't be reached */
 
 int
 store_place(struct flk_taker *taker, struct flk_place *place)

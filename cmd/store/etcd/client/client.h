@@ -78,7 +78,7 @@ void client_well(struct etcd *e);
 
 struct endpoint *client_endpoint(struct etcd *e);
 
-/* Whether there is any endpoint whose address is known.  If not, it is looked up, now and then. */
+/* Has any endpoint a known address?  If not, the client looks their names up, now and then. */
 bool client_reaches(struct etcd *e);
 
 /* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */

@@ -31,7 +31,7 @@ reaches(const struct endpoint *at)
 	return !at->named || at->address != NULL;
 }
 
-/* To the next one whose address is known, if there is one. */
+/* To the next endpoint with a known address, if there is one. */
 static void
 go_on(struct etcd *e)
 {

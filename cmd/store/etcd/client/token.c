@@ -7,7 +7,7 @@
  *   NEEDLESS -> WANTED   [token_refused]   nobody knows us, and there are user and password
  *   WANTED   -> ASKED    [token_ready]     somebody wants to send something
  *   ASKED    -> HELD     [answered]
- *   ASKED    -> WANTED   [answered]        no answer, or refused: those who waited are told
+ *   ASKED    -> WANTED   [answered]        no answer, or refused: the calls that waited fail
  *   ASKED    -> ASKED    [answered]        refused, and the file has another password
  *   ASKED    -> NEEDLESS [answered]        the server wants none
  *   HELD     -> WANTED   [token_refused]   the next is asked for by token_ready()

@@ -136,7 +136,9 @@ verdict_message(const json_t *body)
 	return message;
 }
 
-/* An answer that is not etcd's: from a proxy before it, perhaps, whose etcd is away; or for good. */
+/*
+ * An answer that is not etcd's: from a proxy before it, perhaps, while etcd is away; or for good.
+ */
 static void
 foreign(struct verdict *v, const struct etcd *e, long status)
 {

@@ -35,7 +35,10 @@ struct etcd_watch {
 
 /* ---- stream.c ---- */
 
-/* W2: who calls that while telling is set looks at dead afterwards; who does not, at nothing. */
+/*
+ * W2: a caller that has set `telling' looks at `dead' afterwards; another must touch the watch no
+ * more.
+ */
 void stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
 		 const char *text);
 

@@ -1,10 +1,10 @@
 /*
  * http.h - POSTs over libcurl, without threads and signals, behind one descriptor.
  *
- * A struct post is one request and its answer.  It belongs to whoever started it, who is told from
- * http_step() only, never from inside libcurl: so both functions may start and drop posts.
- * Connections are kept and used again.  A post is sent once: libcurl would repeat one by itself if a
- * kept connection turns out to be dead, though it can't know whether the server did what it was
+ * A struct post is one request and its answer.  It belongs to its starter, whose function is called
+ * from http_step() only, never from inside libcurl: so that function may start and drop posts.
+ * Connections are kept and used again.  A post is sent once: libcurl would repeat one by itself if
+ * a kept connection turns out to be dead, though it can't know whether the server did what it was
  * asked; see give() in http.c.
  */
 #ifndef HTTP_H

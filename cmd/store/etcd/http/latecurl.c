@@ -22,7 +22,7 @@ static const struct {
 
 static struct latecurl curl;
 
-/* The flavours differ in whose TLS they speak. */
+/* The two libraries differ in the TLS library that they use. */
 static void *
 load(void)
 {

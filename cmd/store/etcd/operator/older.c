@@ -38,7 +38,7 @@ older_range(const struct key *limiter, const char *kind)
 	return r;
 }
 
-/* How many of the keys are takers', and not of a limiter whose path goes through here; -1. */
+/* How many of the keys are of takers of this limiter, and not of one with a longer path; or -1. */
 static long
 count_takers(const struct older_range *r, const json_t *range)
 {
@@ -70,7 +70,7 @@ removal(const struct ask *a, int64_t revision)
 	return etcd_txn(compares, then, NULL);
 }
 
-/* An operator who names the limiter is told which keys keep it; rm --idle passes it by. */
+/* `rm NAME' tells the operator which keys keep the limiter; `rm --idle' passes it by. */
 static void
 refuse(struct ask *a, const char *keys)
 {

@@ -72,9 +72,9 @@ steering(struct ask *a, int *code)
 	return etcd_txn(compares, then, NULL);
 }
 
-/* ---- somebody is put out ---- */
+/* ---- an operator evicts a taker ---- */
 
-/* Who did it, for that taker to read; on its lease, and so never left behind. */
+/* The operator's name, for the evicted taker to read; on its lease, and so never left behind. */
 static json_t *
 put_culprit(const struct ask *a, const char *self, int64_t lease)
 {

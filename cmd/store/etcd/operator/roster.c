@@ -50,7 +50,7 @@ event_now(uint32_t kind, int32_t code)
 				   .code = code };
 }
 
-/* by: who did it, if it was another. */
+/* by: the operator that did it, or NULL: the taker itself did. */
 static void
 tell(const struct roster *p, uint32_t kind, int32_t code, const struct person *x,
      const struct culprit *by)
@@ -99,7 +99,7 @@ steered(struct roster *p, const struct config *new, bool quiet, const struct cul
 		tell_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
 }
 
-/* ---- who is there ---- */
+/* ---- the takers that are there ---- */
 
 static struct person *
 find(const struct roster *p, const char *self)
@@ -296,7 +296,7 @@ mark(struct roster *p, const char *self)
 		x->present = true;
 }
 
-/* Who is gone first: what they held is what others were granted. */
+/* The takers that are gone come first: others were granted what they held. */
 static void
 tell_the_gone(struct roster *p, const struct look *l)
 {

@@ -1,5 +1,5 @@
 /*
- * roster.h - who is in a limiter, as whoever follows it knows: keys that change become events.
+ * roster.h - the takers of a limiter, as a follower knows them: changed keys become events.
  */
 #ifndef ROSTER_H
 #define ROSTER_H

@@ -73,8 +73,8 @@ void key_watched(const struct key *limiter, struct key *from, struct key *end);
 void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * What a key of that limiter is: its kind, and whose; 'c' for cfg, 'z' for tail, '?' for a key that
- * has no business there.  0 for a key that is none of that limiter's.
+ * The kind of a key, and in `self' the taker that it belongs to; 'c' for cfg, 'z' for tail, '?' for
+ * a key that no flocklimit writes.  0 for a key that is none of that limiter's.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

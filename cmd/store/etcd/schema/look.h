@@ -23,10 +23,10 @@ struct look_holder {
 	int64_t created, mod; /* of h/ */
 	int64_t lease;        /* of l/ */
 
-	/* For reclaim.c, about one that is not alive; all zero again when it is. */
-	int64_t seen;     /* mod revision of s/ that another put; 0: not known to be there */
-	uint64_t seen_ns; /* when that one was first seen */
-	int64_t marked;   /* mod revision of s/ whose grace ends at ripe_ns; 0: not yet known */
+	/* For reclaim.c, while the holder is not alive; all zero again when it is. */
+	int64_t seen;     /* mod revision of s/ as another taker put it; 0: not known to be there */
+	uint64_t seen_ns; /* when this taker first saw that revision */
+	int64_t marked;   /* mod revision of the s/ that ripe_ns is of; 0: not yet known */
 	uint64_t ripe_ns; /* when to look after it again */
 	bool over;        /* its grace is over, by t/ */
 };
@@ -53,7 +53,7 @@ struct look {
 	/* LOOK_MINE: how the asker stands. */
 	bool mine; /* its w/ is there, since: */
 	int64_t created;
-	char before[STORE_SELF]; /* who is before it; "": nobody */
+	char before[STORE_SELF]; /* the waiter before it; "": none */
 	int64_t before_created;  /* of its w/ */
 
 	bool older;    /* it failed as cfg is of version 1; then config is what that one says */
@@ -68,8 +68,9 @@ json_t *look_body(const struct key *limiter, enum look_line line, const char *se
 		  int64_t created);
 
 /*
- * One of LOOK_MINE, which costs as much as there are waiters; but where cfg alone is needed, as l
- * says who is before it and both still stand in the line, no more than that: look_same().
+ * The body of a LOOK_MINE.  The server's work for one grows with the waiters.  Where l knows the
+ * waiter before the asker, and both still stand in the line, this body reads cfg alone: see
+ * look_same().
  */
 json_t *look_body_again(const struct look *l, const char *self, int64_t created);
 bool look_same(const struct etcd_reply *reply);

@@ -114,8 +114,8 @@ claim_compares(const struct engine_taker *t)
 }
 
 /*
- * Its place, who came last before, and how the limiter is steered then.  A range over all who wait
- * would cost the server the more the longer the line is.
+ * Its place, the taker that came last before it, and how the limiter is steered then.  A range over
+ * all waiters would cost the server the more the longer the line is.
  */
 enum { PLACE, LAST, LAST_NOW, MINE, STEERED, IN_LINE };
 
@@ -141,7 +141,7 @@ queue_ops(const struct engine_taker *t)
 	return ops;
 }
 
-/* Who came last may be gone by now: that is for a look to find out. */
+/* The taker that came last may be gone by now: a look finds that out. */
 static void
 read_last(struct look *l, const json_t *range)
 {

@@ -185,8 +185,9 @@ hold_beat(struct engine_taker *t)
 }
 
 /*
- * l/ is gone; h/ may be, too, and be told of later, as it is another watch of the stream.  The lease
- * is kept until that is known: who took the permit back says so in a key on it.
+ * l/ is gone; h/ may be gone, too, and the store tells of it later, as it is another watch of the
+ * stream.  The taker keeps its lease until it knows: an operator that took the permit back has left
+ * e/ on that lease.
  */
 void
 hold_asked(struct engine_taker *t)
@@ -216,8 +217,9 @@ attached_at(struct engine_taker *t, int64_t revision)
 }
 
 /*
- * l/ was put meanwhile, by a txn that was not answered, or came late from who kept the permit
- * before: its lease is ours, and how long it lasts is to be seen.
+ * l/ was put meanwhile: by a txn of ours that was not answered, or by one that came late from the
+ * keeper that had this taker before.  The taker takes over that lease; a renewal will say how long
+ * it lasts.
  */
 static void
 go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)

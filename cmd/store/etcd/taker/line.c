@@ -1,9 +1,10 @@
 /*
- * line.c - one in the line: who is before it, and what the first does.
+ * line.c - a waiter: it looks which waiter is before it, and grants itself a permit when it is the
+ * head.
  *
- * Only the first grants itself, and while there is a line nobody else can: so all that the first
- * must know is what cfg says and who has gone.  The grant ends its place in the same txn, so one
- * who is first no more, and does not know it yet, can't be granted by it.
+ * Only the head grants, itself, and while there is a line no newcomer can: so all that the head
+ * must know is what cfg says and which holders have gone.  The grant ends its place in the same
+ * txn, so a waiter that has lost its place, and does not know it yet, can't grant itself a permit.
  */
 #include "taker.h"
 

@@ -1,18 +1,21 @@
 /*
- * reclaim.c - taking permits back from the dead, by whoever is kept waiting by them.
+ * reclaim.c - a taker that dead holders keep waiting takes their permits back: here it is the
+ * repairer.
  *
- * Suspect is who has h/ and no l/: its lease ended, so it has not been heard of for its ttl.  It
- * may be alive for all that, and has its grace to end its command or to attach anew.
+ * A holder is suspect when it has h/ and no l/: its lease ended, so the store has not heard of it
+ * for its ttl.  It may be alive for all that, and has its grace to end its command or to attach
+ * anew.
  *
- * The first to see it marks it: s/, and then t/ on a lease as long as the grace; the same txn puts
- * s/ again, which so tells that t/ was there.  The lease is younger than the mark: of an older one,
- * nobody knows how much of it is left when the mark is made.
+ * The first repairer that sees it marks it: s/, and then t/ on a lease as long as the grace.  The
+ * txn that writes t/ writes s/ again, so the revision of s/ tells that t/ was there.  The lease of
+ * t/ is younger than the mark: of an older lease the repairer could not know how much was left when
+ * it marked.
  *
- * Who attaches anew deletes the mark, so a mark that is there, with the revision that was seen,
- * proves that nothing was heard since; that its grace is over is known by our own clock from when
- * the mark was seen, or by t/ being gone.  So neither a watch that was late, nor having been
- * stopped, can take a permit back too early, and takers that never wait take them back, too: one
- * marks, a later one finds the grace over.
+ * A holder that attaches anew deletes the mark.  So a mark with the revision that the repairer saw
+ * proves that the store has not heard of the holder since.  That the grace is over, the repairer
+ * knows by its own clock since it saw the mark, or by t/ being gone.  So neither a late watch nor a
+ * repairer that was stopped can take a permit back too early.  Takers that never wait take permits
+ * back, too: one of them marks, and a later one finds the grace over.
  */
 #include "taker.h"
 
@@ -175,8 +178,8 @@ wait_grace(struct look_holder *h, int64_t mark, bool over)
 }
 
 /*
- * It was marked before, by one who may be long gone: before t/ was put, or after.  By t/, those
- * that died together come back together, whoever is the first then.
+ * Another repairer, which may be long gone, marked it: before it put t/, or after.  By t/, the
+ * permits of holders that died together come back together, whichever repairer looks first.
  */
 static void
 read_mark(struct engine_taker *t, struct look_holder *h, const json_t *body)
@@ -255,7 +258,7 @@ mark(struct engine_taker *t)
 	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, otherwise), marked);
 }
 
-/* ---- whose turn it is ---- */
+/* ---- which suspect comes next ---- */
 
 bool
 reclaim_act(struct engine_taker *t)

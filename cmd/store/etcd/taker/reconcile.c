@@ -1,6 +1,6 @@
 /*
- * reconcile.c - what the store has of a taker, when that is not known: after an answer that did not
- * come, after its lease went, and of one whose keeper was killed.
+ * reconcile.c - the keeper reads what the store has of a taker, when it does not know: after an
+ * answer that did not come, after the lease went, and after the keeper before it was killed.
  */
 #include "taker.h"
 
@@ -154,7 +154,7 @@ dropped(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_act(t);
 }
 
-/* Who holds and has a place as well would keep up the line. */
+/* A holder with a place in the line would be its head for ever. */
 static void
 drop_place(struct engine_taker *t)
 {

@@ -3,10 +3,10 @@
  *
  * It is in one state at a time.  act() does what that state has to do and has not begun: it may be
  * called at any time, and is, whenever a state is entered or its retry is due.  Every answer goes
- * to the function that the call was made with, which looks at nothing but a state it can be in:
- * who leaves a state cancels its main call.  Every change that the watch tells is looked at in the
- * state it finds: changes.c.  Both are found in a table that states.c gives to the taker, so that no
- * file calls one that calls it.
+ * to the function that the call was made with, which knows the state that it comes in: taker_go()
+ * cancels the main call of the state that it leaves.  Every change that the watch tells is looked
+ * at in the state it finds: changes.c.  Both are found in a table that states.c gives to the taker,
+ * so that no file calls one that calls it.
  *
  * An answer that does not come says nothing about whether the deed was done; a deed may even be
  * done later.  So a txn is either one that may come late and twice (deletions), or one whose
@@ -27,7 +27,7 @@ enum taker_state {
 	/* The store has no key of it. */
 	NEW,     /* ... and nothing was sent */
 	ASKING,  /* a lease and a look are being had; then: claim, or refuse */
-	MARKING, /* it would have to wait, and must not: whom the dead keep out looks after them */
+	MARKING, /* it would have to wait, and must not: it marks the dead holders, and goes */
 
 	/* The store may have w/, or h/ and l/, or nothing. */
 	CLAIMING,  /* the claim is under way: all of a permit, or a place */
@@ -35,7 +35,7 @@ enum taker_state {
 	FENCING,   /* the lease of a claim that nobody answered is being revoked */
 
 	/* The store has w/, as far as is known; the lease is kept alive. */
-	LOOKING,  /* who is before it is being read */
+	LOOKING,  /* the waiter before it is being read */
 	BEHIND,   /* `before' is, when last read; that one, cfg and w/ are watched */
 	FIRST,    /* nobody is; `look' is as of its revision, and watched from there on if it
 		     did not fit at once */
@@ -44,7 +44,7 @@ enum taker_state {
 	/* The store has h/, as far as is known; h/ and l/ are watched. */
 	HOLDING,   /* and l/ on `lease', kept alive */
 	ATTACHING, /* l/ is gone, or on another lease: it is put anew, on a new one */
-	LOSING,    /* h/ is gone: who did it is being read */
+	LOSING,    /* h/ is gone: the reason is being read */
 
 	/* Whatever there is, is deleted. */
 	LEAVING,
@@ -57,13 +57,13 @@ enum taker_slot {
 	LEASE, /* a new lease */
 	BEAT,  /* keepalive */
 	CHECK, /* HOLDING: whether h/ and l/ are there */
-	DEAD,  /* about another, who is suspect */
+	DEAD,  /* about another taker, a suspect */
 	SLOTS
 };
 
 struct engine_taker;
 
-/* Whose answer comes; the call is over, and the slot free. */
+/* t: the taker that called.  The call is over, and its slot free. */
 typedef void taker_answer(struct engine_taker *t, const struct etcd_reply *reply);
 
 struct taker_call {
@@ -138,7 +138,7 @@ struct engine_taker {
 	bool first; /* its grant declares a limit for the first time, and it has none to declare */
 	bool open_claim; /* a claim was sent that nobody answered */
 	bool adopted;    /* RECONCILE: what it was before is not known ... */
-	bool held;       /* its owner was told that it holds: by us, or by who had it before */
+	bool held;       /* its owner was told that it holds: by this keeper, or the one before */
 	bool told;       /* GRANTED, by us */
 	bool freed_some; /* reclaim.c took a permit back */
 	bool untold;     /* OVER: it is still to be told, by the next step */

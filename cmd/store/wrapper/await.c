@@ -4,12 +4,12 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/random.h>
 
 #include "now.h"
 #include "say.h"
@@ -20,6 +20,38 @@
 #define NEVER      UINT64_MAX
 
 _Thread_local struct taker_list takers_of_thread;
+
+static const sigset_t *open_mask;
+static _Thread_local bool by_signal;
+
+/* ---- how a taker is woken ---- */
+
+void
+await_mask(const sigset_t *mask)
+{
+	open_mask = mask;
+}
+
+void
+await_tied(const struct store_taker *t)
+{
+	if (!by_signal)
+		return;
+	fcntl(t->tie.socket, F_SETOWN, getpid());
+	fcntl(t->tie.socket, F_SETSIG, AWAIT_SIGNAL);
+	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
+}
+
+/* What came before is not told of: the first look sees it. */
+void
+await_by_signal(void)
+{
+	const struct store_taker *t;
+
+	by_signal = true;
+	LIST_FOREACH(t, &takers_of_thread, entry)
+		await_tied(t);
+}
 
 /* ---- what is heard ---- */
 
@@ -159,7 +191,7 @@ go_on_with_another(struct store_taker *t)
 	do {
 		error = link_tie(&t->tie, limiter_of(t)->name);
 		if (error == 0) {
-			tend_tied(t);
+			await_tied(t);
 			error = tell_all(t);
 		}
 	} while (error == -EPIPE);
@@ -260,7 +292,7 @@ await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t
 	int error;
 
 	if (mask == NULL)
-		mask = tend_mask();
+		mask = open_mask;
 	for (;;) {
 		if ((error = await_hear(t)) != 0)
 			return error;

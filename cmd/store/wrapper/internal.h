@@ -120,12 +120,24 @@ void store_trouble(const char *text);
 
 /* taker.c */
 bool taker_is_strange(const struct store_taker *t);
-void taker_name(char self[STORE_SELF]);
 
 /* This machine's permit or place in its line, where there is one (--local). */
 void taker_give_local_back(struct store_taker *t);
 
+/* name.c */
+void taker_name(char self[STORE_SELF]);
+
 /* await.c */
+
+/* Not SIGIO: a jobserver looks at each of those, and what it is answered would be another. */
+#define AWAIT_SIGNAL SIGURG
+
+/* From now on this thread is sent that signal when a taker of it is told something. */
+void await_by_signal(void);
+void await_tied(const struct store_taker *t); /* that taker has another socket now */
+
+/* The mask of await() where its caller has none: see tend_open(). */
+void await_mask(const sigset_t *mask);
 
 /* Sends; if the keeper is dead, another goes on and is sent the same. */
 int await_send(struct store_taker *t, const struct talk *m, int fd);
@@ -145,10 +157,6 @@ int await_bell(struct store_taker *t);
 
 /* A question of TALK_LOOK; its answer is in t->answer. */
 int await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns);
-
-/* tend.c: what tend_open() was given; and: that taker has another socket now. */
-const sigset_t *tend_mask(void);
-void tend_tied(const struct store_taker *t);
 
 /* guard.c: lets go of the pipe and the pidfd. */
 void guard_drop(struct store_taker *t);

@@ -5,14 +5,12 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
-#include <sys/random.h>
 
 #include "descriptor.h"
 #include "now.h"
@@ -28,19 +26,6 @@ bool
 taker_is_strange(const struct store_taker *t)
 {
 	return t->owner != &thread_mark || t->process != getpid();
-}
-
-void
-taker_name(char self[STORE_SELF])
-{
-	uint64_t number = 0;
-
-	while (number == 0) {
-		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
-			number = now_ns() ^ ((uint64_t)getpid() << 40);
-		number &= INT64_MAX;
-	}
-	snprintf(self, STORE_SELF, "%016" PRIx64, number);
 }
 
 /* ---- its beginning and its end ---- */
@@ -119,7 +104,7 @@ store_taker_new(struct flk_taker **taker, struct flk *limiter)
 		return error;
 	}
 	LIST_INSERT_HEAD(&takers_of_thread, t, entry);
-	tend_tied(t);
+	await_tied(t);
 	*taker = (struct flk_taker *)t;
 	return 0;
 }
@@ -187,7 +172,7 @@ let_go(struct store_taker *t, enum stage stage)
 	if (t->stage != IDLE) {
 		link_untie(&t->tie);
 		if (link_tie(&t->tie, limiter_of(t)->name) == 0)
-			tend_tied(t);
+			await_tied(t);
 	}
 	t->stage = IDLE;
 	return error == -ETIMEDOUT ? 0 : error;

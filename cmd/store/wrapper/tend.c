@@ -4,9 +4,7 @@
  */
 #include "tend.h"
 
-#include <fcntl.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "clock.h"
 #include "internal.h"
@@ -17,14 +15,9 @@
 #include "settings.h"
 
 #define LATER (SECOND / 20) /* the keeper has the first word */
-/* Not SIGIO: a jobserver looks at each of those, and what it is answered would be another. */
-#define SIGNAL SIGURG
 
 #define AGAIN  SECOND       /* to try to have a keeper */
 #define NOTICE (2 * SECOND) /* from its TERM to its KILL: expiry.c */
-
-static const sigset_t *open_mask;
-static _Thread_local bool by_signal;
 
 void
 tend_quiet(bool be_quiet)
@@ -35,13 +28,7 @@ tend_quiet(bool be_quiet)
 void
 tend_open(const sigset_t *mask)
 {
-	open_mask = mask;
-}
-
-const sigset_t *
-tend_mask(void)
-{
-	return open_mask;
+	await_mask(mask);
 }
 
 void
@@ -82,30 +69,15 @@ tend_lost(struct flk_taker *taker)
 }
 
 void
-tend_tied(const struct store_taker *t)
-{
-	if (!by_signal)
-		return;
-	fcntl(t->tie.socket, F_SETOWN, getpid());
-	fcntl(t->tie.socket, F_SETSIG, SIGNAL);
-	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
-}
-
-/* What came before is not told of: the first look sees it. */
-void
 tend_by_signal(void)
 {
-	const struct store_taker *t;
-
-	by_signal = true;
-	LIST_FOREACH(t, &takers_of_thread, entry)
-		tend_tied(t);
+	await_by_signal();
 }
 
 bool
 tend_hears(const siginfo_t *info)
 {
-	if (info->si_signo != SIGNAL)
+	if (info->si_signo != AWAIT_SIGNAL)
 		return false;
 	tend_look();
 	return info->si_code > 0; /* the kernel's */

@@ -6,7 +6,7 @@
  * life of its.  It may be killed before each of its steps; the kernel marks its `alive' some time
  * later, wakes who watches it some time later still, and then another life may claim the slot.
  *
- * One STEP is one store that somebody else can see, or one system call.
+ * One STEP is one store that another process can see, or one system call.
  */
 
 #define NIL 15
@@ -63,10 +63,10 @@ c_decl {
 #define PREDECESSOR_NOT_WATCHED 3
 #define GRANT_KEPT 4
 #define NO_PASS_ON 5
-#define NO_ROUSE 6
-#define NOBODY_TOLD 7
+#define HEAD_NOT_WOKEN_FIRST 6
+#define DEATHS_NOT_SEEN_TO 7
 #define NO_GENERATION 8
-#define HEAD_NOT_TOLD 9
+#define HEAD_NOT_WOKEN 9
 #define HOLDERS_NOT_WATCHED 10
 #define WORD_READ_LATE 11
 #define REPAIR_SILENT 12
@@ -77,7 +77,7 @@ c_decl {
 #define DEATHS_NOT_ASKED 17
 #define INDEX_TRUSTED 18
 #define LINE_NOT_HELD 19
-#define NOT_TOLD_IN_LINE 20 /* takes more than is searched */
+#define DEATHS_NOT_SEEN_TO_IN_LINE 20 /* takes more than is searched */
 #define EVICTED_NOT_WOKEN 21
 #define EVICT_SILENT 22
 #define EVICT_UNCHECKED 23
@@ -90,8 +90,8 @@ c_decl {
 #define DOUBT_WAKES_WAITERS_ALONE 30
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
-#define NO_SWEEP_AT_DOOR 53
-#define NO_MEND_AT_DOOR 54
+#define NO_SWEEP_BY_NEWCOMER 53
+#define NO_REAP_BY_NEWCOMER 54
 #define NO_UNWATCH 55
 
 /* ---- the file (layout.h) ---- */
@@ -114,7 +114,7 @@ bit watched[N]; /* the word's WAITERS bit */
 bit changed[N];
 
 byte lock, lock_gen; /* the slot of the owner + 1, and its generation */
-bit doubted;         /* two were inside */
+bit doubted;         /* two takers were inside: the lock's next owner rebuilds the index */
 bit sleepers;        /* with no_nap only, as are the next two */
 
 /*
@@ -133,7 +133,7 @@ byte lock_queue;
 bit lock_woken[N];
 
 /*
- * Who sleeps, or is about to, in which queues: that of its own wake word, those of the `alive'
+ * In which queues a taker is that sleeps, or is about to: that of its own wake word, those of the `alive'
  * words of a set of slots.  One that is woken stays in the other queues until it runs.
  */
 bit queued_self[N], woken[N];
@@ -148,8 +148,8 @@ bit cancelled[N];
 /* ---- what is checked, and bounds ---- */
 
 /*
- * The file: is it marked as removed, and has it a name?  Who finds it so takes the name away and goes
- * elsewhere, to a new one, and runs there.
+ * The file: is it marked as removed, and has it a name?  A newcomer that finds the mark takes
+ * the name away and goes elsewhere, to a new one, and runs there.
  */
 bit removed, unlinked, elsewhere;
 

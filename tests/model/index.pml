@@ -129,7 +129,7 @@ inline build_index()
 	find_min_limit()
 }
 
-/* The commit of whoever leaves the line or gives its permit back. */
+/* The commit of a taker that leaves the line or releases its permit. */
 inline commit_gone(x, to)
 {
 	a = 0;
@@ -169,7 +169,7 @@ inline commit_waiting(x)
 	(!paused && IN_FORCE(x) > 0 && (nholders == 0 || used + WEIGHT(x) <= IN_FORCE(x)))
 #define BARRIER_DONE(x) (nholders == 0 || ticket[holders[0]] > ticket[x])
 
-/* unqueue(): the index, and x becomes its successor, who is told. */
+/* unqueue(): the index, and x becomes its successor, which must be woken. */
 inline unqueue(who)
 {
 	x = NIL;

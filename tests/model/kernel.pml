@@ -24,7 +24,7 @@ inline wake_a_watcher(x)
 	fi
 }
 
-/* flki_futex_wake() on the lock, where somebody sleeps for good: with no_nap only. */
+/* flki_futex_wake() on the lock, where a taker sleeps until it is woken: with no_nap only. */
 inline wake_a_lock_sleeper()
 {
 	if

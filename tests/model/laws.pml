@@ -31,7 +31,7 @@ inline check_grant(x)
 	assert(!paused)
 }
 
-/* Somebody runs under a new limiter of this name: then nobody does here, nor will. */
+/* A taker runs under a new limiter of this name: then none does here, nor will. */
 inline check_elsewhere()
 {
 	a = 0;
@@ -44,7 +44,7 @@ inline check_elsewhere()
 	od
 }
 
-/* What those who were told that they may run add up to. */
+/* The weights of all takers that were told that they may run. */
 inline check_running(x)
 {
 	assert(state[x] == HELD);
@@ -62,7 +62,7 @@ inline check_running(x)
 	assert(b <= c || orders != 0 || override != AUTO || excess)
 }
 
-/* Whenever somebody who lives leaves the lock, and was inside alone: I1, I2, I5. */
+/* Whenever a living taker leaves the lock, and was inside alone: I1, I2, I5. */
 inline check_invariants()
 {
 	a = 0; b = 0; c = 0;
@@ -95,8 +95,8 @@ inline check_invariants()
 }
 
 /*
- * When nothing can happen any more: whoever lives and waits, waits for a reason; whoever was
- * granted a permit or put out knows it; and nobody who lives is inside the lock.
+ * When nothing can happen any more: each living waiter waits for a reason; each living taker that
+ * was granted a permit or taken out of the line knows it; and no living taker is inside the lock.
  */
 inline check_quiet()
 {

@@ -12,10 +12,10 @@ grant:
 			INDEX_APART(grant_index(x));
 			if
 			:: broken == WAKE_BEFORE_STATE || broken == WAKE_BEFORE_STATE_INSIDE
-			:: else -> poke(x)
+			:: else -> wake(x)
 			fi
-		:: act == GONE -> INDEX_APART(unline(x)); poke(x)
-		:: act == POKE -> poke(x)
+		:: act == GONE -> INDEX_APART(unline(x)); wake(x)
+		:: act == WAKE -> wake(x)
 		fi
 	od;
 	x = 0;
@@ -34,7 +34,7 @@ leave:
 	STEP(commit_gone(me, IDLE); INDEX_WITH(unqueue(me)));
 	INDEX_APART(unqueue(me));
 	if
-	:: broken != LEAVER_SILENT -> poke(x)
+	:: broken != LEAVER_SILENT -> wake(x)
 	:: else
 	fi;
 	CALL(grant, 4);
@@ -66,10 +66,10 @@ sweep:
 	:: BACK(sweep, 4)
 	:: BACK(sweep, 5)
 	fi;
-mend:	/* Whom it reaps has nobody behind but us. */
+reap_watched:	/* We alone stand behind a waiter that it reaps. */
 	skip;
 	do
-	:: STEP(mend_next());
+	:: STEP(reap_watched_next());
 		if
 		:: act == GONE -> INDEX_APART(unline(x))
 		:: else -> break
@@ -82,9 +82,9 @@ mend:	/* Whom it reaps has nobody behind but us. */
 	fi;
 	CALL(grant, 6);
 	if
-	:: BACK(mend, 1)
-	:: BACK(mend, 2)
-	:: BACK(mend, 3)
+	:: BACK(reap_watched, 1)
+	:: BACK(reap_watched, 2)
+	:: BACK(reap_watched, 3)
 	fi;
 evict_all:
 	skip;
@@ -92,8 +92,8 @@ evict_all:
 	:: STEP(evict_next());
 		if
 		:: act == STOP -> break
-		:: act == GONE -> INDEX_APART(unline(x)); poke(x)
-		:: act == POKE -> poke(x)
+		:: act == GONE -> INDEX_APART(unline(x)); wake(x)
+		:: act == WAKE -> wake(x)
 		fi
 	od;
 	x = 0;
@@ -102,19 +102,19 @@ evict_all:
 	:: BACK(evict_all, 1)
 	:: BACK(evict_all, 2)
 	fi;
-tell:	/* wake_successors_of_dead() of wait.c */
+wake_successors:	/* wake_successors_of_dead() of wait.c */
 	skip;
 	do
-	:: STEP(tell_next());
+	:: STEP(wake_successors_next());
 		if
 		:: act == STOP -> break
-		:: else -> poke(x)
+		:: else -> wake(x)
 		fi
 	od;
 	x = 0;
 	if
-	:: BACK(tell, 1)
-	:: BACK(tell, 2)
+	:: BACK(wake_successors, 1)
+	:: BACK(wake_successors, 2)
 	fi;
 
 	/* ---- repair.c: flki_state_rebuild() ---- */
@@ -135,7 +135,7 @@ rebuild:
 		    place = (place < N -> place + 1 : 0));
 		if
 		:: x == NIL -> break
-		:: else -> poke(x)
+		:: else -> wake(x)
 		fi
 	od;
 	CALL(sweep, 5);

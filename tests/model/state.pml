@@ -18,7 +18,7 @@
 /* act: what a step found to be done next, to slot x */
 #define STOP 0
 #define GO_ON 1
-#define POKE 2
+#define WAKE 2
 #define GRANTED 3
 #define GONE 4
 #define FIRST 5
@@ -26,7 +26,7 @@
 #define STANDS (state[me] == WAITING)
 
 /* flki_state_wake() */
-inline poke(who)
+inline wake(who)
 {
 	if
 	:: who != NIL && who != me ->
@@ -36,7 +36,7 @@ inline poke(who)
 	fi
 }
 
-/* One turn of flki_state_grant()'s loop, as far as the next commit or poke. */
+/* One turn of flki_state_grant()'s loop, as far as the next commit or wake. */
 inline grant_next()
 {
 	act = GO_ON;
@@ -44,8 +44,8 @@ inline grant_next()
 	:: act != GO_ON -> break
 	:: act == GO_ON && place >= nline ->
 		if
-		:: new_holders && !first_knows && nline > 0 && broken != HEAD_NOT_TOLD ->
-			x = line[0]; act = POKE
+		:: new_holders && !first_knows && nline > 0 && broken != HEAD_NOT_WOKEN ->
+			x = line[0]; act = WAKE
 		:: else -> act = STOP; place = 0; new_predecessor = 0; first_knows = 0
 		fi;
 		new_holders = 0
@@ -57,19 +57,19 @@ inline grant_next()
 			INDEX_WITH(unline(x));
 			new_predecessor = 1;
 			act = GONE
-		:: KIND(x) == TAKER && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !told ->
-			told = 1;
-			act = POKE
-		:: KIND(x) == TAKER && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || told) ->
+		:: KIND(x) == TAKER && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !woken_early ->
+			woken_early = 1;
+			act = WAKE
+		:: KIND(x) == TAKER && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
 			state[x] = HELD;
 			check_grant(x);
 			INDEX_WITH(grant_index(x));
-			new_holders = 1; new_predecessor = 1; told = 0;
+			new_holders = 1; new_predecessor = 1; woken_early = 0;
 			act = GRANTED
 		:: else ->
 			if
-			:: new_predecessor && broken != HEAD_NOT_TOLD ->
-				act = POKE;
+			:: new_predecessor && broken != HEAD_NOT_WOKEN ->
+				act = WAKE;
 				first_knows = first_knows || place == 0
 			:: else
 			fi;
@@ -101,7 +101,7 @@ inline sweep_next()
 }
 
 /* One look of flki_state_reap_watched() at the predecessor. */
-inline mend_next()
+inline reap_watched_next()
 {
 	c = 0;
 	do
@@ -122,7 +122,7 @@ inline mend_next()
 	fi
 }
 
-/* flki_state_evict_all(), as far as the next commit or poke */
+/* flki_state_evict_all(), as far as the next commit or wake */
 inline evict_next()
 {
 	act = STOP;
@@ -137,7 +137,7 @@ inline evict_next()
 			act = GONE;
 			new_predecessor = 1
 		:: else ->
-			act = (new_predecessor -> POKE : STOP);
+			act = (new_predecessor -> WAKE : STOP);
 			new_predecessor = 0;
 			place++
 		fi
@@ -147,7 +147,7 @@ inline evict_next()
 }
 
 /* wake_successors_of_dead(): x becomes the next who stands behind a dead one that we watched, or NIL. */
-inline tell_next()
+inline wake_successors_next()
 {
 	x = NIL;
 	do

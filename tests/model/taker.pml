@@ -47,8 +47,8 @@ proctype Taker(byte me)
 {
 	byte rounds, ordered; /* so many are done */
 	byte want, then, seen, seen_gen, x, place, act;
-	byte back_grant, back_sweep, back_mend, back_evict_all, back_tell, back_leave;
-	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, told, reaped;
+	byte back_grant, back_sweep, back_reap_watched, back_evict_all, back_wake_successors, back_leave;
+	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, woken_early, reaped;
 	bit again, impatient, timed_out, dead_seen, swept;
 
 	if
@@ -103,7 +103,7 @@ claim:
 next:
 	want = (KIND(me) == OPERATOR -> STEER : QUEUE_UP);
 
-visit:	/* flki_lock_take().  Who finds a living owner inside tries again at some time: the nap. */
+visit:	/* flki_lock_take().  A taker that finds a living owner inside tries again at some time: the nap. */
 	skip;
 	do
 	:: d_step { lock == 0 ->
@@ -216,7 +216,7 @@ quit:	/* One that has lost the lock may have torn the index before it notices. *
 			    place = (place < N -> place + 1 : 0));
 			if
 			:: x == NIL -> break
-			:: else -> poke(x)
+			:: else -> wake(x)
 			fi
 		od;
 		x = 0
@@ -247,11 +247,11 @@ queue_up:
 	INDEX_APART(append_to_line(me));
 	CALL(grant, 1);
 	if
-	:: STANDS && broken != NO_MEND_AT_DOOR -> CALL(mend, 1)
+	:: STANDS && broken != NO_REAP_BY_NEWCOMER -> CALL(reap_watched, 1)
 	:: else
 	fi;
 	if
-	:: STANDS && KIND(me) == TAKER && !swept && broken != NO_SWEEP_AT_DOOR -> CALL(sweep, 1)
+	:: STANDS && KIND(me) == TAKER && !swept && broken != NO_SWEEP_BY_NEWCOMER -> CALL(sweep, 1)
 	:: else
 	fi;
 	if
@@ -260,7 +260,7 @@ queue_up:
 	:: STANDS && !IN(triers, me) -> then = TO_WAIT
 	:: STANDS && IN(impatient_ones, me) -> then = TO_WAIT; impatient = 1
 	:: state[me] == OUT -> then = TO_WAIT /* a barrier that is done */
-	:: state[me] == FREE -> then = TO_WAIT /* the heir of a mistaken one has reaped it */
+	:: state[me] == FREE -> then = TO_WAIT /* marked as dead by mistake, and reaped */
 	fi;
 	goto quit;
 
@@ -271,13 +271,13 @@ wait:
 	goto visit;
 look:
 	if
-	:: SOMEBODY_DIED && broken != NOBODY_TOLD && broken != NOT_TOLD_IN_LINE ->
+	:: SOMEBODY_DIED && broken != DEATHS_NOT_SEEN_TO && broken != DEATHS_NOT_SEEN_TO_IN_LINE ->
 		dead_seen = 1;
-		CALL(tell, 1)
+		CALL(wake_successors, 1)
 	:: else
 	fi;
 	if
-	:: STANDS -> CALL(mend, 2)
+	:: STANDS -> CALL(reap_watched, 2)
 	:: else
 	fi;
 	if
@@ -403,7 +403,7 @@ awake:
 	fi;
 pass_on:
 	if
-	:: SOMEBODY_DIED && broken != NOBODY_TOLD -> CALL(tell, 2); CALL(sweep, 4)
+	:: SOMEBODY_DIED && broken != DEATHS_NOT_SEEN_TO -> CALL(wake_successors, 2); CALL(sweep, 4)
 	:: else
 	fi;
 	then = TO_HOLD;
@@ -430,7 +430,7 @@ leave_it:
 	want = END;
 	timed_out = 0; impatient = 0;
 	if
-	:: broken == WAKE_BEFORE_STATE -> STEP(x = (nline > 0 -> line[0] : NIL)); poke(x); x = 0
+	:: broken == WAKE_BEFORE_STATE -> STEP(x = (nline > 0 -> line[0] : NIL)); wake(x); x = 0
 	:: else
 	fi;
 	goto visit;
@@ -497,7 +497,7 @@ unlink:
 	/* ---- steer.c: steer() ---- */
 steer:
 	if
-	:: broken != NO_ROUSE -> STEP(x = (nline > 0 -> line[0] : NIL)); poke(x)
+	:: broken != HEAD_NOT_WOKEN_FIRST -> STEP(x = (nline > 0 -> line[0] : NIL)); wake(x)
 	:: else
 	fi;
 	STEP(x = DIGIT(orders, ordered);
@@ -516,22 +516,22 @@ steer:
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(unqueue(evicted_one)));
 		INDEX_APART(unqueue(evicted_one));
 		if
-		:: broken != EVICTED_NOT_WOKEN -> poke(evicted_one)
+		:: broken != EVICTED_NOT_WOKEN -> wake(evicted_one)
 		:: else
 		fi;
 		if
-		:: broken != EVICT_SILENT -> poke(x)
+		:: broken != EVICT_SILENT -> wake(x)
 		:: else
 		fi
 	:: x == EVICT && state[evicted_one] == HELD && broken == EVICT_UNCHECKED ->
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(count_out(evicted_one)));
-		poke(evicted_one)
+		wake(evicted_one)
 	:: x == REMOVE ->
 		if
 		:: broken == UNLINKED_FIRST -> STEP(unlinked = 1)
 		:: else
 		fi;
-		CALL(mend, 3);
+		CALL(reap_watched, 3);
 		if
 		:: nline == 0 && nholders == 0 ->
 			STEP(removed = (broken != REMOVED_LATE));
@@ -558,11 +558,11 @@ died:
 		lock_queue = lock_queue & (255 - (1 << me)); lock_woken[me] = 0;
 		runs[me] = 0; rounds = 0; want = 0; then = 0; seen = 0; seen_gen = 0;
 		x = 0; place = 0; act = 0;
-		back_grant = 0; back_sweep = 0; back_mend = 0;
-		back_evict_all = 0; back_tell = 0; back_leave = 0;
+		back_grant = 0; back_sweep = 0; back_reap_watched = 0;
+		back_evict_all = 0; back_wake_successors = 0; back_leave = 0;
 		mistaken_inside = (me == mistaken_one -> 0 : mistaken_inside);
 		inherited = 0; lost = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
-		told = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
+		woken_early = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
 	};
 	d_step { act = alive[me] && watched[me]; alive[me] = 0 };
 	if

@@ -81,11 +81,11 @@ round_trip_ms(int port)
 static void
 far(const struct bench *b)
 {
-	char proxy[PATH_SIZE + 8], title[64];
+	char proxy[PATH_SIZE + 16], title[64];
 	struct stage s = { .title = title, .etcd = &etcd, .slow = 5 };
 	struct server to_etcd, to_redis = { 0, 0 };
 
-	snprintf(proxy, sizeof(proxy), "%s/proxy", b->tools);
+	snprintf(proxy, sizeof(proxy), "%s/fake/proxy", b->tools);
 	proxy_start(&to_etcd, proxy, etcd.node[0].port, DELAY_MS / 2);
 	if (to_etcd.pid == 0)
 		return;

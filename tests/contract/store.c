@@ -1,5 +1,5 @@
 /*
- * store.c - the contract's limiters are in a fake etcd (tests/store/fake.c), which ends with the test.
+ * store.c - the contract's limiters are in a fake etcd (tests/store/fake/), which ends with the test.
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ start_fake(void)
 
 	if (build == NULL || pipe(ends) == -1)
 		tap_bail("no TESTS_BUILD: start this by make check");
-	snprintf(path, sizeof(path), "%s/store/fake", build);
+	snprintf(path, sizeof(path), "%s/store/fake/fake", build);
 	starter = getpid();
 	fake = fork_child();
 	if (fake == 0) {

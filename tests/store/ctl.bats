@@ -5,7 +5,7 @@
 # What flocklimitctl does with limiters that are kept in a store.
 
 load ../helpers/lib.bash
-load fake
+load fake/fake.bash
 load ../helpers/ctl.bash
 load ../helpers/json.bash
 load ../helpers/top.bash

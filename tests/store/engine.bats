@@ -3,8 +3,8 @@
 # shellcheck disable=SC2154 # what run sets; ports, pids
 
 load ../helpers/lib.bash
-load fake
-load engine
+load fake/fake.bash
+load engine.bash
 
 @test "who comes first is granted first, one after the other" {
 	fake etcd

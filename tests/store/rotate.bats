@@ -6,7 +6,7 @@
 # them: with the fake etcd.
 
 load ../helpers/lib.bash
-load fake.bash
+load fake/fake.bash
 
 # secret FILE TEXT: at once, as whoever rotates secrets writes them.
 secret() {

@@ -1,0 +1,185 @@
+#!/usr/bin/env bats
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# The only server: stopped, killed, begun again, compacted, and with all its data lost.
+
+load ../../helpers/lib.bash
+load store.bash
+
+# stand: a holder and three in the line, in a server of the test's own.
+stand() {
+	own_server
+	use_store
+	watched
+	holder a -n 1
+	line_up 1 w1 -n 1
+	line_up 2 w2 -n 1
+	line_up 3 w3 -n 1
+	# The last word of the holder's life may be this old when the server goes.
+	gone=$(the_clock)
+}
+
+# in_order: all ran, by their places; the limit held.
+in_order() {
+	local i
+	for i in w1 w2 w3; do
+		over "$i"
+		[ "$status" -eq 0 ]
+	done
+	judged -n 1
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 " ]
+	spotless
+}
+
+# any_order: all ran, and the limit held.
+any_order() {
+	local i
+	for i in w1 w2 w3; do
+		over "$i"
+		[ "$status" -eq 0 ]
+	done
+	judged -n 1
+	spotless
+}
+
+# survives: the holder went on, and the line runs when it has ended.
+survives() {
+	until_clock $((gone + RECLAIM))
+	not_begun w1
+	release a
+	over a
+	[ "$status" -eq 0 ]
+	in_order
+	! says "lost the permit" a.err || false
+}
+
+# ends: the holder's command was ended in time, and said why.
+ends() {
+	over a
+	cat a.err
+	[ "$status" -eq 76 ]
+	measured "the command was ended after $(($(stopped a) - gone)) ms"
+	[ "$(($(stopped a) - gone))" -le "$DEADLINE" ]
+	says "flocklimit: x: lost the permit" a.err
+}
+
+@test "stopped for less than the time to live: nothing happens" {
+	stand
+	freeze one
+	# A renewal may have been a third of it ago.
+	until_clock $((gone + TTL * 500))
+	thaw one
+	survives
+}
+
+@test "killed, and begun again at once: nothing happens" {
+	stand
+	end_server one
+	again one
+	survives
+}
+
+@test "stopped for longer than a command may run on: it is ended, and the line is kept" {
+	stand
+	freeze one
+	ends
+	not_begun w1
+	until_clock $((gone + RECLAIM + 500))
+	thaw one
+	# Whom the server counts silent for as long as it was, it takes for dead: they queue anew, and say so.
+	any_order
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 " ] || grep -q "the store lost the place" ./w?.err
+}
+
+@test "killed, and begun again too late: the command is ended, and the line is kept" {
+	stand
+	end_server one
+	ends
+	until_clock $((gone + RECLAIM + 500))
+	again one
+	in_order
+	measured "the next ran after $(($(began w1) - gone)) ms"
+}
+
+@test "all its data lost: the holder is told, and the others queue anew" {
+	local i
+	stand
+	end_server one
+	rm -rf "$SERVERS/one"
+	again one
+	over a
+	[ "$status" -eq 76 ]
+	for i in w1 w2 w3; do
+		over "$i"
+		[ "$status" -eq 0 ]
+	done
+	# Tickets begin anew with the store; so only the weights can be judged.
+	sed -i '/^BEGIN .* a$/d; /^END '"[0-9]* $(run_of a)"'$/d; /^DEAD '"[0-9]* $(run_of a)"'$/d; /^SIGNAL/d' "$LOG"
+	judged -n 1
+	spotless
+}
+
+@test "compacted while some wait, also while they can't hear of it" {
+	local revision
+	stand
+	revision=$(etcd_do get x -w json | jq .header.revision)
+	etcd_do compact "$revision"
+	freeze one
+	until_clock $(($(the_clock) + 1000))
+	thaw one
+	for i in 1 2 3 4 5; do
+		etcd_do put other "$i"
+	done
+	revision=$(etcd_do get x -w json | jq .header.revision)
+	etcd_do compact "$revision"
+	end_server one
+	again one
+	revision=$(etcd_do put other 6 -w json | jq .header.revision)
+	etcd_do compact "$revision"
+	release a
+	over a
+	[ "$status" -eq 0 ]
+	in_order
+}
+
+@test "not there when they come: they try on, and say so; with -t: 75" {
+	own_server
+	use_store
+	watched
+	end_server one
+	taker a 0 -n 1
+	eventually has_lines 1 a.err
+	cat a.err
+	says "flocklimit: x: " a.err
+	says "$ADDRESS" a.err
+	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 0.3 true
+	one_line
+	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+	one_line
+	[[ $stderr == *"$ADDRESS"* ]]
+	again one
+	over a
+	[ "$status" -eq 0 ]
+	has_lines 2 a.err
+	spotless
+}
+
+@test "gone when a permit is given back: the command's status all the same" {
+	local before
+	own_server
+	use_store
+	watched
+	holder a -n 1
+	end_server one
+	release a
+	before=$(the_clock)
+	over a
+	cat a.err
+	[ "$status" -eq 0 ]
+	[ "$(($(the_clock) - before))" -lt 3000 ]
+	says "flocklimit: x: " a.err
+	# The keeper goes on trying.
+	again one
+	spotless
+}

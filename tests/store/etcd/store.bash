@@ -150,13 +150,20 @@ three_servers() {
 	export ADDRESS
 }
 
+# is_closed PID: its last thread has ended, and so its ports are free.  One of several may be a zombie
+# before the others.
+is_closed() {
+	local threads=("/proc/$1/task"/*)
+	is_gone "$1" && [ "${#threads[@]}" -le 1 ]
+}
+
 # end_server NAME [SIGNAL]: it is gone when this returns.
 end_server() {
 	local pid
 	pid=$(pid_of "$1")
 	kill -"${2:-KILL}" "$pid" 2>/dev/null || return 0
 	kill -CONT "$pid" 2>/dev/null || :
-	eventually is_gone "$pid"
+	eventually is_closed "$pid"
 }
 
 # end_servers: all of them, whatever state they are in.

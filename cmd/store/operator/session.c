@@ -45,7 +45,7 @@ clear(struct session *d)
 {
 	if (d->engine != NULL)
 		engine_close(d->engine);
-	news_free(d->news);
+	free(d->news);
 	*d = (struct session){ .engine = NULL };
 }
 

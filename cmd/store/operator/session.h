@@ -62,7 +62,6 @@ int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct 
 /* ---- between session.c and session_events.c ---- */
 
 struct news;
-void news_free(struct news *n);
 struct news **session_news(struct session *d);
 const struct news *session_news_of(const struct session *d);
 struct engine *session_engine(struct session *d);

@@ -16,7 +16,10 @@ struct told {
 	const char *host; /* of session_machine() */
 };
 
-/* Event NUMBER is in place NUMBER % FLK_HISTORY, if it is one of the last so many. */
+/*
+ * Event NUMBER is in place NUMBER % FLK_HISTORY, if it is one of the last so many.  It is one block
+ * of malloc(3), which session.c frees with the session.
+ */
 struct news {
 	uint64_t newest; /* number; 0: none */
 	bool begun;      /* nothing is missed from here on */
@@ -45,12 +48,6 @@ happens(void *context, const struct flk_event *event, const char *host)
 	t->event = *event;
 	t->event.number = n->newest;
 	t->host = session_machine(host != NULL ? host : "");
-}
-
-void
-news_free(struct news *n)
-{
-	free(n);
 }
 
 int

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # flocklimitctl(1) completion for fish.
 
 # --store and its URL, if the line has them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # flockmap(1) completion for bash.  Works with bash-completion and without.
 # shellcheck shell=bash
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # flockmap(1) completion for fish.
 
 # --store and its URL, if the line has them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * acquire.c - a permit in one call: the taker joins the line, waits, and leaves the line if it does
  * not get the permit.  It calls only what both implementations of flocklimit.h have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * alive.c - the words that show which takers live, and the list of the words that this thread has
  * taken.

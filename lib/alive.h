@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * alive.h - is the owner of a slot alive?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * api.c - the public functions that take a limiter or a taker: each calls the implementation that
  * the handle belongs to, by the table that ops.h describes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * boot.c - which boot of the machine this is.
  */

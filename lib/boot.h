@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * boot.h - which boot of the machine this is.
  */

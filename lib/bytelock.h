@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * bytelock.h - locks on the bytes that are only ever locked, far behind the end of the file.
  *

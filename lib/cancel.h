@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * cancel.h - no function of this library is a cancellation point.  A thread that pthread_cancel()
  * ends inside of one would leave descriptors open for good, and maybe the limiter's lock taken.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * check.c - the invariants of layout.h, verified against the slots themselves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * clock.h - the system's clocks, in ns, and the deadlines of the library's callers.
  *

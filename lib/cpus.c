@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * cpus.c - how many CPUs a process may use: the limit where none is declared.
  */

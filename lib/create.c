@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * create.c - how a limiter file is created, so that no process ever uses half of one.
  *

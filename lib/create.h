@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * create.h - how a limiter file is created.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * descriptor.h - descriptors that stay clear of standard input, output and error.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * directory.c - the limiter directory.  A login, cron, a service, and a container with the same
  * /run must find the same one.  So of a session's environment only $FLOCKLIMIT_DIR counts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * directory.h - where a limiter of a given name is kept.
  */

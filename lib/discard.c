@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * discard.c - removes a file that is of no use as a limiter.  What it contains can't say whether a
  * process uses it, but the kernel can: it grants a write lease only if no other description of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * error.c - a sentence for each code.
  */
@@ -34,8 +35,7 @@ flk_strerror(int code)
 		       "it, or choose another with FLOCKLIMIT_DIR";
 	case FLK_NODIR:
 		return "no existing directory can contain the limiter directory: ask the operator "
-		       "for "
-		       "/run/flocklimit, with mode 1777, or choose a directory with "
+		       "for /run/flocklimit, with mode 1777, or choose a directory with "
 		       "FLOCKLIMIT_DIR";
 	case FLK_RELATIVE:
 		return "FLOCKLIMIT_DIR is not an absolute path: it would be another directory in "

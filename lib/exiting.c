@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * exiting.c - is a command that has closed its guard still in the middle of its exit?
  *

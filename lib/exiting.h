@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * exiting.h - commands that have closed their guard, and are still in the middle of their exit.
  */

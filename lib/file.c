@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * file.c - opens a limiter file.  A file that another user could have planted, that is half made,
  * or that is left from another boot, is never used.  create.c makes new ones.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * file.h - the limiter file and the memory it is mapped to.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * filesystem.c - does the file system belong to this machine alone, and is the file a copy?
  *

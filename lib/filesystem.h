@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * filesystem.h - what kind of file system a limiter is on, and which file it is there.
  */

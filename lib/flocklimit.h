@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * flocklimit.h - a machine-wide limiter: first come, first served, by weight.
  *

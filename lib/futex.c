@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * futex.c - the three futex calls that we need.  With some C libraries the compiler does not find
  * the kernel's headers, so the numbers are here; they never change.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * futex.h - sleeping on words in shared memory.  Deadlines are absolute, CLOCK_MONOTONIC, in ns.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * guard.c - a permit that outlives its taker.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * heirs.c - which processes have the description with a permit's guard, and so keep the permit when
  * its taker is dead; and whether a process is the taker that the file says it is.  Both answers

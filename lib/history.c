@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * history.c - the last EVENTS things that happened, in a ring.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * index.c - what layout.h calls the index: two lists, a sum, a smallest limit, a map of seats.
  * All of it follows from the slots, and saves a taker the look through all of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * inside.c - going in and out of the lock, with the state as the taker that is inside sees it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * internal.h - an open limiter file, and what the parts of its implementation do for each other.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * layout.h - the limiter file: one header page, the history, then slots.
  *

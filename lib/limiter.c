@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiter.c - opening a limiter and closing it, and what is known of an open one without the lock.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * local.c - the table of a limiter file.
  */

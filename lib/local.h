@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * local.h - the functions of a limiter file: what ops.h names, implemented for this machine.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lock.c - mutual exclusion that survives the death of the lock's owner.  lock.h says why this is
  * not a pthread_mutex_t.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lock.h - the region's robust, process-shared mutex: the one lock of a limiter file.
  *

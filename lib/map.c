@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * map.c - many at once: items, each worked on under a permit of its own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * maparray.c - a map over the numbers from 0.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * name.h - what a limiter's name may look like.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ops.h - the seam between the functions of flocklimit.h and the two implementations of a limiter.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.c - orders to limiters that do not exist yet.
  *

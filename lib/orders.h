@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.h - an operator's orders to each limiter that is made in the limiter directory.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orphan.c - waiting for the end of a permit that has lost its taker: the permit of an orphan, or
  * of a command that its wrapper became by exec(3).

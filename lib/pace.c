@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pace.c - when the next command may start, not only how many.
  *

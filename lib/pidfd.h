@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pidfd.h - the system calls of pidfds, which not every C library has functions for.  Their numbers
  * are the same on every architecture.

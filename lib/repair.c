@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * repair.c - the rebuild of the index from the slots, and the salvage of slots that contradict each
  * other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * robust.c - robust lists, by the kernel's ABI (Documentation/locking/robust-futex-ABI.rst).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * robust.h - this thread as the kernel knows it: its id, and its robust list, of the words that the
  * kernel marks when the thread ends.

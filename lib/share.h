@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * share.h - what acquire.c and map.c need of both implementations, and offer to both, besides
  * flocklimit.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * slot.c - a slot of the taker's own: claiming it, and giving it back.
  */

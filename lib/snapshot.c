@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * snapshot.c - copies of the state for people, and the check of its invariants.
  */

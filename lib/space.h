@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * space.h - disk space for a page of the file before the page is touched.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * state.c - the line, the permits, and the rule by which a waiter becomes a holder.
  *

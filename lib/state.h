@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * state.h - what takers do to the file, as pure transitions: no system call, no clock, no lock.
  * The caller has the lock.  What the transitions need of the system, whether a taker lives and how

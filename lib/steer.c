@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * steer.c - what an operator does to a limiter.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker.c - a taker's life: into the line, out of it again or on to a permit, and the end of the
  * permit.  wait.c has the wait.

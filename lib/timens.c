@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * timens.c - time namespaces, in which CLOCK_MONOTONIC is ahead of the machine's, or behind it, by
  * as much as the namespace's maker chose.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * wait.c - standing in the line.
  *

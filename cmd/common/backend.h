@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * backend.h - where the limiters of a program are kept: in files of this machine, or in a store.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * commands.h - the commands.  Each is the main function of a program of its own, and all of them are
  * in a store's program, which calls the one that its argv[0] names.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "environment.h"
 
 #include <inttypes.h>

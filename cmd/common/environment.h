@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * environment.h - the variables by which a command knows its permit, and by which we find the
  * permit that we run under ourselves.

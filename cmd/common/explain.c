@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * explain.c - advice that names an option or a program: the library knows none of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * explain.h - what a code of the library means to a user of the commands.
  */

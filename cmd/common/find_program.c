@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "find_program.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * find_program.h - where a program is: by its path, or in $PATH.
  */

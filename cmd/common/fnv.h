@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * fnv.h - the hash FNV-1a, of 64 bits: piece after piece, from FNV_START.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "limiter.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiter.h - from the options to an open limiter, or to a line that says why there is none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * now.h - the one clock that the commands go by: monotonic, in ns, as the library's deadlines.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "option.h"
 
 #include <errno.h>

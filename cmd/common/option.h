@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * option.h - what every command line has in common.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "pace.h"
 
 #include <stdarg.h>

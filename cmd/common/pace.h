@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pace.h - how people write and read a pace.
  */

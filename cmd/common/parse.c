@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "parse.h"
 
 #include <signal.h>

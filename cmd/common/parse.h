@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * parse.h - words into numbers.  Each function reads the whole word, or returns false.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pid1.c - process 1 of a PID namespace gets the orphans of all its processes as children, and each
  * stays a zombie until process 1 reaps it.

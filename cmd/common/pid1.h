@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pid1.h - being process 1 of a container.
  */

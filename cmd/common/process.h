@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * process.h - what /proc says of a process; and closing descriptors.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * say.h - lines for people, on stderr; each goes out in one write, and no byte of it can move a
  * terminal's cursor.

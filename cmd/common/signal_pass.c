@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_pass.c - which of our signals the command has had already, and where we send the others.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_pass.h - passing signals on to the command.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_wait.c - by rt_sigtimedwait(2) or, where a filter of system calls forbids that,
  * signalfd(2).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_wait.h - waiting for signals: they stay blocked, and are read one by one, as messages.
  */

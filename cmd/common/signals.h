@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signals.h - what signals do to a process by default.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "stuck.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * stuck.h - a line for people when a taker keeps everyone out of a limiter: what to do about it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "suggest.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * suggest.h - which word did the user mean?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "taker_options.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker_options.h - the options that flocklimit and flockmap share: which limiter, and what the
  * taker wants of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tend.h - what a process that waits for a command does for the command's permit meanwhile.
  *

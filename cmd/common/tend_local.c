@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tend_local.c - a limiter file needs no tending: its permits end with their takers and guards.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "user.h"
 
 #include <pwd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * user.h - the name of a user, for people.
  */

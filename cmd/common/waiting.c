@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "waiting.h"
 
 #include <errno.h>

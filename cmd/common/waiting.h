@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * waiting.h - what people see of a wait for a permit: on a terminal, a status line after two
  * seconds; elsewhere, a line after 30 seconds, and one more each time that the wait has doubled.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * where.h - what depends, for an operator, on where limiters are kept: in files of this machine, or
  * in a store.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * clients.c - a table of programs that use a jobserver.  If the command is one of them, we ask it
  * for its version.  Any other command, a shell or env(1) say, may start make: we ask the make in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * clients.h - which programs understand which form of the jobserver's protocol.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * flocklimit - run a command when a limiter has room for it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * habits.h - options of flock, sem, parallel, xargs, timeout and make, and ours that do the same.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "hold.h"
 
 #include <dirent.h>

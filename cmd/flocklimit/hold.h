@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * hold.h - --hold-for: a permit for a process that is not our child.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * jobserver.c - the life of a jobserver: the pipe that the command takes tokens from, and a thread
  * of ours that lends them (tokens.c), while the first thread waits for signals.

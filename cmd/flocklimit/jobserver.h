@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * jobserver.h - GNU make's jobserver, each token of which is backed by a permit.
  */

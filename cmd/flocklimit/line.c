@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "line.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * line.h - waiting in the line: until the permit is granted, time is up, or a signal comes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "makeflags.h"
 
 #include <errno.h>

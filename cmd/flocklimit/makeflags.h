@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * makeflags.h - MAKEFLAGS, in which the command finds its jobserver.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "patience.h"
 
 #include "now.h"

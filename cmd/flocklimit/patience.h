@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * patience.h - when another taker keeps everyone out of the limiter, because it is stopped there or
  * gets no CPU time: print a line once, and wait on until our own deadline.

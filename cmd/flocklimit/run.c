@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * run.c - one loop that reads signals as messages, while all are blocked: so no signal can get lost
  * between a look and a sleep, and none is sent to a command that was reaped.

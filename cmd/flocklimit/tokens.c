@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tokens.c - how many permits the lender lends to the command.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tokens.h - permits of a limiter, lent as bytes in a pipe.  All of it belongs to one thread.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * children.c - child processes, each of which sleeps in one limiter.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * children.h - one process of ours for each limiter, for a verb that sleeps in all of them at once.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ctl.h - what the verbs of flocklimitctl share.
  */

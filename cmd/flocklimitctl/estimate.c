@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * estimate.c - how long each waiter has to wait yet: we assume that every permit lasts as long as
  * permits did on average so far, and play the line through.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * estimate.h - how long the waiters have to wait yet.
  */

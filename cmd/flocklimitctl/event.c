@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * event.c - an event of a limiter's history, as a line for people and for programs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * event.h - an event of a limiter's history, as it is printed.
  */

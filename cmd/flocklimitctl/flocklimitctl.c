@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * flocklimitctl - show and steer limiters.
  */

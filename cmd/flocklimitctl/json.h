@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * json.h - output for programs.  flocklimitctl(1) lists every field with its type: under one schema
  * number fields are added, never changed or removed.  tests/cli/json.bats compares the output with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "limit_word.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limit_word.h - a limit as an operator types it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiter_state.c - what a snapshot says: the limiter's state in a word, the taker that has a
  * ticket, and why the head of the line does not run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiter_state.h - what a snapshot of a limiter says.
  */

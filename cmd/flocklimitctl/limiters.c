@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiters.c - from words to limiters.  flocklimitctl never creates one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiters.h - the limiters that a command line names: opens them, visits them, says what is wrong.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "processes.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * processes.h - the processes that hold a permit, from /proc: to be shown, and to be signalled.
  */

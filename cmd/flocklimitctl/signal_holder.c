@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_holder.c - sends a signal to the process that works under a permit, and never to another.
  *

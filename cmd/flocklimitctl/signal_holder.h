@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signal_holder.h - signals to the process that works under a permit.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #define LIBBSD_OPENBSD_VIS /* which strnvis() vis.h is to declare; we use none */
 #include "text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "verb.h"
 
 #include <stdio.h>

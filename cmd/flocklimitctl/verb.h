@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * verb.h - the verbs of flocklimitctl, their options, and what --help says of both.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * where_local.c - limiters that are kept in files of this machine.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "capture.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * capture.h - the output of a command, until it is its turn to be printed.
  *

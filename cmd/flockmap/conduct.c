@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "conduct.h"
 
 #include <errno.h>

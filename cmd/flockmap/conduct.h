@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * conduct.h - the conductor, a thread that runs no command: it reads signals, ends the commands
  * when everything is to end, and keeps the screen up to date.

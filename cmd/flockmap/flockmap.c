@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * flockmap - run a command for each item, under a shared limiter.
  */

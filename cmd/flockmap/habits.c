@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "habits.h"
 
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * habits.h - options of parallel, xargs, flock and flocklimit, and those of flockmap that do the
  * same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "input.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * input.h - items, one after the other, as they come.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "item_wait.h"
 
 #include "conduct.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * item_wait.h - the item that waits in the line for its permit: what people see of the wait, and
  * when the item gives up.

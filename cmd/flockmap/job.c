@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * job.c - one command: start it, collect its output, and end it when its time is over.
  *

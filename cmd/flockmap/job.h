@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * job.h - a command for one item or several, and how it ended.
  */

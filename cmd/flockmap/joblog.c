@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "joblog.h"
 
 #include <errno.h>

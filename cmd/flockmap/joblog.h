@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * joblog.h - a file with a line about each command, in the columns of GNU parallel; and for
  * --resume, the lines that it has already.

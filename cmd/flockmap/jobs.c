@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * jobs.c - what happens to each item: the functions that the library's map calls, from the thread
  * that leads it and from those that wait for the commands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * jobs.h - all jobs of one flockmap, and what happens to each.
  */

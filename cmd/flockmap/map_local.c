@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * map_local.c - a map over a limiter file of this machine.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "screen.h"
 
 #include <pthread.h>

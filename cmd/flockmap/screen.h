@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * screen.h - what people see: the progress line, lines about failures, the summary.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "source.h"
 
 #include <errno.h>

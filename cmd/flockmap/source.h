@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * source.h - from items to jobs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "template.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * template.h - the command with {} and its like in it, filled in for one job.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "weight.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * weight.h - --weight-from: the weight of an item.
  */

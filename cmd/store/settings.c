@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * settings.c - store_exec.h as store-etcd implements it: it has been executed already, and executes
  * nothing more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * settings.h - what the command line and the environment say of the store, looked into.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "descriptor.h"
 #include "talk.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * talk.h - what a wrapper and its keeper say to each other: datagrams on a SEQPACKET socket, each a
  * struct talk whole, some with a descriptor.  Both are one program, forked: no versions, no order

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * api.c - every function of flocklimit.h, by one process, its threads and its children.
  */

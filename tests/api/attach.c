@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * attach.c - opening a limiter in a program that has threads: with the smallest stacks, with children that
  * are forked at any moment, and with threads that are cancelled; and on every kind of file system.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * crash.c - takers that are killed or stopped anywhere, and the others, who go on by themselves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * history.c - what a limiter remembers, and what an operator can do to it from outside.
  *

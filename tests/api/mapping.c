@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * mapping.c - the map calls of flocklimit.h: what is called when, in which order, and never too much
  * at once; stopped, refused, robbed of its limiter, killed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.c - orders to limiters that do not exist yet: they reach each one, also one that is being
  * made at that moment, and nobody else's orders count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pacing.c - rate, stagger and ramp, on a clock of our own.
  *

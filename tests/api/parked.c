@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * parked.c - who waits does nothing: no context switch and no time of a processor in 3 s.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pidns.c - takers in PID namespaces of their own, as containers have them: each is process 1,
  * and they share one limiter.  The killing is done from outside.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * races.c - a permit is granted at the very moment in which its taker gives up.  Whatever comes
  * of it, the capacity is whole afterwards.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * syscalls.c - what is remembered costs no system call: neither a permit for which there is room,
  * nor a hand-over, in which the one who releases wakes the next and does nothing else.

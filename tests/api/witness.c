@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * witness.c - the laws, as seen by a witness who does not ask the limiter: takers tell it when
  * they run, after the grant and before the release.  One who is killed is struck off before.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * acquire.c - what the library asks for a permit that is free, beside what else there is.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * bench.c - measures flocklimit and its peers side by side.
  *

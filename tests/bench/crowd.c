@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * crowd.c - many who wait: what they use, and whether all of them get their turn.
  */

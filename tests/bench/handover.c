@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * handover.c - from the last statement of one command to the first of the next, with a line
  * parked behind the first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * map.c - a long list of no-ops, two at a time: flockmap beside xargs and GNU parallel; and what
  * flockmap needs for ten times as many.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * mark.c - a command that writes down when it began and when it ended.
  *

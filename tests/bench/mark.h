@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * mark.h - what the commands under measurement write down, in one file that all of them map.
  */

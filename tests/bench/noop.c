@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * noop.c - the command of a user who wants nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "parked.h"
 
 #include <fcntl.h>

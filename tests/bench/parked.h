@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * parked.h - what the kernel says of a process that waits.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pool.c - a list of commands through xargs: 64 limiters at a time, of which a few may run.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * process.h - the programs that are compared, and how they are started.
  */

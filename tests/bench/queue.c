@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "queue.h"
 
 #include <errno.h>

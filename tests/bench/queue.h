@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * queue.h - one command that holds, and others parked behind it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "ring.h"
 
 #include <errno.h>

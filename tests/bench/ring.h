@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ring.h - a permit that goes round among members, of which one holds it and all others are
  * parked: the time from giving it back to the next one's running.

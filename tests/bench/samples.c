@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "samples.h"
 
 #include <stdlib.h>

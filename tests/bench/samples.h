@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * samples.h - numbers that were measured, and what is in the middle of them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * scale.c - the library's hand-over: between two processes, and before a short and a long line.
  */

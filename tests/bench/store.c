@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.c - measures limiters that are kept in a store, and peers, side by side.
  *

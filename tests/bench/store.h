@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.h - what is measured of limiters that are kept in a store; see README.md.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_crash.c - from the death of a holder to the next command: when its machine dies, and when
  * only the wrapper does.

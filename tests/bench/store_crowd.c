@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_crowd.c - many who wait: what they cost the server, and what it takes to let them all run.
  */

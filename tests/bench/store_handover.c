@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_handover.c - from the last statement of one command to the first of the next, with one
  * waiter behind it and with a line of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "store_http.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_http.h - asks an etcd for its figures, and tells a proxy what to do.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_inside.c - a permit as the engine gives it, in a process that is there already and has its
  * connection: tests/store/takers, told by lines what to do, and telling what happened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_peers.c - who holds a permit for a command, and how one sees that somebody waits for it.
  */

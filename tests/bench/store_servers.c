@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "store_servers.h"
 
 #include <arpa/inet.h>

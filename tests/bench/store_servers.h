@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_servers.h - the servers that are measured: on free ports of 127.0.0.1, their data in the
  * world's directory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store_start.c - the store's program starts, and does nothing.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * uncontended.c - a command for which there is room: what does the limiter add to it?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * world.h - a place of our own to measure in, of which nothing is left afterwards.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of
  * every weight and option, while limits are raised and lowered, files are removed, waiters are

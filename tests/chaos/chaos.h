@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * chaos.h - the log in which the driver, the commands and the agents write what they see, and
  * from which the checker learns all that it knows.

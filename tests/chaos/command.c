@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * command.c - what runs under a permit, and what takes one by the library.
  *

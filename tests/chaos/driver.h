@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * driver.h - the driver's parts: who was launched, what is done to them, and the limiters.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ends.c - every taker ends, and as it ought to.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * hangup.c - a permit passes on when its command is past its exit, and not when its guard is free.
  *

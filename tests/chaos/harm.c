@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * harm.c - KILL, TERM, STOP and CONT, for wrappers, commands, both, groups and crowds.
  *

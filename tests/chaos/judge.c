@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * judge.c - judges a log of chaos.t; and, without one, the judge: logs made by hand, each
  * with one crime, or with what looks like one.

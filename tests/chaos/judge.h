@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * judge.h - the judge's view of a log: runs, and what was done to them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * laws.c - never over the limit, first come first served, each ticket once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiters.c - steers the limiters through the library, removes their files, and looks at
  * what is left in them when nobody uses them any more.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * log.c - from the log to runs: until when did each surely hold its permit?
  */

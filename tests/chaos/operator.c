@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * operator.c - whoever runs the machine: cancels waiters, checks, lists, shows, reads the
  * history and follows it, and removes limiters that nobody uses.  Readers are killed at any time.

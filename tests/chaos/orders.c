@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.c - orders to all limiters of a directory of their own, while wrappers make limiters
  * there and the operator removes them.  Makers are killed at any time, and so are the programs that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "chaos.h"
 
 #include <stdarg.h>

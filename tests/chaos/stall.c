@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * stall.c - how long did somebody wait who could have run?
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * storm.c - 64 flocklimits of mixed weights at once, while wrappers, commands and both are killed
  * at random.  The witness knows nothing of the limiter: each command locks a byte of a file of

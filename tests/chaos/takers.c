@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * takers.c - launches takers of every kind, reaps them, and follows the log to know whom
  * there is to harm.

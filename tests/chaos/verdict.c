@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * verdict.c - what a log is found guilty of.
  */

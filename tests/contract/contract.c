@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * contract.c - runs the cases of contract.h, and knows where the two implementations differ.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * contract.h - the cases that both implementations of flocklimit.h must pass: limiter files, and the
  * limiters of a store.

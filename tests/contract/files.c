@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * files.c - the contract's limiters are files in a directory of the test.
  */

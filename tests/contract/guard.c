@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * guard.c - permits that outlive their takers: guards, and what a worker is to the limiter.
  */

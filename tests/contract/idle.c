@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * idle.c - flk_wait_idle(): until all takers are done that are there now.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * line.c - into the line and out of it: acquire, try, timeouts, leave, cancel, interrupt.
  */

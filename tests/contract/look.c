@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look.c - how a limiter stands, for a taker and for operators; and what happens in it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * map.c - maps: items under a permit each.  flk_map_array() is for limiter files alone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * names.c - opening a limiter: names, options, what is known of it without a taker; and sentences.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * permit.c - a permit: what it weighs, under which limit, with which seat, and how it ends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * process.c - what threads and processes may do with a taker, and what their end does to it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * steer.c - what operators do: limits, pause, close, evict, pace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.c - the contract's limiters are in a fake etcd (tests/store/fake/), which ends with the test.
  */

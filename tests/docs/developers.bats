@@ -1,9 +1,10 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for sed
 # shellcheck disable=SC2094 # a program that is called as a file is
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
-# What ARCHITECTURE.md and HACKING.md say of the tree is so: paths, functions, targets, floors.
+# What ARCHITECTURE.md and HACKING.md say of the tree is so: paths, functions, targets, floors, licences.
 
 load ../helpers/lib.bash
 load ../helpers/docs.bash
@@ -139,6 +140,19 @@ database() {
 		echo "$target"
 		grep -qxF "$target" targets
 	done <named
+}
+
+@test "each source, test, page and makefile names its licence in its first three lines" {
+	local file
+	(cd "$TOP" && find lib cmd man tests completions tmpfiles.d -type f \( -name '*.[ch1-8]' -o -name '*.bats' -o -name '*.bash' -o \
+		-name '*.inc' -o -name '*.pml' -o -name '*.fish' -o -name '*.conf' -o -name '*.map' \) \
+		! -path '*/corpus/*' ! -path '*/found/*') >files
+	printf '%s\n' bootstrap configure.ac Makefile.am >>files
+	[ "$(wc -l <files)" -gt 400 ]
+	while read -r file; do
+		echo "$file"
+		head -n 3 "$TOP/$file" | grep -qF 'SPDX-License-Identifier: ISC'
+	done <files
 }
 
 @test "the version that NEWS.md begins with is the one that is built" {

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154 # pids: of lib.bash

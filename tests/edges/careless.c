@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * careless.c - the library inside programs that take away what it needs: its descriptor, the thread
  * that took a permit, and the right to make files larger.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * clock.c - the time of day may jump; no wait and no deadline is concerned.
  *

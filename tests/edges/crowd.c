@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * crowd.c - as many takers as a limiter promises room for, all in one line.
  *

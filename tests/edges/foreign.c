@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * foreign.c - the library inside programs that do what they like: fork behind the C library's back,
  * load it more than once, and unload it.

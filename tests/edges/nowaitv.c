@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * nowaitv.c - runs a program where the system call futex_waitv is not there, as on kernels
  * before 5.16 and under old seccomp filters.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * sizes.c - a limiter's file cut to every size that there is, zeros of every size, and an
  * old one of another boot in every size: it begins anew or is refused, and is never half used.

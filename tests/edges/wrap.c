@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * wrap.c - numbers at their ends: tickets, generations, counters, wake words, units.  A limiter
  * is forged to have lived for so long.

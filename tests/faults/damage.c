@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * damage.c - a file that lies.  Whatever stands in it, nobody crashes, hangs, or reads beyond
  * its end: an error at worst.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * faults.c - whatever fails, when it fails: the caller hears of it, nothing is left lying about, and
  * the limiter is whole.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * faults.h - system calls and allocations that fail when we say so.
  *

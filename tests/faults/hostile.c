@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * hostile.c - each lie that a file can tell, once: the check has a sentence for it, a rebuild does
  * not believe it, and whoever is led astray by an index notices.  And numbers at their end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * hostile_file.c - a limiter's file, and what is around it, with one thing wrong at a time: each has
  * its own error, and nobody is led further.

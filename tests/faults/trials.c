@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * trials.c - each public operation that asks libc or the kernel for anything, in each of the
  * worlds in which it asks for something else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * wrap.c - between the library and libc.  The linker sends each call of NAME in this program
  * to __wrap_NAME, and of __real_NAME to libc.  The tests' own calls come here too: they are let

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * afl.c - drives a harness by AFL++, many inputs in one process.
  */

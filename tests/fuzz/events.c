@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * events.c - what flocklimitctl makes of a history and of a snapshot that lie: lines of text and
  * JSON, the picture in text and SVG, estimates.  No byte of them moves a cursor, or breaks the XML.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * file.c - a file that lies, and that is told new lies between our steps.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "fuzz.h"
 
 #include <ftw.h>

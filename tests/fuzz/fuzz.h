@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * fuzz.h - what the harnesses share.  A harness is one LLVMFuzzerTestOneInput; three mains drive
  * it: libFuzzer's, afl.c's, and that of replay.c, which runs committed inputs as tests.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lie.c - the words of a limiter file, and what may come to stand in them.
  */

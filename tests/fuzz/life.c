@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "life.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * life.h - a life among lies: a limiter file with bytes of the input's choice in it, and a few
  * takers that do with it what the input says.

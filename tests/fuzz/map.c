@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * map.c - what flockmap makes of its input: words of a template, items, a log of jobs.  The input's
  * first byte chooses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * names.c - a limiter's name and the directory it is kept in.  The input is a byte of what the
  * system answers, a line for FLOCKLIMIT_DIR, and one name per line after that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * numbers.c - words that should be numbers, durations, signals: what is taken is right, by another
  * way to count; what is refused leaves no crash.  Each line of the input is one word.

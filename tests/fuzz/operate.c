@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * operate.c - what operators and readers do with a file that lies.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * options.c - a command line, and the environment that it is read with.  The input's first lines
  * are FLOCKLIMIT_NAME and SHELL, if they are not empty; then come the words.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * proc.c - what the system and the caller tell us in text: /proc/PID/stat, the cgroup's files, the
  * chain in FLOCKLIMIT_HELD, and an environment to hand on.  The input's first byte chooses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * replay.c - the inputs that are committed, as tests, with whatever compiler the tree is built by.
  *

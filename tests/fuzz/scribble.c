@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * scribble.c - a file that changes while we work: another thread writes the input's words into it,
  * between any two of our looks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * words.c - what people are shown of a limiter's file, on a terminal of any width: no byte of it
  * moves the cursor, whatever stands in the file.

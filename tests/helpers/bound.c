@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * bound COMMAND [ARG]... - runs one test, and answers for it:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * common.h - what the tests of the library share: limiters of their own, and agents, which are
  * processes that take permits at our word.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Shared by the tests of flocklimitctl; after lib.bash.

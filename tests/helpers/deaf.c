@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * deaf ignore|block COMMAND [ARG]... - becomes a command for which every signal is ignored, or
  * blocked.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # what tests read
 # Shared by the tests of pages, README and completions; after lib.bash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * inside.c - takes the lock of a limiter and stays there, until a SIGUSR1 comes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * jobclient STYLE JOBS MS LOG WHO [GATE] - a build of so many jobs, each of which sleeps MS milliseconds
  * and writes two lines to LOG, "+ WHO NS" and "- WHO NS", with the time.  With GATE, a fifo, each job

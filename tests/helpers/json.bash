@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # what lib.bash sets, and what tests read
 # Shared by the tests of flocklimitctl's JSON: the tables of its page as a schema for jq; after ctl.bash.

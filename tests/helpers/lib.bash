@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Shared by all the .bats files.  `T' is the test's own directory, `FLOCKLIMIT' the program.

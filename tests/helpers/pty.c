@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pty COMMAND [ARG]... - runs COMMAND on a terminal of its own, in the foreground of a session of
  * its own; copies stdin to it and what it says to stdout.  Exits as COMMAND does.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * refuse ERROR CALL[,CALL]... COMMAND [ARG]... - becomes a command for which a filter answers these
  * system calls with EPERM or ENOSYS, as that of a container may.

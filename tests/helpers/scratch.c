@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "scratch.h"
 
 #include <stdio.h>

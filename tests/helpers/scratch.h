@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * scratch.h - where a test keeps its files.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * signals FILE - writes its pid to FILE.up, and then the number of each signal that comes to it
  * to FILE, a line each.  Signal 64 ends it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "tap.h"
 
 #include <errno.h>

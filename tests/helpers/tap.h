@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tap.h - the Test Anything Protocol, as little of it as we need.  The plan comes last.
  */

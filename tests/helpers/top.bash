@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # shellcheck disable=SC2016 # for the inner shells

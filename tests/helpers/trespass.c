@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * trespass.c - what a command can do to a file through the descriptors that it inherited.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * actor.c - a process that does one thing after another at the controller's word, and
  * can be stopped after every instruction.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * deeds.c - what anybody on the stage can be told to do.
  */

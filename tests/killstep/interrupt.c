@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * interrupt.c - waits that are interrupted: a taker keeps its place in the line, and waits
  * on.  The taker is killed in the interrupt, in its return from the wait and in the wait that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * killstep.c - a taker is killed after every instruction of every operation, and the one that
  * mends what it left after every instruction of that.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * killstep.h - killed after every instruction.
  *

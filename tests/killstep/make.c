@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * make.c - killed while a limiter comes to be, or to have more room.
  */

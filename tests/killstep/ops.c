@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ops.c - the operations that are killed.  A new operation of the library is a row in the
  * table at the end: what the others do before, what the victim does, and what the others do then.

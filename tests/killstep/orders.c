@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.c - orders to all limiters of the directory, given and taken back, by operators
  * that are killed, and beside makers that are killed or stopped in the middle.

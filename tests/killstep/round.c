@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * round.c - one round: the stage is set, the victim killed, and its mender too; and then
  * all that must hold is asked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * stage.c - what those do who are not killed.
  */

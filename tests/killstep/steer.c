@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * steer.c - operators and readers that are killed: one who takes others out of the line,
  * who removes, repairs, ends another's permit, reads the history or follows it.

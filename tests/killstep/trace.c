@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * trace.c - what an actor's steps were, and where one can leap among them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * truth.c - what must hold of those on the stage, and of the file, whenever everybody has
  * come to rest.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * flocklimit.pml - the protocol as a model.  README.md says which line is which function of lib/,
  * what was left out, and why that is sound; check runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * index.pml - the commits, and the index that follows them: what state.c and repair.c do in one
  * go under the lock.  The lists are sequences here: nobody but the lock's owner sees a link, and

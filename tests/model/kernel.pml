@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kernel.pml - futexes: futex.c, and the kernel's side of it.
  */

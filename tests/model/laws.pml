@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * laws.pml - what must hold, as assertions.  Nothing here is part of the protocol.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * orders.pml - orders to all limiters of a directory, also to those that are made later: lib/orders.c
  * and lib/create.c as a model.  README.md says which line is which function; check-orders runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 	/*
 	 * procedures.pml - what state.c, repair.c and wake_successors_of_dead() do, for the taker that has
 	 * CALLed it.  A part of its proctype.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=sh
 # spin.sh - what check and check-store have in common: sourced, with $source and $model set.
 

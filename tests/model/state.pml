@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * state.pml - what the lock's owner does, cut into steps: each finds out what comes next and does it
  * as far as the commit, together with the index that follows.  Those who call them do the rest.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store-keys.pml - what the store does, one txn after the other, and what must hold then.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store-taker.pml - a taker: its wrapper, its keeper, and its command.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.pml - the protocol of limiters kept in etcd, as a model.  README.md says which line is
  * which function of cmd/store/etcd/, what was left out, and why that is sound; check-store runs it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker.pml - a process: its life, and its visits to the lock.  Every visit is the same: in, one
  * thing that it wants, out, and on to where `then' says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * client.c - the client of etcd's calls, against servers that answer well, badly, or not at all.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # ports, pids: of lib.bash and fake.bash
 # For tests of an engine by tests/store/takers.c: takers a to z of the limiter /x/lim, whose names

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
 # The engine for etcd, against a fake etcd that fails as it is told.
 # shellcheck disable=SC2154 # what run sets; ports, pids
 

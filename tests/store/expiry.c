@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * What is due to a command whose permit may be lost, and when: cmd/store/keeper/expiry.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * moves.c - the client of etcd's endpoints whose names get other addresses, or whose resolver
  * hangs.  The resolver is a function of the test's: it stands in the way of the C library's.

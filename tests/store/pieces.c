@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pieces.c - what etcd's client makes bodies of and reads out of answers, which may be anything; and
  * its secrets.

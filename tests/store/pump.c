@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "pump.h"
 
 #include <poll.h>

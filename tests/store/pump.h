@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pump.h - a client of etcd as tests use it: run until something has happened, which is remembered.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * How long a caller pauses before it tries again: cmd/store/engine/retry.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * server.h - an HTTP server that does what a test wants, right or wrong: a function of the test's,
  * run by a child, which takes connections one after the other and says what it hears and answers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * takers.c - takers of an engine, driven by lines on stdin; each event is a line on stdout.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * talk.c - what a wrapper and its keeper say to each other, where descriptors are few.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * url.c - where a store is, as people write it; and that nothing which is wrong with it is told in
  * its own words.

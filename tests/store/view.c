@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * view.c - the rule by which a permit is granted, against the words of the manual; and that what
  * others wrote into the store is read as what it is, or as nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * watch.c - the watches of etcd's client: lines in any pieces, interruptions, and ends.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * yes.c - an engine for tests of what is above engines: a directory is the store, and a file each is
  * a permit (h.) or a place in the line (w.), named TICKET.WEIGHT.LIMIT.SEAT.SELF.PID.  It looks there every

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * act.c - one operation, done to the real one and to the naive one; and what the kernel and
  * lib/wait.c do around it: who dies wakes those who watch it, and who looks sleeps again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * agree.c - are they the same?  And does nobody sleep through what it must see to?
  */

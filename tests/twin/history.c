@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * history.c - what the naive one would tell of itself: an event for each thing that happens,
  * totals, and how long they waited and held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * naive.c - the rules as the manual has them.  No list, no sum, no map: whoever wants to know
  * something looks at every taker.

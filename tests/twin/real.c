@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * real.c - lib/state.c and lib/repair.c as they stand, but that one may be killed right
  * before and right after each store that counts.  What lies between two of them is index, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * story.c - operations as data: made at random, played, printed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * twin.c - the state machine of lib/state.c and lib/repair.c beside an obviously right twin.
  *

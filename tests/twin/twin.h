@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * twin.h - what the parts of twin.t share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * where.c - who is where in the naive world: whoever wants to know looks at every taker.
  */

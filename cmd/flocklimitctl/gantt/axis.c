@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * axis.c - an axis in times of day, with labels at round ones.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * axis.h - an axis in times of day.
  */

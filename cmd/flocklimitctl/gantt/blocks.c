@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * blocks.c - lanes in the terminal: a column is a span of time, a line is a seat.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "canvas.h"
 
 #include "xml.h"

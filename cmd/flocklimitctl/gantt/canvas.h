@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * canvas.h - the sheet of an SVG picture: where each part of it is, and the labels on it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * captions.c - what the pictures say.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * captions.h - what the pictures say.
  */

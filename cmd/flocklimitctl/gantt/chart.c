@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * chart.c - a history and a snapshot become lanes: turns are read, the sweep through time fills in
  * what no event says, and then each turn gets its end, and each wait its row.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * chart.h - from a history to lanes that can be drawn.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * gantt.c - the history as a picture, on stdout or in a file.
  *

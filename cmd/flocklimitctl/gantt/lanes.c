@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lanes.c - from events to turns.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lanes.h - the content of a picture of a history: when each ticket's turn began and ended, on
  * which seat and how; and how many units were in use, under which limit.  Nothing is drawn here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * picture.h - the two ways of drawing lanes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * strip.c - the panel above the lanes: the units in use, the limit as a line, and a mark at each
  * change by an operator.

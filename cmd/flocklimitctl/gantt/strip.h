@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * strip.h - the panel above the lanes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * svg.c - lanes as a picture that needs no script, no font and no other file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * sweep.c - goes through all events once, for what no single event says: how many units were in
  * use, under which limit, and how many takers waited.

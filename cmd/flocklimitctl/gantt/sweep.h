@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * sweep.h - the units in use, the limit and the waiters at each event.
  */

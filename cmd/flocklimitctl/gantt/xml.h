@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * xml.h - text and numbers into XML.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * absent.c - the verb top of a flocklimitctl that was built without ncurses.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * draw.c - the screen of top.  We draw all of it each time, and curses sends what has changed.
  */

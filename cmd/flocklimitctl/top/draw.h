@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * draw.h - the screen of top.
  */

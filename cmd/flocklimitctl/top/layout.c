@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * layout.c - a small window leaves out what helps least: first the bar and the sentence, then the
  * line of keys, then the titles.

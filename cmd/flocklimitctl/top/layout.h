@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * layout.h - what each line of the window is for.
  */

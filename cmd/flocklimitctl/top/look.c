@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look.c - once a second a look copies the records of each limiter that top shows, under its mutex.
  *

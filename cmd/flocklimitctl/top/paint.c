@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "paint.h"
 
 #include <ncurses.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * paint.h - text and colours on the screen of top.
  */

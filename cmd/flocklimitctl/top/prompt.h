@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * prompt.h - what top asks, and what is done then.
  */

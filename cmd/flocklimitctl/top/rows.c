@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * rows.c - the table of top.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * rows.h - the table of top.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * screen.c - the rows of top: their order, the mark, and the view.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * screen.h - what is on the screen of top.  The words of all files of top:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * terminal.c - the terminal, and giving it back as it was.
  *

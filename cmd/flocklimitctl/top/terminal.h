@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * terminal.h - the terminal of top: set up for curses, and given back as it was when top is
  * suspended, ends or crashes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * top.c - show, live: look, draw, wait for a key.
  */

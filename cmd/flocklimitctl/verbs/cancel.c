@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * cancel.c - the verbs that are about single takers: cancel, release, break.
  */

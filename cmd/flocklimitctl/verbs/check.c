@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * check.c - the verb check: is the limiter whole?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * list.c - the verb list: all limiters, one line each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * log.c - the verb log: the events that the limiter remembers and, with -f, those that come.
  */

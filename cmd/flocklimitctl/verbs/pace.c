@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pace.c - the verbs rate, stagger and ramp, which set a limiter's pace.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * rm.c - the verb rm: removes limiters that no taker uses.
  */

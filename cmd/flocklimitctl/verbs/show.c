@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * show.c - the verb show: holders and waiters, and why the head does not run.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * stats.c - the verb stats: counters in the text format of Prometheus, for node_exporter's textfile
  * collector, or as JSON.

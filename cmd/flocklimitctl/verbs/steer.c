@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * steer.c - the verbs pause, resume, close, open and limit, and wait.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * engine.h - one limiter (or all of a prefix) in a distributed engine.  An engine is one that has
  * these functions; nothing above this line knows which it is.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * record.h - what stands in the keys: JSON.  The taker or the operator that a key is about writes
  * it, and everybody reads it, so it is never trusted.  Members that are not known are skipped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * retry.h - how long a caller pauses before it tries again what has failed, whatever the service is.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "secret.h"
 
 #include <errno.h>

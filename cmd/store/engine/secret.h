@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * secret.h - the names, passwords and certificates by which a client of a store identifies itself,
  * and the files it needs for TLS: from the URL, the files that the URL names, and the environment.

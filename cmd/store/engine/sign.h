@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * sign.h - the operator that last wrote a limiter's cfg: beside what record.h knows of it, for
  * people.  A taker does not sign the limit that it declares there.

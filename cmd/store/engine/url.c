@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * url.c - see url.h.  What is said of a wrong URL never quotes it: a password with a special
  * character in it may be taken for any other part.

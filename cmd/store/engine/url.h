@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * url.h - where a store is:
  * SCHEME[+VARIANT]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]]...[/PATH][?NAME=VALUE[&...]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * view.c - the rule by which a permit is granted, over a limiter as it stood at one moment.  It
  * is that of a limiter on one machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * view.h - a limiter of a store as it stood at one moment, whatever engine keeps it.
  *

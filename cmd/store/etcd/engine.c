@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * engine.c - the engine for etcd: opening it, and its one loop.
  */

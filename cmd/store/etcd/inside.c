@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * inside.c - what all parts of the engine use: see inside.h.
  */

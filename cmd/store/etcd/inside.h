@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * inside.h - the engine for etcd, as its parts see it, and what all of them use.  engine.c, above
  * them, has the loop; operator/ looks from outside; taker/ is about takers (taker.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * branch.h - a limiter in the keeper, and who hears of its takers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "detach.h"
 
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * detach.h - a process that has nothing of its parent's but one socket, and its stderr for lines.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "expiry.h"
 
 #include "clock.h"

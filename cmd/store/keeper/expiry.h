@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * expiry.h - when a permit that the store no longer confirms expires, and what is done to its command
  * then.  Pure: the caller passes the time, and does what it is told.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "keeper.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * keeper.h - the process that has the permits of one wrapper: it alone talks to the store.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "kept.h"
 
 #include <errno.h>

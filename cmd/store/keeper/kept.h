@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kept.h - one taker as its keeper has it: a socket to the wrapper, a taker of the engine, what the
  * permit is tied to, and when the command must end.

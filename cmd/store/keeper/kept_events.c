@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kept_events.c - the events of a taker that come from the engine.
  */

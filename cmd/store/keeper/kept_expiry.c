@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kept_expiry.c - what is due at a time: signals to a command that loses its permit, and the end of
  * waits for the store.

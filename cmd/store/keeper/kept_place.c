@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kept_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.  Pure,
  * but for the clock from which people's durations are computed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kept_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket has
  * room for some dozens.  The keeper keeps the messages that find no room: a wrapper that never heard

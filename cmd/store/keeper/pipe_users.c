@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "pidfd.h"
 #include "pipe_users.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * pipe_users.h - the processes that have a pipe open, as far as /proc shows them to the caller.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * retired.c - see retired.h.
  */

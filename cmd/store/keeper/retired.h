@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * retired.h - takers that are done with, but may have something to tidy up in the store.
  */

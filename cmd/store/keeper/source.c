@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * source.c - see source.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * source.h - what the keeper sleeps for: descriptors, each with a function, and a time.
  */

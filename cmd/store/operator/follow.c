@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * follow.c - to wait until everything is done that is there now, and to be told of what happens.
  */

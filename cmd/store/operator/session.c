@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * session.c - drives an engine of its own until a question is answered.
  */

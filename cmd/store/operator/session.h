@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * session.h - what an operator does with a store: one question at a time, in this process, each
  * waited for.  No keeper has a part in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * session_events.c - what happens in a limiter of a store, for as long as somebody follows it: the last
  * FLK_HISTORY events are kept here, as the store keeps none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * snapshot.c - a store's limiter as flocklimit.h shows it.
  */

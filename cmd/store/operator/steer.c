@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * steer.c - what flocklimit.h has for operators, in a store.
  */

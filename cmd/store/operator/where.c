@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * where.c - where.h for limiters that are kept in a store.
  */

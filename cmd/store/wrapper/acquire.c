@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * acquire.c - a taker's way to a permit: through this machine's line, where there is one, into the
  * store's line, and the wait there.  taker.c has what comes after it.

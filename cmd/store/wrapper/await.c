@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * await.c - what the keeper says to a taker, and waiting for it; and what a new keeper is told.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * guard.c - a permit that outlives its taker: the guard is a pipe, and the permit lasts until nobody
  * has its write end any more; the keeper has the other end, and so have we, for another keeper.

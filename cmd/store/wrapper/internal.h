@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * internal.h - the store's limiters and takers, as lib/ops.h has them: the wrapper's side.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * limiter.c - a limiter of a store, as far as it is no question for the store: its name.
  */

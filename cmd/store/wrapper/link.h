@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * link.h - how a wrapper has a keeper: it is forked when it is first needed, and another one if
  * it dies.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "wrapper/local.h"
 
 #include "settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * local.h - --local: the limiter file of this machine that has the store's limiter's name.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * name.c - a taker's name in the store, for one wait and permit.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * questions.c - questions about how things stand, which the keeper puts to the store.
  */

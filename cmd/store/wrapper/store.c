@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.c - the table of a limiter that is kept in a store.
  */

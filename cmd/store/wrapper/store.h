@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * store.h - the functions of a limiter that is kept in a store: what lib/ops.h names, and how such a
  * limiter is opened.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker.c - a taker: its beginning and its end, what it knows of its permit, and how it gives up its
  * place or its permit.  acquire.c has its way to a permit.  The keeper does what a taker asks for.

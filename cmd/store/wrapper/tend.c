@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * tend.c - the wrapper while its command runs: it forks another keeper if the first dies, and is the
  * backup for one that is stopped: at its permit's last moment it ends the command itself.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
 # The fake etcd answers as the real one.
 # shellcheck disable=SC2154 # what run sets
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * judge [-n LIMIT] [-o MS] LOG... - whether the laws held, by what witnesses have written: see
  * witness.c.  Says each crime, and exits with 1 if there was one; with 2 if the log makes no sense.

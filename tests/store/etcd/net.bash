@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Machines a, b and c, each a network namespace with a member of the cluster, and a router between

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * witness - what takers of a store run under their permits, and who sees them die.  All write to
  * one log, each line with one write to a file opened to append; times are CLOCK_BOOTTIME, ns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "fake.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "body.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * body.h - the JSON of a request's body, as the gateway's decoder comes by it.
  */

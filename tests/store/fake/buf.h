@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * buf.h - bytes that grow, and base64.  Who has no memory ends: these are tests.
  */

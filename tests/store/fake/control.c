@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * control.c - what an operator may tell the fake: see fake.c for the list.
  */

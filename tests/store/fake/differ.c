@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * differ - is the fake like the real one?
  *

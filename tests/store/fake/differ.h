@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * differ.h - the same calls to two servers, and what they make of them.
  */

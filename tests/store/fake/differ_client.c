@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "differ.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * differ_random.c - calls that meet one another: few keys, few leases, revisions near to now.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: ISC
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # pids: of lib.bash
 # For tests that use the fake etcd, the proxy, or a real etcd.  Needs lib.bash.

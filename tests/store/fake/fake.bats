@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
 # The fake etcd and the proxy do what the tests that use them rely on.
 # shellcheck disable=SC2154 # what run sets
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * fake - a fake etcd 3.4 for tests: what its JSON gateway has, in memory, on 127.0.0.1.
  *

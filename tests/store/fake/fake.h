@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * fake.h - a fake etcd 3.4, as its JSON gateway shows it: one process, in memory, one loop.
  *

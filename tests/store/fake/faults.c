@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "faults.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * faults.h - what is to go wrong, and with which call.
  */

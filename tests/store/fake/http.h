@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * http.h - HTTP/1.1 as etcd's gateway speaks it, to the byte.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * json.h - what is asked, and how it is answered, in the gateway's JSON.
  *

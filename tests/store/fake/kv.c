@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "kv.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * kv.h - the keys of the fake etcd, with all their history.
  *

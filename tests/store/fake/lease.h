@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lease.h - the leases.  Which keys are on a lease, the keys themselves say.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * leasing.c - the calls for leases, and compaction.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "server.h"
 
 #include <errno.h>

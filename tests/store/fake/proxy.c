@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * proxy - between clients and a server on 127.0.0.1, to make the network between them bad.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * proxy.h - a TCP proxy that fails as it is told.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "proxy.h"
 
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * range.c - a read, with etcd's order of things: a limit counts before the sorting where no
  * order was asked for; what the revisions leave out is in the count all the same.

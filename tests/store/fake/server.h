@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * server.h - connections, and what is done with what comes on them.
  */

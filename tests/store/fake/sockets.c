@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "sockets.h"
 
 #include <arpa/inet.h>

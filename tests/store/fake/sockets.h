@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * sockets.h - where servers of tests listen.  All on 127.0.0.1; none blocks.
  */

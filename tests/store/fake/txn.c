@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * txn.c - a transaction: what is compared, and what is done then.  Everything is looked
  * through before anything is done.  Transactions within transactions are not known here.

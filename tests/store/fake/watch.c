@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "watch.h"
 
 #include <inttypes.h>

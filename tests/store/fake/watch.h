@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * watch.h - the watches of one stream.
  */

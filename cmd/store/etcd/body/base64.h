@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * base64.h - keys and values as they stand in the gateway's JSON.
  */

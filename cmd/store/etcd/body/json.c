@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * json.c - pieces of the gateway's bodies: what is asked, made; what was answered, read.
  *

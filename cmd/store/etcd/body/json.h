@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * json.h - what json.c reads of answers, for the client's own use.
  */

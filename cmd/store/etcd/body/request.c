@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * request.c - the body of a watch: one create_request per range, one after the other.
  *

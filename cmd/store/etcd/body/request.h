@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * request.h - what a watch asks for.
  */

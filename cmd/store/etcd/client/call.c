@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * call.c - calls: each is sent, answered or given up, and told; once.
  *

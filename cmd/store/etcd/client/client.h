@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * client.h - what the parts of the client know of each other.
  *

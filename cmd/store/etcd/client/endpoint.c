@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * endpoint.c - the endpoints of a client: which of them is used, and by which address.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * etcd.h - a client of etcd's JSON gateway (v3), over libcurl: calls that are answered once, and
  * watches.  One thread; see engine.h for how it is driven.  It knows nothing of limiters.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * open.c - the client as a whole: it is opened, driven and closed.
  */

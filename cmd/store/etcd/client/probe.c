@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * probe.c - does an endpoint speak the other protocol: TLS where the URL says etcd://, or plain HTTP
  * where it says etcd+https://?

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * stream.c - a watch's stream: how it ends, and what its lines say.  What makes no sense ends the
  * stream, not the watch.

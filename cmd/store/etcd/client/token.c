@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * token.c - the token that calls and watches are authorised by: a ready one; or one that etcd gives
  * for a user and password, which costs it some 50 ms of work, so it is asked for only when it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "verdict.h"
 
 #include <stdio.h>

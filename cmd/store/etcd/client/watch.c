@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * watch.c - watches: each a stream of lines that goes on at another endpoint, or later at the same,
  * from where each of its ranges was.

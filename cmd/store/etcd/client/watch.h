@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * watch.h - a watch, as its two parts know it: see watch.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * http.h - POSTs over libcurl, without threads and signals, behind one descriptor.
  *

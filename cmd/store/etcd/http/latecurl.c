@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "latecurl.h"
 
 #include <dlfcn.h>

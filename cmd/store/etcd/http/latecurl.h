@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * latecurl.h - libcurl, loaded when it is needed: with all that it needs itself, to link it would
  * cost every start of a process several milliseconds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * resolve.h - addresses of names, without blocking the loop: getaddrinfo() blocks for as long as the
  * resolver does, so a child calls it, and writes what it finds into a pipe.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 #include "trouble.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * trouble.h - what an error of libcurl means, in words that say what to do.
  */

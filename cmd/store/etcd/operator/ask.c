@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ask.c - how a question is asked of the store and answered, whatever it is: see ask.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * ask.h - an operator's question under way.
  *

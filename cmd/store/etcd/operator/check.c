@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * check.c - is what is kept of a limiter whole?  Of all its keys, by what they are.
  */

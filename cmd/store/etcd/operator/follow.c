@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * follow.c - what happens in a limiter: all of it is read once, and watched from there on.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * names.c - the limiters of a path, by reading only keys: page by page.  Keys of limiters of longer
  * paths lie between them: once a page has told whether a name is that of a limiter, whatever else

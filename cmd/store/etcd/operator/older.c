@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * older.c - removes what version 1 left of a limiter: keys.h tells of its keys.
  *

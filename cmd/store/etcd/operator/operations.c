@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * operations.c - what an operator does to a limiter, as one txn each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * question.c - an operator's question from its beginning: which way it goes, and when again.
  */

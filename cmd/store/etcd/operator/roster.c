@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * roster.c - see roster.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * roster.h - the takers of a limiter, as a follower knows them: changed keys become events.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look.c - asks the store for a limiter in one txn, and reads the answer: see look.h.
  */

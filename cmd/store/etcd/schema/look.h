@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look.h - a limiter as the store's keys told it at one revision, and kept up to date by what a
  * watch tells of [c, m) from the next one on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look_apply.c - keeps a look up to date: applies to it each change that a watch reports.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * look_view.c - makes a view of a look: what the rule decides by, and what people are shown.
  */

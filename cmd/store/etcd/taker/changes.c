@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * changes.c - what the store tells of by itself, looked at in the state that it finds.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * claim.c - from nothing to a permit or a place, in two round trips: a lease and, beside it, a
  * look; then the claim, which is one txn.

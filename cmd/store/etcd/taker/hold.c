@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * hold.c - a taker that holds: it proves that it lives, and attaches anew when the store thought
  * that it did not.

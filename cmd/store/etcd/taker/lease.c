@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lease.c - a taker's lease: had, and kept alive.  taker.c drops it.
  *

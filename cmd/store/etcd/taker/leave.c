@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * leave.c - giving up whatever there is: a place, a permit, or a claim that nobody answered.
  *

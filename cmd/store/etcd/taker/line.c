@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * line.c - a waiter: it looks which waiter is before it, and grants itself a permit when it is the
  * head.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * lost.c - a taker whose permit is no more: it finds out why, and tells.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * reclaim.c - a taker that dead holders keep waiting takes their permits back: here it is the
  * repairer.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * reconcile.c - the keeper reads what the store has of a taker, when it does not know: after an
  * answer that did not come, after the lease went, and after the keeper before it was killed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * states.c - a taker's life as its owner and the loop drive it: what it does in which state, and
  * when.  See taker.h.

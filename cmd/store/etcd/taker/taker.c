@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker.c - what is common to all states of a taker.  It calls none of the files that have what one
  * state does, but through the table of states.c.  See taker.h.

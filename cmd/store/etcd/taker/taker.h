@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * taker.h - one taker of the engine for etcd.  See keys.h for what is in the store.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: ISC */
 /*
  * watching.c - which changes a taker wants to hear of.
  */

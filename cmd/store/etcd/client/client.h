@@ -4,7 +4,7 @@
  *
  *   open.c     the client as a whole
  *   call.c     calls
- *   watch.c    watches; stream.c: what they hear, and how they end
+ *   watch.c    watches; stream.c: what they hear; ending.c: how they end
  *   token.c    the token that both are authorised by
  *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
  *   endpoint.c its endpoints; resolve.c: their addresses

@@ -34,7 +34,7 @@ struct etcd_watch {
 	void *context;
 };
 
-/* ---- stream.c ---- */
+/* ---- ending.c ---- */
 
 /*
  * W2: a caller that has set `telling' looks at `dead' afterwards; another must touch the watch no
@@ -55,8 +55,12 @@ void stream_judged(struct etcd_watch *w, struct verdict *v);
 void stream_close(struct etcd_watch *w); /* the watch stays in the state in which it is */
 void stream_destroy(struct etcd_watch *w);
 
-/* There is more in the stream; it has ended. */
-void stream_hears(struct post *p);
+/* For struct post: the stream has ended. */
 void stream_ended(struct post *p, enum http_trouble trouble, const char *why);
+
+/* ---- stream.c ---- */
+
+/* For struct post: there is more in the stream. */
+void stream_hears(struct post *p);
 
 #endif

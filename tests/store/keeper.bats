@@ -747,8 +747,8 @@ waits_here() {
 
 @test "flockmap: an item whose permit was lost has failed, with 76" {
 	MAP=${FLOCKLIMIT%/*}/flockmap
-	background a "$MAP" -N x -n 1 --joblog log sh -c 'echo $$ >>up; exec cat "$1"' sh ::: fifo
 	mkfifo fifo
+	background a "$MAP" -N x -n 1 --joblog log sh -c 'echo $$ >>up; exec cat "$1"' sh ::: fifo
 	eventually test -s up
 	rm "$DB"/h.*
 	ended a

@@ -16,14 +16,9 @@
 #include <sys/wait.h>
 
 #include "now.h"
+#include "process.h"
 #include "signal_pass.h"
 #include "signal_wait.h"
-
-static int
-exit_status(int status)
-{
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
 
 /* Where a filter of system calls forbids to wait for signals, process 1 still reaps. */
 static int
@@ -40,7 +35,7 @@ keep(pid_t child)
 		deaf = signal_wait(&all, NEVER, &info) == -1;
 		while ((pid = waitpid(-1, &status, deaf ? 0 : WNOHANG)) > 0)
 			if (pid == child)
-				return exit_status(status);
+				return exit_status_of(status);
 		if (deaf)
 			continue;
 		/*

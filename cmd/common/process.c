@@ -2,12 +2,15 @@
 #include "process.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 /* The same on every architecture. */
 #ifndef SYS_close_range
@@ -97,4 +100,18 @@ process_close_from(int first)
 			close(fd);
 	}
 	closedir(fds);
+}
+
+bool
+outlived(const struct flk_entry *e)
+{
+	/* A command that --no-fork executed has the taker's pid: it outlived nothing. */
+	return e->orphan &&
+	       !(e->role == FLK_CARRIED && (kill((pid_t)e->pid, 0) == 0 || errno == EPERM));
+}
+
+int
+exit_status_of(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

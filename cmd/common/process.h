@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * process.h - what /proc says of a process; and closing descriptors.
+ * process.h - what the kernel says of a process, and its end; and closing descriptors.
  */
 #ifndef PROCESS_H
 #define PROCESS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
+
+#include "flocklimit.h"
 
 /* The state letter and the parent, from /proc; false if they can't be had. */
 bool process_stat(pid_t pid, char *state, pid_t *parent);
@@ -19,5 +21,11 @@ void process_close_from(int first);
 
 /* Whether a signal or a debugger has stopped it. */
 bool process_is_stopped(pid_t pid);
+
+/* Whether the taker of this permit is dead, and its command lives. */
+bool outlived(const struct flk_entry *e);
+
+/* What a shell's $? is for this status of wait(2): the exit status, or 128 and the signal's number. */
+int exit_status_of(int status);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "say.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +11,7 @@
 
 #include "flocklimit.h"
 #include "now.h"
+#include "process.h"
 #include "user.h"
 
 #define LINE        1200
@@ -225,8 +224,6 @@ const char *
 say_place(const struct flk_place *p, char room[PLACE_TEXT])
 {
 	char since[32], command[FLK_COMMAND];
-	/* A command that --no-fork executed has the taker's pid: it is alive, and no orphan. */
-	bool orphaned = p->oldest.orphan && kill((pid_t)p->oldest.pid, 0) == -1 && errno == ESRCH;
 	double start_s = seconds_until(p->next_start_ns);
 	int n;
 
@@ -239,11 +236,12 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
 		say_cut(command, 60);
-		snprintf(
-		    room + n, PLACE_TEXT - (size_t)n, " (oldest holder: pid %u%s%s, %s, \"%s\"%s)",
-		    p->oldest.pid, p->oldest.host != NULL ? " on " : "",
-		    p->oldest.host != NULL ? p->oldest.host : "",
-		    say_duration(p->oldest.since_s, since), command, orphaned ? ", orphaned" : "");
+		snprintf(room + n, PLACE_TEXT - (size_t)n,
+			 " (oldest holder: pid %u%s%s, %s, \"%s\"%s)", p->oldest.pid,
+			 p->oldest.host != NULL ? " on " : "",
+			 p->oldest.host != NULL ? p->oldest.host : "",
+			 say_duration(p->oldest.since_s, since), command,
+			 outlived(&p->oldest) ? ", orphaned" : "");
 	}
 	return room;
 }

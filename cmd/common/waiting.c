@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "waiting.h"
 
-#include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "now.h"
+#include "process.h"
 
 #define ON_TERMINAL (2 * SECOND)  /* a shorter wait is not worth a status line */
 #define ELSEWHERE   (30 * SECOND) /* a shorter wait is not worth a line in a log */
@@ -59,20 +58,16 @@ add_what_fits(char room[PLACE_TEXT], size_t width, const struct flk_place *p)
 		add(room, at, part);
 }
 
-/*
- * The oldest holder.  A command that --no-fork executed counts as an orphan, but it has the taker's
- * pid and is alive.
- */
+/* The oldest holder. */
 static size_t
 add_holder(char room[PLACE_TEXT], size_t at, size_t width, const struct flk_place *p)
 {
 	const struct flk_entry *e = &p->oldest;
-	bool orphaned = e->orphan && kill((pid_t)e->pid, 0) == -1 && errno == ESRCH;
 	char command[FLK_COMMAND];
 	size_t used;
 
 	at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %spid %u%s%.40s",
-			       orphaned ? "the orphan of " : "", e->pid,
+			       outlived(e) ? "the orphan of " : "", e->pid,
 			       e->host != NULL ? " on " : "", e->host != NULL ? e->host : "");
 	used = at + 3; /* a space and two quotes */
 	if (used + LEAST <= width) {

@@ -35,6 +35,7 @@
 #include "flocklimit.h"
 #include "jobserver.h"
 #include "now.h"
+#include "process.h"
 #include "options.h"
 #include "say.h"
 #include "signal_pass.h"
@@ -132,7 +133,7 @@ exit_status(const struct running *r, int status)
 		bool by_kill = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 		return r->state == KILLED && by_kill ? 128 + SIGKILL : 124;
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return exit_status_of(status);
 }
 
 /*

@@ -97,14 +97,6 @@ find(const struct processes *all, pid_t pid)
 	return bsearch(&key, all->process, all->n, sizeof(key), by_pid);
 }
 
-bool
-outlived(const struct flk_entry *e)
-{
-	/* A command that --no-fork executed has the taker's pid: it outlived nothing. */
-	return e->orphan &&
-	       !(e->role == FLK_CARRIED && (kill((pid_t)e->pid, 0) == 0 || errno == EPERM));
-}
-
 pid_t
 processes_command(const struct processes *all, const struct flk_entry *e)
 {

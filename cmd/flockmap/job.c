@@ -22,6 +22,7 @@
 #include "environment.h"
 #include "now.h"
 #include "pidfd.h"
+#include "process.h"
 #include "screen.h"
 #include "store_exec.h"
 #include "template.h"
@@ -248,7 +249,7 @@ job_exit(const struct job *j)
 		return LOST_STATUS;
 	if (j->timed_out)
 		return WIFSIGNALED(j->status) && WTERMSIG(j->status) == SIGKILL ? 137 : 124;
-	return WIFEXITED(j->status) ? WEXITSTATUS(j->status) : 128 + WTERMSIG(j->status);
+	return exit_status_of(j->status);
 }
 
 const char *

@@ -22,6 +22,7 @@
 #include "limit_word.h"
 #include "limiters.h"
 #include "parse.h"
+#include "process.h"
 #include "processes.h"
 #include "rows.h"
 #include "signal_holder.h"

@@ -17,6 +17,7 @@
 #include "limiters.h"
 #include "now.h"
 #include "pace.h"
+#include "process.h"
 #include "processes.h"
 #include "text.h"
 #include "where.h"

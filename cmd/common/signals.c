@@ -2,8 +2,10 @@
 #include "signals.h"
 
 #include <signal.h>
+#include <string.h>
 #include <unistd.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 bool
 signal_is_fault(int sig)
@@ -46,4 +48,25 @@ signal_die(int sig)
 	sigaddset(&one, sig);
 	pthread_sigmask(SIG_UNBLOCK, &one, NULL);
 	kill(getpid(), sig);
+}
+
+void
+signals_mask(int how, const sigset_t *set, sigset_t *old)
+{
+	if (old != NULL)
+		sigemptyset(old);
+	syscall(SYS_rt_sigprocmask, how, set, old, 8);
+}
+
+void
+signals_block(void)
+{
+	sigset_t all;
+	int sig;
+
+	memset(&all, 0xff, sizeof(all));
+	for (sig = 1; sig < 32; sig++)
+		if (signal_is_fault(sig))
+			sigdelset(&all, sig);
+	signals_mask(SIG_SETMASK, &all, NULL);
 }

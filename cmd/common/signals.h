@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * signals.h - what signals do to a process by default.
+ * signals.h - what signals do to a process by default, and which of them are blocked.
  */
 #ifndef SIGNALS_H
 #define SIGNALS_H
 
+#include <signal.h>
 #include <stdbool.h>
 
 /* A fault of the process itself causes this signal: it must never be blocked. */
@@ -18,5 +19,13 @@ bool signal_ends(int sig);
  * Returns if the signal can't end it: process 1 of a PID namespace ignores its own signals.
  */
 void signal_die(int sig);
+
+/*
+ * sigprocmask(2) of all 64 signals: the C library's function leaves out two or three that it uses.
+ */
+void signals_mask(int how, const sigset_t *set, sigset_t *old);
+
+/* Blocks every signal but the faults. */
+void signals_block(void);
 
 #endif

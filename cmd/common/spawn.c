@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "find_program.h"
@@ -58,27 +57,6 @@ on_fault(const char *limiter, int status)
 {
 	fault_limiter = limiter;
 	fault_status = status;
-}
-
-void
-signals_mask(int how, const sigset_t *set, sigset_t *old)
-{
-	if (old != NULL)
-		sigemptyset(old);
-	syscall(SYS_rt_sigprocmask, how, set, old, 8);
-}
-
-void
-signals_block(void)
-{
-	sigset_t all;
-	int sig;
-
-	memset(&all, 0xff, sizeof(all));
-	for (sig = 1; sig < 32; sig++)
-		if (signal_is_fault(sig))
-			sigdelset(&all, sig);
-	signals_mask(SIG_SETMASK, &all, NULL);
 }
 
 void

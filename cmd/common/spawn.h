@@ -24,14 +24,6 @@ struct heritage {
 	int stdio[3];            /* what its descriptors 0, 1 and 2 are; -1: the same as ours */
 };
 
-/*
- * sigprocmask(2) of all 64 signals: the C library's function leaves out two or three that it uses.
- */
-void signals_mask(int how, const sigset_t *set, sigset_t *old);
-
-/* Blocks every signal but the faults of signals.h. */
-void signals_block(void);
-
 /* Fills in what we found, catches SIGBUS, and then does signals_block(). */
 void heritage_save(struct heritage *h);
 

@@ -4,7 +4,7 @@
 #include "now.h"
 #include "options.h"
 #include "say.h"
-#include "spawn.h"
+#include "signals.h"
 #include "stuck.h"
 
 #define BEFORE (2 * SECOND) /* the library waits for so long before it calls us */

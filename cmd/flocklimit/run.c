@@ -40,6 +40,7 @@
 #include "say.h"
 #include "signal_pass.h"
 #include "signal_wait.h"
+#include "signals.h"
 #include "spawn.h"
 #include "tend.h"
 

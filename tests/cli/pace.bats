@@ -410,9 +410,8 @@ need_time_namespaces() {
 
 @test "side by side in two time namespaces, starts are an interval apart" {
 	need_time_namespaces
-	local i before
+	local i before=$EPOCHREALTIME
 	silent 0 "$FLOCKLIMIT" -N x -n 4 --rate 10/s true
-	before=$EPOCHREALTIME
 	for i in 1 2 3; do
 		silent 0 later "$FLOCKLIMIT" -N x -t 5 true
 		silent 0 "$FLOCKLIMIT" -N x -t 5 true

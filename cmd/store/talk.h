@@ -5,7 +5,7 @@
  * of bytes.
  *
  * One socket, the control socket, is for the process; it brings the others, one for each taker.
- * The end of a taker's socket is the end of whoever could release its permit.
+ * The end of a taker's socket is the end of the processes that could release its permit.
  */
 #ifndef TALK_H
 #define TALK_H

@@ -3,7 +3,7 @@
  * engine.h - one limiter (or all of a prefix) in a distributed engine.  An engine is one that has
  * these functions; nothing above this line knows which it is.
  *
- * All of it is asynchronous, and in one thread: whoever drives an engine sleeps until
+ * All of it is asynchronous, and in one thread: the caller that drives an engine sleeps until
  * engine_fd() is readable or engine_due() has come, and calls engine_step(), from which every
  * event and answer comes.  None ever comes from another call.  Times are CLOCK_BOOTTIME, ns.
  *

@@ -20,7 +20,7 @@
 /* Of h/ and w/. */
 struct record {
 	uint32_t weight;
-	uint32_t limit;       /* w/: declared, or 0; h/: what it goes by, whoever declared it */
+	uint32_t limit;       /* w/: declared, or 0; h/: what it goes by, from any taker */
 	uint32_t under, seat; /* h/ */
 	uint64_t ticket;      /* h/ of one that waited; 0: the key's create revision is it */
 	uint32_t pid, uid, ttl_s, grace_s;
@@ -51,7 +51,7 @@ char *culprit_encode(const struct culprit *c);
 
 /*
  * False if it makes no sense.  Of a record that makes none, r is then one that is compatible with
- * no other: whoever is not understood may hold anything.
+ * no other: a record that is not understood may hold anything.
  */
 bool record_decode(struct record *r, const char *value, size_t size);
 bool config_decode(struct config *c, const char *value, size_t size);

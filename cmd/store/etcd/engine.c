@@ -109,8 +109,8 @@ engine_due(const struct engine *e)
 }
 
 /*
- * What the store has to tell comes first: who was stopped for a while must not decide by what it
- * knew before.
+ * What the store has to tell comes first: a keeper that was stopped for a while must not decide by
+ * what it knew before.
  */
 void
 engine_step(struct engine *e)

@@ -16,7 +16,7 @@
 #include "etcd/schema/look.h"
 
 /*
- * Anything else that has times of its own: a question, whoever follows, a lease to be revoked.
+ * Anything else that has times of its own: a question, a follower, a lease to be revoked.
  * Put into the list by engine_part_add(); step() is called when due_ns has come, and must set
  * another; end() when the engine is closed, and frees it.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * branch.h - a limiter in the keeper, and who hears of its takers.
+ * branch.h - a limiter in the keeper, and how the events of its takers reach them.
  */
 #ifndef BRANCH_H
 #define BRANCH_H

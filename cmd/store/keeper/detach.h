@@ -13,7 +13,7 @@ int detach(int socket, bool quiet);
 /* Lets go of stderr. */
 void detach_stderr(void);
 
-/* A line on stderr that does not wait for whoever should read it. */
+/* A line on stderr that does not wait for a reader. */
 void detach_say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -7,7 +7,9 @@
  *   watch.c    watches; stream.c: what they hear; ending.c: how they end
  *   token.c    the token that both are authorised by
  *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
- *   endpoint.c its endpoints; resolve.c: their addresses
+ *   endpoint.c its endpoints
+ * and, in etcd/http/:
+ *   resolve.c  their addresses
  *   http.c     how an answer came
  *
  * Each calls only what stands below it.

@@ -45,7 +45,7 @@ struct post {
 	void (*ended)(struct post *p, enum http_trouble trouble, const char *why);
 	void *owner;
 
-	char *answer; /* so far, with a NUL beyond its length; whoever takes of it says so there */
+	char *answer; /* so far, with a NUL beyond it; stream.c takes whole lines out */
 	size_t length, room;
 	long status; /* of HTTP; 0 before there is any */
 

@@ -34,7 +34,7 @@ fenced(struct engine_taker *t, const struct etcd_reply *reply)
 static json_t *
 deletions(const struct engine_taker *t)
 {
-	/* The permit first: whoever watches must not see one that is taken for dead. */
+	/* The permit first: a watching repairer must not see a permit whose holder looks dead. */
 	static const char kinds[] = { 'h', 'l', 's', 't', 'w' };
 	json_t *ops = json_array();
 	size_t i;

@@ -13,7 +13,7 @@
 
 /* ---- calls ---- */
 
-/* What no state can do anything about; whoever holds or gives back goes on trying. */
+/* What no state can do anything about; a taker that holds or gives back goes on trying. */
 static bool
 is_hopeless(const struct engine_taker *t, const struct etcd_reply *reply)
 {

@@ -208,7 +208,7 @@ void reconcile_act(struct engine_taker *t); /* reconcile.c */
 void fencing_act(struct engine_taker *t);   /* reconcile.c */
 /* As it looked, it is BEHIND or FIRST; there it looks again after a while. */
 void line_settle(struct engine_taker *t, enum taker_state state);
-void line_moves(struct engine_taker *t);    /* whoever was before it is gone */
+void line_moves(struct engine_taker *t);    /* the waiter before it is gone */
 void looking_act(struct engine_taker *t);   /* line.c */
 void behind_act(struct engine_taker *t);    /* line.c */
 void first_act(struct engine_taker *t);     /* line.c */

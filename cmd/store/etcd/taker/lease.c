@@ -44,6 +44,13 @@ lease_ask(struct engine_taker *t)
 		taker_again(t);
 }
 
+/* When to try a renewal again that could not be made. */
+static uint64_t
+after_failure(const struct engine_taker *t)
+{
+	return flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
+}
+
 /* The gateway wraps what comes from a stream; a dead lease is one without a time to live. */
 static bool
 is_alive(const struct etcd_reply *reply)
@@ -68,7 +75,7 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_go(t, RECONCILE);
 	} else {
 		t->missed++;
-		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
+		t->beat_ns = after_failure(t);
 	}
 }
 
@@ -77,13 +84,12 @@ lease_beat(struct engine_taker *t)
 {
 	t->beat_ns = UINT64_MAX;
 	if (!taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten))
-		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
+		t->beat_ns = after_failure(t);
 }
 
 void
 lease_keep(struct engine_taker *t)
 {
 	if (t->slot[BEAT].call == NULL && t->beat_ns == UINT64_MAX)
-		t->beat_ns = t->leased ? t->alive_ns + t->e->ttl_s * SECOND / 3
-				       : flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
+		t->beat_ns = t->leased ? t->alive_ns + t->e->ttl_s * SECOND / 3 : after_failure(t);
 }

@@ -24,13 +24,18 @@ at_home() {
 	sed -E "s,etcd(\+https)?://[^ /]*/([a-z]+)[^ ']*,etcd://$ADDRESS/\2,g" "$1"
 }
 
-@test "the role is good for its path, and for nothing else" {
-	begun
+# role_in_force: the user runner of the page, with its role and the password hunter2.
+role_in_force() {
 	sed 's/user add runner$/user add runner:hunter2/' "$(grep -l 'etcdctl role' examples/*)" >script
 	sh -e script
 	etcdctl user add root:toor
 	etcdctl user grant-role root root
 	etcdctl auth enable
+}
+
+@test "the role is good for its path, and for nothing else" {
+	begun
+	role_in_force
 	runner() {
 		etcdctl --user runner:hunter2 "$@"
 	}
@@ -52,11 +57,7 @@ at_home() {
 
 @test "with that role flocklimit runs, and without it is told what is missing" {
 	begun
-	sed 's/user add runner$/user add runner:hunter2/' "$(grep -l 'etcdctl role' examples/*)" >script
-	sh -e script
-	etcdctl user add root:toor
-	etcdctl user grant-role root root
-	etcdctl auth enable
+	role_in_force
 	echo hunter2 >password
 	chmod 600 password
 	[ "$("$FLOCKLIMIT" --store "etcd://runner@$ADDRESS/team?password-file=$T/password" -N x -n 1 echo hello)" = hello ]

@@ -21,18 +21,6 @@ stand() {
 	gone=$(the_clock)
 }
 
-# in_order: all ran, by their places; the limit held.
-in_order() {
-	local i
-	for i in w1 w2 w3; do
-		over "$i"
-		[ "$status" -eq 0 ]
-	done
-	judged -n 1
-	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 " ]
-	spotless
-}
-
 # any_order: all ran, and the limit held.
 any_order() {
 	local i
@@ -42,6 +30,12 @@ any_order() {
 	done
 	judged -n 1
 	spotless
+}
+
+# in_order: all ran, by their places; the limit held.
+in_order() {
+	any_order
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 " ]
 }
 
 # survives: the holder went on, and the line runs when it has ended.

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: ISC */
+#include "split.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "descriptor.h"
+#include "say.h"
+#include "tend.h"
+
+int
+split_failed(const char *limiter, const char *option, const char *what)
+{
+	say(limiter, "%s: %s: %s", option, what, strerror(errno));
+	return 125;
+}
+
+/* The parent's end has no other user, so that the child's end shows when the parent has ended. */
+static bool
+is_alone(int end)
+{
+	struct pollfd parent = { .fd = end };
+
+	return poll(&parent, 1, 0) == 1 && (parent.revents & POLLERR) != 0;
+}
+
+/*
+ * TERM lets the child leave the line.  If the caller ignores TERM, only KILL ends the child, and the
+ * next taker repairs the line.
+ */
+static void
+end_with_parent(int end)
+{
+	struct sigaction term;
+
+	sigaction(SIGTERM, NULL, &term);
+	prctl(PR_SET_PDEATHSIG, term.sa_handler == SIG_IGN ? SIGKILL : SIGTERM);
+	/* A parent that ended before that sends nothing. */
+	if (is_alone(end))
+		_exit(125);
+}
+
+pid_t
+split_fork(const char *limiter, const char *option, int *end)
+{
+	int ends[2];
+	pid_t child;
+
+	if (pipe2(ends, O_CLOEXEC) == -1) {
+		split_failed(limiter, option, "pipe");
+		return -1;
+	}
+	/* Above stdio, as split_close() puts /dev/null there. */
+	ends[0] = flki_above_stdio(ends[0]);
+	ends[1] = flki_above_stdio(ends[1]);
+	child = fork();
+	if (child == -1) {
+		split_failed(limiter, option, "fork");
+		return -1;
+	}
+	close(ends[child == 0 ? 0 : 1]);
+	*end = ends[child == 0 ? 1 : 0];
+	if (child == 0)
+		end_with_parent(*end);
+	return child;
+}
+
+int
+split_status(pid_t child)
+{
+	int status;
+
+	while (waitpid(child, &status, 0) == -1 && errno == EINTR)
+		;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	raise(WTERMSIG(status));
+	return 128 + WTERMSIG(status);
+}
+
+bool
+split_free(int end)
+{
+	prctl(PR_SET_PDEATHSIG, 0);
+	return !is_alone(end);
+}
+
+/* Closes the descriptors that we inherited: these are not close-on-exec, and ours all are. */
+static void
+close_inherited(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (dir != NULL && (entry = readdir(dir)) != NULL) {
+		int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
+		if (flags != -1 && (flags & FD_CLOEXEC) == 0)
+			close(fd);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+void
+split_close(void)
+{
+	int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (fd = 0; fd <= 2 && null != -1; fd++)
+		dup2(null, fd);
+	if (null > 2)
+		close(null);
+	close_inherited();
+	tend_hush();
+}

@@ -134,7 +134,7 @@ _flocklimit() {
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'
-	plain='--jobserver --nonblock --preserve-status --no-fork --close --verbose --quiet --help --version'
+	plain='--background --jobserver --nonblock --preserve-status --no-fork --close --verbose --quiet --help --version'
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

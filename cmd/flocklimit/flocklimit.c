@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "background.h"
 #include "commands.h"
 #include "environment.h"
 #include "find_program.h"
@@ -224,6 +225,8 @@ run_command(struct job *j)
 	pid_t pid;
 
 	j->ended = FLK_UNKNOWN;
+	if (j->o.background && (status = background_begin(&j->o, &j->heritage)) != -1)
+		return status;
 	if (j->o.jobserver && (server = open_jobserver(j)) == NULL)
 		return FAILED;
 	envp = make_environment(j);
@@ -247,6 +250,8 @@ run_command(struct job *j)
 	}
 	if (!j->joined)
 		flk_working(j->taker, pid);
+	if (j->o.background && error == 0)
+		background_started();
 	status = run(&j->o, pid, server, &j->ended);
 	jobserver_close(server);
 	free(envp);
@@ -265,6 +270,8 @@ flocklimit_main(int argc, char **argv)
 	if ((status = store_exec(&j.o.want, argv)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
+		return status;
+	if (j.o.background && (status = background_split(&j.o)) != -1)
 		return status;
 	tend_quiet(j.o.quiet);
 	heritage_save(&j.heritage);

@@ -21,7 +21,7 @@ const struct habit habits[] = {
 	/* sem(1) */
 	{ "--id", "for sem's --id use -N NAME" },
 	{ "--fg", "flocklimit stays in the foreground: drop the option" },
-	{ "--bg", "for the background put & after the command" },
+	{ "--bg", "use --background" },
 	{ "--semaphore", "drop the option: every name is a limiter" },
 	{ "--semaphore-name", "use -N NAME" },
 	{ "--semaphore-timeout", WAIT },

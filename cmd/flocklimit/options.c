@@ -11,12 +11,13 @@
 #include "parse.h"
 #include "say.h"
 
-enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS };
+enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS, OPT_BACKGROUND };
 
 static const char short_options[] = "+:E:FVc:hoqv" TAKER_SHORT;
 
 static const struct option long_options[] = {
 	TAKER_LONG,
+	{ "background", no_argument, NULL, OPT_BACKGROUND },
 	{ "close", no_argument, NULL, 'o' },
 	{ "command", required_argument, NULL, 'c' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
@@ -68,6 +69,7 @@ static const char help[] =
     "  -c, --command LINE     run LINE with $SHELL -c, or /bin/sh -c\n"
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
     "  -o, --close            do not let COMMAND inherit the guard descriptor\n"
+    "      --background       return when COMMAND has its permit and runs\n"
     "      --nested=join|queue    under a permit of this limiter: join it (default),\n"
     "                         or queue for another\n"
     "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
@@ -141,6 +143,9 @@ parse_option(struct options *o, int c, char **argv)
 	case 'o':
 		o->close_fd = true;
 		return OPTION_OK;
+	case OPT_BACKGROUND:
+		o->background = true;
+		return OPTION_OK;
 	case OPT_JOBSERVER:
 		return parse_jobserver(o, option, optarg, argv[optind]);
 	case OPT_PRESERVE_STATUS:
@@ -170,6 +175,11 @@ check_together(const struct options *o)
 	}
 	if (o->hold_for == 0 && o->command == NULL) {
 		say(NULL, "no command to run: see flocklimit --help");
+		return OPTION_BAD;
+	}
+	if (o->background && (o->no_fork || o->hold_for != 0)) {
+		say(NULL, "--background and %s cannot be combined: use one of them",
+		    o->no_fork ? "--no-fork" : "--hold-for");
 		return OPTION_BAD;
 	}
 	if (o->no_fork && o->close_fd) {

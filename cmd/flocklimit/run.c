@@ -81,6 +81,9 @@ stop_with_it(const struct running *r, int sig)
 	timer_t timer;
 	bool timed;
 
+	/* No shell would continue us together with the command. */
+	if (r->o->background)
+		return;
 	/*
 	 * The command may run again already: then a stop of ours would come too late, and last.  Or
 	 * the command has ended: run() will see that.

@@ -57,7 +57,7 @@ answers() {
 	answers "is released when the command ends" -u true
 	answers "use -N NAME" --id build true
 	answers "drop the option" --fg true
-	answers "put &" --bg true
+	answers "use --background" --bg true
 	answers "use -n N" -P 4 true
 	answers "use -n N" --max-procs=4 true
 	answers "use --stagger DUR" --delay 1 true

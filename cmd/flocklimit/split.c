@@ -51,6 +51,7 @@ end_with_parent(int end)
 pid_t
 split_fork(const char *limiter, const char *option, int *end)
 {
+	struct sigaction chld, by_default = { .sa_handler = SIG_DFL };
 	int ends[2];
 	pid_t child;
 
@@ -61,6 +62,8 @@ split_fork(const char *limiter, const char *option, int *end)
 	/* Above stdio, as split_close() puts /dev/null there. */
 	ends[0] = flki_above_stdio(ends[0]);
 	ends[1] = flki_above_stdio(ends[1]);
+	/* If the caller ignores SIGCHLD, the kernel keeps no status of a child. */
+	sigaction(SIGCHLD, &by_default, &chld);
 	child = fork();
 	if (child == -1) {
 		split_failed(limiter, option, "fork");
@@ -68,8 +71,10 @@ split_fork(const char *limiter, const char *option, int *end)
 	}
 	close(ends[child == 0 ? 0 : 1]);
 	*end = ends[child == 0 ? 1 : 0];
-	if (child == 0)
+	if (child == 0) {
+		sigaction(SIGCHLD, &chld, NULL); /* the command finds it as we did */
 		end_with_parent(*end);
+	}
 	return child;
 }
 

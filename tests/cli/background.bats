@@ -62,6 +62,14 @@ is_free() {
 	is_free
 }
 
+@test "--background: where SIGCHLD is ignored" {
+	is_free
+	silent 0 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x --background true
+	run -127 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x --background ./missing
+	run -0 env --ignore-signal=CHLD "$FLOCKLIMIT" -N x --background grep SigIgn /proc/self/status
+	[[ $((0x${output##*[[:space:]]} >> 16 & 1)) = 1 ]]
+}
+
 @test "--background: not with -F or --hold-for; with -c" {
 	refused "$FLOCKLIMIT" -N x --background -F true
 	refused "$FLOCKLIMIT" -N x --background --hold-for $$

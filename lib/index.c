@@ -5,18 +5,34 @@
  */
 #include "state.h"
 
+/*
+ * In the order of the tickets.  That is almost always the end of the list: a new ticket is the
+ * highest, and takers are granted by rising tickets.  But if two takers were inside and one of them
+ * tore the line, a younger waiter may have been granted before an older one.
+ */
 void
-flki_state_append(struct state *st, struct list *list, uint32_t i)
+flki_state_insert(struct state *st, struct list *list, uint32_t i)
 {
 	struct slot *s = flki_state_at(st, i);
+	uint32_t prev = list->tail, next = NIL, left;
 
-	s->next = NIL;
-	s->prev = list->tail;
-	if (list->tail == NIL)
+	for (left = list->count; prev != NIL && left > 0; left--) {
+		const struct slot *before = flki_state_at(st, prev);
+		if (before->ticket < s->ticket)
+			break;
+		next = prev;
+		prev = before->prev;
+	}
+	s->prev = prev;
+	s->next = next;
+	if (prev == NIL)
 		list->head = i;
 	else
-		flki_state_at(st, list->tail)->next = i;
-	list->tail = i;
+		flki_state_at(st, prev)->next = i;
+	if (next == NIL)
+		list->tail = i;
+	else
+		flki_state_at(st, next)->prev = i;
 	list->count++;
 }
 

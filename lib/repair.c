@@ -90,7 +90,7 @@ build_holders(struct state *st)
 		    s->ticket <= last)
 			return false;
 		last = s->ticket;
-		flki_state_append(st, &st->h->holders, i);
+		flki_state_insert(st, &st->h->holders, i);
 		flki_state_count_in(st, s);
 	}
 	if (last > st->h->last_ticket)
@@ -111,7 +111,7 @@ build_line(struct state *st)
 			return false;
 		last = s->ticket;
 		st->h->barriers += s->kind == BARRIER;
-		flki_state_append(st, &st->h->waiting, i);
+		flki_state_insert(st, &st->h->waiting, i);
 	}
 	if (last > st->h->last_ticket)
 		st->h->last_ticket = last;

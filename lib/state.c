@@ -106,7 +106,7 @@ grant(struct state *st, uint32_t i)
 	COMMIT(s, HELD);
 	flki_pace_end(st);
 	flki_state_unlink(st, &h->waiting, i);
-	flki_state_append(st, &h->holders, i);
+	flki_state_insert(st, &h->holders, i);
 	flki_state_count_in(st, s);
 	h->declared = s->limit;
 	h->granted++;
@@ -199,7 +199,7 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	s->orphan = 0;
 	s->status = FLK_UNKNOWN;
 	COMMIT(s, WAITING);
-	flki_state_append(st, &h->waiting, i);
+	flki_state_insert(st, &h->waiting, i);
 	h->barriers += kind == BARRIER;
 	flki_state_grant(st);
 }

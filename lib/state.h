@@ -142,7 +142,8 @@ flki_state_at(struct state *st, uint32_t i)
 	return &st->nowhere;
 }
 
-void flki_state_append(struct state *st, struct list *list, uint32_t i);
+/* Puts slot i into a list, by rising ticket, and takes it out. */
+void flki_state_insert(struct state *st, struct list *list, uint32_t i);
 void flki_state_unlink(struct state *st, struct list *list, uint32_t i);
 
 /* Adds a holder to everything in I2 and I3, and takes holder i out of I1 to I3. */

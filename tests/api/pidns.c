@@ -331,6 +331,45 @@ test_namesake_and_waiter(void)
 	flk_detach(f);
 }
 
+/*
+ * Of two that were inside, one has left a line without its head.  So the second waiter was granted
+ * first; and when the index is made anew, the older waiter is granted after it.
+ */
+static void
+test_order_after_a_torn_line(void)
+{
+	const struct order one_of_two = { .kind = ACQUIRE, .limit = 2, .ms = -1 };
+	const struct flk_request both = { .weight = 2, .limit = 2 };
+	struct flk *f = fresh(2);
+	struct agent older = agent_start(flk_path(f)), younger = agent_start(flk_path(f));
+	struct flk_taker *holder = taker(f), *other = taker(f);
+	char why[200] = "";
+	struct state st;
+
+	is(flk_try(holder, &both), 0, "one holds both units");
+	agent_tell(&older, one_of_two);
+	ok(stands(f, 1, 1), "one waits");
+	agent_tell(&younger, one_of_two);
+	ok(stands(f, 1, 2), "and another");
+	is(flki_enter(other, &st), 0, "another enters");
+	flki_state_unlink(&st, &st.h->waiting, st.h->waiting.head);
+	is(flki_quit(other, &st), 0, "and leaves the line without its head");
+	is(flk_release(holder), 0, "the holder releases");
+	is(agent_hear(&younger).code, 0, "the younger waiter is granted");
+	atomic_store(&f->file.h->doubted, 1);
+	is(flk_try(other, &both), -EAGAIN, "another makes the index anew");
+	is(agent_hear(&older).code, 0, "the older waiter is granted");
+	is(flk_check(f, why, sizeof(why)), 0, "the holders are in the order of their tickets");
+	is(agent_do(&older, release).code, 0, "the older releases");
+	is(agent_do(&younger, release).code, 0, "and the younger");
+	agent_stop(&older);
+	agent_stop(&younger);
+	flk_taker_free(holder);
+	flk_taker_free(other);
+	whole(f, "after a torn line");
+	flk_detach(f);
+}
+
 int
 main(void)
 {
@@ -346,5 +385,6 @@ main(void)
 	test_namesake(LOOKS);
 	test_namesake(GRANTS);
 	test_namesake_and_waiter();
+	test_order_after_a_torn_line();
 	return tap_done();
 }

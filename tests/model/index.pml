@@ -72,7 +72,12 @@ inline count_in(x)
 	assert(nholders < N || twice);
 	if
 	:: nholders < N ->
-		holders[nholders] = x; nholders++;
+		c = nholders; nholders++;
+		do
+		:: c > 0 && ticket[holders[c - 1]] > ticket[x] -> holders[c] = holders[c - 1]; c--
+		:: else -> break
+		od;
+		holders[c] = x;
 		used = used + WEIGHT(x)
 	:: else
 	fi;

@@ -6,7 +6,7 @@
 /*
  * While two are inside, by a mistake of the kernel's, a permit may be given that is one too many, or
  * that is another taker's turn.  From the time at which both are out, all of this holds again; what
- * was given stays given, so the holders may be in another order than that of their tickets.
+ * was given stays given.
  *
  * At each grant, from the slots alone: the sum stays within the limit in force and within what
  * every holder was promised, or the newcomer is alone; and nobody older waits.
@@ -76,7 +76,7 @@ inline check_invariants()
 		assert(a >= nline || (state[line[a]] == WAITING &&
 		    (a == 0 || ticket[line[a - 1]] < ticket[line[a]])));
 		assert(a >= nholders || (state[holders[a]] == HELD &&
-		    (a == 0 || ticket[holders[a - 1]] < ticket[holders[a]] || excess)));
+		    (a == 0 || ticket[holders[a - 1]] < ticket[holders[a]])));
 		a++
 	:: else -> break
 	od;

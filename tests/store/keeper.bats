@@ -456,18 +456,24 @@ undead() {
 	at_rest
 }
 
-@test "no keeper can be had: the wrapper ends the command, or has one later" {
-	hold a -N x -n 1 --ttl 2s
-	# Ends each keeper that comes until there is none for a while.
-	none=0
-	until [ "$none" -ge 5 ]; do
-		if keepers | xargs -r kill -KILL 2>/dev/null && no_keeper; then
-			none=$((none + 1))
-		else
-			none=0
-		fi
-	done
+# naps PID: how often it has begun to sleep.
+naps() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/status"; }
+
+has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
+
+@test "no keeper can be had: the wrapper has one later" {
+	local limit naps
+	hold a -N x -n 1 --ttl 60
+	# The wrapper gets no socket for another keeper: it hears of the first one's end, and sleeps.
+	limit=$(prlimit --pid "${pids[a]}" --nofile --noheadings --output SOFT)
+	prlimit --pid "${pids[a]}" --nofile=0:
+	naps=$(naps "${pids[a]}")
+	keepers | xargs kill -KILL
+	eventually has_napped "${pids[a]}" "$naps"
+	eventually no_keeper
+	prlimit --pid "${pids[a]}" --nofile="$limit":
 	eventually keepers_are 1
+	kill -0 "$(up a)"
 	let_go a
 	ended a
 	[ "$status" = 0 ]

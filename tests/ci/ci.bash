@@ -17,6 +17,7 @@ example() {
 
 # need_runner: $PYTHON runs the fake runner.
 need_runner() {
+	export RUNNER_TEMP=${RUNNER_TEMP-$T}
 	for PYTHON in python3 /usr/bin/python3; do
 		"$PYTHON" -c 'import yaml' 2>/dev/null && return
 	done

@@ -22,7 +22,7 @@ enum talk_kind {
 
 	/* to the keeper, on a taker's */
 	TALK_ENTER, /* self, want */
-	TALK_ADOPT, /* self, want, held: of a taker without a keeper */
+	TALK_ADOPT, /* self, want, held, told: of a taker without a keeper; its descriptors came before */
 	TALK_LEAVE,
 	TALK_RELEASE,
 	TALK_WORKING, /* with a pidfd: pid */
@@ -51,7 +51,7 @@ struct talk {
 	uint32_t weight, limit, seat;
 	uint32_t cell; /* of link_board_ns: see link.h */
 	uint32_t pid, uid;
-	bool held;
+	bool held, told;
 	struct engine_want want;
 	struct flk_place place;
 	char limiter[FLK_NAME_MAX + 1];

@@ -43,6 +43,11 @@ keepers_are() {
 	[ "$(keepers | wc -l)" = "$1" ]
 }
 
+# adopted N: the one permit in the store was taken over by another keeper so many times.
+adopted() {
+	[ "$(cat "$DB"/h.* | wc -c)" = "$1" ]
+}
+
 # one_keeper_but PID: there is one, and it is another.
 one_keeper_but() {
 	local now
@@ -274,10 +279,12 @@ undead() {
 	first=$(keepers)
 	kill -KILL "$first"
 	eventually one_keeper_but "$first"
+	eventually adopted 1
 	[ "$(ls "$DB"/h.*)" = "$ticket" ]
 	second=$(keepers)
 	kill -KILL "$second"
 	eventually one_keeper_but "$second"
+	eventually adopted 2
 	# Its guard, too: the wrapper's end is survived.
 	kill -KILL "${pids[a]}"
 	ended a
@@ -641,6 +648,7 @@ has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
 	first=$(keepers)
 	kill -KILL "$first"
 	eventually one_keeper_but "$first"
+	eventually adopted 1
 	held 1
 	second=$(keepers)
 	grep -lzxF -- --hold-for /proc/[0-9]*/cmdline 2>/dev/null | cut -d/ -f3 >all

@@ -285,11 +285,25 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 	tell_entry(t, &x);
 }
 
+/* A test sees by the length of the entry's file how often another keeper has taken it over. */
+static void
+mark_adopted(const struct engine_taker *t)
+{
+	int fd = openat(t->engine->dir, t->file, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	if (fd == -1)
+		return;
+	if (write(fd, "a", 1) == -1)
+		perror("mark_adopted");
+	close(fd);
+}
+
 static void
 adopt(struct engine_taker *t, const struct view_entry *own)
 {
 	if (own != NULL) {
 		tell_entry(t, own);
+		mark_adopted(t);
 		return;
 	}
 	t->state = DONE;

@@ -120,8 +120,11 @@ begin(struct kept *k, const struct talk *t)
 		return;
 	/* What the last keeper knew of its life is what is known until the store answers. */
 	k->stage = HOLDS;
+	k->told = t->told;
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&link_board_ns[k->cell]));
+	if (k->pidfd != -1)
+		engine_working(k->taker, k->pid);
 }
 
 static void

@@ -153,21 +153,17 @@ hear(struct store_taker *t, const struct talk *m)
 
 /* ---- a new keeper ---- */
 
+/*
+ * Its descriptors first, so that the keeper has them when it takes the permit over.  It may find at
+ * once that the permit is lost, or, if the wrapper is killed in here, that nothing runs under it.
+ */
 static int
 tell_all(const struct store_taker *t)
 {
-	struct talk m = { .kind = TALK_ADOPT, .want = t->want };
+	struct talk m = { .kind = TALK_GUARD };
 	int error = 0, fd;
 
-	m.held = t->stage == HELD || t->stage == RELEASING;
-	talk_copy(m.self, sizeof(m.self), t->self);
-	if (t->stage != IDLE && t->stage != LOCAL)
-		error = talk_send(t->tie.socket, &m, -1);
-	m.kind = TALK_TOLD;
-	if (error == 0 && t->lost && !settings.warn)
-		error = talk_send(t->tie.socket, &m, -1);
-	m.kind = TALK_GUARD;
-	if (error == 0 && t->guard_end != -1)
+	if (t->guard_end != -1)
 		error = talk_send(t->tie.socket, &m, t->guard_end);
 	m.kind = TALK_WORKING;
 	m.pid = (uint32_t)t->working;
@@ -176,6 +172,12 @@ tell_all(const struct store_taker *t)
 	m.kind = TALK_LOCAL;
 	if (error == 0 && t->local_held && (fd = local_guard(t->local)) >= 0)
 		error = talk_send(t->tie.socket, &m, fd);
+	m = (struct talk){ .kind = TALK_ADOPT, .want = t->want };
+	m.held = t->stage == HELD || t->stage == RELEASING;
+	m.told = t->lost && !settings.warn;
+	talk_copy(m.self, sizeof(m.self), t->self);
+	if (error == 0 && t->stage != IDLE && t->stage != LOCAL)
+		error = talk_send(t->tie.socket, &m, -1);
 	m.kind = t->stage == RELEASING ? TALK_RELEASE : TALK_LEAVE;
 	if (error == 0 && (t->stage == RELEASING || t->stage == LEAVING))
 		error = talk_send(t->tie.socket, &m, -1);

@@ -43,8 +43,9 @@ background_split(const struct options *o)
 int
 background_begin(const struct options *o, struct heritage *h)
 {
-	h->stdio[0] = flki_above_stdio(open("/dev/null", O_RDONLY | O_CLOEXEC));
-	if (h->stdio[0] == -1)
+	if (!o->keep_stdin)
+		h->stdio[0] = flki_above_stdio(open("/dev/null", O_RDONLY | O_CLOEXEC));
+	if (!o->keep_stdin && h->stdio[0] == -1)
 		return split_failed(o->want.limiter, OPTION, "/dev/null");
 	/* If the caller has ended, it was told to: its command must not start any more. */
 	if (!split_free(parent_fd))

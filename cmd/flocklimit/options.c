@@ -17,7 +17,7 @@ static const char short_options[] = "+:E:FVc:hoqv" TAKER_SHORT;
 
 static const struct option long_options[] = {
 	TAKER_LONG,
-	{ "background", no_argument, NULL, OPT_BACKGROUND },
+	{ "background", optional_argument, NULL, OPT_BACKGROUND },
 	{ "close", no_argument, NULL, 'o' },
 	{ "command", required_argument, NULL, 'c' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
@@ -69,7 +69,8 @@ static const char help[] =
     "  -c, --command LINE     run LINE with $SHELL -c, or /bin/sh -c\n"
     "  -F, --no-fork          exec COMMAND instead of waiting for it\n"
     "  -o, --close            do not let COMMAND inherit the guard descriptor\n"
-    "      --background       return when COMMAND has its permit and runs\n"
+    "      --background[=stdin]   return when COMMAND has its permit and runs; with\n"
+    "                         /dev/null, or the caller's stdin, as its input\n"
     "      --nested=join|queue    under a permit of this limiter: join it (default),\n"
     "                         or queue for another\n"
     "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
@@ -127,6 +128,18 @@ parse_jobserver(struct options *o, const char *option, const char *word, const c
 }
 
 static int
+parse_background(struct options *o, const char *option, const char *word, const char *next)
+{
+	static const char *const inputs[] = { "stdin", NULL };
+
+	o->background = true;
+	o->keep_stdin = word != NULL;
+	if (word == NULL)
+		return option_apart(option, next, inputs);
+	return strcmp(word, "stdin") == 0 ? OPTION_OK : option_bad(option, word, "use stdin");
+}
+
+static int
 parse_option(struct options *o, int c, char **argv)
 {
 	char room[32];
@@ -144,8 +157,7 @@ parse_option(struct options *o, int c, char **argv)
 		o->close_fd = true;
 		return OPTION_OK;
 	case OPT_BACKGROUND:
-		o->background = true;
-		return OPTION_OK;
+		return parse_background(o, option, optarg, argv[optind]);
 	case OPT_JOBSERVER:
 		return parse_jobserver(o, option, optarg, argv[optind]);
 	case OPT_PRESERVE_STATUS:

@@ -17,7 +17,7 @@ struct options {
 	int conflict_exit;
 	bool jobserver;
 	enum jobserver_style style;
-	bool background;
+	bool background, keep_stdin; /* --background, --background=stdin */
 	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
 	pid_t hold_for; /* 0: a command is run */
 	char *shell_argv[4];

@@ -87,6 +87,13 @@ is_free() {
 	[ "$(grep -v Sig <<<"$output" | sort -u | wc -l)" = 1 ]
 }
 
+@test "--background=stdin: the command reads what its caller does" {
+	run -0 sh -c 'echo said | "$FLOCKLIMIT" -N x --background=stdin cat; "$FLOCKLIMIT" -N x -n 1 true'
+	[ "$output" = said ]
+	refused "$FLOCKLIMIT" -N x --background=out true
+	refused "$FLOCKLIMIT" -N x --background stdin true
+}
+
 @test "--background: the wrapper keeps nothing of the caller's open" {
 	local pid
 	exec 9<>file

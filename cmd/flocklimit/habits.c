@@ -22,7 +22,7 @@ const struct habit habits[] = {
 	{ "--id", "for sem's --id use -N NAME" },
 	{ "--fg", "flocklimit stays in the foreground: drop the option" },
 	{ "--bg", "use --background" },
-	{ "--semaphore", "drop the option: every name is a limiter" },
+	{ "--semaphore", "use flocksem, which has sem's options" },
 	{ "--semaphore-name", "use -N NAME" },
 	{ "--semaphore-timeout", WAIT },
 	{ "--st", WAIT },

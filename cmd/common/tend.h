@@ -42,6 +42,9 @@ uint64_t tend_look(void);
 /* The caller has closed its stdio and left its terminal: the keeper does the same. */
 void tend_hush(void);
 
+/* The command that spawn() has started has the permit, as its pid. */
+void tend_working(struct flk_taker *t, pid_t pid);
+
 /* The permit is for this process, which is not our child: tend it as a command of ours. */
 void tend_for(struct flk_taker *t, pid_t pid, int pidfd);
 

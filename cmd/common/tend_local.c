@@ -48,6 +48,18 @@ tend_hush(void)
 }
 
 /*
+ * The child has stored its pid, by flk_working_child().  So nothing here looks at the limiter's file
+ * while a command runs: were the file cut short then, a fault would end us before we know how the
+ * command ends.
+ */
+void
+tend_working(struct flk_taker *t, pid_t pid)
+{
+	(void)t;
+	(void)pid;
+}
+
+/*
  * No command inherits this guard, but flocklimitctl knows a true keeper by it from a forged record.
  */
 void

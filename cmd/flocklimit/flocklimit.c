@@ -249,7 +249,7 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	if (!j->joined)
-		flk_working(j->taker, pid);
+		tend_working(j->taker, pid);
 	if (j->o.background && error == 0)
 		background_started();
 	status = run(&j->o, pid, server, &j->ended);

@@ -185,7 +185,7 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		error = start(&r, j, ctx, taker, envp, guard);
 	if (error == 0) {
 		if (taker != NULL)
-			flk_working(taker, r.pid);
+			tend_working(taker, r.pid);
 		conduct_add(&noted, r.fd[END].fd);
 		follow(&r, j, ctx->o);
 		conduct_remove(&noted);

@@ -174,6 +174,12 @@ store_working(struct flk_taker *taker, pid_t pid)
 }
 
 void
+tend_working(struct flk_taker *t, pid_t pid)
+{
+	flk_working(t, pid);
+}
+
+void
 tend_for(struct flk_taker *t, pid_t pid, int pidfd)
 {
 	works(taker_of(t), pid, fcntl(pidfd, F_DUPFD_CLOEXEC, 3));

@@ -586,6 +586,30 @@ granted_in_a_removed_one(void)
 	removed_idle(15, 30);
 }
 
+/* Its wrapper is killed, the limiter removed, and only then does the command say that it runs. */
+static void
+removed_before_it_spoke(unsigned flags)
+{
+	unsigned a = launch(0, 2, 3, flags);
+
+	kill_wrapper(5, a);
+	spell('M', 10, 12, " 0 %" PRIu64, BIRTH);
+	start(15, a, 1, 2, 3);
+	line('E', 20, "%u %u %d", a, 100 + a, CODE(a));
+}
+
+static void
+removed_before_one_with_a_guard_spoke(void)
+{
+	removed_before_it_spoke(0);
+}
+
+static void
+removed_before_one_without_a_guard_spoke(void)
+{
+	removed_before_it_spoke(CLOSE);
+}
+
 static void
 a_check_fails(void)
 {
@@ -681,6 +705,10 @@ main(int argc, char **argv)
 	judge(removed_when_idle, INNOCENT, true, "removed when nobody held it");
 	judge(removed_while_one_holds, OLD_FILE, true, "removed while one holds");
 	judge(granted_in_a_removed_one, OLD_FILE, true, "granted in a limiter that was removed");
+	judge(removed_before_one_with_a_guard_spoke, OLD_FILE, true,
+	      "removed while an orphan holds that has not spoken yet");
+	judge(removed_before_one_without_a_guard_spoke, INNOCENT, true,
+	      "removed when a wrapper without a guard was killed, before its command spoke");
 	judge(a_check_fails, LOST, true, "a check that fails");
 	judge(nonsense, UNREADABLE, true, "nonsense");
 	judge(fine, UNREADABLE, false, "the log is cut short");

@@ -311,7 +311,19 @@ check_removals(const struct life *l, struct verdict *v)
 	}
 }
 
-/* Nobody held it then, and nobody was given a permit after that. */
+/*
+ * Nobody held it then, and nobody was given a permit after that.  A command without a guard may say
+ * that it has started when its wrapper is dead, and its permit gone: it is no holder, as in
+ * check_starts().
+ */
+static bool
+is_in_removed(const struct run *r, const struct span *removal)
+{
+	if (r->surely < r->started)
+		return false;
+	return r->started > removal->to || (r->started < removal->from && r->surely > removal->to);
+}
+
 static void
 check_idle_removals(const struct life *l, struct verdict *v)
 {
@@ -320,8 +332,7 @@ check_idle_removals(const struct life *l, struct verdict *v)
 		if (m->of != l->birth)
 			continue;
 		for (i = 0; i < l->n; i++)
-			if (l->run[i]->started > m->to ||
-			    (l->run[i]->started < m->from && l->run[i]->surely > m->to))
+			if (is_in_removed(l->run[i], m))
 				chaos_guilty(v, OLD_FILE, m->to,
 					     "ticket %" PRIu64
 					     " runs in a limiter that was removed",

@@ -291,7 +291,7 @@ sent() {
 		sleep 0.02
 		kill -TSTP -- "-${pids[map]}" 2>/dev/null || break
 		sleep 0.02
-		kill -CONT -- "-${pids[map]}"
+		kill -CONT -- "-${pids[map]}" 2>/dev/null || break
 	done
 	ended map
 	[ "$status" -eq 0 ]

@@ -132,9 +132,9 @@ _flocklimit() {
 
 	valued='--name --file --mode --limit --jobs --weight --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
-		--nested --hold-for --rate --stagger --ramp --ramp-idle
+		--nested --hold-for --fd --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'
-	plain='--background --jobserver --nonblock --preserve-status --no-fork --close --verbose --quiet --help --version'
+	plain='--background --jobserver --nonblock --preserve-status --no-fork --close --unlock --verbose --quiet --help --version'
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

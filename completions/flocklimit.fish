@@ -33,10 +33,10 @@ function __flocklimit_rest
     set -e words[1]
     argparse -s N/name= f/file= mode= n/limit= j/jobs= w/weight= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
-        k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= \
+        k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= fd= \
         rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" \
         store= ttl= grace= on-lost= reclaim= local= \
-        v/verbose q/quiet h/help V/version -- $words 2>/dev/null
+        u/unlock v/verbose q/quiet h/help V/version -- $words 2>/dev/null
     or return 1
     set -q _flag_c; and return 1
     test -n "$argv"; or return 1
@@ -85,6 +85,8 @@ complete -c flocklimit -n __flocklimit_options -l jobserver -a 'fifo pipe' -d 'G
 complete -c flocklimit -n __flocklimit_options -l background -a stdin -d 'Return when the command runs'
 complete -c flocklimit -n __flocklimit_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
 complete -c flocklimit -n __flocklimit_options -l hold-for -x -a '(__fish_complete_pids)' -d 'Take the permit for a process'
+complete -c flocklimit -n __flocklimit_options -l fd -x -a '3 4 5 6 7 8 9' -d 'Take the permit for an open descriptor'
+complete -c flocklimit -n __flocklimit_options -s u -l unlock -d 'With --fd: give the permit back'
 complete -c flocklimit -n __flocklimit_options -s v -l verbose -d 'Say how long it waited'
 complete -c flocklimit -n __flocklimit_options -s q -l quiet -d 'No line about a wait, and none when there was no permit'
 complete -c flocklimit -n __flocklimit_options -s h -l help -d 'Help'

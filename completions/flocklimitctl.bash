@@ -140,7 +140,7 @@ _flocklimitctl() {
 	case $verb in
 	'')
 		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			break log gantt stats check rm'
+			break log gantt stats check path rm'
 		;;
 	limit)
 		_flocklimitctl_names_or 'auto 0 1 2 4 8 16 50% 100%'

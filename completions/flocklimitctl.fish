@@ -121,7 +121,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release break log gantt stats check rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release break log gantt stats check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -142,6 +142,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a log -d 'What happened'
 complete -c flocklimitctl -n __flocklimitctl_begins -a gantt -d 'What happened, as a picture (SVG)'
 complete -c flocklimitctl -n __flocklimitctl_begins -a stats -d 'Counters and histograms for Prometheus'
 complete -c flocklimitctl -n __flocklimitctl_begins -a check -d 'Verify every invariant'
+complete -c flocklimitctl -n __flocklimitctl_begins -a path -d 'Print its path, for flocklimit --fd'
 complete -c flocklimitctl -n __flocklimitctl_begins -a rm -d 'Remove unused limiters'
 
 complete -c flocklimitctl -n "__flocklimitctl_wants $verbs" -a '(__flocklimitctl_limiters)'

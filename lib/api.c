@@ -221,6 +221,26 @@ flk_entrust(struct flk_taker *t)
 	return ops_of(t)->entrust(t);
 }
 
+int
+flk_entrusted(struct flk *f, int fd, struct flk_permit *permit)
+{
+	return ops(f)->entrusted != NULL ? ops(f)->entrusted(f, fd, permit) : -FLK_NOPERMIT;
+}
+
+int
+flk_take_back(struct flk *f, int fd)
+{
+	return ops(f)->take_back != NULL ? ops(f)->take_back(f, fd) : -ENOTSUP;
+}
+
+int
+flk_entrust_to(struct flk_taker *t, int fd, pid_t pid)
+{
+	const struct flk_ops *ops = ops_of(t);
+
+	return ops->entrust_to != NULL ? ops->entrust_to(t, fd, pid) : -ENOTSUP;
+}
+
 void
 flk_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 {

@@ -151,7 +151,7 @@ enum flk_role {
 	FLK_WRAPPER, /* its child does, and gets the signals that the wrapper gets */
 	FLK_CREW,    /* one of its children does: see flk_working() */
 	FLK_KEEPER,  /* it holds for another process, and releases at a SIGTERM */
-	FLK_CARRIED  /* set by flk_entrust(): the taker is gone */
+	FLK_CARRIED  /* set by flk_entrust() and flk_entrust_to(): the taker is gone */
 };
 
 struct flk_request {
@@ -257,6 +257,23 @@ int flk_guard(struct flk_taker *taker, int *fd);
  * any process has the descriptor open, and its end is logged as a normal release.
  */
 int flk_entrust(struct flk_taker *taker);
+
+/*
+ * Hands the permit over to a descriptor of the caller's, which is open on the limiter's file for
+ * reading: -EBADF, -EACCES or -FLK_NOTFILE if it is not.  The permit then lasts as long as any process
+ * has that description open, and its end is logged as a normal release.  The taker holds nothing any
+ * more.  Operators see PID, a process that has the descriptor.  -ENOTSUP in a store.
+ */
+int flk_entrust_to(struct flk_taker *taker, int fd, pid_t pid);
+
+/*
+ * The permit that this descriptor has; FD -1: any descriptor that this process has inherited.  0,
+ * or -FLK_NOPERMIT.
+ */
+int flk_entrusted(struct flk *limiter, int fd, struct flk_permit *permit);
+
+/* Ends all permits of this limiter that the descriptor has: 0, or -FLK_NOPERMIT. */
+int flk_take_back(struct flk *limiter, int fd);
 
 /*
  * flk_guard_open() returns one descriptor for several permits, or a negative code.  It is

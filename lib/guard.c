@@ -144,22 +144,6 @@ flki_local_guard_by(struct flk_taker *t, int fd)
 	return lock_byte(t);
 }
 
-int
-flki_local_entrust(struct flk_taker *t)
-{
-	struct state st;
-	int error;
-
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->guard_fd == -1 || atomic_load(&taker_slot(t)->state) != HELD)
-		return -FLK_NOPERMIT;
-	if ((error = flki_enter(t, &st)) != 0)
-		return error;
-	taker_slot(t)->role = FLK_CARRIED;
-	return flki_quit(t, &st);
-}
-
 static void
 close_guard(int fd)
 {

@@ -3,8 +3,7 @@
  * internal.h - an open limiter file, and what the parts of its implementation do for each other.
  *
  * The files of this folder lie on three floors.  A file calls its own floor and those below it.
- * The exceptions are two: flk_entrust() in guard.c takes the lock, and a thread of orphan.c keeps
- * the limiter open.
+ * There is one exception: a thread of orphan.c keeps the limiter open.
  *
  * API: the functions of flocklimit.h
  *	api ops local share		the table of functions behind a handle, and this machine's
@@ -12,6 +11,7 @@
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait			a taker's life, and its wait in the line
+ *	entrust				permits that have no taker any more
  *	steer snapshot discard		what operators do, and see
  *	history (second half)		reading events
  *

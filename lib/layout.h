@@ -65,6 +65,9 @@
  *	pace	[may_be_paced, flki_local_pace]
  *		While an operator sets it, a start may go by the taker's own clock instead of the
  *		machine's, and people may see a part of the old one.
+ *	lent	[flki_local_entrusted]
+ *		A taker that read 0 inherited no descriptor with a permit: `lent' was stored before
+ *		the permit was the descriptor's.
  *	waiting.head	[wake_head]
  *		A waiter that becomes the head later is woken then, and looks.
  *	events, and the history	[flki_local_history, flki_local_follow]
@@ -263,6 +266,12 @@ struct header {
 	_Atomic uint32_t followed;   /* a follower may sleep on `events' */
 
 	struct bound bound; /* written once, before `magic' */
+
+	/*
+	 * Never cleared: a permit was entrusted to a descriptor that its process had open already.
+	 * Programs from before 0.2.0 do not know this word, and need not.
+	 */
+	_Atomic uint32_t lent;
 };
 
 /* True if all of our signature is there, but for the magic. */

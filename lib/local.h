@@ -47,6 +47,9 @@ int flki_local_guard_open(struct flk *f);
 int flki_local_guard(struct flk_taker *t, int *fd);
 int flki_local_guard_by(struct flk_taker *t, int fd);
 int flki_local_entrust(struct flk_taker *t);
+int flki_local_entrust_to(struct flk_taker *t, int fd, pid_t pid);
+int flki_local_entrusted(struct flk *f, int fd, struct flk_permit *permit);
+int flki_local_take_back(struct flk *f, int fd);
 
 /* snapshot.c */
 int flki_local_place(struct flk_taker *t, struct flk_place *place);

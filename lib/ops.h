@@ -68,6 +68,10 @@ struct flk_ops {
 	int (*guard)(struct flk_taker *t, int *fd);
 	int (*guard_by)(struct flk_taker *t, int fd);
 	int (*entrust)(struct flk_taker *t);
+	/* NULL: there are no descriptors of such a limiter. */
+	int (*entrust_to)(struct flk_taker *t, int fd, pid_t pid);
+	int (*entrusted)(struct flk *f, int fd, struct flk_permit *permit);
+	int (*take_back)(struct flk *f, int fd);
 	void (*evictor)(const struct flk_taker *t, pid_t *pid, uid_t *uid);
 	int (*place)(struct flk_taker *t, struct flk_place *place);
 

@@ -81,17 +81,15 @@ environment_find(struct flk *limiter, struct flk_permit *permit)
 	uint32_t slot;
 	int used;
 
-	if (p == NULL)
-		return false;
-	while (*p != '\0') {
+	while (p != NULL && *p != '\0') {
 		if (sscanf(p, "%" SCNx64 ":%" SCNx32 ":%" SCNx64 "%n", &identity, &slot, &ticket,
 			   &used) != 3)
-			return false;
+			break;
 		if (identity == flk_identity(limiter) && flk_holds(limiter, slot, ticket, permit))
 			return true;
 		p += used;
 		while (*p == ' ')
 			p++;
 	}
-	return false;
+	return flk_entrusted(limiter, -1, permit) == 0;
 }

@@ -12,6 +12,7 @@
 #include "background.h"
 #include "commands.h"
 #include "environment.h"
+#include "fd.h"
 #include "find_program.h"
 #include "flocklimit.h"
 #include "hold.h"
@@ -32,7 +33,7 @@
 struct job {
 	struct options o;
 	struct heritage heritage;
-	char path[LIMITER_NAME];
+	char path[LIMITER_NAME], fd_path[LIMITER_NAME];
 	struct patience patience;
 	struct flk *limiter;
 	struct flk_taker *taker;
@@ -49,7 +50,8 @@ struct job {
 static int
 attach(struct job *j)
 {
-	struct flk_options options = { .existing = j->o.hold_for == 0 && !backend_is_store(),
+	bool runs = options_run(&j->o);
+	struct flk_options options = { .existing = runs && !backend_is_store(),
 				       .mode = j->o.want.mode,
 				       .stuck = patience_stuck,
 				       .context = &j->patience };
@@ -59,7 +61,7 @@ attach(struct job *j)
 		error = backend_attach(&j->limiter, j->path, &options);
 	if (error != -ENOENT)
 		return error;
-	if (j->o.hold_for == 0 && (j->cannot_run = check_program(j->o.command[0])) != 0)
+	if (runs && (j->cannot_run = check_program(j->o.command[0])) != 0)
 		return -ECANCELED;
 	options.existing = false;
 	return backend_attach(&j->limiter, j->path, &options);
@@ -98,6 +100,10 @@ command_line(const struct job *j, char text[FLK_COMMAND])
 		snprintf(text, FLK_COMMAND, "--hold-for %d", (int)j->o.hold_for);
 		return text;
 	}
+	if (j->o.fd != -1) {
+		fd_words(&j->o, text);
+		return text;
+	}
 	text[0] = '\0';
 	for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
 		n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
@@ -130,6 +136,11 @@ take_permit(struct job *j)
 	for (;;) {
 		if ((error = open_limiter(j)) != 0)
 			return error;
+		if (j->o.fd != -1 &&
+		    (error = fd_holds(&j->o, j->limiter, &j->permit)) != -FLK_NOPERMIT) {
+			j->joined = error == 0;
+			return error;
+		}
 		if (!j->o.queue_nested && j->o.hold_for == 0 &&
 		    environment_find(j->limiter, &j->permit)) {
 			j->joined = true;
@@ -152,7 +163,7 @@ take_permit(struct job *j)
 	j->patience.is_over = true;
 	if (error == 0)
 		error = flk_permit(j->taker, &j->permit);
-	if (error == 0 && !j->o.close_fd && j->o.hold_for == 0) {
+	if (error == 0 && !j->o.close_fd && options_run(&j->o)) {
 		error = flk_guard(j->taker, &guard);
 		j->heritage.guard_fd = guard;
 	}
@@ -198,7 +209,7 @@ advice(char *const *command)
 	if (strncmp(word, ":::", 3) == 0)
 		return ": for a command per item use flockmap";
 	if (word[strspn(word, "0123456789")] == '\0')
-		return ": for an open descriptor use --hold-for $$";
+		return ": for an open descriptor use --fd N";
 	if (strpbrk(word, " \t;|&<>") != NULL)
 		return ": for a shell line use -c";
 	if (strchr(word, '/') != NULL && command[1] != NULL)
@@ -267,6 +278,8 @@ flocklimit_main(int argc, char **argv)
 	say_program = "flocklimit";
 	if ((status = options_parse(&j.o, argc, argv)) != -1)
 		return status;
+	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
+		return status;
 	if ((status = store_exec(&j.o.want, argv)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
@@ -275,13 +288,17 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	tend_quiet(j.o.quiet);
 	heritage_save(&j.heritage);
-	if (!j.o.no_fork && (status = pid1_split()) != -1)
+	if (!j.o.no_fork && j.o.fd == -1 && (status = pid1_split()) != -1)
 		return status;
 	on_fault(j.o.want.limiter, FAILED);
 	tend_open(&j.heritage.mask);
 	error = limiter_name(&j.o.want, j.path);
+	if (error == 0 && j.o.unlock)
+		return fd_unlock(&j.o, j.path);
 	if (error == 0)
 		error = take_permit(&j);
+	if (error == 0 && j.o.fd != -1 && !j.joined)
+		error = fd_entrust(&j.o, j.taker);
 	tend_open(NULL);
 	if (j.cannot_run != 0)
 		return cannot_start(&j, j.cannot_run);
@@ -298,9 +315,13 @@ flocklimit_main(int argc, char **argv)
 				limiter_refuse(&j.o.want, j.path, j.limiter, error);
 			return j.o.conflict_exit;
 		default:
+			if (fd_refuse(&j.o, error))
+				return FAILED;
 			return limiter_refuse(&j.o.want, j.path, j.limiter, error);
 		}
 	}
+	if (j.o.fd != -1)
+		return 0;
 	status = j.o.hold_for != 0 ? hold_keep(&j.o, j.taker) : run_command(&j);
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j.o.want.limiter, status);

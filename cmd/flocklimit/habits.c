@@ -15,8 +15,6 @@ const struct habit habits[] = {
 	{ "--exclusive", ONE },
 	{ "-x", ONE },
 	{ "-e", ONE },
-	{ "--unlock", "the permit is released when the command ends" },
-	{ "-u", "the permit is released when the command ends" },
 	{ "--fcntl", "a limiter is not an fcntl lock: drop the option" },
 	/* sem(1) */
 	{ "--id", "for sem's --id use -N NAME" },

@@ -11,9 +11,9 @@
 #include "parse.h"
 #include "say.h"
 
-enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS, OPT_BACKGROUND };
+enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS, OPT_BACKGROUND, OPT_FD };
 
-static const char short_options[] = "+:E:FVc:hoqv" TAKER_SHORT;
+static const char short_options[] = "+:E:FVc:hoquv" TAKER_SHORT;
 
 static const struct option long_options[] = {
 	TAKER_LONG,
@@ -21,6 +21,7 @@ static const struct option long_options[] = {
 	{ "close", no_argument, NULL, 'o' },
 	{ "command", required_argument, NULL, 'c' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
+	{ "fd", required_argument, NULL, OPT_FD },
 	{ "help", no_argument, NULL, 'h' },
 	{ "hold-for", required_argument, NULL, OPT_HOLD_FOR },
 	{ "jobserver", optional_argument, NULL, OPT_JOBSERVER },
@@ -28,6 +29,7 @@ static const struct option long_options[] = {
 	{ "no-fork", no_argument, NULL, 'F' },
 	{ "preserve-status", no_argument, NULL, OPT_PRESERVE_STATUS },
 	{ "quiet", no_argument, NULL, 'q' },
+	{ "unlock", no_argument, NULL, 'u' },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
@@ -75,6 +77,8 @@ static const char help[] =
     "                         or queue for another\n"
     "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
     "      --hold-for PID     run nothing: take a permit for process PID, return\n"
+    "      --fd N             run nothing: take a permit for descriptor N, return\n"
+    "  -u, --unlock           with --fd: give that permit back\n"
     "  -v, --verbose          print the oldest holder, and how long the wait took\n"
     "  -q, --quiet            print nothing about waits, and no notes\n"
     "  -h, --help             print this help\n"
@@ -105,6 +109,11 @@ parse_one(struct options *o, int c, const char *option, char *word)
 		if (!parse_number(word, 1, INT32_MAX, &v))
 			return option_bad(option, word, "not a process id");
 		o->hold_for = (pid_t)v;
+		return OPTION_OK;
+	case OPT_FD:
+		if (!parse_number(word, 0, INT32_MAX, &v))
+			return option_bad(option, word, "not the number of a descriptor");
+		o->fd = (int)v;
 		return OPTION_OK;
 	default:
 		return OPTION_OK;
@@ -163,6 +172,9 @@ parse_option(struct options *o, int c, char **argv)
 	case OPT_PRESERVE_STATUS:
 		o->preserve_status = true;
 		return OPTION_OK;
+	case 'u':
+		o->unlock = true;
+		return OPTION_OK;
 	case 'v':
 		o->verbose = true;
 		return OPTION_OK;
@@ -178,6 +190,47 @@ parse_option(struct options *o, int c, char **argv)
 	}
 }
 
+/* What has no meaning for a permit that no process of ours stays with. */
+static bool
+needs_command(const struct options *o)
+{
+	return o->background || o->no_fork || o->close_fd || o->jobserver || o->preserve_status ||
+	       o->want.run_timeout_ns != NEVER || o->want.kill_after_ns != NEVER;
+}
+
+static int
+check_descriptor(const struct options *o)
+{
+	const struct taker_options *w = &o->want;
+
+	if (o->unlock && o->fd == -1) {
+		say(NULL, "--unlock is for --fd N; a command's permit is released when it ends");
+		return OPTION_BAD;
+	}
+	if (o->fd == -1)
+		return OPTION_OK;
+	if (o->hold_for != 0 || o->command != NULL) {
+		say(NULL, "--fd takes no %s: it takes a permit for descriptor %d",
+		    o->hold_for != 0 ? "--hold-for" : "command", o->fd);
+		return OPTION_BAD;
+	}
+	if (needs_command(o)) {
+		say(NULL, "--fd runs no command: use it without --background, --run-timeout, "
+			  "--kill-after, --preserve-status, --no-fork, --close and --jobserver");
+		return OPTION_BAD;
+	}
+	if (w->store.url != NULL) {
+		say(NULL, "--fd is for limiters in files: with --store use --hold-for $$");
+		return OPTION_BAD;
+	}
+	if (o->unlock && (w->limit_given || w->weight_given || w->timeout_ns != NEVER ||
+			  w->limit_queue || w->pacing != 0)) {
+		say(NULL, "--unlock only gives a permit back: use it with --fd alone");
+		return OPTION_BAD;
+	}
+	return OPTION_OK;
+}
+
 static int
 check_together(const struct options *o)
 {
@@ -185,7 +238,7 @@ check_together(const struct options *o)
 		say(NULL, "--hold-for takes no command: it holds the permit for a process");
 		return OPTION_BAD;
 	}
-	if (o->hold_for == 0 && o->command == NULL) {
+	if (options_run(o) && o->command == NULL) {
 		say(NULL, "no command to run: see flocklimit --help");
 		return OPTION_BAD;
 	}
@@ -240,7 +293,7 @@ options_parse(struct options *o, int argc, char **argv)
 {
 	int c, status;
 
-	*o = (struct options){ .want = TAKER_DEFAULTS, .conflict_exit = 75 };
+	*o = (struct options){ .want = TAKER_DEFAULTS, .conflict_exit = 75, .fd = -1 };
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
 		if (c == 'h')
@@ -260,8 +313,12 @@ options_parse(struct options *o, int argc, char **argv)
 		}
 		use_shell(o);
 	}
-	o->want.limiter = taker_options_limiter(
-	    &o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
+	if ((status = check_descriptor(o)) != OPTION_OK)
+		return status;
+	/* FLOCKLIMIT_NAME is not asked: the descriptor says which limiter. */
+	if (o->fd == -1 || o->want.file != NULL || o->want.name != NULL)
+		o->want.limiter = taker_options_limiter(
+		    &o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
 	if (o->want.limiter == NULL && (o->hold_for != 0 || o->line != NULL)) {
 		say(NULL, "%s needs --name, --file or FLOCKLIMIT_NAME",
 		    o->hold_for != 0 ? "--hold-for" : "-c");

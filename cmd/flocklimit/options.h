@@ -19,10 +19,19 @@ struct options {
 	enum jobserver_style style;
 	bool background, keep_stdin; /* --background, --background=stdin */
 	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
-	pid_t hold_for; /* 0: a command is run */
+	pid_t hold_for; /* 0: not given */
+	int fd;         /* --fd; -1: not given */
+	bool unlock;
 	char *shell_argv[4];
 	char **command;
 };
+
+/* Not with --hold-for and --fd, which run nothing. */
+static inline bool
+options_run(const struct options *o)
+{
+	return o->hold_for == 0 && o->fd == -1;
+}
 
 /*
  * Fills in o; returns -1, or the status to exit with at once, after a line.  It finds every error

@@ -54,6 +54,7 @@ int log_of(const struct ctl *c);
 int gantt(const struct ctl *c);
 int stats(const struct ctl *c);
 int check(const struct ctl *c);
+int path_of(const struct ctl *c);
 int remove_it(const struct ctl *c);
 
 #endif

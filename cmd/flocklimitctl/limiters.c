@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * limiters.c - from words to limiters.  flocklimitctl never creates one.
+ * limiters.c - from words to limiters.  Only the verb path creates one.
  */
 #include "limiters.h"
 

@@ -31,6 +31,7 @@ static const struct verb verbs[] = {
 	{ "gantt", gantt, "XoA", "{NAME...|--all}", "what happened, as a picture (SVG)" },
 	{ "stats", stats, "JR", "[NAME]...", "counters and histograms for Prometheus" },
 	{ "check", check, "JPA", "{NAME...|--all}", "verify every invariant" },
+	{ "path", path_of, "", "NAME...", "print its path, for flocklimit --fd" },
 	{ "rm", remove_it, "I", "{NAME...|--idle}", "remove unused limiters" },
 };
 

@@ -192,8 +192,7 @@ is_nested(struct jobs *a)
 	struct flk *limiter;
 	bool nested;
 
-	if (a->o.queue_nested || getenv("FLOCKLIMIT_HELD") == NULL ||
-	    backend_attach(&limiter, a->context.name, &existing) != 0)
+	if (a->o.queue_nested || backend_attach(&limiter, a->context.name, &existing) != 0)
 		return false;
 	nested = environment_find(limiter, &a->context.permit);
 	flk_detach(limiter);

@@ -54,7 +54,7 @@ answers() {
 	answers "use -n 1" -x true
 	answers "use -n 1" --exclusive true
 	answers "-n N" --shared true
-	answers "is released when the command ends" -u true
+	answers "is for --fd N; a command's permit is released when it ends" -u true
 	answers "use -N NAME" --id build true
 	answers "drop the option" --fg true
 	answers "use --background" --bg true
@@ -105,12 +105,12 @@ answers() {
 	answers "for flock's -w use -t" -N x -n 2 -w 10s true
 }
 
-@test "a lock file, a descriptor or a shell line for a command: use -f, --hold-for, -c" {
+@test "a lock file, a descriptor or a shell line for a command: use -f, --fd, -c" {
 	: >lock
 	run --separate-stderr -126 "$FLOCKLIMIT" "$T/lock" echo a
 	[[ $stderr == *"for a lock file use -f"* ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 9
-	[[ $stderr == *"use --hold-for"* ]]
+	[[ $stderr == *"use --fd N"* ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" :::: list
 	[[ $stderr == *"for a command per item use flockmap" ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 'echo b'

@@ -140,6 +140,46 @@ outlived(enum means means, const char *what)
 	done_with(f, what, t, NULL);
 }
 
+/* ---- a descriptor of the caller's ---- */
+
+static void
+lent(void)
+{
+	struct flk *f = limiter(2);
+	struct flk_taker *t = taker(f);
+	int fd = open(flk_path(f), O_RDONLY | O_CLOEXEC), copy;
+	struct flk_permit p, own;
+
+	take(t, 2, 2);
+	is(flk_permit(t, &own), 0, "a permit");
+	is(flk_entrust_to(t, fd, getpid()), expected(ENTRUST_TO), "goes to a descriptor");
+	is(flk_entrusted(f, fd, &p), expected(ENTRUSTED), "which has it then");
+	is(flk_take_back(f, fd), expected(TAKE_BACK), "and gives it back");
+	if (fd == -1) { /* there is no file to open */
+		is(flk_release(t), 0, "what was not handed over is still the taker's");
+		done_with(f, "lent", t, NULL);
+		return;
+	}
+	ok(p.ticket == own.ticket && p.weight == 2, "it is the same permit");
+	is(flk_release(t), -FLK_NOPERMIT, "the taker has none any more");
+	is(flk_entrusted(f, fd, &p), -FLK_NOPERMIT, "and in the end nor has the descriptor");
+	is(flk_take_back(f, fd), -FLK_NOPERMIT, "to give back");
+	take(t, 2, 2);
+	is(flk_entrust_to(t, -1, getpid()), -EBADF, "one that is not open is refused");
+	is(flk_release(t), 0, "and the permit stays with the taker");
+	take(t, 1, 2);
+	copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	is(flk_entrust_to(t, fd, getpid()), 0, "again");
+	take(t, 1, 2);
+	is(flk_release(t), 0, "while the taker has another");
+	is(close(fd), 0, "one copy is closed");
+	is(try_it(t, 2, 2), -EAGAIN, "which is not the last");
+	is(close(copy), 0, "the last copy");
+	take(t, 2, 2);
+	is(flk_release(t), 0, "and all is free");
+	done_with(f, "lent", t, NULL);
+}
+
 /* ---- who works ---- */
 
 static void
@@ -179,5 +219,6 @@ contract_guard(void)
 	outlived(GUARD, "a guard");
 	outlived(COMMON, "a common guard");
 	outlived(ENTRUST, "an entrusted permit");
+	lent();
 	workers();
 }

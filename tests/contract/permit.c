@@ -26,6 +26,7 @@ none(void)
 	ok(fd >= 0, "a common guard");
 	is(flk_guard_by(t, fd), -FLK_NOPERMIT, "to guard in common");
 	is(flk_entrust(t), -FLK_NOPERMIT, "to entrust");
+	ok(flk_entrust_to(t, fd, getpid()) < 0, "to entrust to a descriptor");
 	close(fd);
 	flk_taker_free(t);
 	flk_detach(f);

@@ -39,6 +39,7 @@ as_stranger(void *arg)
 	wrong += flk_guard(t, &fd) != -FLK_STRANGER;
 	wrong += flk_guard_by(t, fd) != -FLK_STRANGER;
 	wrong += flk_entrust(t) != -FLK_STRANGER;
+	wrong += flk_entrust_to(t, fd, 1) == 0;
 	wrong += flk_place(t, &place) != -FLK_STRANGER;
 	return wrong == 0 ? arg : NULL;
 }

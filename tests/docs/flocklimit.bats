@@ -100,6 +100,7 @@ help_shorts() {
 @test "the examples of flocklimit(1) run as they stand" {
 	mkdir bin work examples
 	ln -s "$FLOCKLIMIT" bin/flocklimit
+	ln -s "${FLOCKLIMIT%/*}/flocklimitctl" bin/flocklimitctl
 	for program in optipng cc make backup train report reindex scanimage curl simulate; do
 		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
 		chmod +x "bin/$program"

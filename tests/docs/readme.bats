@@ -249,6 +249,7 @@ ran() {
 		*rate*) ran 3 ;;
 		*-k\ 30s*) ran 1 '^backup /home$' ;;
 		*hold-for*) "$CTL" wait deploy -t 1m ;;
+		*--unlock*) ran 1 '^make install$' ;;
 		*"docker build"*) ran 1 '^docker build -t app \.$' ;;
 		*docker-build*)
 			ran 1 '^install -d '

@@ -8,9 +8,11 @@
 #include "killstep.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../helpers/common.h"
 
@@ -136,6 +138,29 @@ guard_by(struct part *p)
 	int fd = flk_guard_open(p->f);
 
 	return fd < 0 ? fd : flk_guard_by(p->t, fd);
+}
+
+/* The permit ends with the victim, or with its descriptor. */
+static int
+lend(struct part *p)
+{
+	int fd = open(flk_path(p->f), O_RDONLY | O_CLOEXEC);
+	int error = flk_entrust_to(p->t, fd, getpid());
+
+	close(fd);
+	return error;
+}
+
+static int
+lend_and_take_back(struct part *p)
+{
+	int fd = open(flk_path(p->f), O_RDONLY | O_CLOEXEC);
+	int error = flk_entrust_to(p->t, fd, getpid());
+
+	if (error == 0)
+		error = flk_take_back(p->f, fd);
+	close(fd);
+	return error;
 }
 
 /* The victim is its own command, as after an exec: whoever reaps it looks whether it is gone. */
@@ -469,6 +494,10 @@ const struct operation operator_operations[] = {
 	  no_longer_staggered, 0 },
 	{ "guard by another descriptor", "flk_guard_by flk_guard_open", NULL, take_all, two_behind,
 	  guard_by, NULL, 0, NULL, 0 },
+	{ "entrust to a descriptor", "flk_entrust_to", NULL, take_all, two_behind, lend, NULL, 0,
+	  NULL, 0 },
+	{ "take back from a descriptor", "flk_entrust_to flk_take_back", NULL, take_all, two_behind,
+	  lend_and_take_back, NULL, 0, NULL, 0 },
 };
 
 const unsigned operator_operations_count =

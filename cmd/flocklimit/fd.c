@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: ISC */
+#include "fd.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/stat.h>
+
+#include "backend.h"
+#include "say.h"
+
+#define FAILED 125
+
+#define OPEN_IT "open it first, as in exec %d<\"$(flocklimitctl path NAME)\""
+
+bool
+fd_refuse(const struct options *o, int code)
+{
+	if (o->fd == -1 || code != -FLK_NOTFILE)
+		return false;
+	say(o->want.limiter, "--fd: descriptor %d is not open on this limiter: " OPEN_IT, o->fd,
+	    o->fd);
+	return true;
+}
+
+/* The path under which the descriptor's file still is. */
+static int
+find_path(const struct options *o, const struct stat *sb, char room[LIMITER_NAME])
+{
+	char link[40];
+	struct stat there;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", o->fd);
+	n = readlink(link, room, LIMITER_NAME - 1);
+	if (n == -1) {
+		say(NULL,
+		    "--fd: cannot find the limiter of descriptor %d without /proc: name it with -N "
+		    "or -f",
+		    o->fd);
+		return FAILED;
+	}
+	room[n] = '\0';
+	if (sb->st_nlink == 0) {
+		say(NULL, "--fd: the limiter of descriptor %d was removed: open it again", o->fd);
+		return FAILED;
+	}
+	if (lstat(room, &there) == -1 || there.st_dev != sb->st_dev || there.st_ino != sb->st_ino) {
+		say(NULL,
+		    "--fd: the limiter of descriptor %d is not at %s any more: name it with -f",
+		    o->fd, room);
+		return FAILED;
+	}
+	return -1;
+}
+
+int
+fd_find(struct options *o, char room[LIMITER_NAME])
+{
+	int fd = o->fd, flags = fcntl(fd, F_GETFL), status;
+	struct stat sb;
+
+	if (backend_is_store()) {
+		say(o->want.limiter,
+		    "--fd is for limiters in files: with a store use --hold-for $$");
+		return FAILED;
+	}
+	if (flags == -1 || fstat(o->fd, &sb) == -1) {
+		say(o->want.limiter, "--fd: descriptor %d is not open: " OPEN_IT, fd, fd);
+		return FAILED;
+	}
+	if ((flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_WRONLY) {
+		say(o->want.limiter,
+		    "--fd: descriptor %d is not open for reading: use %d<, not %d>, which "
+		    "also empties the file",
+		    fd, fd, fd);
+		return FAILED;
+	}
+	if (!S_ISREG(sb.st_mode)) {
+		say(o->want.limiter, "--fd: descriptor %d is no file: " OPEN_IT, fd, fd);
+		return FAILED;
+	}
+	if (o->want.limiter != NULL)
+		return -1;
+	if ((status = find_path(o, &sb, room)) != -1)
+		return status;
+	o->want.limiter = o->want.file = room;
+	return -1;
+}
+
+void
+fd_words(const struct options *o, char text[FLK_COMMAND])
+{
+	int n = snprintf(text, FLK_COMMAND, "--fd %d: ", o->fd), proc;
+	char path[40];
+	ssize_t i, got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)getppid());
+	proc = open(path, O_RDONLY | O_CLOEXEC);
+	if (proc != -1) {
+		got = read(proc, text + n, (size_t)(FLK_COMMAND - n - 1));
+		close(proc);
+	}
+	if (got <= 0) {
+		text[n - 2] = '\0';
+		return;
+	}
+	for (i = 0; i < got - 1; i++)
+		if (text[n + i] == '\0')
+			text[n + i] = ' ';
+	text[n + got] = '\0';
+}
+
+int
+fd_holds(const struct options *o, struct flk *limiter, struct flk_permit *permit)
+{
+	int error = flk_entrusted(limiter, o->fd, permit);
+
+	if (error != 0 || o->quiet)
+		return error;
+	if (o->want.weight_given && o->want.weight != permit->weight)
+		say(o->want.limiter,
+		    "-w %u has no effect: descriptor %d has a permit of weight %u already",
+		    o->want.weight, o->fd, permit->weight);
+	return 0;
+}
+
+int
+fd_entrust(const struct options *o, struct flk_taker *t)
+{
+	return flk_entrust_to(t, o->fd, getppid());
+}
+
+int
+fd_unlock(const struct options *o, const char *path)
+{
+	struct flk_options options = { .existing = true };
+	struct flk *limiter;
+	int error = backend_attach(&limiter, path, &options);
+
+	if (error == -ENOENT)
+		return 0;
+	if (error != 0)
+		return limiter_refuse(&o->want, path, NULL, error);
+	error = flk_take_back(limiter, o->fd);
+	if (error != 0 && error != -FLK_NOPERMIT && !fd_refuse(o, error))
+		limiter_refuse(&o->want, path, limiter, error);
+	flk_detach(limiter);
+	return error == 0 || error == -FLK_NOPERMIT ? 0 : FAILED;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * path.c - the verb path: where a limiter is, for a script that opens it for flocklimit --fd.  It is
+ * the one verb that creates a limiter, so that the script can open it for reading alone.
+ */
+#include "ctl.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "limiters.h"
+#include "say.h"
+
+static int
+path_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
+	 void *ctx)
+{
+	struct flk_options options = existing;
+	struct flk *made = NULL;
+
+	(void)c;
+	(void)ctx;
+	options.existing = false;
+	/* By its name, so that the directory is made, too. */
+	if (error == -ENOENT) {
+		error = backend_attach(&made, strncmp(path, "./", 2) == 0 ? path : name, &options);
+		f = made;
+	}
+	if (error != 0)
+		return refuse(name, path, f, error);
+	puts(path);
+	flk_detach(made);
+	return DONE;
+}
+
+int
+path_of(const struct ctl *c)
+{
+	if (backend_is_store()) {
+		say(NULL, "path: a limiter of a store has no file: use flocklimit --hold-for");
+		return FAILED;
+	}
+	if (c->words + c->files == 0) {
+		say(NULL, "path: which limiters? NAME..., or --file PATH");
+		return FAILED;
+	}
+	return for_each(c, path_one, NULL);
+}

@@ -189,7 +189,7 @@ ends_the_wait() {
 	kill -CONT "$(up b)"
 	let_go b
 	eventually is_free
-	is_gone "$pid"
+	eventually is_gone "$pid"
 }
 
 @test "--background: TERM to the wrapper is passed on; -T ends the command" {

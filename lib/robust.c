@@ -134,7 +134,12 @@ front(void)
 
 #else
 
-_Static_assert(sizeof(struct alive) == sizeof(pthread_mutex_t), "not this C library's mutex");
+/* Not the size: on arm64, the C library's mutex is larger than what is used of it. */
+_Static_assert(offsetof(struct alive, word) == offsetof(pthread_mutex_t, __data.__lock) &&
+		   offsetof(struct alive, next) ==
+		       offsetof(pthread_mutex_t, __data.__list.__next) &&
+		   sizeof(struct alive) <= sizeof(pthread_mutex_t),
+	       "not this C library's mutex");
 
 static const uint32_t mark_of_ours[] = { 0x6b6c6600, 0xf66c6b74, 0x61696c31 };
 

@@ -381,12 +381,34 @@ outcome_of(long kind, size_t at)
 	return error;
 }
 
+/* Linux 5.10 knows it of files on disks, and not of those in memory. */
+static bool
+birth_is_known(void)
+{
+	struct flk *f = fresh(1);
+	struct statx s;
+	bool known = statx(AT_FDCWD, flk_path(f), 0, STATX_BTIME, &s) == 0 &&
+		     (s.stx_mask & STATX_BTIME) != 0;
+
+	flk_detach(f);
+	return known;
+}
+
+/* A limiter that was not born when its header says. */
+static void
+copy_is(long kind, int outcome, const char *words)
+{
+	if (birth_is_known())
+		is(outcome_of(kind, offsetof(struct header, bound.born_ns)), outcome, "%s", words);
+	else
+		tap_skip("a copy: files have no time of birth in the directory of this test");
+}
+
 static void
 test_kinds(void)
 {
 	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, 0xaad7aaea };
 	const size_t boot = offsetof(struct header, boot), idle = offsetof(struct header, hint);
-	const size_t born = offsetof(struct header, bound.born_ns);
 	unsigned i;
 
 	for (i = 0; i < sizeof(networks) / sizeof(networks[0]); i++)
@@ -394,12 +416,12 @@ test_kinds(void)
 		   (unsigned long)networks[i]);
 	is(outcome_of(EXT4, idle), USED, "a limiter on a disk");
 	is(outcome_of(EXT4, boot), MADE_ANEW, "is made anew if it is of another boot");
-	is(outcome_of(EXT4, born), MADE_ANEW, "or a copy");
+	copy_is(EXT4, MADE_ANEW, "or a copy");
 	is(outcome_of(TMPFS, boot), USED, "one in memory is of this boot");
-	is(outcome_of(TMPFS, born), MADE_ANEW, "but may be a copy");
+	copy_is(TMPFS, MADE_ANEW, "but may be a copy");
 	is(outcome_of(UNHEARD, idle), USED, "one on a kind of file system that nobody knows");
 	is(outcome_of(UNHEARD, boot), -FLK_ELSEWHERE, "may be in use on another machine");
-	is(outcome_of(UNHEARD, born), -FLK_ELSEWHERE, "and is never made anew");
+	copy_is(UNHEARD, -FLK_ELSEWHERE, "and is never made anew");
 }
 
 /* ---- beside a maker ---- */

@@ -41,7 +41,7 @@ flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns)
 {
 	struct timespec deadline = flki_timespec(deadline_ns);
 
-	if (syscall(SYS_futex, word, WAIT_BITSET, value, &deadline, NULL, ANY_BIT) >= 0)
+	if (syscall(FUTEX_CALL, word, WAIT_BITSET, value, &deadline, NULL, ANY_BIT) >= 0)
 		return 0;
 	return -errno;
 }
@@ -49,11 +49,11 @@ flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns)
 void
 flki_futex_wake(const void *word)
 {
-	syscall(SYS_futex, word, WAKE, 1, NULL, NULL, 0);
+	syscall(FUTEX_CALL, word, WAKE, 1, NULL, NULL, 0);
 }
 
 void
 flki_futex_wake_all(const void *word)
 {
-	syscall(SYS_futex, word, WAKE, INT_MAX, NULL, NULL, 0);
+	syscall(FUTEX_CALL, word, WAKE, INT_MAX, NULL, NULL, 0);
 }

@@ -6,6 +6,18 @@
 #define FLKI_FUTEX_H
 
 #include <stdint.h>
+#include <sys/syscall.h>
+
+/*
+ * With 32-bit pointers SYS_futex takes a struct timespec of 32-bit words, which ours is not.  The
+ * other call, futex_time64, is there since Linux 5.1, and has the same number on every such
+ * architecture.
+ */
+#if UINTPTR_MAX > UINT32_MAX
+#define FUTEX_CALL SYS_futex
+#else
+#define FUTEX_CALL 422
+#endif
 
 #define FUTEX_MAX_WORDS 128 /* of one sleep: the kernel's limit */
 
@@ -27,6 +39,13 @@ int flki_futex_sleep_on(struct futex_word *words, unsigned count, uint64_t deadl
 
 /* The same on one word, which every kernel can do. */
 int flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns);
+
+/* A futex has 32 bits: of a word of 64, it is the low half. */
+static inline const void *
+flki_futex_half(const _Atomic uint64_t *word)
+{
+	return (const char *)(uintptr_t)word + (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 4 : 0);
+}
 
 void flki_futex_wake(const void *word);
 void flki_futex_wake_all(const void *word);

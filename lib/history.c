@@ -201,7 +201,7 @@ flki_local_history(struct flk *f, uint64_t number, struct flk_event *event, size
 static int
 await_news(struct header *h, uint64_t events, uint64_t until)
 {
-	struct futex_word words[] = { flki_futex_on(&h->events, (uint32_t)events),
+	struct futex_word words[] = { flki_futex_on(flki_futex_half(&h->events), (uint32_t)events),
 				      flki_futex_on(&h->dead, 0) };
 	int error = flki_futex_sleep_on(words, 2, until);
 	uint64_t relook;
@@ -209,7 +209,8 @@ await_news(struct header *h, uint64_t events, uint64_t until)
 	if (error == 0 || error == -EAGAIN || error == -EINTR || error == -ETIMEDOUT)
 		return error;
 	relook = flki_monotonic_ns() + RELOOK_NS;
-	error = flki_futex_sleep(&h->events, (uint32_t)events, relook < until ? relook : until);
+	error = flki_futex_sleep(flki_futex_half(&h->events), (uint32_t)events,
+				 relook < until ? relook : until);
 	return error == -ETIMEDOUT && relook < until ? -EAGAIN : error;
 }
 
@@ -242,5 +243,5 @@ void
 flki_history_wake(struct header *h)
 {
 	if (atomic_load(&h->followed) != 0 && atomic_exchange(&h->followed, 0) != 0)
-		flki_futex_wake_all(&h->events);
+		flki_futex_wake_all(flki_futex_half(&h->events));
 }

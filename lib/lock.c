@@ -95,7 +95,7 @@ nap(struct header *h, uint64_t v, uint64_t length_ns)
 {
 	if ((v & SLEEPERS) == 0 && !atomic_compare_exchange_strong(&h->lock, &v, v | SLEEPERS))
 		return false;
-	return flki_futex_sleep(&h->lock, (uint32_t)(v | SLEEPERS),
+	return flki_futex_sleep(flki_futex_half(&h->lock), (uint32_t)(v | SLEEPERS),
 				flki_monotonic_ns() + length_ns) == -ETIMEDOUT;
 }
 
@@ -158,7 +158,7 @@ flki_lock_drop(struct header *h, uint64_t mark)
 		if (OWNER(v) != mark)
 			return false;
 	if (v & SLEEPERS)
-		flki_futex_wake(&h->lock);
+		flki_futex_wake(flki_futex_half(&h->lock));
 	return true;
 }
 

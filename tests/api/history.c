@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "futex.h"
 #include "internal.h"
 
 #ifndef SYS_futex_waitv
@@ -35,7 +36,7 @@ __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	struct flk *removed = removed_before_sleep;
 
-	if (removed != NULL && (number == SYS_futex_waitv || number == SYS_futex)) {
+	if (removed != NULL && (number == SYS_futex_waitv || number == FUTEX_CALL)) {
 		removed_before_sleep = NULL;
 		is(flk_remove(removed), 0, "it is removed right before its follower sleeps");
 	}

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <linux/ptrace.h>
 
+#include "futex.h"
 #include "internal.h"
 
 #define BRACKET   SYS_getpgid
@@ -41,7 +42,7 @@ must(bool right)
 static void
 bracket(const struct flk *f)
 {
-	syscall(BRACKET, 0, &f->file.h->lock);
+	syscall(BRACKET, 0, flki_futex_half(&f->file.h->lock));
 }
 
 static void
@@ -116,9 +117,9 @@ act(const char *path)
 static void
 count(struct window *w, unsigned long long nr, unsigned long long word, unsigned long long lock)
 {
-	if (nr == SYS_futex && word == lock) {
+	if (nr == FUTEX_CALL && word == lock) {
 		w->lock++;
-	} else if (nr == SYS_futex) {
+	} else if (nr == FUTEX_CALL) {
 		w->wakes++;
 	} else if (nr == SYS_clock_gettime) {
 		w->clock++; /* where the kernel has no clock to read without it */

@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "futex.h"
+
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
 #endif
@@ -409,7 +411,7 @@ long
 __wrap_syscall(long number, long a, long b, long c, long d, long e, long f)
 {
 	if ((number == SYS_futex_waitv && fails(FUTEX_WAITV)) ||
-	    (number == SYS_futex && (int)b == FUTEX_WAIT_BITSET && fails(FUTEX_WAIT)))
+	    (number == FUTEX_CALL && (int)b == FUTEX_WAIT_BITSET && fails(FUTEX_WAIT)))
 		return -1;
 	if (number == SYS_futex_waitv && world_lacks_waitv) {
 		errno = ENOSYS;

@@ -130,17 +130,24 @@ enum slot_state { FREE, IDLE, WAITING, HELD, OUT, FORGETTING };
 enum slot_kind { TAKER, BARRIER };
 
 /*
- * alive: a robust futex in the form of glibc's 64-bit pthread_mutex_t, so that a program which
- * leaves its thread's robust list to the C library and one that keeps its own can share a file.
- * See alive.c.
+ * alive: a robust futex in the form of glibc's pthread_mutex_t, so that a program which leaves its
+ * thread's robust list to the C library and one that keeps its own can share a file.  Links have
+ * the size of a pointer, and glibc has them at another place in each size: there is room for both
+ * forms, and owners of either size agree about the word.  See alive.c.
  */
 struct alive {
 	_Atomic uint32_t word; /* 0, or the owner's thread id, and the kernel's two flag bits */
 	uint32_t mutex_inner[3];
 	_Atomic uint32_t touched; /* means nothing: written to, so that the page is in memory */
-	uint32_t mutex_inner2;
-	uint64_t prev, next;
+	uint32_t next32;          /* of an owner with 32-bit pointers; glibc's inner in others */
+	uint64_t prev, next64;    /* of an owner with 64-bit pointers */
 };
+
+#if UINTPTR_MAX > UINT32_MAX
+#define NEXT next64
+#else
+#define NEXT next32
+#endif
 
 struct slot {
 	struct alive alive;
@@ -223,12 +230,17 @@ struct bound {
 	uint64_t born_ns; /* of the inode */
 };
 
+/*
+ * On i386 a compiler aligns a word of 64 bits to 4 bytes.  Here each has an offset that is a
+ * multiple of 8, so that the file is the same for a program of either size, and each store of such
+ * a word is one store.
+ */
 struct header {
-	_Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
+	_Alignas(8) _Atomic uint64_t magic; /* stored last: a file without it is no limiter yet */
 	uint32_t layout, header_size, slot_size, byte_order;
 	unsigned char boot[16];
 	uint64_t birth; /* no two limiters have the same */
-	_Atomic uint64_t lock;
+	_Alignas(8) _Atomic uint64_t lock;
 	_Atomic uint32_t nslots;  /* how many slots have disk space; only grows */
 	_Atomic uint32_t hint;    /* where the next claim begins to look */
 	_Atomic uint32_t dead;    /* removed by an operator: its takers go to the new file */
@@ -252,18 +264,18 @@ struct header {
 	/* The index. */
 	struct list waiting, holders;
 	uint32_t barriers; /* among those waiting */
-	uint64_t used;
+	_Alignas(8) uint64_t used;
 	uint32_t min_limit, min_count;
 	uint32_t seat_hint; /* no free seat below 64 times this */
 
 	/* For people; a killed taker may have counted its last operation, or not. */
-	uint64_t granted, released, left, evicted, reaped, repaired;
+	_Alignas(8) uint64_t granted, released, left, evicted, reaped, repaired;
 	struct flk_times waits, holds;
 
 	/* The history: see history.c. */
-	_Atomic uint64_t events;     /* ever written; its low half is a futex */
-	_Atomic uint32_t event_room; /* how many have disk space; only grows */
-	_Atomic uint32_t followed;   /* a follower may sleep on `events' */
+	_Alignas(8) _Atomic uint64_t events; /* ever written; its low half is a futex */
+	_Atomic uint32_t event_room;         /* how many have disk space; only grows */
+	_Atomic uint32_t followed;           /* a follower may sleep on `events' */
 
 	struct bound bound; /* written once, before `magic' */
 
@@ -283,13 +295,15 @@ header_is_ours(const struct header *h)
 }
 
 _Static_assert(sizeof(struct alive) == 40, "glibc's and the kernel's view of a robust futex");
-_Static_assert(offsetof(struct alive, next) == 32, "futex_offset is -32");
+_Static_assert(offsetof(struct alive, next64) == 32, "futex_offset is -32");
+_Static_assert(offsetof(struct alive, next32) == 20, "and -20 in a program with 32-bit pointers");
 _Static_assert(offsetof(struct slot, worker_pid) == offsetof(struct slot, evictor_pid),
 	       "one word in two states");
 _Static_assert(sizeof(struct slot) == 256, "slots must not change size by accident");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
+_Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, granted) == 264 &&
+		   offsetof(struct header, bound) == 600,
+	       "offsets must not differ between processors");
 _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
-_Static_assert(sizeof(void *) == 8 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-	       "64-bit little-endian only: the lock's futex is the low half of its word");
 
 #endif

@@ -13,12 +13,14 @@
  *   not, or the head has another size, flki_robust_find() fails with -FLK_NOROBUST, and with it
  *   every test that takes a permit (api/api.t is the first).
  * - futex_offset, from a list entry to its futex, is that of a struct alive.  The same check.
- * - A pthread_mutex_t has the size of a struct alive: an assertion below, when this is compiled.
- * - It puts new entries at the front, and neither walks the list nor writes to any entry but the
- *   neighbours of the mutex that it locks or unlocks; its entries have bit 0 of a link for a mutex
- *   with priority inheritance.  edges/foreign.t (test_copies) kills programs with three copies of
- *   this library and robust mutexes of both kinds: a taker would stay alive, or a mutex would not
- *   be marked.
+ * - A pthread_mutex_t has its futex and its link where a struct alive has them: an assertion below,
+ *   when this is compiled.
+ * - It puts new entries at the front, and writes to no entry but the neighbours of the mutex that
+ *   it locks or unlocks.  With 64-bit pointers it does not walk the list; with 32-bit ones its links
+ *   lead forward only, so it walks from the front to the mutex that it unlocks.  Its entries have
+ *   bit 0 of a link for a mutex with priority inheritance.  edges/foreign.t (test_copies) kills
+ *   programs with three copies of this library and robust mutexes of both kinds: a taker would stay
+ *   alive, or a mutex would not be marked.
  *
  * The list runs through the file, which other processes can write.  So a link is never read from
  * there, only written: the program's own memory says what follows what.  The list begins with the C
@@ -42,11 +44,14 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-/* The kernel's struct robust_list_head.  Entries are the addresses of the `next' members. */
+/*
+ * The kernel's struct robust_list_head, with words of the size of a pointer.  Entries are the
+ * addresses of the NEXT members.
+ */
 struct robust {
-	uint64_t first;
-	int64_t futex_offset;
-	uint64_t pending;
+	uintptr_t first;
+	intptr_t futex_offset;
+	uintptr_t pending;
 };
 
 /*
@@ -55,20 +60,20 @@ struct robust {
  */
 struct tail {
 	struct alive mark;
-	uint64_t after;   /* what follows our last entry: the next mark, or the head */
-	uint64_t *last;   /* the link that leads there: in our last entry */
-	uint64_t entries; /* not counting the mark; the mark is in the list while there are any */
+	uintptr_t after;   /* what follows our last entry: the next mark, or the head */
+	uintptr_t *last;   /* the link that leads there: in our last entry */
+	uintptr_t entries; /* not counting the mark; the mark is in the list while there are any */
 };
 
-#define OFFSET ((int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next))
+#define OFFSET ((intptr_t)offsetof(struct alive, word) - (intptr_t)offsetof(struct alive, NEXT))
 
 /* The kernel must find in memory what a link leads to before it finds the link. */
 #define IN_ORDER() atomic_signal_fence(memory_order_seq_cst)
 
-static uint64_t
+static uintptr_t
 entry(const struct alive *a)
 {
-	return (uint64_t)(uintptr_t)&a->next;
+	return (uintptr_t)&a->NEXT;
 }
 
 #ifdef FLK_OWN_ROBUST_LIST
@@ -101,7 +106,7 @@ flki_robust_find(void)
 {
 	if (tid != 0)
 		return 0;
-	own.first = tail.after = (uint64_t)(uintptr_t)&own;
+	own.first = tail.after = (uintptr_t)&own;
 	own.futex_offset = OFFSET;
 	if (syscall(SYS_set_robust_list, &own, sizeof(own)) == -1)
 		return -FLK_NOROBUST;
@@ -126,7 +131,7 @@ flki_robust_close(void)
 {
 }
 
-static uint64_t *
+static uintptr_t *
 front(void)
 {
 	return &own.first;
@@ -134,12 +139,12 @@ front(void)
 
 #else
 
-/* Not the size: on arm64, the C library's mutex is larger than what is used of it. */
+#ifdef __GLIBC__
+/* Not the size: some processors' mutexes are larger or, with 32-bit pointers, end with the link. */
 _Static_assert(offsetof(struct alive, word) == offsetof(pthread_mutex_t, __data.__lock) &&
-		   offsetof(struct alive, next) ==
-		       offsetof(pthread_mutex_t, __data.__list.__next) &&
-		   sizeof(struct alive) <= sizeof(pthread_mutex_t),
+		   offsetof(struct alive, NEXT) == offsetof(pthread_mutex_t, __data.__list.__next),
 	       "not this C library's mutex");
+#endif
 
 static const uint32_t mark_of_ours[] = { 0x6b6c6600, 0xf66c6b74, 0x61696c31 };
 
@@ -240,36 +245,36 @@ flki_robust_find(void)
 	return 0;
 }
 
-#define PI UINT64_C(1) /* in a link: it leads to a mutex with priority inheritance */
+#define PI ((uintptr_t)1) /* in a link: it leads to a mutex with priority inheritance */
 
 /* The tail that begins with this entry; NULL if it is an entry of the C library, or the head. */
 static struct tail *
-tail_at(uint64_t at)
+tail_at(uintptr_t at)
 {
-	struct tail *t = (struct tail *)(uintptr_t)(at - offsetof(struct alive, next));
+	struct tail *t = (struct tail *)(at - offsetof(struct alive, NEXT));
 
-	if (at == (uint64_t)(uintptr_t)robust ||
+	if (at == (uintptr_t)robust ||
 	    memcmp(t->mark.mutex_inner, mark_of_ours, sizeof(mark_of_ours)) != 0)
 		return NULL;
 	return t;
 }
 
-static uint64_t *
-link_after(uint64_t at)
+static uintptr_t *
+link_after(uintptr_t at)
 {
-	return (uint64_t *)(uintptr_t)at;
+	return (uintptr_t *)at;
 }
 
 /*
  * The link to the first tail: in the last of the C library's entries or, if it has none, in the
  * head.
  */
-static uint64_t *
+static uintptr_t *
 link_to_tails(void)
 {
-	uint64_t *link = &robust->first;
+	uintptr_t *link = &robust->first;
 
-	while ((*link & ~PI) != (uint64_t)(uintptr_t)robust && tail_at(*link & ~PI) == NULL)
+	while ((*link & ~PI) != (uintptr_t)robust && tail_at(*link & ~PI) == NULL)
 		link = link_after(*link & ~PI);
 	return link;
 }
@@ -278,7 +283,7 @@ unsigned
 flki_robust_entries(void)
 {
 	struct tail *t;
-	uint64_t n = 0;
+	uintptr_t n = 0;
 
 	for (t = tail_at(*link_to_tails()); t != NULL; t = tail_at(t->after))
 		n += t->entries;
@@ -287,9 +292,9 @@ flki_robust_entries(void)
 
 /* Makes the link that leads to `from', a mark or the head, lead to `to'. */
 static bool
-lead(uint64_t from, uint64_t to)
+lead(uintptr_t from, uintptr_t to)
 {
-	uint64_t *link = link_to_tails();
+	uintptr_t *link = link_to_tails();
 	struct tail *t = tail_at(*link);
 
 	if (*link != from) {
@@ -312,8 +317,8 @@ flki_robust_open(void)
 	if (tail.entries > 0)
 		return true;
 	memcpy(tail.mark.mutex_inner, mark_of_ours, sizeof(mark_of_ours));
-	tail.after = tail.mark.next = (uint64_t)(uintptr_t)robust;
-	tail.last = &tail.mark.next;
+	tail.after = tail.mark.NEXT = (uintptr_t)robust;
+	tail.last = &tail.mark.NEXT;
 	return lead(tail.after, entry(&tail.mark));
 }
 
@@ -324,10 +329,10 @@ flki_robust_close(void)
 		lead(entry(&tail.mark), tail.after);
 }
 
-static uint64_t *
+static uintptr_t *
 front(void)
 {
-	return &tail.mark.next;
+	return &tail.mark.NEXT;
 }
 
 #endif
@@ -351,9 +356,9 @@ flki_robust_done(void)
 void
 flki_robust_link(struct alive *a, struct alive *behind)
 {
-	a->next = behind != NULL ? entry(behind) : tail.after;
+	a->NEXT = behind != NULL ? entry(behind) : tail.after;
 	if (behind == NULL)
-		tail.last = &a->next;
+		tail.last = &a->NEXT;
 	IN_ORDER();
 	*front() = entry(a);
 	tail.entries++;
@@ -362,7 +367,7 @@ flki_robust_link(struct alive *a, struct alive *behind)
 void
 flki_robust_unlink(struct alive *before, struct alive *behind)
 {
-	uint64_t *link = before != NULL ? &before->next : front();
+	uintptr_t *link = before != NULL ? &before->NEXT : front();
 
 	*link = behind != NULL ? entry(behind) : tail.after;
 	if (behind == NULL)

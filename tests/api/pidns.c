@@ -134,9 +134,9 @@ static const struct flk_request all_of_it = { .weight = 1, .limit = 1 };
 
 /* The kernel's view of a thread's robust list. */
 struct robust {
-	uint64_t first;
-	int64_t futex_offset;
-	uint64_t pending;
+	uintptr_t first;
+	intptr_t futex_offset;
+	uintptr_t pending;
 };
 
 /* A process 1 in a namespace of its own; 0 in the child. */
@@ -161,10 +161,10 @@ die_claiming(struct flk *f, uint32_t slot)
 
 	if (pid == 0) {
 		static struct robust list;
-		list.first = (uint64_t)(uintptr_t)&list;
+		list.first = (uintptr_t)&list;
 		list.futex_offset =
-		    (int64_t)offsetof(struct alive, word) - (int64_t)offsetof(struct alive, next);
-		list.pending = (uint64_t)(uintptr_t)&f->file.slots[slot].alive.next;
+		    (intptr_t)offsetof(struct alive, word) - (intptr_t)offsetof(struct alive, NEXT);
+		list.pending = (uintptr_t)&f->file.slots[slot].alive.NEXT;
 		_exit(syscall(SYS_set_robust_list, &list, sizeof(list)) == -1);
 	}
 	is(reap_child(pid), 0, "its namesake dies");

@@ -31,7 +31,7 @@ static const struct field {
 	       H(waiting.count), H(holders.head), H(holders.tail),  H(holders.count),
 	       H(barriers),      H(used),         H(min_limit),     H(min_count),
 	       H(seat_hint),     S(alive.word),   S(alive.touched), S(alive.prev),
-	       S(alive.next),    S(state),        S(wake),          S(gen),
+	       S(alive.NEXT),    S(state),        S(wake),          S(gen),
 	       S(kind),          S(ticket),       S(forget_to),     S(since_ns),
 	       S(seat_bits),     S(weight),       S(limit),         S(in_force),
 	       S(seat),          S(prev),         S(next),          S(reason),

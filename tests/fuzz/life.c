@@ -346,12 +346,12 @@ static void
 no_robust_list_left(void)
 {
 	struct {
-		uint64_t first;
+		uintptr_t first;
 	} * head;
 	size_t size;
 
 	require(syscall(SYS_get_robust_list, 0, &head, &size) == 0);
-	require(head->first == (uint64_t)(uintptr_t)head);
+	require(head->first == (uintptr_t)head);
 }
 
 static void

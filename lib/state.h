@@ -128,6 +128,12 @@ void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
 void flki_state_note_pace(struct state *st, unsigned which); /* as it is now */
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
+/*
+ * One store also where a compiler would make two of a word of 64 bits: a taker that is killed
+ * leaves the old value or the new one.  For what no repair makes anew.
+ */
+#define FLKI_STORE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
+
 /* ---- index.c: for state.c, repair.c and check.c ---- */
 
 /* Never NULL.  An index out of range marks the state as bad, and leads to `nowhere'. */

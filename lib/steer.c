@@ -57,7 +57,7 @@ change_limit(struct state *st, const struct order *o)
 static int
 change_override(struct state *st, const struct order *o)
 {
-	st->h->override = o->number;
+	FLKI_STORE(st->h->override, o->number);
 	flki_state_note_steering(st, FLK_EV_OVERRIDE, (int32_t)o->number);
 	return 0;
 }
@@ -85,7 +85,7 @@ change_withheld(struct state *st, const struct order *o)
 {
 	if ((uint64_t)o->number > st->h->withheld)
 		return -FLK_OVERRELEASE;
-	st->h->withheld -= (uint64_t)o->number;
+	FLKI_STORE(st->h->withheld, st->h->withheld - (uint64_t)o->number);
 	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)o->number);
 	return 0;
 }

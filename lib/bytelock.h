@@ -30,6 +30,8 @@
 #define PATIENCE_MS 2000
 #endif
 
+_Static_assert(sizeof(off_t) == 8, "the bytes are behind the first 2^32");
+
 /* -EAGAIN if another description has a lock that is in the way. */
 static inline int
 flki_byte_lock(int fd, short type, off_t byte)

@@ -40,6 +40,9 @@
 extern "C" {
 #endif
 
+/* Deadlines have a 64-bit time_t on every processor: pkg-config --cflags knows what that takes. */
+typedef char flk_needs_64_bit_time_t[sizeof(time_t) == 8 ? 1 : -1];
+
 #define FLK_MAX_UNITS  1000000000u /* the largest limit and the largest weight */
 #define FLK_MAX_TAKERS 65536u      /* at once, in one limiter */
 #define FLK_NAME_MAX   64          /* characters of a name */

@@ -54,7 +54,7 @@ __wrap_fstatfs(int fd, struct statfs *fs)
 	int result = __real_fstatfs(fd, fs);
 
 	if (kind_of_all != 0)
-		fs->f_type = kind_of_all;
+		fs->f_type = (__typeof__(fs->f_type))kind_of_all;
 	return result;
 }
 
@@ -407,7 +407,7 @@ copy_is(long kind, int outcome, const char *words)
 static void
 test_kinds(void)
 {
-	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, 0xaad7aaea };
+	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, (long)0xaad7aaea };
 	const size_t boot = offsetof(struct header, boot), idle = offsetof(struct header, hint);
 	unsigned i;
 

@@ -30,15 +30,16 @@ scribble(void *arg)
 {
 	struct scribbler *s = arg;
 	long allowed;
-	unsigned spin, written = 0;
+	long written = 0;
+	unsigned spin;
 
 	while ((allowed = atomic_load(&s->allowed)) != -1) {
-		if ((long)written >= allowed) {
+		if (written >= allowed) {
 			sched_yield();
 			continue;
 		}
-		life_tell(s->map, s->size, &s->lie[written % s->lies]);
-		for (spin = written * 7 % 31; spin > 0; spin--)
+		life_tell(s->map, s->size, &s->lie[(unsigned)written % s->lies]);
+		for (spin = (unsigned)written * 7 % 31; spin > 0; spin--)
 			atomic_signal_fence(memory_order_seq_cst);
 		atomic_store_explicit(&s->written, ++written, memory_order_relaxed);
 	}

@@ -147,7 +147,7 @@ sample(struct tally *t, const struct operation *op, uint64_t until)
 		return;
 	}
 	t->points = trace.points;
-	offset = random_below((uint32_t)trace.points + 1);
+	offset = (long)random_below((uint32_t)trace.points + 1);
 	for (i = 0; i < STRIDES && t->failures < TOLD && (i < 1 || now_ns() < until); i++) {
 		/* Bit-reversed, so that it is spread evenly wherever the time ends. */
 		k = (i & 1) * 8 + (i & 2) * 2 + (i & 4) / 2 + (i & 8) / 8;
@@ -159,7 +159,7 @@ sample(struct tally *t, const struct operation *op, uint64_t until)
 		    second_trace.points < 1)
 			continue;
 		t->states++;
-		kill_twice(t, op, k, random_below((uint32_t)second_trace.points),
+		kill_twice(t, op, k, (long)random_below((uint32_t)second_trace.points),
 			   random_below(2) ? 0 : BY_DEATH);
 	}
 }

@@ -48,7 +48,7 @@ struct flk {
 	struct flk_base base; /* first: see ops.h */
 	struct file file;
 	_Atomic uint32_t stuck_pid;
-	_Alignas(8) _Atomic int64_t ahead_ns; /* flki_clock_ahead(); INT64_MIN: not asked for yet */
+	_Atomic int64_t ahead_ns; /* flki_clock_ahead(); INT64_MIN: not asked for yet */
 	/* of the options */
 	bool (*stuck)(void *context, pid_t pid);
 	void (*inside)(void *context, bool is_inside);

@@ -175,7 +175,7 @@ static void
 keep_at_most(uint64_t *value, uint64_t most)
 {
 	if (*value > most)
-		FLKI_STORE(*value, most);
+		flki_state_store(value, most);
 }
 
 /*
@@ -206,17 +206,19 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 	struct header *h = st->h;
 
 	if (which & FLK_RATE)
-		FLKI_STORE(h->pace.rate,
-			   p->interval_ns != 0 ? (uint64_t)p->burst << 48 | p->interval_ns : 0);
+		flki_state_store(&h->pace.rate, p->interval_ns != 0
+						    ? (uint64_t)p->burst << 48 | p->interval_ns
+						    : 0);
 	if (which & FLK_STAGGER)
-		FLKI_STORE(h->pace.stagger_ns, p->stagger_ns);
+		flki_state_store(&h->pace.stagger_ns, p->stagger_ns);
 	if (which & FLK_RAMP) {
-		FLKI_STORE(h->pace.ramp_idle_ns, p->ramp_idle_ns);
-		FLKI_STORE(h->paced.ramp_since_ns, flki_pace_now(st));
-		FLKI_STORE(h->pace.ramp, p->ramp_from != 0 ? (uint64_t)p->ramp_from << 48 |
-								 (uint64_t)p->ramp_step << 32 |
-								 p->ramp_period_ns / MS
-							   : 0);
+		flki_state_store(&h->pace.ramp_idle_ns, p->ramp_idle_ns);
+		flki_state_store(&h->paced.ramp_since_ns, flki_pace_now(st));
+		flki_state_store(&h->pace.ramp, p->ramp_from != 0
+						    ? (uint64_t)p->ramp_from << 48 |
+							  (uint64_t)p->ramp_step << 32 |
+							  p->ramp_period_ns / MS
+						    : 0);
 	}
 	flki_pace_keep(st); /* if we are killed before this, the repairer does it */
 }

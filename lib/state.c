@@ -194,7 +194,7 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	struct slot *s = flki_state_at(st, i);
 
 	s->ticket = h->last_ticket + 1;
-	FLKI_STORE(h->last_ticket, s->ticket);
+	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
@@ -293,7 +293,7 @@ flki_state_forget(struct state *st, uint32_t i)
 
 	s->forget_to = st->h->withheld + s->weight;
 	COMMIT(s, FORGETTING);
-	FLKI_STORE(st->h->withheld, s->forget_to);
+	flki_state_store(&st->h->withheld, s->forget_to);
 	COMMIT(s, IDLE);
 	flki_state_count_out(st, i);
 	st->h->released++;

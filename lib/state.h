@@ -132,7 +132,11 @@ void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t 
  * One store also where a compiler would make two of a word of 64 bits: a taker that is killed
  * leaves the old value or the new one.  For what no repair makes anew.
  */
-#define FLKI_STORE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELAXED)
+static inline void
+flki_state_store(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELAXED);
+}
 
 /* ---- index.c: for state.c, repair.c and check.c ---- */
 

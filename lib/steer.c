@@ -57,7 +57,7 @@ change_limit(struct state *st, const struct order *o)
 static int
 change_override(struct state *st, const struct order *o)
 {
-	FLKI_STORE(st->h->override, o->number);
+	flki_state_store((uint64_t *)&st->h->override, (uint64_t)o->number);
 	flki_state_note_steering(st, FLK_EV_OVERRIDE, (int32_t)o->number);
 	return 0;
 }
@@ -85,7 +85,7 @@ change_withheld(struct state *st, const struct order *o)
 {
 	if ((uint64_t)o->number > st->h->withheld)
 		return -FLK_OVERRELEASE;
-	FLKI_STORE(st->h->withheld, st->h->withheld - (uint64_t)o->number);
+	flki_state_store(&st->h->withheld, st->h->withheld - (uint64_t)o->number);
 	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)o->number);
 	return 0;
 }

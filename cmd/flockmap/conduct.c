@@ -40,18 +40,23 @@ static struct {
 /*
  * A thread that is about to enter the limiter's region locks it for reading; the thread that lets
  * us be stopped locks it for writing.  So no thread is stopped inside, where it would keep everyone
- * out.
+ * out.  Who waits to write keeps `door', so that readers who come later wait behind it: not every C
+ * library has a lock for which a writer goes first.
  */
-static pthread_rwlock_t inside = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP;
+static pthread_rwlock_t inside = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;
 
 void
 conduct_inside(void *context, bool is_inside)
 {
 	(void)context;
-	if (is_inside)
+	if (is_inside) {
+		pthread_mutex_lock(&door);
 		pthread_rwlock_rdlock(&inside);
-	else
+		pthread_mutex_unlock(&door);
+	} else {
 		pthread_rwlock_unlock(&inside);
+	}
 }
 
 /*
@@ -65,11 +70,15 @@ static sigset_t stop; /* those of them that were neither ignored nor blocked whe
 static void
 let_stop(bool may)
 {
-	if (may)
+	if (may) {
+		pthread_mutex_lock(&door);
 		pthread_rwlock_wrlock(&inside);
+	}
 	pthread_sigmask(may ? SIG_UNBLOCK : SIG_BLOCK, &stop, NULL);
-	if (!may)
+	if (!may) {
 		pthread_rwlock_unlock(&inside);
+		pthread_mutex_unlock(&door);
+	}
 }
 
 /*

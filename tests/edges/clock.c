@@ -112,8 +112,9 @@ static void
 complain(struct seen *seen, const struct user_regs_struct *r, const char *what)
 {
 	seen->wrong++;
-	tap_note("%s: system call %llu (%llx, %llx, %llx, %llx, %llx)", what, r->orig_rax, r->rdi,
-		 r->rsi, r->rdx, r->r10, r->r8);
+	tap_note("%s: system call %lu (%lx, %lx, %lx, %lx, %lx)", what, (unsigned long)r->orig_rax,
+		 (unsigned long)r->rdi, (unsigned long)r->rsi, (unsigned long)r->rdx,
+		 (unsigned long)r->r10, (unsigned long)r->r8);
 }
 
 static void

@@ -345,7 +345,7 @@ __wrap_fstatfs(int fd, struct statfs *fs)
 	if (fails(FSTATFS) || __real_fstatfs(fd, fs) == -1)
 		return -1;
 	if (world_file_system != 0)
-		fs->f_type = world_file_system;
+		fs->f_type = (__typeof__(fs->f_type))world_file_system;
 	return 0;
 }
 

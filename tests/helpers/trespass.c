@@ -19,6 +19,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 
 static bool trespassed;
@@ -96,7 +97,8 @@ try_inode(int fd)
 	tried(fd, "futimens", futimens(fd, NULL) == 0);
 	tried(fd, "fsetxattr", fsetxattr(fd, "user.x", "x", 1, 0) == 0);
 	tried(fd, "FS_IOC_SETFLAGS",
-	      ioctl(fd, FS_IOC_GETFLAGS, &flags) == 0 && ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0);
+	      syscall(SYS_ioctl, fd, FS_IOC_GETFLAGS, &flags) == 0 &&
+		  syscall(SYS_ioctl, fd, FS_IOC_SETFLAGS, &flags) == 0);
 	tried(fd, "a lease",
 	      fcntl(fd, F_SETLEASE, F_RDLCK) == 0 || fcntl(fd, F_SETLEASE, F_WRLCK) == 0);
 }

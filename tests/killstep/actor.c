@@ -155,7 +155,7 @@ actor_follows(const struct actor *a)
 }
 
 static void
-resume_by(struct actor *a, unsigned request)
+resume_by(struct actor *a, int request)
 {
 	long sig = a->signal;
 
@@ -166,7 +166,7 @@ resume_by(struct actor *a, unsigned request)
 
 /* Resumes it until it stops, or sleeps. */
 static void
-go(struct actor *a, unsigned request)
+go(struct actor *a, int request)
 {
 	bool sleepy = may_sleep(a);
 

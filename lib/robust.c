@@ -4,8 +4,9 @@
  *
  * A thread registers one list with the kernel.  In a program that has its threads' lists to itself
  * (FLK_OWN_ROBUST_LIST: the static flocklimit, with any C library) we register a head of our own.
- * Everywhere else the C library has registered one, and our entries join its list.  Both leave the
- * same words in the file.
+ * With glibc the C library has registered one, and our entries join its list.  Both leave the same
+ * words in the file.  With another C library than glibc we register a head of our own, too, and
+ * then only our own programs are built: see below.
  *
  * What we rely on in the C library, which is glibc, and what notices when it changes:
  *
@@ -161,6 +162,66 @@ static _Atomic uint64_t *number;
 static _Thread_local uint64_t process;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+#ifdef __GLIBC__
+
+/* A thread without a list is not glibc's: a child of clone(2), say. */
+static struct robust *
+register_own(void)
+{
+	return NULL;
+}
+
+#else
+
+/*
+ * musl registers a thread's list when that thread locks its first process-shared mutex that has an
+ * owner (pthread_mutex_trylock.c), so here a taker's thread finds none, and registers this one.  It
+ * would not do for the programs of others, which is why configure leaves the library out:
+ *
+ * - Such a mutex, locked by a holder, puts musl's list in the place of ours, without a word: the
+ *   kernel would not mark the holder when it dies, and nobody would get its permit.
+ * - Our entries can't join musl's list.  It has one futex_offset, -28 (64-bit), and ours is -32, as in
+ *   glibc's mutexes; and a thread that ends by itself walks its list and writes to the mutex around
+ *   each entry (pthread_create.c).
+ * - The kernel would not mark a detached thread that ends with a permit: such a thread unmaps its
+ *   thread-local memory, and this list with it, before the kernel reads it.
+ *
+ * Our own programs lock no such mutex, and their takers' threads release before they end.
+ */
+static pthread_key_t own_key;
+static pthread_once_t own_once = PTHREAD_ONCE_INIT;
+static bool own_ends;
+
+/* A thread ends: what is mapped next where its list was is not for the kernel to read. */
+static void
+unregister_own(void *list)
+{
+	if (((struct robust *)list)->first != (uintptr_t)list)
+		return;
+	syscall(SYS_set_robust_list, NULL, sizeof(struct robust));
+	robust = NULL;
+}
+
+static void
+make_own_key(void)
+{
+	own_ends = pthread_key_create(&own_key, unregister_own) == 0;
+}
+
+static struct robust *
+register_own(void)
+{
+	static _Thread_local struct robust own;
+
+	pthread_once(&own_once, make_own_key);
+	if (!own_ends || pthread_setspecific(own_key, &own) != 0)
+		return NULL;
+	own = (struct robust){ .first = (uintptr_t)&own, .futex_offset = OFFSET };
+	return syscall(SYS_set_robust_list, &own, sizeof(own)) == 0 ? &own : NULL;
+}
+
+#endif
+
 static void
 empty_number(void)
 {
@@ -238,8 +299,11 @@ flki_robust_find(void)
 		settle();
 	if (robust != NULL)
 		return 0;
-	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1 || head == NULL ||
-	    size != sizeof(*head) || head->futex_offset != OFFSET)
+	if (syscall(SYS_get_robust_list, 0, &head, &size) == -1)
+		return -FLK_NOROBUST;
+	if (head == NULL && (head = register_own()) != NULL)
+		size = sizeof(*head);
+	if (head == NULL || size != sizeof(*head) || head->futex_offset != OFFSET)
 		return -FLK_NOROBUST;
 	robust = head;
 	return 0;

@@ -386,9 +386,10 @@ static bool
 birth_is_known(void)
 {
 	struct flk *f = fresh(1);
-	struct statx s;
-	bool known = statx(AT_FDCWD, flk_path(f), 0, STATX_BTIME, &s) == 0 &&
-		     (s.stx_mask & STATX_BTIME) != 0;
+	enum { WANT_BIRTH = 0x800 };
+	uint32_t s[64] = { 0 }; /* first what is known; not every C library has a struct statx */
+	bool known = syscall(SYS_statx, AT_FDCWD, flk_path(f), 0, WANT_BIRTH, s) == 0 &&
+		     (s[0] & WANT_BIRTH) != 0;
 
 	flk_detach(f);
 	return known;

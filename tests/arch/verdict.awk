@@ -3,6 +3,8 @@
 # and in the last line how many.  Fails if a test failed, a proof did not end, or the machine did not.
 
 { sub(/\r$/, "") }
+# The kernel may have printed half a line before.
+{ sub(/^.*@machine /, "@machine ") }
 $1 == "@machine" { kernel = $3 }
 $1 == "@begin" { proof = substr($0, 8); n = bad = left = plan = 0; plan_seen = ""; next }
 $1 == "@done" { done = 1 }

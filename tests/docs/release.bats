@@ -1,0 +1,78 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bats
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# make release: what is refused, and what an SPDX document must have.
+
+load ../helpers/lib.bash
+load ../helpers/docs.bash
+
+# A repository with what `tagged' reads.
+repository() {
+	command -v git >/dev/null || skip "no git"
+	mkdir -p packaging/release
+	cp "$TOP/packaging/release/tagged" packaging/release/
+	printf 'AC_INIT([flocklimit], [1.2.3], [], [flocklimit])\n' >configure.ac
+	printf '# News\n\n## 1.2.3 (2026-11-23)\n' >NEWS.md
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
+	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+	unset GIT_DIR GIT_WORK_TREE
+	git init -q .
+	commit
+}
+
+commit() {
+	git add -A
+	git commit -q -m x
+}
+
+# no WORDS: `tagged' refuses in one line, with these words.
+no() {
+	run -1 packaging/release/tagged 1.2.3
+	[ "${#lines[@]}" -eq 1 ]
+	[[ $output == "release: "*"$1"*"make release-trial" ]]
+}
+
+@test "make release: from the tag of this version, and clean" {
+	repository
+	no "there is no tag v1.2.3"
+	git tag v1.2.3
+	run -0 packaging/release/tagged 1.2.3
+	[ -z "$output" ]
+	: >untracked
+	no "not clean"
+	commit
+	no "another commit"
+}
+
+@test "make release: configure.ac and NEWS.md have the version" {
+	repository
+	echo '## 1.2.3 (unreleased)' >NEWS.md
+	commit
+	git tag v1.2.3
+	no "NEWS.md has no section"
+	sed -i s/1.2.3/1.2.4/ configure.ac
+	commit
+	git tag -f v1.2.3
+	no "configure.ac is not 1.2.3"
+}
+
+@test "the document of what was linked has what SPDX requires, and its check misses nothing" {
+	command -v jq >/dev/null || skip "no jq"
+	mkdir maps bin
+	cp "$TOP/packaging/release/"{sbom,sbom-check} bin/
+	printf '#!/bin/sh\nprintf "amd64.flocklimit\\tmusl-dev\\t1.2.3-1\\tMIT\\n"\n' >bin/linked
+	chmod +x bin/linked
+	: >"maps/amd64.flocklimit"
+	SOURCE_DATE_EPOCH=0 bin/sbom 1.2.3 maps >good
+	bin/sbom-check good
+	[ "$(jq -r .creationInfo.created good)" = 1970-01-01T00:00:00Z ]
+	local without
+	for without in .spdxVersion .dataLicense .SPDXID .name .documentNamespace .creationInfo.created \
+		.creationInfo.creators .packages '.packages[0]' '.packages[1].downloadLocation' '.packages[0].name' \
+		'.packages[1].licenseConcluded' .relationships '.relationships[1]'; do
+		echo "$without"
+		jq "del($without)" good >bad
+		run ! bin/sbom-check bad
+	done
+}

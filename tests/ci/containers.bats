@@ -98,6 +98,7 @@ a_scratch() {
 		rm -f ./*.up ./*.fifo b.command
 		hold a -N x -n 1 -F
 		background b "$BUILD/tests/edges/nowaitv.t" "$FLOCKLIMIT" -N x -n 1 sh -c 'echo $$ >b.command; exec sleep inf'
+		eventually in_line 1
 		background c "$BUILD/tests/edges/nowaitv.t" "$FLOCKLIMIT" -N x -n 1 echo c
 		eventually in_line 2
 		let_go a

@@ -228,10 +228,10 @@ public() {
 	chown 65534:65534 "$PUBLIC/limiters"
 }
 
-# as_nobody CMD...: as an ordinary user, from root.
+# as_nobody CMD...: as an ordinary user, from root; as user $NOBODY if that is set.
 as_nobody() {
 	env FLOCKLIMIT_DIR="$PUBLIC/limiters" \
-		setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+		setpriv --reuid "${NOBODY:-65534}" --regid 65534 --clear-groups "$@"
 }
 
 # patch FILE OFFSET BYTES: overwrites bytes, given as printf(1) has them.

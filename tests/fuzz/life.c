@@ -351,7 +351,7 @@ no_robust_list_left(void)
 	size_t size;
 
 	require(syscall(SYS_get_robust_list, 0, &head, &size) == 0);
-	require(head->first == (uintptr_t)head);
+	require(head == NULL || head->first == (uintptr_t)head);
 }
 
 static void

@@ -67,7 +67,8 @@ struct flk_taker {
 	uint64_t thread;       /* the same by flki_robust_me(), whatever the file says */
 	uint64_t process;      /* the thread's, by flki_robust_process() */
 	struct patience patience;
-	_Atomic bool cancelled, interrupted;
+	/* True or false, in words: riscv64 exchanges a byte only with the help of libatomic. */
+	_Atomic uint32_t cancelled, interrupted;
 	int waited_for;  /* what the last wait returned */
 	int guard_fd;    /* -1: none */
 	bool guard_lent; /* by flk_guard_by(): its caller closes it */

@@ -320,7 +320,7 @@ flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 
 /* Sets the flag, and ends the sleep.  The waiter looks at the flag before it sleeps again. */
 static void
-end_wait(struct flk_taker *t, _Atomic bool *why)
+end_wait(struct flk_taker *t, _Atomic uint32_t *why)
 {
 	uint32_t slot = t->slot; /* read once: the taker's own thread may abandon it */
 	int saved = errno;

@@ -40,7 +40,7 @@ on_bus(int sig)
 				{ colon, sizeof(colon) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
-	static _Atomic bool said;
+	static _Atomic int said;
 	ssize_t written;
 
 	(void)sig;

@@ -413,7 +413,7 @@ copy_is(long kind, int outcome, const char *words)
 static void
 test_kinds(void)
 {
-	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, 0xaad7aaea };
+	static const long networks[] = { 0x6969, 0x47504653, 0x19830326, (long)0xaad7aaeau };
 	const size_t boot = offsetof(struct header, boot), idle = offsetof(struct header, hint);
 	unsigned i;
 

@@ -30,7 +30,7 @@ static struct termios before;
 static char goodbye[256]; /* cursor visible, keys and attributes as ever, and the old screen */
 static size_t goodbyes;
 static atomic_bool taken; /* curses has changed the terminal */
-static atomic_bool suspended, continued;
+static atomic_int suspended, continued;
 static sigset_t awake, asleep; /* the signals that are blocked while we work, and while we sleep */
 
 /* ---- the signals ---- */

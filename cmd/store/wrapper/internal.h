@@ -70,7 +70,7 @@ struct store_taker {
 	pid_t evictor;
 	uid_t evictor_uid;
 
-	_Atomic bool cancelled, interrupted;
+	_Atomic uint32_t cancelled, interrupted;
 	bool guard_lent; /* the write end is not ours to close */
 	bool local_held;
 	bool local_refused; /* it was this machine's line that gave it none */

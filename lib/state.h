@@ -133,6 +133,7 @@ void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t 
  * leaves the old value or the new one.  For what no repair makes anew.
  */
 static inline void
+/* NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes there */
 flki_state_store(uint64_t *word, uint64_t value)
 {
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);

@@ -8,12 +8,13 @@ need_container() {
 	unshare -mpf --mount-proc true 2>/dev/null || skip "no namespaces here"
 }
 
-# a_tree PROGRAM...: tree/ has these programs and their libraries, and limits/ is there for a volume.
+# a_tree PROGRAM...: tree/ has these programs, their libraries, those of a flocklimit that is not static,
+# and limits/ for a volume.
 a_tree() {
 	local program file
 	mkdir -p tree/{bin,usr/bin,proc,limits,dev} limits
-	for program in "$@" "$(command -v env)"; do
-		cp -L "$program" tree/bin/
+	for program in "$@" "$(command -v env)" "$FLOCKLIMIT"; do
+		[ "$program" = "$FLOCKLIMIT" ] || cp -L "$program" tree/bin/
 		for file in $(ldd "$program" 2>/dev/null | grep -oE '/[^ ]+'); do
 			mkdir -p "tree/${file%/*}"
 			cp -L "$file" "tree/$file"

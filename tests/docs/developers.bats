@@ -29,7 +29,7 @@ quoted() {
 		while read -r path; do
 			echo "$page: $path"
 			# No part of a release.
-			[[ $path != .ci/* || -e $TOP/.ci ]] || continue
+			[[ $path != @(.ci|debian)/* || -e $TOP/.ci ]] || continue
 			[ -e "$TOP/$path" ]
 		done < <(quoted "$page" | grep -E '^[A-Za-z.][A-Za-z0-9_.-]*/[A-Za-z0-9_./-]*$')
 		while read -r path; do

@@ -236,9 +236,9 @@ flk_take_back(struct flk *f, int fd)
 int
 flk_entrust_to(struct flk_taker *t, int fd, pid_t pid)
 {
-	const struct flk_ops *ops = ops_of(t);
+	const struct flk_ops *o = ops_of(t);
 
-	return ops->entrust_to != NULL ? ops->entrust_to(t, fd, pid) : -ENOTSUP;
+	return o->entrust_to != NULL ? o->entrust_to(t, fd, pid) : -ENOTSUP;
 }
 
 void

@@ -76,12 +76,12 @@ environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[
 bool
 environment_find(struct flk *limiter, struct flk_permit *permit)
 {
-	const char *p = getenv(HELD);
+	const char *held = getenv(HELD), *p = held != NULL ? held : "";
 	uint64_t identity, ticket;
 	uint32_t slot;
 	int used;
 
-	while (p != NULL && *p != '\0') {
+	while (*p != '\0') {
 		if (sscanf(p, "%" SCNx64 ":%" SCNx32 ":%" SCNx64 "%n", &identity, &slot, &ticket,
 			   &used) != 3)
 			break;

@@ -213,7 +213,8 @@ parse(struct sem *s, int argc, char **argv)
 		say(NULL, "no command to run: see flocksem --help");
 		return OPTION_BAD;
 	}
-	/* As tty(1) has it, whose words sem takes for the id. */
+	/* As tty(1) has it, whose words sem takes for the id.  There is one thread. */
+	/* cppcheck-suppress ttynameCalled */
 	if (s->id == NULL && (s->id = ttyname(STDIN_FILENO)) == NULL)
 		s->id = "not a tty";
 	if (!words_name(s->id, s->name))

@@ -206,12 +206,18 @@ is_named() {
 	timeout 300 sh -c ': >go'
 }
 
+# is_tended: the keeper has a descriptor for the command itself.
+is_tended() {
+	readlink "/proc/$(keepers)/fd/"* 2>/dev/null | grep -q pidfd
+}
+
 # undead ID: a command that has closed its guard and is on its way out, until somebody kills it; its pid
-# is in ID.ready.  Its wrapper is killed.
+# is in ID.ready.  Its wrapper is killed, once it has told the keeper of the command.
 undead() {
 	background "$1" "$FLOCKLIMIT" -N x -n 1 -q "$TESTS_BUILD/chaos/hangup.t" \
 		undead "$T/$1.ready"
 	eventually test -s "$1.ready"
+	eventually is_tended
 	kill -KILL "${pids[$1]}"
 	ended "$1"
 }

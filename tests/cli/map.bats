@@ -194,7 +194,7 @@ load ../helpers/map.bash
 	make_go
 	background m "$MAP" -N x -n 2 sh -c "$wait_for_go; echo \$2 \$FLOCKLIMIT_SEAT" sh '{#}' '{%}' ::: a b
 	eventually up_to 2
-	go
+	go 2
 	ended m
 	[ "$(sort m.out)" = $'0 0\n1 1' ]
 }
@@ -253,7 +253,7 @@ load ../helpers/map.bash
 	ulimit -Sn 256
 	background m sh -c 'seq 120 | exec "$MAP" -N x -n 120 sh -c "$0; ulimit -Sn" sh {}' "$wait_for_go"
 	eventually up_to 120
-	go
+	go 120
 	ended m
 	[ "$status" -eq 0 ]
 	[ "$(sort -u m.out)" = 256 ]

@@ -9,7 +9,7 @@ load ../helpers/lib.bash
 load ../helpers/map.bash
 
 # The first item waits for go, the others are quick.
-slow_head='[ $1 != 1 ] || cat "$T/go" >/dev/null; echo $1; echo e$1 >&2; : >"$T/done.$1"'
+slow_head='[ $1 != 1 ] || read -r _ <"$T/go"; echo $1; echo e$1 >&2; : >"$T/done.$1"'
 
 done_to() {
 	[ "$(find . -name 'done.*' | wc -l)" = "$1" ]
@@ -40,7 +40,7 @@ done_to() {
 
 @test "--order=none: straight through, while it runs" {
 	make_go
-	background m "$MAP" -N x -n 1 --order=none sh -c 'echo $1; cat "$T/go"' sh ::: 1
+	background m "$MAP" -N x -n 1 --order=none sh -c 'echo $1; read -r _ <"$T/go"' sh ::: 1
 	eventually says 1 m.out
 	go
 	ended m
@@ -69,7 +69,7 @@ done_to() {
 # ---- big ones ----
 
 # 1 to 4 print 8 MiB each, of their own digit; the first comes last.
-big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" "$1"; : >"$T/done.$1"'
+big='[ $1 != 1 ] || read -r _ <"$T/go"; head -c 8388608 /dev/zero | tr "\0" "$1"; : >"$T/done.$1"'
 
 @test "outputs beyond what memory takes are whole, and leave no file behind" {
 	mkdir tmp
@@ -91,7 +91,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 	make_go
 	seq 450 >list
 	background m "$MAP" -N x -n 2 -a list sh -c \
-		'[ $1 != 1 ] || cat go >/dev/null; head -c 65000 /dev/zero; echo $1; echo $1 >>ran' sh
+		'[ $1 != 1 ] || read -r _ <go; head -c 65000 /dev/zero; echo $1; echo $1 >>ran' sh
 	eventually has_lines 449 ran
 	sanitized || [ "$(awk '/^VmHWM/ { print $2 }' "/proc/${pids[m]}/status")" -lt 24000 ]
 	go
@@ -170,7 +170,7 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 @test "a progress line and a summary on a terminal" {
 	make_go
 	seq 5 >list
-	terminal m "$MAP" -N x -n 2 -a list sh -c '[ $1 != 5 ] || cat "$T/go" >/dev/null; [ $1 != 2 ]' sh
+	terminal m "$MAP" -N x -n 2 -a list sh -c '[ $1 != 5 ] || read -r _ <"$T/go"; [ $1 != 2 ]' sh
 	eventually says "4/5 done, 1 running, 1 failed, " m.out
 	eventually says " left" m.out
 	go
@@ -182,16 +182,16 @@ big='[ $1 != 1 ] || cat "$T/go" >/dev/null; head -c 8388608 /dev/zero | tr "\0" 
 
 @test "the total is not known of a pipe" {
 	make_go
-	terminal m sh -c 'seq 2 | "$MAP" -N x -n 2 sh -c "cat \"\$T/go\" >/dev/null" sh'
+	terminal m sh -c 'seq 2 | "$MAP" -N x -n 2 sh -c "read -r _ <\"\$T/go\"" sh'
 	eventually says "x: 0 done, 2 running, 0 failed, " m.out
-	go
+	go 2
 	exec 8>&-
 	ended m
 }
 
 @test "output goes where the progress line was" {
 	make_go
-	terminal m "$MAP" -N x -n 1 --order=done sh -c '[ $1 != 2 ] || cat "$T/go" >/dev/null; echo out $1' sh ::: 1 2
+	terminal m "$MAP" -N x -n 1 --order=done sh -c '[ $1 != 2 ] || read -r _ <"$T/go"; echo out $1' sh ::: 1 2
 	eventually says "1/2 done, 1 running" m.out
 	go
 	exec 8>&-

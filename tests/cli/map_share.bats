@@ -275,7 +275,7 @@ never_over() {
 	eventually up_to 3
 	go
 	eventually up_to 4
-	go
+	go 3
 	ended m
 	[ "$status" -eq 0 ]
 }

@@ -41,13 +41,20 @@ up_to() {
 }
 
 # For `sh -c': says that it is up, in a file of its item with its pid, and waits for go.
-wait_for_go='echo $$ >"$T/up.$1"; cat "$T/go" >/dev/null'
+wait_for_go='echo $$ >"$T/up.$1"; read -r _ <"$T/go"'
 
-# go: all that wait for it go on; its fifo is made by make_go.
+# make_go: makes the fifo of go, which this shell keeps open: who opens it does not block, and a line
+# stays in it until somebody reads it.
 make_go() {
 	mkfifo "$T/go"
+	exec {gate}<>"$T/go"
 }
 
+# go [N]: as many of those that wait for it go on, one unless said.  One that is up, but has not come to its
+# read yet, finds the line there.
 go() {
-	timeout 300 sh -c ': >"$T/go"'
+	local i
+	for ((i = 0; i < ${1:-1}; i++)); do
+		echo >&"$gate"
+	done
 }

@@ -269,15 +269,22 @@ job_fate(const struct job *j, char room[64])
 }
 
 void
+job_forget_words(struct job *j, bool keeps_tag)
+{
+	size_t kept = keeps_tag && j->n > 0 ? 1 : 0;
+
+	while (j->n > kept)
+		free(j->items[--j->n]);
+	free(j->argv);
+	j->argv = NULL;
+}
+
+void
 job_free(struct job *j)
 {
-	size_t i;
-
 	capture_empty(&j->out);
 	capture_empty(&j->err);
-	for (i = 0; i < j->n; i++)
-		free(j->items[i]);
+	job_forget_words(j, false);
 	free(j->items);
-	free(j->argv);
 	free(j);
 }

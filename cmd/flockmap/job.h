@@ -48,6 +48,12 @@ int job_exit(const struct job *j);
 /* How it ended: "exit 3", "signal 9", "its permit was lost", ... */
 const char *job_fate(const struct job *j, char room[64]);
 
+/*
+ * It has ended and been reported: its words are freed, but for its first item where a tag is made of
+ * that.  Only its output waits for its turn: behind a slow command there may be thousands.
+ */
+void job_forget_words(struct job *j, bool keeps_tag);
+
 void job_free(struct job *j);
 
 #endif

@@ -120,6 +120,7 @@ jobs_work(void *jobs, void *item, struct flk_taker *taker)
 		screen_ended();
 	if (job_exit(j) != 0)
 		fail(a, j);
+	job_forget_words(j, a->o.tag);
 	return 0;
 }
 

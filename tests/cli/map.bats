@@ -133,6 +133,22 @@ load ../helpers/map.bash
 	[ "$peak" -lt 15000 ]
 }
 
+@test "memory does not grow behind a slow command" {
+	! sanitized || skip "a sanitizer's memory"
+	make_go
+	# 40 MiB of items in 500 commands, which have ended before the first has.
+	background m sh -c '{ echo slow; yes "$(printf %02000d 7)" | head -n 20039; } |
+		exec "$MAP" -n 2 -L 40 sh -c "[ \$1 != slow ] || read -r _ <\"\$T/go\"; echo >>ran" sh {}'
+	eventually has_lines 500 ran
+	peak=$(awk '/^VmHWM/ { print $2 }' "/proc/${pids[m]}/status")
+	go
+	ended m
+	[ "$status" -eq 0 ]
+	has_lines 501 ran
+	echo "peak $peak kB"
+	[ "$peak" -lt 15000 ]
+}
+
 @test "a fifo without a writer can be interrupted" {
 	mkfifo in
 	background m env --default-signal=INT "$MAP" -n 1 -a in echo

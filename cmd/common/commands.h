@@ -7,6 +7,13 @@
 #define COMMANDS_H
 
 int flocklimit_main(int argc, char **argv);
+
+/*
+ * The limiter, without a limit, in which the command runs when the time of -t is over.  NULL: the
+ * command does not run then.  flocksem sets it for sem's words, which no option of flocklimit has.
+ */
+extern const char *flocklimit_overflow;
+
 int flocklimitctl_main(int argc, char **argv);
 int flockmap_main(int argc, char **argv);
 

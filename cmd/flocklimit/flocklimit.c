@@ -30,6 +30,8 @@
 
 #define FAILED 125
 
+const char *flocklimit_overflow;
+
 struct job {
 	struct options o;
 	struct heritage heritage;
@@ -170,6 +172,26 @@ take_permit(struct job *j)
 	return error;
 }
 
+/*
+ * The limiter keeps its limit: the command has a permit of the other one, in which people see it, and
+ * for which they can wait.
+ */
+static int
+take_overflow(struct job *j)
+{
+	int error;
+
+	if (!j->o.quiet)
+		say(j->o.want.limiter, "the command runs above the limit, in the limiter '%s'",
+		    flocklimit_overflow);
+	close_limiter(j);
+	j->o.want.limiter = j->o.want.name = flocklimit_overflow;
+	j->o.want.limit = FLK_MAX_UNITS;
+	j->o.want.timeout_ns = NEVER;
+	error = limiter_name(&j->o.want, j->path);
+	return error != 0 ? error : take_permit(j);
+}
+
 static char **
 make_environment(const struct job *j)
 {
@@ -297,6 +319,8 @@ flocklimit_main(int argc, char **argv)
 		return fd_unlock(&j.o, j.path);
 	if (error == 0)
 		error = take_permit(&j);
+	if (error == -ETIMEDOUT && flocklimit_overflow != NULL)
+		error = take_overflow(&j);
 	if (error == 0 && j.o.fd != -1 && !j.joined)
 		error = fd_entrust(&j.o, j.taker);
 	tend_open(NULL);

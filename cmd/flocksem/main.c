@@ -26,15 +26,21 @@
 
 #define FAILED 125
 
+/*
+ * What follows an id in the name of the limiter for those that started above the limit.  No id gives
+ * such a name: words_name() writes two digits behind each '%'.
+ */
+#define OVERFLOW "%st"
+
 /* What parallel gives a command between its TERM and its KILL. */
 #define TERM_TO_KILL "350ms"
 
 struct sem {
-	char name[WORDS_NAME];
+	char name[WORDS_NAME], overflow[WORDS_NAME];
 	const char *id, *stdin_file;
 	char *give_up, *run_timeout;
 	uint32_t limit;
-	bool foreground, wait, quote, dry_run;
+	bool foreground, wait, quote, dry_run, starts_anyway;
 	char **words;
 };
 
@@ -101,7 +107,8 @@ static const char help[] =
     "      --bg              return when COMMAND has its permit and runs (default)\n"
     "      --fg              return when COMMAND has ended, with its status\n"
     "      --wait            wait until all commands of this limiter have ended\n"
-    "      --st -DUR         give up waiting after DUR, with status 1\n"
+    "      --st DUR|-DUR     after DUR start COMMAND above the limit; with a minus, give\n"
+    "                        up with status 1\n"
     "      --timeout DUR     end COMMAND when it has run for DUR\n"
     "  -q, --quote           pass the words to COMMAND as they are\n"
     "  -a, --arg-file FILE   COMMAND reads FILE as its standard input\n"
@@ -118,17 +125,17 @@ static const char help[] =
 /* ---- options ---- */
 
 static int
-give_up_after(struct sem *s, const char *option, char *word)
+wait_at_most(struct sem *s, const char *option, char *word)
 {
 	uint64_t ns;
 
-	if (*word != '-' && parse_duration(word, &ns) && ns > 0)
-		return option_bad(option, word,
-				  "no limiter starts a command above its limit: to give up "
-				  "waiting use a minus");
 	s->give_up = word + (*word == '-');
-	return parse_duration(s->give_up, &ns) ? OPTION_OK
-					       : option_bad(option, word, PARSE_DURATION);
+	if (!parse_duration(s->give_up, &ns))
+		return option_bad(option, word, PARSE_DURATION);
+	s->starts_anyway = *word != '-' && ns > 0;
+	if (ns == 0) /* as sem has it: no end of waiting */
+		s->give_up = NULL;
+	return OPTION_OK;
 }
 
 static int
@@ -170,7 +177,7 @@ parse_option(struct sem *s, int c, char **argv)
 		s->wait = true;
 		return OPTION_OK;
 	case OPT_ST:
-		return give_up_after(s, option, optarg);
+		return wait_at_most(s, option, optarg);
 	case OPT_TIMEOUT:
 		s->run_timeout = optarg;
 		return parse_duration(optarg, &ns) ? OPTION_OK
@@ -192,6 +199,21 @@ parse_option(struct sem *s, int c, char **argv)
 	default:
 		return OPTION_OK;
 	}
+}
+
+/* It is found here, and not after the wait, that the command could not start above the limit. */
+static int
+check_overflow(const struct sem *s)
+{
+	const char *store = getenv("FLOCKLIMIT_STORE");
+
+	if (store != NULL && *store != '\0')
+		return option_bad("--st", s->give_up,
+				  "no store starts a command above its limit: to give up waiting "
+				  "use a minus");
+	if (*s->overflow == '\0')
+		return option_bad("--id", s->id, "with --st use at most 61 characters");
+	return OPTION_OK;
 }
 
 static int
@@ -219,31 +241,48 @@ parse(struct sem *s, int argc, char **argv)
 		s->id = "not a tty";
 	if (!words_name(s->id, s->name))
 		return option_bad("--id", s->id, "not an id: use 1 to 64 characters");
-	return OPTION_OK;
+	if (strlen(s->name) + strlen(OVERFLOW) <= FLK_NAME_MAX)
+		snprintf(s->overflow, sizeof(s->overflow), "%s%s", s->name, OVERFLOW);
+	return s->starts_anyway ? check_overflow(s) : OPTION_OK;
 }
 
 /* ---- --wait ---- */
 
 static int
-wait_for_all(struct sem *s)
+wait_until_idle(const char *name)
 {
-	struct taker_options w = { .limiter = s->name };
-	char ctl[] = "flocklimitctl", verb[] = "wait", *argv[] = { ctl, verb, s->name, NULL };
+	struct taker_options w = { .limiter = name };
 	struct flk_options options = { .existing = true };
 	struct flk *limiter = NULL;
 	struct flk_taker *t = NULL;
 	int error;
 
-	if ((error = store_exec(&w, argv)) != -1)
-		return error;
-	error = backend_attach(&limiter, s->name, &options);
+	error = backend_attach(&limiter, name, &options);
 	if (error == -ENOENT)
 		return 0;
 	if (error == 0)
 		error = flk_taker_new(&t, limiter);
 	if (error == 0)
 		error = flk_wait_idle(t, NULL);
-	return error == 0 ? 0 : limiter_refuse(&w, s->name, limiter, error);
+	if (error != 0)
+		return limiter_refuse(&w, name, limiter, error);
+	flk_taker_free(t);
+	flk_detach(limiter);
+	return 0;
+}
+
+static int
+wait_for_all(struct sem *s)
+{
+	struct taker_options w = { .limiter = s->name };
+	char ctl[] = "flocklimitctl", verb[] = "wait", *argv[] = { ctl, verb, s->name, NULL };
+	int status;
+
+	if ((status = store_exec(&w, argv)) != -1)
+		return status;
+	/* Those that wait in the first may go over to the second, and none comes back. */
+	status = wait_until_idle(s->name);
+	return status == 0 && *s->overflow != '\0' ? wait_until_idle(s->overflow) : status;
 }
 
 /* ---- the command ---- */
@@ -317,6 +356,8 @@ run(struct sem *s)
 	ADD("-c");
 	ADD(line);
 #undef ADD
+	if (s->starts_anyway)
+		flocklimit_overflow = s->overflow;
 	argv[n] = NULL;
 	optind = 0; /* getopt(3) begins anew */
 	return flocklimit_main(n, argv);

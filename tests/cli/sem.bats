@@ -73,13 +73,58 @@ sem_line() {
 	[ ! -e limiters/x ]
 }
 
-@test "sem --st: gives up with 1; and never starts a command above the limit" {
+@test "sem --st with a minus: gives up with 1" {
 	hold a -N x -n 1
 	run --separate-stderr -1 sem --id x --st -0.05 touch ran
 	one_line
 	run -1 sem --id x --fg --semaphoretimeout -0.05 touch ran
-	run -125 sem --id x --st 1 touch ran
 	[ ! -e ran ]
+	background b sem --fg --id x --st -100 echo room
+	eventually in_line 1
+	let_go a
+	ended b
+	[ "$(cat b.out)" = room ]
+}
+
+@test "sem --st: starts above the limit, beside it, and --wait waits for that, too" {
+	hold a -N x -n 1
+	mkfifo go
+	sem --id x --st 0.05 'echo $FLOCKLIMIT_WEIGHT of $FLOCKLIMIT_LIMITER >ran; read -r _ <go' >b.out 2>b.err 3>&-
+	eventually test -s ran
+	[ "$(cat ran)" = "1 of x%st" ]
+	has_lines 2 b.err
+	[[ $(tail -n 1 b.err) == *": x: the command runs above the limit, in the limiter 'x%st'" ]]
+	run -3 sem --fg --id x --semaphore-timeout 0.05 'exit 3'
+	[ "$("${FLOCKLIMIT}ctl" show --json x | jq '.holders | length')" = 1 ]
+	let_go a
+	background w sem --id x --wait
+	eventually waits_for_idle
+	echo >go
+	ended w
+	[ "$status" -eq 0 ]
+}
+
+# Somebody waits until those above the limit have ended: it has drawn the ticket behind theirs.
+waits_for_idle() {
+	[ "$("${FLOCKLIMIT}ctl" show --json x%st | jq .totals.last_ticket)" = 3 ]
+}
+
+@test "sem --st: finds room in its time; 0 waits without an end" {
+	sem --help >/dev/null # it makes the link, before two do
+	hold a -N x -n 1
+	background b sem --fg --id x --st 100 'echo $FLOCKLIMIT_LIMITER'
+	background c sem --fg --id x --st 0 'echo $FLOCKLIMIT_LIMITER'
+	eventually in_line 2
+	let_go a
+	ended b
+	ended c
+	[ "$(cat b.out c.out)" = $'x\nx' ]
+}
+
+@test "sem --st: what cannot start above its limit is refused before it waits" {
+	sem_line "61 characters" --id "$(printf '%062d' 0)" --st 1 true
+	FLOCKLIMIT_STORE=etcd://x sem_line "no store starts a command above its limit" --st 1 true
+	sem_line "duration" --st x true
 }
 
 @test "sem --timeout" {
@@ -129,7 +174,6 @@ sem_line() {
 	sem_line "cannot be interactive" -p true
 	sem_line "--store" -S host true
 	sem_line "not a number of jobs" -j many true
-	sem_line "minus" --st 2 true
 	sem_line "did you mean --fg?" --fgg true
 }
 

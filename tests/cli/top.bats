@@ -258,7 +258,8 @@ load ../helpers/top.bash
 @test "top: many waiters; every key that moves" {
 	hold a -N x -n 1
 	for i in {1..44}; do
-		background "w$i" "$FLOCKLIMIT" -N x sh -c ": job-$i"
+		# A name that no ticket and no other name is a part of: letters for two digits.
+		background "w$i" "$FLOCKLIMIT" -N x sh -c ": job-$(printf %02d "$i" | tr 0-9 a-j)"
 	done
 	eventually has '.waiters | length' 44
 	# They came in any order.

@@ -36,7 +36,7 @@
 #define TERM_TO_KILL "350ms"
 
 struct sem {
-	char name[WORDS_NAME], overflow[WORDS_NAME];
+	char name[WORDS_NAME], overflow[WORDS_NAME + sizeof(OVERFLOW)];
 	const char *id, *stdin_file;
 	char *give_up, *run_timeout;
 	uint32_t limit;

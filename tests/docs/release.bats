@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bats
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
-# make release: what is refused, and what an SPDX document must have.
+# make release: what is refused, and what an SPDX document must have.  make install: which pages.
 
 load ../helpers/lib.bash
 load ../helpers/docs.bash
@@ -75,4 +75,19 @@ no() {
 		jq "del($without)" good >bad
 		run ! bin/sbom-check bad
 	done
+}
+
+@test "make install: the pages of what was built, and no others" {
+	[ -f "$BUILD/Makefile" ] || skip "the build has gone"
+	make -s -C "$BUILD" install-man DESTDIR="$T" mandir=/man 3>&-
+	{
+		for page in flocklimit flockmap flocksem flocklimitctl; do
+			# A link leads to the program of another build.
+			[ ! -x "$BUILD/$page" ] || [ -L "$BUILD/$page" ] || echo "man1/$page.1"
+		done
+		! grep -q '^lib_LTLIBRARIES = .' "$BUILD/Makefile" || echo man3/libflocklimit.3
+		echo man7/flocklimit.7
+		[ ! -x "$BUILD/cmd/store/store-etcd" ] || echo man7/flocklimit-store.7
+	} | sort >built
+	find man -type f -printf '%P\n' | sort | diff built -
 }

@@ -83,6 +83,16 @@ lacks_key() {
 	! has_key "$1"
 }
 
+# asked WORDS: the fake has been asked that, or notes it; when WORDS: in ms, the first time.  What is there
+# for a second or two is looked for in the log, as no poll is sure to find it.
+asked() {
+	eventually grep -qE "$1" "$T/etcd.log"
+}
+
+when() {
+	awk -v words="$1" '$0 ~ words { print $1; exit }' "$T/etcd.log"
+}
+
 # clean: nothing is left but how the limiter is steered.
 is_clean() {
 	[ "$(keys)" = /x/lim/cfg ]

@@ -115,6 +115,22 @@ control_kill(struct server *s, const char *rest, struct buf *out)
 	return true;
 }
 
+/* What is held is done. */
+static bool
+control_release(struct server *s, const char *rest, struct buf *out)
+{
+	size_t i;
+
+	(void)out;
+	for (i = 0; i < s->count; i++) {
+		struct conn *c = s->conns[i];
+
+		if (c->state == ASKED && c->deed.action == HOLD)
+			c->serve_at = s->fake.now;
+	}
+	return *rest == '\0';
+}
+
 /* As a server that lost its data: nothing is left, and revisions begin anew. */
 static bool
 control_wipe(struct server *s, const char *rest, struct buf *out)
@@ -169,13 +185,14 @@ control_line(struct server *s, const char *line, struct buf *out)
 		const char *name;
 		bool (*act)(struct server *s, const char *rest, struct buf *out);
 	} acts[] = {
-		{ "on", control_fault },      { "clear", control_clear },
-		{ "count", control_count },   { "expire", control_expire },
-		{ "revoke", control_expire }, { "compact", control_compact },
-		{ "pause", control_pause },   { "resume", control_resume },
-		{ "kill", control_kill },     { "wipe", control_wipe },
-		{ "logout", control_logout }, { "deny", control_deny },
-		{ "user", control_user },     { "quit", control_quit },
+		{ "on", control_fault },        { "clear", control_clear },
+		{ "count", control_count },     { "expire", control_expire },
+		{ "revoke", control_expire },   { "compact", control_compact },
+		{ "pause", control_pause },     { "resume", control_resume },
+		{ "kill", control_kill },       { "wipe", control_wipe },
+		{ "logout", control_logout },   { "deny", control_deny },
+		{ "user", control_user },       { "quit", control_quit },
+		{ "release", control_release },
 	};
 	size_t i, n;
 

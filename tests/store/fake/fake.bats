@@ -80,6 +80,10 @@ watch() {
 	ask etcd lease/grant '{"TTL":"1","ID":"5"}'
 	ask etcd kv/put '{"key":"YQ==","value":"MQ==","lease":"5"}'
 	eventually lacks a
+	# The log has the times of both.
+	granted=$(awk '/ \/v3\/lease\/grant lease:5$/ { print $1 }' etcd.log)
+	over=$(awk '/^[0-9]+ over 5$/ { print $1 }' etcd.log)
+	((over - granted >= 1000))
 }
 
 @test "a watch tells of the past and of what comes" {
@@ -170,6 +174,26 @@ watch() {
 	tell etcd 'on /v3/kv/put hang'
 	run -28 ask etcd kv/put "$(put_of b 1)" --max-time 0.2
 	lacks b
+}
+
+@test "a call may be held until the operator releases it" {
+	fake etcd
+	tell etcd 'on /v3/kv/put hold'
+	background put curl -sS --fail --data-binary "$(put_of a 1)" "http://127.0.0.1:${ports[etcd]}/v3/kv/put"
+	eventually says '/v3/kv/put key:a !hold' etcd.log
+	lacks a
+	tell etcd release
+	ended put
+	[ "$status" = 0 ]
+	has a 1
+	grep -qE '^[0-9]+ done /v3/kv/put$' etcd.log
+	# Also if nobody waits for it any more.
+	tell etcd 'on /v3/kv/put hold'
+	run -28 ask etcd kv/put "$(put_of b 2)" --max-time 0.2
+	eventually says '/v3/kv/put key:b !hold' etcd.log
+	lacks b
+	tell etcd release
+	eventually has b 2
 }
 
 @test "a line of a watch may be cut in the middle" {

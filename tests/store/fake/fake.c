@@ -14,11 +14,13 @@
  *		swallow		done, and never answered
  *		late MS		done at once, answered later
  *		delay MS	done later, even if the client is gone by then; the log has "done PATH" then
+ *		hold		done when the operator says release, as with delay
  *		refuse		not done, and the connection ends
  *		hang		not done, and never answered
  *		answer STATUS BODY	not done
  *		garbage		not done; an answer that is no JSON
  *		cut-answer	done; half of the answer; of a watch: half of its first events
+ *	release			what is held is done now
  *	clear			no faults from now on
  *	count [PATH]		how many calls there were
  *	expire ID|all		a lease ends now (revoke: the same)
@@ -30,6 +32,9 @@
  *	user [USER:PASSWORD]	there is this user from now on, or none, and no token is valid
  *	deny [PREFIX]		keys that are forbidden
  *	quit
+ *
+ * Each line of the log begins with its time, in ms of CLOCK_BOOTTIME: "MS N METHOD PATH WORDS [!FAULT]"
+ * when a call comes, "MS done PATH", and "MS over ID" when a lease's time is over.
  *
  * TEXT is looked for in the description of the call that the log has, too: "put:KEY lease:ID",
  * "range:KEY..END", "delete:KEY", "if:KEY", "watch:KEY..END", else "key:KEY"; "else" stands before

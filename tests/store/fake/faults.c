@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = { "",       "cut",  "swallow", "late",    "delay",
+static const char *const names[] = { "",       "cut",  "swallow", "late",    "delay",     "hold",
 				     "refuse", "hang", "answer",  "garbage", "cut-answer" };
 
 const char *
@@ -182,4 +182,10 @@ faults_count(const struct faults *f, const char *path)
 			n += f->paths[i].calls;
 	}
 	return n;
+}
+
+bool
+is_done_later(enum action action)
+{
+	return action == DELAY || action == HOLD;
 }

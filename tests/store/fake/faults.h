@@ -14,6 +14,7 @@
  * SWALLOW	yes		nothing, for ever
  * LATE		yes, at once	the answer, `ms' later
  * DELAY	yes, `ms' later	the answer
+ * HOLD		yes, released	the answer; the operator releases it
  * REFUSE	no		its connection ends
  * HANG		no		nothing, for ever
  * ANSWER	no		`status' with `text'
@@ -26,6 +27,7 @@ enum action {
 	SWALLOW,
 	LATE,
 	DELAY,
+	HOLD,
 	REFUSE,
 	HANG,
 	ANSWER,
@@ -76,5 +78,8 @@ unsigned long faults_count(const struct faults *f, const char *path);
 
 /* The name of an action, for the log. */
 const char *action_name(enum action action);
+
+/* Whether a call is done some time after it came, and even if its client is gone by then. */
+bool is_done_later(enum action action);
 
 #endif

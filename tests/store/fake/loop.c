@@ -2,6 +2,7 @@
 #include "server.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -56,7 +57,7 @@ receive(struct conn *c)
 		buf_add(&c->in, piece, (size_t)n);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (c->state == ASKED && c->deed.action == DELAY)
+	if (c->state == ASKED && is_done_later(c->deed.action))
 		c->gone = true;
 	else
 		end(c);
@@ -124,6 +125,10 @@ expire(struct server *s)
 	bool any = false;
 
 	while ((lease = lease_over(&s->fake.leases, s->fake.now)) != NULL) {
+		if (s->log != NULL) {
+			fprintf(s->log, "%" PRId64 " over %" PRId64 "\n", s->fake.now, lease->id);
+			fflush(s->log);
+		}
 		lease_revoke(&s->fake.leases, lease, &s->fake.kv);
 		any = true;
 	}

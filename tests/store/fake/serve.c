@@ -251,6 +251,7 @@ spoil(struct server *s, struct conn *c, size_t answered)
 	switch (c->deed.action) {
 	case AS_ASKED:
 	case DELAY:
+	case HOLD:
 		break;
 	case LATE:
 		c->write_at = s->fake.now + c->deed.ms;
@@ -291,8 +292,8 @@ serve(struct server *s, struct conn *c)
 		serve_operator(s, c);
 	else if (is_done(c->deed.action))
 		serve_etcd(s, c);
-	if (c->deed.action == DELAY && s->log != NULL) {
-		fprintf(s->log, "done %s\n", c->request.path);
+	if (is_done_later(c->deed.action) && s->log != NULL) {
+		fprintf(s->log, "%" PRId64 " done %s\n", s->fake.now, c->request.path);
 		fflush(s->log);
 	}
 	spoil(s, c, answered);
@@ -300,14 +301,15 @@ serve(struct server *s, struct conn *c)
 		c->state = ENDING;
 }
 
-/* N METHOD PATH WORDS... [!FAULT] */
+/* MS N METHOD PATH WORDS... [!FAULT] */
 static void
 note(struct server *s, const struct conn *c, const char *words)
 {
 	if (s->log == NULL)
 		return;
-	fprintf(s->log, "%" PRIu64 " %s %s%s%s%s\n", s->calls, c->request.method, c->request.path,
-		words, c->deed.action != AS_ASKED ? " !" : "", action_name(c->deed.action));
+	fprintf(s->log, "%" PRId64 " %" PRIu64 " %s %s%s%s%s\n", s->fake.now, s->calls,
+		c->request.method, c->request.path, words, c->deed.action != AS_ASKED ? " !" : "",
+		action_name(c->deed.action));
 	fflush(s->log);
 }
 
@@ -330,6 +332,8 @@ serve_begin(struct server *s, struct conn *c)
 	c->deed = faults_of(&s->faults, c->request.path, words.at);
 	if (c->deed.action == DELAY)
 		c->serve_at += c->deed.ms;
+	else if (c->deed.action == HOLD)
+		c->serve_at = INT64_MAX;
 	note(s, c, words.at);
 	body_free(&body);
 	buf_free(&words);

@@ -119,8 +119,8 @@ static const char help[] =
     "\n"
     "Other options of sem that have no effect here are accepted: -u, --line-buffer,\n"
     "-k, -r, --env NAME, --semaphore, --will-cite.\n"
-    "Exit status: 0 COMMAND runs; with --fg its own; 1 --st was over;\n"
-    "125 flocksem failed; 126 or 127 there is no shell to run.\n";
+    "Exit status: 0 COMMAND runs; with --fg its own; 1 --st was over; 75 the\n"
+    "limiter is closed; 125 flocksem failed; 126 or 127 there is no shell to run.\n";
 
 /* ---- options ---- */
 

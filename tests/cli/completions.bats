@@ -17,6 +17,7 @@ bash_offers() {
 		. "$1/flocklimit.bash"
 		. "$1/flocklimitctl.bash"
 		. "$1/flockmap.bash"
+		. "$1/flocksem.bash"
 		line=${2//=/ = } # as readline makes words of it
 		read -ra COMP_WORDS <<<"$line"
 		[[ $line != *" " ]] || COMP_WORDS+=("")
@@ -60,6 +61,7 @@ crowd() {
 	ln -s "$FLOCKLIMIT" bin/flocklimit
 	ln -s "$CTL" bin/flocklimitctl
 	ln -s "${FLOCKLIMIT%limit}map" bin/flockmap
+	ln -s "${FLOCKLIMIT%limit}sem" bin/flocksem
 	PATH=$T/bin:$PATH
 	hold a -N x -n 2
 	flocklimit -N x -n 2 --hold-for $$ >/dev/null
@@ -71,7 +73,7 @@ crowd() {
 	flocklimit -N link true
 }
 
-# all SHELL: what all three are to offer.
+# all SHELL: what each of the three shells is to offer.
 all() {
 	local shell=$1 ticket held
 	crowd
@@ -134,6 +136,28 @@ all() {
 	offers "$shell" 'flocklimit --jobserver=' fifo pipe
 	offers "$shell" 'flocklimit --jobserver=f' fifo
 	offers "$shell" 'flocklimit -s US' USR1 USR2
+	of_sem "$shell"
+}
+
+# of_sem SHELL: an id is a limiter, but for a name with bytes that the id does not have.
+of_sem() {
+	local shell=$1
+	flocksem --fg --id lo/ng true
+	[ -e limiters/lo%2Fng ]
+	offers "$shell" 'flocksem --id l' link lint
+	offers "$shell" 'flocksem --id=l' link lint
+	# fish knows no option that it does not offer.
+	[ "$shell" = fish ] || offers "$shell" 'flocksem --semaphorename l' link lint
+	offers "$shell" 'flocksem --f' --fg
+	offers "$shell" 'flocksem -j 4 --id x --wa' --wait
+	offers "$shell" 'flocksem --st -10s --fg --ni' --nice
+	offers "$shell" 'flocksem --env HOME --ar' --arg-file
+	offers "$shell" 'flocksem --sem'
+	offers "$shell" 'flocksem --id x -j 5' 50%
+	offers "$shell" 'flocksem -j limiters/li' lint link
+	offers "$shell" 'flocksem -a limiters/li' lint link
+	# bash does so with bash-completion, which the tests do not have.
+	[ "$shell" = bash ] || offers "$shell" 'flocksem --id x -j 4 flocklimit --nonb' --nonblock
 }
 
 @test "bash" {
@@ -198,7 +222,7 @@ completes() {
 @test "the completions are sound zsh and fish" {
 	command -v zsh fish >/dev/null || skip "neither zsh nor fish"
 	local file
-	for file in flocklimit flocklimitctl; do
+	for file in flocklimit flocklimitctl flocksem; do
 		! command -v zsh >/dev/null || zsh -n "$COMPLETIONS/_$file"
 		! command -v fish >/dev/null || fish --no-execute "$COMPLETIONS/$file.fish"
 	done
@@ -239,6 +263,7 @@ of_a_store() {
 	: >asked
 	export FLOCKLIMIT_STORE=etcd://runner:hunter2@db1/team
 	offers "$shell" 'flocklimit -N ' x
+	offers "$shell" 'flocksem --id ' x
 	offers "$shell" 'flocklimitctl show ' x
 	# A password is nobody's argument.
 	[ "$(grep -vc "^$FLOCKLIMIT_STORE " asked)" = 0 ]

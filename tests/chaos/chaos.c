@@ -268,8 +268,12 @@ main(int argc, char **argv)
 	       "%u paces",
 	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
 	       operator_acts[CHECKED], operator_acts[READ], operator_acts[PACED]);
-	well &= ok(orders_given > 0, "%u orders to all limiters were given, and %u were killed",
-		   orders_given, orders_killed);
+	if (orders_possible())
+		well &=
+		    ok(orders_given > 0, "%u orders to all limiters were given, and %u were killed",
+		       orders_given, orders_killed);
+	else
+		tap_skip("orders to all limiters are flocklimitctl's, which is not built");
 	well &= ok(takers_interrupted >= seconds,
 		   "%u takers were interrupted in the line, and waited on", takers_interrupted);
 	well &= ok(judge(stall_ms), "no law was broken");

@@ -98,6 +98,7 @@ bool operator_reaped(pid_t pid, int status); /* it was one of its readers */
 extern unsigned orders_given, orders_killed;
 
 void orders_begin(const char *dir);
+bool orders_possible(void);
 void orders_act_for(double seconds);
 void orders_calm(void);
 bool orders_reaped(pid_t pid, int status); /* it was a maker, or gave an order */

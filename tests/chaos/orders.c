@@ -49,6 +49,12 @@ orders_begin(const char *parent)
 	setenv("FLOCKLIMIT_DIR", dir, 1);
 }
 
+bool
+orders_possible(void)
+{
+	return ctl_path[0] != '\0';
+}
+
 static void
 told(int result)
 {
@@ -137,7 +143,7 @@ orders_act_for(double seconds)
 {
 	unsigned i;
 
-	if (ctl_path[0] == '\0')
+	if (!orders_possible())
 		return;
 	for (i = 0; i < MAKERS; i++) {
 		if (maker[i] == 0 && due(4, seconds))

@@ -218,7 +218,7 @@ load ../helpers/ctl.bash
 	[ "$(ctl check --repair --json x 2>/dev/null | jq '[.whole, .repaired]' -c)" = '[false,false]' ]
 	rm limiters/x
 	hold a -N x -n 1
-	background wait "$CTL" wait x -t 1s
+	background wait "$CTL" wait x -t 5s
 	eventually field_is .totals.last_ticket 2
 	truncate -s 0 limiters/x
 	ended wait

@@ -58,8 +58,8 @@ waiter() {
 
 @test "a timeout at the head lets the next go on" {
 	hold a -N x -n 4 -w 2
-	background heavy "$FLOCKLIMIT" -N x -n 4 -w 4 -t 300ms true
-	eventually in_line 1
+	background heavy "$FLOCKLIMIT" -N x -n 4 -w 4 -v -t 2s true
+	eventually says waiting: heavy.err
 	background light "$FLOCKLIMIT" -N x -n 4 -w 1 true
 	ended heavy
 	[ "$status" -eq 75 ]

@@ -101,7 +101,7 @@ is_up() {
 @test "-t and --nonblock give up, with the status of no permit" {
 	stop_inside
 	background a "$FLOCKLIMIT" -N x -n 1 --nonblock true
-	background b "$FLOCKLIMIT" -N x -n 1 -t 3 -E 33 true
+	background b "$FLOCKLIMIT" -N x -n 1 -t 6 -E 33 true
 	background c "$FLOCKLIMIT" -N x -n 1 -t 1 -q true
 	ended a
 	[ "$status" -eq 75 ]
@@ -110,7 +110,7 @@ is_up() {
 	ended b
 	[ "$status" -eq 33 ]
 	says "flocklimit: x: waiting: pid ${pids[inside]} is stopped " <(sed -n 1p b.err)
-	says "flocklimit: x: no permit after 3 s: pid ${pids[inside]} is stopped " <(sed -n 2p b.err)
+	says "flocklimit: x: no permit after 6 s: pid ${pids[inside]} is stopped " <(sed -n 2p b.err)
 	has_lines 2 b.err
 	ended c
 	[ "$status" -eq 75 ]
@@ -121,12 +121,12 @@ is_up() {
 
 @test "a waiter whose deadline comes gives up" {
 	hold a -N x -n 1
-	background b "$FLOCKLIMIT" -N x -n 1 -t 4 true
+	background b "$FLOCKLIMIT" -N x -n 1 -t 10 true
 	eventually in_line 1
 	stop_inside
 	ended b
 	[ "$status" -eq 75 ]
-	says "no permit after 4 s: pid ${pids[inside]} is stopped" b.err
+	says "no permit after 10 s: pid ${pids[inside]} is stopped" b.err
 	let_in
 	eventually in_line 0
 	let_go a

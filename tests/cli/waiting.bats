@@ -52,11 +52,11 @@ held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($
 
 @test "the status line is cleared at a cancellation and at a timeout, and before the sentence" {
 	hold a -N x -n 1
-	typescript b "$FLOCKLIMIT" -N x -n 1 -t 2.5s true
 	typescript c "$FLOCKLIMIT" -N x -n 1 true
 	typescript q "$FLOCKLIMIT" -N x -n 1 -q true
 	background d "$FLOCKLIMIT" -N x -n 1 true
-	eventually in_line 4
+	eventually in_line 3
+	typescript b "$FLOCKLIMIT" -N x -n 1 -t 4s true
 	eventually shown 'waiting' b
 	eventually shown 'waiting' c
 	"$CTL" cancel x "$("$CTL" show --json x | jq --argjson p "$(pgrep -P "${pids[c]}")" '.waiters[] | select(.pid == $p).ticket')"
@@ -65,7 +65,7 @@ held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($
 	[[ $(cat c.out) == *$'\r\e[Kflocklimit: x: no permit: cancelled by pid '* ]]
 	ended b
 	[ "$status" -eq 75 ]
-	[[ $(cat b.out) == *$'\r\e[Kflocklimit: x: no permit after 2.5 s: '* ]]
+	[[ $(cat b.out) == *$'\r\e[Kflocklimit: x: no permit after 4 s: '* ]]
 	# By now the others have waited as long: not on a terminal, or asked to be quiet.
 	[ ! -s d.err ]
 	[ ! -s q.out ]

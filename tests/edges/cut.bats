@@ -18,17 +18,32 @@ said() {
 		[ "$last" = "$cut" ]
 }
 
-# One holds; one waits as long as it must, one with a time limit, one with -v.
+# One holds; one waits as long as it must, one with -v, and one with a time limit, which is stopped in the
+# line until go_on: on a busy machine its time may be over before anything is done.
 line_up() {
 	rm -f lim ./*.fifo ./*.up ./*.err
 	hold a -f lim -n 1
 	background plain "$FLOCKLIMIT" -f lim echo ran
 	eventually waits 1
-	background timed "$FLOCKLIMIT" -f lim -t 1 echo ran
-	eventually waits 2
 	background talks "$FLOCKLIMIT" -f lim -v echo ran
-	eventually waits 3
+	eventually waits 2
+	local time
+	for time in 1 10 60; do
+		background timed "$FLOCKLIMIT" -f lim -t "$time" echo ran
+		eventually in_line_or_gone 3 timed
+		kill -STOP "${pids[timed]}" 2>/dev/null || :
+		eventually stopped_or_gone timed
+		! waits 3 || return 0
+		kill -CONT "${pids[timed]}" 2>/dev/null || :
+		ended timed
+	done
+	return 1
 }
+
+go_on() { kill -CONT "${pids[timed]}"; }
+
+in_line_or_gone() { waits "$1" || is_gone "${pids[$2]}"; }
+stopped_or_gone() { is_state T "${pids[$1]}" || is_gone "${pids[$1]}"; }
 
 waits() {
 	"$FLOCKLIMIT" -f lim --nonblock true 2>&1 | grep -q " $1 ahead of you"
@@ -39,6 +54,7 @@ waits() {
 	for size in 0 1 4096 5000 8191; do
 		line_up
 		truncate -s "$size" lim
+		go_on
 		for label in timed talks; do
 			ended "$label"
 			echo "size $size: $label $status: $(cat "$label.err")"
@@ -102,7 +118,7 @@ waits() {
 	[ "$status" -eq 143 ]
 	[ "$(cat a.err)" = "$cut" ]
 	rm lim
-	background b "$FLOCKLIMIT" -f lim -n 1 -T 500ms sh -c 'echo $$ >b.up; exec sleep 60'
+	background b "$FLOCKLIMIT" -f lim -n 1 -T 3s sh -c 'echo $$ >b.up; exec sleep 60'
 	eventually test -s b.up
 	truncate -s 0 lim
 	ended b
@@ -115,6 +131,7 @@ waits() {
 	truncate -s 0 lim
 	# As with a removed limiter, the old holder's command is not known to the new one.
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
+	go_on
 	kill -KILL "${pids[plain]}"
 	ended plain
 	ended timed

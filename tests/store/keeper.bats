@@ -223,8 +223,8 @@ undead() {
 }
 
 @test "kill -9 of the wrapper: a command without its guard has the permit until it is past its exit" {
-	began=$SECONDS
 	undead a
+	began=$SECONDS
 	run -75 "$FLOCKLIMIT" -N x -n 1 -q -t 300ms true
 	background b "$FLOCKLIMIT" -N x -n 1 echo ran
 	eventually waiting 1

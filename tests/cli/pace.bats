@@ -303,8 +303,9 @@ set_to() {
 	[ "$status" = 0 ]
 }
 
+# Six seconds: both are to be seen in the line before that time.
 @test "kill -9 of the one that waits for its time: the next starts at it" {
-	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 1s true
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 6s true
 	background a "$FLOCKLIMIT" -N x true
 	eventually waiting 1
 	background b "$FLOCKLIMIT" -N x sh -c ': >ran'
@@ -314,11 +315,11 @@ set_to() {
 	eventually test -e ran
 	soon b
 	[ "$status" = 0 ]
-	apart 1
+	apart 6
 }
 
 @test "one that is stopped while it waits for its time holds up nobody" {
-	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 1s true
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 6s true
 	background a "$FLOCKLIMIT" -N x true
 	eventually waiting 1
 	background b "$FLOCKLIMIT" -N x sh -c ': >ran'
@@ -330,7 +331,7 @@ set_to() {
 	kill -CONT "${pids[a]}"
 	soon a
 	[ "$status" = 0 ]
-	apart 1
+	apart 6
 	grants 3
 }
 

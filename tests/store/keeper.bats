@@ -779,7 +779,9 @@ waits_here() {
 }
 
 @test "--jobserver: each token is a permit" {
-	printf 'all: a b c\na b c:\n\t@ls "$(DB)" | grep -c ^h >>seen; sleep 0.5\n' >Makefile
+	# The first waits for the second, whose permit is there beside its own.
+	printf 'all: a b c\na b c:\n\t@ls "$(DB)" | grep -c ^h >>seen; %s\n' \
+		'until [ "$$(wc -l <seen)" -ge 2 ]; do sleep 0.05; done' >Makefile
 	run -0 timeout 300 "$FLOCKLIMIT" -N x -n 3 --jobserver make -s DB="$DB"
 	[ "$(sort -n seen | tail -n 1)" -ge 2 ]
 	at_rest

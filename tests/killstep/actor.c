@@ -3,11 +3,9 @@
  * actor.c - a process that does one thing after another at the controller's word, and
  * can be stopped after every instruction.
  *
- * Stepping is done with the processor's single-step flag, and a leap over many instructions with
- * a breakpoint that is written into the actor's own copy of the code.  It is for x86-64: where a
- * locked operation is a loop of load-linked and store-conditional, a single step never ends it.
+ * step.c has the steps.
  */
-#include "killstep.h"
+#include "actor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,20 +24,14 @@
 
 #include "../helpers/common.h"
 #include "futex.h"
-
-#ifdef __x86_64__
-
-#include <sys/user.h>
-
-#define REG(name)   ((void *)offsetof(struct user_regs_struct, name))
-#define STOP_HERE() __asm__ volatile("int3" ::: "memory")
-#define BREAKPOINT  0xccu
-#define LEAP_NS     UINT64_C(50000000) /* a leap is not that long */
-
-static const unsigned char syscall_instruction[2] = { 0x0f, 0x05 };
+#include "processor.h"
 
 #ifndef SYS_futex_waitv
 #define SYS_futex_waitv 449
+#endif
+/* With 32-bit pointers, the C library naps by this one. */
+#ifndef SYS_clock_nanosleep_time64
+#define SYS_clock_nanosleep_time64 407
 #endif
 
 static _Noreturn void
@@ -61,8 +53,8 @@ play_part(struct desk *desk, const char *path)
 	}
 }
 
-static bool
-at_desk(const struct actor *a)
+bool
+actor_at_desk(const struct actor *a)
 {
 	return __atomic_load_n(&a->desk->at, __ATOMIC_SEQ_CST);
 }
@@ -75,6 +67,35 @@ gone(struct actor *a)
 	a->pid = 0;
 }
 
+/* What the kernel says of a stop, on each processor in the same words. */
+static struct __ptrace_syscall_info
+stop_of(const struct actor *a)
+{
+	struct __ptrace_syscall_info info = { .op = PTRACE_SYSCALL_INFO_NONE };
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, a->pid, (void *)sizeof(info), &info) == -1)
+		tap_bail("PTRACE_GET_SYSCALL_INFO");
+	return info;
+}
+
+uintptr_t
+actor_pc(const struct actor *a)
+{
+	return (uintptr_t)stop_of(a).instruction_pointer;
+}
+
+static void
+note_call(struct actor *a)
+{
+	struct __ptrace_syscall_info info = stop_of(a);
+
+	a->call = -1;
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		a->call = (long)info.entry.nr;
+		a->word = (uintptr_t)info.entry.args[0];
+	}
+}
+
 static void
 note_stop(struct actor *a, int status)
 {
@@ -82,7 +103,7 @@ note_stop(struct actor *a, int status)
 		a->crash = WIFSIGNALED(status) ? WTERMSIG(status) : -1;
 		gone(a);
 	} else if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
-		a->call = a->call == -1 ? ptrace(PTRACE_PEEKUSER, a->pid, REG(orig_rax), NULL) : -1;
+		note_call(a);
 		if (a->where == ASLEEP)
 			a->where = WOKEN;
 	} else if (WSTOPSIG(status) == SIGUSR1) {
@@ -96,9 +117,8 @@ note_stop(struct actor *a, int status)
 	}
 }
 
-/* In such a call: asleep, and nobody has woken it? */
-static bool
-sleeps(const struct actor *a)
+bool
+actor_sleeps(const struct actor *a)
 {
 	char text[256];
 	const char *p;
@@ -111,8 +131,8 @@ sleeps(const struct actor *a)
 	return p != NULL && p[1] != '\0' && p[2] == 'S';
 }
 
-static bool
-try_wait(struct actor *a, int flags)
+bool
+actor_try_wait(struct actor *a, int flags)
 {
 	int status;
 	pid_t pid;
@@ -135,16 +155,18 @@ try_wait(struct actor *a, int flags)
 static bool
 may_sleep(struct actor *a)
 {
-	long word;
+	const struct header *h = NULL;
+	unsigned long word = a->word;
 
 	a->follows = false;
-	if (a->call != SYS_futex && a->call != SYS_futex_waitv)
-		return a->call == SYS_clock_nanosleep || a->call == SYS_nanosleep;
-	word = ptrace(PTRACE_PEEKUSER, a->pid, REG(rdi), NULL);
+	if (a->call != FUTEX_CALL && a->call != SYS_futex_waitv)
+		return a->call == SYS_clock_nanosleep || a->call == SYS_clock_nanosleep_time64 ||
+		       a->call == SYS_nanosleep;
 	if (a->call == SYS_futex_waitv) /* the first of its words: a waiter's is in a slot */
-		word = ptrace(PTRACE_PEEKDATA, a->pid,
-			      (void *)(word + (long)offsetof(struct futex_word, address)), NULL);
-	a->follows = (unsigned long)word % HEADER == offsetof(struct header, events);
+		word = (unsigned long)ptrace(PTRACE_PEEKDATA, a->pid,
+					     (void *)(word + offsetof(struct futex_word, address)),
+					     NULL);
+	a->follows = word % HEADER == (uintptr_t)flki_futex_half(&h->events);
 	return a->follows || a->call == SYS_futex_waitv;
 }
 
@@ -154,8 +176,8 @@ actor_follows(const struct actor *a)
 	return a->where == ASLEEP && a->follows;
 }
 
-static void
-resume_by(struct actor *a, int request)
+void
+actor_resume_by(struct actor *a, int request)
 {
 	long sig = a->signal;
 
@@ -165,18 +187,18 @@ resume_by(struct actor *a, int request)
 }
 
 /* Resumes it until it stops, or sleeps. */
-static void
-go(struct actor *a, int request)
+void
+actor_go(struct actor *a, int request)
 {
 	bool sleepy = may_sleep(a);
 
-	resume_by(a, request);
+	actor_resume_by(a, request);
 	if (!sleepy) {
-		try_wait(a, 0);
+		actor_try_wait(a, 0);
 		return;
 	}
-	while (!try_wait(a, WNOHANG)) {
-		if (sleeps(a)) {
+	while (!actor_try_wait(a, WNOHANG)) {
+		if (actor_sleeps(a)) {
 			a->where = ASLEEP;
 			return;
 		}
@@ -187,7 +209,7 @@ go(struct actor *a, int request)
 void
 actor_refresh(struct actor *a)
 {
-	while (a->where == ASLEEP && !try_wait(a, WNOHANG) && !sleeps(a))
+	while (a->where == ASLEEP && !actor_try_wait(a, WNOHANG) && !actor_sleeps(a))
 		sched_yield();
 }
 
@@ -203,12 +225,13 @@ void
 actor_wait_up(struct actor *a)
 {
 	if (a->where == ASLEEP)
-		try_wait(a, 0);
+		actor_try_wait(a, 0);
 }
 
 bool
 actor_possible(void)
 {
+	bool possible;
 	int status;
 	pid_t pid = fork_child();
 
@@ -220,13 +243,12 @@ actor_possible(void)
 	}
 	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
 		return false;
-	if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 && waitpid(pid, &status, 0) == pid &&
-	    WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP) {
-		kill(pid, SIGKILL);
-		reap_child(pid);
-		return true;
-	}
-	return false;
+	possible = ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 &&
+		   waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
+		   WSTOPSIG(status) == SIGTRAP;
+	kill(pid, SIGKILL);
+	reap_child(pid);
+	return possible;
 }
 
 void
@@ -253,7 +275,7 @@ actor_start(struct actor *a, const char *path)
 	if (a->stat == -1)
 		tap_bail("%s", stat);
 	a->where = AMID;
-	try_wait(a, 0);
+	actor_try_wait(a, 0);
 	if (a->where != AMID || ptrace(PTRACE_SETOPTIONS, a->pid, NULL, (void *)options) == -1)
 		tap_bail("no actor");
 	a->where = AT_DESK;
@@ -281,8 +303,9 @@ actor_begin(struct actor *a, deed *what)
 	if (a->where != AT_DESK)
 		tap_bail("an actor is not at its desk");
 	if (a->kept)
-		go(a, PTRACE_CONT); /* into its stop at the desk */
+		actor_go(a, PTRACE_CONT); /* into its stop at the desk */
 	a->kept = false;
+	processor_pass_stop(a->pid, actor_pc(a));
 	a->desk->deed = what;
 	__atomic_store_n(&a->desk->at, false, __ATOMIC_SEQ_CST);
 	a->where = AMID;
@@ -294,8 +317,8 @@ actor_to_call(struct actor *a)
 	if (a->where != AMID && a->where != WOKEN)
 		return false;
 	a->where = AMID;
-	go(a, PTRACE_SYSCALL);
-	if (a->where == AMID && a->call == -1 && at_desk(a))
+	actor_go(a, PTRACE_SYSCALL);
+	if (a->where == AMID && a->call == -1 && actor_at_desk(a))
 		a->where = AT_DESK;
 	return a->where == AMID;
 }
@@ -318,116 +341,7 @@ void
 actor_do_at_once(struct actor *a, deed *what)
 {
 	actor_begin(a, what);
-	go(a, PTRACE_CONT);
+	actor_go(a, PTRACE_CONT);
 	if (a->where == AMID)
 		a->where = AT_DESK;
 }
-
-uintptr_t
-actor_pc(const struct actor *a)
-{
-	return (uintptr_t)ptrace(PTRACE_PEEKUSER, a->pid, REG(rip), NULL);
-}
-
-/* It has our code, so ours says what its next instruction is. */
-static bool
-at_system_call(const struct actor *a)
-{
-	return memcmp((const void *)actor_pc(a), syscall_instruction, 2) == 0;
-}
-
-bool
-actor_step(struct actor *a)
-{
-	if (a->where != AMID && a->where != WOKEN)
-		return false;
-	a->where = AMID;
-	/* A signal's handler begins before the next instruction. */
-	go(a, a->call != -1 || (a->signal == 0 && at_system_call(a)) ? PTRACE_SYSCALL
-								     : PTRACE_SINGLESTEP);
-	if (a->where == AMID && a->call == -1 && at_desk(a)) {
-		a->where = AT_DESK;
-		a->kept = true;
-		return false;
-	}
-	return a->where != NOT_THERE;
-}
-
-/*
- * To the breakpoint that is in place; false if it ended before it came by, or fell asleep, which
- * it may if this time it went another way.
- */
-static bool
-run_to(struct actor *a, void *at, long word)
-{
-	uint64_t start = now_ns();
-
-	do {
-		resume_by(a, PTRACE_CONT);
-		while (!try_wait(a, WNOHANG)) {
-			if (now_ns() - start > LEAP_NS && sleeps(a)) {
-				a->where = ASLEEP;
-				a->loose = true;
-				return false;
-			}
-			sched_yield();
-		}
-	} while (a->signal != 0);
-	if (a->where != AMID)
-		return false;
-	ptrace(PTRACE_POKETEXT, a->pid, at, word);
-	if (at_desk(a)) {
-		a->where = AT_DESK;
-		return false;
-	}
-	ptrace(PTRACE_POKEUSER, a->pid, REG(rip), at);
-	return true;
-}
-
-long
-actor_leap(struct actor *a, const struct trace *t, long from, long to)
-{
-	long point, hits, word, i;
-	void *at;
-
-	/* Not across a sleep: who ends that is not told. */
-	for (i = from + 1; i <= to; i++)
-		if (t->slept[i])
-			break;
-	point = t->anchor[i - 1];
-	hits = t->hits[point];
-	/* Hits are counted from where one starts or wakes; who has gone beyond steps the rest. */
-	if (t->anchor[from] != from || t->hits[from] != 0 || point <= from || a->call != -1 ||
-	    a->where != AMID)
-		return from;
-	at = (void *)t->pc[point];
-	errno = 0;
-	word = ptrace(PTRACE_PEEKTEXT, a->pid, at, NULL);
-	while (errno == 0) {
-		if (ptrace(PTRACE_POKETEXT, a->pid, at, (word & ~0xffL) | BREAKPOINT) == -1)
-			break;
-		if (!run_to(a, at, word) || --hits == 0)
-			return point;
-		go(a, PTRACE_SINGLESTEP);
-		if (a->where != AMID)
-			return point;
-	}
-	return from;
-}
-
-#else
-
-bool
-actor_possible(void)
-{
-	return false;
-}
-
-bool
-actor_follows(const struct actor *a)
-{
-	(void)a;
-	return false;
-}
-
-#endif

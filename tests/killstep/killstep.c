@@ -8,7 +8,8 @@
  *	killstep.t -o NAME -k K [-j J] [-y STYLE]       that one kill
  *
  * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME[,NAME]... is about these operations
- * only, and -l lists them.  -1 leaves the second kills out.
+ * only, -e N about each Nth of them, from one that the seed chooses, and -l lists them.  -1 leaves
+ * the second kills out.
  *
  * Two kills between which neither the file nor what the kernel was told has changed leave the same
  * behind.  So the first kill is made at every point; the second at every point too, but after
@@ -29,6 +30,7 @@
 
 #include "../helpers/common.h"
 #include "futex.h"
+#include "processor.h"
 
 #define MOST_WORKERS    64
 #define MOST_OPERATIONS 128
@@ -49,6 +51,8 @@ static struct shared *shared;
 static struct stage stage;
 static uint64_t seed;
 static bool first_only;
+static const char *only;   /* the names of those that are asked for, or NULL for all */
+static unsigned every = 1; /* of so many, only one */
 
 /* ---- sweeps ---- */
 
@@ -166,55 +170,23 @@ sample(struct tally *t, const struct operation *op, uint64_t until)
 
 /* ---- workers ---- */
 
-const struct operation *
-operation(unsigned i)
-{
-	if (i < operations_count)
-		return &operations[i];
-	i -= operations_count;
-	if (i < operator_operations_count)
-		return &operator_operations[i];
-	i -= operator_operations_count;
-	if (i < interrupt_operations_count)
-		return &interrupt_operations[i];
-	i -= interrupt_operations_count;
-	return i < order_operations_count ? &order_operations[i] : NULL;
-}
-
-static unsigned
-count_operations(void)
-{
-	unsigned n = 0;
-
-	while (operation(n) != NULL)
-		n++;
-	return n;
-}
-
-/* Names may have commas, and so one is looked for in the list. */
 static bool
-is_among(const char *list, const char *name)
+is_asked_for(unsigned o)
 {
-	size_t n = strlen(name);
-	const char *at;
-
-	for (at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
-		if ((at == list || at[-1] == ',') && (at[n] == '\0' || at[n] == ','))
-			return true;
-	return false;
+	return (o + seed) % every == 0 && (only == NULL || operation_is_among(o, only));
 }
 
 static void
-work(unsigned me, bool all, const char *only, double seconds)
+work(unsigned me, bool all, double seconds)
 {
-	unsigned jobs = count_operations() * (all ? SPLIT : 1), i, o;
+	unsigned jobs = operations_in_all() * (all ? SPLIT : 1), i, o;
 	const struct operation *op;
 	uint64_t start = now_ns(), began;
 
 	while ((i = __atomic_fetch_add(&shared->next, 1, __ATOMIC_SEQ_CST)) < jobs) {
 		o = all ? i / SPLIT : i;
 		op = operation(o);
-		if (only != NULL && !is_among(only, op->name))
+		if (!is_asked_for(o) || !operation_is_possible(o))
 			continue;
 		random_seed(seed + o);
 		began = now_ns();
@@ -240,7 +212,7 @@ cpus(void)
 }
 
 static void
-run_workers(unsigned n, bool all, const char *only, double seconds)
+run_workers(unsigned n, bool all, double seconds)
 {
 	pid_t pid[MOST_WORKERS];
 	unsigned i;
@@ -251,7 +223,7 @@ run_workers(unsigned n, bool all, const char *only, double seconds)
 			begin();
 			orders_begin();
 			alarm(4 * 3600);
-			work(i, all, only, seconds);
+			work(i, all, seconds);
 			exit(0);
 		}
 	}
@@ -260,7 +232,7 @@ run_workers(unsigned n, bool all, const char *only, double seconds)
 }
 
 static void
-sum_up(unsigned n, bool all, const char *only)
+sum_up(unsigned n, bool all)
 {
 	struct tally sum = { .failures = 0 };
 	const struct operation *op;
@@ -268,8 +240,12 @@ sum_up(unsigned n, bool all, const char *only)
 
 	for (o = 0; (op = operation(o)) != NULL; o++) {
 		struct tally t = { .failures = 0 };
-		if (only != NULL && !is_among(only, op->name))
+		if (!is_asked_for(o))
 			continue;
+		if (!operation_is_possible(o)) {
+			tap_skip("a file in memory is of this boot");
+			continue;
+		}
 		for (i = 0; i < n; i++) {
 			const struct tally *w = &shared->tally[i][o];
 			t.first += w->first;
@@ -309,6 +285,8 @@ one_kill(const char *name, long k, long j, unsigned style)
 		;
 	if (op == NULL)
 		tap_bail("no such operation: %s", name);
+	if (!operation_is_possible(o))
+		tap_skip_all("a file in memory is of this boot");
 	if (!rehearse(&stage, op))
 		report(&t, op, trace.points, -1, 0);
 	else if (j < 0)
@@ -333,20 +311,22 @@ int
 main(int argc, char **argv)
 {
 	bool all = false;
-	const char *only = NULL;
 	long k = -1, j = -1;
 	unsigned style = 0, n, o;
 	double seconds = 15;
 	int c;
 
 	seed = now_ns() % 1000000;
-	while ((c = getopt(argc, argv, "a1o:k:j:y:s:t:l")) != -1) {
+	while ((c = getopt(argc, argv, "a1e:o:k:j:y:s:t:l")) != -1) {
 		switch (c) {
 		case 'a':
 			all = true;
 			break;
 		case '1':
 			first_only = true;
+			break;
+		case 'e':
+			every = (unsigned)atol(optarg);
 			break;
 		case 'o':
 			only = optarg;
@@ -376,7 +356,9 @@ main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!actor_possible())
-		tap_skip_all("no single steps here");
+		tap_skip_all("the kernel has no PTRACE_SINGLESTEP for this processor");
+	if (!PROCESSOR)
+		tap_skip_all("not stepped on this processor: see tests/killstep/processor.h");
 	if (!sleeps_are_watched())
 		tap_skip_all("no futex_waitv here");
 	if (k >= 0 && only != NULL) {
@@ -387,10 +369,10 @@ main(int argc, char **argv)
 	tap_note("seed %llu", (unsigned long long)seed);
 	shared =
 	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || count_operations() > MOST_OPERATIONS)
+	if (shared == MAP_FAILED || operations_in_all() > MOST_OPERATIONS)
 		tap_bail("mmap");
 	n = cpus();
-	run_workers(n, all, only, seconds);
-	sum_up(n, all, only);
+	run_workers(n, all, seconds);
+	sum_up(n, all);
 	return tap_done();
 }

@@ -17,7 +17,7 @@
 #include "flocklimit.h"
 #include "internal.h"
 
-/* ---- actors: actor.c, trace.c ---- */
+/* ---- actors: actor.c, step.c, trace.c ---- */
 
 /* What an actor has at hand. */
 struct part {
@@ -42,15 +42,16 @@ struct desk {
 struct actor {
 	pid_t pid;
 	enum where where;
-	int crash;    /* the signal that ended it, when that was none of ours */
-	int signal;   /* the signal that it gets when it goes on, or 0 */
-	bool kept;    /* it ended a deed and was not let out of its last instruction */
-	bool loose;   /* it sleeps, and would not stop when that ends */
-	bool extra;   /* it has none of the slots that the stage keeps for its cast */
-	bool dirty;   /* it was interrupted: its next wait may end at once */
-	bool follows; /* the call it is in is the sleep of one who follows the history */
-	long call;    /* the system call it is in, or -1 */
-	int stat;     /* its /proc/PID/stat */
+	int crash;          /* the signal that ended it, when that was none of ours */
+	int signal;         /* the signal that it gets when it goes on, or 0 */
+	bool kept;          /* it ended a deed and was not let out of its last instruction */
+	bool loose;         /* it sleeps, and would not stop when that ends */
+	bool extra;         /* it has none of the slots that the stage keeps for its cast */
+	bool dirty;         /* it was interrupted: its next wait may end at once */
+	bool follows;       /* the call it is in is the sleep of one who follows the history */
+	long call;          /* the system call it is in, or -1 */
+	unsigned long word; /* that call's first argument */
+	int stat;           /* its /proc/PID/stat */
 	struct desk *desk;
 };
 
@@ -138,7 +139,7 @@ struct operation {
 	unsigned flags;
 };
 
-enum { RAW = 1, NEW_FILE = 2, SLEEPS_ON = 4, NO_FILE = 8, FULL = 16 };
+enum { RAW = 1, NEW_FILE = 2, SLEEPS_ON = 4, NO_FILE = 8, FULL = 16, LASTING = 32 };
 
 void stage_open(struct stage *s, const struct operation *op);
 void stage_close(struct stage *s);
@@ -173,8 +174,13 @@ bool play(struct stage *s, const struct operation *op, long k, long j, unsigned 
 
 /* ---- the operations ---- */
 
-/* One after another; NULL after the last. */
+/* table.c: one after another; NULL after the last. */
 const struct operation *operation(unsigned i);
+unsigned operations_in_all(void);
+/* LASTING: is the file system of the limiters known to outlive a boot? */
+bool operation_is_possible(unsigned i);
+/* Is its name in a list with commas? */
+bool operation_is_among(unsigned i, const char *list);
 
 /*
  * ops.c; steer.c: of operators and readers; interrupt.c: waits that are

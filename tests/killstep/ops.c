@@ -321,7 +321,7 @@ const struct operation operations[] = {
 	{ "make it in an empty file", "flk_attach", empty_file, NULL, NULL, be_made, NULL, 0,
 	  newcomer_finds_it_whole, RAW | NO_FILE },
 	{ "make it in another boot's file", "flk_attach", old_boot, NULL, NULL, be_made, NULL, 0,
-	  newcomer_finds_it_whole, RAW | NO_FILE },
+	  newcomer_finds_it_whole, RAW | NO_FILE | LASTING },
 	{ "make it in a copy", "flk_attach", a_copy, NULL, NULL, be_made, NULL, 0,
 	  newcomer_finds_it_whole, RAW | NO_FILE },
 	{ "open it", "flk_attach", NULL, NULL, NULL, be_made, NULL, 0, NULL, RAW },

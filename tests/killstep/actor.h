@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * actor.h - what actor.c and step.c do for each other.
+ */
+#ifndef ACTOR_H
+#define ACTOR_H
+
+#include "killstep.h"
+
+/* Is the deed done? */
+bool actor_at_desk(const struct actor *a);
+
+/* Resumes the actor by this request of ptrace(2), until it stops or sleeps. */
+void actor_go(struct actor *a, int request);
+/* The same, and does not wait for that. */
+void actor_resume_by(struct actor *a, int request);
+/* Waits for a stop; with WNOHANG, false if there is none yet. */
+bool actor_try_wait(struct actor *a, int flags);
+
+/* In a call in which it may sleep: asleep, and no process has woken it? */
+bool actor_sleeps(const struct actor *a);
+
+#endif

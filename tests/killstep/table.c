@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * table.c - all operations, of four files, one after another.
+ */
+#include "killstep.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../helpers/scratch.h"
+#include "../helpers/tap.h"
+#include "filesystem.h"
+
+const struct operation *
+operation(unsigned i)
+{
+	if (i < operations_count)
+		return &operations[i];
+	i -= operations_count;
+	if (i < operator_operations_count)
+		return &operator_operations[i];
+	i -= operator_operations_count;
+	if (i < interrupt_operations_count)
+		return &interrupt_operations[i];
+	i -= interrupt_operations_count;
+	return i < order_operations_count ? &order_operations[i] : NULL;
+}
+
+unsigned
+operations_in_all(void)
+{
+	unsigned n = 0;
+
+	while (operation(n) != NULL)
+		n++;
+	return n;
+}
+
+bool
+operation_is_possible(unsigned i)
+{
+	enum fs_kind kind;
+	char dir[SCRATCH];
+	int fd;
+
+	if ((operation(i)->flags & LASTING) == 0)
+		return true;
+	scratch_dir(dir);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd == -1)
+		tap_bail("%s", dir);
+	kind = flki_fs_kind(fd);
+	close(fd);
+	rmdir(dir);
+	return flki_fs_is_lasting(kind);
+}
+
+/* Names may have commas, and so one is looked for in the list. */
+bool
+operation_is_among(unsigned i, const char *list)
+{
+	const char *name = operation(i)->name;
+	size_t n = strlen(name);
+	const char *at;
+
+	for (at = strstr(list, name); at != NULL; at = strstr(at + 1, name))
+		if ((at == list || at[-1] == ',') && (at[n] == '\0' || at[n] == ','))
+			return true;
+	return false;
+}

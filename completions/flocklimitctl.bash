@@ -140,7 +140,7 @@ _flocklimitctl() {
 	case $verb in
 	'')
 		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			break log gantt stats check path rm'
+			shrink break log gantt stats check path rm'
 		;;
 	limit)
 		_flocklimitctl_names_or 'auto 0 1 2 4 8 16 50% 100%'
@@ -154,12 +154,12 @@ _flocklimitctl() {
 	ramp)
 		_flocklimitctl_names_or '1+1/1s 1+1/30s 1+1/1m off'
 		;;
-	cancel | release | break)
+	cancel | release | shrink | break)
 		if ((${#limiter[@]} == 0)); then
 			_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
 			return
 		fi
-		[[ $verb == break ]] && cancels=holding
+		[[ $verb == break || $verb == shrink ]] && cancels=holding
 		[[ $verb == release ]] && cancels=kept
 		_flocklimitctl_words -W "$(_flocklimitctl_tickets "$cancels" "${limiter[@]}")"
 		;;

@@ -66,7 +66,7 @@ function __flocklimitctl_wants
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
     test "$limiter[1]" = --all; and return 1
-    contains -- $verb cancel release break; and begin
+    contains -- $verb cancel release shrink break; and begin
         test -z "$limiter"
         return
     end
@@ -100,7 +100,7 @@ function __flocklimitctl_tickets
     set -l kind waiting
     test -n "$signal"; and set kind holding
     test $verb = release; and set kind kept
-    test $verb = break; and set kind holding
+    contains -- $verb shrink break; and set kind holding
     flocklimitctl show --raw (__flocklimitctl_store) $limiter 2>/dev/null | awk -v kind=$kind '
         NF == 1 { on = $1 == kind || ($1 == "holding" && kind == "kept"); next }
         $1 == "TICKET" || $2 == "TICKET" {
@@ -121,7 +121,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release break log gantt stats check path rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log gantt stats check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -137,6 +137,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a open -d 'Admit takers aga
 complete -c flocklimitctl -n __flocklimitctl_begins -a wait -d 'Wait until all present takers are done'
 complete -c flocklimitctl -n __flocklimitctl_begins -a cancel -d 'Take waiters out of the line; signal a holder'
 complete -c flocklimitctl -n __flocklimitctl_begins -a release -d 'End permits of flocklimit --hold-for'
+complete -c flocklimitctl -n __flocklimitctl_begins -a shrink -d 'Give back units of a permit that is held'
 complete -c flocklimitctl -n __flocklimitctl_begins -a break -d 'Take permits of a store from their holders'
 complete -c flocklimitctl -n __flocklimitctl_begins -a log -d 'What happened'
 complete -c flocklimitctl -n __flocklimitctl_begins -a gantt -d 'What happened, as a picture (SVG)'
@@ -151,7 +152,7 @@ complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 1
 complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
 complete -c flocklimitctl -n '__flocklimitctl_option ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
-complete -c flocklimitctl -n '__flocklimitctl_has cancel release break' -k -a '(__flocklimitctl_tickets)'
+complete -c flocklimitctl -n '__flocklimitctl_has cancel release shrink break' -k -a '(__flocklimitctl_tickets)'
 
 complete -c flocklimitctl -n 'not __flocklimitctl_verb log' -s f -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -l file -r -F -d 'The limiter kept in a file'

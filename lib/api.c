@@ -320,6 +320,16 @@ flk_evict(struct flk *f, uint64_t ticket)
 }
 
 int
+flk_shrink(struct flk *f, uint64_t ticket, uint32_t units)
+{
+	const struct flk_ops *o = ops(f);
+
+	if (units < 1)
+		return -EINVAL;
+	return o->shrink != NULL ? o->shrink(f, ticket, units) : -ENOTSUP;
+}
+
+int
 flk_remove(struct flk *f)
 {
 	return ops(f)->remove(f, true);

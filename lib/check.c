@@ -98,6 +98,19 @@ check_limit(struct state *st)
 	return NULL;
 }
 
+static const char *
+check_weights(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n; i++) {
+		const struct slot *s = &st->slots[i];
+		if (atomic_load(&s->state) == WAITING && s->kind == TAKER && s->weight != s->least)
+			return "a waiter has another weight than it asked for";
+	}
+	return NULL;
+}
+
 /*
  * To compare two sets of numbers in any order by the sum of their scrambled members: sets that
  * differ have the same sum only by a rare accident.
@@ -161,7 +174,7 @@ flki_state_check_next(struct state *st, unsigned *next)
 {
 	static const char *(*const checks[])(struct state *) = {
 		check_holders, check_line,  check_counts, check_used,
-		check_limit,   check_seats, check_head,
+		check_limit,   check_seats, check_head,   check_weights,
 	};
 	const char *why = NULL;
 

@@ -164,6 +164,7 @@ struct flk_request {
 	uint32_t max_queue;  /* -FLK_FULL if it would wait behind this many or more */
 	const char *command; /* shown to other users; may be NULL */
 	enum flk_role role;  /* what a signal to this process does: for operators */
+	uint32_t most; /* as many units as are free when its turn comes, up to these; 0: weight */
 };
 
 struct flk_permit {
@@ -208,7 +209,10 @@ int flk_enqueue(struct flk_taker *taker, const struct flk_request *want);
 int flk_wait(struct flk_taker *taker, const struct timespec *deadline, const sigset_t *mask);
 int flk_leave(struct flk_taker *taker);
 
-/* Releases the whole permit, or some units of it. */
+/*
+ * Releases the whole permit, or some units of it.  -FLK_OVERRELEASE: it has fewer, perhaps since another
+ * process called flk_shrink().
+ */
 int flk_release(struct flk_taker *taker);
 int flk_release_units(struct flk_taker *taker, uint32_t units);
 
@@ -352,6 +356,13 @@ void flk_pace(const struct flk *limiter, struct flk_pace *pace);
  */
 int flk_evict(struct flk *limiter, uint64_t ticket);
 
+/*
+ * Releases UNITS of the permit with that ticket, of any process, while its command runs.
+ * -FLK_NOPERMIT if no holder has the ticket; -FLK_OVERRELEASE if the permit would have no unit left;
+ * -ENOTSUP in a store.
+ */
+int flk_shrink(struct flk *limiter, uint64_t ticket, uint32_t units);
+
 /* After -FLK_EVICTED: the process that called flk_evict(), as it sees itself. */
 void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
 
@@ -374,7 +385,8 @@ int flk_discard(const char *name);
 
 struct flk_entry {
 	uint64_t ticket;
-	uint32_t weight, limit, seat, slot;
+	uint32_t weight, most; /* of a waiter: what it asks for at least and at most */
+	uint32_t limit, seat, slot;
 	uint32_t pid, uid; /* as that taker sees itself; show them, decide nothing by them */
 	uint32_t worker;   /* the process that flk_working() recorded, or 0 */
 	double since_s;    /* how long it has held or waited */

@@ -2,13 +2,13 @@
 /*
  * layout.h - the limiter file: one header page, the history, then slots.
  *
- *	0            4096         SLOTS_AT        SLOTS_AT + 256   ...
+ *	0            4096         SLOTS_AT        SLOTS_AT + 512   ...
  *	+------------+--- - - ----+----------------+----------------+---
  *	| header     | events     | slot 0         | slot 1         |
  *	+------------+--- - - ----+----------------+----------------+---
  *
- * The history is a hole until it is written.  With FIRST_SLOTS slots a new limiter takes two pages
- * of disk space, four after its first use, and 67 when the history is full.
+ * The history is a hole until it is written.  With FIRST_SLOTS slots a new limiter takes three pages
+ * of disk space, five after its first use, and 68 when the history is full.
  *
  * And, far behind the end of the file, bytes that are only ever locked: GUARD_BASE + i, for
  * reading, while the permit in slot i is tied to a descriptor; INIT_BYTE, for writing, while a
@@ -35,6 +35,8 @@
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
  *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
  *  I5	The head does not fit, or nothing may start: no taker waits without a reason.
+ *  I6	A WAITING slot's weight is `least'.  A grant writes the weight that it chose before its
+ *	commit; if it is killed in between, the rebuild writes `least' again.
  *
  * The slots are the truth, and one store to a slot's state is the commit of each operation.  All
  * that I1 to I3 name is an index over the slots: the taker that takes over a dead owner's lock, or
@@ -116,7 +118,7 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(4)
+#define LAYOUT      UINT32_C(5)
 #define HEADER      4096u
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
@@ -160,7 +162,7 @@ struct slot {
 	uint64_t forget_to; /* FORGETTING: what `withheld' will be */
 	uint64_t since_ns;  /* of the present state; the writer's CLOCK_MONOTONIC */
 	uint64_t seat_bits; /* no part of the taker: a part of the seat map, see below */
-	uint32_t weight, limit, in_force, seat;
+	uint32_t weight, limit, in_force, seat; /* weight: WAITING as `least' */
 	uint32_t prev, next;
 	int32_t reason;    /* OUT: the code that the owner returns */
 	uint32_t pid, uid; /* the owner's, for people */
@@ -176,7 +178,9 @@ struct slot {
 			uint32_t exit_seen_ms; /* since when its end is awaited: see orphan.c */
 		};
 	};
-	uint32_t role; /* enum flk_role; its high byte is 0: see space.c */
+	uint32_t least, most; /* the units that its owner asked for; a grant chooses between them */
+	unsigned char room[248]; /* zeros: for what a later layout adds */
+	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
 /*
@@ -299,7 +303,10 @@ _Static_assert(offsetof(struct alive, next64) == 32, "futex_offset is -32");
 _Static_assert(offsetof(struct alive, next32) == 20, "and -20 in a program with 32-bit pointers");
 _Static_assert(offsetof(struct slot, worker_pid) == offsetof(struct slot, evictor_pid),
 	       "one word in two states");
-_Static_assert(sizeof(struct slot) == 256, "slots must not change size by accident");
+_Static_assert(HEADER % sizeof(struct slot) == 0 &&
+		   offsetof(struct slot, role) + sizeof(uint32_t) == sizeof(struct slot),
+	       "the last byte of a page is the high byte of a role");
+_Static_assert(sizeof(struct slot) == 512, "slots must not change size by accident");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
 _Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, granted) == 264 &&
 		   offsetof(struct header, bound) == 600,

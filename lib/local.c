@@ -48,6 +48,7 @@ const struct flk_ops flki_local = {
 	.set_pace = flki_local_set_pace,
 	.pace = flki_local_pace,
 	.evict = flki_local_evict,
+	.shrink = flki_local_shrink,
 	.remove = flki_local_remove,
 	.snapshot = flki_local_snapshot,
 	.heirs = flki_local_heirs,

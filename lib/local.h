@@ -61,6 +61,7 @@ int flki_local_steer(struct flk *f, enum flki_steering what, int64_t number);
 int flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which);
 void flki_local_pace(const struct flk *f, struct flk_pace *pace);
 int flki_local_evict(struct flk *f, uint64_t ticket);
+int flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units);
 int flki_local_remove(struct flk *f, bool steered_too);
 int flki_local_repair(struct flk *f);
 

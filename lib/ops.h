@@ -78,6 +78,7 @@ struct flk_ops {
 	/* For operators. */
 	int (*steer)(struct flk *f, enum flki_steering what, int64_t number);
 	int (*set_pace)(struct flk *f, const struct flk_pace *pace, unsigned which);
+	int (*shrink)(struct flk *f, uint64_t ticket, uint32_t units); /* NULL: -ENOTSUP */
 	void (*pace)(const struct flk *f, struct flk_pace *pace);
 	int (*evict)(struct flk *f, uint64_t ticket);
 	int (*remove)(struct flk *f, bool steered_too); /* false: flk_remove_unused() */

@@ -105,8 +105,9 @@ build_line(struct state *st)
 	uint64_t last = 0;
 
 	for (i = collect(st, WAITING); i != NIL && left > 0; i = next, left--) {
-		const struct slot *s = flki_state_at(st, i);
+		struct slot *s = flki_state_at(st, i);
 		next = s->next;
+		s->weight = s->least;
 		if (s->ticket <= last || (s->kind != BARRIER && !sane(s)))
 			return false;
 		last = s->ticket;
@@ -217,6 +218,7 @@ flki_state_salvage(struct state *st)
 			salvage_holder(st, s);
 			break;
 		case WAITING:
+			s->weight = s->least;
 			if (s->ticket != 0 && !ticket_is_taken(st, s) &&
 			    (s->kind == BARRIER || sane(s)))
 				break;

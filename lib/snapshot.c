@@ -20,6 +20,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 
 	*e = (struct flk_entry){ .ticket = s->ticket,
 				 .weight = s->weight,
+				 .most = holds || s->most < s->weight ? s->weight : s->most,
 				 .limit = s->limit,
 				 .seat = s->seat,
 				 .slot = s == &st->nowhere ? NIL : (uint32_t)(s - st->slots),

@@ -90,6 +90,22 @@ fits(struct state *st, const struct slot *s)
 	return limit > h->withheld && h->used + s->weight <= limit - h->withheld;
 }
 
+/*
+ * What a taker that fits gets: all that is free, but no more than it asked for at most.  A taker
+ * that runs alone, because less is left than it asked for at least, counts as what it asked for.
+ */
+static uint32_t
+chosen_weight(struct state *st, const struct slot *s)
+{
+	const struct header *h = st->h;
+	uint64_t limit = flki_state_limit(st, s->limit), taken = h->used + h->withheld;
+	uint64_t left = limit > taken ? limit - taken : 0;
+
+	if (left <= s->least || s->most <= s->least)
+		return s->least;
+	return left < s->most ? (uint32_t)left : s->most;
+}
+
 static void
 grant(struct state *st, uint32_t i)
 {
@@ -97,6 +113,7 @@ grant(struct state *st, uint32_t i)
 	struct slot *s = flki_state_at(st, i);
 	uint64_t since = s->since_ns;
 
+	s->weight = chosen_weight(st, s);
 	s->seat = flki_state_free_seat(st);
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	s->since_ns = st->now_ns;
@@ -196,6 +213,7 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	s->ticket = h->last_ticket + 1;
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
+	s->weight = s->least;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	s->status = FLK_UNKNOWN;

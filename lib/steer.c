@@ -9,11 +9,12 @@
 #include "cancel.h"
 #include "create.h"
 
-/* What an operator asks for: a number, or a pace and which parts of it. */
+/* What an operator asks for: a number, and units with it; or a pace and which parts of it. */
 struct order {
 	int64_t number;
 	const struct flk_pace *pace;
 	unsigned which;
+	uint32_t units;
 };
 
 /*
@@ -152,6 +153,31 @@ int
 flki_local_evict(struct flk *f, uint64_t ticket)
 {
 	return steer_to(f, change_waiter, (int64_t)ticket);
+}
+
+/* An operator, or the command itself, gives back a part of a permit, and never the last unit. */
+static int
+change_holder(struct state *st, const struct order *o)
+{
+	uint32_t i = st->h->holders.head, left = st->n;
+
+	for (; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->ticket == (uint64_t)o->number) {
+			if (o->units >= s->weight)
+				return -FLK_OVERRELEASE;
+			flki_state_release_units(st, i, o->units);
+			return 0;
+		}
+		i = s->next;
+	}
+	return -FLK_NOPERMIT;
+}
+
+int
+flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units)
+{
+	return steer(f, change_holder, (struct order){ .number = (int64_t)ticket, .units = units });
 }
 
 /*

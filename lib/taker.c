@@ -90,7 +90,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	bool swept = false;
 	int error, result;
 
-	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
+	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
+	    (want->most != 0 && want->most < weight))
 		return -EINVAL;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
@@ -102,7 +103,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		return error;
 	t->waited_for = 0;
 	s = taker_slot(t);
-	s->weight = weight;
+	s->least = weight;
+	s->most = want->most != 0 ? want->most : weight;
 	s->limit = want->limit == 0 && st.h->declared != 0 ? st.h->declared : usual;
 	if (no_ticket_left(&st)) {
 		result = -FLK_DAMAGED;
@@ -227,6 +229,13 @@ flki_local_leave(struct flk_taker *t)
 	return flki_quit(t, &st);
 }
 
+/* Read without the lock: an operator may make it less, by flk_shrink(). */
+static uint32_t
+weight_of(const struct slot *s)
+{
+	return __atomic_load_n(&s->weight, __ATOMIC_RELAXED);
+}
+
 /* 0 if the taker is the caller's, and holds a permit of so many units at least. */
 static int
 check_held(const struct flk_taker *t, uint32_t units)
@@ -237,7 +246,7 @@ check_held(const struct flk_taker *t, uint32_t units)
 		return -FLK_STRANGER;
 	if (state_of(taker_slot(t)) != HELD)
 		return -FLK_NOPERMIT;
-	return units > taker_slot(t)->weight ? -FLK_OVERRELEASE : 0;
+	return units > weight_of(taker_slot(t)) ? -FLK_OVERRELEASE : 0;
 }
 
 int
@@ -248,20 +257,27 @@ flki_local_release(struct flk_taker *t)
 	return error != 0 ? error : flki_local_leave(t);
 }
 
+/* If an operator shrinks the permit between the look and the lock, it looks again. */
 int
 flki_local_release_units(struct flk_taker *t, uint32_t units)
 {
 	struct state st;
-	int error = check_held(t, units);
+	bool shrunk;
+	int error;
 
-	if (error != 0)
-		return error;
-	if (units == taker_slot(t)->weight)
-		return flki_local_leave(t);
-	if ((error = flki_enter(t, &st)) != 0)
-		return error;
-	flki_state_release_units(&st, t->slot, units);
-	return flki_quit(t, &st);
+	do {
+		if ((error = check_held(t, units)) != 0)
+			return error;
+		if (units == weight_of(taker_slot(t)))
+			return flki_local_leave(t);
+		if ((error = flki_enter(t, &st)) != 0)
+			return error;
+		shrunk = units >= taker_slot(t)->weight;
+		if (!shrunk)
+			flki_state_release_units(&st, t->slot, units);
+		error = flki_quit(t, &st);
+	} while (error == 0 && shrunk);
+	return error;
 }
 
 int
@@ -356,7 +372,7 @@ flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
 		return -FLK_NOPERMIT;
 	s = taker_slot(t);
 	*permit = (struct flk_permit){
-		.ticket = s->ticket, .weight = s->weight, .limit = s->in_force, .seat = s->seat
+		.ticket = s->ticket, .weight = weight_of(s), .limit = s->in_force, .seat = s->seat
 	};
 	return 0;
 }

@@ -97,6 +97,20 @@ limiter_for_command(const char *name, char room[LIMITER_NAME])
 	return backend_is_store() && backend_locate(name, room, LIMITER_NAME) == 0 ? room : name;
 }
 
+void
+limiter_count_units(struct taker_options *w)
+{
+	if (w->percent != 0)
+		w->limit = flk_cpus(w->percent);
+	if (w->weight_percent != 0)
+		w->weight = flk_cpus(w->weight_percent);
+	if (w->most_percent != 0)
+		w->most = flk_cpus(w->most_percent);
+	/* With 2-50% where 50% is one CPU. */
+	if (w->most < w->weight)
+		w->most = w->weight;
+}
+
 int
 limiter_set_pace(const struct taker_options *w, struct flk *limiter)
 {
@@ -114,14 +128,14 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
 	uint32_t limit = w->percent != 0 ? flk_cpus(w->percent) : w->limit;
 	bool n = w->limit_given && limit != permit->limit;
-	bool weight = w->weight_given && w->weight != permit->weight;
+	bool weight = w->weight_given && (permit->weight < w->weight || permit->weight > w->most);
 	char words[64] = "";
 
 	if (n)
 		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", limit, weight ? " and " : "");
 	if (weight)
-		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %" PRIu32,
-			 w->weight);
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %s",
+			 w->weight_word);
 	if (n || weight)
 		say(w->limiter,
 		    "%s %s no effect: this command joins the permit that it runs under; "

@@ -21,6 +21,9 @@ int limiter_name(const struct taker_options *w, char name[LIMITER_NAME]);
 /* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
 const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
+/* Makes numbers of the percentages of -n and -w, by the CPUs that this process may use. */
+void limiter_count_units(struct taker_options *w);
+
 /* Sets the limiter's pace, unless it has that pace already: 0, or a negative code. */
 int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 

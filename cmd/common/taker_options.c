@@ -13,6 +13,24 @@
 #include "parse.h"
 #include "say.h"
 
+/* N% of the CPUs: the number before the sign. */
+static bool
+parse_percent(const char *word, uint32_t *percent)
+{
+	size_t n = strlen(word);
+	char digits[16];
+	uint64_t v;
+
+	if (n < 2 || n > sizeof(digits) || word[n - 1] != '%')
+		return false;
+	memcpy(digits, word, n);
+	digits[n - 1] = '\0';
+	if (!parse_number(digits, 1, 100000, &v))
+		return false;
+	*percent = (uint32_t)v;
+	return true;
+}
+
 static int
 parse_limit(struct taker_options *w, const char *option, char *word)
 {
@@ -21,11 +39,8 @@ parse_limit(struct taker_options *w, const char *option, char *word)
 
 	w->limit_given = true;
 	if (n > 1 && word[n - 1] == '%') {
-		char digits[16];
-		if (n > sizeof(digits) || (memcpy(digits, word, n), digits[n - 1] = '\0',
-					   !parse_number(digits, 1, 100000, &v)))
+		if (!parse_percent(word, &w->percent))
 			return option_bad(option, word, "not a percentage: use 1% to 100000%");
-		w->percent = (uint32_t)v;
 		w->limit = 0;
 		return OPTION_OK;
 	}
@@ -39,6 +54,57 @@ parse_limit(struct taker_options *w, const char *option, char *word)
 	}
 	w->limit = (uint32_t)v;
 	w->percent = 0;
+	return OPTION_OK;
+}
+
+/* A part of a weight: N or N%. */
+static bool
+parse_units(const char *word, uint32_t *units, uint32_t *percent)
+{
+	uint64_t v;
+
+	*percent = 0;
+	if (parse_percent(word, percent)) {
+		*units = 1; /* until limiter_count_units() */
+		return true;
+	}
+	if (!parse_number(word, 1, FLK_MAX_UNITS, &v))
+		return false;
+	*units = (uint32_t)v;
+	return true;
+}
+
+#define NO_WEIGHT "not a weight: use 1 to 1000000000, N%, MIN-MAX or MIN-; for flock's -w use -t"
+
+/* N, or MIN-MAX, or MIN- for up to the limit. */
+static int
+parse_weight(struct taker_options *w, const char *option, const char *word)
+{
+	const char *dash = strchr(word, '-');
+	char least[16];
+
+	w->weight_given = true;
+	w->weight_word = word;
+	if (dash == NULL) {
+		if (!parse_units(word, &w->weight, &w->weight_percent))
+			return option_bad(option, word, NO_WEIGHT);
+		w->most = w->weight;
+		w->most_percent = w->weight_percent;
+		return OPTION_OK;
+	}
+	if ((size_t)(dash - word) >= sizeof(least))
+		return option_bad(option, word, NO_WEIGHT);
+	memcpy(least, word, (size_t)(dash - word));
+	least[dash - word] = '\0';
+	w->most = FLK_MAX_UNITS;
+	w->most_percent = 0;
+	if (!parse_units(least, &w->weight, &w->weight_percent) ||
+	    (dash[1] != '\0' && !parse_units(dash + 1, &w->most, &w->most_percent)))
+		return option_bad(option, word, NO_WEIGHT);
+	if (w->weight_percent != 0 && w->most_percent != 0
+		? w->most_percent < w->weight_percent
+		: w->weight_percent == 0 && w->most_percent == 0 && w->most < w->weight)
+		return option_bad(option, word, "MAX is below MIN: use MIN-MAX, say 2-8");
 	return OPTION_OK;
 }
 
@@ -94,13 +160,7 @@ parse_value(struct taker_options *w, int c, const char *option, char *word)
 		w->name = word;
 		return OPTION_OK;
 	case 'w':
-		if (!parse_number(word, 1, FLK_MAX_UNITS, &v))
-			return option_bad(option, word,
-					  "not a weight: use 1 to 1000000000; for flock's -w use "
-					  "-t");
-		w->weight = (uint32_t)v;
-		w->weight_given = true;
-		return OPTION_OK;
+		return parse_weight(w, option, word);
 	case TAKER_MODE:
 		if (!parse_octal(word, 0777, &mode) || (mode & 0600) != 0600 || (mode & 02) != 0)
 			return option_bad(option, word, "not a mode: use 0600 to 0775, say 0660");
@@ -196,6 +256,12 @@ taker_options_limiter(struct taker_options *w, const char *program)
 	if (env != NULL && *env != '\0')
 		return env;
 	return program != NULL ? name_after(w, program) : NULL;
+}
+
+bool
+taker_options_elastic(const struct taker_options *w)
+{
+	return w->weight_word != NULL && strchr(w->weight_word, '-') != NULL;
 }
 
 int

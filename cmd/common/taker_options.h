@@ -20,10 +20,12 @@ struct taker_options {
 	const char *limiter;     /* as people know it: a name, or a path as it was typed */
 	const char *file, *name; /* what was given: -f, -N */
 	char name_room[72];
-	mode_t mode;      /* 0: not given */
-	uint32_t limit;   /* 0: not given */
-	uint32_t percent; /* 0: not given */
-	uint32_t weight;
+	mode_t mode;                           /* 0: not given */
+	uint32_t limit;                        /* 0: not given */
+	uint32_t percent;                      /* 0: not given */
+	uint32_t weight, most;                 /* most: of an elastic weight; else as `weight' */
+	uint32_t weight_percent, most_percent; /* 0: not given so; see limiter_count_units() */
+	const char *weight_word;               /* as it was typed */
 	bool limit_given, weight_given;
 	uint64_t timeout_ns; /* NEVER; 0: do not wait */
 	bool limit_queue;
@@ -36,12 +38,12 @@ struct taker_options {
 	struct store_options store;
 };
 
-#define TAKER_DEFAULTS                                                                             \
-	{                                                                                          \
-		.weight = 1, .timeout_ns = NEVER, .run_timeout_ns = NEVER, .kill_after_ns = NEVER, \
-		.signal = SIGTERM, .pace = {                                                       \
-			.ramp_idle_ns = PACE_IDLE_NS                                               \
-		}                                                                                  \
+#define TAKER_DEFAULTS                                                                \
+	{                                                                             \
+		.weight = 1, .most = 1, .timeout_ns = NEVER, .run_timeout_ns = NEVER, \
+		.kill_after_ns = NEVER, .signal = SIGTERM, .pace = {                  \
+			.ramp_idle_ns = PACE_IDLE_NS                                  \
+		}                                                                     \
 	}
 
 enum {
@@ -95,6 +97,9 @@ int taker_options_parse(struct taker_options *w, int c, const char *option, char
 
 /* The limiter by -f, -N or $FLOCKLIMIT_NAME, else by the name of PROGRAM; NULL: none of them. */
 const char *taker_options_limiter(struct taker_options *w, const char *program);
+
+/* True for -w MIN-MAX and -w MIN-. */
+bool taker_options_elastic(const struct taker_options *w);
 
 /* Whether the options agree with each other: OPTION_OK, or OPTION_BAD after a line. */
 int taker_options_check(const struct taker_options *w);

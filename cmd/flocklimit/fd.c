@@ -120,10 +120,11 @@ fd_holds(const struct options *o, struct flk *limiter, struct flk_permit *permit
 
 	if (error != 0 || o->quiet)
 		return error;
-	if (o->want.weight_given && o->want.weight != permit->weight)
+	if (o->want.weight_given &&
+	    (permit->weight < o->want.weight || permit->weight > o->want.most))
 		say(o->want.limiter,
-		    "-w %u has no effect: descriptor %d has a permit of weight %u already",
-		    o->want.weight, o->fd, permit->weight);
+		    "-w %s has no effect: descriptor %d has a permit of weight %u already",
+		    o->want.weight_word, o->fd, permit->weight);
 	return 0;
 }
 

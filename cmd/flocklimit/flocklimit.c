@@ -76,8 +76,7 @@ open_limiter(struct job *j)
 
 	if ((error = attach(j)) != 0)
 		return error;
-	if (j->o.want.percent != 0)
-		j->o.want.limit = flk_cpus(j->o.want.percent);
+	limiter_count_units(&j->o.want);
 	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
 		return error;
 	return flk_taker_new(&j->taker, j->limiter);
@@ -124,8 +123,7 @@ static int
 take_permit(struct job *j)
 {
 	char text[FLK_COMMAND];
-	struct flk_request want = { .weight = j->o.want.weight,
-				    .limit_queue = j->o.want.limit_queue,
+	struct flk_request want = { .limit_queue = j->o.want.limit_queue,
 				    .max_queue = j->o.want.max_queue,
 				    .command = command_line(j, text),
 				    .role = j->o.hold_for != 0 ? FLK_KEEPER
@@ -150,6 +148,8 @@ take_permit(struct job *j)
 				limiter_joined(&j->o.want, &j->permit);
 			return 0;
 		}
+		want.weight = j->o.want.weight;
+		want.most = j->o.want.most;
 		want.limit = j->o.want.limit;
 		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
 		if (error == 0)

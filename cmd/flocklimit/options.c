@@ -46,7 +46,7 @@ static const char help[] =
     "      --mode OCTAL       permissions of a new file, 0660 to share with a group\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "      --jobs N|N%        the same\n"
-    "  -w, --weight W         COMMAND takes W units (1)\n"
+    "  -w, --weight W         COMMAND takes W units (1); MIN-MAX: what is free then\n"
     "  -t, --timeout DUR      give up waiting after DUR; 0: do not wait\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up now rather than wait behind M others\n"
@@ -265,6 +265,13 @@ check_together(const struct options *o)
 		say(NULL,
 		    "--jobserver needs flocklimit to stay: use it without --no-fork, --close and "
 		    "--hold-for");
+		return OPTION_BAD;
+	}
+	if (o->jobserver && taker_options_elastic(&o->want)) {
+		say(NULL,
+		    "--jobserver lends permits of one weight: use it without -w %s, or let the "
+		    "command read FLOCKLIMIT_WEIGHT",
+		    o->want.weight_word);
 		return OPTION_BAD;
 	}
 	if (o->hold_for != 0 && (o->no_fork || o->close_fd || o->want.run_timeout_ns != NEVER)) {

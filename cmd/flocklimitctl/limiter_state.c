@@ -83,6 +83,26 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 			 head->weight, room, s->used);
 }
 
+uint32_t
+weight_most(const struct flk_entry *e)
+{
+	uint32_t most = e->most < e->limit ? e->most : e->limit;
+
+	return most > e->weight ? most : e->weight;
+}
+
+const char *
+weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
+{
+	if (e->most <= e->weight)
+		snprintf(text, WEIGHT_TEXT, "%u", e->weight);
+	else if (e->most == FLK_MAX_UNITS)
+		snprintf(text, WEIGHT_TEXT, "%u-", e->weight);
+	else
+		snprintf(text, WEIGHT_TEXT, "%u-%u", e->weight, e->most);
+	return text;
+}
+
 const struct flk_entry *
 entry_of_ticket(const struct flk_snapshot *s, uint64_t ticket)
 {

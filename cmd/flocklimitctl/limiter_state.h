@@ -16,6 +16,13 @@ const char *state_of(const struct flk_snapshot *s);
 /* Why the head of the line does not run: a sentence; "" if no taker waits. */
 void why_it_waits(const struct flk_snapshot *s, char *text, size_t size);
 
+/* What a taker asks for or holds: "3"; of a waiter also "2-8", or "2-" for up to the limit. */
+#define WEIGHT_TEXT 24
+const char *weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT]);
+
+/* The most that it asks for, but no more than its limit. */
+uint32_t weight_most(const struct flk_entry *e);
+
 /* The taker that has this ticket; NULL: none has. */
 const struct flk_entry *entry_of_ticket(const struct flk_snapshot *s, uint64_t ticket);
 

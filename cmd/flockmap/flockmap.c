@@ -156,8 +156,8 @@ run_map(struct jobs *a)
 	struct timespec patience = flki_timespec(w->timeout_ns);
 	struct flk_map_options m = { .options = &options,
 				     .want = { .weight = w->weight,
-					       .limit = w->percent != 0 ? flk_cpus(w->percent)
-									: w->limit,
+					       .most = w->most,
+					       .limit = w->limit,
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,
 					       .role = FLK_CREW },
@@ -286,6 +286,7 @@ flockmap_main(int argc, char **argv)
 		return run_dry(&a);
 	if ((status = prepare(&a)) != 0)
 		return status;
+	limiter_count_units(&a.o.want);
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
 	if (sig == 0)

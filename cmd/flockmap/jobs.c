@@ -39,6 +39,8 @@ jobs_next(void *jobs, void **item, struct flk_request *want)
 	item_wait_reset();
 	got = source_next(&a->source, &j, &want->weight);
 	if (got == 1) {
+		if (a->o.weight_from != NULL)
+			want->most = want->weight;
 		want->command = j->text;
 		*item = j;
 	}

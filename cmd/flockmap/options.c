@@ -71,7 +71,7 @@ static const char help[] =
     "      --mode OCTAL       permissions of a new limiter file (0600)\n"
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "      --jobs N|N%        the same\n"
-    "  -w, --weight W         each command takes W units (1)\n"
+    "  -w, --weight W         each command takes W units (1); MIN-MAX: what is free\n"
     "      --weight-from FIELD|LINE   take the weight from the item's FIELD, or from\n"
     "                         what sh prints for LINE, in which $1 is the item\n"
     "  -t, --timeout DUR      give up if an item waits longer than DUR (its run: -T)\n"

@@ -96,6 +96,11 @@ refuse_what_is_local(const struct taker_options *w)
 			     : w->mode != 0 ? "--mode is"
 					    : NULL;
 
+	if (taker_options_elastic(w)) {
+		say(w->limiter, "-w %s is for limiters of one machine: in a store, give one number",
+		    w->weight_word);
+		return OPTION_BAD;
+	}
 	if (option == NULL)
 		return OPTION_OK;
 	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",

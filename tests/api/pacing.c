@@ -204,7 +204,7 @@ act(uint32_t i)
 	st.me = i;
 	if (is_idle(i)) {
 		slots[i].state = IDLE;
-		slots[i].weight = 1 + random_below(3);
+		slots[i].least = slots[i].most = 1 + random_below(3);
 		slots[i].limit = (uint32_t)book.limit;
 		flki_state_enqueue(&st, i, TAKER);
 	} else if (slots[i].state == HELD) {
@@ -336,7 +336,7 @@ static void
 comes(uint32_t i, uint32_t weight)
 {
 	slots[i].state = IDLE;
-	slots[i].weight = weight;
+	slots[i].least = slots[i].most = weight;
 	slots[i].limit = 100;
 	flki_state_enqueue(&st, i, TAKER);
 }
@@ -422,7 +422,7 @@ by_hand(void)
 	flki_pace_set(&st, &p, FLK_RATE);
 	for (i = 0; i < 20; i++) {
 		slots[i].state = IDLE;
-		slots[i].weight = 1;
+		slots[i].least = slots[i].most = 1;
 		slots[i].limit = 100;
 		flki_state_enqueue(&st, i, TAKER);
 	}

@@ -220,7 +220,7 @@ start_ghost(struct flk *f, enum deed deed)
 		if (read(to[0], &code, sizeof(code)) != sizeof(code))
 			_exit(1);
 		if (deed == GRANTS) {
-			taker_slot(t)->weight = taker_slot(t)->limit = 1;
+			taker_slot(t)->least = taker_slot(t)->limit = 1;
 			flki_state_enqueue(&st, flk_slot(t), TAKER);
 		} else if (deed == RUINS) {
 			st.h->used = 7;

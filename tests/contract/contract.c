@@ -23,6 +23,8 @@ static const struct {
 	[VERIFY_REMOVED] = { { -FLK_GONE, 0 }, ENGINES ": flk_verify" },
 	[ACQUIRE_REMOVED] = { { -FLK_GONE, 0 }, ENGINES ": flk_verify" },
 	[RELEASE_A_PART] = { { 0, -ENOTSUP }, ENGINES ": flk_release_units" },
+	[SHRINK] = { { 0, -ENOTSUP }, ENGINES ": flk_shrink" },
+	[ELASTIC] = { { 0, -ENOTSUP }, ENGINES ": most" },
 	[FORGET_IT] = { { 0, -ENOTSUP }, ENGINES ": flk_forget" },
 	[ENTRUST_TO] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
 	[ENTRUSTED] = { { 0, -FLK_NOPERMIT }, ENGINES ": flk_entrust_to" },

@@ -33,6 +33,36 @@ none(void)
 }
 
 static void
+elastic(void)
+{
+	struct flk *f = limiter(3);
+	struct flk_taker *t = taker(f), *u = taker(f);
+	struct flk_request want = { .weight = 1, .limit = 4, .most = 4 };
+	struct flk_permit p;
+
+	take(u, 1, 4);
+	is(flk_acquire_for(t, &want, PATIENCE_MS), expected(ELASTIC), "an elastic weight");
+	if (expected(ELASTIC) != 0)
+		take(t, 3, 4);
+	is(flk_permit(t, &p), 0, "a permit");
+	is((int)p.weight, 3, "of all that is free");
+	is(flk_shrink(f, p.ticket, 0), -EINVAL, "by nothing it can't shrink");
+	is(flk_shrink(f, p.ticket, 3), expected(SHRINK) == 0 ? -FLK_OVERRELEASE : -ENOTSUP,
+	   "nor to nothing");
+	is(flk_shrink(f, p.ticket + 9, 1), expected(SHRINK) == 0 ? -FLK_NOPERMIT : -ENOTSUP,
+	   "a ticket that nobody has");
+	is(flk_shrink(f, p.ticket, 2), expected(SHRINK), "two units of it are given back");
+	is((int)units_used(f), expected(SHRINK) == 0 ? 2 : 4, "and can be had");
+	is(flk_release_units(t, 2), expected(SHRINK) == 0 ? -FLK_OVERRELEASE : -ENOTSUP,
+	   "its owner has fewer now");
+	is(flk_release(t), 0, "and releases the rest");
+	want.weight = 3;
+	want.most = 2;
+	is(flk_acquire_for(t, &want, 0), -EINVAL, "the most can't be less than the least");
+	done_with(f, "elastic weights", t, u, NULL);
+}
+
+static void
 one_permit(void)
 {
 	struct flk *f = limiter(3);
@@ -174,6 +204,7 @@ contract_permit(void)
 {
 	none();
 	one_permit();
+	elastic();
 	weights();
 	limits();
 	seats();

@@ -40,7 +40,7 @@ static void
 enter(uint32_t i, uint32_t weight, uint32_t limit, enum slot_kind kind)
 {
 	atomic_store(&slots[i].state, IDLE);
-	slots[i].weight = weight;
+	slots[i].least = slots[i].most = weight;
 	slots[i].limit = limit;
 	flki_state_enqueue(&st, i, kind);
 }

@@ -9,6 +9,7 @@
 
 static const struct flk_request one = { .weight = 1, .limit = 2 };
 static const struct flk_request both = { .weight = 2, .limit = 2 };
+static const struct flk_request elastic = { .weight = 1, .limit = 2, .most = 2 };
 static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
 
 int
@@ -37,6 +38,13 @@ int
 take_all(struct part *p)
 {
 	return flk_acquire(p->t, &both, NULL);
+}
+
+/* One unit, or both. */
+int
+take_elastic(struct part *p)
+{
+	return flk_acquire(p->t, &elastic, NULL);
 }
 
 int

@@ -48,6 +48,13 @@ one_behind(struct stage *s)
 }
 
 static void
+elastic_behind(struct stage *s)
+{
+	act(s, SECOND, take_elastic);
+	act(s, THIRD, take_one);
+}
+
+static void
 third_comes(struct stage *s)
 {
 	act(s, THIRD, take_one);
@@ -224,6 +231,11 @@ nothing_or_all_is_forgotten(struct stage *s)
 const struct operation operations[] = {
 	{ "acquire at once", "flk_acquire flk_enqueue flk_taker_new", NULL, NULL, NULL, take_all,
 	  NULL, 0, NULL, 0 },
+	{ "acquire what is free", "flk_acquire", NULL, NULL, NULL, take_elastic, NULL, 0, NULL, 0 },
+	{ "release to an elastic one", "flk_release", NULL, take_all, elastic_behind, release, NULL,
+	  0, NULL, 0 },
+	{ "release a part to an elastic one", "flk_release_units", NULL, take_all, elastic_behind,
+	  release_one, NULL, 0, NULL, 0 },
 	{ "try at once", "flk_try", NULL, NULL, NULL, try_one, NULL, 0, NULL, 0 },
 	{ "try in vain", "flk_try", first_holds, idle, two_behind, try_one, NULL, -EAGAIN, NULL,
 	  0 },

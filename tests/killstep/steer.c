@@ -37,6 +37,12 @@ evict_third(struct part *p)
 }
 
 static int
+shrink_first(struct part *p)
+{
+	return flk_shrink(p->f, p->f->file.slots[FIRST].ticket, 1);
+}
+
+static int
 evict_victim(struct part *p)
 {
 	return evict(p, VICTIM);
@@ -441,6 +447,7 @@ const struct operation operator_operations[] = {
 	  evict_second, NULL, -FLK_NOPERMIT, NULL, 0 },
 	{ "evict one who is dead", "flk_evict", big_head, NULL, second_dies, evict_second, NULL, 0,
 	  NULL, 0 },
+	{ "shrink", "flk_shrink", first_holds, NULL, two_behind, shrink_first, NULL, 0, NULL, 0 },
 	{ "be evicted", "flk_evict flk_wait", first_holds_second_waits, line_up_for_all,
 	  third_comes, wait_on, steward_evicts_victim, -FLK_EVICTED, NULL, 0 },
 	{ "be evicted unawares", "flk_evict flk_wait", first_holds, line_up_for_all,

@@ -64,7 +64,8 @@ act_possible(const struct op *op)
 	case ENTERS:
 	case TRIES:
 		return lives && me->state == IDLE && !naive_header.closed && op->a >= 1 &&
-		       op->a <= op->b && op->b <= FLK_MAX_UNITS;
+		       op->a <= op->b && op->b <= FLK_MAX_UNITS && op->c >= op->a &&
+		       op->c <= FLK_MAX_UNITS;
 	case BARS:
 		return lives && me->state == IDLE;
 	case LOOKS:
@@ -77,6 +78,8 @@ act_possible(const struct op *op)
 		return lives && me->state == HELD;
 	case RELEASES_UNITS:
 		return lives && me->state == HELD && op->a >= 1 && op->a < me->weight;
+	case SHRINKS:
+		return me->state == HELD && op->a >= 1 && op->a < me->weight;
 	case COMES_BACK:
 		return lives && me->state == OUT;
 	case DIES:

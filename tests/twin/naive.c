@@ -61,6 +61,18 @@ fits(unsigned me)
 	       (int64_t)(naive_used() + naive[me].weight) <= limit;
 }
 
+/* All that is free, and no more than it wants; what it wants at least, if even that is not free. */
+static uint32_t
+gets(unsigned me)
+{
+	int64_t left = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld -
+		       (int64_t)naive_used();
+
+	if (left < (int64_t)naive[me].least)
+		return naive[me].least;
+	return left > (int64_t)naive[me].most ? naive[me].most : (uint32_t)left;
+}
+
 static bool
 somebody_before(unsigned me, enum slot_state state)
 {
@@ -92,12 +104,14 @@ grant(void)
 			} else if (naive[i].kind == TAKER && fits(i)) {
 				uint32_t seat = naive_free_seat();
 				uint64_t since = naive[i].since;
+				uint32_t weight = gets(i);
 				/* It seems to wait anew, if its granter dies now. */
 				if (naive_lives())
 					naive[i].since = world_clock;
 				if (!turns(i, HELD))
 					return;
 				naive[i].seat = seat;
+				naive[i].weight = weight;
 				naive_took(false, since);
 				naive_count(GRANTED);
 				naive_note(FLK_EV_GRANTED, i, 0);
@@ -112,10 +126,11 @@ grant(void)
 /* ---- a taker's life ---- */
 
 static void
-enter(unsigned me, enum slot_kind kind, uint32_t weight, uint32_t limit)
+enter(unsigned me, enum slot_kind kind, const struct op *op)
 {
-	naive[me].weight = weight;
-	naive[me].limit = limit;
+	naive[me].weight = naive[me].least = op->a;
+	naive[me].most = op->c;
+	naive[me].limit = op->b;
 	naive[me].kind = kind;
 	naive[me].since = world_clock;
 	naive[me].status = FLK_UNKNOWN;
@@ -271,7 +286,7 @@ comes_in(const struct op *op, enum slot_kind kind)
 {
 	struct naive *me = &naive[op->who];
 
-	enter(op->who, kind, op->a, op->b);
+	enter(op->who, kind, op);
 	if (me->state == WAITING)
 		naive_mend(op->who);
 	if (me->state == WAITING && kind == TAKER)
@@ -375,6 +390,9 @@ naive_acts(const struct op *op)
 		break;
 	case EVICTS_ALL:
 		evict_all(CANCELLED);
+		break;
+	case SHRINKS:
+		release_units(op->who, op->a);
 		break;
 	case SWEEPS:
 		sweep(NOBODY);

@@ -116,6 +116,9 @@ real_scramble(uint32_t seed)
 		real_slots[i].prev = junk(&seed);
 		real_slots[i].next = junk(&seed);
 		real_slots[i].seat_bits = (uint64_t)junk(&seed) << 32 | junk(&seed);
+		/* Its granter may have been killed before the commit. */
+		if (real_slots[i].state == WAITING)
+			real_slots[i].weight = junk(&seed);
 	}
 }
 
@@ -132,7 +135,8 @@ real_enters(const struct op *op, enum slot_kind kind)
 {
 	bool swept = false;
 
-	real_slots[op->who].weight = op->a;
+	real_slots[op->who].least = op->a;
+	real_slots[op->who].most = op->c;
 	real_slots[op->who].limit = op->b;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
 	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
@@ -246,6 +250,10 @@ do_it(const struct op *op)
 	case EVICTS_ALL:
 		flki_state_wake_head(&real_state);
 		flki_state_evict_all(&real_state, CANCELLED);
+		break;
+	case SHRINKS:
+		flki_state_wake_head(&real_state);
+		flki_state_release_units(&real_state, op->who, op->a);
 		break;
 	case SWEEPS:
 		flki_state_sweep_holders(&real_state);

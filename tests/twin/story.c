@@ -49,7 +49,7 @@ steer(struct op *op)
 {
 	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
 					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
-					   REBUILDS,  EVICTS,    REPAIRS };
+					   REBUILDS,  EVICTS,    REPAIRS,    SHRINKS };
 	unsigned waits = naive_next(WAITING, NOBODY);
 
 	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
@@ -73,6 +73,10 @@ steer(struct op *op)
 		while (percent(60) && naive_next(WAITING, waits) != NOBODY)
 			waits = naive_next(WAITING, waits);
 	op->who = op->deed == EVICTS && waits != NOBODY ? waits : 0;
+	if (op->deed == SHRINKS) {
+		op->who = naive_next(HELD, NOBODY) != NOBODY ? naive_next(HELD, NOBODY) : 0;
+		op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
+	}
 }
 
 static enum deed
@@ -112,6 +116,9 @@ of_others(struct op *op, uint32_t dice)
 		return dice < 90 ? COMES_BACK : DIES;
 	op->b = takers == MOST && percent(80) ? MOST : units(most_units);
 	op->a = takers == MOST && percent(80) ? 1 : units(op->b);
+	op->c = percent(70) ? op->a : percent(30) ? FLK_MAX_UNITS : op->a + units(most_units) - 1;
+	if (op->c > FLK_MAX_UNITS)
+		op->c = FLK_MAX_UNITS;
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
@@ -129,7 +136,9 @@ choose(struct op *op, unsigned past)
 
 	*op = (struct op){ .who = random_below(takers), .cut = UNCUT };
 	if (takers == MOST && past < CROWD)
-		*op = (struct op){ .deed = ENTERS, .who = past, .a = 1, .b = MOST, .cut = UNCUT };
+		*op = (struct op){
+			.deed = ENTERS, .who = past, .a = 1, .b = MOST, .c = 1, .cut = UNCUT
+		};
 	else if (percent(9))
 		steer(op);
 	else if (naive[op->who].state == HELD)
@@ -218,8 +227,8 @@ story_play(struct story *story)
 static const struct {
 	const char *words; /* %w: who, %a, %b: operands */
 } printed[] = {
-	[ENTERS] = { "%w enters, weight %a, limit %b" },
-	[TRIES] = { "%w tries, weight %a, limit %b" },
+	[ENTERS] = { "%w enters, weight %a to %c, limit %b" },
+	[TRIES] = { "%w tries, weight %a to %c, limit %b" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a)" },
 	[LEAVES] = { "%w leaves the line (%a)" },
@@ -233,6 +242,7 @@ static const struct {
 	[IS_CLAIMED] = { "the slot of %w is claimed" },
 	[EVICTS] = { "%w is evicted" },
 	[EVICTS_ALL] = { "all are evicted" },
+	[SHRINKS] = { "%w's permit shrinks by %a" },
 	[OVERRIDES] = { "override %a" },
 	[PAUSES] = { "pause" },
 	[RESUMES] = { "resume" },
@@ -264,7 +274,8 @@ print_op(unsigned i, const struct op *op)
 			n += snprintf(line + n, 12, "%u",
 				      *p == 'w'   ? op->who
 				      : *p == 'a' ? op->a
-						  : op->b);
+				      : *p == 'b' ? op->b
+						  : op->c);
 	}
 	line[n] = '\0';
 	if (op->cut == UNCUT)

@@ -28,7 +28,7 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS,   /* a: weight, b: limit */
+	ENTERS,   /* a: weight, b: limit, c: the most of an elastic weight */
 	TRIES,    /* the same, but leaves again if it must wait */
 	BARS,     /* enters as a barrier */
 	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
@@ -43,6 +43,7 @@ enum deed {
 	IS_CLAIMED,   /* a dead one's slot, by another */
 	EVICTS,       /* and from here on nobody in particular does it; who: the victim */
 	EVICTS_ALL,
+	SHRINKS,   /* a: units of a holder's permit; who: the holder */
 	OVERRIDES, /* a: the limit, or UNCUT for auto */
 	PAUSES,
 	RESUMES,
@@ -62,7 +63,7 @@ enum deed {
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, cut;
+	uint32_t who, a, b, c, cut;
 };
 
 struct story {
@@ -93,7 +94,7 @@ struct naive {
 	enum slot_state state;
 	enum slot_kind kind;
 	uint64_t ticket, forget_to;
-	uint32_t weight, limit, seat;
+	uint32_t weight, least, most, limit, seat;
 	int reason, status;
 	uint64_t since;
 };

@@ -139,7 +139,7 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 		snprintf(text, CELL, "%" PRIu64, e->ticket);
 		break;
 	case WEIGHT:
-		snprintf(text, CELL, "%u", e->weight);
+		weight_text(e, text);
 		break;
 	case SEAT:
 		if (e->holds)

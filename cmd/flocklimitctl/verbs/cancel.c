@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * cancel.c - the verbs that are about single takers: cancel, release, break.
+ * cancel.c - the verbs that are about single takers: cancel, release, shrink, break.
  */
 #include "ctl.h"
 
@@ -149,6 +149,51 @@ int
 release(const struct ctl *c)
 {
 	return for_tickets(c, release_one);
+}
+
+static int
+shrink_by(const struct ctl *c, struct flk *f, uint64_t ticket, uint32_t units)
+{
+	int error = flk_shrink(f, ticket, units);
+	char words[80];
+
+	switch (-error) {
+	case 0:
+		return DONE;
+	case FLK_NOPERMIT:
+		return cannot(c, ticket, "no holder has this ticket");
+	case FLK_OVERRELEASE:
+		snprintf(words, sizeof(words),
+			 "its permit has no more than %u units, and keeps one at least", units);
+		return cannot(c, ticket, words);
+	default:
+		return refuse(name_of(c), flk_path(f), f, error);
+	}
+}
+
+int
+shrink(const struct ctl *c)
+{
+	uint64_t ticket, units;
+	int rests, status;
+	char **rest;
+	struct flk *f;
+
+	if (backend_is_store()) {
+		say(NULL, "shrink: only for limiters of one machine: a store's permit stays whole");
+		return FAILED;
+	}
+	if ((f = open_named(c, &rest, &rests, &status)) == NULL)
+		return status;
+	if (rests != 2 || !parse_number(rest[0], 1, UINT64_C(1) << 60, &ticket) ||
+	    !parse_number(rest[1], 1, FLK_MAX_UNITS, &units)) {
+		say(name_of(c), "shrink takes a ticket, and how many of its units to give back");
+		status = FAILED;
+	} else {
+		status = shrink_by(c, f, ticket, (uint32_t)units);
+	}
+	flk_detach(f);
+	return status;
 }
 
 static int

@@ -116,6 +116,7 @@ print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
+	char weight[WEIGHT_TEXT];
 	bool hosts = abroad(s->entry + s->holders, s->waiters);
 	struct table *t =
 	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
@@ -130,7 +131,7 @@ print_line(const struct view *v)
 		bool known = wait_s != NULL && wait_s[i] >= 0;
 		table_cell(t, "%u", i + 1);
 		table_cell(t, "%" PRIu64, e->ticket);
-		table_cell(t, "%u", e->weight);
+		table_cell(t, "%s", weight_text(e, weight));
 		if (hosts)
 			host_cell(t, e);
 		table_cell(t, "%u", e->pid);
@@ -217,6 +218,7 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 
 	json_put(o, "ticket", json_u64(e->ticket));
 	json_put(o, "weight", json_integer(e->weight));
+	json_put(o, "weight_most", waits ? json_integer(weight_most(e)) : json_null());
 	json_put(o, "declared", json_integer(e->limit));
 	json_put(o, "host", json_host(e));
 	json_put(o, "pid", json_integer(e->pid));

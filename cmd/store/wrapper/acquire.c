@@ -33,8 +33,13 @@ is_out_of_line(const struct store_taker *t)
 static int
 check_want(const struct store_taker *t, const struct flk_request *want)
 {
-	if (want->weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS)
+	uint32_t weight = want->weight != 0 ? want->weight : 1;
+
+	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
+	    (want->most != 0 && want->most < weight))
 		return -EINVAL;
+	if (want->most > weight)
+		return -ENOTSUP; /* in a store, each taker takes what it says */
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->stage != IDLE)

@@ -21,8 +21,8 @@
 static void
 step_one(struct actor *a, uintptr_t pc)
 {
-	uintptr_t end[2];
-	unsigned n = a->signal == 0 ? processor_sequence(pc, end) : 0, i;
+	uintptr_t ends[2];
+	unsigned n = a->signal == 0 ? processor_sequence(pc, ends) : 0, i;
 	long word[2];
 
 	if (n == 0) {
@@ -30,13 +30,13 @@ step_one(struct actor *a, uintptr_t pc)
 		return;
 	}
 	for (i = 0; i < n; i++)
-		if (!processor_break(a->pid, end[i], &word[i]))
+		if (!processor_break(a->pid, ends[i], &word[i]))
 			tap_bail("no breakpoint");
 	actor_go(a, PTRACE_CONT);
 	if (a->where == NOT_THERE)
 		return;
 	while (i-- > 0)
-		processor_restore(a->pid, end[i], word[i]);
+		processor_restore(a->pid, ends[i], word[i]);
 }
 
 bool

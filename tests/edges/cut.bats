@@ -153,7 +153,7 @@ waits() {
 
 @test "a limiter of many sizes: afresh, or a line" {
 	local size afresh=0 refusals=0 status
-	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8192 274431 274432; do
+	for size in 0 1 7 8 9 47 48 500 4088 4095 4096 4097 4351 4352 4353 6000 8192 278527 278528; do
 		rm -f lim # a copy would begin afresh
 		"$FLOCKLIMIT" -f lim -n 1 true
 		truncate -s "$size" lim
@@ -162,8 +162,8 @@ waits() {
 		case $status in
 		0)
 			[ ! -s err ]
-			[ "$size" -eq 0 ] || [ "$size" -eq 274432 ]
-			[ "$(stat -c %s lim)" -eq 274432 ]
+			[ "$size" -eq 0 ] || [ "$size" -eq 278528 ]
+			[ "$(stat -c %s lim)" -eq 278528 ]
 			afresh=$((afresh + 1))
 			;;
 		125)
@@ -184,14 +184,14 @@ waits() {
 
 @test "zeros of any size are a limiter that was never born, or none" {
 	local size status
-	for size in 1 100 4095 4096 4097 5000 8192 274431 274432 274433 300000; do
+	for size in 1 100 4095 4096 4097 5000 8192 278527 278528 278529 300000; do
 		rm -f lim
 		truncate -s "$size" lim
 		status=0
 		timeout 300 "$FLOCKLIMIT" -f lim -n 1 -t 1 true 2>err || status=$?
 		echo "size $size: status $status: $(cat err)"
 		case $size in
-		4096 | 274432) [ "$status" -eq 0 ] ;;
+		4096 | 278528) [ "$status" -eq 0 ] ;;
 		*)
 			[ "$status" -eq 125 ]
 			[ "$(cat err)" = "flocklimit: lim: $T/lim: is neither a limiter nor an empty file: choose another path" ]
@@ -240,7 +240,7 @@ waits() {
 	cp lim old
 	for ((i = 0; i < 20; i++)); do let_go "h$i"; done
 	for ((i = 0; i < 20; i++)); do ended "h$i"; done
-	[ "$(stat -c %s old)" -gt 274432 ]
+	[ "$(stat -c %s old)" -gt 278528 ]
 	patch old 24 'abcdefghijklmnop'
 	# Many at once: only one of them makes it anew.
 	seq 30 | timeout 300 xargs -P 30 -I{} "$FLOCKLIMIT" -f old -n 100 sh -c 'echo "$FLOCKLIMIT_TICKET"' >tickets

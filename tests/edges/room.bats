@@ -300,7 +300,7 @@ is_waiting_for() {
 
 @test "memory, to the page around what is just not enough" {
 	is_static
-	local low=2000 high=60000 middle n
+	local low=2000 high=120000 middle n
 	one_more() {
 		sh -c 'ulimit -v "$1"; exec "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -V' sh "$1" >said || return
 		echo ran

@@ -97,11 +97,14 @@ fits(struct state *st, const struct slot *s)
 static uint32_t
 chosen_weight(struct state *st, const struct slot *s)
 {
-	const struct header *h = st->h;
-	uint64_t limit = flki_state_limit(st, s->limit), taken = h->used + h->withheld;
-	uint64_t left = limit > taken ? limit - taken : 0;
+	uint64_t limit, taken, left;
 
-	if (left <= s->least || s->most <= s->least)
+	if (s->most <= s->least)
+		return s->least;
+	limit = flki_state_limit(st, s->limit);
+	taken = st->h->used + st->h->withheld;
+	left = limit > taken ? limit - taken : 0;
+	if (left <= s->least)
 		return s->least;
 	return left < s->most ? (uint32_t)left : s->most;
 }

@@ -123,16 +123,21 @@ limiter_set_pace(const struct taker_options *w, struct flk *limiter)
 						     : flk_set_pace(limiter, &w->pace, w->pacing);
 }
 
+bool
+limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit)
+{
+	return w->weight_given && (permit->weight < w->weight || permit->weight > w->most);
+}
+
 void
 limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
-	uint32_t limit = w->percent != 0 ? flk_cpus(w->percent) : w->limit;
-	bool n = w->limit_given && limit != permit->limit;
-	bool weight = w->weight_given && (permit->weight < w->weight || permit->weight > w->most);
+	bool n = w->limit_given && w->limit != permit->limit;
+	bool weight = limiter_weight_differs(w, permit);
 	char words[64] = "";
 
 	if (n)
-		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", limit, weight ? " and " : "");
+		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", w->limit, weight ? " and " : "");
 	if (weight)
 		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %s",
 			 w->weight_word);

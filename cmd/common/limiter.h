@@ -27,8 +27,11 @@ void limiter_count_units(struct taker_options *w);
 /* Sets the limiter's pace, unless it has that pace already: 0, or a negative code. */
 int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 
+/* After limiter_count_units(): -w was given, and the permit has another weight. */
+bool limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit);
+
 /*
- * The command joins a permit: prints a line if -n or -w was given and has no effect.  A number that
+ * The command joins a permit, after limiter_count_units(): prints a line if -n or -w was given and has no effect.  A number that
  * the permit has as well needs no line.
  */
 void limiter_joined(const struct taker_options *w, const struct flk_permit *permit);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "backend.h"
+#include "limiter.h"
 #include "say.h"
 
 #define FAILED 125
@@ -120,8 +121,7 @@ fd_holds(const struct options *o, struct flk *limiter, struct flk_permit *permit
 
 	if (error != 0 || o->quiet)
 		return error;
-	if (o->want.weight_given &&
-	    (permit->weight < o->want.weight || permit->weight > o->want.most))
+	if (limiter_weight_differs(&o->want, permit))
 		say(o->want.limiter,
 		    "-w %s has no effect: descriptor %d has a permit of weight %u already",
 		    o->want.weight_word, o->fd, permit->weight);

@@ -337,7 +337,7 @@ refused_file() {
 	# Every slot that a limiter can have, and every one alive: thread 1 does not end.
 	python3 - "$FLOCKLIMIT_DIR/x" <<-'EOF'
 		import struct, sys
-		slots, size, header, nslots = 131072, 256, 4096 + 4160 * 64, 56
+		slots, size, header, nslots = 131072, 512, 4096 + 4160 * 64, 56
 		with open(sys.argv[1], "r+b") as f:
 		    f.truncate(header + slots * size)
 		    f.seek(nslots)

@@ -242,6 +242,7 @@ ran() {
 		*weight-from*) ran 1 '^unpack a\.xz$' ;;
 		*xargs*) ran 4 '^(optipng|convert) (a|b c)\.png' ;;
 		*jobserver*) grep -qx 'make ' "$T/log" ;;
+		*2-8*) grep -qx 'make -j8' "$T/log" ;;
 		*CC=*) ran 1 '^make -j 20 CC=flocklimit -N cc -n 8 cc$' ;;
 		*memory*) ran 1 '^cc -o server main\.o$' ;;
 		*gpu*) ran 1 '^train' ;;

@@ -27,27 +27,10 @@ line_up() {
 	eventually waits 1
 	background talks "$FLOCKLIMIT" -f lim -v echo ran
 	eventually waits 2
-	local time
-	for time in 1 10 60; do
-		background timed "$FLOCKLIMIT" -f lim -t "$time" echo ran
-		eventually in_line_or_gone 3 timed
-		kill -STOP "${pids[timed]}" 2>/dev/null || :
-		eventually stopped_or_gone timed
-		! waits 3 || return 0
-		kill -CONT "${pids[timed]}" 2>/dev/null || :
-		ended timed
-	done
-	return 1
+	stop_in_line timed 3
 }
 
 go_on() { kill -CONT "${pids[timed]}"; }
-
-in_line_or_gone() { waits "$1" || is_gone "${pids[$2]}"; }
-stopped_or_gone() { is_state T "${pids[$1]}" || is_gone "${pids[$1]}"; }
-
-waits() {
-	"$FLOCKLIMIT" -f lim --nonblock true 2>&1 | grep -q " $1 ahead of you"
-}
 
 @test "cut to any size under those who wait and one who holds" {
 	local size

@@ -37,10 +37,6 @@ pids_of() {
 alone='exec 200>witness; flock -n 200 || echo "$LABEL is not alone" >>over; echo "$LABEL" >>order
 	echo in >"$LABEL.in"; read -r x <"$LABEL.go"'
 
-waits() {
-	"$FLOCKLIMIT" -f lim --nonblock true 2>&1 | grep -q " $1 ahead of you"
-}
-
 go() {
 	timeout 300 sh -c 'echo >"$1.go"' sh "$1"
 }
@@ -334,28 +330,10 @@ why_not() {
 	[ "$(tr -d '\n' <order)" = bd ]
 }
 
-# stop_in_line: b waits with a time limit of $time, and is stopped while it stands in the line.  On a busy
-# machine its time may be over before that.
-stop_in_line() {
-	for time in 0.7 5 60; do
-		background b "$FLOCKLIMIT" -f lim -n 1 -t "$time" echo ran
-		eventually in_line_or_gone 1 b
-		kill -STOP "${pids[b]}" 2>/dev/null || :
-		eventually stopped_or_gone b
-		! waits 1 || return 0
-		kill -CONT "${pids[b]}" 2>/dev/null || :
-		ended b
-	done
-	return 1
-}
-
-in_line_or_gone() { waits "$1" || is_gone "${pids[$2]}"; }
-stopped_or_gone() { is_state T "${pids[$1]}" || is_gone "${pids[$1]}"; }
-
 # Everybody stops, as in a suspend, for longer than the waiter's time; then goes on.
 @test "all are stopped for longer than -t, and no permit was free: no permit, at once" {
 	hold a -f lim -n 1
-	stop_in_line
+	stop_in_line b 1
 	kill -STOP "${pids[a]}" "$(up a)"
 	sleep "$time" # it passes
 	kill -CONT "$(up a)" "${pids[a]}" "${pids[b]}"
@@ -371,7 +349,7 @@ stopped_or_gone() { is_state T "${pids[$1]}" || is_gone "${pids[$1]}"; }
 
 @test "a permit that was given to one who is stopped is his, even after his time" {
 	hold a -f lim -n 1
-	stop_in_line
+	stop_in_line b 1
 	background c "$FLOCKLIMIT" -f lim -n 1 echo ran
 	eventually waits 2
 	let_go a

@@ -162,6 +162,29 @@ in_line() {
 	"$FLOCKLIMIT" -N "${2:-x}" --nonblock true 2>&1 | grep -q " $1 ahead of you"
 }
 
+# waits N: N takers wait for the limiter in the file lim, which is full.
+waits() {
+	"$FLOCKLIMIT" -f lim --nonblock true 2>&1 | grep -q " $1 ahead of you"
+}
+
+# stop_in_line LABEL N: LABEL waits for lim, the Nth in the line, with a time limit of $time, and is stopped
+# there.  On a busy machine its time may be over before that: it gets more.
+stop_in_line() {
+	for time in 0.7 5 60; do
+		background "$1" "$FLOCKLIMIT" -f lim -t "$time" echo ran
+		eventually waits_or_gone "$2" "$1"
+		kill -STOP "${pids[$1]}" 2>/dev/null || :
+		eventually stopped_or_gone "$1"
+		! waits "$2" || return 0
+		kill -CONT "${pids[$1]}" 2>/dev/null || :
+		ended "$1"
+	done
+	return 1
+}
+
+waits_or_gone() { waits "$1" || is_gone "${pids[$2]}"; }
+stopped_or_gone() { is_state T "${pids[$1]}" || is_gone "${pids[$1]}"; }
+
 # is_state LETTERS PID: the process is in one of these states.
 is_state() {
 	local line

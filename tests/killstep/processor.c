@@ -153,7 +153,7 @@ processor_sequence(uintptr_t pc, uintptr_t end[2])
 	return out == 0 || (out >= pc && out < end[0]) ? 1 : 2;
 #else
 	(void)pc;
-	(void)end;
+	end[0] = end[1] = 0;
 	return 0;
 #endif
 }

@@ -50,6 +50,8 @@ end
 
 function __flocklimit_subcommand
     set -l words (__flocklimit_rest | string split0)
+    # An option that is not offered is no command.
+    test -z "$words"; and string match -q -- '-*' (commandline -ct); and return
     __fish_complete_subcommand --commandline $words
 end
 

@@ -48,6 +48,8 @@ end
 
 function __flockmap_subcommand
     set -l words (__flockmap_rest | string split0)
+    # An option that is not offered is no command.
+    test -z "$words"; and string match -q -- '-*' (commandline -ct); and return
     __fish_complete_subcommand --commandline $words
 end
 

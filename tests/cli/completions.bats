@@ -177,6 +177,18 @@ of_sem() {
 	offers fish 'flocklimitctl wait --timeout 10' 10s 10m 100ms
 }
 
+@test "fish offers no command for an option that is not there" {
+	local program
+	need fish
+	mkdir bin
+	# It would offer commands in whose names the word is.
+	ln -s "$FLOCKLIMIT" bin/a--nosuch
+	for program in flocklimit flockmap flocksem; do
+		ln -s "${FLOCKLIMIT%flocklimit}$program" bin/
+		PATH=$T/bin:$PATH offers fish "$program --nosuch"
+	done
+}
+
 @test "bash offers every verb" {
 	"$CTL" --help | sed -n '/^  [a-z]/s/^  \([a-z]*\)\(, \([a-z]*\)\)*.*/\1 \3/p' | xargs -n 1 >verbs
 	[ "$(wc -l <verbs)" -ge 16 ]

@@ -7,6 +7,7 @@
 static const char *
 check_list(struct state *st, const struct list *list, uint32_t wanted)
 {
+	bool waits = list == &st->h->waiting;
 	uint32_t i, prev = NIL, count = 0;
 	uint64_t last = 0;
 
@@ -20,11 +21,12 @@ check_list(struct state *st, const struct list *list, uint32_t wanted)
 			return "a list has a slot of another state";
 		if (s->prev != prev)
 			return "a list differs forwards and backwards";
-		if (s->ticket <= last)
-			return "a list is not in the order of the tickets";
+		if (flki_state_key(s, waits) <= last)
+			return waits ? "the line is out of order"
+				     : "the holders are not in the order of the tickets";
 		if (s->ticket > st->h->last_ticket)
 			return "a ticket was never drawn";
-		last = s->ticket;
+		last = flki_state_key(s, waits);
 		prev = i;
 	}
 	if (list->tail != prev || list->count != count)
@@ -111,6 +113,19 @@ check_weights(struct state *st)
 	return NULL;
 }
 
+static const char *
+check_consent(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n; i++) {
+		const struct slot *s = &st->slots[i];
+		if (atomic_load(&s->state) == WAITING && s->passed_by > s->yield)
+			return "a waiter was passed more often than it consented to";
+	}
+	return NULL;
+}
+
 /*
  * To compare two sets of numbers in any order by the sum of their scrambled members: sets that
  * differ have the same sum only by a rare accident.
@@ -147,6 +162,18 @@ check_seats(struct state *st)
 	return sum != 0 ? "two holders have one seat" : NULL;
 }
 
+static const char *
+check_fences(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n; i++)
+		if (atomic_load(&st->slots[i].state) == HELD &&
+		    st->slots[i].fence > st->h->last_fence)
+			return "a fence was never drawn";
+	return NULL;
+}
+
 /* A copy of the grant rule, from its words in the manual, not from fits(). */
 static const char *
 check_head(struct state *st)
@@ -173,8 +200,8 @@ const char *
 flki_state_check_next(struct state *st, unsigned *next)
 {
 	static const char *(*const checks[])(struct state *) = {
-		check_holders, check_line,  check_counts, check_used,
-		check_limit,   check_seats, check_head,   check_weights,
+		check_holders, check_line, check_counts,  check_used,    check_limit,
+		check_seats,   check_head, check_weights, check_consent, check_fences,
 	};
 	const char *why = NULL;
 

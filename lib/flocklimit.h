@@ -164,7 +164,8 @@ struct flk_request {
 	uint32_t max_queue;  /* -FLK_FULL if it would wait behind this many or more */
 	const char *command; /* shown to other users; may be NULL */
 	enum flk_role role;  /* what a signal to this process does: for operators */
-	uint32_t most; /* as many units as are free when its turn comes, up to these; 0: weight */
+	uint32_t most;  /* as many units as are free when its turn comes, up to these; 0: weight */
+	uint32_t yield; /* so many takers that arrive later, and consent to fewer, may go first */
 };
 
 struct flk_permit {
@@ -172,6 +173,7 @@ struct flk_permit {
 	uint32_t weight;
 	uint32_t limit; /* its own, or the override that was in force at the grant */
 	uint32_t seat;
+	uint64_t fence; /* rises with each grant; a ticket does so with each arrival */
 };
 
 int flk_taker_new(struct flk_taker **taker, struct flk *limiter);
@@ -385,7 +387,8 @@ int flk_discard(const char *name);
 
 struct flk_entry {
 	uint64_t ticket;
-	uint32_t weight, most; /* of a waiter: what it asks for at least and at most */
+	uint32_t weight, most;     /* of a waiter: what it asks for at least and at most */
+	uint32_t yield, passed_by; /* of a waiter: so many may pass it, and so many have */
 	uint32_t limit, seat, slot;
 	uint32_t pid, uid; /* as that taker sees itself; show them, decide nothing by them */
 	uint32_t worker;   /* the process that flk_working() recorded, or 0 */
@@ -470,7 +473,7 @@ int flk_repair(struct flk *limiter);
 #define FLK_TIMED_OUT 0x10000 /* or'ed to a status: the work ran longer than allowed */
 
 enum flk_event_kind {
-	FLK_EV_QUEUED = 1, /* the taker had to wait */
+	FLK_EV_QUEUED = 1, /* the taker had to wait; code: how many waiters it has passed */
 	FLK_EV_GRANTED,
 	FLK_EV_RELEASED, /* code: the status as wait(2) has it, or FLK_UNKNOWN */
 	FLK_EV_UNITS,    /* code: how many units of its permit it released */

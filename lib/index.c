@@ -6,19 +6,21 @@
 #include "state.h"
 
 /*
- * In the order of the tickets.  That is almost always the end of the list: a new ticket is the
- * highest, and takers are granted by rising tickets.  But if two takers were inside and one of them
- * tore the line, a younger waiter may have been granted before an older one.
+ * That is almost always the end of the list: a newcomer has the highest `order' and ticket, and
+ * takers are granted by rising tickets, unless a waiter consented to be passed.  And if two takers
+ * were inside and one of them tore the line, a younger waiter may have been granted before an older
+ * one.
  */
 void
 flki_state_insert(struct state *st, struct list *list, uint32_t i)
 {
+	bool waits = list == &st->h->waiting;
 	struct slot *s = flki_state_at(st, i);
 	uint32_t prev = list->tail, next = NIL, left;
 
 	for (left = list->count; prev != NIL && left > 0; left--) {
 		const struct slot *before = flki_state_at(st, prev);
-		if (before->ticket < s->ticket)
+		if (flki_state_key(before, waits) < flki_state_key(s, waits))
 			break;
 		next = prev;
 		prev = before->prev;

@@ -27,6 +27,7 @@
  * pure state: what takers do to the words of the file, without a system call
  *	layout				the file
  *	state index pace		the operations, the lists and sums, the times
+ *	consent				where a newcomer stands in the line
  *	repair check			the rebuild and the invariants
  *	history (first half)		recording events
  */

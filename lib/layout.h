@@ -29,7 +29,8 @@
  *	IDLE, OUT -> FREE	[drop, or found dead by the next claim]
  *
  * What must hold whenever the lock is free:
- *  I1	`waiting' links the WAITING slots, `holders' the HELD ones, each by rising ticket.
+ *  I1	`waiting' links the WAITING slots by rising `order', `holders' the HELD ones by rising
+ *	ticket.
  *  I2	`used' is the sum of the weights of the HELD slots; `min_limit' the smallest limit among
  *	them and `min_count' how many have it.
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
@@ -37,6 +38,10 @@
  *  I5	The head does not fit, or nothing may start: no taker waits without a reason.
  *  I6	A WAITING slot's weight is `least'.  A grant writes the weight that it chose before its
  *	commit; if it is killed in between, the rebuild writes `least' again.
+ *  I7	No WAITING slot was passed by more newcomers than it consented to: `passed_by' is at most
+ *	`yield'.  A newcomer counts itself there before its commit; if it is killed in between,
+ *	the waiter has lost a consent, and no newcomer has passed it.
+ *  I8	No HELD slot's fence is above `last_fence'.
  *
  * The slots are the truth, and one store to a slot's state is the commit of each operation.  All
  * that I1 to I3 name is an index over the slots: the taker that takes over a dead owner's lock, or
@@ -120,6 +125,7 @@
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
 #define LAYOUT      UINT32_C(5)
 #define HEADER      4096u
+#define PLACE_GAP   (UINT64_C(1) << 20) /* from one place in the line to the next, at arrival */
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
 #define EVENTS      (FLK_HISTORY + 64u)   /* a page more than is read: it may be written over */
@@ -179,7 +185,11 @@ struct slot {
 		};
 	};
 	uint32_t least, most; /* the units that its owner asked for; a grant chooses between them */
-	unsigned char room[248]; /* zeros: for what a later layout adds */
+	uint32_t yield;       /* how many newcomers may pass it */
+	_Alignas(8) uint64_t order; /* WAITING: its place in the line, see consent.c */
+	uint64_t fence;     /* HELD: rises with each grant, as a ticket does with each arrival */
+	uint32_t passed_by; /* WAITING: how many newcomers have passed it */
+	unsigned char room[224]; /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
@@ -288,6 +298,8 @@ struct header {
 	 * Programs from before 0.2.0 do not know this word, and need not.
 	 */
 	_Atomic uint32_t lent;
+
+	_Alignas(8) uint64_t last_fence; /* drawn at each grant */
 };
 
 /* True if all of our signature is there, but for the magic. */

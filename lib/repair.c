@@ -13,15 +13,15 @@
  */
 #include "state.h"
 
-/* Merges two lists that are linked through next only, by rising ticket. */
+/* Merges two lists that are linked through next only, by rising keys. */
 static uint32_t
-merge(struct state *st, uint32_t a, uint32_t b)
+merge(struct state *st, bool by_order, uint32_t a, uint32_t b)
 {
 	uint32_t head = NIL, *end = &head, left = st->n;
 
 	for (; a != NIL && b != NIL && left > 0; left--) {
-		uint64_t ticket = flki_state_at(st, a)->ticket;
-		uint32_t *first = ticket < flki_state_at(st, b)->ticket ? &a : &b;
+		uint64_t key = flki_state_key(flki_state_at(st, a), by_order);
+		uint32_t *first = key < flki_state_key(flki_state_at(st, b), by_order) ? &a : &b;
 		*end = *first;
 		end = &flki_state_at(st, *first)->next;
 		*first = *end;
@@ -30,9 +30,9 @@ merge(struct state *st, uint32_t a, uint32_t b)
 	return head;
 }
 
-/* Links the slots of one state by rising ticket; returns the first. */
+/* Links the slots of one state by rising keys; returns the first. */
 static uint32_t
-collect(struct state *st, uint32_t wanted)
+collect(struct state *st, uint32_t wanted, bool by_order)
 {
 	uint32_t run[33], level, i, list;
 
@@ -44,14 +44,14 @@ collect(struct state *st, uint32_t wanted)
 		st->slots[i].next = NIL;
 		list = i;
 		for (level = 0; run[level] != NIL; level++) {
-			list = merge(st, run[level], list);
+			list = merge(st, by_order, run[level], list);
 			run[level] = NIL;
 		}
 		run[level] = list;
 	}
 	list = NIL;
 	for (level = 0; level < 33; level++)
-		list = merge(st, run[level], list);
+		list = merge(st, by_order, run[level], list);
 	return list;
 }
 
@@ -82,7 +82,7 @@ build_holders(struct state *st)
 	uint32_t i, next, left = st->n;
 	uint64_t last = 0;
 
-	for (i = collect(st, HELD); i != NIL && left > 0; i = next, left--) {
+	for (i = collect(st, HELD, false); i != NIL && left > 0; i = next, left--) {
 		const struct slot *s = flki_state_at(st, i);
 		uint32_t seat = s->seat;
 		next = s->next;
@@ -90,8 +90,29 @@ build_holders(struct state *st)
 		    s->ticket <= last)
 			return false;
 		last = s->ticket;
+		if (s->fence > st->h->last_fence)
+			st->h->last_fence = s->fence;
 		flki_state_insert(st, &st->h->holders, i);
 		flki_state_count_in(st, s);
+	}
+	if (last > st->h->last_ticket)
+		st->h->last_ticket = last;
+	return true;
+}
+
+/* No two waiters have one ticket.  Where one has passed another, the line does not show it. */
+static bool
+tickets_differ(struct state *st)
+{
+	uint32_t i, left = st->n;
+	uint64_t last = 0;
+
+	for (i = collect(st, WAITING, false); i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->ticket <= last)
+			return false;
+		last = s->ticket;
+		i = s->next;
 	}
 	if (last > st->h->last_ticket)
 		st->h->last_ticket = last;
@@ -104,18 +125,18 @@ build_line(struct state *st)
 	uint32_t i, next, left = st->n;
 	uint64_t last = 0;
 
-	for (i = collect(st, WAITING); i != NIL && left > 0; i = next, left--) {
+	if (!tickets_differ(st))
+		return false;
+	for (i = collect(st, WAITING, true); i != NIL && left > 0; i = next, left--) {
 		struct slot *s = flki_state_at(st, i);
 		next = s->next;
 		s->weight = s->least;
-		if (s->ticket <= last || (s->kind != BARRIER && !sane(s)))
+		if (s->order <= last || (s->kind != BARRIER && !sane(s)))
 			return false;
-		last = s->ticket;
+		last = s->order;
 		st->h->barriers += s->kind == BARRIER;
 		flki_state_insert(st, &st->h->waiting, i);
 	}
-	if (last > st->h->last_ticket)
-		st->h->last_ticket = last;
 	return true;
 }
 
@@ -162,6 +183,17 @@ ticket_is_taken(const struct state *st, const struct slot *mine)
 		if (s != mine && (state == HELD || state == WAITING) && s->ticket == mine->ticket)
 			return true;
 	}
+	return false;
+}
+
+static bool
+order_is_taken(const struct state *st, const struct slot *mine)
+{
+	const struct slot *s;
+
+	for (s = st->slots; s < st->slots + st->n; s++)
+		if (s != mine && atomic_load(&s->state) == WAITING && s->order == mine->order)
+			return true;
 	return false;
 }
 
@@ -219,9 +251,12 @@ flki_state_salvage(struct state *st)
 			break;
 		case WAITING:
 			s->weight = s->least;
-			if (s->ticket != 0 && !ticket_is_taken(st, s) &&
-			    (s->kind == BARRIER || sane(s)))
+			if (s->ticket != 0 && !ticket_is_taken(st, s) && s->order != 0 &&
+			    !order_is_taken(st, s) && (s->kind == BARRIER || sane(s))) {
+				if (s->passed_by > s->yield)
+					s->passed_by = s->yield;
 				break;
+			}
 			s->reason = -FLK_EVICTED;
 			atomic_store(&s->state, OUT);
 			flki_state_wake(st, (uint32_t)(s - st->slots));

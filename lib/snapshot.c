@@ -21,6 +21,8 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 	*e = (struct flk_entry){ .ticket = s->ticket,
 				 .weight = s->weight,
 				 .most = holds || s->most < s->weight ? s->weight : s->most,
+				 .yield = holds ? 0 : s->yield,
+				 .passed_by = holds ? 0 : s->passed_by,
 				 .limit = s->limit,
 				 .seat = s->seat,
 				 .slot = s == &st->nowhere ? NIL : (uint32_t)(s - st->slots),

@@ -10,6 +10,8 @@
  *
  * - a waiter that was granted a permit, or taken out of the line;
  * - a waiter that has another predecessor now, because it watches its predecessor's life;
+ * - a waiter that has another successor now, if it has passed one of the two, because it watches
+ *   that, too;
  * - the head when the holders are others now, because it watches their lives.
  *
  * A wake is a hint: the taker that wakes looks again.
@@ -48,6 +50,15 @@ wake_successor(struct state *st, uint32_t i)
 	flki_state_wake(st, i);
 	if (i != NIL && flki_pace_is_set(st->h))
 		flki_state_wake(st, flki_state_at(st, i)->next);
+}
+
+/* Waiter i is out of the line, between these two: `prev' watches a successor that it has passed. */
+static void
+wake_passer(struct state *st, uint32_t prev, uint32_t i, uint32_t next)
+{
+	if (prev != NIL &&
+	    (flki_state_came_before(st, i, prev) || flki_state_came_before(st, next, prev)))
+		flki_state_wake(st, prev);
 }
 
 /* ---- granting ---- */
@@ -118,6 +129,9 @@ grant(struct state *st, uint32_t i)
 
 	s->weight = chosen_weight(st, s);
 	s->seat = flki_state_free_seat(st);
+	/* If we are killed before the commit, no permit has this fence. */
+	s->fence = h->last_fence + 1;
+	flki_state_store(&h->last_fence, s->fence);
 	s->in_force = h->override >= 0 ? (uint32_t)h->override : s->limit;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
@@ -207,15 +221,18 @@ flki_state_wake_head(struct state *st)
 
 /* ---- a taker's life ---- */
 
-void
+uint32_t
 flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 {
 	struct header *h = st->h;
 	struct slot *s = flki_state_at(st, i);
+	uint32_t passed;
 
 	s->ticket = h->last_ticket + 1;
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
+	s->passed_by = 0;
+	passed = flki_state_find_place(st, s);
 	s->weight = s->least;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
@@ -223,37 +240,64 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	COMMIT(s, WAITING);
 	flki_state_insert(st, &h->waiting, i);
 	h->barriers += kind == BARRIER;
+	if (passed > 0)
+		wake_successor(st, s->next);
 	flki_state_grant(st);
+	return passed;
 }
 
-/* Takes i out of the line, after its commit.  Its successor has another predecessor to watch. */
+/* Takes i out of the line, after its commit.  Its neighbours have another one to watch. */
 static void
 unqueue(struct state *st, uint32_t i)
 {
-	uint32_t next = flki_state_at(st, i)->next;
+	uint32_t next = flki_state_at(st, i)->next, prev = flki_state_at(st, i)->prev;
 
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
 	wake_successor(st, next);
+	wake_passer(st, prev, i, next);
 }
 
-void
-flki_state_leave(struct state *st, uint32_t i)
+/* The taker gave up, after its commit. */
+static void
+depart(struct state *st, uint32_t i)
 {
-	COMMIT(flki_state_at(st, i), IDLE);
 	unqueue(st, i);
 	st->h->left++;
 	flki_state_grant(st);
 }
 
 void
+flki_state_leave(struct state *st, uint32_t i)
+{
+	COMMIT(flki_state_at(st, i), IDLE);
+	depart(st, i);
+}
+
+/* Nobody has come since: all that stand behind it were passed. */
+void
+flki_state_turn_back(struct state *st, uint32_t i)
+{
+	uint32_t next = flki_state_at(st, i)->next, left = st->n;
+
+	COMMIT(flki_state_at(st, i), IDLE);
+	for (; next != NIL && left > 0; left--) {
+		struct slot *s = flki_state_at(st, next);
+		s->passed_by -= s->passed_by > 0;
+		next = s->next;
+	}
+	depart(st, i);
+}
+
+void
 flki_state_evict(struct state *st, uint32_t i, int32_t reason)
 {
-	uint32_t next = flki_state_at(st, i)->next;
+	uint32_t next = flki_state_at(st, i)->next, prev = flki_state_at(st, i)->prev;
 
 	evict(st, i, reason);
 	st->h->evicted++;
 	wake_successor(st, next);
+	wake_passer(st, prev, i, next);
 	flki_state_grant(st);
 }
 
@@ -381,7 +425,11 @@ flki_state_reap_watched(struct state *st, uint32_t i)
 {
 	uint32_t before = NIL, left = st->n;
 
-	for (; left > 0; left--) {
+	while (left-- > 0 && i != NIL &&
+	       flki_state_came_before(st, flki_state_at(st, i)->next, i) &&
+	       reap_if_dead(st, flki_state_at(st, i)->next))
+		;
+	for (left = st->n; left > 0; left--) {
 		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
 		if (before == NIL || st->bad || !reap_if_dead(st, before))
 			break;

@@ -4,9 +4,9 @@
  * The caller has the lock.  What the transitions need of the system, whether a taker lives and how
  * to wake one, they call through struct world; inside.c has the real one, and tests have others.
  *
- * state.c has the operations, index.c the lists and sums that follow from the slots, repair.c the
- * rebuild after a death, check.c the invariants, pace.c the arithmetic of times, and the first half
- * of history.c the events.
+ * state.c has the operations, consent.c the place of a newcomer in the line, index.c the lists and
+ * sums that follow from the slots, repair.c the rebuild after a death, check.c the invariants,
+ * pace.c the arithmetic of times, and the first half of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -36,12 +36,16 @@ struct state {
 	struct slot nowhere; /* the slot that such an index leads to */
 };
 
-/* Puts the IDLE slot i, which its owner has filled in, at the end of the line, and grants. */
-void flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
+/*
+ * Puts the IDLE slot i, which its owner has filled in, into the line, and grants.  It stands at the
+ * end, but for the waiters there that consent to be passed by it: returns how many those are.
+ */
+uint32_t flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
 
 /*
  * Reaps the dead takers that waiter i watches, and grants: the dead ones right before it and, if no
- * living one is before it, the dead holders, by a sweep.  With i NIL: the dead ones at the end of
+ * living one is before it, the dead holders, by a sweep; and the dead ones right
+ * behind it that it has passed.  With i NIL: the dead ones at the end of
  * the line, which no taker watches.  True if it swept, and a second sweep in the same visit to the
  * lock would find no more.
  */
@@ -54,6 +58,8 @@ void flki_state_release(struct state *st, uint32_t i);
 void flki_state_release_units(struct state *st, uint32_t i, uint32_t units);
 void flki_state_forget(struct state *st, uint32_t i);
 void flki_state_leave(struct state *st, uint32_t i);
+/* The same for a newcomer that was not to wait: the waiters that it passed have their consent again. */
+void flki_state_turn_back(struct state *st, uint32_t i);
 void flki_state_evict(struct state *st, uint32_t i, int32_t reason);
 void flki_state_evict_all(struct state *st, int32_t reason);
 
@@ -153,7 +159,21 @@ flki_state_at(struct state *st, uint32_t i)
 	return &st->nowhere;
 }
 
-/* Puts slot i into a list, by rising ticket, and takes it out. */
+/* By what a list is sorted: the line by places, the holders by tickets. */
+static inline uint64_t
+flki_state_key(const struct slot *s, bool by_order)
+{
+	return by_order ? s->order : s->ticket;
+}
+
+/* True if waiter i, or NIL, came before j: where j is before it in the line, j has passed it. */
+static inline bool
+flki_state_came_before(struct state *st, uint32_t i, uint32_t j)
+{
+	return i != NIL && flki_state_at(st, i)->ticket < flki_state_at(st, j)->ticket;
+}
+
+/* Puts slot i into a list, in the order of the keys, and takes it out. */
 void flki_state_insert(struct state *st, struct list *list, uint32_t i);
 void flki_state_unlink(struct state *st, struct list *list, uint32_t i);
 
@@ -163,6 +183,11 @@ void flki_state_count_out(struct state *st, uint32_t i);
 
 uint32_t flki_state_free_seat(struct state *st); /* the smallest */
 bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
+
+/* ---- consent.c ---- */
+
+/* Gives newcomer s its place in the line; returns how many waiters it passes, and counts it there. */
+uint32_t flki_state_find_place(struct state *st, struct slot *s);
 
 /* ---- state.c ---- */
 

@@ -57,27 +57,33 @@ remember_command(struct slot *s, const char *command)
 	s->command[n] = '\0';
 }
 
-/* For a newcomer that got no permit at once.  It leaves the line, unless it is to wait. */
+/*
+ * For a newcomer that got no permit at once, and has passed so many.  It leaves the line, unless it
+ * is to wait.
+ */
 static int
-turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wait)
+turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wait, uint32_t passed)
 {
 	const struct header *h = st->h;
-	uint32_t ahead = h->waiting.count - h->barriers - 1;
+	uint32_t ahead = h->waiting.count - h->barriers - 1 - passed;
 
 	if (wait && !(want->limit_queue && ahead >= want->max_queue))
 		return -EINPROGRESS;
-	flki_state_leave(st, me);
+	flki_state_turn_back(st, me);
 	return wait ? -FLK_FULL : -EAGAIN;
 }
 
 /*
- * No takers draw so many: a program has written there.  The next ticket would be 0, before all
- * others.
+ * No takers draw so many: a program has written there.  The next ticket, or the next place in the
+ * line, would be before all others.
  */
 static bool
-no_ticket_left(const struct state *st)
+no_ticket_left(struct state *st)
 {
-	return st->h->last_ticket == UINT64_MAX;
+	uint32_t last = st->h->waiting.tail;
+
+	return st->h->last_ticket == UINT64_MAX || st->h->last_fence == UINT64_MAX ||
+	       (last != NIL && flki_state_at(st, last)->order > UINT64_MAX - PLACE_GAP);
 }
 
 static int
@@ -88,10 +94,11 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	struct state st;
 	struct slot *s;
 	bool swept = false;
+	uint32_t passed;
 	int error, result;
 
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
-	    (want->most != 0 && want->most < weight))
+	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
 		return -EINVAL;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
@@ -115,15 +122,16 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	} else {
 		remember_command(s, want->command);
 		s->role = (uint32_t)want->role & 0xff;
-		flki_state_enqueue(&st, t->slot, TAKER);
+		s->yield = want->yield;
+		passed = flki_state_enqueue(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
 			swept = flki_state_reap_watched(&st, t->slot);
 		/* The head, which watches the holders, may be stopped. */
 		if (state_of(s) == WAITING && !swept)
 			flki_state_sweep_holders(&st);
-		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait);
+		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait, passed);
 		if (result == -EINPROGRESS)
-			flki_state_note(&st, FLK_EV_QUEUED, t->slot, 0);
+			flki_state_note(&st, FLK_EV_QUEUED, t->slot, (int32_t)passed);
 	}
 	error = flki_quit(t, &st);
 	return error != 0 ? error : result;
@@ -371,9 +379,11 @@ flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
 	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
 		return -FLK_NOPERMIT;
 	s = taker_slot(t);
-	*permit = (struct flk_permit){
-		.ticket = s->ticket, .weight = weight_of(s), .limit = s->in_force, .seat = s->seat
-	};
+	*permit = (struct flk_permit){ .ticket = s->ticket,
+				       .weight = weight_of(s),
+				       .limit = s->in_force,
+				       .seat = s->seat,
+				       .fence = s->fence };
 	return 0;
 }
 
@@ -397,7 +407,8 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 	*permit = (struct flk_permit){ .ticket = ticket,
 				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
 				       .limit = __atomic_load_n(&s->in_force, __ATOMIC_RELAXED),
-				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED) };
+				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED),
+				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED) };
 	/* Read without the lock: the copy is right if the slot has the same permit after it. */
 	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&

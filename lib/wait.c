@@ -6,6 +6,11 @@
  * head watches the holders, every other waiter watches its predecessor.  So the death of a taker,
  * by whatever means, wakes the waiter that has to reap it.
  *
+ * A waiter that has passed its successor watches that, too.  The successor was woken, to watch the
+ * newcomer instead of what the newcomer watches now.  But until it runs, the kernel may wake it for
+ * a death that the newcomer has to see to; if it is killed then, it may be that no taker is behind
+ * it to notice.
+ *
  * But the kernel wakes only one sleeper for a death.  That may be a taker that something else woke
  * first, and that has another place in the line by now, or a permit.  The taker that should have
  * been woken would sleep on.  Therefore a taker that wakes looks once more at the words that it
@@ -99,6 +104,8 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	w->incomplete = w->again = false;
 	w->due_ns = due(st, me);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
+	if (flki_state_came_before(st, s->next, me))
+		watch_one(st, w, s->next);
 	if (s->prev != NIL) {
 		watch_one(st, w, s->prev);
 		return;
@@ -120,12 +127,15 @@ watch_orphans(struct flk *f, struct watch *w)
 			w->incomplete = true;
 }
 
-/* 1 for the head; for another waiter its place in the line, or more. */
+/*
+ * 1 for the head; for another waiter its place in the line, or about that: a waiter that has passed
+ * another one looks as often as that one.
+ */
 static uint64_t
 distance(struct state *st, uint32_t me)
 {
-	uint64_t first = flki_state_at(st, st->h->waiting.head)->ticket;
-	uint64_t behind = flki_state_at(st, me)->ticket - first;
+	uint64_t first = flki_state_at(st, st->h->waiting.head)->order;
+	uint64_t behind = (flki_state_at(st, me)->order - first) / PLACE_GAP;
 
 	return behind < st->n ? behind + 1 : st->n;
 }

@@ -16,10 +16,12 @@ is_ours(const char *entry, bool key)
 {
 	static const char *const names[] = { "FLOCKLIMIT_LIMITER=", "FLOCKLIMIT_WEIGHT=",
 					     "FLOCKLIMIT_LIMIT=",   "FLOCKLIMIT_SEAT=",
-					     "FLOCKLIMIT_TICKET=",  "FLOCKLIMIT_HELD=" };
+					     "FLOCKLIMIT_TICKET=",  "FLOCKLIMIT_FENCE=",
+					     "FLOCKLIMIT_HELD=" };
 	size_t i;
 
-	if (strncmp(entry, "FLOCKLIMIT_", 11) != 0)
+	/* Most begin with another letter, and are seen at each start of a command. */
+	if (*entry != 'F' || strncmp(entry, "FLOCKLIMIT_", 11) != 0)
 		return false;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strncmp(entry, names[i], strlen(names[i])) == 0)
@@ -40,10 +42,10 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 		room += strlen(above);
 	if (key != NULL)
 		room += strlen(key);
-	envp = malloc((n + 8) * sizeof(*envp) + room);
+	envp = malloc((n + 9) * sizeof(*envp) + room);
 	if (envp == NULL)
 		return NULL;
-	text = (char *)(envp + n + 8);
+	text = (char *)(envp + n + 9);
 	for (i = 0; i < n; i++)
 		if (!is_ours(environ[i], key != NULL))
 			envp[k++] = environ[i];
@@ -57,6 +59,7 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 	SET("FLOCKLIMIT_LIMIT=%" PRIu32, p->limit);
 	SET("FLOCKLIMIT_SEAT=%" PRIu32, p->seat);
 	SET("FLOCKLIMIT_TICKET=%" PRIu64, p->ticket);
+	SET("FLOCKLIMIT_FENCE=%" PRIu64, p->fence);
 	SET(HELD "=%s%s%s", above != NULL ? above : "",
 	    above != NULL && *above != '\0' && held != NULL ? " " : "", held != NULL ? held : "");
 	if (key != NULL)

@@ -134,16 +134,23 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
 	bool n = w->limit_given && w->limit != permit->limit;
 	bool weight = limiter_weight_differs(w, permit);
-	char words[64] = "";
+	int count = n + weight + (w->yield > 0);
+	char words[96] = "";
 
 	if (n)
-		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", w->limit, weight ? " and " : "");
+		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", w->limit,
+			 count == 3   ? ", "
+			 : count == 2 ? " and "
+				      : "");
 	if (weight)
-		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %s",
-			 w->weight_word);
-	if (n || weight)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %s%s",
+			 w->weight_word, w->yield > 0 ? " and " : "");
+	if (w->yield > 0)
+		snprintf(words + strlen(words), sizeof(words) - strlen(words), "--yield %" PRIu32,
+			 w->yield);
+	if (count > 0)
 		say(w->limiter,
 		    "%s %s no effect: this command joins the permit that it runs under; "
 		    "for a limit of its own use another -N",
-		    words, n && weight ? "have" : "has");
+		    words, count > 1 ? "have" : "has");
 }

@@ -172,6 +172,12 @@ parse_value(struct taker_options *w, int c, const char *option, char *word)
 		w->limit_queue = true;
 		w->max_queue = (uint32_t)v;
 		return OPTION_OK;
+	case TAKER_YIELD:
+		if (!parse_number(word, 0, FLK_MAX_UNITS, &v))
+			return option_bad(option, word,
+					  "not a number of takers: use 0 or more, say 10");
+		w->yield = (uint32_t)v;
+		return OPTION_OK;
 	case 's':
 		if (!parse_signal(word, &w->signal))
 			return option_bad(option, word, "not a signal: use a name or a number");

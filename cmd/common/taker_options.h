@@ -27,6 +27,7 @@ struct taker_options {
 	uint32_t weight_percent, most_percent; /* 0: not given so; see limiter_count_units() */
 	const char *weight_word;               /* as it was typed */
 	bool limit_given, weight_given;
+	uint32_t yield;      /* how many later takers may go first */
 	uint64_t timeout_ns; /* NEVER; 0: do not wait */
 	bool limit_queue;
 	uint32_t max_queue;
@@ -59,7 +60,8 @@ enum {
 	TAKER_TTL,
 	TAKER_GRACE,
 	TAKER_ON_LOST,
-	TAKER_RECLAIM
+	TAKER_RECLAIM,
+	TAKER_YIELD
 };
 
 #define TAKER_SHORT "N:T:f:j:k:n:s:t:w:"
@@ -87,7 +89,8 @@ enum {
 	{ "store", required_argument, NULL, TAKER_STORE }, \
 	{ "timeout", required_argument, NULL, 't' }, \
 	{ "ttl", required_argument, NULL, TAKER_TTL }, \
-	{ "weight", required_argument, NULL, 'w' }
+	{ "weight", required_argument, NULL, 'w' }, \
+	{ "yield", required_argument, NULL, TAKER_YIELD }
 /* clang-format on */
 
 #define TAKER_OTHER (-2)

@@ -150,6 +150,7 @@ take_permit(struct job *j)
 		}
 		want.weight = j->o.want.weight;
 		want.most = j->o.want.most;
+		want.yield = j->o.want.yield;
 		want.limit = j->o.want.limit;
 		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
 		if (error == 0)

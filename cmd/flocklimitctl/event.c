@@ -60,6 +60,11 @@ static const char *
 detail(const struct flk_event *e, char room[DETAIL])
 {
 	switch (e->kind) {
+	case FLK_EV_QUEUED:
+		if (e->code <= 0)
+			return "";
+		snprintf(room, DETAIL, "before %d that yield", e->code);
+		return room;
 	case FLK_EV_GRANTED:
 		snprintf(room, DETAIL, "seat %u", e->seat);
 		return room;

@@ -103,6 +103,15 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 	return text;
 }
 
+const char *
+yield_text(const struct flk_entry *e, char text[YIELD_TEXT])
+{
+	if (e->yield == 0)
+		return "";
+	snprintf(text, YIELD_TEXT, " (overtaken %u of %u)", e->passed_by, e->yield);
+	return text;
+}
+
 const struct flk_entry *
 entry_of_ticket(const struct flk_snapshot *s, uint64_t ticket)
 {

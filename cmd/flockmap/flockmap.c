@@ -157,6 +157,7 @@ run_map(struct jobs *a)
 	struct flk_map_options m = { .options = &options,
 				     .want = { .weight = w->weight,
 					       .most = w->most,
+					       .yield = w->yield,
 					       .limit = w->limit,
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,

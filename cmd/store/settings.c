@@ -101,6 +101,11 @@ refuse_what_is_local(const struct taker_options *w)
 		    w->weight_word);
 		return OPTION_BAD;
 	}
+	if (w->yield > 0) {
+		say(w->limiter,
+		    "--yield is for limiters of one machine: in a store, the line has one order");
+		return OPTION_BAD;
+	}
 	if (option == NULL)
 		return OPTION_OK;
 	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",

@@ -31,6 +31,7 @@ static const struct section {
 	{ "map", map },
 	{ "acquire", acquire },
 	{ "scale", scale },
+	{ "admission", admission },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

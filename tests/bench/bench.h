@@ -35,5 +35,6 @@ void crowd(const struct bench *b);
 void acquire(const struct bench *b);
 void scale(const struct bench *b);
 void map(const struct bench *b);
+void admission(const struct bench *b);
 
 #endif

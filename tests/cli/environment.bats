@@ -14,7 +14,7 @@ load ../helpers/lib.bash
 	comm -z -13 without with | tr '\0' '\n' >added
 	[ ! -s lost ]
 	cut -d= -f1 added >names
-	printf '%s\n' FLOCKLIMIT_HELD FLOCKLIMIT_LIMIT FLOCKLIMIT_LIMITER FLOCKLIMIT_SEAT \
+	printf '%s\n' FLOCKLIMIT_FENCE FLOCKLIMIT_HELD FLOCKLIMIT_LIMIT FLOCKLIMIT_LIMITER FLOCKLIMIT_SEAT \
 		FLOCKLIMIT_TICKET FLOCKLIMIT_WEIGHT | diff - names
 }
 

@@ -25,6 +25,7 @@ static const struct {
 	[RELEASE_A_PART] = { { 0, -ENOTSUP }, ENGINES ": flk_release_units" },
 	[SHRINK] = { { 0, -ENOTSUP }, ENGINES ": flk_shrink" },
 	[ELASTIC] = { { 0, -ENOTSUP }, ENGINES ": most" },
+	[CONSENT] = { { 0, -ENOTSUP }, ENGINES ": yield" },
 	[FORGET_IT] = { { 0, -ENOTSUP }, ENGINES ": flk_forget" },
 	[ENTRUST_TO] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
 	[ENTRUSTED] = { { 0, -FLK_NOPERMIT }, ENGINES ": flk_entrust_to" },

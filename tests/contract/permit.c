@@ -63,6 +63,36 @@ elastic(void)
 }
 
 static void
+consent(void)
+{
+	struct flk *f = limiter(3);
+	struct flk_taker *t = taker(f), *u = taker(f), *v = taker(f);
+	struct flk_request want = { .weight = 3, .limit = 3, .yield = 1 };
+	struct flk_permit early, late;
+	int code;
+
+	take(t, 2, 3);
+	is(flk_permit(t, &early), 0, "a permit");
+	code = flk_enqueue(u, &want);
+	is(code == -EINPROGRESS ? 0 : code, expected(CONSENT), "a waiter that yields");
+	if (expected(CONSENT) != 0) {
+		want.yield = 0;
+		is(flk_enqueue(u, &want), -EINPROGRESS, "one that does not");
+	}
+	want = (struct flk_request){ .weight = 1, .limit = 3 };
+	is(flk_try(v, &want), expected(CONSENT) == 0 ? 0 : -EAGAIN, "is passed if it consents");
+	is(flk_release(t), 0, "the holder releases");
+	if (expected(CONSENT) == 0)
+		is(flk_release(v), 0, "and so does the one that has passed");
+	is(flk_wait(u, NULL, NULL), 0, "the waiter's turn comes");
+	is(flk_permit(u, &late), 0, "its permit");
+	ok(late.fence > early.fence, "has a higher fence");
+	want.yield = FLK_MAX_UNITS + 1;
+	is(flk_try(v, &want), -EINVAL, "no number of takers");
+	done_with(f, "consent", t, u, v, NULL);
+}
+
+static void
 one_permit(void)
 {
 	struct flk *f = limiter(3);
@@ -205,6 +235,7 @@ contract_permit(void)
 	none();
 	one_permit();
 	elastic();
+	consent();
 	weights();
 	limits();
 	seats();

@@ -78,7 +78,8 @@ static const struct {
 	{ 9, "has no seat" },          { 10, "two holders" },      { 11, "in no list" },
 	{ 12, "in no list" },          { 13, "in no list" },       { 14, "not the sum" },
 	{ 15, "taken by nobody" },     { 16, "smallest limit" },   { 17, "smallest limit" },
-	{ 18, "although it fits" },    { 19, "although it fits" },
+	{ 18, "although it fits" },    { 19, "although it fits" }, { 20, "out of order" },
+	{ 21, "passed more often" },   { 22, "never drawn" },
 };
 
 static void
@@ -143,6 +144,15 @@ tell(int lie)
 		break;
 	case 18:
 		h.override = 7;
+		break;
+	case 20:
+		slots[4].order = slots[2].order;
+		break;
+	case 21:
+		slots[2].passed_by = 1;
+		break;
+	case 22:
+		slots[0].fence = 99;
 		break;
 	default:
 		slots[2].weight = 0;
@@ -250,6 +260,15 @@ distort(int lie)
 	case 9:
 		slots[0].ticket = 0;
 		return "ticket 0";
+	case 10:
+		slots[4].order = slots[2].order;
+		return "two waiters in one place";
+	case 11:
+		slots[2].order = 0;
+		return "a waiter without a place";
+	case 12:
+		slots[2].ticket = 0;
+		return "a waiter without a ticket";
 	default:
 		return NULL;
 	}
@@ -301,6 +320,58 @@ test_last_ticket(void)
 	flk_detach(f);
 }
 
+/* As a program can write, and time can't bring. */
+static void
+test_last_place(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *a = taker(f), *b = taker(f), *c = taker(f);
+
+	is(flk_try(a, &one), 0, "a holder");
+	is(flk_enqueue(b, &(struct flk_request){ .weight = 1, .limit = 1 }), -EINPROGRESS,
+	   "a waiter");
+	f->file.slots[flk_slot(b)].order = UINT64_MAX - PLACE_GAP + 1;
+	is(flk_try(c, &one), -FLK_DAMAGED, "there is no place behind the last one");
+	f->file.slots[flk_slot(b)].order = UINT64_MAX - PLACE_GAP;
+	is(flk_try(c, &one), -EAGAIN, "and one before that");
+	f->file.h->last_fence = UINT64_MAX;
+	is(flk_try(c, &one), -FLK_DAMAGED, "nor a fence");
+	flk_taker_free(c);
+	flk_taker_free(b);
+	flk_taker_free(a);
+	whole(f, "at the end of the places");
+	flk_detach(f);
+}
+
+/* Where no number is free between two places, a newcomer does not stand there: it passes fewer. */
+static void
+test_no_number_between(void)
+{
+	begin_state();
+	flki_state_evict_all(&st, -1);
+	flki_state_evict(&st, 3, -1);
+	slots[2].yield = slots[4].yield = 9;
+	enter(2, 5, 5, TAKER);
+	enter(4, 5, 5, TAKER);
+	slots[4].order = slots[2].order + 1;
+	enter(5, 1, 5, TAKER);
+	ok(slots[2].prev == 5 && slots[2].passed_by == 1 && slots[4].passed_by == 1,
+	   "before the first there is always one");
+	slots[5].order = slots[2].order - 1;
+	enter(6, 1, 5, TAKER);
+	ok(slots[6].prev == 4 && h.waiting.tail == 6 && slots[2].passed_by == 1 &&
+	       slots[4].passed_by == 1,
+	   "it passes none, and none counts it");
+	slots[4].order = slots[2].order + 2;
+	slots[7].yield = 1;
+	slots[6].yield = 9;
+	enter(7, 1, 5, TAKER);
+	ok(slots[7].prev == 2 && slots[7].next == 4 && slots[2].passed_by == 1 &&
+	       slots[4].passed_by == 2 && slots[6].passed_by == 1,
+	   "it passes the two before which there is one");
+	ok(flki_state_check(&st) == NULL, "the line is right");
+}
+
 static void
 test_generation_wraps(void)
 {
@@ -335,6 +406,8 @@ main(void)
 	test_astray();
 	test_truth();
 	test_last_ticket();
+	test_last_place();
+	test_no_number_between();
 	test_generation_wraps();
 	return tap_done();
 }

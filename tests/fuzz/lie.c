@@ -39,7 +39,8 @@ static const struct field {
 
 /* What came later has bytes of its own, so that an old input means what it meant. */
 #define LATER   240
-#define DOUBTED 239 /* and this byte is of one that came later still */
+#define DOUBTED 239 /* and this byte is of one that came later still, */
+#define LATEST  232 /* and those from here to there of the latest */
 static const struct field later[] = { H(events),
 				      H(event_room),
 				      H(followed),
@@ -57,6 +58,8 @@ static const struct field later[] = { H(events),
 				      H(starting),
 				      H(idle_since_ns) };
 static const struct field doubted = H(doubted);
+static const struct field latest[] = { S(least), S(most),      S(yield),     S(order),
+				       S(fence), S(passed_by), H(last_fence) };
 
 struct lie
 life_lie(struct bytes *b)
@@ -73,7 +76,8 @@ life_lie(struct bytes *b)
 					   NIL,        INT64_MAX,  UINT64_MAX - 1,
 					   UINT64_MAX, 0x40000000, 0xffffffff00000000 };
 	uint8_t which = take8(b), kind;
-	const struct field *f = which == DOUBTED ? &doubted
+	const struct field *f = which == DOUBTED                     ? &doubted
+				: which >= LATEST && which < DOUBTED ? &latest[which - LATEST]
 				: which >= LATER
 				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
 				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];

@@ -143,7 +143,8 @@ enum step {
 
 /* The first of those bytes that mean an operator instead: a new step is not to change the old. */
 #define OPERATE 240
-#define LATER   239 /* and this byte means one of what came later still */
+#define LATER   239 /* and this byte means one of what came later still, */
+#define LATEST  238 /* and this one of the latest */
 
 static struct timespec
 soon(struct bytes *b)
@@ -223,6 +224,24 @@ take_later_step(struct flk *f, struct flk_taker *t, struct bytes *b)
 	}
 }
 
+/* Permits of what is free, waiters that yield, and permits that shrink. */
+static void
+take_latest_step(struct life *l, struct flk_taker *t, struct bytes *b)
+{
+	struct flk_request want = { .limit = 3, .command = "make -j4" };
+	uint8_t which = take8(b);
+
+	if (which % 3 == 0) {
+		life_one_of_ours(
+		    flk_shrink(l->f, life_some_ticket(l->f, b), (uint32_t)take8(b) % 4));
+		return;
+	}
+	want.weight = take8(b) % 4;
+	want.most = take8(b) % 5;
+	want.yield = take8(b) % 4;
+	life_one_of_ours(which % 3 == 1 ? flk_try(t, &want) : flk_enqueue(t, &want));
+}
+
 static void
 take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
@@ -241,6 +260,10 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 	}
 	if (step == LATER) {
 		take_later_step(l->f, *t, b);
+		return;
+	}
+	if (step == LATEST) {
+		take_latest_step(l, *t, b);
 		return;
 	}
 	step %= LAST_STEP;

@@ -37,6 +37,9 @@ void life_one_of_ours(int code);
 struct flk;
 struct flk_taker;
 
+/* Mostly one that a taker waits or holds with. */
+uint64_t life_some_ticket(struct flk *f, struct bytes *b);
+
 void life_operate(struct flk *f, struct flk_taker *t, const char *path, struct bytes *b);
 
 void life_live(struct bytes *b, const struct life_watch *watch);

@@ -18,9 +18,8 @@ life_one_of_ours(int code)
 	require(flk_strerror(code) != NULL);
 }
 
-/* Mostly one that somebody waits with. */
-static uint64_t
-some_ticket(struct flk *f, struct bytes *b)
+uint64_t
+life_some_ticket(struct flk *f, struct bytes *b)
 {
 	uint8_t n = take8(b);
 
@@ -64,7 +63,7 @@ life_operate(struct flk *f, struct flk_taker *t, const char *path, struct bytes 
 		require(code == 0 || code == -ETIMEDOUT || code == -EINTR || code == -FLK_GONE);
 		break;
 	case 2:
-		life_one_of_ours(flk_evict(f, some_ticket(f, b)));
+		life_one_of_ours(flk_evict(f, life_some_ticket(f, b)));
 		break;
 	case 3:
 		life_one_of_ours(flk_remove(f));

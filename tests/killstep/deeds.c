@@ -10,6 +10,8 @@
 static const struct flk_request one = { .weight = 1, .limit = 2 };
 static const struct flk_request both = { .weight = 2, .limit = 2 };
 static const struct flk_request elastic = { .weight = 1, .limit = 2, .most = 2 };
+static const struct flk_request kind = { .weight = 2, .limit = 2, .yield = 2 };
+static const struct flk_request kind_one = { .weight = 1, .limit = 2, .yield = 2 };
 static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
 
 int
@@ -45,6 +47,19 @@ int
 take_elastic(struct part *p)
 {
 	return flk_acquire(p->t, &elastic, NULL);
+}
+
+/* These let two go first. */
+int
+take_all_yielding(struct part *p)
+{
+	return flk_acquire(p->t, &kind, NULL);
+}
+
+int
+line_up_yielding(struct part *p)
+{
+	return flk_enqueue(p->t, &kind_one);
 }
 
 int

@@ -55,6 +55,20 @@ elastic_behind(struct stage *s)
 }
 
 static void
+second_yields(struct stage *s)
+{
+	act(s, FIRST, take_all);
+	act(s, SECOND, take_all_yielding);
+}
+
+static void
+second_yields_beside_room(struct stage *s)
+{
+	act(s, FIRST, take_one);
+	act(s, SECOND, take_all_yielding);
+}
+
+static void
 third_comes(struct stage *s)
 {
 	act(s, THIRD, take_one);
@@ -241,6 +255,14 @@ const struct operation operations[] = {
 	  0 },
 	{ "queue", "flk_enqueue", first_holds_second_waits, NULL, NULL, line_up_for_all, NULL,
 	  -EINPROGRESS, third_comes, 0 },
+	{ "pass a waiter that yields", "flk_enqueue", second_yields, NULL, NULL, line_up_for_one,
+	  NULL, -EINPROGRESS, third_comes, 0 },
+	{ "pass a waiter that yields, and be granted", "flk_acquire", second_yields_beside_room,
+	  NULL, NULL, take_one, NULL, 0, third_comes, 0 },
+	{ "pass a waiter that yields, in vain", "flk_try", second_yields, NULL, third_comes,
+	  try_one, NULL, -EAGAIN, NULL, 0 },
+	{ "be passed", "flk_wait", first_holds, line_up_yielding, NULL, wait_on,
+	  third_comes_first_releases, 0, NULL, 0 },
 	{ "queue where the queue is full", "flk_acquire", first_holds_second_waits, idle,
 	  one_behind, take_if_alone, NULL, -FLK_FULL, NULL, 0 },
 	{ "queue and be granted", "flk_acquire flk_wait", first_holds, idle, NULL, take_all,

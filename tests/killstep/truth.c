@@ -11,8 +11,8 @@
 #include "../helpers/common.h"
 
 struct truth {
-	uint64_t used, withheld, first_barrier, last_held, oldest_held, head;
-	uint32_t min_limit, holders, head_weight, head_limit;
+	uint64_t used, withheld, first_barrier, oldest_held, head, head_order;
+	uint32_t min_limit, holders, head_weight, head_limit, head_passed_by;
 };
 
 uint32_t
@@ -29,8 +29,6 @@ note_held(struct truth *t, const struct slot *slot)
 	t->used += slot->weight;
 	if (t->holders++ == 0 || slot->limit < t->min_limit)
 		t->min_limit = slot->limit;
-	if (slot->ticket > t->last_held)
-		t->last_held = slot->ticket;
 	if (slot->ticket < t->oldest_held)
 		t->oldest_held = slot->ticket;
 }
@@ -43,7 +41,8 @@ truth_of(const struct stage *s)
 	struct truth t = { .withheld = h->withheld,
 			   .first_barrier = UINT64_MAX,
 			   .oldest_held = UINT64_MAX,
-			   .head = UINT64_MAX };
+			   .head = UINT64_MAX,
+			   .head_order = UINT64_MAX };
 	uint32_t i, n = stage_slots(s);
 
 	for (i = 0; i < n; i++) {
@@ -60,13 +59,28 @@ truth_of(const struct stage *s)
 		if (slot->kind == BARRIER) {
 			if (slot->ticket < t.first_barrier)
 				t.first_barrier = slot->ticket;
-		} else if (slot->ticket < t.head) {
+		} else if (slot->order < t.head_order) {
+			t.head_order = slot->order;
+			t.head_passed_by = slot->passed_by;
 			t.head = slot->ticket;
 			t.head_weight = slot->least; /* its granter may have chosen already */
 			t.head_limit = slot->limit;
 		}
 	}
 	return t;
+}
+
+/* So many hold that came after the head: it consented to that, and has counted them. */
+static uint32_t
+held_after(const struct stage *s, uint64_t head)
+{
+	uint32_t i, count = 0, n = stage_slots(s);
+
+	for (i = 0; i < n; i++) {
+		const struct slot *slot = &s->eye->file.slots[i];
+		count += atomic_load(&slot->state) == HELD && slot->ticket > head;
+	}
+	return count;
 }
 
 static void
@@ -82,9 +96,9 @@ check_truth(struct stage *s)
 		stage_fail(s, "one waits until it is idle, and it is");
 	if (t.head == UINT64_MAX)
 		return;
-	if (t.last_held > t.head)
-		stage_fail(s, "ticket %llu is held and %llu waits", (unsigned long long)t.last_held,
-			   (unsigned long long)t.head);
+	if (held_after(s, t.head) > t.head_passed_by)
+		stage_fail(s, "ticket %llu waits, was passed by %u, and %u later ones hold",
+			   (unsigned long long)t.head, t.head_passed_by, held_after(s, t.head));
 	if (h->closed)
 		stage_fail(s, "one waits in a closed limiter");
 	limit = h->override >= 0 ? (uint64_t)h->override : t.head_limit;

@@ -17,6 +17,7 @@
 
 /* `local': never written again, so that reading them is nobody else's business. */
 local int weights = 1111, limits = 2222, kinds = 0; /* a digit for each; process 0 has the last */
+local int yields = 0;                 /* how many who come later each lets go first: YIELDS */
 local int orders = 0;                 /* what the operator does: ORDERS, the last digit first */
 local byte override_first = AUTO;
 local byte cancelled_one = NIL;       /* whom a signal cancels, at some time or never */
@@ -44,6 +45,7 @@ c_decl {
 #define WEIGHT(i) DIGIT(weights, i)
 #define LIMIT(i) DIGIT(limits, i)
 #define KIND(i) DIGIT(kinds, i)
+#define YIELD(i) DIGIT(yields, i)
 #define IN(mask, i) (((mask) >> (i)) & 1)
 
 /* KIND */
@@ -89,6 +91,10 @@ c_decl {
 #define NOT_DOUBTED 28
 #define DOUBT_SILENT 29
 #define DOUBT_WAKES_WAITERS_ALONE 30
+#define PASSED_NOT_COUNTED 31
+#define PASSED_NOT_WOKEN 32
+#define PASSED_NOT_WATCHED 33
+#define PASSER_NOT_WOKEN 34
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
 #define NO_SWEEP_BY_NEWCOMER 53
@@ -105,6 +111,8 @@ c_decl {
 
 byte state[N];
 byte ticket[N]; /* 1.. by age among those WAITING or HELD: nothing but their order is ever asked */
+byte rank[N];   /* 1.. by place among those WAITING */
+byte passed[N]; /* how many have passed it */
 byte gen[N];
 bit alive[N];   /* the word has a living owner; else it is 0, or the kernel has marked it */
 bit watched[N]; /* the word's WAITERS bit */
@@ -161,6 +169,7 @@ bit removed, unlinked, elsewhere;
 bit mistaken_inside, twice;
 bit excess; /* a permit was given then */
 
+byte overtaken[N]; /* how many were granted a permit that came later: passed[] as the law sees it */
 bit runs[N]; /* the caller was told that it has a permit, and lives */
 byte kills, lives, born;
 
@@ -216,6 +225,7 @@ init
 	c_code {
 		now.weights = flk_from_environment("WEIGHTS", now.weights);
 		now.limits = flk_from_environment("LIMITS", now.limits);
+		now.yields = flk_from_environment("YIELDS", now.yields);
 		now.kinds = flk_from_environment("KINDS", now.kinds);
 		now.kills_at_most = flk_from_environment("KILLS", now.kills_at_most);
 		now.lives_at_most = flk_from_environment("LIVES", now.lives_at_most);

@@ -84,13 +84,57 @@ inline count_in(x)
 	find_min_limit()
 }
 
-inline append_to_line(x)
+inline stand_in_line(x)
 {
 	assert(nline < N || twice);
 	if
-	:: nline < N -> line[nline] = x; nline++
+	:: nline < N ->
+		c = nline; nline++;
+		do
+		:: c > 0 && rank[line[c - 1]] > rank[x] -> line[c] = line[c - 1]; c--
+		:: else -> break
+		od;
+		line[c] = x
 	:: else
 	fi
+}
+
+/* consent.c: its place is before the last waiters that consent, and each counts it. */
+inline find_place(x)
+{
+	c = nline;
+	do
+	:: c > 0 && KIND(x) == TAKER && KIND(line[c - 1]) == TAKER &&
+	    passed[line[c - 1]] < YIELD(line[c - 1]) && YIELD(x) < YIELD(line[c - 1]) ->
+		c--;
+		passed[line[c]] = (broken != PASSED_NOT_COUNTED -> passed[line[c]] + 1 : 0)
+	:: else -> break
+	od;
+	rank[x] = c + 1
+}
+
+/* x stands in the line no more, or stands there now: those behind it have other ranks. */
+inline move_up(x)
+{
+	a = 0;
+	do
+	:: a < N ->
+		rank[a] = (a != x && rank[a] > rank[x] && state[a] == WAITING -> rank[a] - 1 : rank[a]);
+		a++
+	:: else -> break
+	od;
+	rank[x] = 0
+}
+
+inline move_back(x)
+{
+	a = 0;
+	do
+	:: a < N ->
+		rank[a] = (a != x && rank[a] >= rank[x] && state[a] == WAITING -> rank[a] + 1 : rank[a]);
+		a++
+	:: else -> break
+	od
 }
 
 inline count_out(x)
@@ -113,14 +157,14 @@ inline build_index()
 	:: a < N -> line[a] = 0; holders[a] = 0; a++
 	:: else -> break
 	od;
-	b = 1; /* by rising ticket */
+	b = 1; /* the line by rank, the holders by ticket */
 	do
 	:: b <= N ->
 		a = 0;
 		do
 		:: a < N ->
 			if
-			:: ticket[a] == b && state[a] == WAITING -> line[nline] = a; nline++
+			:: rank[a] == b && state[a] == WAITING -> line[nline] = a; nline++
 			:: ticket[a] == b && state[a] == HELD ->
 				holders[nholders] = a; nholders++;
 				used = used + WEIGHT(a)
@@ -149,6 +193,10 @@ inline commit_gone(x, to)
 	:: else -> break
 	od;
 	ticket[x] = 0;
+	if
+	:: state[x] == WAITING -> move_up(x)
+	:: else
+	fi;
 	state[x] = to
 }
 
@@ -165,6 +213,8 @@ inline commit_waiting(x)
 	:: else -> break
 	od;
 	ticket[x] = b;
+	passed[x] = 0; overtaken[x] = 0;
+	move_back(x);
 	state[x] = WAITING
 }
 
@@ -174,6 +224,31 @@ inline commit_waiting(x)
 #define FITS(x) \
 	(!paused && IN_FORCE(x) > 0 && (nholders == 0 || used + WEIGHT(x) <= IN_FORCE(x)))
 #define BARRIER_DONE(x) (nholders == 0 || ticket[holders[0]] > ticket[x])
+
+#define OLDER(x, y) (ticket[x] < ticket[y])
+
+/* wake_passer(): y becomes who watches the one behind it, which is `who' or will be, or NIL. */
+inline find_passer(who)
+{
+	y = NIL;
+	find_in_line(who);
+	if
+	:: c < nline && c > 0 && (OLDER(who, line[c - 1]) ||
+	    (c + 1 < nline && OLDER(line[c + 1], line[c - 1]))) -> y = line[c - 1]
+	:: else
+	fi
+}
+
+/* x becomes who stands behind me and came before me, or NIL. */
+inline find_passed()
+{
+	x = NIL;
+	find_in_line(me);
+	if
+	:: c + 1 < nline && OLDER(line[c + 1], me) -> x = line[c + 1]
+	:: else
+	fi
+}
 
 /* unqueue(): the index, and x becomes its successor, which must be woken. */
 inline unqueue(who)

@@ -9,7 +9,8 @@
  * was given stays given.
  *
  * At each grant, from the slots alone: the sum stays within the limit in force and within what
- * every holder was promised, or the newcomer is alone; and nobody older waits.
+ * every holder was promised, or the newcomer is alone; nobody waits before it; and whoever is older
+ * and waits is overtaken no more often than it consented to.
  */
 inline check_grant(x)
 {
@@ -23,7 +24,13 @@ inline check_grant(x)
 		:: else
 		fi;
 		assert(twice || a == x || state[a] != WAITING || KIND(a) != TAKER ||
-		    ticket[a] > ticket[x]);
+		    rank[a] > rank[x]);
+		if
+		:: a != x && state[a] == WAITING && KIND(a) == TAKER && ticket[a] < ticket[x] ->
+			overtaken[a] = overtaken[a] + 1
+		:: else
+		fi;
+		assert(twice || overtaken[a] <= YIELD(a));
 		a++
 	:: else -> break
 	od;
@@ -74,7 +81,7 @@ inline check_invariants()
 		:: else
 		fi;
 		assert(a >= nline || (state[line[a]] == WAITING &&
-		    (a == 0 || ticket[line[a - 1]] < ticket[line[a]])));
+		    (a == 0 || rank[line[a - 1]] < rank[line[a]])));
 		assert(a >= nholders || (state[holders[a]] == HELD &&
 		    (a == 0 || ticket[holders[a - 1]] < ticket[holders[a]])));
 		a++
@@ -118,12 +125,12 @@ inline check_quiet()
 	:: else -> break
 	od;
 	find_min_limit();
-	a = 0; b = NIL; /* b: the oldest who waits, and lives */
+	a = 0; b = NIL; /* b: the first who waits, and lives */
 	do
 	:: a < N ->
 		if
 		:: alive[a] && state[a] == WAITING && KIND(a) == TAKER &&
-		    (b == NIL || ticket[a] < ticket[(b == NIL -> 0 : b)]) -> b = a
+		    (b == NIL || rank[a] < rank[(b == NIL -> 0 : b)]) -> b = a
 		:: else
 		fi;
 		a++

@@ -64,6 +64,7 @@ inline grant_next()
 		:: KIND(x) == TAKER && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
 			state[x] = HELD;
 			check_grant(x);
+			move_up(x);
 			INDEX_WITH(grant_index(x));
 			new_holders = 1; new_predecessor = 1; woken_early = 0;
 			act = GRANTED

@@ -34,6 +34,10 @@ inline forget_watch()
 	watch[me] = 0; renewed[me] = 0
 }
 
+#define FIND_PASSER(who) if :: yields != 0 -> d_step { find_passer(who) } :: else -> y = NIL fi
+#define WAKE_PASSER \
+	if :: y != NIL && broken != PASSER_NOT_WOKEN -> wake(y) :: else fi; y = 0
+
 inline watch_one(who)
 {
 	if
@@ -47,7 +51,7 @@ inline watch_one(who)
 proctype Taker(byte me)
 {
 	byte rounds, ordered; /* so many are done */
-	byte want, then, seen, seen_gen, x, place, act;
+	byte want, then, seen, seen_gen, x, y, place, act;
 	byte back_grant, back_sweep, back_reap_watched, back_evict_all, back_wake_successors, back_leave;
 	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, woken_early, reaped;
 	bit again, impatient, timed_out, dead_seen, swept;
@@ -244,8 +248,22 @@ queue_up:
 	:: closed && KIND(me) == TAKER -> then = TO_LEAVE; goto quit
 	:: else
 	fi;
-	STEP(commit_waiting(me); INDEX_WITH(append_to_line(me)));
-	INDEX_APART(append_to_line(me));
+	STEP(find_place(me));
+	STEP(commit_waiting(me); INDEX_WITH(stand_in_line(me)));
+	INDEX_APART(stand_in_line(me));
+	if
+	:: yields != 0 && broken != PASSED_NOT_WOKEN ->
+		d_step {
+			x = NIL;
+			find_in_line(me);
+			if
+			:: c + 1 < nline -> x = line[c + 1]
+			:: else
+			fi
+		};
+		wake(x)
+	:: else
+	fi;
 	CALL(grant, 1);
 	if
 	:: STANDS && broken != NO_REAP_BY_NEWCOMER -> CALL(reap_watched, 1)
@@ -304,8 +322,16 @@ look:
 	fi;
 
 	/* watch_all() */
-	STEP(forget_watch();
-	    again = 0; c = 0;
+	if
+	:: yields != 0 && broken != PASSED_NOT_WATCHED ->
+		STEP(forget_watch(); again = 0; find_passed());
+		if
+		:: x != NIL -> STEP(watch_one(x))
+		:: else
+		fi
+	:: else -> STEP(forget_watch(); again = 0)
+	fi;
+	STEP(c = 0;
 	    do
 	    :: c < nline && line[c] != me -> c++
 	    :: else -> break
@@ -514,6 +540,7 @@ steer:
 	if
 	:: x == CLOSE -> CALL(evict_all, 1)
 	:: x == EVICT && state[evicted_one] == WAITING ->
+		FIND_PASSER(evicted_one);
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(unqueue(evicted_one)));
 		INDEX_APART(unqueue(evicted_one));
 		if
@@ -523,7 +550,8 @@ steer:
 		if
 		:: broken != EVICT_SILENT -> wake(x)
 		:: else
-		fi
+		fi;
+		WAKE_PASSER
 	:: x == EVICT && state[evicted_one] == HELD && broken == EVICT_UNCHECKED ->
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(count_out(evicted_one)));
 		wake(evicted_one)

@@ -32,6 +32,11 @@ differs(unsigned i)
 		return complain("the ticket", i, s->ticket, naive[i].ticket);
 	if (naive[i].kind == TAKER && s->weight != naive[i].weight)
 		return complain("the weight", i, s->weight, naive[i].weight);
+	if (state == WAITING && s->passed_by != naive[i].passed_by)
+		return complain("the number of those that passed", i, s->passed_by,
+				naive[i].passed_by);
+	if (state == HELD && s->fence != naive[i].fence)
+		return complain("the fence", i, s->fence, naive[i].fence);
 	if (state == HELD && s->seat != naive[i].seat)
 		return complain("the seat", i, s->seat, naive[i].seat);
 	return NULL;
@@ -68,6 +73,8 @@ header_differs(void)
 		return complain("the override", 0, (uint64_t)real->override, (uint64_t)h->override);
 	if (real->last_ticket != h->tickets)
 		return complain("the last ticket", 0, real->last_ticket, h->tickets);
+	if (real->last_fence != h->fences)
+		return complain("the last fence", 0, real->last_fence, h->fences);
 	if (few != naive_limit(3))
 		return complain("the limit in force for 3", 0, few, naive_limit(3));
 	if (all != naive_limit(FLK_MAX_UNITS))
@@ -77,12 +84,17 @@ header_differs(void)
 
 /* ---- who must be awake ---- */
 
-/* The one before it in the line; the first in the line: all who hold. */
+/*
+ * The one before it in the line; the first in the line: all who hold.  And the one behind it, if
+ * it has passed that.
+ */
 bool
 must_watch(unsigned me, unsigned whom)
 {
 	unsigned before = naive_predecessor(me);
 
+	if (naive_next(WAITING, me) == whom && naive[whom].ticket < naive[me].ticket)
+		return true;
 	return before != NOBODY ? whom == before : naive[whom].state == HELD;
 }
 

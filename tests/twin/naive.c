@@ -80,7 +80,8 @@ somebody_before(unsigned me, enum slot_state state)
 
 	for (i = 0; i < takers; i++)
 		if (naive[i].state == state && naive[i].kind == TAKER &&
-		    naive[i].ticket < naive[me].ticket)
+		    (state == WAITING ? naive[i].rank < naive[me].rank
+				      : naive[i].ticket < naive[me].ticket))
 			return true;
 	return false;
 }
@@ -106,8 +107,10 @@ grant(void)
 				uint64_t since = naive[i].since;
 				uint32_t weight = gets(i);
 				/* It seems to wait anew, if its granter dies now. */
-				if (naive_lives())
+				if (naive_lives()) {
 					naive[i].since = world_clock;
+					naive[i].fence = ++naive_header.fences;
+				}
 				if (!turns(i, HELD))
 					return;
 				naive[i].seat = seat;
@@ -125,13 +128,40 @@ grant(void)
 
 /* ---- a taker's life ---- */
 
+/*
+ * To the end of the line, but before those there that let it: they consent to more than it does,
+ * and are not used up.  They count that before it is in the line.
+ */
+static void
+stand(unsigned me)
+{
+	unsigned i, last = NOBODY;
+
+	for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i))
+		last = i;
+	naive[me].rank = last == NOBODY ? 1 : naive[last].rank + 1;
+	naive[me].passed = naive[me].passed_by = 0;
+	while (last != NOBODY && naive[me].kind == TAKER && naive[last].kind == TAKER &&
+	       naive[last].passed_by < naive[last].yield && naive[me].yield < naive[last].yield) {
+		naive[last].passed_by++;
+		naive[me].passed++;
+		naive[me].rank = naive[last].rank;
+		last = naive_predecessor(last);
+	}
+	for (i = 0; i < takers; i++)
+		if (i != me && naive[i].state == WAITING && naive[i].rank >= naive[me].rank)
+			naive[i].rank++;
+}
+
 static void
 enter(unsigned me, enum slot_kind kind, const struct op *op)
 {
 	naive[me].weight = naive[me].least = op->a;
 	naive[me].most = op->c;
 	naive[me].limit = op->b;
+	naive[me].yield = op->d;
 	naive[me].kind = kind;
+	stand(me);
 	naive[me].since = world_clock;
 	naive[me].status = FLK_UNKNOWN;
 	naive[me].ticket = ++naive_header.tickets;
@@ -182,6 +212,21 @@ forget(unsigned me)
 	naive_header.withheld = sum;
 	naive_count(RELEASED);
 	naive_note(FLK_EV_FORGOT, me, (int)naive[me].weight);
+	grant();
+}
+
+/* It was not to wait: those that it has passed have their consent again. */
+static void
+turn_back(unsigned me)
+{
+	unsigned i;
+
+	if (!turns(me, IDLE))
+		return;
+	if (naive_lives())
+		for (i = naive_next(WAITING, me); i != NOBODY; i = naive_next(WAITING, i))
+			naive[i].passed_by--;
+	naive_count(LEFT);
 	grant();
 }
 
@@ -252,6 +297,10 @@ naive_mend(unsigned me)
 {
 	unsigned i;
 
+	while ((i = naive_next(WAITING, me)) != NOBODY && naive[i].ticket < naive[me].ticket &&
+	       is_dead(i))
+		if (!reap(i))
+			return;
 	while ((i = naive_predecessor(me)) != NOBODY && is_dead(i))
 		if (!reap(i))
 			return;
@@ -292,9 +341,9 @@ comes_in(const struct op *op, enum slot_kind kind)
 	if (me->state == WAITING && kind == TAKER)
 		sweep(op->who);
 	if (me->state == WAITING && op->deed == TRIES)
-		leave(op->who);
+		turn_back(op->who);
 	else if (me->state == WAITING)
-		naive_note(FLK_EV_QUEUED, op->who, 0);
+		naive_note(FLK_EV_QUEUED, op->who, (int)me->passed);
 }
 
 static void

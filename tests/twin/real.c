@@ -134,21 +134,23 @@ static void
 real_enters(const struct op *op, enum slot_kind kind)
 {
 	bool swept = false;
+	uint32_t passed;
 
 	real_slots[op->who].least = op->a;
+	real_slots[op->who].yield = op->d;
 	real_slots[op->who].most = op->c;
 	real_slots[op->who].limit = op->b;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
 	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
-	flki_state_enqueue(&real_state, op->who, kind);
+	passed = flki_state_enqueue(&real_state, op->who, kind);
 	if (real_waits(op->who))
 		swept = flki_state_reap_watched(&real_state, op->who);
 	if (real_waits(op->who) && kind == TAKER && !swept)
 		flki_state_sweep_holders(&real_state);
 	if (real_waits(op->who) && op->deed == TRIES)
-		flki_state_leave(&real_state, op->who);
+		flki_state_turn_back(&real_state, op->who);
 	else if (real_waits(op->who) && kind == TAKER)
-		flki_state_note(&real_state, FLK_EV_QUEUED, op->who, 0);
+		flki_state_note(&real_state, FLK_EV_QUEUED, op->who, (int32_t)passed);
 }
 
 static void

@@ -119,6 +119,8 @@ of_others(struct op *op, uint32_t dice)
 	op->c = percent(70) ? op->a : percent(30) ? FLK_MAX_UNITS : op->a + units(most_units) - 1;
 	if (op->c > FLK_MAX_UNITS)
 		op->c = FLK_MAX_UNITS;
+	/* A crowd could use up the numbers between two places: consent.c then passes fewer. */
+	op->d = takers == MOST || percent(50) ? 0 : random_below(5);
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
@@ -225,10 +227,10 @@ story_play(struct story *story)
 /* ---- for people ---- */
 
 static const struct {
-	const char *words; /* %w: who, %a, %b: operands */
+	const char *words; /* %w: who, %a to %d: operands */
 } printed[] = {
-	[ENTERS] = { "%w enters, weight %a to %c, limit %b" },
-	[TRIES] = { "%w tries, weight %a to %c, limit %b" },
+	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d" },
+	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a)" },
 	[LEAVES] = { "%w leaves the line (%a)" },
@@ -275,7 +277,8 @@ print_op(unsigned i, const struct op *op)
 				      *p == 'w'   ? op->who
 				      : *p == 'a' ? op->a
 				      : *p == 'b' ? op->b
-						  : op->c);
+				      : *p == 'c' ? op->c
+						  : op->d);
 	}
 	line[n] = '\0';
 	if (op->cut == UNCUT)

@@ -100,6 +100,7 @@ simplify(void)
 		if (op->cut != UNCUT && !with(&op->cut, UNCUT))
 			any |= lower(&op->cut);
 		any |= lower(&op->b);
+		any |= lower(&op->d);
 		if (op->a != UNCUT)
 			any |= lower(&op->a);
 	}

@@ -28,7 +28,7 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS,   /* a: weight, b: limit, c: the most of an elastic weight */
+	ENTERS,   /* a: weight, b: limit, c: the most of an elastic weight, d: consent */
 	TRIES,    /* the same, but leaves again if it must wait */
 	BARS,     /* enters as a barrier */
 	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
@@ -63,7 +63,7 @@ enum deed {
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, c, cut;
+	uint32_t who, a, b, c, d, cut;
 };
 
 struct story {
@@ -93,7 +93,9 @@ const char *oversleeps(void);
 struct naive {
 	enum slot_state state;
 	enum slot_kind kind;
-	uint64_t ticket, forget_to;
+	uint64_t ticket, forget_to, fence;
+	uint64_t rank; /* in the line: the smallest is the head's */
+	uint32_t yield, passed_by, passed;
 	uint32_t weight, least, most, limit, seat;
 	int reason, status;
 	uint64_t since;
@@ -102,7 +104,7 @@ struct naive {
 extern struct naive naive[MOST];
 extern uint32_t takers;
 extern struct naive_header {
-	uint64_t tickets, withheld;
+	uint64_t tickets, fences, withheld;
 	int64_t override;
 	uint32_t declared, declared_before;
 	bool paused, closed;
@@ -117,7 +119,8 @@ void naive_rebuild(void);
 void naive_mend(unsigned me);
 
 unsigned naive_predecessor(unsigned me);
-unsigned naive_next(enum slot_state state, unsigned after); /* by ticket; NOBODY: the first */
+/* By rank in the line, else by ticket; NOBODY: the first. */
+unsigned naive_next(enum slot_state state, unsigned after);
 uint64_t naive_used(void);
 uint32_t naive_limit(uint32_t own);
 uint32_t naive_free_seat(void);

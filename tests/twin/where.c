@@ -4,6 +4,12 @@
  */
 #include "twin.h"
 
+static uint64_t
+key(enum slot_state state, unsigned who)
+{
+	return state == WAITING ? naive[who].rank : naive[who].ticket;
+}
+
 unsigned
 naive_next(enum slot_state state, unsigned after)
 {
@@ -11,8 +17,8 @@ naive_next(enum slot_state state, unsigned after)
 
 	for (i = 0; i < takers; i++)
 		if (naive[i].state == state &&
-		    (after == NOBODY || naive[i].ticket > naive[after].ticket) &&
-		    (best == NOBODY || naive[i].ticket < naive[best].ticket))
+		    (after == NOBODY || key(state, i) > key(state, after)) &&
+		    (best == NOBODY || key(state, i) < key(state, best)))
 			best = i;
 	return best;
 }
@@ -23,8 +29,8 @@ naive_predecessor(unsigned me)
 	unsigned i, best = NOBODY;
 
 	for (i = 0; i < takers; i++)
-		if (naive[i].state == WAITING && naive[i].ticket < naive[me].ticket &&
-		    (best == NOBODY || naive[i].ticket > naive[best].ticket))
+		if (naive[i].state == WAITING && naive[i].rank < naive[me].rank &&
+		    (best == NOBODY || naive[i].rank > naive[best].rank))
 			best = i;
 	return best;
 }

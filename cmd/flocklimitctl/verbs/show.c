@@ -116,7 +116,7 @@ print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
-	char weight[WEIGHT_TEXT];
+	char weight[WEIGHT_TEXT], yield[YIELD_TEXT];
 	bool hosts = abroad(s->entry + s->holders, s->waiters);
 	struct table *t =
 	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
@@ -139,7 +139,8 @@ print_line(const struct view *v)
 		table_cell(t, "%s", span(e->since_s, v->c->raw, waited));
 		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
 			   known ? span(wait_s[i], v->c->raw, more) : "?");
-		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
+		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
+			   yield_text(e, yield), remark(v, e));
 	}
 	free(wait_s);
 	puts("\nwaiting");
@@ -227,6 +228,8 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
 	json_put(o, "stopped",
 		 e->host == NULL ? json_boolean(processes_stopped(v->processes, e)) : json_null());
+	json_put(o, "yield", waits ? json_integer(e->yield) : json_null());
+	json_put(o, "overtaken", waits ? json_integer(e->passed_by) : json_null());
 	json_put(o, "position", waits ? json_integer(position) : json_null());
 	json_put(o, "waited_s", waits ? json_seconds(e->since_s) : json_null());
 	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());

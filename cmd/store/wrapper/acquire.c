@@ -36,10 +36,10 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 	uint32_t weight = want->weight != 0 ? want->weight : 1;
 
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
-	    (want->most != 0 && want->most < weight))
+	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
 		return -EINVAL;
-	if (want->most > weight)
-		return -ENOTSUP; /* in a store, each taker takes what it says */
+	if (want->most > weight || want->yield > 0)
+		return -ENOTSUP; /* in a store, each taker takes what it says, in one order */
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->stage != IDLE)

@@ -59,9 +59,12 @@ await_by_signal(void)
 static void
 hear_grant(struct store_taker *t, const struct talk *m)
 {
-	t->permit = (struct flk_permit){
-		.ticket = m->ticket, .weight = m->weight, .limit = m->limit, .seat = m->seat
-	};
+	/* A store grants in the order of the tickets. */
+	t->permit = (struct flk_permit){ .ticket = m->ticket,
+					 .weight = m->weight,
+					 .limit = m->limit,
+					 .seat = m->seat,
+					 .fence = m->ticket };
 	talk_copy(t->key, sizeof(t->key), m->key);
 	/* What it holds already it holds on: another keeper says so, and a release goes on. */
 	if (t->stage == ENTERING || t->stage == LINE)

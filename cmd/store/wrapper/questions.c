@@ -53,7 +53,8 @@ store_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *pe
 		*permit = (struct flk_permit){ .ticket = ticket,
 					       .weight = t->answer.weight,
 					       .limit = t->answer.limit,
-					       .seat = t->answer.seat };
+					       .seat = t->answer.seat,
+					       .fence = ticket };
 	store_taker_free(taker);
 	return holds;
 }

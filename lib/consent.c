@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * consent.c - where a newcomer stands in the line: at its end, but for the waiters that consent to
+ * be passed.
+ *
+ * A place in the line is a number, a slot's `order', between those of its neighbours.  At the end
+ * of the line it is PLACE_GAP above the last one, so that there is room for newcomers that pass.
+ */
+#include "state.h"
+
+/*
+ * Waiter `before' consented to be passed by more newcomers than have passed it, and to more than
+ * the newcomer itself consents to.  No taker passes a barrier, which waits for all that came before.
+ */
+static bool
+lets_pass(const struct slot *before, const struct slot *newcomer)
+{
+	return before->kind == TAKER && newcomer->kind == TAKER &&
+	       before->passed_by < before->yield && newcomer->yield < before->yield;
+}
+
+/*
+ * The place of newcomer s: at the end of the line or, if the last waiters consent, before those.
+ * A place is a number between those of its neighbours.  A newcomer that may be passed itself takes
+ * the middle, any other the lowest, so that there is room for the next one.  Where no number is
+ * free it passes fewer: the waiters consented to that, too.  Each waiter that it passes is counted.
+ */
+uint32_t
+flki_state_find_place(struct state *st, struct slot *s)
+{
+	uint32_t i = st->h->waiting.tail, passed = 0, fits = 0, left;
+	uint64_t above = i != NIL ? flki_state_at(st, i)->order : 0, below;
+
+	s->order = above + PLACE_GAP;
+	for (left = st->n; i != NIL && left > 0; left--) {
+		const struct slot *before = flki_state_at(st, i);
+		if (!lets_pass(before, s))
+			break;
+		above = before->order;
+		i = before->prev;
+		passed++;
+		below = i != NIL            ? flki_state_at(st, i)->order
+			: above > PLACE_GAP ? above - PLACE_GAP
+					    : 0;
+		if (above - below >= 2) {
+			s->order = s->yield > 0 ? below + (above - below) / 2 : below + 1;
+			fits = passed;
+		}
+	}
+	for (i = st->h->waiting.tail, left = fits; left > 0; left--) {
+		flki_state_at(st, i)->passed_by++;
+		i = flki_state_at(st, i)->prev;
+	}
+	return fits;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# Consent: waiters that let later takers go first.
+
+load ../helpers/lib.bash
+
+CTL=${FLOCKLIMIT%/*}/flocklimitctl
+MAP=${FLOCKLIMIT%/*}/flockmap
+
+# joins LABEL WORDS...: it waits in the line, and will write its label into the file order.
+joins() {
+	local label=$1 ahead
+	shift
+	ahead=$(waiting)
+	background "$label" "$FLOCKLIMIT" -N x -n 4 "$@" sh -c 'echo "$1" >>order' sh "$label"
+	eventually line_is $((ahead + 1))
+}
+
+waiting() {
+	"$CTL" show --json x | jq '.waiters | length'
+}
+
+line_is() {
+	[ "$(waiting)" = "$1" ]
+}
+
+# line: each waiter as "weight overtaken/consent", from the head on.
+line() {
+	"$CTL" show --json x | jq -r '[.waiters[] | "\(.weight) \(.overtaken)/\(.yield)"] | join(", ")'
+}
+
+@test "a small one passes a heavy head that agreed, and runs at once" {
+	hold a -N x -n 4 -w 2
+	joins big -w 4 --yield 3
+	run -0 "$FLOCKLIMIT" -N x -n 4 -w 1 --nonblock echo ran
+	[ "$output" = ran ]
+	[ "$(line)" = "4 1/3" ]
+	run "$CTL" show x
+	[[ $output == *"(overtaken 1 of 3)"* ]]
+	let_go a
+	ended big
+	[ "$status" = 0 ]
+}
+
+@test "no more than it agreed to" {
+	hold a -N x -n 4 -w 2
+	joins big -w 4 --yield 2
+	run -0 "$FLOCKLIMIT" -N x -n 4 --nonblock true
+	run -0 "$FLOCKLIMIT" -N x -n 4 -t 60 true
+	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
+	run -75 "$FLOCKLIMIT" -N x -n 4 -t 10ms true
+	[ "$(line)" = "4 2/2" ]
+}
+
+@test "without a word from the waiter, none passes" {
+	hold a -N x -n 4 -w 2
+	joins big -w 4
+	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
+	run -75 "$FLOCKLIMIT" -N x -n 4 --yield 5 --nonblock true
+	[ "$(line)" = "4 0/0" ]
+}
+
+@test "those who consent to the same keep their order; those who consent to less pass, up to who does not" {
+	hold a -N x -n 4 -w 3
+	joins firm -w 4
+	joins many -w 4 --yield 9
+	joins same -w 1 --yield 9
+	joins fewer -w 1 --yield 2
+	joins none -w 1
+	[ "$(line)" = "4 0/0, 1 0/0, 1 1/2, 4 2/9, 1 2/9" ]
+	let_go a
+	for label in firm many same fewer none; do
+		ended "$label"
+	done
+	[ "$(head -1 order)" = firm ]
+}
+
+@test "a newcomer that is not to wait gives the consents back" {
+	hold a -N x -n 4 -w 4
+	joins big -w 4 --yield 1
+	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
+	run -75 "$FLOCKLIMIT" -N x -n 4 --max-queue 0 true
+	[ "$(line)" = "4 0/1" ]
+}
+
+@test "--max-queue counts those that stay before it" {
+	hold a -N x -n 4 -w 4
+	joins big -w 4 --yield 5
+	background small "$FLOCKLIMIT" -N x -n 4 --max-queue 1 true
+	eventually line_is 2
+	run -75 "$FLOCKLIMIT" -N x -n 4 --max-queue 1 true
+	[ "$(line)" = "1 0/0, 4 1/5" ]
+	let_go a
+	ended small
+	[ "$status" = 0 ]
+}
+
+@test "flocklimitctl wait is passed by none" {
+	hold a -N x -n 4 -w 4
+	joins big -w 4 --yield 5
+	background idle "$CTL" wait x
+	eventually sleeps_in_line
+	joins small -w 1
+	[ "$(line)" = "4 0/5, 1 0/0" ]
+	let_go a
+	ended idle
+	[ "$status" = 0 ]
+}
+
+# The barrier of `flocklimitctl wait' is in the line: a try says how many are ahead, without it.
+sleeps_in_line() {
+	is_state S "${pids[idle]}" && grep -q futex "/proc/${pids[idle]}/wchan"
+}
+
+@test "who has passed is killed: the line goes on, and who was passed has lost that consent" {
+	hold a -N x -n 4 -w 4
+	joins big -w 4 --yield 2
+	joins small -w 1
+	[ "$(line)" = "1 0/0, 4 1/2" ]
+	kill -KILL "${pids[small]}"
+	eventually line_is 1
+	[ "$(line)" = "4 1/2" ]
+	let_go a
+	ended big
+	[ "$status" = 0 ]
+	run -0 "$CTL" check x
+}
+
+@test "the log says it, and the fence rises with the grants" {
+	hold a -N x -n 4 -w 4
+	background big "$FLOCKLIMIT" -N x -n 4 -w 4 --yield 2 sh -c 'echo "$FLOCKLIMIT_TICKET $FLOCKLIMIT_FENCE"'
+	eventually line_is 1
+	background small "$FLOCKLIMIT" -N x -n 4 sh -c 'echo "$FLOCKLIMIT_TICKET $FLOCKLIMIT_FENCE"'
+	eventually line_is 2
+	let_go a
+	ended small
+	ended big
+	[ "$(cat big.out small.out)" = $'2 3\n3 2' ]
+	"$CTL" log x | grep -q 'queued .* before 1 that yield$'
+}
+
+@test "flockmap's items yield as well" {
+	hold a -N x -n 4 -w 4
+	background map "$MAP" -N x -n 4 -w 4 --yield 3 sh -c 'echo "$1" >>order' sh ::: one
+	eventually line_is 1
+	joins small -w 1
+	[ "$(line)" = "1 0/0, 4 1/3" ]
+	let_go a
+	ended small
+	ended map
+	[ "$status" = 0 ]
+}
+
+@test "--yield where it has no effect, or is no number, says so" {
+	local word
+	for word in '' x -1 1.5 1e9999; do
+		refused "$FLOCKLIMIT" -N x --yield "$word" true
+		[[ $stderr == *"--yield"*"'$word'"*"not a number of takers: use 0 or more, say 10" ]]
+	done
+	refused "$FLOCKLIMIT" --store etcd://127.0.0.1:1/a -N x --yield 2 true
+	[[ $stderr == *"--yield is for limiters of one machine"* ]]
+	run -0 "$FLOCKLIMIT" -N x -n 4 "$FLOCKLIMIT" -N x --yield 2 true
+	[[ $output == *"--yield 2 has no effect: this command joins the permit"* ]]
+	run -0 "$FLOCKLIMIT" -N x -n 4 "$FLOCKLIMIT" -N x -n 2 -w 3 --yield 2 true
+	[[ $output == *"-n 2, -w 3 and --yield 2 have no effect"* ]]
+}

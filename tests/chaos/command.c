@@ -80,6 +80,15 @@ heir(uint64_t id, uint64_t us)
 	chaos_say("D %" PRIu64 " %" PRIu64 " %d", chaos_now(), id, (int)getpid());
 }
 
+static void
+say_started(uint64_t id)
+{
+	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s %s", chaos_now(), id,
+		  (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
+		  getenv("FLOCKLIMIT_WEIGHT"), getenv("FLOCKLIMIT_LIMIT"),
+		  getenv("FLOCKLIMIT_SEAT"), getenv("FLOCKLIMIT_FENCE"));
+}
+
 /* ID STYLE US HEIR_US: heir_us > 0: also a child which lasts so long. */
 static int
 command(char **arg)
@@ -89,10 +98,7 @@ command(char **arg)
 
 	if (style != PLAIN)
 		block_term(&term);
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s", chaos_now(), id,
-		  (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
-		  getenv("FLOCKLIMIT_WEIGHT"), getenv("FLOCKLIMIT_LIMIT"),
-		  getenv("FLOCKLIMIT_SEAT"));
+	say_started(id);
 	if (number(arg[3]) > 0 && fork() == 0) {
 		signal(SIGTERM, SIG_DFL);
 		if (style != PLAIN)
@@ -132,10 +138,7 @@ nest(char **arg, char *self)
 	int status;
 	pid_t pid;
 
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s", chaos_now(), id,
-		  (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
-		  getenv("FLOCKLIMIT_WEIGHT"), getenv("FLOCKLIMIT_LIMIT"),
-		  getenv("FLOCKLIMIT_SEAT"));
+	say_started(id);
 	pid = fork();
 	if (pid == 0) {
 		/* We may be killed after waitpid() said that it has stopped. */
@@ -225,13 +228,15 @@ acquire_restlessly(struct flk *f, struct flk_taker *t, const struct flk_request 
 	return error;
 }
 
-/* ID PATH W N WAIT_MS US: takes a permit by the library; WAIT_MS 0 is for ever. */
+/* ID PATH W N WAIT_MS US MOST YIELD: takes a permit by the library; WAIT_MS 0 is for ever. */
 static int
 agent(char **arg, bool is_restless)
 {
 	uint64_t id = number(arg[0]), wait = number(arg[4]);
 	struct flk_request want = { .weight = (uint32_t)number(arg[2]),
 				    .limit = (uint32_t)number(arg[3]),
+				    .most = (uint32_t)number(arg[6]),
+				    .yield = (uint32_t)number(arg[7]),
 				    .command = "agent" };
 	struct timespec until = deadline(wait);
 	struct flk_permit permit;
@@ -255,9 +260,9 @@ agent(char **arg, bool is_restless)
 		return 75;
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u", chaos_now(), id,
-		  (int)getpid(), flk_identity(f), permit.ticket, permit.weight, permit.limit,
-		  permit.seat);
+	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64,
+		  chaos_now(), id, (int)getpid(), flk_identity(f), permit.ticket, permit.weight,
+		  permit.limit, permit.seat, permit.fence);
 	work(chaos_now() + number(arg[5]) * 1000, NULL);
 	chaos_say("E %" PRIu64 " %" PRIu64 " %d %d", chaos_now(), id, (int)getpid(), CODE(id));
 	if (flk_release(t) != 0)
@@ -304,9 +309,9 @@ chaos_command(int argc, char **argv)
 		return command(argv + 2);
 	if (strcmp(verb, "nest") == 0 && argc == 5)
 		return nest(argv + 2, argv[0]);
-	if (strcmp(verb, "agent") == 0 && argc == 8)
+	if (strcmp(verb, "agent") == 0 && argc == 10)
 		return agent(argv + 2, false);
-	if (strcmp(verb, "restless") == 0 && argc == 8)
+	if (strcmp(verb, "restless") == 0 && argc == 10)
 		return agent(argv + 2, true);
 	if (strcmp(verb, "idler") == 0 && argc == 5)
 		return idler(argv + 2);

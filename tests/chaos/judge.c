@@ -57,17 +57,31 @@ static unsigned takers;
 
 /* What is launched next; its id. */
 static unsigned
+launch_as(unsigned ms, unsigned w, unsigned most, unsigned yield, unsigned n)
+{
+	line('L', ms, "%u 0 0 %u %u 0 0 0 %u %u", ++takers, w, n, most, yield);
+	return takers;
+}
+
+static unsigned
 launch(unsigned ms, unsigned w, unsigned n, unsigned flags)
 {
-	line('L', ms, "%u 0 0 %u %u %u 0 0", ++takers, w, n, flags);
+	line('L', ms, "%u 0 0 %u %u %u 0 0 %u 0", ++takers, w, n, flags, w);
 	return takers;
+}
+
+static void
+start_as(uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned fence, unsigned w,
+	 unsigned told)
+{
+	line('S', ms, "%u %u %" PRIu64 " %u %u %u %u %u", id, 100 + id, birth, ticket, w, told,
+	     ticket % 100, fence);
 }
 
 static void
 start_in(uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned w, unsigned told)
 {
-	line('S', ms, "%u %u %" PRIu64 " %u %u %u %u", id, 100 + id, birth, ticket, w, told,
-	     ticket % 100);
+	start_as(birth, ms, id, ticket, ticket, w, told);
 }
 
 static void
@@ -111,6 +125,55 @@ fine(void)
 	end(12, b);
 	start(13, c, 3, 3, 3);
 	end(20, c);
+}
+
+/* The second waits, and the third is granted before it. */
+static void
+passed(unsigned yield)
+{
+	unsigned a = launch(0, 2, 3, 0), b = launch_as(1, 2, 2, yield, 3), c = launch(4, 1, 3, 0);
+
+	start_as(BIRTH, 1, a, 1, 1, 2, 3);
+	start_as(BIRTH, 5, c, 3, 2, 1, 3);
+	end(10, a);
+	start_as(BIRTH, 11, b, 2, 3, 2, 3);
+	end(12, b);
+	end(13, c);
+}
+
+static void
+passed_with_consent(void)
+{
+	passed(1);
+}
+
+static void
+passed_without(void)
+{
+	passed(0);
+}
+
+static void
+elastic(unsigned got)
+{
+	unsigned a = launch(0, 1, 8, 0), b = launch_as(0, 1, 2, 0, 8);
+
+	start(1, a, 1, 1, 8);
+	start(2, b, 2, got, 8);
+	end(10, a);
+	end(12, b);
+}
+
+static void
+elastic_within(void)
+{
+	elastic(2);
+}
+
+static void
+elastic_beyond(void)
+{
+	elastic(3);
 }
 
 static void
@@ -677,6 +740,10 @@ main(int argc, char **argv)
 	judge(paused, UNTRUE_LIMIT, true, "granted while paused");
 	judge(granted_in_a_pause, UNTRUE_LIMIT, true, "granted while paused, after a wait");
 	judge(overtaken, OVERTAKEN, true, "overtaken");
+	judge(passed_without, OVERTAKEN, true, "passed without its consent");
+	judge(passed_with_consent, INNOCENT, true, "passed with its consent");
+	judge(elastic_within, INNOCENT, true, "an elastic weight");
+	judge(elastic_beyond, UNTRUE_LIMIT, true, "an elastic weight beyond its most");
 	judge(late_to_say_so, INNOCENT, true, "granted in order, said in another");
 	judge(one_ticket_two_takers, RAN_TWICE, true, "one ticket, two takers");
 	judge(one_taker_two_commands, RAN_TWICE, true, "one taker, two commands");

@@ -14,9 +14,11 @@
 #define NEVER UINT64_MAX
 
 struct run { /* one taker, whether its command ever started or not */
-	uint64_t id, lim, group, n, flags, wait_ms, run_ms, w;
+	uint64_t id, lim, group, n, flags, wait_ms, run_ms;
+	uint64_t w, least, most; /* w: `least', and what it got once it has started */
+	uint64_t yield;          /* so many that came later may be granted before it */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
-	uint64_t pid, birth, ticket, told, seat;
+	uint64_t pid, birth, ticket, told, seat, fence;
 	int status;
 	uint64_t cancelled, cancelled_ticket;
 	uint64_t heir, heir_started, heir_ended;

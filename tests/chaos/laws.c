@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * laws.c - never over the limit, first come first served, each ticket once.
+ * laws.c - never over the limit, first come first served but for consent, each ticket once.
  *
  * What is known for certain of a run: it was granted after it was launched and before its
  * command said that it had started; and it held its permit from then until `surely'.
@@ -9,13 +9,14 @@
  * last of them to be granted, call it z, was granted when all the others held already, for they
  * hold still.  So their sum was measured at that grant, and was at most the limit in force for
  * z: the override, if there was one, or else the smallest limit that one of them declares.  The
- * one exception: z alone, under an override, may weigh more.  As tickets are served in order, z
- * has the highest ticket; if they are not, that is a violation as well.
+ * one exception: z alone, under an override, may weigh more.  As fences rise with the grants, z
+ * has the highest fence; if they do not, that is a violation as well.
  *
- * Law 2.  Whoever has a lower ticket than z was granted before z, though its command may say so
- * later.  So the same must hold for the larger sum of those with a ticket up to z which have
+ * Law 2.  Whoever has a lower fence than z was granted before z, though its command may say so
+ * later.  So the same must hold for the larger sum of those with a fence up to z which have
  * started at any time, before or after, and surely hold after the start of b.  Where a lower
- * ticket was overtaken, its weight was not there to be measured, and the sum is too large.
+ * fence was overtaken, its weight was not there to be measured, and the sum is too large.  And
+ * each was granted after all with a lower ticket, but for as many as it consented to.
  *
  * By the same reasoning b was not granted while those before it surely held so much that b did
  * not fit; so the limit of which it was told must have been in force at some time after that, and
@@ -31,7 +32,7 @@
 
 #define ACTIVE 1000
 
-struct life { /* of one file: the runs in it by ticket */
+struct life { /* of one file: the runs in it by fence, that is, as they were granted */
 	const struct story *s;
 	struct run **run;
 	uint64_t *last; /* the latest `surely' of those up to here */
@@ -41,13 +42,13 @@ struct life { /* of one file: the runs in it by ticket */
 };
 
 static int
-by_birth_and_ticket(const void *a, const void *b)
+by_birth_and_fence(const void *a, const void *b)
 {
 	const struct run *x = *(const struct run *const *)a, *y = *(const struct run *const *)b;
 
 	if (x->birth != y->birth)
 		return x->birth < y->birth ? -1 : 1;
-	return x->ticket < y->ticket ? -1 : x->ticket > y->ticket;
+	return x->fence < y->fence ? -1 : x->fence > y->fence;
 }
 
 static int
@@ -173,7 +174,7 @@ place_of(const struct life *l, const struct run *r)
 
 	while (low < high) {
 		middle = (low + high) / 2;
-		if (l->run[middle]->ticket < r->ticket)
+		if (l->run[middle]->fence < r->fence)
 			low = middle + 1;
 		else
 			high = middle;
@@ -191,7 +192,7 @@ check_start(const struct life *l, const struct run *b, const struct run *const *
 
 	for (i = 0; i < n; i++) {
 		count(l, &now, active[i]);
-		if (active[i]->ticket > z->ticket)
+		if (active[i]->fence > z->fence)
 			z = active[i];
 		if (active[i] != b && active[i]->seat == b->seat)
 			chaos_guilty(v, SEAT_SHARED, b->started,
@@ -356,6 +357,24 @@ check_idles(const struct life *l, struct verdict *v)
 	}
 }
 
+/* Those that came later, and were granted before: it consented to so many. */
+static void
+check_consents(const struct life *l, struct verdict *v)
+{
+	size_t i, j;
+
+	for (i = 0; i < l->n; i++) {
+		uint64_t passed = 0;
+		for (j = i; j-- > 0;)
+			passed += l->run[j]->ticket > l->run[i]->ticket;
+		if (passed > l->run[i]->yield)
+			chaos_guilty(v, OVERTAKEN, l->run[i]->started,
+				     "ticket %" PRIu64 " was overtaken by %" PRIu64
+				     ", and consented to %" PRIu64,
+				     l->run[i]->ticket, passed, l->run[i]->yield);
+	}
+}
+
 static void
 check_life(struct life *l, struct verdict *v)
 {
@@ -370,7 +389,7 @@ check_life(struct life *l, struct verdict *v)
 		l->last[i] = l->run[i]->surely;
 		if (i > 0 && l->last[i - 1] > l->last[i])
 			l->last[i] = l->last[i - 1];
-		if (i > 0 && l->run[i - 1]->ticket == l->run[i]->ticket)
+		if (i > 0 && l->run[i - 1]->fence == l->run[i]->fence)
 			chaos_guilty(v, RAN_TWICE, l->run[i]->started,
 				     "ticket %" PRIu64 " ran twice", l->run[i]->ticket);
 	}
@@ -384,6 +403,7 @@ check_life(struct life *l, struct verdict *v)
 		l->run[i]->granted_from = earliest(l, i, before);
 	free(before);
 	check_starts(l, v);
+	check_consents(l, v);
 	check_removals(l, v);
 	check_idles(l, v);
 	check_idle_removals(l, v);
@@ -394,21 +414,21 @@ check_life(struct life *l, struct verdict *v)
 void
 chaos_laws(struct story *s, struct verdict *v)
 {
-	struct run **by_ticket = malloc((s->runs.n + 1) * sizeof(*by_ticket));
+	struct run **by_fence = malloc((s->runs.n + 1) * sizeof(*by_fence));
 	size_t n = 0, i, k;
 
-	if (by_ticket == NULL)
+	if (by_fence == NULL)
 		abort();
 	foreach(struct run, r, s->runs)
 		if (r->started != 0)
-			by_ticket[n++] = r;
+			by_fence[n++] = r;
 	if (n > 0)
-		qsort(by_ticket, n, sizeof(*by_ticket), by_birth_and_ticket);
+		qsort(by_fence, n, sizeof(*by_fence), by_birth_and_fence);
 	for (i = 0; i < n; i = k) {
-		struct life l = { .s = s, .run = by_ticket + i };
-		for (k = i; k < n && by_ticket[k]->birth == by_ticket[i]->birth; k++)
+		struct life l = { .s = s, .run = by_fence + i };
+		for (k = i; k < n && by_fence[k]->birth == by_fence[i]->birth; k++)
 			l.n++;
 		check_life(&l, v);
 	}
-	free(by_ticket);
+	free(by_fence);
 }

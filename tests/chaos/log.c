@@ -47,6 +47,9 @@ launched(struct story *s, const uint64_t *x)
 			   .lim = x[2],
 			   .group = x[3],
 			   .w = x[4],
+			   .least = x[4],
+			   .most = x[9],
+			   .yield = x[10],
 			   .n = x[5],
 			   .flags = x[6],
 			   .wait_ms = x[7],
@@ -60,15 +63,17 @@ started(struct run *r, const uint64_t *x, struct verdict *v)
 	if (r->started != 0)
 		chaos_guilty(v, RAN_TWICE, x[0], "taker %llu started two commands",
 			     (unsigned long long)r->id);
-	if (x[5] != r->w)
+	if (x[5] < r->least || x[5] > r->most)
 		chaos_guilty(v, UNTRUE_LIMIT, x[0], "taker %llu was told another weight",
 			     (unsigned long long)r->id);
 	r->started = x[0];
 	r->pid = x[2];
 	r->birth = x[3];
 	r->ticket = x[4];
+	r->w = x[5];
 	r->told = x[6];
 	r->seat = x[7];
+	r->fence = x[8];
 	return true;
 }
 
@@ -173,8 +178,8 @@ static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
 	static const char letters[] = "LSAEHDRCPKGUMIBWQZ";
-	static const unsigned char numbers[] = { 9, 8, 3, 4, 3, 3, 3, 3, 5,
-						 4, 6, 3, 4, 3, 2, 7, 4, 2 };
+	static const unsigned char numbers[] = { 11, 9, 3, 4, 3, 3, 3, 3, 5,
+						 4,  6, 3, 4, 3, 2, 7, 4, 2 };
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;

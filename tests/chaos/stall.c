@@ -3,7 +3,7 @@
  * stall.c - how long did somebody wait who could have run?
  *
  * For each start of b: when could it have been granted?  Not before it was launched; nor before
- * those with a lower ticket that still held, and those that were yet to be granted before b, left
+ * those with a lower fence that still held, and those that were yet to be granted before b, left
  * room for b beside them.  From then on somebody at the head stood waiting with room for it, and
  * what passes until the start of b is the stall: the release, the grant, the wake-up, and the
  * start of the command.
@@ -30,7 +30,7 @@
 #define BUSY_NS UINT64_C(2000000000)
 #define AROUND  UINT64_C(1000000000)
 
-struct line { /* of one limiter file: those that ran, by ticket */
+struct line { /* of one limiter file: those that ran, by fence */
 	const struct story *s;
 	const struct run **run;
 	uint64_t *last; /* the latest `room' of those up to here */
@@ -71,13 +71,13 @@ by_to(const void *a, const void *b)
 }
 
 static int
-by_birth_and_ticket(const void *a, const void *b)
+by_birth_and_fence(const void *a, const void *b)
 {
 	const struct run *x = *(const struct run *const *)a, *y = *(const struct run *const *)b;
 
 	if (x->birth != y->birth)
 		return x->birth < y->birth ? -1 : 1;
-	return x->ticket < y->ticket ? -1 : x->ticket > y->ticket;
+	return x->fence < y->fence ? -1 : x->fence > y->fence;
 }
 
 static int
@@ -110,7 +110,7 @@ room_for(const struct line *l, size_t place, const struct run **before)
 			limit = least(limit, before[i]->n);
 		else if (own)
 			limit = least(limit, before[i]->told);
-		if (used + b->w > limit)
+		if (used + b->least > limit)
 			return before[i]->room;
 	}
 	return b->launched;
@@ -319,7 +319,7 @@ tell(const struct story *s, struct figures *f, struct verdict *v)
 void
 chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 {
-	const struct run **by_ticket = malloc((s->runs.n + 1) * sizeof(*by_ticket));
+	const struct run **by_fence = malloc((s->runs.n + 1) * sizeof(*by_fence));
 	uint64_t *last = malloc((s->runs.n + 1) * sizeof(*last)), longest;
 	struct figures f = { .raw = malloc((s->runs.n + 1) * sizeof(*f.raw)),
 			     .net = malloc((s->runs.n + 1) * sizeof(*f.net)),
@@ -327,17 +327,17 @@ chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 	struct array left = who_left(s, &longest);
 	size_t n = 0, i, k;
 
-	if (by_ticket == NULL || last == NULL || f.raw == NULL || f.net == NULL)
+	if (by_fence == NULL || last == NULL || f.raw == NULL || f.net == NULL)
 		abort();
 	foreach(const struct run, r, s->runs)
 		if (r->started != 0)
-			by_ticket[n++] = r;
+			by_fence[n++] = r;
 	if (n > 0)
-		qsort(by_ticket, n, sizeof(*by_ticket), by_birth_and_ticket);
+		qsort(by_fence, n, sizeof(*by_fence), by_birth_and_fence);
 	for (i = 0; i < n; i = k) {
-		struct line l = { .s = s, .run = by_ticket + i, .last = last + i };
-		for (k = i; k < n && by_ticket[k]->birth == by_ticket[i]->birth; k++) {
-			last[k] = by_ticket[k]->room;
+		struct line l = { .s = s, .run = by_fence + i, .last = last + i };
+		for (k = i; k < n && by_fence[k]->birth == by_fence[i]->birth; k++) {
+			last[k] = by_fence[k]->room;
 			if (k > i && last[k - 1] > last[k])
 				last[k] = last[k - 1];
 			l.n++;
@@ -345,7 +345,7 @@ chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 		measure(&l, &left, longest, &f, v);
 	}
 	tell(s, &f, v);
-	free(by_ticket);
+	free(by_fence);
 	free(last);
 	free(f.raw);
 	free(f.net);

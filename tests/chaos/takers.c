@@ -121,8 +121,17 @@ add_number(struct words *w, const char *option, uint64_t value, const char *unit
 	add(w, text);
 }
 
+static void
+add_weights(struct words *w, unsigned least, unsigned most)
+{
+	char *text = w->text[w->texts++];
+
+	snprintf(text, sizeof(w->text[0]), "-w%u-%u", least, most);
+	add(w, text);
+}
+
 struct choice {
-	unsigned lim, w, n, flags;
+	unsigned lim, w, most, yield, n, flags;
 	unsigned wait_ms, run_ms;
 };
 
@@ -151,6 +160,11 @@ choose(void)
 		c.n = 0; /* the latest */
 		c.w = 1;
 	}
+	c.most = c.w;
+	if (c.n != 0 && chance(15))
+		c.most = chance(50) ? c.n : c.w + below(4);
+	if (chance(15))
+		c.yield = 1 + below(5);
 	if (chance(15)) {
 		c.flags |= WAIT;
 		c.wait_ms = chance(20) && !(c.flags & AGENT) ? 0 : 1 + below(400);
@@ -190,6 +204,8 @@ agent_words(struct words *w, const struct choice *c, uint64_t id)
 	add_number(w, "", c->n, "");
 	add_number(w, "", c->wait_ms, "");
 	add_number(w, "", how_long_us(c->lim), "");
+	add_number(w, "", c->most, "");
+	add_number(w, "", c->yield, "");
 }
 
 static void
@@ -205,7 +221,12 @@ wrapper_words(struct words *w, const struct choice *c, uint64_t id)
 	add(w, path);
 	if (c->n > 0)
 		add_number(w, "-n", c->n, "");
-	add_number(w, "-w", c->w, "");
+	if (c->most > c->w)
+		add_weights(w, c->w, c->most);
+	else
+		add_number(w, "-w", c->w, "");
+	if (c->yield > 0)
+		add_number(w, "--yield=", c->yield, "");
 	if (c->flags & CLOSE)
 		add(w, "-o");
 	if (c->flags & EXEC)
@@ -264,8 +285,8 @@ launch(struct taker *t)
 		agent_words(&w, &c, t->id);
 	else
 		wrapper_words(&w, &c, t->id);
-	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u %u", chaos_now(), t->id,
-		  c.lim, t->group, c.w, c.n, c.flags, c.wait_ms, c.run_ms);
+	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u %u %u %u", chaos_now(),
+		  t->id, c.lim, t->group, c.w, c.n, c.flags, c.wait_ms, c.run_ms, c.most, c.yield);
 	t->pid = fork();
 	if (t->pid == -1)
 		tap_bail("fork: %s", strerror(errno));

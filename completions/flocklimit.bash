@@ -134,7 +134,8 @@ _flocklimit() {
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --fd --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'
-	plain='--background --jobserver --nonblock --preserve-status --no-fork --close --unlock --verbose --quiet --help --version'
+	plain='--background --jobserver --nonblock --preserve-status --until-ready --no-fork --close --unlock --verbose --quiet
+		--help --version'
 	COMPREPLY=()
 
 	for ((i = 1; i < COMP_CWORD; i++)); do

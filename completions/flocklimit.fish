@@ -34,7 +34,7 @@ function __flocklimit_rest
     argparse -s N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= fd= \
-        rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" \
+        rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" until-ready \
         store= ttl= grace= on-lost= reclaim= local= \
         u/unlock v/verbose q/quiet h/help V/version -- $words 2>/dev/null
     or return 1
@@ -86,6 +86,7 @@ complete -c flocklimit -n __flocklimit_options -l ramp -x -a '1+1/1s 1+1/30s 1+1
 complete -c flocklimit -n __flocklimit_options -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Begin anew after nothing was held so long'
 complete -c flocklimit -n __flocklimit_options -l jobserver -a 'fifo pipe' -d 'Give the command a jobserver of permits'
 complete -c flocklimit -n __flocklimit_options -l background -a stdin -d 'Return when the command runs'
+complete -c flocklimit -n __flocklimit_options -l until-ready -d 'Give the permit back when the command says READY=1'
 complete -c flocklimit -n __flocklimit_options -l nested -x -a 'join queue' -d 'Under a permit of this limiter'
 complete -c flocklimit -n __flocklimit_options -l hold-for -x -a '(__fish_complete_pids)' -d 'Take the permit for a process'
 complete -c flocklimit -n __flocklimit_options -l fd -x -a '3 4 5 6 7 8 9' -d 'Take the permit for an open descriptor'

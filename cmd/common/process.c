@@ -41,6 +41,21 @@ process_stat(pid_t pid, char *state, pid_t *parent)
 	return true;
 }
 
+bool
+process_is_below(pid_t pid, pid_t ancestor)
+{
+	char state;
+	int hops;
+
+	for (hops = 0; pid > 1 && hops < 1000; hops++) {
+		if (pid == ancestor)
+			return true;
+		if (!process_stat(pid, &state, &pid))
+			return false;
+	}
+	return false;
+}
+
 pid_t
 process_child(pid_t pid)
 {

@@ -62,26 +62,11 @@ stops(int sig)
 
 /* False as well without /proc, and if the sender has ended by now: then we pass the signal on. */
 static bool
-is_below(pid_t pid, pid_t command)
-{
-	char state;
-	int hops;
-
-	for (hops = 0; pid > 1 && hops < 1000; hops++) {
-		if (pid == command)
-			return true;
-		if (!process_stat(pid, &state, &pid))
-			return false;
-	}
-	return false;
-}
-
-static bool
 comes_from_below(const siginfo_t *info, pid_t command)
 {
 	return (info->si_code == SI_USER || info->si_code == SI_QUEUE ||
 		info->si_code == SI_TKILL) &&
-	       info->si_pid > 0 && is_below(info->si_pid, command);
+	       info->si_pid > 0 && process_is_below(info->si_pid, command);
 }
 
 static bool

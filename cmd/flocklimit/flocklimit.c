@@ -22,6 +22,7 @@
 #include "options.h"
 #include "patience.h"
 #include "pid1.h"
+#include "ready.h"
 #include "run.h"
 #include "say.h"
 #include "spawn.h"
@@ -250,10 +251,41 @@ cannot_start(const struct job *j, int error)
 	return cannot_run(error);
 }
 
+/*
+ * The command is ready, and runs on without a permit.  Nothing of the limiter stays open.  A file that
+ * was cut short meanwhile has no permits left, and must not be touched.
+ */
+static void
+give_back(void *job)
+{
+	struct job *j = job;
+
+	if (flk_verify(j->limiter) != -FLK_DAMAGED) {
+		flk_release(j->taker);
+		close_limiter(j);
+	}
+	j->taker = NULL;
+}
+
+/* A joined permit is not ours to give back. */
+static int
+open_ready(struct job *j, struct ready **ready)
+{
+	if (!j->o.until_ready)
+		return 0;
+	if (!j->joined)
+		return (*ready = ready_open(&j->o, give_back, j)) != NULL ? 0 : -1;
+	if (!j->o.quiet)
+		say(j->o.want.limiter, "--until-ready has no effect: this command joins the permit "
+				       "that it runs under, and that permit is not its own");
+	return 0;
+}
+
 static int
 run_command(struct job *j)
 {
 	struct jobserver *server = NULL;
+	struct ready *ready = NULL;
 	int error = 0, status;
 	char **envp;
 	pid_t pid;
@@ -262,6 +294,8 @@ run_command(struct job *j)
 	if (j->o.background && (status = background_begin(&j->o, &j->heritage)) != -1)
 		return status;
 	if (j->o.jobserver && (server = open_jobserver(j)) == NULL)
+		return FAILED;
+	if (open_ready(j, &ready) != 0)
 		return FAILED;
 	envp = make_environment(j);
 	if (envp == NULL) {
@@ -286,7 +320,9 @@ run_command(struct job *j)
 		tend_working(j->taker, pid);
 	if (j->o.background && error == 0)
 		background_started();
-	status = run(&j->o, pid, server, &j->ended);
+	ready_from(ready, pid);
+	status = run(&j->o, pid, server, ready, &j->ended);
+	ready_close(ready);
 	jobserver_close(server);
 	free(envp);
 	return error != 0 ? cannot_start(j, error) : status;
@@ -303,7 +339,7 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
 		return status;
-	if ((status = store_exec(&j.o.want, argv)) != -1)
+	if ((status = store_exec(&j.o.want, argv)) != -1 || (status = ready_refuse(&j.o)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
@@ -350,7 +386,7 @@ flocklimit_main(int argc, char **argv)
 	status = j.o.hold_for != 0 ? hold_keep(&j.o, j.taker) : run_command(&j);
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j.o.want.limiter, status);
-	if (!j.joined && j.o.hold_for == 0) {
+	if (!j.joined && j.o.hold_for == 0 && j.taker != NULL) {
 		flk_ended(j.taker, j.ended);
 		error = flk_release(j.taker);
 		if (error == -FLK_LOST)

@@ -11,7 +11,15 @@
 #include "parse.h"
 #include "say.h"
 
-enum { OPT_NESTED = 256, OPT_HOLD_FOR, OPT_JOBSERVER, OPT_PRESERVE_STATUS, OPT_BACKGROUND, OPT_FD };
+enum {
+	OPT_NESTED = 256,
+	OPT_HOLD_FOR,
+	OPT_JOBSERVER,
+	OPT_PRESERVE_STATUS,
+	OPT_BACKGROUND,
+	OPT_FD,
+	OPT_UNTIL_READY
+};
 
 static const char short_options[] = "+:E:FVc:hoquv" TAKER_SHORT;
 
@@ -30,6 +38,7 @@ static const struct option long_options[] = {
 	{ "preserve-status", no_argument, NULL, OPT_PRESERVE_STATUS },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "unlock", no_argument, NULL, 'u' },
+	{ "until-ready", no_argument, NULL, OPT_UNTIL_READY },
 	{ "verbose", no_argument, NULL, 'v' },
 	{ "version", no_argument, NULL, 'V' },
 	{ NULL, 0, NULL, 0 },
@@ -76,6 +85,8 @@ static const char help[] =
     "                         /dev/null, or the caller's stdin, as its input\n"
     "      --nested=join|queue    under a permit of this limiter: join it (default),\n"
     "                         or queue for another\n"
+    "      --until-ready      give the permit back when COMMAND reports READY=1, as\n"
+    "                         systemd's services do, and let COMMAND run on\n"
     "      --jobserver[=fifo|pipe]   give COMMAND (make, ninja, cargo) a jobserver\n"
     "      --hold-for PID     run nothing: take a permit for process PID, return\n"
     "      --fd N             run nothing: take a permit for descriptor N, return\n"
@@ -176,6 +187,9 @@ parse_option(struct options *o, int c, char **argv)
 	case 'u':
 		o->unlock = true;
 		return OPTION_OK;
+	case OPT_UNTIL_READY:
+		o->until_ready = true;
+		return OPTION_OK;
 	case 'v':
 		o->verbose = true;
 		return OPTION_OK;
@@ -196,7 +210,7 @@ static bool
 needs_command(const struct options *o)
 {
 	return o->background || o->no_fork || o->close_fd || o->jobserver || o->preserve_status ||
-	       o->want.run_timeout_ns != NEVER || o->want.kill_after_ns != NEVER;
+	       o->until_ready || o->want.run_timeout_ns != NEVER || o->want.kill_after_ns != NEVER;
 }
 
 static int
@@ -217,7 +231,8 @@ check_descriptor(const struct options *o)
 	}
 	if (needs_command(o)) {
 		say(NULL, "--fd runs no command: use it without --background, --run-timeout, "
-			  "--kill-after, --preserve-status, --no-fork, --close and --jobserver");
+			  "--kill-after, --preserve-status, --no-fork, --close, --jobserver and "
+			  "--until-ready");
 		return OPTION_BAD;
 	}
 	if (w->store.url != NULL) {
@@ -233,8 +248,29 @@ check_descriptor(const struct options *o)
 }
 
 static int
+check_until_ready(const struct options *o)
+{
+	const char *other = o->no_fork         ? "--no-fork"
+			    : o->hold_for != 0 ? "--hold-for"
+			    : o->jobserver     ? "--jobserver"
+					       : NULL;
+
+	if (!o->until_ready || other == NULL)
+		return OPTION_OK;
+	say(NULL, "--until-ready and %s cannot be combined: %s", other,
+	    o->no_fork     ? "flocklimit must stay, to hear when the command is ready"
+	    : o->jobserver ? "the jobserver's tokens are for as long as the command runs"
+			   : "no command runs that could be ready");
+	return OPTION_BAD;
+}
+
+static int
 check_together(const struct options *o)
 {
+	int status = check_until_ready(o);
+
+	if (status != OPTION_OK)
+		return status;
 	if (o->hold_for != 0 && o->command != NULL) {
 		say(NULL, "--hold-for takes no command: it holds the permit for a process");
 		return OPTION_BAD;

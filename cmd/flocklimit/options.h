@@ -18,6 +18,7 @@ struct options {
 	bool jobserver;
 	enum jobserver_style style;
 	bool background, keep_stdin; /* --background, --background=stdin */
+	bool until_ready;
 	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
 	pid_t hold_for; /* 0: not given */
 	int fd;         /* --fd; -1: not given */

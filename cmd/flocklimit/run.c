@@ -15,7 +15,8 @@
  * 	the command has       stop by the same signal, until a CONT comes, and pass that on; at the
  * 	stopped               deadline the kernel sends us one
  * 	the permit is lost    tend_look() ends the command: see tend.h
- * 	SIGIO, SIGURG         call the jobserver or the store, if it is theirs; else as below
+ * 	SIGIO, SIGURG         call the jobserver, ready.c or the store, if it is theirs; else as
+ * 	                      below
  * 	another signal        pass it on, if the command has not had it; stop as well, if it stops
  * 	                      a command that has left our process group
  *
@@ -37,6 +38,7 @@
 #include "now.h"
 #include "process.h"
 #include "options.h"
+#include "ready.h"
 #include "say.h"
 #include "signal_pass.h"
 #include "signal_wait.h"
@@ -153,7 +155,7 @@ wait_deaf(const struct running *r, int *ended)
 
 	say(r->o->want.limiter,
 	    "cannot wait for signals: %s: none is passed on to the command, "
-	    "and --run-timeout and --jobserver have no effect",
+	    "and --run-timeout, --jobserver and --until-ready have no effect",
 	    strerror(errno));
 	sigemptyset(&set);
 	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
@@ -165,10 +167,10 @@ wait_deaf(const struct running *r, int *ended)
 }
 
 int
-run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
+run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready, int *ended)
 {
 	struct running r = { .o = o, .pid = command, .state = RUNS, .deadline = NEVER };
-	uint64_t tend;
+	uint64_t next, look;
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
@@ -179,8 +181,9 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
 	tend_by_signal();
 	for (;;) {
-		tend = tend_look();
-		sig = signal_wait(&all, tend < r.deadline ? tend : r.deadline, &info);
+		next = tend_look();
+		next = (look = ready_look(ready)) < next ? look : next;
+		sig = signal_wait(&all, next < r.deadline ? next : r.deadline, &info);
 		if (sig == -1)
 			return wait_deaf(&r, ended);
 		if (sig == 0) {
@@ -189,6 +192,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, int *ended)
 			continue;
 		}
 		tended = tend_hears(&info);
+		tended = ready_hears(ready, &info) || tended;
 		if ((j != NULL && jobserver_hears(j, &info)) || tended)
 			continue;
 		/*

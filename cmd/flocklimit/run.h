@@ -9,11 +9,13 @@
 
 struct jobserver;
 struct options;
+struct ready;
 
 /*
  * Waits for the command; passes signals on, stops when it stops, ends it at its run timeout.  Every
  * signal must be blocked.  Returns the exit status for flocklimit; *ended is for flk_ended().
  */
-int run(const struct options *o, pid_t command, struct jobserver *j, int *ended);
+int run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
+	int *ended);
 
 #endif

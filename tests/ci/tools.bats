@@ -50,6 +50,21 @@ need() {
 	run -1 grep -F report said
 }
 
+@test "the unit of a service that is limited while it starts is sound, and its line runs" {
+	local line
+	in_path replica
+	example replica@.service >replica@.service
+	line=$(sed -n 's/^ExecStart=//p' replica@.service)
+	line=${line//\/usr\/local\/bin\//}
+	sh -c "${line//%i/one}"
+	[ "$(cat log)" = "replica one in start, limit 2" ]
+	need systemd-analyze
+	sed "s|/usr/local/bin/|$T/bin/|g" replica@.service >"replica@one.service"
+	systemd-analyze --man=no verify "$T/replica@one.service" >said 2>&1 || :
+	cat said
+	run -1 grep -F replica said
+}
+
 @test "the tmpfiles line is the installed one" {
 	[ "$(example flocklimit.conf)" = "$(grep -v '^#' "$TOP/tmpfiles.d/flocklimit.conf")" ]
 }

@@ -101,7 +101,7 @@ help_shorts() {
 	mkdir bin work examples
 	ln -s "$FLOCKLIMIT" bin/flocklimit
 	ln -s "${FLOCKLIMIT%/*}/flocklimitctl" bin/flocklimitctl
-	for program in optipng cc make backup train report reindex scanimage curl simulate; do
+	for program in optipng cc make backup train report reindex scanimage curl simulate database broker index; do
 		printf '#!/bin/sh\necho "%s $*" >>"$T/log"\n' "$program" >"bin/$program"
 		chmod +x "bin/$program"
 	done

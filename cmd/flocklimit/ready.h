@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * ready.h - --until-ready: hears what the command reports to its NOTIFY_SOCKET, as services report
+ * to systemd by sd_notify(3), and passes it on to the manager that we were started by ourselves.
+ */
+#ifndef READY_H
+#define READY_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct options;
+struct ready;
+
+/* With a store: returns the status to exit with, after a line; else -1. */
+int ready_refuse(const struct options *o);
+
+/*
+ * Call it before the command's environment is made: sets NOTIFY_SOCKET.  is_ready() is called at
+ * most once, when the command has said READY=1.  NULL, after a line: it can't.
+ */
+struct ready *ready_open(const struct options *o, void (*is_ready)(void *context), void *context);
+
+/* The command has this pid: what it and its descendants report is believed, whatever their user. */
+void ready_from(struct ready *r, pid_t command);
+
+/* True if that signal says that there is something to read, and is not for the command. */
+bool ready_hears(struct ready *r, const siginfo_t *info);
+
+/* Reads and passes on; returns when to call it again (CLOCK_MONOTONIC, ns; NEVER). */
+uint64_t ready_look(struct ready *r);
+
+/* The command has ended: passes on what it reported last.  A READY=1 among that changes nothing. */
+void ready_close(struct ready *r);
+
+#endif

@@ -1,0 +1,301 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# --until-ready: the permit goes back when the command says READY=1.
+
+load ../helpers/lib.bash
+load ../helpers/ctl.bash
+
+# service LABEL OPTION...: a command that sends what say LABEL tells it to, one datagram for a line, with \n in
+# it for a newline.  An empty line ends it, with status 7.
+service() {
+	local label=$1
+	shift
+	cat >service.py <<-'PY'
+		import array, os, socket, sys
+		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		to = os.environ["NOTIFY_SOCKET"]
+		to = "\0" + to[1:] if to[0] == "@" else to
+		def send(words, fds=[]):
+		    s.sendmsg([words.encode()],
+		        [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [], 0, to)
+		print("up", os.getpid(), flush=True)
+		with open(sys.argv[1]) as lines:
+		    for line in iter(lines.readline, "\n"):
+		        words = line[:-1].replace("\\n", "\n")
+		        if words == "BARRIER=1":
+		            ours, theirs = os.pipe()
+		            send(words, [theirs])
+		            os.close(theirs)
+		            os.read(ours, 1)
+		        else:
+		            send(words)
+		        print("sent", words.replace("\n", " "), flush=True)
+		sys.exit(7)
+	PY
+	mkfifo "$label.fifo"
+	background "$label" "$FLOCKLIMIT" "$@" python3 service.py "$label.fifo"
+	# Open for writing until the test ends, in a process of its own: say need not be the last.
+	background "$label.open" sh -c 'exec 7>"$1"; echo up; exec sleep 1000' sh "$label.fifo"
+	eventually says up "$label.out"
+	eventually says up "$label.open.out"
+}
+
+say() { timeout 300 sh -c 'printf "%s\n" "$2" >"$1.fifo"' sh "$@"; }
+
+# manager: what is sent to the outer NOTIFY_SOCKET, each datagram as a line: its pid, its words.
+manager() {
+	background manager python3 -c '
+import os, socket, struct
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+s.bind("outer")
+print("up", flush=True)
+while True:
+    data, control, flags, address = s.recvmsg(65536, 4096)
+    fds = []
+    for level, kind, value in control:
+        if kind == socket.SCM_CREDENTIALS:
+            pid = struct.unpack("3i", value)[0]
+        if kind == socket.SCM_RIGHTS:
+            fds = struct.unpack("%di" % (len(value) // 4), value)
+    print(pid, data.decode().replace("\n", " "), len(fds), flush=True)
+    for fd in fds:
+        os.close(fd)'
+	eventually says up manager.out
+	export NOTIFY_SOCKET=$T/outer
+}
+
+free() { "$FLOCKLIMIT" -N x -n 1 -q --nonblock true; }
+taken() { run -75 free; }
+
+@test "the permit goes back at READY=1, the command runs on, and its status is passed on" {
+	service a -N x -n 1 --until-ready
+	say a 'STATUS=READY=1 soon'
+	say a 'READY=1x'
+	eventually says "sent READY=1x" a.out
+	taken
+	say a 'STATUS=loaded\nREADY=1\nMAINPID=1'
+	eventually free
+	run ctl show --json x
+	[ "$(jq -c '[.used, (.holders | length)]' <<<"$output")" = '[0,0]' ]
+	# A second one is harmless.
+	say a READY=1
+	eventually says "sent READY=1" a.out
+	say a ''
+	ended a
+	[ "$status" = 7 ]
+	[ ! -s a.err ]
+	silent 0 "$CTL" check x
+	run ctl log --json x
+	[ "$(jq -sc 'map(.event) - ["granted"]' <<<"$output")" = '["ended","ended"]' ] # the second: of free
+}
+
+@test "at most one starts at once, while all run on" {
+	local i
+	for i in 1 2 3; do
+		service "s$i" -N x -n 1 --until-ready
+		background next "$FLOCKLIMIT" -N x -n 1 echo ran
+		eventually in_line 1
+		say "s$i" READY=1
+		ended next
+		[ "$(cat next.out)" = ran ]
+	done
+	for i in 1 2 3; do
+		is_state S "${pids[s$i]}"
+		say "s$i" ''
+		ended "s$i"
+		[ "$status" = 7 ]
+	done
+}
+
+@test "nothing of the limiter stays open in the wrapper, and the guard that the command has keeps nothing" {
+	service a -N x -n 1 --until-ready
+	say a READY=1
+	eventually free
+	run ! grep -q limiters/x "/proc/${pids[a]}/maps"
+	run readlink "/proc/${pids[a]}/fd/"*
+	[[ $output == *socket* && $output != *limiters/x* ]]
+	# kill -9 of the wrapper: the command has the guard open, and no permit.
+	kill -KILL "${pids[a]}"
+	ended a
+	free
+	run ctl show --json x
+	[ "$(jq -c .used <<<"$output")" = 0 ]
+}
+
+@test "kill -9 of the wrapper before READY: the command keeps its permit" {
+	service a -N x -n 1 --until-ready
+	kill -KILL "${pids[a]}"
+	ended a
+	taken
+	kill -KILL "$(sed -n 's/^up //p' a.out)"
+	eventually free
+}
+
+@test "a command that ends without READY, and one that says it and ends at once, give back once" {
+	local i
+	silent 3 "$FLOCKLIMIT" -N x -n 1 --until-ready sh -c 'exit 3'
+	free
+	for i in 1 2 3 4 5 6; do
+		silent 0 "$FLOCKLIMIT" -N x -n 1 --until-ready python3 -c '
+import os, socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+os._exit(0)'
+	done
+	silent 0 "$CTL" check x
+	run ctl log --json x
+	[ "$(jq -s 'map(select(.event == "ended")) | length' <<<"$output")" = 8 ]
+	[ "$(jq -s 'map(select(.event == "granted")) | length' <<<"$output")" = 8 ]
+}
+
+@test "a manager hears everything, in order, with descriptors, from the wrapper's pid" {
+	manager
+	service a -N x -n 1 --until-ready
+	say a 'STATUS=one\nEXTEND_TIMEOUT_USEC=9'
+	say a BARRIER=1
+	say a READY=1
+	say a STOPPING=1
+	eventually says STOPPING=1 manager.out
+	say a ''
+	ended a
+	pid=$(awk '/STOPPING/ { print $1 }' manager.out)
+	diff - manager.out <<-END
+		up
+		$pid STATUS=one EXTEND_TIMEOUT_USEC=9 0
+		$pid BARRIER=1 1
+		$pid READY=1 0
+		$pid STOPPING=1 0
+	END
+	says "sent BARRIER=1" a.out
+	# The wrapper itself, and not the command.
+	[ "$pid" != "$(sed -n 's/^up //p' a.out)" ]
+}
+
+@test "when the manager hears READY=1, the permit is back" {
+	manager
+	service a -N x -n 1 --until-ready
+	say a READY=1
+	eventually says READY=1 manager.out
+	free
+}
+
+@test "BARRIER=1 without a manager" {
+	service a -N x -n 1 --until-ready
+	say a BARRIER=1
+	eventually says "sent BARRIER=1" a.out
+}
+
+@test "a manager that is gone, and one that has no address, are one line, and -q silences it" {
+	NOTIFY_SOCKET=$T/nobody service a -N x -n 1 --until-ready
+	say a READY=1
+	say a STATUS=on
+	eventually free
+	say a ''
+	ended a
+	[ "$status" = 7 ]
+	[ "$(wc -l <a.err)" = 1 ]
+	says "x: --until-ready: cannot pass a report of the command on to NOTIFY_SOCKET: No such file" a.err
+
+	NOTIFY_SOCKET=vsock:2:9 run --separate-stderr -0 "$FLOCKLIMIT" -N x -n 1 --until-ready true
+	one_line
+	[[ $stderr == *"NOTIFY_SOCKET 'vsock:2:9' is neither a path nor @NAME"* ]]
+	NOTIFY_SOCKET=vsock:2:9 silent 0 "$FLOCKLIMIT" -N x -q -n 1 --until-ready true
+}
+
+@test "another user is not believed, and reaches no manager; root and descendants are" {
+	need_root
+	manager
+	service a -N x -n 1 --until-ready
+	to=$(tr '\0' '\n' <"/proc/$(sed -n 's/^up //p' a.out)/environ" | sed -n 's/^NOTIFY_SOCKET=@//p')
+	send='import socket, sys
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), "\0" + sys.argv[1])'
+	setpriv --reuid 65534 --clear-groups python3 -c "$send" "$to" READY=1
+	python3 -c "$send" "$to" STATUS=root
+	eventually says STATUS=root manager.out
+	run ! says READY=1 manager.out
+	taken
+	say a ''
+	ended a
+
+	# One that has changed its user is the command all the same.
+	background b "$FLOCKLIMIT" -N x -n 1 --until-ready setpriv --reuid 65534 --clear-groups python3 -c '
+import os, socket, time
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+time.sleep(1000)'
+	eventually says READY=1 manager.out
+	free
+}
+
+@test "signals and -T work after READY as before" {
+	service a -N x -n 1 --until-ready
+	say a READY=1
+	eventually free
+	kill -TERM "${pids[a]}"
+	ended a
+	[ "$status" = 143 ]
+	background b "$FLOCKLIMIT" -N x -n 1 --until-ready -T 0.3 python3 -c '
+import os, socket, time
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+time.sleep(1000)'
+	ended b
+	[ "$status" = 124 ]
+}
+
+@test "a nested command that joins a permit: one line, and the report goes where it would go without us" {
+	manager
+	run --separate-stderr -0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N x --until-ready \
+		sh -c 'echo "$NOTIFY_SOCKET"'
+	[ "$output" = "$T/outer" ]
+	one_line
+	[[ $stderr == *"x: --until-ready has no effect: this command joins the permit"* ]]
+	silent 0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -q -N x --until-ready true
+}
+
+@test "after READY=1 a flocklimit that the command starts queues, as any other" {
+	service a -N x -n 1 --until-ready
+	say a READY=1
+	eventually free
+	held=$(tr '\0' '\n' <"/proc/$(sed -n 's/^up //p' a.out)/environ" | grep ^FLOCKLIMIT_HELD=)
+	hold b -N x -n 1
+	run -75 env "$held" "$FLOCKLIMIT" -N x -q --nonblock true
+}
+
+@test "-v says when; --background and -o work with it" {
+	service a -N x -n 1 -o --until-ready -v
+	say a READY=1
+	eventually free
+	eventually says "x: ready after" a.err
+	say a ''
+	ended a
+	"$FLOCKLIMIT" -N x -n 1 --background --until-ready sh -c '
+		echo $$ >up
+		python3 -c "import os, socket
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", \"\\0\" + os.environ[\"NOTIFY_SOCKET\"][1:])"
+		exec sleep 1000' 3>&-
+	eventually free
+	is_state S "$(cat up)"
+}
+
+@test "systemd's WATCHDOG_PID is not left to name the wrapper" {
+	run -0 sh -c 'WATCHDOG_PID=$$ WATCHDOG_USEC=9 exec "$FLOCKLIMIT" -N x -n 1 --until-ready env'
+	[[ $output != *WATCHDOG_PID* && $output == *WATCHDOG_USEC=9* ]]
+	WATCHDOG_PID=1 run -0 "$FLOCKLIMIT" -N x -n 1 --until-ready env
+	[[ $output == *WATCHDOG_PID=1* ]]
+}
+
+@test "what cannot be combined is one line" {
+	refused "$FLOCKLIMIT" -N x --until-ready -F true
+	[[ $stderr == *"--until-ready and --no-fork cannot be combined"* ]]
+	refused "$FLOCKLIMIT" -N x --until-ready --hold-for $$
+	[[ $stderr == *"--until-ready and --hold-for cannot be combined"* ]]
+	refused "$FLOCKLIMIT" -N x --until-ready --jobserver true
+	[[ $stderr == *"--until-ready and --jobserver cannot be combined"* ]]
+	refused "$FLOCKLIMIT" -N x --until-ready --fd 9
+	[[ $stderr == *"--fd runs no command"*"--until-ready"* ]]
+	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "no store"
+	refused "$FLOCKLIMIT" -N x --until-ready --store etcd://localhost:1/x true
+	[[ $stderr == *"x: --until-ready is for limiters in files"* ]]
+}

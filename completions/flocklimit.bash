@@ -38,7 +38,7 @@ _flocklimit_words() {
 # Completes the value of option $1.
 _flocklimit_value() {
 	case $1 in
-	--name | -N)
+	--name | -N | --and)
 		_flocklimit_words -W "$(_flocklimit_limiters)"
 		;;
 	--file | -f)
@@ -130,7 +130,7 @@ _flocklimit() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line='' last=''
 	local shorts_valued=NfnjwtETskc store='' piece=''
 
-	valued='--name --file --mode --limit --jobs --weight --yield --timeout --max-queue
+	valued='--and --name --file --mode --limit --jobs --weight --yield --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --fd --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'
@@ -164,6 +164,11 @@ _flocklimit() {
 			[[ " ${valued//[$'\n\t']/ } " == *" $last "* ]] && wants=$last
 			;;
 		=)
+			# NAME=WEIGHT
+			if [[ $last == --and ]]; then
+				wants=weight
+				continue
+			fi
 			# A value that may be left out needs its =, which readline makes a word of.
 			if [[ $last != --jobserver ]]; then
 				break

@@ -31,7 +31,7 @@ end
 function __flocklimit_rest
     set -l words (commandline -opc) (commandline -ct)
     set -e words[1]
-    argparse -s N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= t/timeout= \
+    argparse -s and=+ N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= fd= \
         rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" until-ready \
@@ -63,6 +63,7 @@ complete -c flocklimit -n __flocklimit_options -l mode -x -a '0600 0660' -d 'Per
 complete -c flocklimit -n __flocklimit_options -s n -s j -l limit -l jobs -x -a '1 2 4 8 16 50% 100%' -d 'At most so many units at once'
 complete -c flocklimit -n __flocklimit_options -s w -l weight -x -d 'Units that the command takes'
 complete -c flocklimit -n __flocklimit_options -l yield -x -d 'How many later takers may go first'
+complete -c flocklimit -n __flocklimit_options -l and -x -a '(__flocklimit_limiters)' -d 'Hold this limiter as well'
 complete -c flocklimit -n __flocklimit_options -s t -l timeout -x -d 'Give up waiting'
 complete -c flocklimit -n __flocklimit_options -l nonblock -d 'Do not wait'
 complete -c flocklimit -n __flocklimit_options -l max-queue -x -d 'Give up rather than wait behind so many others'

@@ -33,13 +33,15 @@ char **
 environment_make(const char *name, const struct flk_permit *p, const char *held, const char *key)
 {
 	const char *above = getenv(HELD);
-	size_t n, i, k = 0, room = 256 + strlen(name) + HELD_LINK;
+	size_t n, i, k = 0, room = 256 + strlen(name);
 	char **envp, *text;
 
 	for (n = 0; environ[n] != NULL; n++)
 		;
 	if (above != NULL)
 		room += strlen(above);
+	if (held != NULL)
+		room += strlen(held);
 	if (key != NULL)
 		room += strlen(key);
 	envp = malloc((n + 9) * sizeof(*envp) + room);

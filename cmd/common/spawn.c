@@ -74,6 +74,7 @@ heritage_save(struct heritage *h)
 	h->files.rlim_cur = 0;
 	h->inherit[0] = h->inherit[1] = h->inherit[2] = -1;
 	h->taker = NULL;
+	h->n_more = 0;
 	h->guard_fd = h->stdio[0] = h->stdio[1] = h->stdio[2] = -1;
 }
 
@@ -110,11 +111,19 @@ exec_it(const char *path, const void *start)
 	return errno;
 }
 
+static int
+pass_guard(int fd)
+{
+	return fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1 ? errno
+											    : 0;
+}
+
 int
 become(char **argv, char **envp, const struct heritage *h)
 {
 	struct start start = { .argv = argv, .envp = envp };
-	int fd = h->guard_fd, i;
+	unsigned n;
+	int error, i;
 
 	for (i = 0; i < 3; i++)
 		if (h->inherit[i] != -1 && fcntl(h->inherit[i], F_SETFD, 0) == -1)
@@ -124,12 +133,27 @@ become(char **argv, char **envp, const struct heritage *h)
 	for (i = 0; i < 3; i++)
 		if (h->stdio[i] != -1 && dup2(h->stdio[i], i) == -1)
 			return errno;
-	if (fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1)
-		return errno;
+	if ((error = pass_guard(h->guard_fd)) != 0)
+		return error;
+	for (n = 0; n < h->n_more; n++)
+		if ((error = pass_guard(h->more[n].guard)) != 0)
+			return error;
 	heritage_restore(h);
 	while (argv[start.argc] != NULL)
 		start.argc++;
 	return find_program(argv[0], exec_it, &start);
+}
+
+/* In the child: the permits are for it. */
+static void
+record_child(const struct heritage *h)
+{
+	unsigned n;
+
+	if (h->taker != NULL)
+		flk_working_child(h->taker);
+	for (n = 0; n < h->n_more; n++)
+		flk_working_child(h->more[n].taker);
 }
 
 pid_t
@@ -142,9 +166,8 @@ spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
 	if (pid == 0) {
 		/* The child shares our memory; its signal handling and descriptors are copies. */
-		if (h->taker != NULL)
-			/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it stores our pid */
-			flk_working_child(h->taker);
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it stores our pid */
+		record_child(h);
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): this is how the parent learns of it */
 		*exec_error = become(argv, envp, h);
 		_exit(127);

@@ -12,6 +12,12 @@
 
 struct flk_taker;
 
+/* A permit that the command has beside the one of `taker'. */
+struct heir {
+	struct flk_taker *taker;
+	int guard; /* as guard_fd */
+};
+
 /* What the command must find as we found it, and what it gets from us. */
 struct heritage {
 	sigset_t mask;
@@ -19,9 +25,11 @@ struct heritage {
 	bool chld_ignored;       /* SIGCHLD was ignored: we need it, to wait for children */
 	int guard_fd;            /* the command inherits it, at a high number; -1: none */
 	struct flk_taker *taker; /* the command that spawn() starts has its permit; NULL: none */
-	struct rlimit files;     /* RLIMIT_NOFILE, if we raised our own; rlim_cur 0: we did not */
-	int inherit[3];          /* descriptors that it inherits under the same number; -1: none */
-	int stdio[3];            /* what its descriptors 0, 1 and 2 are; -1: the same as ours */
+	const struct heir *more; /* n_more of them */
+	unsigned n_more;
+	struct rlimit files; /* RLIMIT_NOFILE, if we raised our own; rlim_cur 0: we did not */
+	int inherit[3];      /* descriptors that it inherits under the same number; -1: none */
+	int stdio[3];        /* what its descriptors 0, 1 and 2 are; -1: the same as ours */
 };
 
 /* Fills in what we found, catches SIGBUS, and then does signals_block(). */

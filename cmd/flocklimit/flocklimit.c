@@ -13,14 +13,11 @@
 #include "commands.h"
 #include "environment.h"
 #include "fd.h"
-#include "find_program.h"
 #include "flocklimit.h"
 #include "hold.h"
+#include "job.h"
 #include "jobserver.h"
 #include "limiter.h"
-#include "line.h"
-#include "options.h"
-#include "patience.h"
 #include "pid1.h"
 #include "ready.h"
 #include "run.h"
@@ -31,178 +28,18 @@
 
 #define FAILED 125
 
-const char *flocklimit_overflow;
-
-struct job {
-	struct options o;
-	struct heritage heritage;
-	char path[LIMITER_NAME], fd_path[LIMITER_NAME];
-	struct patience patience;
-	struct flk *limiter;
-	struct flk_taker *taker;
-	struct flk_permit permit;
-	bool joined;    /* under a permit that we run under already */
-	int cannot_run; /* why the program can't be executed, if attach() found that out; else 0 */
-	int ended;      /* for flk_ended(): how the command ended */
-};
-
-/*
- * A limiter that does not exist yet is created only for a program that can be executed.  If the
- * limiter exists we do not look for the program first, which saves time: exec finds out.
- */
-static int
-attach(struct job *j)
-{
-	bool runs = options_run(&j->o);
-	struct flk_options options = { .existing = runs && !backend_is_store(),
-				       .mode = j->o.want.mode,
-				       .stuck = patience_stuck,
-				       .context = &j->patience };
-	int error = -ENOENT;
-
-	if (options.existing)
-		error = backend_attach(&j->limiter, j->path, &options);
-	if (error != -ENOENT)
-		return error;
-	if (runs && (j->cannot_run = check_program(j->o.command[0])) != 0)
-		return -ECANCELED;
-	options.existing = false;
-	return backend_attach(&j->limiter, j->path, &options);
-}
-
-static int
-open_limiter(struct job *j)
-{
-	int error;
-
-	if ((error = attach(j)) != 0)
-		return error;
-	limiter_count_units(&j->o.want);
-	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
-		return error;
-	return flk_taker_new(&j->taker, j->limiter);
-}
-
-static void
-close_limiter(struct job *j)
-{
-	flk_taker_free(j->taker);
-	flk_detach(j->limiter);
-	j->taker = NULL;
-	j->limiter = NULL;
-}
-
-/* The words of the command, which flocklimitctl shows. */
-static const char *
-command_line(const struct job *j, char text[FLK_COMMAND])
-{
-	size_t n = 0, i;
-
-	if (j->o.hold_for != 0) {
-		snprintf(text, FLK_COMMAND, "--hold-for %d", (int)j->o.hold_for);
-		return text;
-	}
-	if (j->o.fd != -1) {
-		fd_words(&j->o, text);
-		return text;
-	}
-	text[0] = '\0';
-	for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
-		n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
-				      j->o.command[i]);
-	return text;
-}
-
-/*
- * 0 with a permit, or the library's code.
- *
- * If the limiter's file was removed, newcomers create another limiter: we release a permit of the
- * old one, and take one of the new.  If the kernel has marked our taker as dead by mistake, it has
- * lost its place in the line: a new taker joins the line.
- */
-static int
-take_permit(struct job *j)
-{
-	char text[FLK_COMMAND];
-	struct flk_request want = { .limit_queue = j->o.want.limit_queue,
-				    .max_queue = j->o.want.max_queue,
-				    .command = command_line(j, text),
-				    .role = j->o.hold_for != 0 ? FLK_KEEPER
-					    : j->o.no_fork     ? FLK_WORKER
-							       : FLK_WRAPPER };
-	uint64_t deadline = 0;
-	int error, guard;
-
-	j->patience = (struct patience){ .o = &j->o, .mask = &j->heritage.mask, .said = -1 };
-	for (;;) {
-		if ((error = open_limiter(j)) != 0)
-			return error;
-		if (j->o.fd != -1 &&
-		    (error = fd_holds(&j->o, j->limiter, &j->permit)) != -FLK_NOPERMIT) {
-			j->joined = error == 0;
-			return error;
-		}
-		if (!j->o.queue_nested && j->o.hold_for == 0 &&
-		    environment_find(j->limiter, &j->permit)) {
-			j->joined = true;
-			if (!j->o.quiet)
-				limiter_joined(&j->o.want, &j->permit);
-			return 0;
-		}
-		want.weight = j->o.want.weight;
-		want.most = j->o.want.most;
-		want.yield = j->o.want.yield;
-		want.limit = j->o.want.limit;
-		error = line_take(j->taker, &j->o, &want, &deadline, &j->heritage.mask);
-		if (error == 0)
-			error = flk_verify(j->limiter);
-		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
-			break;
-		close_limiter(j);
-	}
-	/*
-	 * From here on only the command's start waits for us: patience_stuck() must not let it
-	 * wait.
-	 */
-	j->patience.is_over = true;
-	if (error == 0)
-		error = flk_permit(j->taker, &j->permit);
-	if (error == 0 && !j->o.close_fd && options_run(&j->o)) {
-		error = flk_guard(j->taker, &guard);
-		j->heritage.guard_fd = guard;
-	}
-	return error;
-}
-
-/*
- * The limiter keeps its limit: the command has a permit of the other one, in which people see it, and
- * for which they can wait.
- */
-static int
-take_overflow(struct job *j)
-{
-	int error;
-
-	if (!j->o.quiet)
-		say(j->o.want.limiter, "the command runs above the limit, in the limiter '%s'",
-		    flocklimit_overflow);
-	close_limiter(j);
-	j->o.want.limiter = j->o.want.name = flocklimit_overflow;
-	j->o.want.limit = FLK_MAX_UNITS;
-	j->o.want.timeout_ns = NEVER;
-	error = limiter_name(&j->o.want, j->path);
-	return error != 0 ? error : take_permit(j);
-}
-
 static char **
 make_environment(const struct job *j)
 {
-	char link[HELD_LINK], room[LIMITER_NAME];
+	char links[HELD_LINK * (AND_MOST + 1)], room[LIMITER_NAME];
 
+	links[0] = '\0';
 	if (!j->joined)
-		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, link);
+		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, links);
+	also_links(&j->also, links);
 	return environment_make(limiter_for_command(j->path, room), &j->permit,
-				j->joined ? NULL : link, j->joined ? NULL : tend_key(j->taker));
+				links[0] != '\0' ? links : NULL,
+				j->joined ? NULL : tend_key(j->taker));
 }
 
 /* A joined permit counts as well: it is the permit of the one job that needs no token. */
@@ -261,8 +98,10 @@ give_back(void *job)
 	struct job *j = job;
 
 	if (flk_verify(j->limiter) != -FLK_DAMAGED) {
-		flk_release(j->taker);
-		close_limiter(j);
+		job_release(j);
+		job_close(j);
+	} else {
+		also_release(&j->also, 0, UINT64_MAX);
 	}
 	j->taker = NULL;
 }
@@ -273,7 +112,7 @@ open_ready(struct job *j, struct ready **ready)
 {
 	if (!j->o.until_ready)
 		return 0;
-	if (!j->joined)
+	if (job_holds(j))
 		return (*ready = ready_open(&j->o, give_back, j)) != NULL ? 0 : -1;
 	if (!j->o.quiet)
 		say(j->o.want.limiter, "--until-ready has no effect: this command joins the permit "
@@ -303,7 +142,9 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	if (j->o.no_fork) {
-		flk_entrust(j->taker);
+		if (!j->joined)
+			flk_entrust(j->taker);
+		also_entrust(&j->also);
 		error = become(j->o.command, envp, &j->heritage);
 		status = cannot_start(j, error);
 		j->ended = status << 8; /* as wait(2) has it */
@@ -328,6 +169,20 @@ run_command(struct job *j)
 	return error != 0 ? cannot_start(j, error) : status;
 }
 
+/* With a store: the status to exit with, after a line; else -1. */
+static int
+refuse_in_store(const struct options *o)
+{
+	if (!backend_is_store() || (!o->until_ready && o->ands == 0))
+		return -1;
+	if (o->until_ready)
+		say(o->want.limiter, "--until-ready is for limiters in files: drop it, and in the "
+				     "store the command holds its permit until it ends");
+	else
+		say(o->want.limiter, "--and is for limiters in files: drop it, or drop --store");
+	return FAILED;
+}
+
 int
 flocklimit_main(int argc, char **argv)
 {
@@ -339,7 +194,7 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
 		return status;
-	if ((status = store_exec(&j.o.want, argv)) != -1 || (status = ready_refuse(&j.o)) != -1)
+	if ((status = store_exec(&j.o.want, argv)) != -1 || (status = refuse_in_store(&j.o)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
@@ -355,9 +210,9 @@ flocklimit_main(int argc, char **argv)
 	if (error == 0 && j.o.unlock)
 		return fd_unlock(&j.o, j.path);
 	if (error == 0)
-		error = take_permit(&j);
+		error = job_take(&j);
 	if (error == -ETIMEDOUT && flocklimit_overflow != NULL)
-		error = take_overflow(&j);
+		error = job_take_overflow(&j);
 	if (error == 0 && j.o.fd != -1 && !j.joined)
 		error = fd_entrust(&j.o, j.taker);
 	tend_open(NULL);
@@ -372,23 +227,29 @@ flocklimit_main(int argc, char **argv)
 		case FLK_EVICTED:
 			return j.o.conflict_exit;
 		case FLK_STUCK:
-			if (j.taker == NULL) /* else line_take() has printed a line */
-				limiter_refuse(&j.o.want, j.path, j.limiter, error);
+			/* Else line_take() has printed a line. */
+			if (j.taker == NULL ||
+			    (j.also.failed != NULL && j.also.failed->taker == NULL))
+				job_refuse(&j, error);
 			return j.o.conflict_exit;
 		default:
 			if (fd_refuse(&j.o, error))
 				return FAILED;
-			return limiter_refuse(&j.o.want, j.path, j.limiter, error);
+			return job_refuse(&j, error);
 		}
 	}
 	if (j.o.fd != -1)
 		return 0;
 	status = j.o.hold_for != 0 ? hold_keep(&j.o, j.taker) : run_command(&j);
+	if (j.o.hold_for != 0)
+		also_close(&j.also);
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j.o.want.limiter, status);
-	if (!j.joined && j.o.hold_for == 0 && j.taker != NULL) {
-		flk_ended(j.taker, j.ended);
-		error = flk_release(j.taker);
+	if (j.o.hold_for == 0 && job_holds(&j)) {
+		if (!j.joined)
+			flk_ended(j.taker, j.ended);
+		also_ended(&j.also, j.ended);
+		error = job_release(&j);
 		if (error == -FLK_LOST)
 			status = LOST_STATUS;
 		sched_yield(); /* let the next holder start its command before we exit */

@@ -22,6 +22,14 @@
 static struct flk_taker *_Atomic waiting;
 static _Atomic int ended_by;
 
+static void (*release_others)(void);
+
+void
+line_at_signal(void (*release)(void))
+{
+	release_others = release;
+}
+
 /*
  * When no taker waits any more, a signal can still run this handler in a process that is about to
  * become the command: this one, or a child that shares our memory.  Then the signal is for the
@@ -209,6 +217,8 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 		waited = (double)(now_ns() - w.waiting.since) / 1e9;
 		if (ended_by) {
 			flk_leave(t);
+			if (release_others != NULL)
+				release_others();
 			signal_die(ended_by);
 			_exit(128 + ended_by);
 		}

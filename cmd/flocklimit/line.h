@@ -13,6 +13,12 @@
 struct options;
 
 /*
+ * What line_take() calls when a signal ends this process, so that the permits which it holds already
+ * are released; NULL: nothing.
+ */
+void line_at_signal(void (*release)(void));
+
+/*
  * Takes the permit; 0, or the library's code, after a line that says why.  *deadline is when to
  * give up (ns, monotonic; 0 before the first call).  A signal that ends the wait ends this process,
  * as it would end the command without us.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "and_option.h"
 #include "flocklimit.h"
 #include "habits.h"
 #include "option.h"
@@ -18,13 +19,15 @@ enum {
 	OPT_PRESERVE_STATUS,
 	OPT_BACKGROUND,
 	OPT_FD,
-	OPT_UNTIL_READY
+	OPT_UNTIL_READY,
+	OPT_AND
 };
 
 static const char short_options[] = "+:E:FVc:hoquv" TAKER_SHORT;
 
 static const struct option long_options[] = {
 	TAKER_LONG,
+	{ "and", required_argument, NULL, OPT_AND },
 	{ "background", optional_argument, NULL, OPT_BACKGROUND },
 	{ "close", no_argument, NULL, 'o' },
 	{ "command", required_argument, NULL, 'c' },
@@ -56,6 +59,7 @@ static const char help[] =
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "      --jobs N|N%        the same\n"
     "  -w, --weight W         COMMAND takes W units (1); MIN-MAX: what is free then\n"
+    "      --and NAME[=W[/N]]     take W units (1) of this limiter as well; repeatable\n"
     "  -t, --timeout DUR      give up waiting after DUR; 0: do not wait\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up now rather than wait behind M others\n"
@@ -101,6 +105,18 @@ static const char help[] =
     "lost (store); 124 run timeout (137 if killed); 125 flocklimit failed;\n"
     "126 COMMAND cannot be executed; 127 COMMAND not found.\n";
 
+/* also_read() parses it again: here it is only checked. */
+static int
+parse_and(struct options *o, const char *option, char *word)
+{
+	struct taker_options w;
+
+	if (o->ands == AND_MOST)
+		return option_bad(option, word, "--and may be given 15 times");
+	o->and_words[o->ands++] = word;
+	return and_option_parse(&w, word);
+}
+
 static int
 parse_one(struct options *o, int c, const char *option, char *word)
 {
@@ -112,6 +128,8 @@ parse_one(struct options *o, int c, const char *option, char *word)
 			return option_bad(option, word, "not an exit status: use 0 to 255");
 		o->conflict_exit = (int)v;
 		return OPTION_OK;
+	case OPT_AND:
+		return parse_and(o, option, word);
 	case OPT_NESTED:
 		o->queue_nested = strcmp(word, "queue") == 0;
 		if (!o->queue_nested && strcmp(word, "join") != 0)
@@ -233,6 +251,11 @@ check_descriptor(const struct options *o)
 		say(NULL, "--fd runs no command: use it without --background, --run-timeout, "
 			  "--kill-after, --preserve-status, --no-fork, --close, --jobserver and "
 			  "--until-ready");
+		return OPTION_BAD;
+	}
+	if (o->ands > 0) {
+		say(NULL, "--fd takes a permit of one limiter: use it without --and, once for each "
+			  "descriptor");
 		return OPTION_BAD;
 	}
 	if (w->store.url != NULL) {

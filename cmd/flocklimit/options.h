@@ -11,6 +11,8 @@
 #include "clients.h"
 #include "taker_options.h"
 
+#define AND_MOST 15 /* how often --and may be given */
+
 struct options {
 	struct taker_options want;
 	const char *line; /* -c */
@@ -19,6 +21,8 @@ struct options {
 	enum jobserver_style style;
 	bool background, keep_stdin; /* --background, --background=stdin */
 	bool until_ready;
+	char *and_words[AND_MOST]; /* --and */
+	unsigned ands;
 	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
 	pid_t hold_for; /* 0: not given */
 	int fd;         /* --fd; -1: not given */

@@ -31,7 +31,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "backend.h"
 #include "descriptor.h"
 #include "now.h"
 #include "options.h"
@@ -59,17 +58,6 @@ struct ready {
 	int fd[MOST_FDS];
 	char data[MOST_BYTES];
 };
-
-int
-ready_refuse(const struct options *o)
-{
-	if (!o->until_ready || !backend_is_store())
-		return -1;
-	say(o->want.limiter, "--until-ready is for limiters in files: drop it, and in the store "
-			     "the command holds its "
-			     "permit until it ends");
-	return 125;
-}
 
 /* ---- the sockets ---- */
 

@@ -14,9 +14,6 @@
 struct options;
 struct ready;
 
-/* With a store: returns the status to exit with, after a line; else -1. */
-int ready_refuse(const struct options *o);
-
 /*
  * Call it before the command's environment is made: sets NOTIFY_SOCKET.  is_ready() is called at
  * most once, when the command has said READY=1.  NULL, after a line: it can't.

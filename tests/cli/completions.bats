@@ -218,12 +218,17 @@ completes() {
 	[ "$(completes flocklimit -N '')" = "build link lint" ]
 	[ "$(completes flocklimit -vN li)" = "link lint" ]
 	[ "$(completes flocklimit --na = b)" = build ]
+	[ "$(completes flocklimit --and li)" = "link lint" ]
+	[ "$(completes flocklimit --and = build --and = li)" = "link lint" ]
+	[ "$(completes flocklimit --and link = 2/)" = "" ]
 	mkdir bin
 	printf '#!/bin/sh\n' >bin/sesquipedalian
 	chmod +x bin/sesquipedalian
 	touch file-of-mine
 	PATH=$T/bin:$PATH
 	[ "$(completes flocklimit -n 4 sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit --and link = 2/4 --until-ready sesq)" = sesquipedalian ]
+	[ "$(completes flocklimit --and = link = 2 --and lint sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit -n 4 -- sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit --weight 3 -v sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit -n4 ls file-)" = file-of-mine ]

@@ -576,7 +576,7 @@ keeper() {
 	local option
 	for option in --name --file --mode --limit --weight --timeout --nonblock --max-queue \
 		--conflict-exit-code --run-timeout --signal --kill-after --preserve-status --command --no-fork --close \
-		--background --nested --hold-for --verbose --quiet --help --version; do
+		--background --nested --hold-for --until-ready --and --verbose --quiet --help --version; do
 		[[ $help == *"$option"* ]]
 	done
 	[ ! -e limiters ]

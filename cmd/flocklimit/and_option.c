@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+#include "and_option.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "option.h"
+
+#define OPTION "--and"
+
+int
+and_option_parse(struct taker_options *w, char *word)
+{
+	size_t name = strcspn(word, "="), weight;
+	char number[32], *limit;
+	int status;
+
+	*w = (struct taker_options)TAKER_DEFAULTS;
+	if (name == 0 || name >= sizeof(w->name_room) || word[0] == '-' ||
+	    memchr(word, '/', name) != NULL)
+		return option_bad(OPTION, word, "not a limiter: use NAME, NAME=W or NAME=W/N");
+	memcpy(w->name_room, word, name);
+	w->name_room[name] = '\0';
+	w->limiter = w->name = w->name_room;
+	if (word[name] == '\0')
+		return OPTION_OK;
+	weight = strspn(word + name + 1, "0123456789%");
+	limit = word + name + 1 + weight;
+	if (weight == 0 || weight >= sizeof(number) || (*limit != '\0' && *limit != '/'))
+		return option_bad(OPTION, word,
+				  "not a weight: use NAME=W or NAME=W/N, say gpu=2/8");
+	memcpy(number, word + name + 1, weight);
+	number[weight] = '\0';
+	status = taker_options_parse(w, 'w', OPTION, number);
+	w->weight_word = word;
+	if (status == OPTION_OK && *limit == '/')
+		status = taker_options_parse(w, 'n', OPTION, limit + 1);
+	/* A command that joins a permit takes no weight: that is known later. */
+	if (status == OPTION_OK && w->limit != 0 && w->weight > w->limit &&
+	    getenv("FLOCKLIMIT_HELD") == NULL)
+		return option_bad(OPTION, word,
+				  "the weight is above the limit: it could never run");
+	return status;
+}

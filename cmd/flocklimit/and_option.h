@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * and_option.h - the word of --and: NAME[=W[/N]].
+ */
+#ifndef AND_OPTION_H
+#define AND_OPTION_H
+
+#include "taker_options.h"
+
+/* Fills in what the taker wants of that limiter: OPTION_OK, or OPTION_BAD after a line. */
+int and_option_parse(struct taker_options *w, char *word);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * permit.c - from the options to the permits: it opens the limiters, joins or takes in their order, and
+ * ties the permits to guards.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend.h"
+#include "commands.h"
+#include "environment.h"
+#include "fd.h"
+#include "find_program.h"
+#include "job.h"
+#include "line.h"
+#include "say.h"
+
+const char *flocklimit_overflow;
+
+/*
+ * A limiter that does not exist yet is created only for a program that can be executed.  If the
+ * limiter exists we do not look for the program first, which saves time: exec finds out.
+ */
+static int
+attach(struct job *j)
+{
+	bool runs = options_run(&j->o);
+	struct flk_options options = { .existing = runs && !backend_is_store(),
+				       .mode = j->o.want.mode,
+				       .stuck = patience_stuck,
+				       .context = &j->patience };
+	int error = -ENOENT;
+
+	if (options.existing)
+		error = backend_attach(&j->limiter, j->path, &options);
+	if (error != -ENOENT)
+		return error;
+	if (runs && (j->cannot_run = check_program(j->o.command[0])) != 0)
+		return -ECANCELED;
+	options.existing = false;
+	return backend_attach(&j->limiter, j->path, &options);
+}
+
+static int
+open_limiter(struct job *j)
+{
+	int error;
+
+	if ((error = attach(j)) != 0)
+		return error;
+	limiter_count_units(&j->o.want);
+	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
+		return error;
+	return flk_taker_new(&j->taker, j->limiter);
+}
+
+void
+job_close(struct job *j)
+{
+	also_close(&j->also);
+	flk_taker_free(j->taker);
+	flk_detach(j->limiter);
+	j->taker = NULL;
+	j->limiter = NULL;
+}
+
+/* The words of the command, which flocklimitctl shows. */
+static const char *
+command_line(const struct job *j, char text[FLK_COMMAND])
+{
+	size_t n = 0, i;
+
+	if (j->o.hold_for != 0) {
+		snprintf(text, FLK_COMMAND, "--hold-for %d", (int)j->o.hold_for);
+		return text;
+	}
+	if (j->o.fd != -1) {
+		fd_words(&j->o, text);
+		return text;
+	}
+	text[0] = '\0';
+	for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
+		n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
+				      j->o.command[i]);
+	return text;
+}
+
+/* What a signal that ends us must release, while we wait for another permit: see line_at_signal(). */
+static struct job *waiting;
+
+static void
+release_waiting(void)
+{
+	job_release(waiting);
+}
+
+/*
+ * All permits, in the order of the limiters' identities: see also.h.  If one is not to be had, those
+ * taken before it are released.
+ */
+static int
+take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
+{
+	uint64_t identity = flk_identity(j->limiter);
+	const sigset_t *mask = &j->heritage.mask;
+	int error;
+
+	if (j->also.n > 0) {
+		waiting = j;
+		line_at_signal(release_waiting);
+	}
+	error = also_take(&j->also, 0, identity, want, deadline, mask);
+	if (error == 0 && !j->joined) {
+		want->weight = j->o.want.weight;
+		want->most = j->o.want.most;
+		want->yield = j->o.want.yield;
+		want->limit = j->o.want.limit;
+		error = line_take(j->taker, &j->o, want, deadline, mask);
+		if (error == 0)
+			error = flk_verify(j->limiter);
+	}
+	if (error == 0)
+		error = also_take(&j->also, identity, UINT64_MAX, want, deadline, mask);
+	if (error != 0 && j->also.n > 0)
+		job_release(j);
+	return error;
+}
+
+/* The limiters are open: finds out which permits the command runs under already.  True: of all. */
+static bool
+joins_all(struct job *j)
+{
+	unsigned i;
+
+	j->joined =
+	    !j->o.queue_nested && j->o.hold_for == 0 && environment_find(j->limiter, &j->permit);
+	if (j->joined && !j->o.quiet)
+		limiter_joined(&j->o.want, &j->permit);
+	for (i = 0; i < j->also.n; i++)
+		if (!j->also.of[i]->joined)
+			return false;
+	return j->joined;
+}
+
+static int
+guard_all(struct job *j)
+{
+	int error = 0, guard;
+
+	if (!j->joined)
+		error = flk_permit(j->taker, &j->permit);
+	if (error == 0 && !j->joined && !j->o.close_fd && options_run(&j->o)) {
+		error = flk_guard(j->taker, &guard);
+		j->heritage.guard_fd = guard;
+	}
+	return error == 0 && j->also.n > 0 ? also_guard(&j->also, &j->heritage) : error;
+}
+
+/*
+ * If the limiter's file was removed, newcomers create another limiter: we release a permit of the
+ * old one, and take one of the new.  If the kernel has marked our taker as dead by mistake, it has
+ * lost its place in the line: a new taker joins the line.
+ */
+int
+job_take(struct job *j)
+{
+	char text[FLK_COMMAND];
+	struct flk_request want = { .limit_queue = j->o.want.limit_queue,
+				    .max_queue = j->o.want.max_queue,
+				    .command = command_line(j, text),
+				    .role = j->o.hold_for != 0 ? FLK_KEEPER
+					    : j->o.no_fork     ? FLK_WORKER
+							       : FLK_WRAPPER };
+	uint64_t deadline = 0;
+	int error;
+
+	j->patience = (struct patience){ .o = &j->o, .mask = &j->heritage.mask, .said = -1 };
+	if (j->o.ands > 0 && (error = also_read(&j->also, &j->o)) != 0)
+		return error;
+	for (;;) {
+		if ((error = open_limiter(j)) != 0)
+			return error;
+		if (j->also.n > 0 && (error = also_open(&j->also, j->limiter, &j->heritage.mask,
+							options_run(&j->o) ? j->o.command[0] : NULL,
+							&j->cannot_run)) != 0)
+			return error;
+		if (j->o.fd != -1 &&
+		    (error = fd_holds(&j->o, j->limiter, &j->permit)) != -FLK_NOPERMIT) {
+			j->joined = error == 0;
+			return error;
+		}
+		if (joins_all(j))
+			return 0;
+		error = take_all(j, &want, &deadline);
+		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
+			break;
+		job_close(j);
+	}
+	/*
+	 * From here on only the command's start waits for us: patience_stuck() must not let it
+	 * wait.
+	 */
+	j->patience.is_over = true;
+	return error != 0 ? error : guard_all(j);
+}
+
+int
+job_release(struct job *j)
+{
+	uint64_t identity;
+	int error = 0;
+
+	if (j->taker == NULL)
+		return 0;
+	identity = flk_identity(j->limiter);
+	also_release(&j->also, identity, UINT64_MAX);
+	if (!j->joined)
+		error = flk_release(j->taker);
+	also_release(&j->also, 0, identity);
+	return error;
+}
+
+bool
+job_holds(const struct job *j)
+{
+	return j->taker != NULL && (!j->joined || j->heritage.n_more > 0);
+}
+
+int
+job_refuse(struct job *j, int error)
+{
+	if (j->also.failed != NULL)
+		return also_refuse(&j->also, error);
+	return limiter_refuse(&j->o.want, j->path, j->limiter, error);
+}
+
+/*
+ * The limiter keeps its limit: the command has a permit of the other one, in which people see it, and
+ * for which they can wait.
+ */
+int
+job_take_overflow(struct job *j)
+{
+	int error;
+
+	if (!j->o.quiet)
+		say(j->o.want.limiter, "the command runs above the limit, in the limiter '%s'",
+		    flocklimit_overflow);
+	job_close(j);
+	j->o.want.limiter = j->o.want.name = flocklimit_overflow;
+	j->o.want.limit = FLK_MAX_UNITS;
+	j->o.want.timeout_ns = NEVER;
+	error = limiter_name(&j->o.want, j->path);
+	return error != 0 ? error : job_take(j);
+}

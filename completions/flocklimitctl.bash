@@ -32,7 +32,7 @@ _flocklimitctl_words() {
 _flocklimitctl_options() {
 	case $1 in
 	'') echo '--name --file --store --all --follow --idle --json --lines --output --ramp-idle --raw --repair
-		--signal --text --timeout --help --version' ;;
+		--signal --text --timeout --unit --help --version' ;;
 	list | stats) echo '--name --file --store --json --raw --help --version' ;;
 	show) echo '--name --file --store --all --json --raw --help --version' ;;
 	limit | pause | resume | close | open) echo '--name --file --store --all --help --version' ;;
@@ -41,6 +41,7 @@ _flocklimitctl_options() {
 	cancel) echo '--name --file --store --signal --help --version' ;;
 	log) echo '--name --file --store --all --follow --lines --json --raw --help --version' ;;
 	gantt) echo '--name --file --store --all --text --output --help --version' ;;
+	suggest) echo '--name --file --store --all --json --raw --unit --help --version' ;;
 	check) echo '--name --file --store --all --json --repair --help --version' ;;
 	rm) echo '--name --file --store --idle --help --version' ;;
 	*) echo '--name --file --store --help --version' ;;
@@ -62,6 +63,9 @@ _flocklimitctl_value() {
 		;;
 	signal)
 		_flocklimitctl_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
+		;;
+	unit)
+		_flocklimitctl_words -W '256M 512M 1G 2G 4G'
 		;;
 	timeout | ramp-idle)
 		_flocklimitctl_words -W '100ms 1s 10s 1m 10m 1h 1d'
@@ -113,7 +117,7 @@ _flocklimitctl() {
 		*:-o) wants=output ;;
 		*:-s) wants=signal ;;
 		*:-t) wants=timeout ;;
-		*:--file | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout) wants=${word#--} ;;
+		*:--file | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout | *:--unit) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
 		:*) verb=$word ;;
@@ -140,7 +144,7 @@ _flocklimitctl() {
 	case $verb in
 	'')
 		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			shrink break log gantt stats check path rm'
+			shrink break log gantt stats suggest check path rm'
 		;;
 	limit)
 		_flocklimitctl_names_or 'auto 0 1 2 4 8 16 50% 100%'

@@ -21,7 +21,7 @@ function __flocklimitctl_parse -S
     set -l early
     while string match -q -- '-*' "$words[1]"
         set -a early (string replace -r -- '^-f$' --file $words[1])
-        if contains -- $words[1] -N -f -n -o -s -t --file --lines --name --output --ramp-idle --signal --store --timeout
+        if contains -- $words[1] -N -f -n -o -s -t --file --lines --name --output --ramp-idle --signal --store --timeout --unit
             set -e words[1]
             set -q words[1]; and set -a early $words[1]
         end
@@ -32,7 +32,7 @@ function __flocklimitctl_parse -S
     set -l follows f/file= follow
     test "$verb" = log; and set follows f/follow file=
     argparse -i h/help V/version json raw text idle repair all n/lines= N/name=+ o/output= s/signal= t/timeout= store= \
-        ramp-idle= $follows -- $early $words 2>/dev/null
+        ramp-idle= unit= $follows -- $early $words 2>/dev/null
     set args $_flag_name $argv
     set signal $_flag_signal
     set limiter $args[1]
@@ -121,7 +121,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log gantt stats check path rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log gantt stats suggest check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -142,6 +142,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a break -d 'Take permits of
 complete -c flocklimitctl -n __flocklimitctl_begins -a log -d 'What happened'
 complete -c flocklimitctl -n __flocklimitctl_begins -a gantt -d 'What happened, as a picture (SVG)'
 complete -c flocklimitctl -n __flocklimitctl_begins -a stats -d 'Counters and histograms for Prometheus'
+complete -c flocklimitctl -n __flocklimitctl_begins -a suggest -d 'Weights that fit the memory of commands'
 complete -c flocklimitctl -n __flocklimitctl_begins -a check -d 'Verify every invariant'
 complete -c flocklimitctl -n __flocklimitctl_begins -a path -d 'Print its path, for flocklimit --fd'
 complete -c flocklimitctl -n __flocklimitctl_begins -a rm -d 'Remove unused limiters'
@@ -160,14 +161,15 @@ complete -c flocklimitctl -s N -l name -x -a '(__flocklimitctl_limiters)' -d 'Th
 complete -c flocklimitctl -l store -x -d 'A store that many machines reach'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version
-complete -c flocklimitctl -n '__flocklimitctl_option list show log stats check' -l json -d 'For programs'
-complete -c flocklimitctl -n '__flocklimitctl_option list show log stats' -l raw -d 'Seconds and numbers as they are'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log stats suggest check' -l json -d 'For programs'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log stats suggest' -l raw -d 'Seconds and numbers as they are'
 complete -c flocklimitctl -n '__flocklimitctl_option wait' -s t -l timeout -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'No longer than that'
 complete -c flocklimitctl -n '__flocklimitctl_option cancel' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'Send it to a holder'
 complete -c flocklimitctl -n '__flocklimitctl_option log' -s f -l follow -d 'Go on as things happen'
 complete -c flocklimitctl -n '__flocklimitctl_option log' -s n -l lines -x -a '10 100 1000' -d 'The last so many events'
 complete -c flocklimitctl -n '__flocklimitctl_option gantt' -l text -d 'In the terminal'
 complete -c flocklimitctl -n '__flocklimitctl_option gantt' -s o -l output -r -F -d 'Into a file'
+complete -c flocklimitctl -n '__flocklimitctl_option suggest' -l unit -x -a '256M 512M 1G 2G 4G' -d 'The memory that one unit stands for'
 complete -c flocklimitctl -n '__flocklimitctl_option check' -l repair -d 'Rebuild what is damaged'
-complete -c flocklimitctl -n '__flocklimitctl_option show limit pause resume close open wait log gantt check' -l all -d 'All limiters'
+complete -c flocklimitctl -n '__flocklimitctl_option show limit pause resume close open wait log gantt suggest check' -l all -d 'All limiters'
 complete -c flocklimitctl -n '__flocklimitctl_option rm' -l idle -d 'All unused limiters'

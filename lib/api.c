@@ -179,6 +179,12 @@ flk_ended(struct flk_taker *t, int status)
 	return ops_of(t)->ended(t, status);
 }
 
+int
+flk_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns)
+{
+	return ops_of(t)->took(t, memory, cpu_ns);
+}
+
 void
 flk_cancel(struct flk_taker *t)
 {

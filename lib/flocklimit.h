@@ -234,6 +234,12 @@ void flk_working_child(struct flk_taker *taker);
 /* Records in the history how the work ended: a status of wait(2).  Call it before the release. */
 int flk_ended(struct flk_taker *taker, int status);
 
+/*
+ * Records in the history what the work took: the largest memory of its processes, in bytes, and its CPU
+ * time.  0 bytes: not known.  Call it before the release.
+ */
+int flk_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns);
+
 /* Ends the permit, and withholds its units until flk_restore() adds them again. */
 int flk_forget(struct flk_taker *taker);
 
@@ -495,11 +501,12 @@ enum flk_event_kind {
 struct flk_event {
 	uint64_t number; /* 1, 2, 3, ... */
 	uint64_t when_ns, ticket;
-	uint32_t kind, weight, seat, limit;
+	uint32_t kind, weight, seat, limit; /* limit: 0 in FLK_EV_RELEASED */
 	uint32_t pid, uid;
 	int32_t code;
 	char command[20];
-	struct flk_pace pace; /* FLK_EV_PACED only */
+	struct flk_pace pace;    /* FLK_EV_PACED only */
+	uint64_t memory, cpu_ns; /* FLK_EV_RELEASED: as flk_took() recorded; memory 0: not known */
 };
 
 /*

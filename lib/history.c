@@ -82,6 +82,10 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 			   .uid = s->uid,
 			   .code = code };
 
+	if (kind == FLK_EV_RELEASED) {
+		e.kind = WITH_SEAT(kind, s->seat);
+		e.took = s->took;
+	}
 	if (kind == FLK_EV_EVICTED) {
 		e.pid = s->evictor_pid;
 		e.uid = s->evictor_uid;
@@ -143,6 +147,17 @@ flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_n
 
 /* ---- reading ---- */
 
+/* What a FLK_EV_RELEASED has in other places than the others. */
+static void
+copy_release(const struct event *from, struct flk_event *e)
+{
+	e->kind = KIND(from->kind);
+	e->seat = SEAT(from->kind);
+	e->limit = 0;
+	e->memory = (uint64_t)from->took.peak_kib * 1024;
+	e->cpu_ns = (uint64_t)from->took.cpu_ms * MS;
+}
+
 static void
 copy(const struct file *f, uint64_t n, struct flk_event *e)
 {
@@ -166,6 +181,8 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 	e->weight = to.event.weight;
 	e->seat = to.event.seat;
 	e->limit = to.event.limit;
+	if (KIND(e->kind) == FLK_EV_RELEASED)
+		copy_release(&to.event, e);
 	memcpy(e->command, to.event.command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

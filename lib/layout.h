@@ -106,7 +106,7 @@
  *
  * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
  * a slot `alive', `gen' and `wake'; by the owner of a slot also what claim() fills in, `status',
- * `worker_pid' and `role' of its permit, and a state of FREE or IDLE instead of IDLE or OUT.
+ * `took', `worker_pid' and `role' of its permit, and a state of FREE or IDLE instead of IDLE or OUT.
  *
  * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
  * believes that it is the owner, until it leaves: see doubt() in inside.c.)
@@ -157,6 +157,11 @@ struct alive {
 #define NEXT next32
 #endif
 
+/* What the work under a permit took; peak_kib 0: not known. */
+struct took {
+	uint32_t peak_kib, cpu_ms;
+};
+
 struct slot {
 	struct alive alive;
 	_Atomic uint32_t state; /* written under the lock, but FREE and IDLE by its owner too */
@@ -189,7 +194,8 @@ struct slot {
 	_Alignas(8) uint64_t order; /* WAITING: its place in the line, see consent.c */
 	uint64_t fence;     /* HELD: rises with each grant, as a ticket does with each arrival */
 	uint32_t passed_by; /* WAITING: how many newcomers have passed it */
-	unsigned char room[224]; /* zeros: for what a later layout adds */
+	struct took took;   /* of the command that ran under the permit, as `status' */
+	unsigned char room[216]; /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
@@ -212,7 +218,8 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands there instead of the rest.
+ * pace that was set stands there instead of the rest.  A FLK_EV_RELEASED has what the work took
+ * instead of seat and limit; its seat is in the upper 24 bits of `kind', where the others have 0.
  */
 struct event {
 	uint64_t when_ns; /* monotonic */
@@ -222,12 +229,22 @@ struct event {
 	uint32_t pid, uid;
 	union {
 		struct {
-			uint32_t weight, seat, limit;
+			uint32_t weight;
+			union {
+				struct {
+					uint32_t seat, limit;
+				};
+				struct took took; /* FLK_EV_RELEASED */
+			};
 			char command[20];
 		};
 		struct pace_words pace; /* FLK_EV_PACED */
 	};
 };
+
+#define KIND(kind)            ((kind)&0xff)
+#define SEAT(kind)            ((kind) >> 8)
+#define WITH_SEAT(kind, seat) ((kind) | (seat) << 8)
 
 struct list {
 	uint32_t head, tail, count;
@@ -320,6 +337,7 @@ _Static_assert(HEADER % sizeof(struct slot) == 0 &&
 	       "the last byte of a page is the high byte of a role");
 _Static_assert(sizeof(struct slot) == 512, "slots must not change size by accident");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
+_Static_assert(MAX_SLOTS <= 1u << 24, "a seat fits beside a kind");
 _Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, granted) == 264 &&
 		   offsetof(struct header, bound) == 600,
 	       "offsets must not differ between processors");

@@ -32,6 +32,7 @@ const struct flk_ops flki_local = {
 	.working = flki_local_working,
 	.working_child = flki_local_working_child,
 	.ended = flki_local_ended,
+	.took = flki_local_took,
 	.cancel = flki_local_cancel,
 	.interrupt = flki_local_interrupt,
 	.permit = flki_local_permit,

@@ -33,6 +33,7 @@ int flki_local_forget(struct flk_taker *t);
 int flki_local_working(struct flk_taker *t, pid_t pid);
 void flki_local_working_child(struct flk_taker *t);
 int flki_local_ended(struct flk_taker *t, int status);
+int flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 void flki_local_cancel(struct flk_taker *t);
 void flki_local_interrupt(struct flk_taker *t);
 int flki_local_permit(const struct flk_taker *t, struct flk_permit *permit);

@@ -61,6 +61,7 @@ struct flk_ops {
 	int (*working)(struct flk_taker *t, pid_t pid);
 	void (*working_child)(struct flk_taker *t);
 	int (*ended)(struct flk_taker *t, int status);
+	int (*took)(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 	void (*cancel)(struct flk_taker *t);
 	void (*interrupt)(struct flk_taker *t);
 	int (*permit)(const struct flk_taker *t, struct flk_permit *permit);

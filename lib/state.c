@@ -237,6 +237,7 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	s->status = FLK_UNKNOWN;
+	s->took = (struct took){ 0, 0 };
 	COMMIT(s, WAITING);
 	flki_state_insert(st, &h->waiting, i);
 	h->barriers += kind == BARRIER;

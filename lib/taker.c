@@ -333,6 +333,24 @@ flki_local_ended(struct flk_taker *t, int status)
 	return error;
 }
 
+static uint32_t
+at_most_32_bits(uint64_t n)
+{
+	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+}
+
+int
+flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns)
+{
+	int error = check_held(t, 0);
+
+	if (error == 0)
+		taker_slot(t)->took = (struct took){ .peak_kib = at_most_32_bits(
+							 memory / 1024 + (memory % 1024 != 0)),
+						     .cpu_ms = at_most_32_bits(cpu_ns / MS) };
+	return error;
+}
+
 void
 flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 {

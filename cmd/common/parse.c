@@ -42,6 +42,29 @@ parse_octal(const char *word, uint32_t most, uint32_t *value)
 	return *word == '\0';
 }
 
+bool
+parse_size(const char *word, uint64_t *bytes)
+{
+	static const char letters[] = "KMGT";
+	uint64_t v = 0;
+	const char *letter;
+	unsigned shift = 0;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	for (; *word >= '0' && *word <= '9'; word++) {
+		if (v > UINT32_MAX)
+			return false;
+		v = v * 10 + (uint64_t)(*word - '0');
+	}
+	if (*word != '\0' && (letter = strchr(letters, *word & ~0x20)) != NULL && *letter != '\0') {
+		shift = 10 * (unsigned)(letter - letters + 1);
+		word += strcasecmp(word + 1, "iB") == 0 ? 3 : 1;
+	}
+	*bytes = v << shift;
+	return *word == '\0' && v > 0 && *bytes >> shift == v;
+}
+
 static const struct unit {
 	const char *name;
 	unsigned factor; /* times ten to the power, in ns */

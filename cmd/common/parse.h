@@ -19,6 +19,10 @@ bool parse_octal(const char *word, uint32_t most, uint32_t *value);
 #define PARSE_DURATION "not a duration: use seconds, 500ms, 10m or 1h30m"
 bool parse_duration(const char *word, uint64_t *ns);
 
+/* 512M, 2G, 2GiB, 4096: bytes, with the binary units K, M, G and T.  Above 0. */
+#define PARSE_SIZE "not a size: use bytes, 512M or 2G"
+bool parse_size(const char *word, uint64_t *bytes);
+
 /* TERM, SIGTERM, 15, RTMIN+1. */
 bool parse_signal(const char *word, int *number);
 

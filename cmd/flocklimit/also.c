@@ -190,13 +190,15 @@ also_release(struct alsos *a, uint64_t from, uint64_t to)
 }
 
 void
-also_ended(struct alsos *a, int status)
+also_ended(struct alsos *a, const struct ending *end)
 {
 	unsigned i;
 
 	for (i = 0; i < a->n; i++)
-		if (!a->of[i]->joined && a->of[i]->taker != NULL)
-			flk_ended(a->of[i]->taker, status);
+		if (!a->of[i]->joined && a->of[i]->taker != NULL) {
+			flk_ended(a->of[i]->taker, end->status);
+			flk_took(a->of[i]->taker, end->usage.memory, end->usage.cpu_ns);
+		}
 }
 
 void

@@ -18,6 +18,7 @@
 #include "limiter.h"
 #include "options.h"
 #include "patience.h"
+#include "run.h"
 #include "spawn.h"
 
 /* One of them. */
@@ -62,7 +63,7 @@ int also_guard(struct alsos *a, struct heritage *h);
 /* Releases those from FROM to TO, the last first. */
 void also_release(struct alsos *a, uint64_t from, uint64_t to);
 
-void also_ended(struct alsos *a, int status);
+void also_ended(struct alsos *a, const struct ending *end);
 void also_entrust(struct alsos *a);
 
 /* Releases what is held, and closes the limiters. */

@@ -129,7 +129,7 @@ run_command(struct job *j)
 	char **envp;
 	pid_t pid;
 
-	j->ended = FLK_UNKNOWN;
+	j->end = (struct ending){ .status = FLK_UNKNOWN };
 	if (j->o.background && (status = background_begin(&j->o, &j->heritage)) != -1)
 		return status;
 	if (j->o.jobserver && (server = open_jobserver(j)) == NULL)
@@ -147,7 +147,7 @@ run_command(struct job *j)
 		also_entrust(&j->also);
 		error = become(j->o.command, envp, &j->heritage);
 		status = cannot_start(j, error);
-		j->ended = status << 8; /* as wait(2) has it */
+		j->end.status = status << 8; /* as wait(2) has it */
 		return status;
 	}
 	j->heritage.taker = j->joined ? NULL : j->taker;
@@ -162,11 +162,14 @@ run_command(struct job *j)
 	if (j->o.background && error == 0)
 		background_started();
 	ready_from(ready, pid);
-	status = run(&j->o, pid, server, ready, &j->ended);
+	status = run(&j->o, pid, server, ready, &j->end);
 	ready_close(ready);
 	jobserver_close(server);
 	free(envp);
-	return error != 0 ? cannot_start(j, error) : status;
+	if (error == 0)
+		return status;
+	j->end.usage.memory = 0; /* it was our own child, not the command */
+	return cannot_start(j, error);
 }
 
 /* With a store: the status to exit with, after a line; else -1. */
@@ -246,9 +249,11 @@ flocklimit_main(int argc, char **argv)
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j.o.want.limiter, status);
 	if (j.o.hold_for == 0 && job_holds(&j)) {
-		if (!j.joined)
-			flk_ended(j.taker, j.ended);
-		also_ended(&j.also, j.ended);
+		if (!j.joined) {
+			flk_ended(j.taker, j.end.status);
+			flk_took(j.taker, j.end.usage.memory, j.end.usage.cpu_ns);
+		}
+		also_ended(&j.also, &j.end);
 		error = job_release(&j);
 		if (error == -FLK_LOST)
 			status = LOST_STATUS;

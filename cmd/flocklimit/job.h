@@ -12,6 +12,7 @@
 #include "limiter.h"
 #include "options.h"
 #include "patience.h"
+#include "run.h"
 #include "spawn.h"
 
 struct job {
@@ -25,7 +26,7 @@ struct job {
 	struct alsos also;
 	bool joined;    /* under a permit that we run under already */
 	int cannot_run; /* why the program can't be executed, if attach() found that out; else 0 */
-	int ended;      /* for flk_ended(): how the command ended */
+	struct ending end;
 };
 
 /* 0 with all permits, or the library's code. */

@@ -147,9 +147,10 @@ exit_status(const struct running *r, int status)
  * program then end us, as they end flock(1); the command keeps its permit.
  */
 static int
-wait_deaf(const struct running *r, int *ended)
+wait_deaf(const struct running *r, struct ending *end)
 {
 	static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+	struct rusage usage;
 	sigset_t set;
 	size_t i;
 
@@ -161,15 +162,18 @@ wait_deaf(const struct running *r, int *ended)
 	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
 		sigaddset(&set, endings[i]);
 	signals_mask(SIG_UNBLOCK, &set, NULL);
-	while (waitpid(r->pid, ended, 0) == -1 && errno == EINTR)
+	while (wait4(r->pid, &end->status, 0, &usage) == -1 && errno == EINTR)
 		;
-	return exit_status(r, *ended);
+	usage_add(&end->usage, &usage);
+	return exit_status(r, end->status);
 }
 
 int
-run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready, int *ended)
+run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
+    struct ending *end)
 {
 	struct running r = { .o = o, .pid = command, .state = RUNS, .deadline = NEVER };
+	struct rusage usage;
 	uint64_t next, look;
 	siginfo_t info;
 	sigset_t all;
@@ -185,7 +189,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 		next = (look = ready_look(ready)) < next ? look : next;
 		sig = signal_wait(&all, next < r.deadline ? next : r.deadline, &info);
 		if (sig == -1)
-			return wait_deaf(&r, ended);
+			return wait_deaf(&r, end);
 		if (sig == 0) {
 			if (now_ns() >= r.deadline)
 				end_it(&r);
@@ -199,9 +203,10 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 		 * Look for the command's end first: no signal may be sent to a process that is
 		 * gone.
 		 */
-		if (waitpid(command, &status, WNOHANG | WUNTRACED) == command) {
+		if (wait4(command, &status, WNOHANG | WUNTRACED, &usage) == command) {
 			if (!WIFSTOPPED(status)) {
-				*ended = status | (r.state != RUNS ? FLK_TIMED_OUT : 0);
+				end->status = status | (r.state != RUNS ? FLK_TIMED_OUT : 0);
+				usage_add(&end->usage, &usage);
 				return exit_status(&r, status);
 			}
 			stop_with_it(&r, WSTOPSIG(status));

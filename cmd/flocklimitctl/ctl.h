@@ -30,6 +30,7 @@ struct ctl {
 	uint64_t ramp_idle_ns;
 	uint64_t last;      /* -n of log: so many events; 0: not given */
 	int signal;         /* 0: not given */
+	uint64_t unit;      /* bytes of memory that one unit stands for: suggest */
 	const char *output; /* -o; NULL: stdout */
 	const char *store;  /* --store */
 };
@@ -54,6 +55,7 @@ int break_it(const struct ctl *c);
 int log_of(const struct ctl *c);
 int gantt(const struct ctl *c);
 int stats(const struct ctl *c);
+int suggest_weights(const struct ctl *c);
 int check(const struct ctl *c);
 int path_of(const struct ctl *c);
 int remove_it(const struct ctl *c);

@@ -16,6 +16,8 @@
 #include "text.h"
 #include "where.h"
 
+#define TOOK 80
+
 const char *
 event_name(uint32_t kind)
 {
@@ -51,6 +53,19 @@ why_left(int code)
 	default:
 		return "gave up";
 	}
+}
+
+/* What the command took, for the end of a line; "" if it is not known. */
+static const char *
+took_text(const struct flk_event *e, bool raw, char room[TOOK])
+{
+	char size[SIZE_TEXT], time[32];
+
+	*room = '\0';
+	if (e->kind == FLK_EV_RELEASED && e->memory != 0)
+		snprintf(room, TOOK, ", peak %s, CPU %s", size_text(e->memory, raw, size),
+			 span((double)e->cpu_ns / 1e9, raw, time));
+	return room;
 }
 
 #define DETAIL PACE_TEXT
@@ -100,7 +115,7 @@ static void
 print_text(const struct event_of *s, const struct flk_event *e)
 {
 	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
-	char host[VISIBLE(HOST)] = "";
+	char host[VISIBLE(HOST)] = "", took[TOOK];
 	const char *abroad = where_happened(s->f, e);
 
 	if (s->c->raw)
@@ -125,9 +140,9 @@ print_text(const struct event_of *s, const struct flk_event *e)
 		printf("%s\n", detail(e, room));
 		return;
 	}
-	printf("pid %-7u  %-8s  %s%s%s\n", e->pid, user_name((uid_t)e->uid, s->c->raw, user),
+	printf("pid %-7u  %-8s  %s%s%s%s\n", e->pid, user_name((uid_t)e->uid, s->c->raw, user),
 	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
-	       detail(e, room));
+	       detail(e, room), took_text(e, s->c->raw, took));
 }
 
 static json_t *
@@ -141,6 +156,7 @@ print_json(const struct event_of *s, const struct flk_event *e)
 {
 	const char *abroad = where_happened(s->f, e),
 		   *host = abroad != NULL ? abroad : where_am_i();
+	bool known = e->kind == FLK_EV_RELEASED && e->memory != 0;
 	bool process = e->pid != 0 || !backend_is_store(), taker = e->ticket != 0;
 	json_t *o = json_begin(s->name, s->path);
 	char room[DETAIL];
@@ -158,6 +174,8 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "pid", json_known(process, e->pid));
 	json_put(o, "uid", json_known(process, e->uid));
 	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
+	json_put(o, "memory_bytes", known ? json_u64(e->memory) : json_null());
+	json_put(o, "cpu_s", known ? json_seconds((double)e->cpu_ns / 1e9) : json_null());
 	json_print_line(o);
 }
 

@@ -22,6 +22,7 @@
 #include "verb.h"
 
 #define USED 32 /* letters of options */
+#define UNIT (UINT64_C(1) << 30)
 
 static int
 bad(const char *option, const char *value, const char *what)
@@ -66,6 +67,10 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'S':
 		c->store = value;
 		return -1;
+	case 'U':
+		if (parse_size(value, &c->unit))
+			return -1;
+		return bad("--unit", value, PARSE_SIZE);
 	case 'X':
 		c->text = true;
 		return -1;
@@ -241,7 +246,9 @@ on_bus(int sig)
 int
 flocklimitctl_main(int argc, char **argv)
 {
-	struct ctl c = { .timeout_ns = NEVER, .ramp_idle_ns = PACE_IDLE_NS, .last = NEVER };
+	struct ctl c = {
+		.timeout_ns = NEVER, .ramp_idle_ns = PACE_IDLE_NS, .last = NEVER, .unit = UNIT
+	};
 	const struct verb *verb = NULL;
 	struct taker_options want = TAKER_DEFAULTS;
 	int status;

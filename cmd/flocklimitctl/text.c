@@ -2,6 +2,7 @@
 #define LIBBSD_OPENBSD_VIS /* which strnvis() vis.h is to declare; we use none */
 #include "text.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -188,6 +189,22 @@ span(double seconds, bool raw, char room[32])
 	if (!raw)
 		return say_duration(seconds, room);
 	snprintf(room, 32, "%.3f", seconds);
+	return room;
+}
+
+const char *
+size_text(uint64_t bytes, bool raw, char room[SIZE_TEXT])
+{
+	static const char *const units[] = { "KiB", "MiB", "GiB", "TiB" };
+	double n = (double)bytes / 1024;
+	size_t i = 0;
+
+	for (; n >= 999.5 && i < sizeof(units) / sizeof(units[0]) - 1; i++)
+		n /= 1024;
+	if (raw)
+		snprintf(room, SIZE_TEXT, "%" PRIu64, bytes);
+	else
+		snprintf(room, SIZE_TEXT, "%.*f %s", i > 0 && n < 9.95 ? 1 : 0, n, units[i]);
 	return room;
 }
 

@@ -31,6 +31,10 @@ bool colours(void);
 /* "12 s", or with raw "12.345". */
 const char *span(double seconds, bool raw, char room[32]);
 
+/* "740 KiB", "1.5 GiB", or with raw the bytes. */
+#define SIZE_TEXT 24
+const char *size_text(uint64_t bytes, bool raw, char room[SIZE_TEXT]);
+
 /* As user_text(); with raw always the number. */
 const char *user_name(uid_t uid, bool raw, char room[USER_TEXT]);
 

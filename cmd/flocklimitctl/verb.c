@@ -31,6 +31,8 @@ static const struct verb verbs[] = {
 	{ "log", log_of, "JRFnA", "{NAME...|--all}", "what happened" },
 	{ "gantt", gantt, "XoA", "{NAME...|--all}", "what happened, as a picture (SVG)" },
 	{ "stats", stats, "JR", "[NAME]...", "counters and histograms for Prometheus" },
+	{ "suggest", suggest_weights, "JRUA", "{NAME...|--all}",
+	  "weights that fit the memory of commands" },
 	{ "check", check, "JPA", "{NAME...|--all}", "verify every invariant" },
 	{ "path", path_of, "", "NAME...", "print its path, for flocklimit --fd" },
 	{ "rm", remove_it, "I", "{NAME...|--idle}", "remove unused limiters" },
@@ -47,7 +49,8 @@ const struct option verb_options[] = {
 	{ "raw", no_argument, NULL, 'R' },          { "repair", no_argument, NULL, 'P' },
 	{ "signal", required_argument, NULL, 's' }, { "store", required_argument, NULL, 'S' },
 	{ "text", no_argument, NULL, 'X' },         { "timeout", required_argument, NULL, 't' },
-	{ "version", no_argument, NULL, 'V' },      { NULL, 0, NULL, 0 },
+	{ "unit", required_argument, NULL, 'U' },   { "version", no_argument, NULL, 'V' },
+	{ NULL, 0, NULL, 0 },
 };
 
 /* The line of --help for an option, by its letter; 0: an option of all verbs. */
@@ -68,6 +71,7 @@ static const struct {
 	{ 'n', "  -n, --lines K         the last K events\n" },
 	{ 'X', "      --text            draw in the terminal\n" },
 	{ 'o', "  -o, --output FILE     write the picture to FILE\n" },
+	{ 'U', "      --unit SIZE       the memory that one unit stands for (1G)\n" },
 	{ 'P', "      --repair          rebuild what is damaged\n" },
 	{ 'I', "      --idle            all unused limiters\n" },
 	{ 'D', "      --ramp-idle DUR   begin again after nothing was held for DUR (1m)\n" },

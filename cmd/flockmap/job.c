@@ -174,6 +174,7 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 	 int guard)
 {
 	struct running noted;
+	struct rusage usage;
 	struct run r;
 	int error;
 
@@ -190,8 +191,10 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		follow(&r, j, ctx->o);
 		conduct_remove(&noted);
 		j->lost = taker != NULL && tend_lost(taker);
-		while (waitpid(r.pid, &j->status, 0) == -1 && errno == EINTR)
+		while (wait4(r.pid, &j->status, 0, &usage) == -1 && errno == EINTR)
 			;
+		if (j->exec_error == 0)
+			usage_add(&j->usage, &usage);
 		capture_finish(&j->out);
 		capture_finish(&j->err);
 	}
@@ -201,6 +204,13 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 	close_fd(&r.theirs[OUT]);
 	close_fd(&r.theirs[ERR]);
 	return error;
+}
+
+static void
+record_end(const struct job *j, struct flk_taker *taker)
+{
+	flk_ended(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0));
+	flk_took(taker, j->usage.memory, j->usage.cpu_ns);
 }
 
 int
@@ -237,7 +247,7 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 	}
 	j->ran_ns = now_ns() - began;
 	if (taker != NULL && error == 0)
-		flk_ended(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0));
+		record_end(j, taker);
 	free(envp);
 	return error;
 }

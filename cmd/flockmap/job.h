@@ -14,6 +14,7 @@
 #include "limiter.h"
 #include "options.h"
 #include "spawn.h"
+#include "usage.h"
 
 struct job {
 	uint64_t number; /* 1, 2, 3, ... */
@@ -21,8 +22,9 @@ struct job {
 	size_t n;
 	char **argv;
 	uint32_t weight;
-	int status;     /* as wait(2) has it */
-	int exec_error; /* why it could not be executed, or 0 */
+	int status;         /* as wait(2) has it */
+	struct usage usage; /* of all its tries */
+	int exec_error;     /* why it could not be executed, or 0 */
 	bool timed_out;
 	bool lost;                 /* its permit was lost, and it was ended because of that */
 	uint64_t began_ns, ran_ns; /* when, by CLOCK_REALTIME; and for how long */

@@ -85,6 +85,7 @@ test_life(void)
 	wait_ms(c, 1);
 	flk_leave(c);
 	is(flk_ended(a, 3 << 8), 0, "its status is told");
+	is(flk_took(a, 5000, 2500000), 0, "and what it took");
 	flk_release(a);
 	is(flk_ended(a, 0), -FLK_NOPERMIT, "not without a permit");
 	is(wait_ms(b, 1000), 0, "the next runs");
@@ -97,6 +98,9 @@ test_life(void)
 	ok(happened(4, FLK_EV_RELEASED, 1, 3 << 8), "the first ends, with its status");
 	ok(happened(5, FLK_EV_GRANTED, 2, 0), "and the second follows");
 	ok(happened(6, FLK_EV_RELEASED, 2, FLK_UNKNOWN), "and ends without one");
+	ok(seen[4].memory == 5120 && seen[4].cpu_ns == 2000000,
+	   "what it took, in whole KiB above and whole ms below");
+	ok(seen[6].memory == 0 && seen[6].cpu_ns == 0, "nothing is known of the second");
 	is(strcmp(seen[0].command, "make"), 0, "known by the command's name");
 	is(seen[0].pid, getpid(), "and the process");
 	for (k = 1; k < n; k++)

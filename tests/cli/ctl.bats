@@ -225,10 +225,10 @@ load ../helpers/ctl.bash
 	ctl limit x 5
 	run -0 ctl log x
 	[[ ${lines[0]} =~ ^20[0-9-]+\ [0-9:.]+\ +granted\ +1\  ]]
-	[[ ${lines[1]} == *" ended "*"exit 3" ]]
-	[[ ${lines[3]} == *"run timeout, signal 15 (TERM)" ]]
+	[[ ${lines[1]} == *" ended "*"exit 3, peak "*"iB, CPU "* ]]
+	[[ ${lines[3]} == *"run timeout, signal 15 (TERM), peak "* ]]
 	[[ ${lines[6]} == *" left "*"timed out" ]]
-	[[ ${lines[7]} == *" ended "*"exit 0" ]]
+	[[ ${lines[7]} == *" ended "*"exit 0, peak "*", CPU "* ]]
 	[[ ${lines[8]} == *" limit "*"5" ]]
 	run -0 ctl log x -n 2
 	[ "${#lines[@]}" -eq 2 ]

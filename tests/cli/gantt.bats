@@ -85,7 +85,7 @@ need_xmllint() {
 	"$CTL" gantt x >x.svg
 	[ "$(xpath 'count(//s:rect)' x.svg)" = "$(xpath 'count(//s:rect[s:title != ""])' x.svg)" ]
 	title=$(xpath 'string(//s:rect[contains(@class, "late")]/s:title)' x.svg)
-	[[ $title == "ticket "*": sleep"$'\n'"weight 1, pid "*", $(id -un)"$'\n'"ran "*" ms on seat 1"$'\n'"run timeout, signal 15 (TERM)" ]]
+	[[ $title == "ticket "*": sleep"$'\n'"weight 1, pid "*", $(id -un)"$'\n'"ran "*" ms on seat 1"$'\n'"peak "*"iB, CPU "*$'\n'"run timeout, signal 15 (TERM)" ]]
 	title=$(xpath 'string(//s:rect[contains(@class, "out")]/s:title)' x.svg)
 	[[ $title == "ticket "*": true"$'\n'"weight 1, pid "*$'\n'"waited "*" ms"$'\n'"no permit: timed out" ]]
 	# The wait and the permit of a ticket say the same.

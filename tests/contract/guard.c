@@ -209,6 +209,7 @@ workers(void)
 	reap_child(worker);
 	flk_working_child(t);
 	is(flk_ended(t, 0), 0, "how it ended is recorded");
+	is(flk_took(t, 4096, 1000000), 0, "and what it took");
 	done_with(f, "workers", t, NULL);
 }
 

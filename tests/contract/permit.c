@@ -22,6 +22,7 @@ none(void)
 	is(flk_forget(t), -FLK_NOPERMIT, "to forget");
 	is(flk_working(t, getpid()), -FLK_NOPERMIT, "to work under");
 	is(flk_ended(t, 0), -FLK_NOPERMIT, "to have ended");
+	is(flk_took(t, 1, 1), -FLK_NOPERMIT, "to have taken memory");
 	is(flk_guard(t, &own), -FLK_NOPERMIT, "to guard");
 	ok(fd >= 0, "a common guard");
 	is(flk_guard_by(t, fd), -FLK_NOPERMIT, "to guard in common");

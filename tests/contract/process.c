@@ -35,6 +35,7 @@ as_stranger(void *arg)
 	wrong += flk_forget(t) != -FLK_STRANGER;
 	wrong += flk_working(t, getpid()) != -FLK_STRANGER;
 	wrong += flk_ended(t, 0) != -FLK_STRANGER;
+	wrong += flk_took(t, 1, 1) != -FLK_STRANGER;
 	wrong += flk_permit(t, &p) != -FLK_STRANGER;
 	wrong += flk_guard(t, &fd) != -FLK_STRANGER;
 	wrong += flk_guard_by(t, fd) != -FLK_STRANGER;

@@ -62,7 +62,7 @@ takes() {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
 		for option in --all --file=nosuch --name=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
-			--repair --signal=TERM --store=none --text --timeout=1ms --version; do
+			--repair --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
 	done | sort >program

@@ -80,6 +80,7 @@ life_operate(struct flk *f, struct flk_taker *t, const char *path, struct bytes 
 		break;
 	case 6:
 		life_one_of_ours(flk_ended(t, (int)take32(b)));
+		life_one_of_ours(flk_took(t, UINT64_MAX, UINT64_MAX));
 		break;
 	case 7:
 		flk_evictor(t, &by, &user);

@@ -9,9 +9,9 @@ JSON_PAGE=$TESTS_SOURCE/../man/flocklimitctl.1
 json_schema() {
 	awk '/^\.Sh / { on = $2 == "JSON" } !on { next }
 		/^\.Ss / { name = substr($0, 5); sub(/^\\&/, "", name) }
-		/^\.It Cm [a-z_]+ Ta / {
+		/^\.It Cm [a-z0-9_]+ Ta / {
 			line = $0
-			sub(/^\.It Cm [a-z_]+ Ta /, "", line)
+			sub(/^\.It Cm [a-z0-9_]+ Ta /, "", line)
 			sub(/ Ta .*/, "", line)
 			gsub(/ or /, "\",\"", line)
 			printf "{\"%s\": {\"%s\": [\"%s\"]}}\n", name, $3, line
@@ -36,6 +36,9 @@ def is($kinds):
 	(.pace // empty | is(["A pace"])),
 	(.totals // empty | is(["Totals"])),
 	(.wait_times // empty, .hold_times // empty | is(["A distribution"])),
+	(.took // empty | is(["What commands took"])),
+	(.memory // empty, .cpu // empty | is(["A spread"])),
+	(.commands // empty | .[] | is(["A suggestion"])),
 	(.buckets // empty | .[] | is(["A bucket"])),
 	(.holders // empty, .waiters // empty | .[] | is(["A taker"])),
 	(.kept_by // empty | if all(.[]; type == "number") then empty else error("kept_by: \(.)") end),
@@ -54,4 +57,4 @@ conforms() {
 }
 
 SHOWN=("A limiter" "A limiter in show and stats" "A limiter in show")
-COUNTED=("A limiter" "A limiter in show and stats")
+COUNTED=("A limiter" "A limiter in show and stats" "A limiter in stats")

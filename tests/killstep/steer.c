@@ -182,6 +182,8 @@ tell_status_and_release(struct part *p)
 {
 	int error = flk_ended(p->t, 0x100);
 
+	if (error == 0)
+		error = flk_took(p->t, 1 << 20, 1000000000);
 	return error != 0 ? error : flk_release(p->t);
 }
 
@@ -485,7 +487,7 @@ const struct operation operator_operations[] = {
 	  NULL, 0, newcomer_finds_it_whole, NEW_FILE },
 	{ "release a keeper's permit", "flk_snapshot", first_keeps, NULL, two_behind, end_keeper,
 	  NULL, 0, NULL, 0 },
-	{ "tell a status and release", "flk_ended flk_release", NULL, take_all, two_behind,
+	{ "tell a status and release", "flk_ended flk_took flk_release", NULL, take_all, two_behind,
 	  tell_status_and_release, NULL, 0, NULL, 0 },
 	{ "name a worker and release", "flk_working_child flk_release", NULL, take_all, two_behind,
 	  name_worker_and_release, NULL, 0, NULL, 0 },

@@ -51,6 +51,10 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 		e->weight = me->weight;
 		e->limit = me->limit;
 		e->seat = me->seat;
+		if (kind == FLK_EV_RELEASED) {
+			e->kind = WITH_SEAT(kind, me->seat);
+			e->took = me->took;
+		}
 		/* Of an eviction the event names the operator: here that is nobody. */
 		e->pid = e->uid = kind == FLK_EV_EVICTED ? 0 : who + 1;
 		memcpy(e->command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
@@ -87,14 +91,27 @@ naive_took(bool held, uint64_t since)
 static bool
 has_a_seat(const struct event *e)
 {
-	return e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS ||
-	       e->kind == FLK_EV_FORGOT || (e->kind == FLK_EV_REAPED && e->code == 1);
+	return e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
+	       (e->kind == FLK_EV_REAPED && e->code == 1);
+}
+
+/* What it took stands where the others have seat and limit. */
+static const char *
+release_differs(unsigned n, const struct event *e, const struct event *mine)
+{
+	if (SEAT(e->kind) != SEAT(mine->kind))
+		return complain("the seat of event", n, SEAT(e->kind), SEAT(mine->kind));
+	if (e->took.peak_kib != mine->took.peak_kib)
+		return complain("the memory of event", n, e->took.peak_kib, mine->took.peak_kib);
+	if (e->took.cpu_ms != mine->took.cpu_ms)
+		return complain("the CPU time of event", n, e->took.cpu_ms, mine->took.cpu_ms);
+	return NULL;
 }
 
 static const char *
 event_differs(unsigned n, const struct event *e, const struct event *mine)
 {
-	if (e->kind != mine->kind)
+	if (KIND(e->kind) != KIND(mine->kind))
 		return complain("the kind of event", n, e->kind, mine->kind);
 	if (e->code != mine->code)
 		return complain("the code of event", n, (uint64_t)e->code, (uint64_t)mine->code);
@@ -102,7 +119,8 @@ event_differs(unsigned n, const struct event *e, const struct event *mine)
 		return complain("the ticket of event", n, e->ticket, mine->ticket);
 	if (e->when_ns != mine->when_ns)
 		return complain("the time of event", n, e->when_ns, mine->when_ns);
-	if (e->weight != mine->weight || e->limit != mine->limit)
+	if (e->weight != mine->weight ||
+	    (KIND(e->kind) != FLK_EV_RELEASED && e->limit != mine->limit))
 		return complain("the weight of event", n, e->weight, mine->weight);
 	/* A taker that evicts all, because the limiter is closed, is no operator. */
 	if (e->kind != FLK_EV_EVICTED && (e->pid != mine->pid || e->uid != mine->uid))
@@ -110,6 +128,8 @@ event_differs(unsigned n, const struct event *e, const struct event *mine)
 	if (mine->ticket != 0 && strcmp(e->command, mine->command) != 0)
 		return complain("the command of event", n, (unsigned char)e->command[0],
 				(unsigned char)mine->command[0]);
+	if (KIND(e->kind) == FLK_EV_RELEASED)
+		return release_differs(n, e, mine);
 	if (has_a_seat(e) && e->seat != mine->seat)
 		return complain("the seat of event", n, e->seat, mine->seat);
 	return NULL;

@@ -164,6 +164,7 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	stand(me);
 	naive[me].since = world_clock;
 	naive[me].status = FLK_UNKNOWN;
+	naive[me].took = (struct took){ 0, 0 };
 	naive[me].ticket = ++naive_header.tickets;
 	if (turns(me, WAITING))
 		grant();
@@ -418,6 +419,7 @@ naive_acts(const struct op *op)
 		break;
 	case RELEASES:
 		naive[op->who].status = (int)op->a;
+		naive[op->who].took = (struct took){ op->b, op->c };
 		release(op->who);
 		break;
 	case RELEASES_UNITS:

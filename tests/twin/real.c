@@ -229,6 +229,7 @@ do_it(const struct op *op)
 		break;
 	case RELEASES:
 		real_slots[op->who].status = (int32_t)op->a;
+		real_slots[op->who].took = (struct took){ op->b, op->c };
 		flki_state_release(&real_state, op->who);
 		break;
 	case RELEASES_UNITS:

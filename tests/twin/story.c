@@ -87,6 +87,8 @@ of_holder(struct op *op, uint32_t dice)
 	if (world[op->who].fresh && dice < 40)
 		return LOOKS;
 	op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
+	op->b = random_below(3) * units(most_units);
+	op->c = random_below(1000);
 	if (dice < 60)
 		op->a = percent(50) ? 0 : percent(50) ? 0x100 : (uint32_t)FLK_UNKNOWN;
 	return dice < 60   ? RELEASES
@@ -234,7 +236,7 @@ static const struct {
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a)" },
 	[LEAVES] = { "%w leaves the line (%a)" },
-	[RELEASES] = { "%w releases (%a)" },
+	[RELEASES] = { "%w releases (%a, %b KiB, %c ms)" },
 	[RELEASES_UNITS] = { "%w releases %a units" },
 	[FORGETS] = { "%w forgets" },
 	[COMES_BACK] = { "%w sees that it is out" },

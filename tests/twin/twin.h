@@ -33,7 +33,7 @@ enum deed {
 	BARS,     /* enters as a barrier */
 	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
 	LEAVES,   /* a: why, for the history */
-	RELEASES, /* a: its status */
+	RELEASES, /* a: its status; b: KiB, c: ms of CPU time that its work took */
 	RELEASES_UNITS, /* a */
 	FORGETS,
 	COMES_BACK, /* sees that it was put out of the line */
@@ -98,6 +98,7 @@ struct naive {
 	uint32_t yield, passed_by, passed;
 	uint32_t weight, least, most, limit, seat;
 	int reason, status;
+	struct took took;
 	uint64_t since;
 };
 

@@ -131,6 +131,10 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 	if (t->held)
 		append(room, "ran %s%s on seat %u", t->early && !t->waited ? "over " : "",
 		       say_duration(seconds(t->granted_ns, t->end_ns), took), t->seat);
+	if (t->last != NULL && t->last->kind == FLK_EV_RELEASED && t->last->memory != 0) {
+		append(room, "\npeak %s, ", size_text(t->last->memory, false, text));
+		append(room, "CPU %s", say_duration((double)t->last->cpu_ns / 1e9, took));
+	}
 	append(room, "\n%s", ending(t, text));
 	return room;
 }

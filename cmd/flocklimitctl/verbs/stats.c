@@ -15,6 +15,7 @@
 #include "backend.h"
 #include "json.h"
 #include "limiters.h"
+#include "took.h"
 
 /* The format has each metric with all limiters under it, so we look at all limiters first. */
 struct collected {
@@ -22,6 +23,7 @@ struct collected {
 	struct limiter {
 		char *name, *path;
 		struct flk_snapshot *s; /* NULL: it can't be looked at */
+		struct took took;
 		int error;
 	} * limiter;
 };
@@ -32,10 +34,22 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 {
 	struct collected *all = ctx;
 	struct flk_snapshot *s = NULL;
+	struct sample *sample = NULL;
+	struct took took = { .runs = 0 };
 	struct limiter *more;
+	size_t n = 0;
 
 	if (error == 0)
 		error = flk_snapshot(f, &s);
+	if (error == 0 && !backend_is_store()) {
+		if ((error = took_read(f, &sample, &n)) == 0)
+			error = took_all(sample, n, &took);
+		free(sample);
+	}
+	if (error != 0) {
+		free(s);
+		s = NULL;
+	}
 	/* A damaged limiter must not hide the others: the metric usable says so. */
 	if (error != 0 && c->words + c->files > 0)
 		return refuse(name, path, f, error);
@@ -48,8 +62,9 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 		return refuse(name, path, f, -ENOMEM);
 	}
 	all->limiter = more;
-	more[all->n++] =
-	    (struct limiter){ .name = strdup(name), .path = strdup(path), .s = s, .error = error };
+	more[all->n++] = (struct limiter){
+		.name = strdup(name), .path = strdup(path), .s = s, .took = took, .error = error
+	};
 	return DONE;
 }
 
@@ -213,6 +228,59 @@ print_histogram(const char *metric, const char *name, const struct flk_times *t)
 }
 
 static void
+print_quantiles(const struct collected *all, const char *metric, double unit,
+		const struct spread *(*of)(const struct took *))
+{
+	size_t i;
+
+	for (i = 0; i < all->n; i++) {
+		const struct limiter *l = &all->limiter[i];
+		if (l->took.runs == 0)
+			continue;
+		printf("flocklimit_%s", metric);
+		print_labels(l->name, ",quantile=\"0.5\"");
+		printf("%.15g\nflocklimit_%s", (double)of(&l->took)->median / unit, metric);
+		print_labels(l->name, ",quantile=\"0.95\"");
+		printf("%.15g\n", (double)of(&l->took)->p95 / unit);
+	}
+}
+
+static const struct spread *
+memory_of(const struct took *t)
+{
+	return &t->memory;
+}
+
+static const struct spread *
+cpu_of(const struct took *t)
+{
+	return &t->cpu_ns;
+}
+
+/* The history forgets, so these may fall: they are gauges. */
+static void
+print_took(const struct collected *all)
+{
+	size_t i;
+
+	puts("# HELP flocklimit_measured_runs Commands of the history whose memory is known.\n"
+	     "# TYPE flocklimit_measured_runs gauge");
+	for (i = 0; i < all->n; i++) {
+		if (all->limiter[i].s == NULL)
+			continue;
+		fputs("flocklimit_measured_runs", stdout);
+		print_labels(all->limiter[i].name, "");
+		printf("%zu\n", all->limiter[i].took.runs);
+	}
+	puts("# HELP flocklimit_run_memory_bytes Peak memory of these commands.\n"
+	     "# TYPE flocklimit_run_memory_bytes gauge");
+	print_quantiles(all, "run_memory_bytes", 1, memory_of);
+	puts("# HELP flocklimit_run_cpu_seconds CPU time of these commands.\n"
+	     "# TYPE flocklimit_run_cpu_seconds gauge");
+	print_quantiles(all, "run_cpu_seconds", 1e9, cpu_of);
+}
+
+static void
 print_text(const struct collected *all)
 {
 	size_t i;
@@ -235,6 +303,7 @@ print_text(const struct collected *all)
 		if (all->limiter[i].s != NULL)
 			print_histogram("hold_seconds", all->limiter[i].name,
 					&all->limiter[i].s->held);
+	print_took(all);
 }
 
 /* A limiter that can't be used has no totals, and neither has a store, which counts nothing. */
@@ -249,6 +318,7 @@ print_json(const struct collected *all)
 		o = json_limiter(l->name, l->path, l->s, l->error);
 		json_put(o, "totals",
 			 l->s == NULL || backend_is_store() ? json_null() : json_totals(l->s));
+		json_put(o, "took", took_json(&l->took));
 		json_array_append_new(array, o);
 	}
 	json_print(array);

@@ -193,6 +193,14 @@ store_ended(struct flk_taker *taker, int status)
 }
 
 int
+store_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns)
+{
+	(void)memory;
+	(void)cpu_ns;
+	return may_guard(taker_of(taker));
+}
+
+int
 store_entrust(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);

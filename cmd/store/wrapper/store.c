@@ -32,6 +32,7 @@ const struct flk_ops store_ops = {
 	.working = store_working,
 	.working_child = store_working_child,
 	.ended = store_ended,
+	.took = store_took,
 	.cancel = store_cancel,
 	.interrupt = store_interrupt,
 	.permit = store_permit,

@@ -46,6 +46,7 @@ int store_wait(struct flk_taker *t, const struct timespec *deadline, const sigse
 int store_working(struct flk_taker *t, pid_t pid);
 void store_working_child(struct flk_taker *t);
 int store_ended(struct flk_taker *t, int status);
+int store_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 int store_guard_open(struct flk *f);
 int store_guard(struct flk_taker *t, int *fd);
 int store_guard_by(struct flk_taker *t, int fd);

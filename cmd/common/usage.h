@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * usage.h - what a command took, as the kernel reports it to the parent that waits for it.
+ */
+#ifndef USAGE_H
+#define USAGE_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+
+/* memory: the peak of the largest of its processes, in bytes; 0: not known. */
+struct usage {
+	uint64_t memory, cpu_ns;
+};
+
+static inline uint64_t
+usage_ns(struct timeval t)
+{
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_usec * 1000;
+}
+
+/* Adds one run of the command. */
+static inline void
+usage_add(struct usage *u, const struct rusage *r)
+{
+	uint64_t memory = (uint64_t)r->ru_maxrss * 1024;
+
+	u->memory = memory > u->memory ? memory : u->memory;
+	u->cpu_ns += usage_ns(r->ru_utime) + usage_ns(r->ru_stime);
+}
+
+#endif

@@ -33,7 +33,7 @@ _flocklimitctl_options() {
 	case $1 in
 	'') echo '--name --file --store --all --follow --idle --json --lines --output --ramp-idle --raw --repair
 		--signal --text --timeout --unit --help --version' ;;
-	list | stats) echo '--name --file --store --json --raw --help --version' ;;
+	list | stats | why) echo '--name --file --store --json --raw --help --version' ;;
 	show) echo '--name --file --store --all --json --raw --help --version' ;;
 	limit | pause | resume | close | open) echo '--name --file --store --all --help --version' ;;
 	ramp) echo '--name --file --store --ramp-idle --help --version' ;;
@@ -144,7 +144,7 @@ _flocklimitctl() {
 	case $verb in
 	'')
 		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
-			shrink break log gantt stats suggest check path rm'
+			shrink break log why gantt stats suggest check path rm'
 		;;
 	limit)
 		_flocklimitctl_names_or 'auto 0 1 2 4 8 16 50% 100%'
@@ -158,7 +158,7 @@ _flocklimitctl() {
 	ramp)
 		_flocklimitctl_names_or '1+1/1s 1+1/30s 1+1/1m off'
 		;;
-	cancel | release | shrink | break)
+	cancel | release | shrink | break | why)
 		if ((${#limiter[@]} == 0)); then
 			_flocklimitctl_words -W "$(_flocklimitctl_limiters)"
 			return

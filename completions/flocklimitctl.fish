@@ -66,7 +66,7 @@ function __flocklimitctl_wants
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
     test "$limiter[1]" = --all; and return 1
-    contains -- $verb cancel release shrink break; and begin
+    contains -- $verb cancel release shrink break why; and begin
         test -z "$limiter"
         return
     end
@@ -121,7 +121,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log gantt stats suggest check path rm
+set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log why gantt stats suggest check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -140,6 +140,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a release -d 'End permits o
 complete -c flocklimitctl -n __flocklimitctl_begins -a shrink -d 'Give back units of a permit that is held'
 complete -c flocklimitctl -n __flocklimitctl_begins -a break -d 'Take permits of a store from their holders'
 complete -c flocklimitctl -n __flocklimitctl_begins -a log -d 'What happened'
+complete -c flocklimitctl -n __flocklimitctl_begins -a why -d 'What a ticket waits or waited for'
 complete -c flocklimitctl -n __flocklimitctl_begins -a gantt -d 'What happened, as a picture (SVG)'
 complete -c flocklimitctl -n __flocklimitctl_begins -a stats -d 'Counters and histograms for Prometheus'
 complete -c flocklimitctl -n __flocklimitctl_begins -a suggest -d 'Weights that fit the memory of commands'
@@ -153,7 +154,7 @@ complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 1
 complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
 complete -c flocklimitctl -n '__flocklimitctl_option ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
-complete -c flocklimitctl -n '__flocklimitctl_has cancel release shrink break' -k -a '(__flocklimitctl_tickets)'
+complete -c flocklimitctl -n '__flocklimitctl_has cancel release shrink break why' -k -a '(__flocklimitctl_tickets)'
 
 complete -c flocklimitctl -n 'not __flocklimitctl_verb log' -s f -l file -r -F -d 'The limiter kept in a file'
 complete -c flocklimitctl -n '__flocklimitctl_verb log' -l file -r -F -d 'The limiter kept in a file'
@@ -161,8 +162,8 @@ complete -c flocklimitctl -s N -l name -x -a '(__flocklimitctl_limiters)' -d 'Th
 complete -c flocklimitctl -l store -x -d 'A store that many machines reach'
 complete -c flocklimitctl -s h -l help -d Help
 complete -c flocklimitctl -s V -l version -d Version
-complete -c flocklimitctl -n '__flocklimitctl_option list show log stats suggest check' -l json -d 'For programs'
-complete -c flocklimitctl -n '__flocklimitctl_option list show log stats suggest' -l raw -d 'Seconds and numbers as they are'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log why stats suggest check' -l json -d 'For programs'
+complete -c flocklimitctl -n '__flocklimitctl_option list show log why stats suggest' -l raw -d 'Seconds and numbers as they are'
 complete -c flocklimitctl -n '__flocklimitctl_option wait' -s t -l timeout -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'No longer than that'
 complete -c flocklimitctl -n '__flocklimitctl_option cancel' -s s -l signal -x -a 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP' -d 'Send it to a holder'
 complete -c flocklimitctl -n '__flocklimitctl_option log' -s f -l follow -d 'Go on as things happen'

@@ -35,7 +35,7 @@ struct ctl {
 	const char *store;  /* --store */
 };
 
-/* The verbs, of verbs/, top/ and gantt/; each returns an exit status. */
+/* The verbs, of verbs/, top/, gantt/ and why/; each returns an exit status. */
 int list(const struct ctl *c);
 int show(const struct ctl *c);
 int top(const struct ctl *c);
@@ -56,6 +56,7 @@ int log_of(const struct ctl *c);
 int gantt(const struct ctl *c);
 int stats(const struct ctl *c);
 int suggest_weights(const struct ctl *c);
+int why(const struct ctl *c);
 int check(const struct ctl *c);
 int path_of(const struct ctl *c);
 int remove_it(const struct ctl *c);

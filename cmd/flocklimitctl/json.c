@@ -88,7 +88,7 @@ json_limiter(const char *name, const char *path, const struct flk_snapshot *s, i
 /* ---- a pace ---- */
 
 /* Not json_seconds(): the interval of a rate may be a microsecond. */
-static json_t *
+json_t *
 json_exact(uint64_t ns)
 {
 	return json_real((double)ns / 1e9);

@@ -23,6 +23,7 @@ void json_put(json_t *object, const char *key, json_t *value);
 /* Names and command lines may be any bytes: text that is not UTF-8 is escaped, as by visible(). */
 json_t *json_text(const char *text);
 json_t *json_seconds(double seconds); /* to the millisecond */
+json_t *json_exact(uint64_t ns);      /* in seconds, to the nanosecond */
 json_t *json_u64(uint64_t n);
 
 /* A limiter, for list, show and stats.  A NULL s: it can't be used, because of the error. */

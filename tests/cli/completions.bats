@@ -119,6 +119,10 @@ all() {
 	offers "$shell" 'flocklimitctl cancel -f limiters/x ' "${ticket[@]}"
 	offers "$shell" 'flocklimitctl cancel -s KILL x ' "${held[@]}"
 	offers "$shell" 'flocklimitctl cancel --signal=KILL x ' "${held[@]}"
+	offers "$shell" 'flocklimitctl why x ' "${ticket[@]}"
+	offers "$shell" 'flocklimitctl wh' why
+	offers "$shell" 'flocklimitctl suggest x --un' --unit
+	offers "$shell" 'flocklimitctl suggest --unit 51' 512M
 	offers "$shell" 'flocklimitctl cancel nosuch '
 	offers "$shell" 'flocklimitctl cancel x -s US' USR1 USR2
 	offers "$shell" 'flocklimitctl cancel --signal=KI' KILL

@@ -23,7 +23,7 @@ load ../helpers/json.bash
 		run ctl "$verb" --json nosuch </dev/null
 		[[ $output == *"means nothing to"* ]] || echo "$verb"
 	done | sort | xargs >verbs
-	[ "$(cat verbs)" = "check list log show stats suggest" ]
+	[ "$(cat verbs)" = "check list log show stats suggest why" ]
 }
 
 # some: x is held and has waiters and a pace, idle nobody uses, damaged and text can't be used.

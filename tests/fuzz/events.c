@@ -36,6 +36,7 @@ put_json(json_t *o)
 #include "cmd/flocklimitctl/gantt/chart.h"
 #include "cmd/flocklimitctl/gantt/picture.h"
 #include "cmd/flocklimitctl/limiter_state.h"
+#include "cmd/flocklimitctl/why/parts.h"
 
 #define EVENTS  48
 #define ENTRIES 8
@@ -152,6 +153,23 @@ check_picture(const struct flk_event *e, size_t n, const struct flk_snapshot *s,
 	chart_free(&l);
 }
 
+/* Whatever the history says, the parts are the wait. */
+static void
+check_waits(const struct flk_event *e, size_t n, const struct flk_snapshot *s, uint64_t now)
+{
+	uint64_t ticket, sum;
+	struct why why;
+	int i;
+
+	for (ticket = 0; ticket < 16; ticket++) {
+		require(why_parts(&why, ticket, e, n, s, now) == 0);
+		require(why.to_ns >= why.from_ns);
+		for (i = 0, sum = 0; i < WHY_REASONS; i++)
+			sum += why.part[i].ns;
+		require(sum == why.to_ns - why.from_ns);
+	}
+}
+
 static void
 print(const struct ctl *c, const struct flk_event *e, size_t n, enum reader reader)
 {
@@ -188,6 +206,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	estimate(s, wait_s);
 	why_it_waits(s, why, sizeof(why));
 	check_text(why, strlen(why), FOR_PEOPLE);
+	check_waits(e, n, s, when + 1);
 	check_picture(e, n, s, when + 1, true);
 	check_picture(e, n, s, when + 1, false);
 	free(s);

@@ -38,6 +38,7 @@ def is($kinds):
 	(.wait_times // empty, .hold_times // empty | is(["A distribution"])),
 	(.took // empty | is(["What commands took"])),
 	(.memory // empty, .cpu // empty | is(["A spread"])),
+	(.parts // empty | .[] | is(["A part of a wait"])),
 	(.commands // empty | .[] | is(["A suggestion"])),
 	(.buckets // empty | .[] | is(["A bucket"])),
 	(.holders // empty, .waiters // empty | .[] | is(["A taker"])),

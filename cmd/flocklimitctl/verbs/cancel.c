@@ -17,6 +17,7 @@
 #include "parse.h"
 #include "say.h"
 #include "signal_holder.h"
+#include "tickets.h"
 #include "where.h"
 
 static int
@@ -38,12 +39,13 @@ is_abroad(const struct ctl *c, const struct flk_entry *e)
 }
 
 static int
-cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
 	struct flk_snapshot *s;
 	const struct flk_entry *e;
 	int error, status;
 
+	(void)ctx;
 	if (c->signal == 0) {
 		error = flk_evict(f, ticket);
 		if (error != -FLK_NOPERMIT)
@@ -73,12 +75,13 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 }
 
 static int
-release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+release_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
 	struct flk_snapshot *s;
 	const struct flk_entry *e;
 	int error, status = DONE;
 
+	(void)ctx;
 	if ((error = flk_snapshot(f, &s)) != 0)
 		return refuse(name_of(c), flk_path(f), f, error);
 	e = entry_of_ticket(s, ticket);
@@ -98,57 +101,16 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket)
 	return status;
 }
 
-/*
- * If one word is not a ticket, do nothing: it may be the name of the limiter that the user meant.
- */
-static bool
-are_tickets(const struct ctl *c, char **word, int words)
-{
-	uint64_t ticket;
-	int i;
-
-	if (words == 0)
-		say(name_of(c), "which ticket? flocklimitctl show lists them");
-	for (i = 0; i < words; i++) {
-		if (parse_number(word[i], 1, UINT64_C(1) << 60, &ticket))
-			continue;
-		say(name_of(c), "'%s': not a ticket: flocklimitctl show lists them", word[i]);
-		return false;
-	}
-	return words > 0;
-}
-
-static int
-for_tickets(const struct ctl *c, int (*one)(const struct ctl *, struct flk *, uint64_t))
-{
-	int rests, status, worst = DONE, i;
-	uint64_t ticket;
-	char **rest;
-	struct flk *f = open_named(c, &rest, &rests, &status);
-
-	if (f == NULL)
-		return status;
-	if (!are_tickets(c, rest, rests))
-		worst = FAILED;
-	for (i = 0; i < rests && worst != FAILED; i++) {
-		parse_number(rest[i], 1, UINT64_C(1) << 60, &ticket);
-		status = one(c, f, ticket);
-		worst = status > worst ? status : worst;
-	}
-	flk_detach(f);
-	return worst;
-}
-
 int
 cancel(const struct ctl *c)
 {
-	return for_tickets(c, cancel_one);
+	return for_tickets(c, cancel_one, NULL);
 }
 
 int
 release(const struct ctl *c)
 {
-	return for_tickets(c, release_one);
+	return for_tickets(c, release_one, NULL);
 }
 
 static int
@@ -197,10 +159,11 @@ shrink(const struct ctl *c)
 }
 
 static int
-break_one(const struct ctl *c, struct flk *f, uint64_t ticket)
+break_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
 	int error = where_break(f, ticket);
 
+	(void)ctx;
 	if (error == -FLK_NOPERMIT)
 		return cannot(c, ticket, "no holder has this ticket");
 	return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
@@ -213,5 +176,5 @@ break_it(const struct ctl *c)
 		say(NULL, "break: only for stores: a permit on this machine goes back by itself");
 		return FAILED;
 	}
-	return for_tickets(c, break_one);
+	return for_tickets(c, break_one, NULL);
 }

@@ -212,7 +212,9 @@ os._exit(0)'
 	to=$(tr '\0' '\n' <"/proc/$(sed -n 's/^up //p' a.out)/environ" | sed -n 's/^NOTIFY_SOCKET=@//p')
 	send='import socket, sys
 socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), "\0" + sys.argv[1])'
-	setpriv --reuid 65534 --clear-groups python3 -c "$send" "$to" READY=1
+	# Another user may not be able to run the first python3 of root's path.
+	as_other=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3 for another user"
+	setpriv --reuid 65534 --clear-groups "$as_other" -c "$send" "$to" READY=1
 	python3 -c "$send" "$to" STATUS=root
 	eventually says STATUS=root manager.out
 	run ! says READY=1 manager.out
@@ -221,7 +223,7 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), "\
 	ended a
 
 	# One that has changed its user is the command all the same.
-	background b "$FLOCKLIMIT" -N x -n 1 --until-ready setpriv --reuid 65534 --clear-groups python3 -c '
+	background b "$FLOCKLIMIT" -N x -n 1 --until-ready setpriv --reuid 65534 --clear-groups "$as_other" -c '
 import os, socket, time
 socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
 time.sleep(1000)'

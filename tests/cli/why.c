@@ -190,7 +190,9 @@ test_passed(void)
 	/* For 10 ms the newcomer was the head, and fitted. */
 	part(WHY_LATE, 10, 4);
 	waited(3, 200, WHY_GRANTED, 130, "the second, passed by the same");
-	part(WHY_LINE, 120, 2);
+	part(WHY_LINE, 70, 2);
+	part(WHY_UNITS, 50, 2);
+	part(WHY_LATE, 10, 4);
 	waited(4, 200, WHY_GRANTED, 10, "the newcomer, which passed two");
 	part(WHY_LATE, 10, 4);
 }

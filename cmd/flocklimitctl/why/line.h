@@ -14,7 +14,7 @@
 
 struct person {
 	uint64_t ticket;
-	uint64_t order; /* of a waiter: the head has the smallest */
+	uint64_t order;               /* of a waiter: the head has the smallest */
 	uint32_t weight, limit, seat; /* limit 0: not known */
 	bool holds, waits;
 	bool present; /* in the snapshot */

@@ -73,7 +73,7 @@ bool
 flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
 {
 	(void)limiter;
-	*permit = (struct flk_permit){ ticket, 1, 4, slot };
+	*permit = (struct flk_permit){ .ticket = ticket, .weight = 1, .limit = 4, .seat = slot };
 	return slot < 4 && ticket == slot + 1;
 }
 

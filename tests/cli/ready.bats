@@ -231,6 +231,15 @@ time.sleep(1000)'
 	free
 }
 
+# ended_when_ready: -T ends a command that was ready before that.
+ended_when_ready() {
+	run -124 "$FLOCKLIMIT" -N x -n 1 --until-ready -v -T "$TIME" python3 -c '
+import os, socket, time
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+time.sleep(1000)'
+	[[ $output == *"x: ready after"* ]]
+}
+
 @test "signals and -T work after READY as before" {
 	service a -N x -n 1 --until-ready
 	say a READY=1
@@ -238,12 +247,7 @@ time.sleep(1000)'
 	kill -TERM "${pids[a]}"
 	ended a
 	[ "$status" = 143 ]
-	background b "$FLOCKLIMIT" -N x -n 1 --until-ready -T 0.3 python3 -c '
-import os, socket, time
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
-time.sleep(1000)'
-	ended b
-	[ "$status" = 124 ]
+	in_time ended_when_ready
 }
 
 @test "a nested command that joins a permit: one line, and the report goes where it would go without us" {

@@ -244,7 +244,7 @@ ran() {
 		*jobserver*) grep -qx 'make ' "$T/log" ;;
 		*2-8*) grep -qx 'make -j8' "$T/log" ;;
 		*CC=*) ran 1 '^make -j 20 CC=flocklimit -N cc -n 8 cc$' ;;
-		*--and*) ran 1 '^train$' ;;
+		*--and*) ran 1 '^train' ;;
 		*memory*) ran 1 '^cc -o server main\.o$' ;;
 		*gpu*) ran 1 '^train' ;;
 		*50%*) ran 1 '^make check$' ;;

@@ -110,7 +110,7 @@ check_environment(void)
 	require(envp != NULL);
 	for (i = 0; envp[i] != NULL; i++)
 		held += strncmp(envp[i], "FLOCKLIMIT_HELD=", 16) == 0;
-	require(held == 1 && i <= n + 7);
+	require(held == 1 && i <= n + 8);
 	free(envp);
 	free(name);
 	while (n > 0)

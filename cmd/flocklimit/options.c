@@ -59,7 +59,7 @@ static const char help[] =
     "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
     "      --jobs N|N%        the same\n"
     "  -w, --weight W         COMMAND takes W units (1); MIN-MAX: what is free then\n"
-    "      --and NAME[=W[/N]]     take W units (1) of this limiter as well; repeatable\n"
+    "      --and NAME[=W[/N]]     take W units (1) of this limiter, too; repeatable\n"
     "  -t, --timeout DUR      give up waiting after DUR; 0: do not wait\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up now rather than wait behind M others\n"

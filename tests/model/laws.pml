@@ -26,7 +26,7 @@ inline check_grant(x)
 		assert(twice || a == x || state[a] != WAITING || KIND(a) != TAKER ||
 		    rank[a] > rank[x]);
 		if
-		:: a != x && state[a] == WAITING && KIND(a) == TAKER && ticket[a] < ticket[x] ->
+		:: !twice && a != x && state[a] == WAITING && KIND(a) == TAKER && ticket[a] < ticket[x] ->
 			overtaken[a] = overtaken[a] + 1
 		:: else
 		fi;

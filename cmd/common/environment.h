@@ -14,8 +14,8 @@
 /*
  * Our environment with the permit's variables set; NULL: no memory.  `name' is the limiter's name,
  * path or URL.  `held' are the links that are added to the chain in FLOCKLIMIT_HELD, with a space
- * between two; NULL: the command joins a permit, which is in the chain already.  `key' is the permit's key in its store;
- * NULL: none.  FLOCKLIMIT_NAME is the user's and passes through.
+ * between two; NULL: the command joins a permit, which is in the chain already.  `key' is the
+ * permit's key in its store; NULL: none.  FLOCKLIMIT_NAME is the user's and passes through.
  */
 char **environment_make(const char *name, const struct flk_permit *permit, const char *held,
 			const char *key);

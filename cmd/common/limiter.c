@@ -9,6 +9,7 @@
 
 #include "backend.h"
 #include "explain.h"
+#include "find_program.h"
 #include "pace.h"
 #include "say.h"
 #include "stuck.h"
@@ -95,6 +96,23 @@ const char *
 limiter_for_command(const char *name, char room[LIMITER_NAME])
 {
 	return backend_is_store() && backend_locate(name, room, LIMITER_NAME) == 0 ? room : name;
+}
+
+int
+limiter_attach(struct flk **limiter, const char *name, struct flk_options *options,
+	       const char *program, int *cannot_run)
+{
+	int error = -ENOENT;
+
+	options->existing = program != NULL && !backend_is_store();
+	if (options->existing)
+		error = backend_attach(limiter, name, options);
+	if (error != -ENOENT)
+		return error;
+	if (program != NULL && (*cannot_run = check_program(program)) != 0)
+		return -ECANCELED;
+	options->existing = false;
+	return backend_attach(limiter, name, options);
 }
 
 void

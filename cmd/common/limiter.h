@@ -21,6 +21,15 @@ int limiter_name(const struct taker_options *w, char name[LIMITER_NAME]);
 /* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
 const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
+/*
+ * backend_attach() for PROGRAM, which is to run under the limiter; NULL: none is.  A limiter that
+ * does not exist yet is created only for a program that can be executed: else -ECANCELED, and
+ * *cannot_run says why it can't.  If the limiter exists we do not look for the program first, which
+ * saves time: exec finds out.
+ */
+int limiter_attach(struct flk **limiter, const char *name, struct flk_options *options,
+		   const char *program, int *cannot_run);
+
 /* Makes numbers of the percentages of -n and -w, by the CPUs that this process may use. */
 void limiter_count_units(struct taker_options *w);
 
@@ -31,8 +40,8 @@ int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 bool limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit);
 
 /*
- * The command joins a permit, after limiter_count_units(): prints a line if -n or -w was given and has no effect.  A number that
- * the permit has as well needs no line.
+ * The command joins a permit, after limiter_count_units(): prints a line if -n, -w or --yield was
+ * given and has no effect.  A number that the permit has as well needs no line.
  */
 void limiter_joined(const struct taker_options *w, const struct flk_permit *permit);
 

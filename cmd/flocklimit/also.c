@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "and_option.h"
-#include "backend.h"
 #include "explain.h"
-#include "find_program.h"
 #include "line.h"
 #include "option.h"
 #include "say.h"
@@ -36,22 +34,6 @@ also_read(struct alsos *a, const struct options *o)
 		limiter_name(&one->o.want, one->path);
 	}
 	return 0;
-}
-
-static int
-attach(struct also *one, const char *program, int *cannot_run)
-{
-	struct flk_options options = { .existing = program != NULL,
-				       .stuck = patience_stuck,
-				       .context = &one->patience };
-	int error = backend_attach(&one->limiter, one->path, &options);
-
-	if (error != -ENOENT || program == NULL)
-		return error;
-	if ((*cannot_run = check_program(program)) != 0)
-		return -ECANCELED;
-	options.existing = false;
-	return backend_attach(&one->limiter, one->path, &options);
 }
 
 static int
@@ -98,6 +80,7 @@ int
 also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const char *program,
 	  int *cannot_run)
 {
+	struct flk_options options = { .stuck = patience_stuck };
 	struct also *one;
 	unsigned i;
 	int error;
@@ -105,9 +88,11 @@ also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const char *p
 	for (i = 0; i < a->n; i++) {
 		one = a->of[i];
 		a->failed = one;
+		options.context = &one->patience;
 		one->patience = (struct patience){ .o = &one->o, .mask = mask, .said = -1 };
 		limiter_count_units(&one->o.want);
-		if ((error = attach(one, program, cannot_run)) != 0 ||
+		if ((error = limiter_attach(&one->limiter, one->path, &options, program,
+					    cannot_run)) != 0 ||
 		    (error = flk_taker_new(&one->taker, one->limiter)) != 0)
 			return error;
 		one->identity = flk_identity(one->limiter);

@@ -7,47 +7,31 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
 #include "commands.h"
 #include "environment.h"
 #include "fd.h"
-#include "find_program.h"
 #include "job.h"
 #include "line.h"
 #include "say.h"
 
 const char *flocklimit_overflow;
 
-/*
- * A limiter that does not exist yet is created only for a program that can be executed.  If the
- * limiter exists we do not look for the program first, which saves time: exec finds out.
- */
-static int
-attach(struct job *j)
+/* NULL: the permit is for no command. */
+static const char *
+program_of(const struct job *j)
 {
-	bool runs = options_run(&j->o);
-	struct flk_options options = { .existing = runs && !backend_is_store(),
-				       .mode = j->o.want.mode,
-				       .stuck = patience_stuck,
-				       .context = &j->patience };
-	int error = -ENOENT;
-
-	if (options.existing)
-		error = backend_attach(&j->limiter, j->path, &options);
-	if (error != -ENOENT)
-		return error;
-	if (runs && (j->cannot_run = check_program(j->o.command[0])) != 0)
-		return -ECANCELED;
-	options.existing = false;
-	return backend_attach(&j->limiter, j->path, &options);
+	return options_run(&j->o) ? j->o.command[0] : NULL;
 }
 
 static int
 open_limiter(struct job *j)
 {
-	int error;
+	struct flk_options options = { .mode = j->o.want.mode,
+				       .stuck = patience_stuck,
+				       .context = &j->patience };
+	int error = limiter_attach(&j->limiter, j->path, &options, program_of(j), &j->cannot_run);
 
-	if ((error = attach(j)) != 0)
+	if (error != 0)
 		return error;
 	limiter_count_units(&j->o.want);
 	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
@@ -182,8 +166,7 @@ job_take(struct job *j)
 		if ((error = open_limiter(j)) != 0)
 			return error;
 		if (j->also.n > 0 && (error = also_open(&j->also, j->limiter, &j->heritage.mask,
-							options_run(&j->o) ? j->o.command[0] : NULL,
-							&j->cannot_run)) != 0)
+							program_of(j), &j->cannot_run)) != 0)
 			return error;
 		if (j->o.fd != -1 &&
 		    (error = fd_holds(&j->o, j->limiter, &j->permit)) != -FLK_NOPERMIT) {

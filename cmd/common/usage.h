@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
+#include "flocklimit.h"
+
 /* memory: the peak of the largest of its processes, in bytes; 0: not known. */
 struct usage {
 	uint64_t memory, cpu_ns;
@@ -27,6 +29,14 @@ usage_add(struct usage *u, const struct rusage *r)
 
 	u->memory = memory > u->memory ? memory : u->memory;
 	u->cpu_ns += usage_ns(r->ru_utime) + usage_ns(r->ru_stime);
+}
+
+/* Records in the history how the command under the permit ended, and what it took. */
+static inline void
+usage_record(struct flk_taker *taker, int status, const struct usage *u)
+{
+	flk_ended(taker, status);
+	flk_took(taker, u->memory, u->cpu_ns);
 }
 
 #endif

@@ -180,10 +180,8 @@ also_ended(struct alsos *a, const struct ending *end)
 	unsigned i;
 
 	for (i = 0; i < a->n; i++)
-		if (!a->of[i]->joined && a->of[i]->taker != NULL) {
-			flk_ended(a->of[i]->taker, end->status);
-			flk_took(a->of[i]->taker, end->usage.memory, end->usage.cpu_ns);
-		}
+		if (!a->of[i]->joined && a->of[i]->taker != NULL)
+			usage_record(a->of[i]->taker, end->status, &end->usage);
 }
 
 void

@@ -249,10 +249,8 @@ flocklimit_main(int argc, char **argv)
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j.o.want.limiter, status);
 	if (j.o.hold_for == 0 && job_holds(&j)) {
-		if (!j.joined) {
-			flk_ended(j.taker, j.end.status);
-			flk_took(j.taker, j.end.usage.memory, j.end.usage.cpu_ns);
-		}
+		if (!j.joined)
+			usage_record(j.taker, j.end.status, &j.end.usage);
 		also_ended(&j.also, &j.end);
 		error = job_release(&j);
 		if (error == -FLK_LOST)

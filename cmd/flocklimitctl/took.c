@@ -79,26 +79,27 @@ took_all(const struct sample *sample, size_t n, struct took *all)
 	return 0;
 }
 
-json_t *
-took_json_bytes(const struct spread *s)
+static json_t *
+json_spread(const struct spread *s, json_t *(*json_value)(uint64_t))
 {
 	json_t *o = json_object();
 
-	json_put(o, "median", json_u64(s->median));
-	json_put(o, "p95", json_u64(s->p95));
-	json_put(o, "max", json_u64(s->max));
+	json_put(o, "median", json_value(s->median));
+	json_put(o, "p95", json_value(s->p95));
+	json_put(o, "max", json_value(s->max));
 	return o;
 }
 
-static json_t *
-json_spans(const struct spread *s)
+json_t *
+took_json_bytes(const struct spread *s)
 {
-	json_t *o = json_object();
+	return json_spread(s, json_u64);
+}
 
-	json_put(o, "median", json_seconds((double)s->median / 1e9));
-	json_put(o, "p95", json_seconds((double)s->p95 / 1e9));
-	json_put(o, "max", json_seconds((double)s->max / 1e9));
-	return o;
+static json_t *
+json_span(uint64_t ns)
+{
+	return json_seconds((double)ns / 1e9);
 }
 
 json_t *
@@ -111,6 +112,6 @@ took_json(const struct took *t)
 	o = json_object();
 	json_put(o, "runs", json_u64(t->runs));
 	json_put(o, "memory", took_json_bytes(&t->memory));
-	json_put(o, "cpu", json_spans(&t->cpu_ns));
+	json_put(o, "cpu", json_spread(&t->cpu_ns, json_span));
 	return o;
 }

@@ -206,13 +206,6 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 	return error;
 }
 
-static void
-record_end(const struct job *j, struct flk_taker *taker)
-{
-	flk_ended(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0));
-	flk_took(taker, j->usage.memory, j->usage.cpu_ns);
-}
-
 int
 job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 {
@@ -247,7 +240,7 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 	}
 	j->ran_ns = now_ns() - began;
 	if (taker != NULL && error == 0)
-		record_end(j, taker);
+		usage_record(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0), &j->usage);
 	free(envp);
 	return error;
 }

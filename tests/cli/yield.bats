@@ -63,7 +63,7 @@ line() {
 	[ "$(line)" = "4 0/0" ]
 }
 
-@test "those who consent to the same keep their order; those who consent to less pass, up to who does not" {
+@test "takers that consent to the same keep their order; those that consent to less pass, up to one that does not" {
 	hold a -N x -n 4 -w 3
 	joins firm -w 4
 	joins many -w 4 --yield 9
@@ -115,7 +115,7 @@ sleeps_in_line() {
 	is_state S "${pids[idle]}" && grep -q futex "/proc/${pids[idle]}/wchan"
 }
 
-@test "who has passed is killed: the line goes on, and who was passed has lost that consent" {
+@test "a taker that has passed is killed: the line goes on, and the passed waiter has lost that consent" {
 	hold a -N x -n 4 -w 4
 	joins big -w 4 --yield 2
 	joins small -w 1

@@ -17,7 +17,7 @@
 
 /* `local': never written again, so that reading them is nobody else's business. */
 local int weights = 1111, limits = 2222, kinds = 0; /* a digit for each; process 0 has the last */
-local int yields = 0;                 /* how many who come later each lets go first: YIELDS */
+local int yields = 0;                 /* how many later takers each lets go first: YIELDS */
 local int orders = 0;                 /* what the operator does: ORDERS, the last digit first */
 local byte override_first = AUTO;
 local byte cancelled_one = NIL;       /* whom a signal cancels, at some time or never */

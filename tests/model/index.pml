@@ -227,7 +227,7 @@ inline commit_waiting(x)
 
 #define OLDER(x, y) (ticket[x] < ticket[y])
 
-/* wake_passer(): y becomes who watches the one behind it, which is `who' or will be, or NIL. */
+/* wake_passer(): y becomes the waiter before `who' that has passed it or its successor, or NIL. */
 inline find_passer(who)
 {
 	y = NIL;
@@ -239,7 +239,7 @@ inline find_passer(who)
 	fi
 }
 
-/* x becomes who stands behind me and came before me, or NIL. */
+/* x becomes the waiter behind me, if it came before me, or NIL. */
 inline find_passed()
 {
 	x = NIL;

@@ -9,8 +9,8 @@
  * was given stays given.
  *
  * At each grant, from the slots alone: the sum stays within the limit in force and within what
- * every holder was promised, or the newcomer is alone; nobody waits before it; and whoever is older
- * and waits is overtaken no more often than it consented to.
+ * every holder was promised, or the newcomer is alone; no taker waits before it; and an older
+ * waiter is overtaken no more often than it consented to.
  */
 inline check_grant(x)
 {

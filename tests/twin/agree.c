@@ -85,7 +85,7 @@ header_differs(void)
 /* ---- who must be awake ---- */
 
 /*
- * The one before it in the line; the first in the line: all who hold.  And the one behind it, if
+ * The one before it in the line; the first in the line: all holders.  And the one behind it, if
  * it has passed that.
  */
 bool

@@ -112,17 +112,17 @@ add(struct walk *w, const struct verdict *v, uint64_t ns)
 
 /* Nothing happens between these times, but time alone may change the reason. */
 static void
-pass(struct walk *w, uint64_t from_ns, uint64_t to_ns)
+pass(struct walk *w, uint64_t since_ns, uint64_t until_ns)
 {
 	uint64_t end;
 
-	from_ns = from_ns > w->why->from_ns ? from_ns : w->why->from_ns;
-	to_ns = to_ns < w->why->to_ns ? to_ns : w->why->to_ns;
-	while (from_ns < to_ns) {
-		struct verdict v = judge(w, from_ns);
-		end = v.until_ns > from_ns && v.until_ns < to_ns ? v.until_ns : to_ns;
-		add(w, &v, end - from_ns);
-		from_ns = end;
+	since_ns = since_ns > w->why->from_ns ? since_ns : w->why->from_ns;
+	until_ns = until_ns < w->why->to_ns ? until_ns : w->why->to_ns;
+	while (since_ns < until_ns) {
+		struct verdict v = judge(w, since_ns);
+		end = v.until_ns > since_ns && v.until_ns < until_ns ? v.until_ns : until_ns;
+		add(w, &v, end - since_ns);
+		since_ns = end;
 	}
 }
 

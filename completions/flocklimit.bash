@@ -130,7 +130,7 @@ _flocklimit() {
 	local cur=${COMP_WORDS[COMP_CWORD]} valued plain i word letters wants='' line='' last=''
 	local shorts_valued=NfnjwtETskc store='' piece=''
 
-	valued='--and --name --file --mode --limit --jobs --weight --yield --timeout --max-queue
+	valued='--and --name --file --mode --limit --jobs --weight --yield --not-seat --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --fd --rate --stagger --ramp --ramp-idle
 		--store --ttl --grace --on-lost --reclaim --local'

@@ -31,7 +31,7 @@ end
 function __flocklimit_rest
     set -l words (commandline -opc) (commandline -ct)
     set -e words[1]
-    argparse -s and=+ N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= t/timeout= \
+    argparse -s and=+ N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= not-seat= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= fd= \
         rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" until-ready \
@@ -66,6 +66,7 @@ complete -c flocklimit -n __flocklimit_options -l yield -x -d 'How many later ta
 complete -c flocklimit -n __flocklimit_options -l and -x -a '(__flocklimit_limiters)' -d 'Hold this limiter as well'
 complete -c flocklimit -n __flocklimit_options -s t -l timeout -x -d 'Give up waiting'
 complete -c flocklimit -n __flocklimit_options -l nonblock -d 'Do not wait'
+complete -c flocklimit -n __flocklimit_options -l not-seat -x -d 'Take none of these seats, as 0,3 or 0-3'
 complete -c flocklimit -n __flocklimit_options -l max-queue -x -d 'Give up rather than wait behind so many others'
 complete -c flocklimit -n __flocklimit_options -l store -x -d 'A store that many machines reach'
 complete -c flocklimit -n __flocklimit_options -l ttl -x -a '5s 10s 30s 60s 5m' -d 'Dead after so much silence'

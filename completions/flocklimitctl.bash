@@ -143,7 +143,7 @@ _flocklimitctl() {
 	fi
 	case $verb in
 	'')
-		_flocklimitctl_words -W 'list show top limit rate stagger ramp pause resume close open wait cancel release
+		_flocklimitctl_words -W 'list show top limit rate stagger ramp seat pause resume close open wait cancel release
 			shrink break log why gantt stats suggest check path rm'
 		;;
 	limit)
@@ -157,6 +157,13 @@ _flocklimitctl() {
 		;;
 	ramp)
 		_flocklimitctl_names_or '1+1/1s 1+1/30s 1+1/1m off'
+		;;
+	seat)
+		if ((${#names[@]} > 0)) && [[ ${names[-1]} =~ ^[0-9][0-9,-]*$ ]]; then
+			_flocklimitctl_words -W 'off on'
+		else
+			_flocklimitctl_names_or '0 1 2 3 4 5 6 7'
+		fi
 		;;
 	cancel | release | shrink | break | why)
 		if ((${#limiter[@]} == 0)); then

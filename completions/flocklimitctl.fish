@@ -70,7 +70,7 @@ function __flocklimitctl_wants
         test -z "$limiter"
         return
     end
-    contains -- $verb limit rate stagger ramp; or return 0
+    contains -- $verb limit rate stagger ramp seat; or return 0
     test -z "$args"; or __flocklimitctl_known $args
 end
 
@@ -88,8 +88,16 @@ function __flocklimitctl_has
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
     test -n "$limiter"; or return
-    contains -- $verb limit rate stagger ramp; or return 0
+    contains -- $verb limit rate stagger ramp seat; or return 0
     test -z "$args"; or __flocklimitctl_known $args
+end
+
+# True behind the seats of the verb seat.
+function __flocklimitctl_has_seats
+    __flocklimitctl_verb seat; or return
+    set -l verb; set -l args; set -l limiter; set -l signal
+    __flocklimitctl_parse
+    string match -qr -- '^[0-9][0-9,-]*$' "$args[-1]"
 end
 
 # The tickets of the kind that the verb is about, each with its seat, its host and its command.
@@ -121,7 +129,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp pause resume close open wait cancel release shrink break log why gantt stats suggest check path rm
+set -l verbs list show top limit rate stagger ramp seat pause resume close open wait cancel release shrink break log why gantt stats suggest check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -130,6 +138,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a limit -d 'Override every 
 complete -c flocklimitctl -n __flocklimitctl_begins -a rate -d 'Allow so many starts per time'
 complete -c flocklimitctl -n __flocklimitctl_begins -a stagger -d 'Keep so much time between two starts'
 complete -c flocklimitctl -n __flocklimitctl_begins -a ramp -d 'Begin with FROM units, add STEP each DUR'
+complete -c flocklimitctl -n __flocklimitctl_begins -a seat -d 'Take seats out of use, or put them back'
 complete -c flocklimitctl -n __flocklimitctl_begins -a pause -d 'Start nothing new; takers wait'
 complete -c flocklimitctl -n __flocklimitctl_begins -a resume -d 'Start waiters again'
 complete -c flocklimitctl -n __flocklimitctl_begins -a close -d 'Reject waiters and newcomers'
@@ -153,6 +162,8 @@ complete -c flocklimitctl -n '__flocklimitctl_has limit' -a 'auto 0 1 2 4 8 16 5
 complete -c flocklimitctl -n '__flocklimitctl_has rate' -a '1/s 10/s 30/m 60/m 100/h off'
 complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
+complete -c flocklimitctl -n '__flocklimitctl_has seat' -a '0 1 2 3 4 5 6 7'
+complete -c flocklimitctl -n __flocklimitctl_has_seats -a 'off on'
 complete -c flocklimitctl -n '__flocklimitctl_option ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
 complete -c flocklimitctl -n '__flocklimitctl_has cancel release shrink break why' -k -a '(__flocklimitctl_tickets)'
 

@@ -129,7 +129,7 @@ _flockmap() {
 	local shorts_valued=adILNfnjwtETsk store='' piece=''
 
 	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --jobs --weight
-		--weight-from --yield --timeout --max-queue --rate --stagger --ramp --ramp-idle
+		--weight-from --yield --not-seat --timeout --max-queue --rate --stagger --ramp --ramp-idle
 		--conflict-exit-code --run-timeout --signal --kill-after --order --retries --joblog
 		--nested --store --ttl --grace --on-lost --reclaim --local'
 	plain='--null --nonblock --tag --fail-fast --resume --resume-failed --dry-run --quiet

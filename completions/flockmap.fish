@@ -32,7 +32,7 @@ function __flockmap_rest
     set -l words (commandline -opc) (commandline -ct)
     set -e words[1]
     argparse -s a/arg-file= 0/null d/delimiter= L/max-items= I/replace= N/name= f/file= mode= \
-        n/limit= j/jobs= w/weight= weight-from= yield= t/timeout= nonblock max-queue= rate= stagger= ramp= \
+        n/limit= j/jobs= w/weight= weight-from= yield= not-seat= t/timeout= nonblock max-queue= rate= stagger= ramp= \
         ramp-idle= E/conflict-exit-code= T/run-timeout= s/signal= k/kill-after= order= tag \
         'fail-fast=?' retries= joblog= resume resume-failed nested= dry-run q/quiet h/help \
         store= ttl= grace= on-lost= reclaim= local= V/version -- $words 2>/dev/null
@@ -69,6 +69,7 @@ complete -c flockmap -n __flockmap_options -l weight-from -x -d 'What an item we
 complete -c flockmap -n __flockmap_options -l yield -x -d 'How many later takers may go first'
 complete -c flockmap -n __flockmap_options -s t -l timeout -x -d 'Give up waiting'
 complete -c flockmap -n __flockmap_options -l nonblock -d 'Do not wait'
+complete -c flockmap -n __flockmap_options -l not-seat -x -d 'Take none of these seats, as 0,3 or 0-3'
 complete -c flockmap -n __flockmap_options -l max-queue -x -d 'Give up rather than wait behind so many others'
 complete -c flockmap -n __flockmap_options -l rate -x -a 'off 1/s 10/s 60/m' -d 'At most so many starts per time'
 complete -c flockmap -n __flockmap_options -l stagger -x -a 'off 100ms 1s' -d 'At least so long between two starts'

@@ -336,6 +336,16 @@ flk_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 }
 
 int
+flk_set_seat(struct flk *f, unsigned seat, bool off)
+{
+	const struct flk_ops *o = ops(f);
+
+	if (seat >= FLK_SEATS)
+		return -EINVAL;
+	return o->set_seat != NULL ? o->set_seat(f, seat, off) : -ENOTSUP;
+}
+
+int
 flk_remove(struct flk *f)
 {
 	return ops(f)->remove(f, true);

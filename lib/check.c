@@ -142,7 +142,7 @@ scramble(uint64_t n)
 static const char *
 check_seats(struct state *st)
 {
-	uint32_t i, seat, held = 0;
+	uint32_t i, held = 0;
 	uint64_t seats = 0, map, sum = 0;
 
 	for (i = 0; i < st->n; i++) {
@@ -151,11 +151,19 @@ check_seats(struct state *st)
 			sum += scramble(i * UINT64_C(64) + (uint64_t)__builtin_ctzll(map));
 		if (atomic_load(&s->state) != HELD)
 			continue;
-		held++;
-		seat = s->seat; /* once: it may change between two looks */
-		sum -= scramble(seat);
-		if (seat >= st->n || !flki_state_seat_is_taken(st, seat))
+		/* Once: it may change between two looks. */
+		const struct slot copy = { .weight = s->weight,
+					   .seat = s->seat,
+					   .seats = s->seats };
+		if (!flki_seats_are_sane(&copy, st->n) || !flki_state_seats_are_taken(st, &copy))
 			return "a holder has no seat";
+		map = flki_seats_of(&copy);
+		if (map == 0) {
+			sum -= scramble(copy.seat);
+			held++;
+		}
+		for (; map != 0; map &= map - 1, held++)
+			sum -= scramble((uint64_t)__builtin_ctzll(map));
 	}
 	if (seats != held)
 		return "a seat is taken by nobody";
@@ -174,6 +182,29 @@ check_fences(struct state *st)
 	return NULL;
 }
 
+/*
+ * The seats below the limit that a taker may have, and no holder has: one for each unit or, above
+ * FLK_SEATS, only one.  Takes the seats that are free but out of use off the limit.
+ */
+static bool
+has_seats_enough(struct state *st, const struct slot *s, uint64_t *limit)
+{
+	uint64_t end = s->weight > *limit ? s->limit : *limit, seat, enough = 0, lost = 0;
+	struct slot one = { .seats = 0 };
+
+	for (seat = 0; seat < end && seat < (uint64_t)st->n + SEATS; seat++) {
+		one.seat = (uint32_t)seat;
+		if (flki_state_seats_are_taken(st, &one))
+			continue;
+		if (seat < SEATS && (st->h->seats_off >> seat & 1) != 0)
+			lost += seat < *limit;
+		else if (seat >= SEATS || (s->not_seats >> seat & 1) == 0)
+			enough++;
+	}
+	*limit -= lost;
+	return enough >= (end > SEATS ? 1 : s->weight);
+}
+
 /* A copy of the grant rule, from its words in the manual, not from fits(). */
 static const char *
 check_head(struct state *st)
@@ -190,6 +221,8 @@ check_head(struct state *st)
 	limit = h->override >= 0 ? (uint64_t)h->override : st->slots[i].limit;
 	if (h->override < 0 && h->min_count > 0 && h->min_limit < limit)
 		limit = h->min_limit;
+	if (!has_seats_enough(st, &st->slots[i], &limit))
+		return NULL;
 	limit = limit > h->withheld ? limit - h->withheld : 0;
 	if (limit > 0 && (h->holders.count == 0 || h->used + st->slots[i].weight <= limit))
 		return "the head of the line waits although it fits";

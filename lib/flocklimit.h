@@ -47,6 +47,7 @@ typedef char flk_needs_64_bit_time_t[sizeof(time_t) == 8 ? 1 : -1];
 #define FLK_MAX_TAKERS 65536u      /* at once, in one limiter */
 #define FLK_NAME_MAX   64          /* characters of a name */
 #define FLK_COMMAND    112         /* bytes of a command line that a limiter remembers */
+#define FLK_SEATS      64          /* where the limit is not above it, each unit has a seat */
 
 struct flk;       /* an open limiter */
 struct flk_taker; /* takes permits, one at a time */
@@ -166,6 +167,7 @@ struct flk_request {
 	enum flk_role role;  /* what a signal to this process does: for operators */
 	uint32_t most;  /* as many units as are free when its turn comes, up to these; 0: weight */
 	uint32_t yield; /* so many takers that arrive later, and consent to fewer, may go first */
+	uint64_t not_seats; /* a set: bit 3 is seat 3.  The permit has none of these seats */
 };
 
 struct flk_permit {
@@ -174,6 +176,7 @@ struct flk_permit {
 	uint32_t limit; /* its own, or the override that was in force at the grant */
 	uint32_t seat;
 	uint64_t fence; /* rises with each grant; a ticket does so with each arrival */
+	uint64_t seats; /* one for each unit, as in not_seats; 0: the limit is above FLK_SEATS */
 };
 
 int flk_taker_new(struct flk_taker **taker, struct flk *limiter);
@@ -371,6 +374,12 @@ int flk_evict(struct flk *limiter, uint64_t ticket);
  */
 int flk_shrink(struct flk *limiter, uint64_t ticket, uint32_t units);
 
+/*
+ * Takes a seat, 0 to 63, out of use, or puts it back.  No permit gets that seat, and the limit counts
+ * as one less.  A permit that has the seat keeps it.  -ENOTSUP in a store.
+ */
+int flk_set_seat(struct flk *limiter, unsigned seat, bool off);
+
 /* After -FLK_EVICTED: the process that called flk_evict(), as it sees itself. */
 void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
 
@@ -398,8 +407,9 @@ struct flk_entry {
 	uint32_t limit, seat, slot;
 	uint32_t pid, uid; /* as that taker sees itself; show them, decide nothing by them */
 	uint32_t worker;   /* the process that flk_working() recorded, or 0 */
-	double since_s;    /* how long it has held or waited */
-	uint64_t since_ns; /* since when: CLOCK_MONOTONIC */
+	uint64_t seats, not_seats; /* as in struct flk_permit and struct flk_request */
+	double since_s;            /* how long it has held or waited */
+	uint64_t since_ns;         /* since when: CLOCK_MONOTONIC */
 	bool holds, orphan;
 	bool silent;      /* in a store: it holds, but the store no longer hears from its host */
 	const char *host; /* NULL: this machine */
@@ -422,6 +432,7 @@ struct flk_snapshot {
 	uint32_t withheld;
 	uint64_t used;
 	bool paused, closed;
+	uint64_t seats_off; /* out of use, by flk_set_seat() */
 	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
 	struct flk_times waited, held;
 	struct flk_pace pace;
@@ -495,7 +506,9 @@ enum flk_event_kind {
 	FLK_EV_OPENED,
 	FLK_EV_RESTORED, /* code: how many units */
 	FLK_EV_REPAIRED, /* a taker was killed during a change, and the next one rebuilt the index */
-	FLK_EV_PACED     /* code: the parts set, of enum flk_pacing; pace: the whole pace */
+	FLK_EV_PACED,    /* code: the parts set, of enum flk_pacing; pace: the whole pace */
+	FLK_EV_SEAT_OFF, /* code: the seat that is out of use from now on */
+	FLK_EV_SEAT_ON   /* code: the seat that is in use again */
 };
 
 struct flk_event {
@@ -507,6 +520,7 @@ struct flk_event {
 	char command[20];
 	struct flk_pace pace;    /* FLK_EV_PACED only */
 	uint64_t memory, cpu_ns; /* FLK_EV_RELEASED: as flk_took() recorded; memory 0: not known */
+	uint64_t seats;          /* FLK_EV_GRANTED: as in struct flk_permit */
 };
 
 /*

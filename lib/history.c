@@ -86,6 +86,11 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 		e.kind = WITH_SEAT(kind, s->seat);
 		e.took = s->took;
 	}
+	if (kind == FLK_EV_GRANTED && s->seats != 0) {
+		e.kind = WITH_SEAT(kind, 1);
+		e.seat = (uint32_t)s->seats;
+		e.code = (int32_t)(s->seats >> 32);
+	}
 	if (kind == FLK_EV_EVICTED) {
 		e.pid = s->evictor_pid;
 		e.uid = s->evictor_uid;
@@ -158,6 +163,16 @@ copy_release(const struct event *from, struct flk_event *e)
 	e->cpu_ns = (uint64_t)from->took.cpu_ms * MS;
 }
 
+/* What a FLK_EV_GRANTED with a set of seats has there. */
+static void
+copy_seats(const struct event *from, struct flk_event *e)
+{
+	e->kind = KIND(from->kind);
+	e->code = 0;
+	e->seats = (uint64_t)(uint32_t)from->code << 32 | from->seat;
+	e->seat = e->seats != 0 ? (uint32_t)__builtin_ctzll(e->seats) : 0;
+}
+
 static void
 copy(const struct file *f, uint64_t n, struct flk_event *e)
 {
@@ -183,6 +198,8 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 	e->limit = to.event.limit;
 	if (KIND(e->kind) == FLK_EV_RELEASED)
 		copy_release(&to.event, e);
+	else if (e->kind == WITH_SEAT(FLK_EV_GRANTED, 1))
+		copy_seats(&to.event, e);
 	memcpy(e->command, to.event.command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

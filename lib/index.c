@@ -58,37 +58,13 @@ flki_state_unlink(struct state *st, struct list *list, uint32_t i)
 		list->count--;
 }
 
-bool
-flki_state_seat_is_taken(struct state *st, uint32_t seat)
-{
-	return (flki_state_at(st, seat / 64)->seat_bits >> seat % 64 & 1) != 0;
-}
-
-/* seat_hint saves the look at the words that are known to be full. */
-uint32_t
-flki_state_free_seat(struct state *st)
-{
-	uint32_t words = st->n / 64 + 1, k, w;
-
-	for (k = 0; k < words; k++) {
-		w = (st->h->seat_hint + k) % words;
-		uint64_t map = flki_state_at(st, w)->seat_bits;
-		if (map != UINT64_MAX) {
-			st->h->seat_hint = w;
-			return w * 64 + (uint32_t)__builtin_ctzll(~map);
-		}
-	}
-	st->bad = true; /* more seats are taken than there are slots */
-	return 0;
-}
-
 void
 flki_state_count_in(struct state *st, const struct slot *s)
 {
 	struct header *h = st->h;
 
 	h->used += s->weight;
-	flki_state_at(st, s->seat / 64)->seat_bits |= UINT64_C(1) << s->seat % 64;
+	flki_state_mark_seats(st, s, true);
 	if (h->min_count == 0 || s->limit < h->min_limit) {
 		h->min_limit = s->limit;
 		h->min_count = 1;
@@ -109,9 +85,7 @@ flki_state_count_out(struct state *st, uint32_t i)
 	if (h->holders.count == 0)
 		h->idle_since_ns = flki_pace_now(st);
 	h->used -= s->weight;
-	flki_state_at(st, s->seat / 64)->seat_bits &= ~(UINT64_C(1) << s->seat % 64);
-	if (s->seat / 64 < h->seat_hint)
-		h->seat_hint = s->seat / 64;
+	flki_state_mark_seats(st, s, false);
 	if (s->limit != h->min_limit || --h->min_count > 0)
 		return;
 	h->min_limit = 0;

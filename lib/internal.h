@@ -28,6 +28,7 @@
  *	layout				the file
  *	state index pace		the operations, the lists and sums, the times
  *	consent				where a newcomer stands in the line
+ *	seats				which seats a permit has
  *	repair check			the rebuild and the invariants
  *	history (first half)		recording events
  */

@@ -33,7 +33,9 @@
  *	ticket.
  *  I2	`used' is the sum of the weights of the HELD slots; `min_limit' the smallest limit among
  *	them and `min_count' how many have it.
- *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.
+ *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.  A permit
+ *	whose `seats' is not 0 has as seats the lowest `weight' bits of it, of which there are so
+ *	many at least, and the lowest is `seat'; any other permit has `seat' alone.
  *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
  *  I5	The head does not fit, or nothing may start: no taker waits without a reason.
  *  I6	A WAITING slot's weight is `least'.  A grant writes the weight that it chose before its
@@ -94,7 +96,7 @@
  *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
  *		own.  A taker that doubt() misses was in no line when doubt() looked, so it takes
  *		the lock once more before it sleeps, and finds the mark.
- *	state, ticket, weight, in_force, seat	[flki_local_holds]
+ *	state, ticket, weight, in_force, seat, seats	[flki_local_holds]
  *		The copy counts if the slot still has the same permit after it.
  *	state, ticket, role, pid, worker_pid, exit_seen_ms	[flki_orphan_is, await_command]
  *		They decide how long a thread waits for a command's end.  The head decides inside.
@@ -195,16 +197,18 @@ struct slot {
 	uint64_t fence;     /* HELD: rises with each grant, as a ticket does with each arrival */
 	uint32_t passed_by; /* WAITING: how many newcomers have passed it */
 	struct took took;   /* of the command that ran under the permit, as `status' */
-	unsigned char room[216]; /* zeros: for what a later layout adds */
-	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
+	_Alignas(8) uint64_t seats; /* HELD: 0, or a set of seats, see seats.c */
+	uint64_t not_seats;         /* of seats that its owner does not want */
+	unsigned char room[196];    /* zeros: for what a later layout adds */
+	uint32_t role;              /* enum flk_role; its high byte is 0: see space.c */
 };
 
 /*
  * The seat map is a bitmap of all seats in use, by which a grant finds the smallest free one.
- * There are never more seats than slots, and both grow, so the map is kept in the slots: bit b of
- * slot i's seat_bits is seat 64 * i + b, whatever taker has slot i.  It is an index (I3): written
- * under the lock, and cleared and made anew by a rebuild.  Only one slot in 64 has bits that are
- * ever set.
+ * A permit has several seats of the first 64 only, so there is one slot at least for each 64 seats;
+ * both grow, and the map is kept in the slots: bit b of slot i's seat_bits is seat 64 * i + b,
+ * whatever taker has slot i.  It is an index (I3): written under the lock, and cleared and made anew
+ * by a rebuild.  Only one slot in 64 has bits that are ever set.
  */
 
 /* A pace as the header has it; see pace.c. */
@@ -219,7 +223,9 @@ struct pace_words {
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
  * pace that was set stands there instead of the rest.  A FLK_EV_RELEASED has what the work took
- * instead of seat and limit; its seat is in the upper 24 bits of `kind', where the others have 0.
+ * instead of seat and limit; its seat is in the upper 24 bits of `kind', where most others have 0.  A
+ * FLK_EV_GRANTED has 1 there if the permit has a set of seats: that is in `seat' and, the upper half,
+ * in `code'.
  */
 struct event {
 	uint64_t when_ns; /* monotonic */
@@ -317,6 +323,7 @@ struct header {
 	_Atomic uint32_t lent;
 
 	_Alignas(8) uint64_t last_fence; /* drawn at each grant */
+	uint64_t seats_off;              /* an operator took these seats out of use */
 };
 
 /* True if all of our signature is there, but for the magic. */
@@ -336,10 +343,13 @@ _Static_assert(HEADER % sizeof(struct slot) == 0 &&
 		   offsetof(struct slot, role) + sizeof(uint32_t) == sizeof(struct slot),
 	       "the last byte of a page is the high byte of a role");
 _Static_assert(sizeof(struct slot) == 512, "slots must not change size by accident");
+_Static_assert(offsetof(struct slot, seats) == 296, "offsets must not differ between processors");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
 _Static_assert(MAX_SLOTS <= 1u << 24, "a seat fits beside a kind");
 _Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, granted) == 264 &&
-		   offsetof(struct header, bound) == 600,
+		   offsetof(struct header, bound) == 600 &&
+		   offsetof(struct header, last_fence) == 632 &&
+		   offsetof(struct header, seats_off) == 640,
 	       "offsets must not differ between processors");
 _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
 

@@ -50,6 +50,7 @@ const struct flk_ops flki_local = {
 	.pace = flki_local_pace,
 	.evict = flki_local_evict,
 	.shrink = flki_local_shrink,
+	.set_seat = flki_local_set_seat,
 	.remove = flki_local_remove,
 	.snapshot = flki_local_snapshot,
 	.heirs = flki_local_heirs,

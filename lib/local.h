@@ -63,6 +63,7 @@ int flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned whi
 void flki_local_pace(const struct flk *f, struct flk_pace *pace);
 int flki_local_evict(struct flk *f, uint64_t ticket);
 int flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units);
+int flki_local_set_seat(struct flk *f, unsigned seat, bool off);
 int flki_local_remove(struct flk *f, bool steered_too);
 int flki_local_repair(struct flk *f);
 

@@ -80,6 +80,7 @@ struct flk_ops {
 	int (*steer)(struct flk *f, enum flki_steering what, int64_t number);
 	int (*set_pace)(struct flk *f, const struct flk_pace *pace, unsigned which);
 	int (*shrink)(struct flk *f, uint64_t ticket, uint32_t units); /* NULL: -ENOTSUP */
+	int (*set_seat)(struct flk *f, unsigned seat, bool off);       /* NULL: -ENOTSUP */
 	void (*pace)(const struct flk *f, struct flk_pace *pace);
 	int (*evict)(struct flk *f, uint64_t ticket);
 	int (*remove)(struct flk *f, bool steered_too); /* false: flk_remove_unused() */

@@ -84,10 +84,9 @@ build_holders(struct state *st)
 
 	for (i = collect(st, HELD, false); i != NIL && left > 0; i = next, left--) {
 		const struct slot *s = flki_state_at(st, i);
-		uint32_t seat = s->seat;
 		next = s->next;
-		if (!sane(s) || seat >= st->n || flki_state_seat_is_taken(st, seat) ||
-		    s->ticket <= last)
+		if (!sane(s) || !flki_seats_are_sane(s, st->n) ||
+		    flki_state_seats_are_taken(st, s) || s->ticket <= last)
 			return false;
 		last = s->ticket;
 		if (s->fence > st->h->last_fence)
@@ -203,9 +202,20 @@ seat_is_held(const struct state *st, const struct slot *mine, uint32_t seat)
 	const struct slot *s;
 
 	for (s = st->slots; s < st->slots + st->n; s++)
-		if (s != mine && atomic_load(&s->state) == HELD && s->seat == seat)
+		if (s != mine && atomic_load(&s->state) == HELD && flki_seats_have(s, seat))
 			return true;
 	return false;
+}
+
+static bool
+seats_are_held(const struct state *st, const struct slot *mine)
+{
+	uint64_t set;
+
+	for (set = flki_seats_of(mine); set != 0; set &= set - 1)
+		if (seat_is_held(st, mine, (uint32_t)__builtin_ctzll(set)))
+			return true;
+	return seat_is_held(st, mine, mine->seat);
 }
 
 static uint32_t
@@ -218,15 +228,17 @@ within(uint32_t value, uint32_t least, uint32_t most)
 static void
 salvage_holder(struct state *st, struct slot *s)
 {
-	uint32_t seat = s->seat;
+	uint32_t seat = 0;
 
 	s->weight = within(s->weight, 1, FLK_MAX_UNITS);
 	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
 	if (s->ticket == 0 || ticket_is_taken(st, s))
 		s->ticket = ++st->h->last_ticket;
-	if (seat >= st->n || seat_is_held(st, s, seat))
-		for (seat = 0; seat < st->n - 1 && seat_is_held(st, s, seat); seat++)
-			;
+	if (flki_seats_are_sane(s, st->n) && !seats_are_held(st, s))
+		return;
+	while (seat < st->n + SEATS - 1 && seat_is_held(st, s, seat))
+		seat++;
+	s->seats = 0;
 	s->seat = seat;
 }
 

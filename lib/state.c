@@ -78,6 +78,8 @@ flki_state_limit(struct state *st, uint32_t limit)
 	uint64_t capacity = flki_pace_capacity(st);
 
 	limit = said_limit(st->h, limit);
+	if (st->h->seats_off != 0)
+		limit -= flki_state_seats_lost(st, limit);
 	return capacity < limit ? (uint32_t)capacity : limit;
 }
 
@@ -86,15 +88,19 @@ flki_state_limit(struct state *st, uint32_t limit)
  * its own limit and within the limit of every permit held.  A weight above what an operator left,
  * by an override or by withheld units, counts as all that is left: its command runs alone.  The
  * same is true of the first permit of a ramp that begins with less than is withheld, because a ramp
- * grows only while a permit is held.
+ * grows only while a permit is held.  It is not true where seats are out of use, or not wanted: a
+ * command that asked for so many GPUs can't run with fewer.
  */
 static bool
 fits(struct state *st, const struct slot *s)
 {
 	const struct header *h = st->h;
 	uint64_t limit = flki_state_limit(st, s->limit);
+	uint32_t said = said_limit(h, s->limit);
 
-	if (h->paused || said_limit(h, s->limit) <= h->withheld || flki_pace_start(st) > st->now_ns)
+	if (h->paused || said <= h->withheld || flki_pace_start(st) > st->now_ns)
+		return false;
+	if (flki_state_seats_for(st, s, said) < s->weight)
 		return false;
 	if (h->holders.count == 0)
 		return true;
@@ -108,13 +114,16 @@ fits(struct state *st, const struct slot *s)
 static uint32_t
 chosen_weight(struct state *st, const struct slot *s)
 {
-	uint64_t limit, taken, left;
+	uint64_t limit, taken, left, seats;
 
 	if (s->most <= s->least)
 		return s->least;
 	limit = flki_state_limit(st, s->limit);
 	taken = st->h->used + st->h->withheld;
 	left = limit > taken ? limit - taken : 0;
+	seats = flki_state_seats_for(st, s, said_limit(st->h, s->limit));
+	if (left > seats)
+		left = seats;
 	if (left <= s->least)
 		return s->least;
 	return left < s->most ? (uint32_t)left : s->most;
@@ -128,7 +137,7 @@ grant(struct state *st, uint32_t i)
 	uint64_t since = s->since_ns;
 
 	s->weight = chosen_weight(st, s);
-	s->seat = flki_state_free_seat(st);
+	flki_state_choose_seats(st, s, said_limit(h, s->limit));
 	/* If we are killed before the commit, no permit has this fence. */
 	s->fence = h->last_fence + 1;
 	flki_state_store(&h->last_fence, s->fence);
@@ -342,7 +351,9 @@ flki_state_release_units(struct state *st, uint32_t i, uint32_t units)
 {
 	struct slot *s = flki_state_at(st, i);
 
+	flki_state_mark_seats(st, s, false);
 	__atomic_store_n(&s->weight, s->weight - units, __ATOMIC_RELEASE); /* the commit */
+	flki_state_mark_seats(st, s, true);
 	st->h->used -= units;
 	flki_state_note(st, FLK_EV_UNITS, i, (int32_t)units);
 	flki_state_grant(st);

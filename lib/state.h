@@ -4,9 +4,9 @@
  * The caller has the lock.  What the transitions need of the system, whether a taker lives and how
  * to wake one, they call through struct world; inside.c has the real one, and tests have others.
  *
- * state.c has the operations, consent.c the place of a newcomer in the line, index.c the lists and
- * sums that follow from the slots, repair.c the rebuild after a death, check.c the invariants,
- * pace.c the arithmetic of times, and the first half of history.c the events.
+ * state.c has the operations, consent.c the place of a newcomer in the line, seats.c the seats of a
+ * permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
+ * check.c the invariants, pace.c the arithmetic of times, and the first half of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -180,8 +180,44 @@ void flki_state_unlink(struct state *st, struct list *list, uint32_t i);
 void flki_state_count_in(struct state *st, const struct slot *s);
 void flki_state_count_out(struct state *st, uint32_t i);
 
-uint32_t flki_state_free_seat(struct state *st); /* the smallest */
-bool flki_state_seat_is_taken(struct state *st, uint32_t seat);
+/* ---- seats.c ---- */
+
+/*
+ * The first 64 seats are kept in sets, of one bit each.  flki_seats_below() has the seats below a
+ * limit, flki_seats_lowest() as many of a set as are wanted.
+ */
+#define SEATS FLK_SEATS
+
+static inline uint64_t
+flki_seats_below(uint32_t limit)
+{
+	return limit < SEATS ? (UINT64_C(1) << limit) - 1 : UINT64_MAX;
+}
+
+uint64_t flki_seats_lowest(uint64_t set, uint32_t count);
+uint32_t flki_seats_count(uint64_t set);
+
+/* The seats that permit s has of each unit; 0: it has s->seat alone. */
+uint64_t flki_seats_of(const struct slot *s);
+uint64_t flki_seats_of_weight(uint64_t seats, uint32_t weight);
+
+bool flki_seats_have(const struct slot *s, uint32_t seat);
+
+/* False if s can't hold such seats in a file of n slots: see I3. */
+bool flki_seats_are_sane(const struct slot *s, uint32_t n);
+
+/* True if the seat map has one of the seats of permit s; the second sets or clears all of them. */
+bool flki_state_seats_are_taken(struct state *st, const struct slot *s);
+void flki_state_mark_seats(struct state *st, const struct slot *s, bool taken);
+
+/* How many units of `limit' are lost, because their seats are out of use and not held. */
+uint32_t flki_state_seats_lost(struct state *st, uint32_t limit);
+
+/* For how many units waiter s can get seats where an operator or a taker set this limit. */
+uint32_t flki_state_seats_for(struct state *st, const struct slot *s, uint32_t limit);
+
+/* Writes the seats of a permit, the smallest ones: one for each unit, or only one. */
+void flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit);
 
 /* ---- consent.c ---- */
 

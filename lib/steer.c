@@ -9,7 +9,7 @@
 #include "cancel.h"
 #include "create.h"
 
-/* What an operator asks for: a number, and units with it; or a pace and which parts of it. */
+/* What an operator asks for: a number, and units or a switch with it; or a pace and its parts. */
 struct order {
 	int64_t number;
 	const struct flk_pace *pace;
@@ -131,6 +131,23 @@ flki_local_steer(struct flk *f, enum flki_steering what, int64_t number)
 	return steer_to(f, change[what], number);
 }
 
+static int
+change_seat(struct state *st, const struct order *o)
+{
+	uint64_t seat = UINT64_C(1) << o->number, off = st->h->seats_off;
+
+	flki_state_store(&st->h->seats_off, o->which != 0 ? off | seat : off & ~seat);
+	flki_state_note_steering(st, o->which != 0 ? FLK_EV_SEAT_OFF : FLK_EV_SEAT_ON,
+				 (int32_t)o->number);
+	return 0;
+}
+
+int
+flki_local_set_seat(struct flk *f, unsigned seat, bool off)
+{
+	return steer(f, change_seat, (struct order){ .number = seat, .which = off });
+}
+
 /* ---- taking others out ---- */
 
 static int
@@ -192,8 +209,8 @@ change_dead(struct state *st, const struct order *o)
 	flki_state_reap_watched(st, NIL);
 	if (h->waiting.head != NIL || h->holders.head != NIL)
 		return -FLK_BUSY;
-	if (o->number == 0 &&
-	    (h->paused || h->closed || h->override != FLK_AUTO || h->withheld > 0))
+	if (o->number == 0 && (h->paused || h->closed || h->override != FLK_AUTO ||
+			       h->withheld > 0 || h->seats_off != 0))
 		return -FLK_BUSY;
 	atomic_store(&st->h->dead, 1);
 	return 0;

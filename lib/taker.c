@@ -86,6 +86,14 @@ no_ticket_left(struct state *st)
 	       (last != NIL && flki_state_at(st, last)->order > UINT64_MAX - PLACE_GAP);
 }
 
+/* It excludes so many seats itself that its weight would never fit. */
+static bool
+too_few_seats(uint64_t excluded, uint32_t weight, uint32_t limit)
+{
+	return excluded != 0 && limit <= FLK_SEATS &&
+	       weight > flki_seats_count(flki_seats_below(limit) & ~excluded);
+}
+
 static int
 queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_t until)
 {
@@ -117,12 +125,13 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		result = -FLK_DAMAGED;
 	} else if (st.h->closed) {
 		result = -FLK_CLOSED;
-	} else if (weight > s->limit) {
+	} else if (weight > s->limit || too_few_seats(want->not_seats, weight, s->limit)) {
 		result = -FLK_HEAVY;
 	} else {
 		remember_command(s, want->command);
 		s->role = (uint32_t)want->role & 0xff;
 		s->yield = want->yield;
+		s->not_seats = want->not_seats;
 		passed = flki_state_enqueue(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
 			swept = flki_state_reap_watched(&st, t->slot);
@@ -402,6 +411,7 @@ flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
 				       .limit = s->in_force,
 				       .seat = s->seat,
 				       .fence = s->fence };
+	permit->seats = flki_seats_of_weight(s->seats, permit->weight);
 	return 0;
 }
 
@@ -426,7 +436,9 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
 				       .limit = __atomic_load_n(&s->in_force, __ATOMIC_RELAXED),
 				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED),
-				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED) };
+				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED),
+				       .seats = __atomic_load_n(&s->seats, __ATOMIC_RELAXED) };
+	permit->seats = flki_seats_of_weight(permit->seats, permit->weight);
 	/* Read without the lock: the copy is right if the slot has the same permit after it. */
 	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&

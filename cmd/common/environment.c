@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "environment.h"
+#include "seats.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@ is_ours(const char *entry, bool key)
 	static const char *const names[] = { "FLOCKLIMIT_LIMITER=", "FLOCKLIMIT_WEIGHT=",
 					     "FLOCKLIMIT_LIMIT=",   "FLOCKLIMIT_SEAT=",
 					     "FLOCKLIMIT_TICKET=",  "FLOCKLIMIT_FENCE=",
-					     "FLOCKLIMIT_HELD=" };
+					     "FLOCKLIMIT_SEATS=",   "FLOCKLIMIT_HELD=" };
 	size_t i;
 
 	/* Most begin with another letter, and are seen at each start of a command. */
@@ -33,7 +34,7 @@ char **
 environment_make(const char *name, const struct flk_permit *p, const char *held, const char *key)
 {
 	const char *above = getenv(HELD);
-	size_t n, i, k = 0, room = 256 + strlen(name);
+	size_t n, i, k = 0, room = 256 + SEATS_TEXT + strlen(name);
 	char **envp, *text;
 
 	for (n = 0; environ[n] != NULL; n++)
@@ -44,10 +45,10 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 		room += strlen(held);
 	if (key != NULL)
 		room += strlen(key);
-	envp = malloc((n + 9) * sizeof(*envp) + room);
+	envp = malloc((n + 10) * sizeof(*envp) + room);
 	if (envp == NULL)
 		return NULL;
-	text = (char *)(envp + n + 9);
+	text = (char *)(envp + n + 10);
 	for (i = 0; i < n; i++)
 		if (!is_ours(environ[i], key != NULL))
 			envp[k++] = environ[i];
@@ -60,6 +61,11 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 	SET("FLOCKLIMIT_WEIGHT=%" PRIu32, p->weight);
 	SET("FLOCKLIMIT_LIMIT=%" PRIu32, p->limit);
 	SET("FLOCKLIMIT_SEAT=%" PRIu32, p->seat);
+	if (p->seats != 0) { /* without sprintf(), which takes ten times as long */
+		envp[k++] = text;
+		text = stpcpy(text, "FLOCKLIMIT_SEATS=");
+		text += strlen(seats_text(p->seats, text)) + 1;
+	}
 	SET("FLOCKLIMIT_TICKET=%" PRIu64, p->ticket);
 	SET("FLOCKLIMIT_FENCE=%" PRIu64, p->fence);
 	SET(HELD "=%s%s%s", above != NULL ? above : "",

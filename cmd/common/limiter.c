@@ -12,13 +12,21 @@
 #include "find_program.h"
 #include "pace.h"
 #include "say.h"
+#include "seats.h"
 #include "stuck.h"
+
+/* 0: not known. */
+static uint32_t
+declared_limit(const struct taker_options *w, const struct flk *f)
+{
+	return w->limit != 0 ? w->limit : f != NULL ? flk_declared(f) : 0;
+}
 
 int
 limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, int code)
 {
 	const char *limiter = w->limiter;
-	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT];
+	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT], seats[SEATS_TEXT];
 	const char *at = path, *colon = ": ";
 
 	if (backend_locate(name, path, sizeof(path)) != 0)
@@ -32,10 +40,16 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 		say(NULL, "--name '%s': %s", limiter, explain(code));
 		break;
 	case FLK_HEAVY:
-		say(limiter,
-		    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
-		    "raise the limit with -n; for flock's -w use -t",
-		    w->weight, w->limit != 0 ? w->limit : flk_declared(f));
+		if (w->not_seats != 0 && w->weight <= declared_limit(w, f))
+			say(limiter,
+			    "--not-seat %s leaves too few seats of %" PRIu32 " for -w %" PRIu32
+			    ": it could never run; exclude fewer",
+			    seats_text(w->not_seats, seats), declared_limit(w, f), w->weight);
+		else
+			say(limiter,
+			    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
+			    "raise the limit with -n; for flock's -w use -t",
+			    w->weight, declared_limit(w, f));
 		break;
 	case FLK_STUCK:
 		say(limiter, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));
@@ -147,25 +161,39 @@ limiter_weight_differs(const struct taker_options *w, const struct flk_permit *p
 	return w->weight_given && (permit->weight < w->weight || permit->weight > w->most);
 }
 
+/* Appends an option to a list of which it is the first, one in between, or the last. */
+static void
+list_option(char *words, size_t size, int *left, const char *option, const char *value)
+{
+	size_t n = strlen(words);
+
+	snprintf(words + n, size - n, "%s %s%s", option, value,
+		 *left > 2    ? ", "
+		 : *left == 2 ? " and "
+			      : "");
+	--*left;
+}
+
 void
 limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
 	bool n = w->limit_given && w->limit != permit->limit;
 	bool weight = limiter_weight_differs(w, permit);
-	int count = n + weight + (w->yield > 0);
-	char words[96] = "";
+	bool seats = (w->not_seats & (permit->seats | UINT64_C(1) << permit->seat % 64)) != 0;
+	int count = n + weight + (w->yield > 0) + seats, left = count;
+	char words[160 + SEATS_TEXT] = "", number[16], list[SEATS_TEXT];
 
+	snprintf(number, sizeof(number), "%" PRIu32, w->limit);
 	if (n)
-		snprintf(words, sizeof(words), "-n %" PRIu32 "%s", w->limit,
-			 count == 3   ? ", "
-			 : count == 2 ? " and "
-				      : "");
+		list_option(words, sizeof(words), &left, "-n", number);
 	if (weight)
-		snprintf(words + strlen(words), sizeof(words) - strlen(words), "-w %s%s",
-			 w->weight_word, w->yield > 0 ? " and " : "");
+		list_option(words, sizeof(words), &left, "-w", w->weight_word);
+	snprintf(number, sizeof(number), "%" PRIu32, w->yield);
 	if (w->yield > 0)
-		snprintf(words + strlen(words), sizeof(words) - strlen(words), "--yield %" PRIu32,
-			 w->yield);
+		list_option(words, sizeof(words), &left, "--yield", number);
+	if (seats)
+		list_option(words, sizeof(words), &left, "--not-seat",
+			    seats_text(w->not_seats, list));
 	if (count > 0)
 		say(w->limiter,
 		    "%s %s no effect: this command joins the permit that it runs under; "

@@ -40,8 +40,8 @@ int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 bool limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit);
 
 /*
- * The command joins a permit, after limiter_count_units(): prints a line if -n, -w or --yield was
- * given and has no effect.  A number that the permit has as well needs no line.
+ * The command joins a permit, after limiter_count_units(): prints a line if -n, -w, --yield or
+ * --not-seat was given and has no effect.  A number that the permit has as well needs no line.
  */
 void limiter_joined(const struct taker_options *w, const struct flk_permit *permit);
 

@@ -11,6 +11,7 @@
 #include "option.h"
 #include "pace.h"
 #include "parse.h"
+#include "seats.h"
 #include "say.h"
 
 /* N% of the CPUs: the number before the sign. */
@@ -178,6 +179,9 @@ parse_value(struct taker_options *w, int c, const char *option, char *word)
 					  "not a number of takers: use 0 or more, say 10");
 		w->yield = (uint32_t)v;
 		return OPTION_OK;
+	case TAKER_NOT_SEAT:
+		return seats_parse(word, &w->not_seats) ? OPTION_OK
+							: option_bad(option, word, SEATS_LIST);
 	case 's':
 		if (!parse_signal(word, &w->signal))
 			return option_bad(option, word, "not a signal: use a name or a number");

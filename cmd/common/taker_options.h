@@ -28,6 +28,7 @@ struct taker_options {
 	const char *weight_word;               /* as it was typed */
 	bool limit_given, weight_given;
 	uint32_t yield;      /* how many later takers may go first */
+	uint64_t not_seats;  /* a set of seats that the permit must not have */
 	uint64_t timeout_ns; /* NEVER; 0: do not wait */
 	bool limit_queue;
 	uint32_t max_queue;
@@ -61,7 +62,8 @@ enum {
 	TAKER_GRACE,
 	TAKER_ON_LOST,
 	TAKER_RECLAIM,
-	TAKER_YIELD
+	TAKER_YIELD,
+	TAKER_NOT_SEAT
 };
 
 #define TAKER_SHORT "N:T:f:j:k:n:s:t:w:"
@@ -78,6 +80,7 @@ enum {
 	{ "mode", required_argument, NULL, TAKER_MODE }, \
 	{ "name", required_argument, NULL, 'N' }, \
 	{ "nonblock", no_argument, NULL, TAKER_NONBLOCK }, \
+	{ "not-seat", required_argument, NULL, TAKER_NOT_SEAT }, \
 	{ "on-lost", required_argument, NULL, TAKER_ON_LOST }, \
 	{ "ramp", required_argument, NULL, TAKER_RAMP }, \
 	{ "ramp-idle", required_argument, NULL, TAKER_RAMP_IDLE }, \

@@ -122,6 +122,7 @@ also_take(struct alsos *a, uint64_t from, uint64_t to, const struct flk_request 
 			continue;
 		request.weight = request.most = one->o.want.weight;
 		request.yield = 0;
+		request.not_seats = 0;
 		request.limit = one->o.want.limit;
 		a->failed = one;
 		error = line_take(one->taker, &one->o, &request, deadline, mask);

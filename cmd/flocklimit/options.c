@@ -64,6 +64,7 @@ static const char help[] =
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up now rather than wait behind M others\n"
     "      --yield K          let up to K takers that arrive later go first (0)\n"
+    "      --not-seat LIST    take none of these seats, say 0,3 or 0-3\n"
     "      --rate N/DUR[:BURST]   at most N starts per DUR, all takers together\n"
     "      --stagger DUR      at least DUR between two starts\n"
     "      --ramp FROM+STEP/DUR   begin with FROM units, add STEP each DUR\n"

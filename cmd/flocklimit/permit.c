@@ -99,6 +99,7 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 		want->weight = j->o.want.weight;
 		want->most = j->o.want.most;
 		want->yield = j->o.want.yield;
+		want->not_seats = j->o.want.not_seats;
 		want->limit = j->o.want.limit;
 		error = line_take(j->taker, &j->o, want, deadline, mask);
 		if (error == 0)

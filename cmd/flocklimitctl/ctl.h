@@ -50,6 +50,7 @@ int open_it(const struct ctl *c);
 int wait_for(const struct ctl *c);
 int cancel(const struct ctl *c);
 int release(const struct ctl *c);
+int seat(const struct ctl *c);
 int shrink(const struct ctl *c);
 int break_it(const struct ctl *c);
 int log_of(const struct ctl *c);

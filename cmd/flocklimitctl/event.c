@@ -13,6 +13,7 @@
 #include "ctl.h"
 #include "json.h"
 #include "pace.h"
+#include "seats.h"
 #include "text.h"
 #include "where.h"
 
@@ -30,7 +31,8 @@ event_name(uint32_t kind)
 		[FLK_EV_PAUSED] = "paused",     [FLK_EV_RESUMED] = "resumed",
 		[FLK_EV_CLOSED] = "closed",     [FLK_EV_OPENED] = "opened",
 		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
-		[FLK_EV_PACED] = "pace",
+		[FLK_EV_PACED] = "pace",        [FLK_EV_SEAT_OFF] = "seat-off",
+		[FLK_EV_SEAT_ON] = "seat-on",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
@@ -68,7 +70,21 @@ took_text(const struct flk_event *e, bool raw, char room[TOOK])
 	return room;
 }
 
-#define DETAIL PACE_TEXT
+#define DETAIL 224
+_Static_assert(DETAIL >= PACE_TEXT && DETAIL >= SEATS_TEXT + 8, "room for each detail");
+
+/* A permit's seats. */
+static const char *
+seats_words(const struct flk_event *e, char room[DETAIL])
+{
+	char seats[SEATS_TEXT];
+
+	if ((e->seats & (e->seats - 1)) == 0)
+		snprintf(room, DETAIL, "seat %u", e->seat);
+	else
+		snprintf(room, DETAIL, "seats %s", seats_text(e->seats, seats));
+	return room;
+}
 
 /* What only this kind of event has. */
 static const char *
@@ -81,8 +97,7 @@ detail(const struct flk_event *e, char room[DETAIL])
 		snprintf(room, DETAIL, "before %d that yield", e->code);
 		return room;
 	case FLK_EV_GRANTED:
-		snprintf(room, DETAIL, "seat %u", e->seat);
-		return room;
+		return seats_words(e, room);
 	case FLK_EV_RELEASED:
 		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
 	case FLK_EV_UNITS:
@@ -103,6 +118,10 @@ detail(const struct flk_event *e, char room[DETAIL])
 		if (e->code == FLK_AUTO)
 			return "auto";
 		snprintf(room, DETAIL, "%d", e->code);
+		return room;
+	case FLK_EV_SEAT_OFF:
+	case FLK_EV_SEAT_ON:
+		snprintf(room, DETAIL, "seat %d", e->code);
 		return room;
 	case FLK_EV_PACED:
 		return pace_text(&e->pace, (unsigned)e->code, room);
@@ -170,6 +189,7 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "weight", json_known(taker, e->weight));
 	json_put(o, "command", taker ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
+	json_put(o, "seats", e->kind == FLK_EV_GRANTED ? json_seats(e->seats) : json_null());
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
 	json_put(o, "pid", json_known(process, e->pid));
 	json_put(o, "uid", json_known(process, e->uid));

@@ -7,6 +7,7 @@
 
 #include "explain.h"
 #include "limiter_state.h"
+#include "seats.h"
 #include "text.h"
 
 void
@@ -156,6 +157,16 @@ json_totals(const struct flk_snapshot *s)
 	json_put(o, "wait_times", json_times(&s->waited));
 	json_put(o, "hold_times", json_times(&s->held));
 	return o;
+}
+
+json_t *
+json_seats(uint64_t seats)
+{
+	json_t *array = json_array();
+
+	for (; seats != 0; seats &= seats - 1)
+		json_array_append_new(array, json_integer(seats_first(seats)));
+	return array;
 }
 
 void

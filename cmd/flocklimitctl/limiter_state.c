@@ -38,6 +38,53 @@ strictest(const struct flk_snapshot *s)
 	return found;
 }
 
+static unsigned
+members(uint64_t seats)
+{
+	return (unsigned)__builtin_popcountll(seats);
+}
+
+/*
+ * The head could have the units, but too few seats are left that are in use, and that it wants; or too
+ * few seats are in use at all.
+ */
+static bool
+lacks_seats(const struct flk_snapshot *s, uint64_t room)
+{
+	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
+	uint64_t excluded = s->seats_off | head->not_seats, below, taken = 0;
+	uint32_t end = s->override != FLK_AUTO                         ? (uint32_t)s->override
+		       : strict != NULL && strict->limit < head->limit ? strict->limit
+								       : head->limit;
+	uint32_t i;
+
+	if (head->weight > end)
+		end = head->limit;
+	if (excluded == 0 || end > FLK_SEATS)
+		return false;
+	below = end < FLK_SEATS ? (UINT64_C(1) << end) - 1 : UINT64_MAX;
+	for (i = 0; i < s->holders; i++)
+		taken |= s->entry[i].seats != 0         ? s->entry[i].seats
+			 : s->entry[i].seat < FLK_SEATS ? UINT64_C(1) << s->entry[i].seat
+							: 0;
+	if (members(below & ~excluded) < head->weight)
+		return true;
+	return s->used + head->weight <= room &&
+	       members(below & ~(excluded | taken)) < head->weight;
+}
+
+static void
+which_seats(const struct flk_snapshot *s, char *text, size_t size)
+{
+	const struct flk_entry *head = &s->entry[s->holders];
+	char off[SEATS_TEXT], not [SEATS_TEXT];
+	uint64_t excluded = head->not_seats;
+
+	snprintf(text, size, "wants %u seat%s%s%s%s%s", head->weight, head->weight == 1 ? "" : "s",
+		 s->seats_off != 0 ? "; out of use: " : "", seats_text(s->seats_off, off),
+		 excluded != 0 ? "; excluded by --not-seat: " : "", seats_text(excluded, not ));
+}
+
 void
 why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 {
@@ -69,6 +116,8 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit");
 	else if (room == 0)
 		snprintf(text, size, "waits because all %u units are withheld", s->limit);
+	else if (lacks_seats(s, room))
+		which_seats(s, text, size);
 	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
 		 strict->limit == s->limit)
 		snprintf(text, size,
@@ -100,6 +149,15 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 		snprintf(text, WEIGHT_TEXT, "%u-", e->weight);
 	else
 		snprintf(text, WEIGHT_TEXT, "%u-%u", e->weight, e->most);
+	return text;
+}
+
+const char *
+entry_seats(const struct flk_entry *e, char text[SEATS_TEXT])
+{
+	if (e->seats != 0)
+		return seats_text(e->seats, text);
+	snprintf(text, SEATS_TEXT, "%u", e->seat);
 	return text;
 }
 

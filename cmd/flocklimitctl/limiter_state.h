@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "flocklimit.h"
+#include "seats.h"
 
 /* "open", "paused", "closed", ... */
 const char *state_of(const struct flk_snapshot *s);
@@ -19,6 +20,9 @@ void why_it_waits(const struct flk_snapshot *s, char *text, size_t size);
 /* What a taker asks for or holds: "3"; of a waiter also "2-8", or "2-" for up to the limit. */
 #define WEIGHT_TEXT 24
 const char *weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT]);
+
+/* The seats of a holder: one for each unit, or its only one. */
+const char *entry_seats(const struct flk_entry *e, char text[SEATS_TEXT]);
 
 /* " (overtaken 1 of 3)", of a waiter that consents to that; else "". */
 #define YIELD_TEXT 48

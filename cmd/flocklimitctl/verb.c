@@ -18,6 +18,7 @@ static const struct verb verbs[] = {
 	{ "stagger", stagger, "", "NAME... DUR|off", "keep so much time between two starts" },
 	{ "ramp", ramp, "D", "NAME... FROM+STEP/DUR|off",
 	  "begin with FROM units, add STEP each DUR" },
+	{ "seat", seat, "", "NAME... SEATS off|on", "take seats out of use, or put them back" },
 	{ "pause", pause_it, "A", "{NAME...|--all}", "start nothing new; takers wait" },
 	{ "resume", resume_it, "A", "{NAME...|--all}", "start waiters again" },
 	{ "close", close_it, "A", "{NAME...|--all}", "reject waiters and newcomers" },

@@ -21,6 +21,7 @@
 #include "pid1.h"
 #include "say.h"
 #include "screen.h"
+#include "seats.h"
 #include "signals.h"
 #include "store_exec.h"
 #include "template.h"
@@ -109,6 +110,7 @@ static int
 refuse(struct jobs *a, int code)
 {
 	const char *why = NULL;
+	char seats[SEATS_TEXT];
 
 	switch (-code) {
 	case ECANCELED: /* said */
@@ -132,11 +134,20 @@ refuse(struct jobs *a, int code)
 		why = "another process keeps everyone out";
 		break;
 	case FLK_HEAVY:
-		screen_say(
-		    a->o.want.limiter,
-		    "item %llu weighs %u, which is above the limit: it could never run; raise "
-		    "the limit with -n",
-		    (unsigned long long)a->dropped, a->dropped_weight);
+		if (a->o.want.not_seats != 0)
+			screen_say(
+			    a->o.want.limiter,
+			    "item %llu weighs %u, and --not-seat %s leaves too few seats, or the "
+			    "limit is lower: it could never run; exclude fewer, or raise it with "
+			    "-n",
+			    (unsigned long long)a->dropped, a->dropped_weight,
+			    seats_text(a->o.want.not_seats, seats));
+		else
+			screen_say(a->o.want.limiter,
+				   "item %llu weighs %u, which is above the limit: it could never "
+				   "run; raise "
+				   "the limit with -n",
+				   (unsigned long long)a->dropped, a->dropped_weight);
 		return FAILED;
 	default:
 		return limiter_refuse(&a->o.want, a->context.name, NULL, code);
@@ -158,6 +169,7 @@ run_map(struct jobs *a)
 				     .want = { .weight = w->weight,
 					       .most = w->most,
 					       .yield = w->yield,
+					       .not_seats = w->not_seats,
 					       .limit = w->limit,
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,

@@ -106,6 +106,11 @@ refuse_what_is_local(const struct taker_options *w)
 		    "--yield is for limiters of one machine: in a store, the line has one order");
 		return OPTION_BAD;
 	}
+	if (w->not_seats != 0) {
+		say(w->limiter,
+		    "--not-seat is for limiters of one machine: a store takes the smallest seat");
+		return OPTION_BAD;
+	}
 	if (option == NULL)
 		return OPTION_OK;
 	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",

@@ -273,7 +273,7 @@ chaos_follower(const char *path)
 		n = flk_history(f, number, e, FLK_HISTORY);
 		for (i = 0, last = number; i < n; last = e[i++].number)
 			if (e[i].number <= last || (i > 0 && e[i].number != last + 1) ||
-			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_PACED)
+			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_SEAT_ON)
 				return 2;
 		number = last;
 	}

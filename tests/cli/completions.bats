@@ -81,7 +81,7 @@ all() {
 	held=("${ticket[@]}")
 	tickets '.waiters[]'
 	[ "${#ticket[@]} ${#held[@]}" = "2 2" ]
-	offers "$shell" 'flocklimitctl s' show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl s' seat show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
 	offers "$shell" 'flocklimitctl show x l' link lint
@@ -102,11 +102,13 @@ all() {
 	offers "$shell" 'flocklimitctl limit x 3 '
 	offers "$shell" 'flocklimitctl limit --all 3 '
 	offers "$shell" 'flocklimitctl ramp x o' off
+	offers "$shell" 'flocklimitctl seat x 3 ' off on
+	offers "$shell" 'flocklimitctl seat x l' link lint
 	offers "$shell" 'flocklimitctl ramp --ramp-idle 1m x o' off
 	# Options before the verb.
 	offers "$shell" 'flocklimitctl --jso' --json
-	offers "$shell" 'flocklimitctl --json s' show shrink stagger stats suggest
-	offers "$shell" 'flocklimitctl -N x s' show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl --json s' seat show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl -N x s' seat show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl -N l' link lint
 	offers "$shell" 'flocklimitctl --json show l' link lint
 	offers "$shell" 'flocklimitctl --all limit a' auto

@@ -43,6 +43,7 @@ enum difference {
 	SHRINK,
 	ELASTIC,
 	CONSENT,
+	SEAT_SETS,
 	FORGET_IT,
 	ENTRUST_TO,
 	ENTRUSTED,

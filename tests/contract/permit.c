@@ -64,6 +64,37 @@ elastic(void)
 }
 
 static void
+seat_sets(void)
+{
+	struct flk *f = limiter(4);
+	struct flk_taker *t = taker(f), *u = taker(f);
+	struct flk_request want = { .weight = 2, .limit = 4, .not_seats = 2 };
+	struct flk_permit p;
+	int files = expected(SEAT_SETS) == 0, code;
+
+	is(flk_set_seat(f, FLK_SEATS, true), -EINVAL, "there is no such seat");
+	code = flk_enqueue(t, &want);
+	is(code, expected(SEAT_SETS), "a taker that does not want seat 1");
+	want.not_seats = 0;
+	if (!files)
+		take(t, 2, 4);
+	is(flk_permit(t, &p), 0, "a permit");
+	is((int)p.seat, 0, "whose first seat is 0");
+	is((int)p.seats, files ? 5 : 0, "and another for its other unit");
+	is(flk_set_seat(f, 3, true), expected(SEAT_SETS), "a seat is out of use");
+	is(flk_try(u, &want), files ? -EAGAIN : 0, "so two are not free");
+	flk_leave(u);
+	is(flk_set_seat(f, 3, false), expected(SEAT_SETS), "it is in use again");
+	is(flk_try(u, &want), 0, "and two are free");
+	is(flk_permit(u, &p), 0, "a permit");
+	is((int)p.seats, files ? 10 : 0, "of the others");
+	want = (struct flk_request){ .weight = 4, .limit = 4, .not_seats = 1 };
+	is(flk_release(t), 0, "the first releases");
+	is(flk_try(t, &want), files ? -FLK_HEAVY : -ENOTSUP, "four of three seats");
+	done_with(f, "sets of seats", t, u, NULL);
+}
+
+static void
 consent(void)
 {
 	struct flk *f = limiter(3);
@@ -237,6 +268,7 @@ contract_permit(void)
 	one_permit();
 	elastic();
 	consent();
+	seat_sets();
 	weights();
 	limits();
 	seats();

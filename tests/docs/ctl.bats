@@ -146,7 +146,7 @@ kinds() {
 
 @test "flocklimitctl(1) has every event, every state and every metric, and no other" {
 	local page=$TOP/man/flocklimitctl.1 source=$TOP/cmd/flocklimitctl
-	sed -n '/^event_name/,/^}/p' "$source/event.c" | grep -oE '\] = "[a-z]+"' | cut -d'"' -f2 | sort >events
+	sed -n '/^event_name/,/^}/p' "$source/event.c" | grep -oE '\] = "[a-z-]+"' | cut -d'"' -f2 | sort >events
 	[ "$(wc -l <events)" = "$(grep -cE '^	FLK_EV_[A-Z]+' "$TOP/lib/flocklimit.h")" ]
 	section JSON "$page" | sed -n '/^The events, and/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
 		tr -d ' ' | tr ',' '\n' | sort >page

@@ -167,7 +167,7 @@ the_program() {
 	the_program
 	[ "$(./program x echo ran | tr '\n' ,)" = "ticket 1: 2 of 4 units, seat 0,ran," ]
 	hold other -N x -n 4 -w 2
-	[ "$(./program x true)" = "ticket 3: 2 of 4 units, seat 1" ]
+	[ "$(./program x true)" = "ticket 3: 2 of 4 units, seat 2" ]
 	let_go other
 	ended other
 	run -1 ./program .x true

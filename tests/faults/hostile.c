@@ -79,7 +79,8 @@ static const struct {
 	{ 12, "in no list" },          { 13, "in no list" },       { 14, "not the sum" },
 	{ 15, "taken by nobody" },     { 16, "smallest limit" },   { 17, "smallest limit" },
 	{ 18, "although it fits" },    { 19, "although it fits" }, { 20, "out of order" },
-	{ 21, "passed more often" },   { 22, "never drawn" },
+	{ 21, "passed more often" },   { 22, "never drawn" },      { 23, "has no seat" },
+	{ 24, "two holders" },         { 25, "although it fits" },
 };
 
 static void
@@ -118,6 +119,7 @@ tell(int lie)
 		break;
 	case 10:
 		slots[1].seat = 0;
+		slots[1].seats = 3;
 		break;
 	case 11:
 		atomic_store(&slots[9].state, HELD);
@@ -134,7 +136,7 @@ tell(int lie)
 		h.used = 5;
 		break;
 	case 15:
-		slots[0].seat_bits = 7;
+		slots[0].seat_bits = 0x1f;
 		break;
 	case 16:
 		h.min_limit = 5;
@@ -153,6 +155,17 @@ tell(int lie)
 		break;
 	case 22:
 		slots[0].fence = 99;
+		break;
+	case 23: /* fewer seats than units */
+		slots[0].seats = 1;
+		break;
+	case 24:
+		slots[1].seat = 1;
+		slots[1].seats = 6;
+		break;
+	case 25: /* out of use, but held */
+		h.seats_off = 1;
+		h.override = 7;
 		break;
 	default:
 		slots[2].weight = 0;
@@ -196,13 +209,14 @@ test_astray(void)
 	ok(st.bad, "a list is not shorter than nothing");
 
 	begin_state();
-	slots[0].seat_bits = UINT64_MAX;
+	slots[0].seat_bits = slots[1].seat_bits = UINT64_MAX;
 	h.override = 100;
 	flki_state_grant(&st);
 	ok(st.bad, "there are no more seats than slots");
 
 	begin_state();
 	slots[0].seat = UINT32_MAX;
+	slots[0].seats = 0;
 	flki_state_release(&st, 0);
 	ok(st.bad, "a seat outside the map");
 
@@ -238,9 +252,11 @@ distort(int lie)
 		return "two waiters with one ticket";
 	case 2:
 		slots[0].seat = slots[1].seat;
+		slots[0].seats = 0;
 		return "two permits with one seat";
 	case 3:
-		slots[0].seat = SLOTS;
+		slots[0].seat = SLOTS + SEATS;
+		slots[0].seats = 0;
 		return "a seat that is none";
 	case 4:
 		slots[0].weight = 0;
@@ -269,6 +285,20 @@ distort(int lie)
 	case 12:
 		slots[2].ticket = 0;
 		return "a waiter without a ticket";
+	case 13:
+		slots[0].seats = slots[1].seats;
+		slots[0].seat = slots[1].seat;
+		return "two permits with the same seats";
+	case 14:
+		slots[0].seats = 6; /* one of them is another permit's */
+		slots[0].seat = 1;
+		return "two permits that share a seat";
+	case 15:
+		slots[0].seats = 1;
+		return "a permit with fewer seats than units";
+	case 16:
+		slots[0].seats = 0x30;
+		return "a permit whose first seat is another";
 	default:
 		return NULL;
 	}

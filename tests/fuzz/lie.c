@@ -41,6 +41,7 @@ static const struct field {
 #define LATER   240
 #define DOUBTED 239 /* and this byte is of one that came later still, */
 #define LATEST  232 /* and those from here to there of the latest */
+#define SEATED  229 /* and those from here to there of seats */
 static const struct field later[] = { H(events),
 				      H(event_room),
 				      H(followed),
@@ -60,6 +61,7 @@ static const struct field later[] = { H(events),
 static const struct field doubted = H(doubted);
 static const struct field latest[] = { S(least), S(most),      S(yield),     S(order),
 				       S(fence), S(passed_by), H(last_fence) };
+static const struct field seated[] = { S(seats), S(not_seats), H(seats_off) };
 
 struct lie
 life_lie(struct bytes *b)
@@ -78,6 +80,7 @@ life_lie(struct bytes *b)
 	uint8_t which = take8(b), kind;
 	const struct field *f = which == DOUBTED                     ? &doubted
 				: which >= LATEST && which < DOUBTED ? &latest[which - LATEST]
+				: which >= SEATED && which < LATEST  ? &seated[which - SEATED]
 				: which >= LATER
 				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
 				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];

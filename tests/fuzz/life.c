@@ -145,6 +145,7 @@ enum step {
 #define OPERATE 240
 #define LATER   239 /* and this byte means one of what came later still, */
 #define LATEST  238 /* and this one of the latest */
+#define SEATED  237 /* and this one of seats */
 
 static struct timespec
 soon(struct bytes *b)
@@ -242,6 +243,24 @@ take_latest_step(struct life *l, struct flk_taker *t, struct bytes *b)
 	life_one_of_ours(which % 3 == 1 ? flk_try(t, &want) : flk_enqueue(t, &want));
 }
 
+/* Seats out of use, and takers that do not want some. */
+static void
+take_seat_step(struct life *l, struct flk_taker *t, struct bytes *b)
+{
+	struct flk_request want = { .limit = 3, .command = "train" };
+	uint8_t which = take8(b);
+
+	if (which % 2 == 0) {
+		life_one_of_ours(flk_set_seat(l->f, take8(b) % 66, which % 4 != 0));
+		return;
+	}
+	want.weight = take8(b) % 4;
+	want.most = take8(b) % 5;
+	want.limit = which % 4 == 1 ? 3 : take8(b);
+	want.not_seats = which % 8 < 4 ? take8(b) : take64(b);
+	life_one_of_ours(flk_try(t, &want));
+}
+
 static void
 take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
@@ -264,6 +283,10 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 	}
 	if (step == LATEST) {
 		take_latest_step(l, *t, b);
+		return;
+	}
+	if (step == SEATED) {
+		take_seat_step(l, *t, b);
 		return;
 	}
 	step %= LAST_STEP;

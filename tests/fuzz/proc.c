@@ -89,9 +89,11 @@ flk_entrusted(struct flk *limiter, int fd, struct flk_permit *permit)
 static void
 check_environment(void)
 {
-	struct flk_permit permit = {
-		.weight = UINT32_MAX, .limit = UINT32_MAX, .seat = UINT32_MAX, .ticket = UINT64_MAX
-	};
+	struct flk_permit permit = { .weight = UINT32_MAX,
+				     .limit = UINT32_MAX,
+				     .seat = UINT32_MAX,
+				     .ticket = UINT64_MAX,
+				     .seats = UINT64_MAX };
 	char **saved = environ, *fake[16], **envp, *name, link[HELD_LINK];
 	size_t n, i, held = 0;
 
@@ -110,7 +112,7 @@ check_environment(void)
 	require(envp != NULL);
 	for (i = 0; envp[i] != NULL; i++)
 		held += strncmp(envp[i], "FLOCKLIMIT_HELD=", 16) == 0;
-	require(held == 1 && i <= n + 8);
+	require(held == 1 && i <= n + 9);
 	free(envp);
 	free(name);
 	while (n > 0)

@@ -12,6 +12,8 @@ static const struct flk_request both = { .weight = 2, .limit = 2 };
 static const struct flk_request elastic = { .weight = 1, .limit = 2, .most = 2 };
 static const struct flk_request kind = { .weight = 2, .limit = 2, .yield = 2 };
 static const struct flk_request kind_one = { .weight = 1, .limit = 2, .yield = 2 };
+static const struct flk_request but_first = { .weight = 1, .limit = 2, .not_seats = 1 };
+static const struct flk_request but_second = { .weight = 1, .limit = 2, .not_seats = 2 };
 static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
 
 int
@@ -60,6 +62,19 @@ int
 line_up_yielding(struct part *p)
 {
 	return flk_enqueue(p->t, &kind_one);
+}
+
+/* One unit, whose seat is not the first, or not the second. */
+int
+take_but_first(struct part *p)
+{
+	return flk_acquire(p->t, &but_first, NULL);
+}
+
+int
+take_but_second(struct part *p)
+{
+	return flk_acquire(p->t, &but_second, NULL);
 }
 
 int
@@ -196,6 +211,18 @@ int
 set_limit(struct part *p)
 {
 	return flk_set_limit(p->f, 1);
+}
+
+int
+take_seat_out(struct part *p)
+{
+	return flk_set_seat(p->f, 1, true);
+}
+
+int
+put_seat_back(struct part *p)
+{
+	return flk_set_seat(p->f, 1, false);
 }
 
 int

@@ -68,6 +68,14 @@ second_yields_beside_room(struct stage *s)
 	act(s, SECOND, take_all_yielding);
 }
 
+/* The victim has the first seat, and the second is free; but the head does not want that. */
+static void
+second_waits_for_a_seat(struct stage *s)
+{
+	act(s, SECOND, take_but_second);
+	act(s, THIRD, take_one);
+}
+
 static void
 third_comes(struct stage *s)
 {
@@ -248,6 +256,10 @@ const struct operation operations[] = {
 	{ "acquire what is free", "flk_acquire", NULL, NULL, NULL, take_elastic, NULL, 0, NULL, 0 },
 	{ "release to an elastic one", "flk_release", NULL, take_all, elastic_behind, release, NULL,
 	  0, NULL, 0 },
+	{ "acquire but for a seat", "flk_acquire", NULL, NULL, NULL, take_but_first, NULL, 0, NULL,
+	  0 },
+	{ "release to one that waits for a seat", "flk_release", NULL, take_one,
+	  second_waits_for_a_seat, release, NULL, 0, NULL, 0 },
 	{ "release a part to an elastic one", "flk_release_units", NULL, take_all, elastic_behind,
 	  release_one, NULL, 0, NULL, 0 },
 	{ "try at once", "flk_try", NULL, NULL, NULL, try_one, NULL, 0, NULL, 0 },

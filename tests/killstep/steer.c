@@ -189,6 +189,28 @@ tell_status_and_release(struct part *p)
 
 /* ---- what the others do ---- */
 
+static void
+first_has_one(struct stage *s)
+{
+	act(s, FIRST, take_one);
+}
+
+/* One of the two seats is out of use, and the other is held. */
+static void
+seat_is_out(struct stage *s)
+{
+	act(s, STEWARD, take_seat_out);
+	act(s, FIRST, take_one);
+}
+
+/* The head waits for both seats. */
+static void
+seat_two_behind(struct stage *s)
+{
+	act(s, SECOND, take_all);
+	act(s, THIRD, take_one);
+}
+
 /* The head needs all of it; who is behind would fit. */
 static void
 big_head(struct stage *s)
@@ -449,6 +471,12 @@ const struct operation operator_operations[] = {
 	  evict_second, NULL, -FLK_NOPERMIT, NULL, 0 },
 	{ "evict one who is dead", "flk_evict", big_head, NULL, second_dies, evict_second, NULL, 0,
 	  NULL, 0 },
+	{ "take a seat out of use", "flk_set_seat", first_has_one, NULL, seat_two_behind,
+	  take_seat_out, NULL, 0, NULL, 0 },
+	{ "take a seat out that is held", "flk_set_seat", first_holds, NULL, two_behind,
+	  take_seat_out, NULL, 0, NULL, 0 },
+	{ "put a seat back", "flk_set_seat", seat_is_out, NULL, seat_two_behind, put_seat_back,
+	  NULL, 0, NULL, 0 },
 	{ "shrink", "flk_shrink", first_holds, NULL, two_behind, shrink_first, NULL, 0, NULL, 0 },
 	{ "be evicted", "flk_evict flk_wait", first_holds_second_waits, line_up_for_all,
 	  third_comes, wait_on, steward_evicts_victim, -FLK_EVICTED, NULL, 0 },

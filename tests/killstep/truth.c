@@ -12,6 +12,8 @@
 
 struct truth {
 	uint64_t used, withheld, first_barrier, oldest_held, head, head_order;
+	uint64_t seats, head_not_seats;
+	bool bad_seat;
 	uint32_t min_limit, holders, head_weight, head_limit, head_passed_by;
 };
 
@@ -23,9 +25,28 @@ stage_slots(const struct stage *s)
 	return n <= MAX_SLOTS && n >= FIRST_SLOTS ? n : FIRST_SLOTS;
 }
 
+/* The lowest seats of its set, one for each unit: no limit here is above 64. */
+static uint64_t
+seats_of(const struct slot *slot)
+{
+	uint64_t seat, set = 0;
+	uint32_t left = slot->weight;
+
+	for (seat = 1; seat != 0 && left > 0; seat <<= 1)
+		if ((slot->seats & seat) != 0) {
+			set |= seat;
+			left--;
+		}
+	return left == 0 ? set : 0;
+}
+
 static void
 note_held(struct truth *t, const struct slot *slot)
 {
+	uint64_t seats = seats_of(slot);
+
+	t->bad_seat |= (t->seats & seats) != 0 || seats == 0 || (seats & slot->not_seats) != 0;
+	t->seats |= seats;
 	t->used += slot->weight;
 	if (t->holders++ == 0 || slot->limit < t->min_limit)
 		t->min_limit = slot->limit;
@@ -65,6 +86,7 @@ truth_of(const struct stage *s)
 			t.head = slot->ticket;
 			t.head_weight = slot->least; /* its granter may have chosen already */
 			t.head_limit = slot->limit;
+			t.head_not_seats = slot->not_seats;
 		}
 	}
 	return t;
@@ -83,6 +105,24 @@ held_after(const struct stage *s, uint64_t head)
 	return count;
 }
 
+/* For the head; and takes the seats that are free but out of use off the limit. */
+static bool
+seats_suffice(const struct truth *t, const struct header *h, uint64_t *limit)
+{
+	uint64_t end = t->head_weight > *limit ? t->head_limit : *limit, seat, free = 0, lost = 0;
+
+	for (seat = 0; seat < end && seat < 64; seat++) {
+		if ((t->seats >> seat & 1) != 0)
+			continue;
+		if ((h->seats_off >> seat & 1) != 0)
+			lost += seat < *limit;
+		else
+			free += (t->head_not_seats >> seat & 1) == 0;
+	}
+	*limit -= lost;
+	return free >= t->head_weight;
+}
+
 static void
 check_truth(struct stage *s)
 {
@@ -92,6 +132,8 @@ check_truth(struct stage *s)
 
 	if (t.used > s->most)
 		stage_fail(s, "%llu units are held, of %u", (unsigned long long)t.used, s->most);
+	if (t.bad_seat)
+		stage_fail(s, "two hold one seat, or one holds what it does not want, or none");
 	if (t.first_barrier < t.oldest_held && t.first_barrier < t.head)
 		stage_fail(s, "one waits until it is idle, and it is");
 	if (t.head == UINT64_MAX)
@@ -104,6 +146,8 @@ check_truth(struct stage *s)
 	limit = h->override >= 0 ? (uint64_t)h->override : t.head_limit;
 	if (h->override < 0 && t.holders > 0 && t.min_limit < limit)
 		limit = t.min_limit;
+	if (!seats_suffice(&t, h, &limit))
+		return;
 	limit = limit > t.withheld ? limit - t.withheld : 0;
 	if (!h->paused && limit > 0 && (t.holders == 0 || t.used + t.head_weight <= limit))
 		stage_fail(s, "ticket %llu waits although it fits", (unsigned long long)t.head);

@@ -52,6 +52,17 @@ is_takers_own(enum deed deed)
 	return deed <= IS_CLAIMED;
 }
 
+/* The library turns a taker away that excludes too many seats. */
+static bool
+seats_suffice(const struct op *op)
+{
+	uint32_t seat, count = 0;
+
+	for (seat = 0; seat < op->b && seat < SEATS; seat++)
+		count += seat >= 32 || (op->e >> seat & 1) == 0;
+	return op->b > SEATS || count >= op->a;
+}
+
 bool
 act_possible(const struct op *op)
 {
@@ -65,7 +76,7 @@ act_possible(const struct op *op)
 	case TRIES:
 		return lives && me->state == IDLE && !naive_header.closed && op->a >= 1 &&
 		       op->a <= op->b && op->b <= FLK_MAX_UNITS && op->c >= op->a &&
-		       op->c <= FLK_MAX_UNITS;
+		       op->c <= FLK_MAX_UNITS && seats_suffice(op);
 	case BARS:
 		return lives && me->state == IDLE;
 	case LOOKS:
@@ -96,6 +107,9 @@ act_possible(const struct op *op)
 		return op->a <= FLK_MAX_UNITS || op->a == UNCUT;
 	case RESTORES:
 		return op->a <= naive_header.withheld;
+	case TAKES_OUT:
+	case PUTS_BACK:
+		return op->a < SEATS;
 	case DECLARES:
 		return op->a >= 1 && op->a <= FLK_MAX_UNITS;
 	default:

@@ -37,8 +37,10 @@ differs(unsigned i)
 				naive[i].passed_by);
 	if (state == HELD && s->fence != naive[i].fence)
 		return complain("the fence", i, s->fence, naive[i].fence);
-	if (state == HELD && s->seat != naive[i].seat)
-		return complain("the seat", i, s->seat, naive[i].seat);
+	if (state == HELD && s->seat != naive_seat(i))
+		return complain("the seat", i, s->seat, naive_seat(i));
+	if (state == HELD && flki_seats_of(s) != naive_seats(i))
+		return complain("the seats", i, flki_seats_of(s), naive_seats(i));
 	return NULL;
 }
 
@@ -71,6 +73,8 @@ header_differs(void)
 		return complain("the declared limit", 0, real->declared, h->declared);
 	if (real->override != h->override)
 		return complain("the override", 0, (uint64_t)real->override, (uint64_t)h->override);
+	if (real->seats_off != h->seats_off)
+		return complain("the seats out of use", 0, real->seats_off, h->seats_off);
 	if (real->last_ticket != h->tickets)
 		return complain("the last ticket", 0, real->last_ticket, h->tickets);
 	if (real->last_fence != h->fences)

@@ -50,9 +50,14 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 		e->ticket = me->ticket;
 		e->weight = me->weight;
 		e->limit = me->limit;
-		e->seat = me->seat;
+		e->seat = naive_seat(who);
+		if (kind == FLK_EV_GRANTED && me->each) {
+			e->kind = WITH_SEAT(kind, 1);
+			e->seat = (uint32_t)naive_seats(who);
+			e->code = (int32_t)(naive_seats(who) >> 32);
+		}
 		if (kind == FLK_EV_RELEASED) {
-			e->kind = WITH_SEAT(kind, me->seat);
+			e->kind = WITH_SEAT(kind, naive_seat(who));
 			e->took = me->took;
 		}
 		/* Of an eviction the event names the operator: here that is nobody. */
@@ -91,8 +96,8 @@ naive_took(bool held, uint64_t since)
 static bool
 has_a_seat(const struct event *e)
 {
-	return e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
-	       (e->kind == FLK_EV_REAPED && e->code == 1);
+	return KIND(e->kind) == FLK_EV_GRANTED || e->kind == FLK_EV_UNITS ||
+	       e->kind == FLK_EV_FORGOT || (e->kind == FLK_EV_REAPED && e->code == 1);
 }
 
 /* What it took stands where the others have seat and limit. */
@@ -111,7 +116,8 @@ release_differs(unsigned n, const struct event *e, const struct event *mine)
 static const char *
 event_differs(unsigned n, const struct event *e, const struct event *mine)
 {
-	if (KIND(e->kind) != KIND(mine->kind))
+	if (KIND(e->kind) != KIND(mine->kind) ||
+	    (KIND(e->kind) == FLK_EV_GRANTED && e->kind != mine->kind))
 		return complain("the kind of event", n, e->kind, mine->kind);
 	if (e->code != mine->code)
 		return complain("the code of event", n, (uint64_t)e->code, (uint64_t)mine->code);

@@ -50,12 +50,55 @@ turns(unsigned me, enum slot_state state)
 
 /* ---- granting ---- */
 
+/* It has the seats below the limit, or below its own if it gets more than that. */
+static uint32_t
+seats_end(unsigned me)
+{
+	uint32_t said = naive_said_limit(naive[me].limit);
+
+	return naive[me].least > said ? naive[me].limit : said;
+}
+
+static bool
+may_sit(unsigned me, uint32_t seat)
+{
+	if (seat < SEATS && ((naive_header.seats_off | naive[me].not_seats) >> seat & 1) != 0)
+		return false;
+	return naive_seat_is_free(seat);
+}
+
+static uint32_t
+seats_for(unsigned me)
+{
+	uint32_t seat, count = 0;
+
+	for (seat = 0; seat < seats_end(me) && seat < ALL_SEATS; seat++)
+		count += may_sit(me, seat);
+	return count;
+}
+
+static void
+sit(unsigned me)
+{
+	uint32_t seat, count;
+
+	naive[me].each = seats_end(me) <= SEATS;
+	count = naive[me].each ? naive[me].weight : 1;
+	for (seat = 0; seat < ALL_SEATS; seat++) {
+		naive[me].has[seat] = count > 0 && may_sit(me, seat);
+		count -= naive[me].has[seat];
+	}
+}
+
 static bool
 fits(unsigned me)
 {
+	int64_t said = (int64_t)naive_said_limit(naive[me].limit) - (int64_t)naive_header.withheld;
 	int64_t limit = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld;
 
-	if (naive_header.paused || limit <= 0)
+	if (naive_header.paused || said <= 0)
+		return false;
+	if (seats_for(me) < (seats_end(me) <= SEATS ? naive[me].weight : 1))
 		return false;
 	return naive_next(HELD, NOBODY) == NOBODY ||
 	       (int64_t)(naive_used() + naive[me].weight) <= limit;
@@ -68,6 +111,8 @@ gets(unsigned me)
 	int64_t left = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld -
 		       (int64_t)naive_used();
 
+	if (seats_end(me) <= SEATS && left > seats_for(me))
+		left = seats_for(me);
 	if (left < (int64_t)naive[me].least)
 		return naive[me].least;
 	return left > (int64_t)naive[me].most ? naive[me].most : (uint32_t)left;
@@ -103,7 +148,6 @@ grant(void)
 				naive[i].reason = 0;
 				changed = true;
 			} else if (naive[i].kind == TAKER && fits(i)) {
-				uint32_t seat = naive_free_seat();
 				uint64_t since = naive[i].since;
 				uint32_t weight = gets(i);
 				/* It seems to wait anew, if its granter dies now. */
@@ -111,10 +155,11 @@ grant(void)
 					naive[i].since = world_clock;
 					naive[i].fence = ++naive_header.fences;
 				}
-				if (!turns(i, HELD))
+				if (!may_store())
 					return;
-				naive[i].seat = seat;
 				naive[i].weight = weight;
+				sit(i);
+				naive[i].state = HELD;
 				naive_took(false, since);
 				naive_count(GRANTED);
 				naive_note(FLK_EV_GRANTED, i, 0);
@@ -160,6 +205,7 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].most = op->c;
 	naive[me].limit = op->b;
 	naive[me].yield = op->d;
+	naive[me].not_seats = op->e;
 	naive[me].kind = kind;
 	stand(me);
 	naive[me].since = world_clock;
@@ -193,9 +239,15 @@ release(unsigned me)
 static void
 release_units(unsigned me, uint32_t units)
 {
+	uint32_t seat, left;
+
 	if (!may_store())
 		return;
-	naive[me].weight -= units;
+	left = naive[me].weight -= units;
+	for (seat = 0; naive[me].each && seat < ALL_SEATS; seat++) { /* it keeps the first ones */
+		naive[me].has[seat] &= left > 0;
+		left -= naive[me].has[seat];
+	}
 	naive_note(FLK_EV_UNITS, me, (int)units);
 	grant();
 }
@@ -385,6 +437,14 @@ steers(const struct op *op)
 	case ADMITS:
 		naive_header.closed = false;
 		naive_note(FLK_EV_OPENED, NOBODY, 0);
+		break;
+	case TAKES_OUT:
+		naive_header.seats_off |= UINT64_C(1) << op->a;
+		naive_note(FLK_EV_SEAT_OFF, NOBODY, (int)op->a);
+		break;
+	case PUTS_BACK:
+		naive_header.seats_off &= ~(UINT64_C(1) << op->a);
+		naive_note(FLK_EV_SEAT_ON, NOBODY, (int)op->a);
 		break;
 	case RESTORES:
 		naive_header.withheld -= op->a;

@@ -117,8 +117,11 @@ real_scramble(uint32_t seed)
 		real_slots[i].next = junk(&seed);
 		real_slots[i].seat_bits = (uint64_t)junk(&seed) << 32 | junk(&seed);
 		/* Its granter may have been killed before the commit. */
-		if (real_slots[i].state == WAITING)
+		if (real_slots[i].state == WAITING) {
 			real_slots[i].weight = junk(&seed);
+			real_slots[i].seats = junk(&seed);
+			real_slots[i].seat = junk(&seed);
+		}
 	}
 }
 
@@ -138,6 +141,7 @@ real_enters(const struct op *op, enum slot_kind kind)
 
 	real_slots[op->who].least = op->a;
 	real_slots[op->who].yield = op->d;
+	real_slots[op->who].not_seats = op->e;
 	real_slots[op->who].most = op->c;
 	real_slots[op->who].limit = op->b;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
@@ -175,9 +179,11 @@ real_steers(const struct op *op)
 		[OVERRIDES] = FLK_EV_OVERRIDE, [PAUSES] = FLK_EV_PAUSED,
 		[RESUMES] = FLK_EV_RESUMED,    [REFUSES] = FLK_EV_CLOSED,
 		[ADMITS] = FLK_EV_OPENED,      [RESTORES] = FLK_EV_RESTORED,
-		[DECLARES] = FLK_EV_DECLARED,
+		[DECLARES] = FLK_EV_DECLARED,  [TAKES_OUT] = FLK_EV_SEAT_OFF,
+		[PUTS_BACK] = FLK_EV_SEAT_ON,
 	};
-	bool has_code = op->deed == OVERRIDES || op->deed == RESTORES || op->deed == DECLARES;
+	bool has_code = op->deed == OVERRIDES || op->deed == RESTORES || op->deed == DECLARES ||
+			op->deed == TAKES_OUT || op->deed == PUTS_BACK;
 
 	flki_state_wake_head(&real_state);
 	may_die();
@@ -192,6 +198,12 @@ real_steers(const struct op *op)
 	case REFUSES:
 	case ADMITS:
 		real->closed = op->deed == REFUSES;
+		break;
+	case TAKES_OUT:
+		real->seats_off |= UINT64_C(1) << op->a;
+		break;
+	case PUTS_BACK:
+		real->seats_off &= ~(UINT64_C(1) << op->a);
 		break;
 	case RESTORES:
 		real->withheld -= op->a;

@@ -47,9 +47,9 @@ units(uint32_t most)
 static void
 steer(struct op *op)
 {
-	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
-					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
-					   REBUILDS,  EVICTS,    REPAIRS,    SHRINKS };
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES,  PAUSES,    REFUSES,   RESTORES,
+					   DECLARES,  EVICTS_ALL, SWEEPS,    REBUILDS,  EVICTS,
+					   REPAIRS,   SHRINKS,    TAKES_OUT, PUTS_BACK, TAKES_OUT };
 	unsigned waits = naive_next(WAITING, NOBODY);
 
 	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
@@ -66,6 +66,12 @@ steer(struct op *op)
 	else if (naive_header.withheld > 0 && percent(50))
 		*op = (struct op){ .deed = RESTORES,
 				   .a = (uint32_t)naive_header.withheld,
+				   .cut = op->cut };
+	if (op->deed == TAKES_OUT || op->deed == PUTS_BACK)
+		op->a = random_below(percent(80) ? 8 : SEATS);
+	else if (naive_header.seats_off != 0 && percent(40))
+		*op = (struct op){ .deed = PUTS_BACK,
+				   .a = (uint32_t)__builtin_ctzll(naive_header.seats_off),
 				   .cut = op->cut };
 	if (op->deed == REBUILDS || op->deed == REPAIRS)
 		op->a = random_below(UINT32_MAX);
@@ -123,6 +129,7 @@ of_others(struct op *op, uint32_t dice)
 		op->c = FLK_MAX_UNITS;
 	/* A crowd could use up the numbers between two places: consent.c then passes fewer. */
 	op->d = takers == MOST || percent(50) ? 0 : random_below(5);
+	op->e = percent(75) ? 0 : percent(60) ? 1U << random_below(8) : random_below(UINT32_MAX);
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
@@ -174,7 +181,9 @@ some_ticket(void)
 static void
 begin_story(struct story *story, uint64_t seed)
 {
-	static const uint32_t kinds[] = { 6, 6, 6, 3, 8, 20, FLK_MAX_UNITS, FLK_MAX_UNITS };
+	static const uint32_t kinds[] = {
+		6, 6, 6, 3, 8, 20, SEATS, SEATS + 2, FLK_MAX_UNITS, FLK_MAX_UNITS
+	};
 
 	random_seed(seed);
 	*story = (struct story){ .takers = 2 + random_below(7),
@@ -229,10 +238,10 @@ story_play(struct story *story)
 /* ---- for people ---- */
 
 static const struct {
-	const char *words; /* %w: who, %a to %d: operands */
+	const char *words; /* %w: who, %a to %e: operands */
 } printed[] = {
-	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d" },
-	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d" },
+	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d, not %e" },
+	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a)" },
 	[LEAVES] = { "%w leaves the line (%a)" },
@@ -253,6 +262,8 @@ static const struct {
 	[REFUSES] = { "refuse" },
 	[ADMITS] = { "admit" },
 	[RESTORES] = { "restore %a" },
+	[TAKES_OUT] = { "seat %a out of use" },
+	[PUTS_BACK] = { "seat %a in use" },
 	[DECLARES] = { "declare %a" },
 	[SWEEPS] = { "sweep" },
 	[REBUILDS] = { "rebuild (%a)" },
@@ -280,7 +291,8 @@ print_op(unsigned i, const struct op *op)
 				      : *p == 'a' ? op->a
 				      : *p == 'b' ? op->b
 				      : *p == 'c' ? op->c
-						  : op->d);
+				      : *p == 'd' ? op->d
+						  : op->e);
 	}
 	line[n] = '\0';
 	if (op->cut == UNCUT)

@@ -101,6 +101,7 @@ simplify(void)
 			any |= lower(&op->cut);
 		any |= lower(&op->b);
 		any |= lower(&op->d);
+		any |= lower(&op->e);
 		if (op->a != UNCUT)
 			any |= lower(&op->a);
 	}

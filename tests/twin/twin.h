@@ -17,7 +17,8 @@
 #include "../helpers/common.h"
 #include "state.h"
 
-#define MOST         96 /* takers; more than 64, so that seats need a second word */
+#define MOST         96             /* takers; more than 64, so that seats need a second word */
+#define ALL_SEATS    (MOST + SEATS) /* the smallest free one is among these */
 #define STORY        200
 #define CANCELLED    (-77)
 #define UNCUT        UINT32_MAX
@@ -28,12 +29,12 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS,   /* a: weight, b: limit, c: the most of an elastic weight, d: consent */
-	TRIES,    /* the same, but leaves again if it must wait */
-	BARS,     /* enters as a barrier */
-	LOOKS,    /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
-	LEAVES,   /* a: why, for the history */
-	RELEASES, /* a: its status; b: KiB, c: ms of CPU time that its work took */
+	ENTERS, /* a: weight, b: limit, c: the most of it, d: consent, e: seats it does not want */
+	TRIES,  /* the same, but leaves again if it must wait */
+	BARS,   /* enters as a barrier */
+	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
+	LEAVES, /* a: why, for the history */
+	RELEASES,       /* a: its status; b: KiB, c: ms of CPU time that its work took */
 	RELEASES_UNITS, /* a */
 	FORGETS,
 	COMES_BACK, /* sees that it was put out of the line */
@@ -49,8 +50,10 @@ enum deed {
 	RESUMES,
 	REFUSES,
 	ADMITS,
-	RESTORES, /* a: units */
-	DECLARES, /* a: limit */
+	RESTORES,  /* a: units */
+	TAKES_OUT, /* a: a seat, out of use */
+	PUTS_BACK, /* a: it is in use again */
+	DECLARES,  /* a: limit */
 	SWEEPS,
 	REBUILDS,
 	REPAIRS /* what is sound, but for its index */
@@ -63,7 +66,7 @@ enum deed {
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, c, d, cut;
+	uint32_t who, a, b, c, d, e, cut;
 };
 
 struct story {
@@ -96,7 +99,10 @@ struct naive {
 	uint64_t ticket, forget_to, fence;
 	uint64_t rank; /* in the line: the smallest is the head's */
 	uint32_t yield, passed_by, passed;
-	uint32_t weight, least, most, limit, seat;
+	uint32_t weight, least, most, limit;
+	bool has[ALL_SEATS]; /* seats */
+	bool each;           /* one for each unit; else only one */
+	uint64_t not_seats;
 	int reason, status;
 	struct took took;
 	uint64_t since;
@@ -105,7 +111,7 @@ struct naive {
 extern struct naive naive[MOST];
 extern uint32_t takers;
 extern struct naive_header {
-	uint64_t tickets, fences, withheld;
+	uint64_t tickets, fences, withheld, seats_off;
 	int64_t override;
 	uint32_t declared, declared_before;
 	bool paused, closed;
@@ -124,7 +130,10 @@ unsigned naive_predecessor(unsigned me);
 unsigned naive_next(enum slot_state state, unsigned after);
 uint64_t naive_used(void);
 uint32_t naive_limit(uint32_t own);
-uint32_t naive_free_seat(void);
+uint32_t naive_said_limit(uint32_t own); /* and without what seats out of use take off it */
+bool naive_seat_is_free(uint32_t seat);
+uint32_t naive_seat(unsigned who);  /* its first */
+uint64_t naive_seats(unsigned who); /* a set; 0: it has no seat for each unit */
 
 /* ---- what the naive one tells of itself ---- */
 

@@ -47,7 +47,7 @@ naive_used(void)
 }
 
 uint32_t
-naive_limit(uint32_t own)
+naive_said_limit(uint32_t own)
 {
 	unsigned i;
 
@@ -59,17 +59,46 @@ naive_limit(uint32_t own)
 	return own;
 }
 
-uint32_t
-naive_free_seat(void)
+bool
+naive_seat_is_free(uint32_t seat)
 {
-	uint32_t seat;
 	unsigned i;
 
-	for (seat = 0;; seat++) {
-		for (i = 0; i < takers; i++)
-			if (naive[i].state == HELD && naive[i].seat == seat)
-				break;
-		if (i == takers)
-			return seat;
-	}
+	for (i = 0; i < takers; i++)
+		if (naive[i].state == HELD && naive[i].has[seat])
+			return false;
+	return true;
+}
+
+uint32_t
+naive_limit(uint32_t own)
+{
+	uint32_t said = naive_said_limit(own), limit = said, seat;
+
+	for (seat = 0; seat < SEATS && seat < said; seat++)
+		if ((naive_header.seats_off >> seat & 1) != 0 && naive_seat_is_free(seat))
+			limit--;
+	return limit;
+}
+
+uint32_t
+naive_seat(unsigned who)
+{
+	uint32_t seat = 0;
+
+	while (seat < ALL_SEATS - 1 && !naive[who].has[seat])
+		seat++;
+	return seat;
+}
+
+uint64_t
+naive_seats(unsigned who)
+{
+	uint64_t set = 0;
+	uint32_t seat;
+
+	for (seat = 0; naive[who].each && seat < SEATS; seat++)
+		if (naive[who].has[seat])
+			set |= UINT64_C(1) << seat;
+	return set;
 }

@@ -60,6 +60,11 @@ mark_text(const struct flk_event *e, char room[40])
 	case FLK_EV_RESTORED:
 		snprintf(room, 40, "restored %d", e->code);
 		return room;
+	case FLK_EV_SEAT_OFF:
+	case FLK_EV_SEAT_ON:
+		snprintf(room, 40, "seat %d %s", e->code,
+			 e->kind == FLK_EV_SEAT_OFF ? "off" : "on");
+		return room;
 	case FLK_EV_PAUSED:
 	case FLK_EV_RESUMED:
 	case FLK_EV_CLOSED:

@@ -143,7 +143,7 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 		break;
 	case SEAT:
 		if (e->holds)
-			snprintf(text, CELL, "%u", e->seat);
+			entry_seats(e, text);
 		break;
 	case MACHINE:
 		snprintf(text, CELL, "%s", host != NULL ? host : "");

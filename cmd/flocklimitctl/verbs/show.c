@@ -85,7 +85,7 @@ static void
 print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
+	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)], seats[SEATS_TEXT];
 	bool hosts = abroad(s->entry, s->holders);
 	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
 					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
@@ -95,7 +95,7 @@ print_holders(const struct view *v)
 		const struct flk_entry *e = &s->entry[i];
 		table_cell(t, "%" PRIu64, e->ticket);
 		table_cell(t, "%u", e->weight);
-		table_cell(t, "%u", e->seat);
+		table_cell(t, "%s", entry_seats(e, seats));
 		if (hosts)
 			host_cell(t, e);
 		table_cell(t, "%u", e->pid);
@@ -151,7 +151,7 @@ print_line(const struct view *v)
 static void
 print_head(const char *name, const char *path, const struct flk_snapshot *s)
 {
-	char from[80] = "", pace[PACE_TEXT];
+	char from[80] = "", pace[PACE_TEXT], seats[SEATS_TEXT];
 
 	if (s->override != FLK_AUTO)
 		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
@@ -164,13 +164,15 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 		printf("pace: %s\n", pace);
 	if (s->withheld > 0)
 		printf("withheld: %u units\n", s->withheld);
+	if (s->seats_off != 0)
+		printf("seats out of use: %s\n", seats_text(s->seats_off, seats));
 }
 
 static void
 print(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	char why[300];
+	char why[600];
 
 	print_head(v->name, flk_path(v->f), s);
 	if (s->holders > 0)
@@ -234,6 +236,8 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "waited_s", waits ? json_seconds(e->since_s) : json_null());
 	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());
 	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
+	json_put(o, "seats", waits ? json_null() : json_seats(e->seats));
+	json_put(o, "not_seats", json_seats(e->not_seats));
 	json_put(o, "held_s", waits ? json_null() : json_seconds(e->since_s));
 	json_put(o, "command_pid",
 		 waits ? json_null() : json_pid(processes_command(v->processes, e)));
@@ -277,11 +281,12 @@ json_view(const struct view *v)
 	const struct flk_snapshot *s = v->s;
 	json_t *o = json_limiter(v->name, flk_path(v->f), s, 0);
 	double start_s = seconds_until(s->next_start_ns);
-	char why[300];
+	char why[600];
 
 	why_it_waits(s, why, sizeof(why));
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->pace));
+	json_put(o, "seats_off", json_seats(s->seats_off));
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));

@@ -38,8 +38,9 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
 	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
 		return -EINVAL;
-	if (want->most > weight || want->yield > 0)
-		return -ENOTSUP; /* in a store, each taker takes what it says, in one order */
+	/* In a store, each taker takes what it says, in one order, and has one seat. */
+	if (want->most > weight || want->yield > 0 || want->not_seats != 0)
+		return -ENOTSUP;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->stage != IDLE)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+#include "seats.h"
+
+#include "flocklimit.h"
+
+/* Digits of a number below FLK_SEATS; returns what follows, or NULL. */
+static const char *
+parse_seat(const char *p, unsigned *seat)
+{
+	const char *from = p;
+
+	for (*seat = 0; *p >= '0' && *p <= '9' && *seat < FLK_SEATS; p++)
+		*seat = *seat * 10 + (unsigned)(*p - '0');
+	return p != from && *seat < FLK_SEATS ? p : NULL;
+}
+
+bool
+seats_parse(const char *word, uint64_t *seats)
+{
+	unsigned first, last;
+
+	*seats = 0;
+	for (;;) {
+		if ((word = parse_seat(word, &first)) == NULL)
+			return false;
+		last = first;
+		if (*word == '-' && (word = parse_seat(word + 1, &last)) == NULL)
+			return false;
+		if (last < first)
+			return false;
+		while (first <= last)
+			*seats |= UINT64_C(1) << first++;
+		if (*word == '\0')
+			return true;
+		if (*word++ != ',')
+			return false;
+	}
+}
+
+/* By hand, because each start of a command pays for it. */
+const char *
+seats_text(uint64_t seats, char text[SEATS_TEXT])
+{
+	char *p = text;
+
+	for (; seats != 0; seats &= seats - 1) {
+		unsigned seat = seats_first(seats);
+		if (p != text)
+			*p++ = ',';
+		if (seat >= 10)
+			*p++ = (char)('0' + seat / 10);
+		*p++ = (char)('0' + seat % 10);
+	}
+	*p = '\0';
+	return text;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * seats.h - a set of seats as words: 0,3.
+ */
+#ifndef SEATS_H
+#define SEATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SEATS_TEXT 192 /* all 64 of them */
+
+/* 0,3 or 0-3,7; false: the word is no such list, or has a seat above 63. */
+#define SEATS_LIST "not a list of seats: use 0 to 63, say 0,3 or 0-3"
+bool seats_parse(const char *word, uint64_t *seats);
+
+/* Rising, with commas; "" for none. */
+const char *seats_text(uint64_t seats, char text[SEATS_TEXT]);
+
+/* The smallest of a set that is not empty. */
+static inline unsigned
+seats_first(uint64_t seats)
+{
+	return (unsigned)__builtin_ctzll(seats);
+}
+
+#endif

@@ -44,7 +44,7 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 			say(limiter,
 			    "--not-seat %s leaves too few seats of %" PRIu32 " for -w %" PRIu32
 			    ": it could never run; exclude fewer",
-			    seats_text(w->not_seats, seats), declared_limit(w, f), w->weight);
+			    seats_ranges(w->not_seats, seats), declared_limit(w, f), w->weight);
 		else
 			say(limiter,
 			    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
@@ -193,7 +193,7 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 		list_option(words, sizeof(words), &left, "--yield", number);
 	if (seats)
 		list_option(words, sizeof(words), &left, "--not-seat",
-			    seats_text(w->not_seats, list));
+			    seats_ranges(w->not_seats, list));
 	if (count > 0)
 		say(w->limiter,
 		    "%s %s no effect: this command joins the permit that it runs under; "

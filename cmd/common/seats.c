@@ -38,18 +38,48 @@ seats_parse(const char *word, uint64_t *seats)
 }
 
 /* By hand, because each start of a command pays for it. */
+static char *
+append_seat(char *p, unsigned seat)
+{
+	if (seat >= 10)
+		*p++ = (char)('0' + seat / 10);
+	*p++ = (char)('0' + seat % 10);
+	return p;
+}
+
 const char *
 seats_text(uint64_t seats, char text[SEATS_TEXT])
 {
 	char *p = text;
 
 	for (; seats != 0; seats &= seats - 1) {
-		unsigned seat = seats_first(seats);
 		if (p != text)
 			*p++ = ',';
-		if (seat >= 10)
-			*p++ = (char)('0' + seat / 10);
-		*p++ = (char)('0' + seat % 10);
+		p = append_seat(p, seats_first(seats));
+	}
+	*p = '\0';
+	return text;
+}
+
+const char *
+seats_ranges(uint64_t seats, char text[SEATS_TEXT])
+{
+	char *p = text;
+
+	while (seats != 0) {
+		unsigned first = seats_first(seats), last = first;
+		while (last < FLK_SEATS - 1 && (seats >> (last + 1) & 1) != 0)
+			last++;
+		if (last < first + 2)
+			last = first;
+		if (p != text)
+			*p++ = ',';
+		p = append_seat(p, first);
+		if (last > first) {
+			*p++ = '-';
+			p = append_seat(p, last);
+		}
+		seats &= last < FLK_SEATS - 1 ? UINT64_MAX << (last + 1) : 0;
 	}
 	*p = '\0';
 	return text;

@@ -14,8 +14,9 @@
 #define SEATS_LIST "not a list of seats: use 0 to 63, say 0,3 or 0-3"
 bool seats_parse(const char *word, uint64_t *seats);
 
-/* Rising, with commas; "" for none. */
+/* Rising, with commas; "" for none.  The second, for people, has 0-2 for three and more in a row. */
 const char *seats_text(uint64_t seats, char text[SEATS_TEXT]);
+const char *seats_ranges(uint64_t seats, char text[SEATS_TEXT]);
 
 /* The smallest of a set that is not empty. */
 static inline unsigned

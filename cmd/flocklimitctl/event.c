@@ -82,7 +82,7 @@ seats_words(const struct flk_event *e, char room[DETAIL])
 	if ((e->seats & (e->seats - 1)) == 0)
 		snprintf(room, DETAIL, "seat %u", e->seat);
 	else
-		snprintf(room, DETAIL, "seats %s", seats_text(e->seats, seats));
+		snprintf(room, DETAIL, "seats %s", seats_ranges(e->seats, seats));
 	return room;
 }
 

@@ -81,8 +81,8 @@ which_seats(const struct flk_snapshot *s, char *text, size_t size)
 	uint64_t excluded = head->not_seats;
 
 	snprintf(text, size, "wants %u seat%s%s%s%s%s", head->weight, head->weight == 1 ? "" : "s",
-		 s->seats_off != 0 ? "; out of use: " : "", seats_text(s->seats_off, off),
-		 excluded != 0 ? "; excluded by --not-seat: " : "", seats_text(excluded, not ));
+		 s->seats_off != 0 ? "; out of use: " : "", seats_ranges(s->seats_off, off),
+		 excluded != 0 ? "; excluded by --not-seat: " : "", seats_ranges(excluded, not ));
 }
 
 void
@@ -156,7 +156,7 @@ const char *
 entry_seats(const struct flk_entry *e, char text[SEATS_TEXT])
 {
 	if (e->seats != 0)
-		return seats_text(e->seats, text);
+		return seats_ranges(e->seats, text);
 	snprintf(text, SEATS_TEXT, "%u", e->seat);
 	return text;
 }

@@ -141,7 +141,7 @@ refuse(struct jobs *a, int code)
 			    "limit is lower: it could never run; exclude fewer, or raise it with "
 			    "-n",
 			    (unsigned long long)a->dropped, a->dropped_weight,
-			    seats_text(a->o.want.not_seats, seats));
+			    seats_ranges(a->o.want.not_seats, seats));
 		else
 			screen_say(a->o.want.limiter,
 				   "item %llu weighs %u, which is above the limit: it could never "

@@ -18,7 +18,7 @@ load ../helpers/top.bash
 	see_line 2 '?##############################..........\]*by turn'
 	see_line 3 'The head of the line, ticket 2, wants 2 of 4 units, and 3 are in use'
 	see_line 4 '  # TICKET WEIGHT SEAT *PID USER * TIME STARTS COMMAND'
-	[[ $(line 5) =~ ^run\ +1\ +3\ +0\ +${pids[a]}\ +$(id -un)\ +[0-9.]+\ m?s\ +sh\ -c\ echo ]]
+	[[ $(line 5) =~ ^run\ +1\ +3\ +0-2\ +${pids[a]}\ +$(id -un)\ +[0-9.]+\ m?s\ +sh\ -c\ echo ]]
 	[[ $(line 6) =~ ^\ +1\ +2\ +2\ +${pids[job1]}\ +$(id -un)\ +[0-9.]+\ m?s\ +sh\ -c\ :\ job-1$ ]]
 	[[ $(line 7) =~ ^\ +2\ +3\ +2\ +${pids[job2]}\  ]]
 	line_up 1

@@ -257,6 +257,29 @@ test_withheld(void)
 	part(WHY_WITHHELD, 80, 0);
 }
 
+/* Of three seats, one is out of use until it is put back, and one is put out of use while it is held. */
+static void
+test_seats(void)
+{
+	fresh();
+	at(0, FLK_EV_SEAT_OFF, 0, 2);
+	granted(0, 1, 1, 3);
+	event[events - 1].seats = 1;
+	at(10, FLK_EV_SEAT_OFF, 0, 0);
+	queued(20, 2, 2, 3);
+	at(50, FLK_EV_SEAT_ON, 0, 2);
+	granted(50, 2, 2, 3);
+	snapshot->seats_off = 1;
+	waited(2, 100, WHY_GRANTED, 30, "a seat out of use");
+	part(WHY_WITHHELD, 30, 0);
+	fresh();
+	snapshot->seats_off = 4;
+	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
+	queued(20, 1, 3, 3);
+	waited(1, 100, WHY_WAITS, 80, "a seat out of use, from the beginning");
+	part(WHY_WITHHELD, 80, 0);
+}
+
 static void
 test_pace(void)
 {
@@ -400,6 +423,7 @@ main(void)
 	test_passed();
 	test_operators();
 	test_withheld();
+	test_seats();
 	test_pace();
 	test_stopped_head();
 	test_overwritten();

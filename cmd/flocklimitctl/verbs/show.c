@@ -165,7 +165,7 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 	if (s->withheld > 0)
 		printf("withheld: %u units\n", s->withheld);
 	if (s->seats_off != 0)
-		printf("seats out of use: %s\n", seats_text(s->seats_off, seats));
+		printf("seats out of use: %s\n", seats_ranges(s->seats_off, seats));
 }
 
 static void

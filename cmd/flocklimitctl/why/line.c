@@ -65,6 +65,8 @@ be(struct person *p, const struct flk_event *e)
 {
 	p->weight = e->weight;
 	p->seat = e->seat;
+	if (e->kind == FLK_EV_GRANTED)
+		p->seats = e->seats;
 	p->limit = e->limit != 0 ? e->limit : p->limit;
 	memcpy(p->command, e->command, sizeof(p->command));
 }
@@ -94,6 +96,7 @@ read_snapshot(struct line *l, const struct flk_snapshot *s, uint64_t oldest_ns)
 		if ((p = line_find(l, e->ticket)) == NULL)
 			continue;
 		p->present = true;
+		p->seats = e->seats;
 		if (p->weight != 0 || e->since_ns > oldest_ns)
 			continue; /* the events know more */
 		p->weight = e->weight;
@@ -235,6 +238,25 @@ line_used(const struct line *l)
 	for (i = 0; i < l->n; i++)
 		used += l->person[i].holds ? l->person[i].weight : 0;
 	return used;
+}
+
+uint64_t
+line_seats(const struct line *l)
+{
+	uint64_t taken = 0, set;
+	const struct person *p;
+	uint32_t left;
+
+	for (p = l->person; p < l->person + l->n; p++) {
+		if (!p->holds)
+			continue;
+		if (p->seats == 0 && p->seat < FLK_SEATS)
+			taken |= UINT64_C(1) << p->seat;
+		/* It keeps the lowest when it shrinks. */
+		for (set = p->seats, left = p->weight; set != 0 && left > 0; set &= set - 1, left--)
+			taken |= set & -set;
+	}
+	return taken;
 }
 
 struct person *

@@ -16,6 +16,7 @@ struct person {
 	uint64_t ticket;
 	uint64_t order;               /* of a waiter: the head has the smallest */
 	uint32_t weight, limit, seat; /* limit 0: not known */
+	uint64_t seats; /* of a holder, one for each unit it had at first; 0: `seat' alone */
 	bool holds, waits;
 	bool present; /* in the snapshot */
 	bool told;    /* an event says more of it than that it waits */
@@ -42,6 +43,7 @@ struct person *line_find(const struct line *l, uint64_t ticket);
 struct person *line_head(const struct line *l); /* NULL: nobody waits */
 size_t line_holders(const struct line *l);
 uint64_t line_used(const struct line *l);
+uint64_t line_seats(const struct line *l);           /* of the first 64, those that are held */
 struct person *line_strictest(const struct line *l); /* of the holders; NULL: no limit is known */
 
 /* Whether the event means that its ticket holds, or held right before it. */

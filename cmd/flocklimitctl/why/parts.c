@@ -52,6 +52,21 @@ nothing_found(const struct steering *t, struct person *head)
 	return v;
 }
 
+static uint64_t
+below(uint64_t limit)
+{
+	return limit < FLK_SEATS ? (UINT64_C(1) << limit) - 1 : UINT64_MAX;
+}
+
+/* How many of the first so many seats are out of use and not held. */
+static uint64_t
+seats_lost(const struct walk *w, uint64_t limit)
+{
+	uint64_t off = w->steering.seats_off & ~line_seats(&w->line) & below(limit);
+
+	return (uint64_t)__builtin_popcountll(off);
+}
+
 /* What holds up the head, by the rule of fits() in lib/state.c. */
 static struct verdict
 judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
@@ -68,12 +83,13 @@ judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 			return (struct verdict){ WHY_UNITS, heaviest(&w->line), UINT64_MAX };
 		if (need > said)
 			return (struct verdict){ WHY_PROMISE, strict, UINT64_MAX };
-		if (need > minus(said, t->withheld))
+		if (need > minus(said, t->withheld + seats_lost(w, said)))
 			return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 		if (need + t->withheld > steering_capacity(t, at_ns))
 			return (struct verdict){ WHY_PACE, NULL,
 						 steering_ramp_reaches(t, need + t->withheld) };
-	} else if (said <= t->withheld) {
+	} else if (said <= t->withheld || (t->seats_off != 0 && said <= FLK_SEATS &&
+					   head->weight > said - seats_lost(w, said))) {
 		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 	}
 	if (at_ns < start)

@@ -32,6 +32,18 @@ pace_before(const struct flk_event *e)
 	return p;
 }
 
+/* Forwards OFF, or backwards ON, makes the seat one that is out of use. */
+static void
+set_seat(struct steering *t, const struct flk_event *e, uint32_t off)
+{
+	uint64_t seat = UINT64_C(1) << ((uint32_t)e->code % FLK_SEATS);
+
+	if (e->kind == off)
+		t->seats_off |= seat;
+	else if (e->kind == FLK_EV_SEAT_OFF || e->kind == FLK_EV_SEAT_ON)
+		t->seats_off &= ~seat;
+}
+
 void
 steering_begin(struct steering *t, const struct flk_event *event, size_t events,
 	       const struct flk_snapshot *s)
@@ -63,6 +75,9 @@ steering_begin(struct steering *t, const struct flk_event *event, size_t events,
 			withheld += e->code;
 	}
 	t->withheld = withheld > 0 ? (uint64_t)withheld : 0;
+	t->seats_off = s->seats_off;
+	for (i = events; i > 0; i--)
+		set_seat(t, &event[i - 1], FLK_EV_SEAT_ON);
 }
 
 static bool
@@ -115,6 +130,10 @@ steering_happen(struct steering *t, const struct flk_event *e, size_t before, si
 		break;
 	case FLK_EV_PACED:
 		set_pace(t, e);
+		break;
+	case FLK_EV_SEAT_OFF:
+	case FLK_EV_SEAT_ON:
+		set_seat(t, e, FLK_EV_SEAT_OFF);
 		break;
 	case FLK_EV_FORGOT:
 		t->withheld += (uint32_t)e->code;

@@ -15,6 +15,7 @@
 struct steering {
 	int64_t override; /* or FLK_AUTO */
 	uint64_t withheld;
+	uint64_t seats_off; /* a set */
 	bool paused;
 	struct flk_pace pace;
 

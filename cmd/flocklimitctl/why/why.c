@@ -28,7 +28,7 @@ static const struct {
 	[WHY_PAUSE] = { "paused", "it was paused, or its limit was 0", "" },
 	[WHY_UNITS] = { "units", "holders had the units", ", the most of them " },
 	[WHY_PROMISE] = { "promise", "a holder has a stricter -n", ": " },
-	[WHY_WITHHELD] = { "withheld", "units were withheld", "" },
+	[WHY_WITHHELD] = { "withheld", "units were withheld, or their seats out of use", "" },
 	[WHY_PACE] = { "pace", "the pace allowed no start", "" },
 	[WHY_LATE] = { "late", "the head might start, but was stopped or had not looked yet",
 		       ": " },

@@ -114,10 +114,10 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
 	else if (s->override == 0)
 		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit");
-	else if (room == 0)
-		snprintf(text, size, "waits because all %u units are withheld", s->limit);
 	else if (lacks_seats(s, room))
 		which_seats(s, text, size);
+	else if (room == 0)
+		snprintf(text, size, "waits because all %u units are withheld", s->limit);
 	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
 		 strict->limit == s->limit)
 		snprintf(text, size,

@@ -131,6 +131,17 @@ line_is() {
 	[ "$output" = $'0\n3' ]
 }
 
+@test "where all seats are out of use, takers wait and learn why" {
+	"$FLOCKLIMIT" -N x -n 2 true
+	"$CTL" seat x 0-1 off
+	joins one -n 2
+	run -0 "$CTL" show x
+	[[ $output == *'0 of 0 in use'*'wants 1 seat; out of use: 0,1.'* ]]
+	"$CTL" seat x 1 on
+	ended one
+	[ "$(cat one.seats)" = 1 ]
+}
+
 @test "a permit keeps a seat that is taken out, and the others of its limiter have the rest" {
 	hold a -N x -n 3 -w 1
 	"$CTL" seat x 0 off

@@ -69,6 +69,15 @@ _flocklimit_value() {
 	--signal | -s)
 		_flocklimit_words -W 'TERM INT HUP QUIT KILL USR1 USR2 ALRM CONT STOP TSTP'
 		;;
+	--settle)
+		_flocklimit_words -W '0 1s 2s 5s 10s'
+		;;
+	--gate-patience)
+		_flocklimit_words -W '10s 1m 10m never'
+		;;
+	--when-run)
+		_flocklimit_words -c
+		;;
 	--stagger | --ramp-idle)
 		_flocklimit_words -W '100ms 1s 10s 1m 10m 1h 1d off'
 		;;
@@ -133,6 +142,7 @@ _flocklimit() {
 	valued='--and --name --file --mode --limit --jobs --weight --yield --not-seat --timeout --max-queue
 		--conflict-exit-code --run-timeout --signal --kill-after --command
 		--nested --hold-for --fd --rate --stagger --ramp --ramp-idle
+		--when --settle --gate-patience --when-run
 		--store --ttl --grace --on-lost --reclaim --local'
 	plain='--background --jobserver --nonblock --preserve-status --until-ready --no-fork --close --unlock --verbose --quiet
 		--help --version'

@@ -34,7 +34,7 @@ function __flocklimit_rest
     argparse -s and=+ N/name= f/file= mode= n/limit= j/jobs= w/weight= yield= not-seat= t/timeout= \
         nonblock max-queue= E/conflict-exit-code= T/run-timeout= s/signal= \
         k/kill-after= preserve-status c/command= F/no-fork o/close nested= hold-for= fd= \
-        rate= stagger= ramp= ramp-idle= "jobserver=?" "background=?" until-ready \
+        rate= stagger= ramp= ramp-idle= when= settle= gate-patience= when-run= "jobserver=?" "background=?" until-ready \
         store= ttl= grace= on-lost= reclaim= local= \
         u/unlock v/verbose q/quiet h/help V/version -- $words 2>/dev/null
     or return 1
@@ -86,6 +86,10 @@ complete -c flocklimit -n __flocklimit_options -l rate -x -a '1/s 10/s 30/m 60/m
 complete -c flocklimit -n __flocklimit_options -l stagger -x -a '100ms 1s 10s off' -d 'At least so long between two starts'
 complete -c flocklimit -n __flocklimit_options -l ramp -x -a '1+1/1s 1+1/30s 1+1/1m off' -d 'Begin with few units, and grow'
 complete -c flocklimit -n __flocklimit_options -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Begin anew after nothing was held so long'
+complete -c flocklimit -n __flocklimit_options -l when -x -d 'Start only while the machine has room, as in mem>4G'
+complete -c flocklimit -n __flocklimit_options -l settle -x -a '0 1s 2s 5s 10s' -d 'Look again so long after a start'
+complete -c flocklimit -n __flocklimit_options -l gate-patience -x -a '10s 1m 10m never' -d 'Start anyway when nothing has run so long'
+complete -c flocklimit -n __flocklimit_options -l when-run -x -a '(__fish_complete_command)' -d 'Start only after this command succeeds'
 complete -c flocklimit -n __flocklimit_options -l jobserver -a 'fifo pipe' -d 'Give the command a jobserver of permits'
 complete -c flocklimit -n __flocklimit_options -l background -a stdin -d 'Return when the command runs'
 complete -c flocklimit -n __flocklimit_options -l until-ready -d 'Give the permit back when the command says READY=1'

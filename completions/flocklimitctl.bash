@@ -31,11 +31,12 @@ _flocklimitctl_words() {
 
 _flocklimitctl_options() {
 	case $1 in
-	'') echo '--name --file --store --all --follow --idle --json --lines --output --ramp-idle --raw --repair
-		--signal --text --timeout --unit --help --version' ;;
+	'') echo '--name --file --store --all --follow --gate-patience --idle --json --lines --output --ramp-idle --raw --repair
+		--settle --signal --text --timeout --unit --help --version' ;;
 	list | stats | why) echo '--name --file --store --json --raw --help --version' ;;
 	show) echo '--name --file --store --all --json --raw --help --version' ;;
 	limit | pause | resume | close | open) echo '--name --file --store --all --help --version' ;;
+	when) echo '--name --file --store --gate-patience --settle --help --version' ;;
 	ramp) echo '--name --file --store --ramp-idle --help --version' ;;
 	wait) echo '--name --file --store --all --timeout --help --version' ;;
 	cancel) echo '--name --file --store --signal --help --version' ;;
@@ -66,6 +67,12 @@ _flocklimitctl_value() {
 		;;
 	unit)
 		_flocklimitctl_words -W '256M 512M 1G 2G 4G'
+		;;
+	settle)
+		_flocklimitctl_words -W '0 1s 2s 5s 10s'
+		;;
+	gate-patience)
+		_flocklimitctl_words -W '10s 1m 10m never'
 		;;
 	timeout | ramp-idle)
 		_flocklimitctl_words -W '100ms 1s 10s 1m 10m 1h 1d'
@@ -117,7 +124,7 @@ _flocklimitctl() {
 		*:-o) wants=output ;;
 		*:-s) wants=signal ;;
 		*:-t) wants=timeout ;;
-		*:--file | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--signal | *:--store | *:--timeout | *:--unit) wants=${word#--} ;;
+		*:--file | *:--gate-patience | *:--name | *:--lines | *:--ramp-idle | *:--output | *:--settle | *:--signal | *:--store | *:--timeout | *:--unit) wants=${word#--} ;;
 		*:-s*) cancels=holding ;;
 		*:-*) ;;
 		:*) verb=$word ;;
@@ -143,7 +150,7 @@ _flocklimitctl() {
 	fi
 	case $verb in
 	'')
-		_flocklimitctl_words -W 'list show top limit rate stagger ramp seat pause resume close open wait cancel release
+		_flocklimitctl_words -W 'list show top limit rate stagger ramp seat when pause resume close open wait cancel release
 			shrink break log why gantt stats suggest check path rm'
 		;;
 	limit)
@@ -164,6 +171,9 @@ _flocklimitctl() {
 		else
 			_flocklimitctl_names_or '0 1 2 3 4 5 6 7'
 		fi
+		;;
+	when)
+		_flocklimitctl_names_or off
 		;;
 	cancel | release | shrink | break | why)
 		if ((${#limiter[@]} == 0)); then

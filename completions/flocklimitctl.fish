@@ -21,7 +21,7 @@ function __flocklimitctl_parse -S
     set -l early
     while string match -q -- '-*' "$words[1]"
         set -a early (string replace -r -- '^-f$' --file $words[1])
-        if contains -- $words[1] -N -f -n -o -s -t --file --lines --name --output --ramp-idle --signal --store --timeout --unit
+        if contains -- $words[1] -N -f -n -o -s -t --file --gate-patience --lines --name --output --ramp-idle --settle --signal --store --timeout --unit
             set -e words[1]
             set -q words[1]; and set -a early $words[1]
         end
@@ -32,7 +32,7 @@ function __flocklimitctl_parse -S
     set -l follows f/file= follow
     test "$verb" = log; and set follows f/follow file=
     argparse -i h/help V/version json raw text idle repair all n/lines= N/name=+ o/output= s/signal= t/timeout= store= \
-        ramp-idle= unit= $follows -- $early $words 2>/dev/null
+        ramp-idle= settle= gate-patience= unit= $follows -- $early $words 2>/dev/null
     set args $_flag_name $argv
     set signal $_flag_signal
     set limiter $args[1]
@@ -70,7 +70,7 @@ function __flocklimitctl_wants
         test -z "$limiter"
         return
     end
-    contains -- $verb limit rate stagger ramp seat; or return 0
+    contains -- $verb limit rate stagger ramp seat when; or return 0
     test -z "$args"; or __flocklimitctl_known $args
 end
 
@@ -88,7 +88,7 @@ function __flocklimitctl_has
     set -l verb; set -l args; set -l limiter; set -l signal
     __flocklimitctl_parse
     test -n "$limiter"; or return
-    contains -- $verb limit rate stagger ramp seat; or return 0
+    contains -- $verb limit rate stagger ramp seat when; or return 0
     test -z "$args"; or __flocklimitctl_known $args
 end
 
@@ -129,7 +129,7 @@ function __flocklimitctl_tickets
         }'
 end
 
-set -l verbs list show top limit rate stagger ramp seat pause resume close open wait cancel release shrink break log why gantt stats suggest check path rm
+set -l verbs list show top limit rate stagger ramp seat when pause resume close open wait cancel release shrink break log why gantt stats suggest check path rm
 complete -c flocklimitctl -f
 complete -c flocklimitctl -n __flocklimitctl_begins -a list -d 'All limiters, with what they hold'
 complete -c flocklimitctl -n __flocklimitctl_begins -a show -d 'Holders and waiters, for how long, and why'
@@ -139,6 +139,7 @@ complete -c flocklimitctl -n __flocklimitctl_begins -a rate -d 'Allow so many st
 complete -c flocklimitctl -n __flocklimitctl_begins -a stagger -d 'Keep so much time between two starts'
 complete -c flocklimitctl -n __flocklimitctl_begins -a ramp -d 'Begin with FROM units, add STEP each DUR'
 complete -c flocklimitctl -n __flocklimitctl_begins -a seat -d 'Take seats out of use, or put them back'
+complete -c flocklimitctl -n __flocklimitctl_begins -a when -d 'Start only while the machine has room'
 complete -c flocklimitctl -n __flocklimitctl_begins -a pause -d 'Start nothing new; takers wait'
 complete -c flocklimitctl -n __flocklimitctl_begins -a resume -d 'Start waiters again'
 complete -c flocklimitctl -n __flocklimitctl_begins -a close -d 'Reject waiters and newcomers'
@@ -164,6 +165,9 @@ complete -c flocklimitctl -n '__flocklimitctl_has stagger' -a '100ms 1s 10s off'
 complete -c flocklimitctl -n '__flocklimitctl_has ramp' -a '1+1/1s 1+1/30s 1+1/1m off'
 complete -c flocklimitctl -n '__flocklimitctl_has seat' -a '0 1 2 3 4 5 6 7'
 complete -c flocklimitctl -n __flocklimitctl_has_seats -a 'off on'
+complete -c flocklimitctl -n '__flocklimitctl_has when' -a off
+complete -c flocklimitctl -n '__flocklimitctl_option when' -l settle -x -a '0 1s 2s 5s 10s' -d 'Look again so long after a start'
+complete -c flocklimitctl -n '__flocklimitctl_option when' -l gate-patience -x -a '10s 1m 10m never' -d 'Start anyway when nothing has run so long'
 complete -c flocklimitctl -n '__flocklimitctl_option ramp' -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after nothing was held so long'
 complete -c flocklimitctl -n '__flocklimitctl_has cancel release shrink break why' -k -a '(__flocklimitctl_tickets)'
 

@@ -46,6 +46,15 @@ _flockmap_value() {
 	--timeout | -t | --run-timeout | -T | --kill-after | -k | --ramp-idle)
 		_flockmap_words -W '100ms 1s 10s 1m 10m 1h 1d'
 		;;
+	--settle)
+		_flockmap_words -W '0 1s 2s 5s 10s'
+		;;
+	--gate-patience)
+		_flockmap_words -W '10s 1m 10m never'
+		;;
+	--when-run)
+		_flockmap_words -c
+		;;
 	--stagger)
 		_flockmap_words -W 'off 100ms 1s 10s'
 		;;
@@ -130,6 +139,7 @@ _flockmap() {
 
 	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --jobs --weight
 		--weight-from --yield --not-seat --timeout --max-queue --rate --stagger --ramp --ramp-idle
+		--when --settle --gate-patience --when-run
 		--conflict-exit-code --run-timeout --signal --kill-after --order --retries --joblog
 		--nested --store --ttl --grace --on-lost --reclaim --local'
 	plain='--null --nonblock --tag --fail-fast --resume --resume-failed --dry-run --quiet

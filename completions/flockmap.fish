@@ -32,7 +32,7 @@ function __flockmap_rest
     set -l words (commandline -opc) (commandline -ct)
     set -e words[1]
     argparse -s a/arg-file= 0/null d/delimiter= L/max-items= I/replace= N/name= f/file= mode= \
-        n/limit= j/jobs= w/weight= weight-from= yield= not-seat= t/timeout= nonblock max-queue= rate= stagger= ramp= \
+        n/limit= j/jobs= w/weight= weight-from= yield= not-seat= t/timeout= nonblock max-queue= when= settle= gate-patience= when-run= rate= stagger= ramp= \
         ramp-idle= E/conflict-exit-code= T/run-timeout= s/signal= k/kill-after= order= tag \
         'fail-fast=?' retries= joblog= resume resume-failed nested= dry-run q/quiet h/help \
         store= ttl= grace= on-lost= reclaim= local= V/version -- $words 2>/dev/null
@@ -72,6 +72,10 @@ complete -c flockmap -n __flockmap_options -l nonblock -d 'Do not wait'
 complete -c flockmap -n __flockmap_options -l not-seat -x -d 'Take none of these seats, as 0,3 or 0-3'
 complete -c flockmap -n __flockmap_options -l max-queue -x -d 'Give up rather than wait behind so many others'
 complete -c flockmap -n __flockmap_options -l rate -x -a 'off 1/s 10/s 60/m' -d 'At most so many starts per time'
+complete -c flockmap -n __flockmap_options -l when -x -d 'Start only while the machine has room, as in mem>4G'
+complete -c flockmap -n __flockmap_options -l settle -x -a '0 1s 2s 5s 10s' -d 'Look again so long after a start'
+complete -c flockmap -n __flockmap_options -l gate-patience -x -a '10s 1m 10m never' -d 'Start anyway when nothing has run so long'
+complete -c flockmap -n __flockmap_options -l when-run -x -a '(__fish_complete_command)' -d 'Start only after this command succeeds'
 complete -c flockmap -n __flockmap_options -l stagger -x -a 'off 100ms 1s' -d 'At least so long between two starts'
 complete -c flockmap -n __flockmap_options -l ramp -x -a 'off 1+1/30s' -d 'Begin with few'
 complete -c flockmap -n __flockmap_options -l ramp-idle -x -a '100ms 1s 10s 1m 10m 1h 1d' -d 'Anew after so long'

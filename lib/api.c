@@ -4,6 +4,7 @@
  * the handle belongs to, by the table that ops.h describes.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "flocklimit.h"
 #include "ops.h"
@@ -197,6 +198,13 @@ flk_interrupt(struct flk_taker *t)
 	ops_of(t)->interrupt(t);
 }
 
+void
+flk_answer(struct flk_taker *t, bool yes)
+{
+	if (ops_of(t)->answer != NULL)
+		ops_of(t)->answer(t, yes);
+}
+
 int
 flk_permit(const struct flk_taker *t, struct flk_permit *permit)
 {
@@ -323,6 +331,32 @@ int
 flk_evict(struct flk *f, uint64_t ticket)
 {
 	return ops(f)->evict(f, ticket);
+}
+
+int
+flk_set_gate(struct flk *f, const struct flk_gate *gate)
+{
+	const struct flk_ops *o = ops(f);
+	char why[200];
+	int error;
+
+	if (o->set_gate == NULL)
+		return -ENOTSUP;
+	if (memchr(gate->when, '\0', sizeof(gate->when)) == NULL)
+		return -EINVAL;
+	error = flk_gate_check(gate->when, why, sizeof(why));
+	return error != 0 ? error : o->set_gate(f, gate);
+}
+
+int
+flk_gate(const struct flk *f, struct flk_gate *gate)
+{
+	const struct flk_ops *o = ops(f);
+
+	if (o->gate == NULL)
+		return -ENOTSUP;
+	o->gate(f, gate);
+	return 0;
 }
 
 int

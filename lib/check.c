@@ -224,8 +224,12 @@ check_head(struct state *st)
 	if (!has_seats_enough(st, &st->slots[i], &limit))
 		return NULL;
 	limit = limit > h->withheld ? limit - h->withheld : 0;
-	if (limit > 0 && (h->holders.count == 0 || h->used + st->slots[i].weight <= limit))
+	if (limit == 0 || (h->holders.count > 0 && h->used + st->slots[i].weight > limit))
+		return NULL;
+	if (!flki_gate_is_before(h, &st->slots[i]))
 		return "the head of the line waits although it fits";
+	if (h->gate.waiter != st->slots[i].ticket)
+		return "the head was not told that only the gate keeps it";
 	return NULL;
 }
 

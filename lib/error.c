@@ -96,6 +96,8 @@ flk_strerror(int code)
 	case FLK_LEASED:
 		return "another process has a lease on the file: end that process, or try "
 		       "again in a minute, when the kernel has ended the lease";
+	case FLK_ASK:
+		return "the taker's own question is to be answered";
 	case FLK_NOROBUST:
 		return "a filter of system calls refuses set_robust_list or get_robust_list, which "
 		       "tells others of a taker's death: allow both, as in the seccomp profile of "

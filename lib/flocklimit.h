@@ -82,7 +82,8 @@ enum flk_error {
 	FLK_RELATIVE,       /* $FLOCKLIMIT_DIR is not an absolute path */
 	FLK_ELSEWHERE,      /* of another boot or machine, or a copy; not known to be local */
 	FLK_NOROBUST,       /* the kernel gives this thread no robust list */
-	FLK_LEASED          /* another process has a lease on the file: fcntl(2), F_SETLEASE */
+	FLK_LEASED,         /* another process has a lease on the file: fcntl(2), F_SETLEASE */
+	FLK_ASK             /* only the taker's own question keeps it: flk_answer(), then wait on */
 };
 
 /* A sentence for a code of this library; never NULL. */
@@ -158,6 +159,9 @@ enum flk_role {
 	FLK_CARRIED  /* set by flk_entrust() and flk_entrust_to(): the taker is gone */
 };
 
+#define FLK_SETTLE_NS   UINT64_C(2000000000)  /* of a gate, where its setter says nothing */
+#define FLK_PATIENCE_NS UINT64_C(60000000000) /* of a gate, or of a question */
+
 struct flk_request {
 	uint32_t weight;     /* units; 0 means 1 */
 	uint32_t limit;      /* at most so many while this permit is held; 0: flk_declared() */
@@ -168,6 +172,14 @@ struct flk_request {
 	uint32_t most;  /* as many units as are free when its turn comes, up to these; 0: weight */
 	uint32_t yield; /* so many takers that arrive later, and consent to fewer, may go first */
 	uint64_t not_seats; /* a set: bit 3 is seat 3.  The permit has none of these seats */
+	/*
+	 * The taker's own question, or NULL: it starts only after a yes.  It is asked when nothing else
+	 * keeps the taker, and again five seconds after a no; flk_wait() does not call it, but returns
+	 * -FLK_ASK.
+	 */
+	bool (*ask)(void *context);
+	void *ask_context;
+	uint64_t ask_patience_ns; /* as a gate's; 0: FLK_PATIENCE_NS */
 };
 
 struct flk_permit {
@@ -205,7 +217,7 @@ int flk_try(struct flk_taker *taker, const struct flk_request *want);
  * The same in steps, for a program that has other work while it waits.  flk_enqueue() returns 0 if
  * the taker got its permit at once, and -EINPROGRESS if it now waits in the line.  flk_wait()
  * returns 0 when the taker has got its permit, and -ETIMEDOUT when it still waits at the deadline.
- * After -ETIMEDOUT, -EINTR and -FLK_STUCK the taker keeps its place: call again.  Any other code
+ * After -ETIMEDOUT, -EINTR, -FLK_STUCK and -FLK_ASK the taker keeps its place: call again.  Any other code
  * says why it has left the line.  flk_leave() gives up the place or, if the taker has got its permit
  * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask, unless
  * that is NULL.
@@ -245,6 +257,9 @@ int flk_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns);
 
 /* Ends the permit, and withholds its units until flk_restore() adds them again. */
 int flk_forget(struct flk_taker *taker);
+
+/* After -FLK_ASK: whether the taker may start.  A yes counts for five seconds. */
+void flk_answer(struct flk_taker *taker, bool yes);
 
 /*
  * Ends this taker's wait, or else its next one, with -FLK_CANCELLED.  Async-signal-safe, and
@@ -361,6 +376,35 @@ enum flk_pacing { FLK_RATE = 1, FLK_STAGGER = 2, FLK_RAMP = 4 };
 int flk_set_pace(struct flk *limiter, const struct flk_pace *pace, unsigned which);
 void flk_pace(const struct flk *limiter, struct flk_pace *pace);
 
+/* ---- the gate: start only while the machine has room ---- */
+
+#define FLK_GATE_TEXT 184
+
+/*
+ * Nothing starts unless all conditions hold: mem>4G, psi.cpu<50, psi.mem<10, psi.io<20, running<16,
+ * disk:/path>10G, with spaces or commas in between.  The head of the line looks, once a second.  One
+ * look admits one taker.
+ */
+struct flk_gate {
+	char when[FLK_GATE_TEXT]; /* "": no gate */
+	uint64_t settle_ns;       /* a look counts only if it comes so long after the last start */
+	uint64_t patience_ns; /* while nothing is held, the head waits no longer; or UINT64_MAX */
+};
+
+/* Sets it for all takers: 0, -EINVAL for wrong conditions, -ENOTSUP in a store. */
+int flk_set_gate(struct flk *limiter, const struct flk_gate *gate);
+int flk_gate(const struct flk *limiter, struct flk_gate *gate);
+
+/* 0 if these conditions are right and can be measured here; else WHY has a sentence about the first. */
+int flk_gate_check(const char *when, char *why, size_t size);
+
+/* What keeps the head of the line waiting though units are free, by the last look. */
+struct flk_gated {
+	bool waits;               /* the head does */
+	char when[FLK_GATE_TEXT]; /* the condition; "": it waits for a look, or for an answer */
+	uint64_t value; /* bytes, hundredths of a per cent, or tasks; UINT64_MAX: not known */
+};
+
 /*
  * Takes the waiter with that ticket, of any process, out of the line: it gets -FLK_EVICTED.
  * -FLK_NOPERMIT if no waiter has the ticket.  A taker ends a wait of its own by flk_cancel().
@@ -436,6 +480,8 @@ struct flk_snapshot {
 	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
 	struct flk_times waited, held;
 	struct flk_pace pace;
+	struct flk_gate gate;
+	struct flk_gated gated;
 	uint64_t
 	    next_start_ns; /* the pace lets nothing start before: CLOCK_MONOTONIC; 0: no such time */
 	uint32_t holders, waiters;
@@ -452,7 +498,8 @@ struct flk_place {
 	uint32_t limit, holders;
 	uint32_t ahead; /* the number of waiters ahead of this taker */
 	bool paused, closed;
-	uint64_t next_start_ns;  /* as in struct flk_snapshot */
+	uint64_t next_start_ns; /* as in struct flk_snapshot */
+	struct flk_gated gated;
 	struct flk_entry oldest; /* of the holders; ticket 0: none */
 	struct flk_entry head;   /* of the line; ticket 0: none, or this taker */
 };
@@ -508,7 +555,13 @@ enum flk_event_kind {
 	FLK_EV_REPAIRED, /* a taker was killed during a change, and the next one rebuilt the index */
 	FLK_EV_PACED,    /* code: the parts set, of enum flk_pacing; pace: the whole pace */
 	FLK_EV_SEAT_OFF, /* code: the seat that is out of use from now on */
-	FLK_EV_SEAT_ON   /* code: the seat that is in use again */
+	FLK_EV_SEAT_ON,  /* code: the seat that is in use again */
+	FLK_EV_GATE,     /* when: the beginning of the conditions of the new gate; "": none */
+	/*
+	 * The gate keeps the head, which has looked.  when: the condition that did not hold, and value;
+	 * "": it waits for the answer to its own question.
+	 */
+	FLK_EV_GATED
 };
 
 struct flk_event {
@@ -521,6 +574,8 @@ struct flk_event {
 	struct flk_pace pace;    /* FLK_EV_PACED only */
 	uint64_t memory, cpu_ns; /* FLK_EV_RELEASED: as flk_took() recorded; memory 0: not known */
 	uint64_t seats;          /* FLK_EV_GRANTED: as in struct flk_permit */
+	char when[24];           /* FLK_EV_GATE, FLK_EV_GATED: as much as there is room for */
+	uint64_t value;          /* FLK_EV_GATED: as in struct flk_gated */
 };
 
 /*
@@ -547,6 +602,7 @@ struct flk_map_options {
 	const struct timespec *patience;   /* how long an item may wait for its permit; or NULL */
 	const struct flk_pace *pace;       /* the pace to set, as for flk_set_pace() */
 	unsigned pacing;                   /* which parts of it, of enum flk_pacing; 0: none */
+	const struct flk_gate *gate;       /* the gate to set; or NULL */
 	bool in_order;                     /* done() gets the items in the order of next() */
 	bool go_on;                        /* begin more after work() failed */
 	void *context;

@@ -136,6 +136,27 @@ flki_state_note_pace(struct state *st, unsigned which)
 	flki_state_remember(st, &e);
 }
 
+/* As much of the conditions as there is room for. */
+void
+flki_state_note_gate(struct state *st, const char *when)
+{
+	struct event e = steering_event(st, FLK_EV_GATE, 0);
+
+	memcpy(e.when, when, strnlen(when, sizeof(e.when) - 1));
+	flki_state_remember(st, &e);
+}
+
+void
+flki_state_note_gated(struct state *st, uint32_t i, const struct flk_gated *gated)
+{
+	struct event e = steering_event(st, FLK_EV_GATED, 0);
+
+	e.ticket = flki_state_at(st, i)->ticket;
+	memcpy(e.when, gated->when, strnlen(gated->when, sizeof(e.when) - 1));
+	e.value = gated->value;
+	flki_state_remember(st, &e);
+}
+
 void
 flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns)
 {
@@ -191,6 +212,11 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 				 .code = to.event.code };
 	if (e->kind == FLK_EV_PACED) {
 		flki_pace_unpack(&to.event.pace, &e->pace);
+		return;
+	}
+	if (e->kind == FLK_EV_GATE || e->kind == FLK_EV_GATED) {
+		memcpy(e->when, to.event.when, sizeof(e->when) - 1);
+		e->value = to.event.value;
 		return;
 	}
 	e->weight = to.event.weight;

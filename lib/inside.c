@@ -83,7 +83,7 @@ inside(const struct flk *f, bool is_inside)
 __attribute__((no_sanitize("thread"))) static bool
 may_be_paced(const struct header *h)
 {
-	return flki_pace_is_set(h);
+	return flki_pace_is_set(h) || flki_gate_is_set(h);
 }
 
 int
@@ -145,6 +145,8 @@ prepare(const struct flk_taker *t, struct state *st)
 	st->me = t->slot;
 	st->bad = false;
 	st->ahead_ns = asked || may_be_paced(st->h) ? flki_clock_ahead(f) : 0;
+	st->reading = t->reading;
+	st->answered = t->yes && flki_monotonic_ns() < t->asked_ns + FLKI_ASK_NS;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
 }
 
@@ -161,6 +163,7 @@ enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mas
 		return error;
 	flki_file_extend_history(file);
 	prepare(t, st);
+	t->reading.gate = 0; /* it counts for this visit */
 	for (;;) {
 		inside(f, true);
 		got = flki_lock_take(file, mark_of(t), &t->patience,
@@ -174,6 +177,7 @@ enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mas
 	st->n = flki_file_slots(file);
 	st->now_ns = flki_monotonic_ns();
 	flki_pace_keep(st);
+	flki_gate_note_reading(st);
 	if (got == INHERITED) {
 		/* The dead owner may have cleared it, and died before it woke the followers. */
 		atomic_store(&file->h->followed, 1);

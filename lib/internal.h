@@ -10,7 +10,7 @@
  *	acquire map maparray error	what works for both kinds of limiters
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
- *	taker wait			a taker's life, and its wait in the line
+ *	taker wait look			a taker's life, its wait in the line, its look at the machine
  *	entrust				permits that have no taker any more
  *	steer snapshot discard		what operators do, and see
  *	history (second half)		reading events
@@ -20,13 +20,15 @@
  *	file create space filesystem	the file: opened, created, given disk space, known by
  *	directory boot orders		where it is, of which boot, and the orders for new ones
  *	guard orphan exiting heirs	a permit that outlives its taker, and its processes
- *	cpus timens			the machine's CPUs, and the clock of a time namespace
+ *	cpus measure cgroup		the machine's CPUs, what it has left, and its cgroups
+ *	timens				the clock of a time namespace
  *	bytelock descriptor pidfd	headers alone, each around one thing of the system
  *	cancel clock name
  *
  * pure state: what takers do to the words of the file, without a system call
  *	layout				the file
- *	state index pace		the operations, the lists and sums, the times
+ *	state index pace gate		the operations, the lists and sums, the times, the gate
+ *	condition			the words of a gate
  *	consent				where a newcomer stands in the line
  *	seats				which seats a permit has
  *	repair check			the rebuild and the invariants
@@ -71,9 +73,14 @@ struct flk_taker {
 	struct patience patience;
 	/* True or false, in words: riscv64 exchanges a byte only with the help of libatomic. */
 	_Atomic uint32_t cancelled, interrupted;
-	int waited_for;  /* what the last wait returned */
-	int guard_fd;    /* -1: none */
-	bool guard_lent; /* by flk_guard_by(): its caller closes it */
+	int waited_for;              /* what the last wait returned */
+	int guard_fd;                /* -1: none */
+	bool guard_lent;             /* by flk_guard_by(): its caller closes it */
+	struct reading reading;      /* for its next visit to the lock */
+	struct pressures *pressures; /* NULL until a gate asks for pressure */
+	uint64_t asked_ns;           /* when its own question was answered; 0: not in this wait */
+	bool yes;                    /* and how */
+	uint64_t gated; /* the last ticket for which it recorded that the gate keeps it */
 };
 
 static inline struct slot *
@@ -147,6 +154,16 @@ int flki_enter_anyway(struct flk_taker *t, struct state *st); /* even if damaged
 int flki_quit(struct flk_taker *t, struct state *st);
 /* flki_quit(), if nothing was changed. */
 int flki_leave_lock(struct flk_taker *t, struct state *st);
+
+/*
+ * look.c: flki_look() measures what the gate asks for, for the taker's next visit to the lock;
+ * hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading what keeps
+ * the head; called inside the lock.
+ */
+void flki_look(struct flk_taker *t, bool hasty);
+#define FLKI_ASK_NS \
+	(UINT64_C(5) * 1000000000) /* an answer counts so long, and then it is asked again */
+void flki_gate_condition(const struct state *st, struct flk_gated *gated);
 
 /*
  * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.

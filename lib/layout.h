@@ -66,6 +66,9 @@
  *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
  *		It is never cleared.  A taker that read 0 is turned away inside, and a follower that
  *		read 0 sleeps on this word, too.
+ *	gate	[flki_gate_is_set, flki_gate_copy, flki_gate_wants_look]
+ *		An operator who sets a gate writes the words that are not in force, and then `is'.  A
+ *		reader that copied words while `is' changed copies again.
  *	damaged	[check_header, and flki_quit after its drop]
  *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
  *		while an operator repaired the limiter fails once more than it had to.
@@ -199,8 +202,11 @@ struct slot {
 	struct took took;   /* of the command that ran under the permit, as `status' */
 	_Alignas(8) uint64_t seats; /* HELD: 0, or a set of seats, see seats.c */
 	uint64_t not_seats;         /* of seats that its owner does not want */
-	unsigned char room[196];    /* zeros: for what a later layout adds */
-	uint32_t role;              /* enum flk_role; its high byte is 0: see space.c */
+	/* WAITING: it has a question of its own, so only its owner grants it; 0: none, 1 + seconds of
+	 * its patience, or UINT32_MAX: for ever */
+	uint32_t asks;
+	unsigned char room[192]; /* zeros: for what a later layout adds */
+	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
 /*
@@ -222,7 +228,7 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands there instead of the rest.  A FLK_EV_RELEASED has what the work took
+ * pace that was set stands there instead of the rest, and so do the words of a gate.  A FLK_EV_RELEASED has what the work took
  * instead of seat and limit; its seat is in the upper 24 bits of `kind', where most others have 0.  A
  * FLK_EV_GRANTED has 1 there if the permit has a set of seats: that is in `seat' and, the upper half,
  * in `code'.
@@ -245,6 +251,10 @@ struct event {
 			char command[20];
 		};
 		struct pace_words pace; /* FLK_EV_PACED */
+		struct {                /* FLK_EV_GATE, FLK_EV_GATED */
+			char when[24];
+			uint64_t value;
+		};
 	};
 };
 
@@ -259,6 +269,30 @@ struct list {
 /* What the starts so far have used up of the pace: see pace.c. */
 struct paced {
 	uint64_t free_ns, last_ns, ramp_since_ns;
+};
+
+/*
+ * A gate: conditions on the machine without which nothing starts.  See gate.c.  The text ends with a
+ * zero.
+ */
+struct gate_words {
+	char when[FLK_GATE_TEXT];
+	uint64_t settle_ns, patience_ns;
+};
+
+/* Times are by the machine's clock. */
+struct gate {
+	/* Which of the two is in force, in the low two bits; 0: none.  Above, the number of changes. */
+	uint64_t is;
+	struct gate_words words[2];
+	uint64_t
+	    started_ns;  /* the last start: a reading admits none if it was made too soon after */
+	uint64_t waiter; /* the ticket of the head for which units are free; and since when */
+	uint64_t since_ns;
+	/* The last reading, for people and for the second in the line. */
+	uint64_t looked_ns;
+	uint64_t value;  /* of the condition that did not hold; UINT64_MAX: not known */
+	uint64_t failed; /* its number, from 1 on; 0: all held */
 };
 
 /* Which file a limiter was created in; 0: not known.  See filesystem.c. */
@@ -324,6 +358,8 @@ struct header {
 
 	_Alignas(8) uint64_t last_fence; /* drawn at each grant */
 	uint64_t seats_off;              /* an operator took these seats out of use */
+
+	struct gate gate;
 };
 
 /* True if all of our signature is there, but for the magic. */

@@ -148,12 +148,15 @@ attach(const struct flk_map *m, struct flk **limiter)
 {
 	int error = m->attach(limiter, m->name, m->o.options);
 
-	if (error == 0 && m->o.pacing != 0) {
+	if (error != 0)
+		return error;
+	if (m->o.pacing != 0)
 		error = flk_set_pace(*limiter, m->o.pace, m->o.pacing);
-		if (error != 0) {
-			flk_detach(*limiter);
-			*limiter = NULL;
-		}
+	if (error == 0 && m->o.gate != NULL)
+		error = flk_set_gate(*limiter, m->o.gate);
+	if (error != 0) {
+		flk_detach(*limiter);
+		*limiter = NULL;
 	}
 	return error;
 }

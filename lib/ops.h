@@ -64,6 +64,7 @@ struct flk_ops {
 	int (*took)(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 	void (*cancel)(struct flk_taker *t);
 	void (*interrupt)(struct flk_taker *t);
+	void (*answer)(struct flk_taker *t, bool yes); /* NULL: it never asks */
 	int (*permit)(const struct flk_taker *t, struct flk_permit *permit);
 	uint32_t (*slot)(const struct flk_taker *t);
 	int (*guard)(struct flk_taker *t, int *fd);
@@ -82,6 +83,8 @@ struct flk_ops {
 	int (*shrink)(struct flk *f, uint64_t ticket, uint32_t units); /* NULL: -ENOTSUP */
 	int (*set_seat)(struct flk *f, unsigned seat, bool off);       /* NULL: -ENOTSUP */
 	void (*pace)(const struct flk *f, struct flk_pace *pace);
+	int (*set_gate)(struct flk *f, const struct flk_gate *gate); /* NULL: there are none */
+	void (*gate)(const struct flk *f, struct flk_gate *gate);
 	int (*evict)(struct flk *f, uint64_t ticket);
 	int (*remove)(struct flk *f, bool steered_too); /* false: flk_remove_unused() */
 	int (*snapshot)(struct flk *f, struct flk_snapshot **snapshot);

@@ -42,9 +42,8 @@ flki_pace_now(const struct state *st)
 	return st->now_ns - (uint64_t)st->ahead_ns;
 }
 
-/* A time of the machine's clock by our own; 0 for what is over. */
-static uint64_t
-own_time(const struct state *st, uint64_t at)
+uint64_t
+flki_pace_own_time(const struct state *st, uint64_t at)
 {
 	uint64_t now = flki_pace_now(st);
 
@@ -104,7 +103,7 @@ flki_pace_start(const struct state *st)
 {
 	uint64_t rate = rate_allows(st->h), stagger = stagger_allows(st->h);
 
-	return own_time(st, rate > stagger ? rate : stagger);
+	return flki_pace_own_time(st, rate > stagger ? rate : stagger);
 }
 
 /*
@@ -126,7 +125,7 @@ flki_pace_look(const struct state *st, const struct slot *first)
 	steps = (need - FROM(h->pace.ramp) - 1) / STEP(h->pace.ramp) + 1;
 	if (steps > UINT64_MAX / PERIOD_NS(h->pace.ramp))
 		return UINT64_MAX;
-	return own_time(st, plus(since, steps * PERIOD_NS(h->pace.ramp)));
+	return flki_pace_own_time(st, plus(since, steps * PERIOD_NS(h->pace.ramp)));
 }
 
 void

@@ -155,6 +155,7 @@ flki_state_rebuild(struct state *st)
 		st->slots[i].seat_bits = 0;
 	right = build_holders(st) && build_line(st);
 	flki_pace_repair(st);
+	h->gate.waiter = 0;
 
 	for (i = 0; i < st->n; i++)
 		if (atomic_load(&st->slots[i].state) > IDLE)

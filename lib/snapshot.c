@@ -88,6 +88,23 @@ next_start(const struct state *st)
 	return at > st->now_ns ? at : 0;
 }
 
+static struct flk_gated
+gated_now(struct state *st)
+{
+	struct flk_gated gated = { .waits = false };
+	uint32_t i = st->h->waiting.head, left = st->n;
+
+	for (; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->kind == TAKER && flki_gate_keeps(st, s))
+			flki_gate_condition(st, &gated);
+		if (s->kind == TAKER)
+			break;
+		i = s->next;
+	}
+	return gated;
+}
+
 static void
 copy_header(struct state *st, struct flk_snapshot *snap, uint32_t usual)
 {
@@ -112,6 +129,8 @@ copy_header(struct state *st, struct flk_snapshot *snap, uint32_t usual)
 	snap->limit = limit_now(st, 0, usual);
 	snap->next_start_ns = next_start(st);
 	flki_pace_copy(h, &snap->pace);
+	flki_gate_copy(h, &snap->gate);
+	snap->gated = gated_now(st);
 }
 
 int
@@ -133,7 +152,8 @@ flki_local_place(struct flk_taker *t, struct flk_place *place)
 				     .limit = limit_now(&st, taker_slot(t)->limit, usual),
 				     .paused = st.h->paused != 0,
 				     .closed = st.h->closed != 0,
-				     .next_start_ns = next_start(&st) };
+				     .next_start_ns = next_start(&st),
+				     .gated = gated_now(&st) };
 	i = waits ? taker_slot(t)->prev : st.h->waiting.tail;
 	for (left = st.n; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(&st, i);

@@ -40,15 +40,15 @@ flki_state_wake(struct state *st, uint32_t i)
 }
 
 /*
- * Slot i has become the head, or has another predecessor.  Where there is a pace, the waiter behind
- * i is woken as well: the second in the line has a timer for the case that the head is stopped
+ * Slot i has become the head, or has another predecessor.  Where there is a pace or a gate, the waiter
+ * behind i is woken as well: the second in the line has a timer for the case that the head is stopped
  * (due() in wait.c), and sets it only if it knows that it is the second.
  */
 static void
 wake_successor(struct state *st, uint32_t i)
 {
 	flki_state_wake(st, i);
-	if (i != NIL && flki_pace_is_set(st->h))
+	if (i != NIL && (flki_pace_is_set(st->h) || flki_gate_is_set(st->h)))
 		flki_state_wake(st, flki_state_at(st, i)->next);
 }
 
@@ -92,7 +92,7 @@ flki_state_limit(struct state *st, uint32_t limit)
  * command that asked for so many GPUs can't run with fewer.
  */
 static bool
-fits(struct state *st, const struct slot *s)
+has_room(struct state *st, const struct slot *s)
 {
 	const struct header *h = st->h;
 	uint64_t limit = flki_state_limit(st, s->limit);
@@ -105,6 +105,12 @@ fits(struct state *st, const struct slot *s)
 	if (h->holders.count == 0)
 		return true;
 	return limit > h->withheld && h->used + s->weight <= limit - h->withheld;
+}
+
+static bool
+fits(struct state *st, const struct slot *s)
+{
+	return has_room(st, s) && flki_gate_allows(st, s);
 }
 
 /*
@@ -146,6 +152,7 @@ grant(struct state *st, uint32_t i)
 	s->orphan = 0;
 	s->worker_pid = s->exit_seen_ms = 0;
 	flki_pace_begin(st, s->ticket);
+	flki_gate_begin(st);
 	COMMIT(s, HELD);
 	flki_pace_end(st);
 	flki_state_unlink(st, &h->waiting, i);
@@ -215,8 +222,11 @@ flki_state_grant(struct state *st)
 			first_knows |= i == h->waiting.head;
 			new_predecessor = false;
 		}
-		if (s->kind == TAKER)
+		if (s->kind == TAKER) {
+			if (flki_gate_is_before(h, s))
+				flki_gate_stands(st, i, has_room(st, s));
 			break;
+		}
 	}
 	if (new_holders && !first_knows)
 		flki_state_wake(st, h->waiting.head);

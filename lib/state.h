@@ -6,7 +6,7 @@
  *
  * state.c has the operations, consent.c the place of a newcomer in the line, seats.c the seats of a
  * permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
- * check.c the invariants, pace.c the arithmetic of times, and the first half of history.c the events.
+ * check.c the invariants, pace.c the arithmetic of times, gate.c what a reading admits, and the first half of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -23,6 +23,13 @@ struct world {
 	void *ctx;
 };
 
+/* What a taker measured just before this visit to the lock, for the gate: see gate.c. */
+struct reading {
+	uint64_t gate;          /* the header's gate.is then; 0: nothing was measured */
+	uint64_t at_ns;         /* by its own clock */
+	uint64_t failed, value; /* as the header's */
+};
+
 struct state {
 	struct header *h;
 	struct slot *slots;
@@ -31,6 +38,8 @@ struct state {
 	uint32_t me;           /* the caller's slot, which is never woken; or NIL */
 	uint64_t now_ns;
 	int64_t ahead_ns; /* of our clock before the machine's: see pace.c */
+	struct reading reading;
+	bool answered; /* the question of the caller's own slot, with yes, and not long ago */
 	struct world world;
 	bool bad;            /* an index from the file was out of range */
 	struct slot nowhere; /* the slot that such an index leads to */
@@ -97,6 +106,8 @@ const char *flki_state_check_next(struct state *st, unsigned *next);
  */
 bool flki_pace_is_set(const struct header *h);
 uint64_t flki_pace_now(const struct state *st); /* by the machine's clock */
+/* A time of the machine's clock by our own; 0 for what is over. */
+uint64_t flki_pace_own_time(const struct state *st, uint64_t at);
 uint64_t flki_pace_start(const struct state *st);
 uint64_t flki_pace_look(const struct state *st, const struct slot *first);
 uint64_t flki_pace_capacity(const struct state *st);
@@ -118,6 +129,34 @@ void flki_pace_repair(struct state *st);
 void flki_pace_keep(struct state *st);
 
 /*
+ * gate.c.  flki_gate_is_before(): s needs a reading, or has a question.  flki_gate_allows(): whether the gate lets the head s start now.  flki_gate_begin(): before
+ * the commit that starts it.  flki_gate_stands(): a gate is before, and the first in the
+ * line was not granted.
+ * flki_gate_keeps(): nothing but the gate keeps s, which is the head.  flki_gate_look(): when the
+ * head, or the second in the line, must look at the machine; UINT64_MAX: never.
+ */
+bool flki_gate_is_set(const struct header *h);
+static inline bool
+flki_gate_is_before(const struct header *h, const struct slot *s)
+{
+	return flki_gate_is_set(h) || s->asks != 0;
+}
+bool flki_gate_allows(const struct state *st, const struct slot *s);
+void flki_gate_begin(struct state *st);
+void flki_gate_stands(struct state *st, uint32_t i, bool free);
+bool flki_gate_keeps(const struct state *st, const struct slot *s);
+uint64_t flki_gate_look(const struct state *st, const struct slot *first, bool is_first);
+void flki_gate_note_reading(struct state *st); /* in each visit to the lock, at first */
+void flki_gate_set(struct state *st, const struct flk_gate *gate);
+
+/*
+ * Without the lock.  flki_gate_copy(): the gate's `is', or 0 if there is none.
+ * flki_gate_wants_look(): the last look is a second old, or so old that the head seems to be stopped.
+ */
+uint64_t flki_gate_copy(const struct header *h, struct flk_gate *gate);
+bool flki_gate_wants_look(const struct header *h, uint64_t now, bool is_first);
+
+/*
  * history.c records what happened, for people: to slot i, or to the limiter by `me'.
  *
  * flki_state_note() is both halves: flki_state_event() makes the event, flki_state_remember()
@@ -131,6 +170,8 @@ struct event flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32
 void flki_state_remember(struct state *st, const struct event *e);
 void flki_state_note_steering(struct state *st, uint32_t kind, int32_t code);
 void flki_state_note_pace(struct state *st, unsigned which); /* as it is now */
+void flki_state_note_gate(struct state *st, const char *when);
+void flki_state_note_gated(struct state *st, uint32_t i, const struct flk_gated *gated);
 void flki_state_count_time(struct flk_times *times, uint64_t since_ns, uint64_t now_ns);
 
 /*

@@ -9,12 +9,13 @@
 #include "cancel.h"
 #include "create.h"
 
-/* What an operator asks for: a number, and units or a switch with it; or a pace and its parts. */
+/* What an operator asks for: a number, and units or a switch with it; a pace and its parts; a gate. */
 struct order {
 	int64_t number;
 	const struct flk_pace *pace;
 	unsigned which;
 	uint32_t units;
+	const struct flk_gate *gate;
 };
 
 /*
@@ -111,6 +112,28 @@ flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
 		return error;
 	flki_clock_ahead(f); /* asked for now, because inside.c asks only if there is a pace */
 	return steer(f, change_pace, (struct order){ .pace = pace, .which = which });
+}
+
+static int
+change_gate(struct state *st, const struct order *o)
+{
+	flki_gate_set(st, o->gate);
+	st->h->gate.waiter = 0; /* so that the head is told, and the second in the line */
+	flki_state_note_gate(st, o->gate->when);
+	return 0;
+}
+
+int
+flki_local_set_gate(struct flk *f, const struct flk_gate *gate)
+{
+	flki_clock_ahead(f);
+	return steer(f, change_gate, (struct order){ .gate = gate });
+}
+
+void
+flki_local_gate(const struct flk *f, struct flk_gate *gate)
+{
+	flki_gate_copy(f->file.h, gate);
 }
 
 void

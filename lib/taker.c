@@ -45,6 +45,7 @@ flki_local_taker_free(struct flk_taker *t)
 	} else if (t->slot != NIL && t->process == flki_robust_process()) {
 		flki_guard_drop(t); /* its thread has ended, but this process keeps the guard */
 	}
+	free(t->pressures);
 	free(t);
 }
 
@@ -94,6 +95,24 @@ too_few_seats(uint64_t excluded, uint32_t weight, uint32_t limit)
 	       weight > flki_seats_count(flki_seats_below(limit) & ~excluded);
 }
 
+/* See `asks' in layout.h. */
+static uint32_t
+asks_for(uint64_t patience_ns)
+{
+	uint64_t seconds = (patience_ns != 0 ? patience_ns : FLK_PATIENCE_NS) / SECOND;
+
+	if (patience_ns == UINT64_MAX)
+		return UINT32_MAX;
+	return seconds < UINT32_MAX - 1 ? (uint32_t)seconds + 1 : UINT32_MAX - 1;
+}
+
+/* Without the lock: does a newcomer have to look at the machine?  A wrong answer costs time. */
+__attribute__((no_sanitize("thread"))) static bool
+would_be_head(const struct header *h)
+{
+	return h->waiting.head == NIL;
+}
+
 static int
 queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_t until)
 {
@@ -114,6 +133,13 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		return -FLK_BUSY;
 	/* Before the lock, because it reads files if no taker has declared a limit yet. */
 	usual = want->limit == 0 ? flki_local_declared(t->flk) : want->limit;
+	t->yes = false;
+	t->asked_ns = 0;
+	if (would_be_head(t->flk->file.h)) {
+		flki_look(t, !wait);
+		if (!wait && want->ask != NULL)
+			flki_local_answer(t, want->ask(want->ask_context));
+	}
 	if ((error = flki_enter_until(t, &st, until, NULL)) != 0)
 		return error;
 	t->waited_for = 0;
@@ -132,6 +158,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		s->role = (uint32_t)want->role & 0xff;
 		s->yield = want->yield;
 		s->not_seats = want->not_seats;
+		s->asks = want->ask != NULL ? asks_for(want->ask_patience_ns) : 0;
 		passed = flki_state_enqueue(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)
 			swept = flki_state_reap_watched(&st, t->slot);
@@ -394,6 +421,13 @@ void
 flki_local_interrupt(struct flk_taker *t)
 {
 	end_wait(t, &t->interrupted);
+}
+
+void
+flki_local_answer(struct flk_taker *t, bool yes)
+{
+	t->yes = yes;
+	t->asked_ns = flki_monotonic_ns();
 }
 
 int

@@ -32,7 +32,9 @@ struct watch {
 	unsigned count;
 	bool incomplete; /* not all can be watched: the waiter looks on a tick */
 	bool again;      /* one of them died since the sweep: look again at once */
-	uint64_t due_ns; /* when the pace may allow a start */
+	uint64_t due_ns; /* when the pace or the gate may allow a start */
+	bool first;      /* it is the head, and not the second in the line */
+	bool asks;       /* it is the head, and only its own question keeps it */
 	struct {
 		uint32_t slot;
 		uint64_t ticket;
@@ -68,21 +70,26 @@ watch_one(struct state *st, struct watch *w, uint32_t i)
  * one for a little later, which matters only if the head is stopped and sleeps on.
  */
 static uint64_t
-due(struct state *st, uint32_t me)
+due(struct state *st, uint32_t me, bool *is_first)
 {
 	uint32_t i = st->h->waiting.head, left = st->n, before = 0;
 	const struct slot *first = NULL;
-	uint64_t at;
+	uint64_t at, look;
 
-	if (!flki_pace_is_set(st->h) || flki_state_at(st, me)->kind != TAKER)
+	if (!(flki_pace_is_set(st->h) || flki_gate_is_set(st->h)) ||
+	    flki_state_at(st, me)->kind != TAKER)
 		return UINT64_MAX;
 	for (; i != NIL && left > 0 && before < 2; left--) {
 		const struct slot *s = flki_state_at(st, i);
 		if (first == NULL && s->kind == TAKER)
 			first = s;
 		if (i == me) {
+			*is_first = before == 0;
 			at = flki_pace_look(st, first);
-			return before == 0 || at > UINT64_MAX - TICK_NS ? at : at + TICK_NS;
+			if (before > 0 && at <= UINT64_MAX - TICK_NS)
+				at += TICK_NS;
+			look = flki_gate_look(st, first, before == 0);
+			return at < look ? at : look;
 		}
 		before += s->kind == TAKER;
 		i = s->next;
@@ -102,7 +109,8 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 
 	w->count = w->orphans = 0;
 	w->incomplete = w->again = false;
-	w->due_ns = due(st, me);
+	w->due_ns = due(st, me, &w->first);
+	w->asks = s->asks && flki_gate_keeps(st, s);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
 	if (flki_state_came_before(st, s->next, me))
 		watch_one(st, w, s->next);
@@ -326,6 +334,33 @@ flki_kept_out(struct flk_taker *t, uint64_t until)
 	return t->waited_for = flki_monotonic_ns() >= until ? -ETIMEDOUT : -FLK_STUCK;
 }
 
+/* Before the lock: the head, or the second in the line where the head is late, measures. */
+static void
+look_if_due(struct flk_taker *t, const struct watch *w)
+{
+	uint64_t now = flki_monotonic_ns();
+	const struct header *h = t->flk->file.h;
+
+	if (w->count > 0 && now >= w->due_ns && flki_gate_is_set(h) &&
+	    flki_gate_wants_look(h, now - (uint64_t)flki_clock_ahead(t->flk), w->first))
+		flki_look(t, false);
+}
+
+/* Under the lock: the history has each waiter once that the gate has kept. */
+static void
+note_gated(struct flk_taker *t, struct state *st)
+{
+	const struct slot *s = taker_slot(t);
+	struct flk_gated gated;
+
+	if (t->gated == s->ticket || !flki_gate_keeps(st, s) ||
+	    (s->asks == 0 && (st->reading.gate == 0 || st->reading.failed == 0)))
+		return;
+	flki_gate_condition(st, &gated);
+	t->gated = s->ticket;
+	flki_state_note_gated(st, t->slot, &gated);
+}
+
 int
 flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
@@ -342,6 +377,7 @@ flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigs
 		return taker_is_ours(t) ? -FLK_MISTAKEN : -FLK_STRANGER;
 	for (;;) {
 		value = atomic_load(&taker_slot(t)->wake);
+		look_if_due(t, &w);
 		error = flki_enter_until(t, &st, until, mask);
 		if (error == -FLK_STUCK)
 			return flki_kept_out(t, until);
@@ -359,6 +395,7 @@ flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigs
 			damage = flki_quit(t, &st);
 			return damage != 0 ? damage : error;
 		}
+		note_gated(t, &st);
 		watch_all(&st, &w, t->slot, value);
 		tick = TICK_NS * distance(&st, t->slot);
 		if ((error = flki_quit(t, &st)) != 0)
@@ -367,6 +404,12 @@ flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigs
 			return -EINTR;
 		if (st.now_ns >= until)
 			return t->waited_for = -ETIMEDOUT;
+		if (w.asks) {
+			if (t->asked_ns == 0 || st.now_ns >= t->asked_ns + FLKI_ASK_NS)
+				return -FLK_ASK;
+			if (t->asked_ns + FLKI_ASK_NS < w.due_ns)
+				w.due_ns = t->asked_ns + FLKI_ASK_NS;
+		}
 		watch_orphans(t->flk, &w);
 		if (w.again)
 			continue;

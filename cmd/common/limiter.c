@@ -10,7 +10,9 @@
 #include "backend.h"
 #include "explain.h"
 #include "find_program.h"
+#include "option.h"
 #include "pace.h"
+#include "question.h"
 #include "say.h"
 #include "seats.h"
 #include "stuck.h"
@@ -155,6 +157,66 @@ limiter_set_pace(const struct taker_options *w, struct flk *limiter)
 						     : flk_set_pace(limiter, &w->pace, w->pacing);
 }
 
+static bool
+is_off(const char *when)
+{
+	return strcmp(when, "off") == 0 || *when == '\0';
+}
+
+int
+limiter_check_gate(const struct taker_options *w)
+{
+	char why[200];
+
+	if (w->when == NULL || is_off(w->when) || flk_gate_check(w->when, why, sizeof(why)) == 0)
+		return OPTION_OK;
+	say(NULL, "--when %s", why);
+	return OPTION_BAD;
+}
+
+bool
+limiter_gate(const struct taker_options *w, struct flk_gate *gate)
+{
+	*gate = (struct flk_gate){ .settle_ns = w->settle_ns, .patience_ns = w->gate_patience_ns };
+	if (gate->settle_ns == NOT_GIVEN)
+		gate->settle_ns = FLK_SETTLE_NS;
+	if (gate->patience_ns == NOT_GIVEN)
+		gate->patience_ns = FLK_PATIENCE_NS;
+	if (w->when != NULL && !is_off(w->when))
+		snprintf(gate->when, sizeof(gate->when), "%s", w->when);
+	return w->when != NULL;
+}
+
+int
+limiter_set_gate(const struct taker_options *w, struct flk *limiter)
+{
+	struct flk_gate now, to;
+	int error;
+
+	if (!limiter_gate(w, &to))
+		return 0;
+	if ((error = flk_gate(limiter, &now)) != 0)
+		return error;
+	if (strcmp(now.when, to.when) == 0 &&
+	    (to.when[0] == '\0' ||
+	     (now.settle_ns == to.settle_ns && now.patience_ns == to.patience_ns)))
+		return 0;
+	return flk_set_gate(limiter, &to);
+}
+
+void
+limiter_ask(const struct taker_options *w, const struct heritage *heritage,
+	    struct flk_request *want, struct question *q)
+{
+	if (w->when_run == NULL)
+		return;
+	*q = (struct question){ .line = w->when_run, .heritage = heritage, .deadline = NEVER };
+	want->ask = question_ask;
+	want->ask_context = q;
+	if (w->gate_patience_ns != NOT_GIVEN)
+		want->ask_patience_ns = w->gate_patience_ns > 0 ? w->gate_patience_ns : 1;
+}
+
 bool
 limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit)
 {
@@ -194,6 +256,9 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 	if (seats)
 		list_option(words, sizeof(words), &left, "--not-seat",
 			    seats_ranges(w->not_seats, list));
+	if (w->when_run != NULL)
+		say(w->limiter, "--when-run has no effect: this command joins the permit that it "
+				"runs under");
 	if (count > 0)
 		say(w->limiter,
 		    "%s %s no effect: this command joins the permit that it runs under; "

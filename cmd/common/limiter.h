@@ -33,6 +33,21 @@ int limiter_attach(struct flk **limiter, const char *name, struct flk_options *o
 /* Makes numbers of the percentages of -n and -w, by the CPUs that this process may use. */
 void limiter_count_units(struct taker_options *w);
 
+/* Whether --when can be measured here: OPTION_OK, or OPTION_BAD after a line. */
+int limiter_check_gate(const struct taker_options *w);
+
+/* The gate that --when asks for; false: none is asked for. */
+bool limiter_gate(const struct taker_options *w, struct flk_gate *gate);
+
+/* Sets the limiter's gate, unless it has that gate already: 0, or a negative code. */
+int limiter_set_gate(const struct taker_options *w, struct flk *limiter);
+
+/* The same for --when-run in a request; Q stays with the request. */
+struct question;
+struct heritage;
+void limiter_ask(const struct taker_options *w, const struct heritage *heritage,
+		 struct flk_request *want, struct question *q);
+
 /* Sets the limiter's pace, unless it has that pace already: 0, or a negative code. */
 int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 

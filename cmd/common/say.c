@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "flocklimit.h"
+#include "gate.h"
 #include "now.h"
 #include "process.h"
 #include "user.h"
@@ -223,7 +224,7 @@ say_duration(double s, char room[32])
 const char *
 say_place(const struct flk_place *p, char room[PLACE_TEXT])
 {
-	char since[32], command[FLK_COMMAND];
+	char since[32], command[FLK_COMMAND], gated[GATED_TEXT];
 	double start_s = seconds_until(p->next_start_ns);
 	int n;
 
@@ -233,6 +234,9 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	if (start_s > 0 && n > 0 && n < PLACE_TEXT)
 		n += snprintf(room + n, PLACE_TEXT - (size_t)n, ", next start in %s",
 			      say_duration(start_s, since));
+	if (p->gated.waits && n > 0 && n < PLACE_TEXT)
+		n += snprintf(room + n, PLACE_TEXT - (size_t)n, ", waits for %s",
+			      gated_text(&p->gated, gated));
 	if (p->oldest.ticket != 0 && n > 0 && n < PLACE_TEXT) {
 		memcpy(command, p->oldest.command, sizeof(command));
 		say_cut(command, 60);

@@ -230,6 +230,22 @@ taker_options_parse(struct taker_options *w, int c, const char *option, char *wo
 		w->pacing |= FLK_RAMP;
 		return pace_parse_ramp(word, &w->pace) ? OPTION_OK
 						       : option_bad(option, word, PACE_RAMP);
+	case TAKER_WHEN:
+		w->when = word;
+		return OPTION_OK;
+	case TAKER_WHEN_RUN:
+		w->when_run = word;
+		return OPTION_OK;
+	case TAKER_SETTLE:
+		return parse_time(option, word, &w->settle_ns);
+	case TAKER_GATE_PATIENCE:
+		if (strcmp(word, "never") == 0) {
+			w->gate_patience_ns = NEVER;
+			return OPTION_OK;
+		}
+		return parse_duration(word, &w->gate_patience_ns)
+			   ? OPTION_OK
+			   : option_bad(option, word, PARSE_DURATION "; or never");
 	case TAKER_RAMP_IDLE:
 		return parse_time(option, word, &w->pace.ramp_idle_ns);
 	default:
@@ -279,6 +295,16 @@ taker_options_check(const struct taker_options *w)
 {
 	if (w->pace.ramp_idle_ns != PACE_IDLE_NS && !(w->pacing & FLK_RAMP)) {
 		say(NULL, "--ramp-idle has no effect without --ramp: give --ramp, or drop it");
+		return OPTION_BAD;
+	}
+	if (w->settle_ns != NOT_GIVEN && w->when == NULL) {
+		say(NULL, "--settle has no effect without --when: give --when, or drop it");
+		return OPTION_BAD;
+	}
+	if (w->gate_patience_ns != NOT_GIVEN && w->when == NULL && w->when_run == NULL) {
+		say(NULL,
+		    "--gate-patience has no effect without --when or --when-run: give one, or "
+		    "drop it");
 		return OPTION_BAD;
 	}
 	if (w->file == NULL && w->limiter != NULL && strchr(w->limiter, '/') != NULL)

@@ -36,14 +36,18 @@ struct taker_options {
 	uint64_t kill_after_ns;  /* NEVER */
 	int signal;
 	struct flk_pace pace;
-	unsigned pacing; /* which parts of the pace were given: FLK_RATE, ... */
+	unsigned pacing;  /* which parts of the pace were given: FLK_RATE, ... */
+	const char *when; /* the gate's conditions, or off; NULL: not given */
+	uint64_t settle_ns, gate_patience_ns; /* NEVER - 1: not given */
+	const char *when_run;                 /* the taker's own question; NULL: none */
 	struct store_options store;
 };
 
 #define TAKER_DEFAULTS                                                                \
 	{                                                                             \
 		.weight = 1, .most = 1, .timeout_ns = NEVER, .run_timeout_ns = NEVER, \
-		.kill_after_ns = NEVER, .signal = SIGTERM, .pace = {                  \
+		.kill_after_ns = NEVER, .signal = SIGTERM, .settle_ns = NOT_GIVEN,    \
+		.gate_patience_ns = NOT_GIVEN, .pace = {                              \
 			.ramp_idle_ns = PACE_IDLE_NS                                  \
 		}                                                                     \
 	}
@@ -63,14 +67,21 @@ enum {
 	TAKER_ON_LOST,
 	TAKER_RECLAIM,
 	TAKER_YIELD,
-	TAKER_NOT_SEAT
+	TAKER_NOT_SEAT,
+	TAKER_WHEN,
+	TAKER_SETTLE,
+	TAKER_GATE_PATIENCE,
+	TAKER_WHEN_RUN
 };
+
+#define NOT_GIVEN (NEVER - 1) /* of a duration */
 
 #define TAKER_SHORT "N:T:f:j:k:n:s:t:w:"
 
 /* clang-format off */
 #define TAKER_LONG \
 	{ "file", required_argument, NULL, 'f' }, \
+	{ "gate-patience", required_argument, NULL, TAKER_GATE_PATIENCE }, \
 	{ "grace", required_argument, NULL, TAKER_GRACE }, \
 	{ "jobs", required_argument, NULL, 'j' }, \
 	{ "kill-after", required_argument, NULL, 'k' }, \
@@ -87,12 +98,15 @@ enum {
 	{ "rate", required_argument, NULL, TAKER_RATE }, \
 	{ "reclaim", required_argument, NULL, TAKER_RECLAIM }, \
 	{ "run-timeout", required_argument, NULL, 'T' }, \
+	{ "settle", required_argument, NULL, TAKER_SETTLE }, \
 	{ "signal", required_argument, NULL, 's' }, \
 	{ "stagger", required_argument, NULL, TAKER_STAGGER }, \
 	{ "store", required_argument, NULL, TAKER_STORE }, \
 	{ "timeout", required_argument, NULL, 't' }, \
 	{ "ttl", required_argument, NULL, TAKER_TTL }, \
 	{ "weight", required_argument, NULL, 'w' }, \
+	{ "when", required_argument, NULL, TAKER_WHEN }, \
+	{ "when-run", required_argument, NULL, TAKER_WHEN_RUN }, \
 	{ "yield", required_argument, NULL, TAKER_YIELD }
 /* clang-format on */
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gate.h"
 #include "now.h"
 #include "process.h"
 
@@ -82,7 +83,7 @@ const char *
 waiting_text(const struct waiting *w, const struct flk_place *p, const char *where, size_t width,
 	     char room[PLACE_TEXT])
 {
-	char span[32], ahead[32];
+	char span[32], ahead[32], gated[GATED_TEXT];
 	double start_s;
 	size_t at;
 
@@ -103,6 +104,9 @@ waiting_text(const struct waiting *w, const struct flk_place *p, const char *whe
 	else if (start_s > 0 && p->used < p->limit)
 		at += (size_t)snprintf(room + at, PLACE_TEXT - at, ": next start in %s",
 				       say_duration(start_s, span));
+	else if (p->gated.waits && p->ahead == 0)
+		at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %s",
+				       gated_text(&p->gated, gated));
 	else if (p->oldest.ticket != 0)
 		at = add_holder(room, at, width, p);
 	add(room, at, ahead);

@@ -10,6 +10,7 @@
 #include "now.h"
 #include "options.h"
 #include "process.h"
+#include "question.h"
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
@@ -169,8 +170,20 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 
 /* ---- the wait ---- */
 
+/* Its own question, by --when-run. */
+static void
+ask(struct flk_taker *t, const struct flk_request *want, uint64_t deadline, const sigset_t *mask)
+{
+	struct question *q = want->ask_context;
+
+	q->deadline = deadline;
+	q->mask = mask;
+	flk_answer(t, question_ask(q));
+}
+
 static int
-wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const sigset_t *mask)
+wait_in_line(struct flk_taker *t, struct watcher *w, const struct flk_request *want,
+	     uint64_t deadline, const sigset_t *mask)
 {
 	struct timespec until;
 	uint64_t now, next;
@@ -185,6 +198,10 @@ wait_in_line(struct flk_taker *t, struct watcher *w, uint64_t deadline, const si
 			next = now + SECOND;
 		until = flki_timespec(next);
 		code = flk_wait(t, next == NEVER ? NULL : &until, mask);
+		if (code == -FLK_ASK) {
+			ask(t, want, deadline, mask);
+			code = -ETIMEDOUT; /* the taker still waits */
+		}
 		now = now_ns();
 		if (code == -ETIMEDOUT && now < deadline && !ended_by)
 			report(t, w, now);
@@ -209,7 +226,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 					? NEVER
 					: w.waiting.since + o->want.timeout_ns;
 		catch_signals(t);
-		code = wait_in_line(t, &w, *deadline, mask);
+		code = wait_in_line(t, &w, want, *deadline, mask);
 		waiting = NULL;
 		signals_block();
 		if (w.status)

@@ -8,6 +8,7 @@
 #include "and_option.h"
 #include "flocklimit.h"
 #include "habits.h"
+#include "limiter.h"
 #include "option.h"
 #include "parse.h"
 #include "say.h"
@@ -70,6 +71,12 @@ static const char help[] =
     "      --ramp FROM+STEP/DUR   begin with FROM units, add STEP each DUR\n"
     "                         (these three belong to the limiter; off removes one)\n"
     "      --ramp-idle DUR    ramp again after DUR without a holder (1m)\n"
+    "      --when COND,...    start only while the machine has room, as in mem>4G,\n"
+    "                         psi.io<20, running<16 or disk:/tmp>10G; also the\n"
+    "                         limiter's; off removes it\n"
+    "      --settle DUR       look again only DUR after the last start (2s)\n"
+    "      --gate-patience DUR|never   start anyway when nothing has run for DUR (1m)\n"
+    "      --when-run LINE    start only when sh -c LINE exits with 0\n"
     "      --store URL        keep the limiter in a store, for many machines:\n"
     "                         see flocklimit-store(7)\n"
     "      --ttl DUR          store: a taker is dead after DUR without contact (10s)\n"
@@ -340,7 +347,9 @@ check_together(const struct options *o)
 			  "--run-timeout");
 		return OPTION_BAD;
 	}
-	return taker_options_check(&o->want);
+	if (taker_options_check(&o->want) != OPTION_OK)
+		return OPTION_BAD;
+	return limiter_check_gate(&o->want);
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "fd.h"
 #include "job.h"
 #include "line.h"
+#include "question.h"
 #include "say.h"
 
 const char *flocklimit_overflow;
@@ -34,7 +35,8 @@ open_limiter(struct job *j)
 	if (error != 0)
 		return error;
 	limiter_count_units(&j->o.want);
-	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0)
+	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0 ||
+	    (error = limiter_set_gate(&j->o.want, j->limiter)) != 0)
 		return error;
 	return flk_taker_new(&j->taker, j->limiter);
 }
@@ -88,6 +90,7 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 {
 	uint64_t identity = flk_identity(j->limiter);
 	const sigset_t *mask = &j->heritage.mask;
+	struct question question;
 	int error;
 
 	if (j->also.n > 0) {
@@ -101,7 +104,9 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 		want->yield = j->o.want.yield;
 		want->not_seats = j->o.want.not_seats;
 		want->limit = j->o.want.limit;
+		limiter_ask(&j->o.want, &j->heritage, want, &question);
 		error = line_take(j->taker, &j->o, want, deadline, mask);
+		want->ask = NULL;
 		if (error == 0)
 			error = flk_verify(j->limiter);
 	}

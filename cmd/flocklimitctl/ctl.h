@@ -28,8 +28,9 @@ struct ctl {
 	bool quiet;        /* for_each() prints no line: curses has the screen */
 	uint64_t timeout_ns; /* NEVER */
 	uint64_t ramp_idle_ns;
-	uint64_t last;      /* -n of log: so many events; 0: not given */
-	int signal;         /* 0: not given */
+	uint64_t settle_ns, gate_patience_ns; /* of when */
+	uint64_t last;                        /* -n of log: so many events; 0: not given */
+	int signal;                           /* 0: not given */
 	uint64_t unit;      /* bytes of memory that one unit stands for: suggest */
 	const char *output; /* -o; NULL: stdout */
 	const char *store;  /* --store */
@@ -43,6 +44,7 @@ int limit(const struct ctl *c);
 int rate(const struct ctl *c);
 int stagger(const struct ctl *c);
 int ramp(const struct ctl *c);
+int when(const struct ctl *c);
 int pause_it(const struct ctl *c);
 int resume_it(const struct ctl *c);
 int close_it(const struct ctl *c);

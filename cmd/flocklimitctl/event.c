@@ -8,9 +8,11 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "backend.h"
 #include "ctl.h"
+#include "gate.h"
 #include "json.h"
 #include "pace.h"
 #include "seats.h"
@@ -32,7 +34,8 @@ event_name(uint32_t kind)
 		[FLK_EV_CLOSED] = "closed",     [FLK_EV_OPENED] = "opened",
 		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
 		[FLK_EV_PACED] = "pace",        [FLK_EV_SEAT_OFF] = "seat-off",
-		[FLK_EV_SEAT_ON] = "seat-on",
+		[FLK_EV_SEAT_ON] = "seat-on",   [FLK_EV_GATE] = "when",
+		[FLK_EV_GATED] = "gated",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
@@ -70,7 +73,7 @@ took_text(const struct flk_event *e, bool raw, char room[TOOK])
 	return room;
 }
 
-#define DETAIL 224
+#define DETAIL (GATED_TEXT + 16)
 _Static_assert(DETAIL >= PACE_TEXT && DETAIL >= SEATS_TEXT + 8, "room for each detail");
 
 /* A permit's seats. */
@@ -90,6 +93,9 @@ seats_words(const struct flk_event *e, char room[DETAIL])
 static const char *
 detail(const struct flk_event *e, char room[DETAIL])
 {
+	struct flk_gated g = { .waits = true };
+	char gated[GATED_TEXT];
+
 	switch (e->kind) {
 	case FLK_EV_QUEUED:
 		if (e->code <= 0)
@@ -125,6 +131,16 @@ detail(const struct flk_event *e, char room[DETAIL])
 		return room;
 	case FLK_EV_PACED:
 		return pace_text(&e->pace, (unsigned)e->code, room);
+	case FLK_EV_GATE:
+		snprintf(room, DETAIL, "%s", e->when[0] != '\0' ? e->when : "off");
+		return room;
+	case FLK_EV_GATED:
+		memcpy(g.when, e->when, sizeof(e->when));
+		g.value = e->value;
+		snprintf(room, DETAIL, "waits for %s",
+			 e->when[0] != '\0' ? gated_text(&g, gated)
+					    : "the answer to its own question");
+		return room;
 	default:
 		return "";
 	}
@@ -147,7 +163,7 @@ print_text(const struct event_of *s, const struct flk_event *e)
 	if (s->width > 0)
 		printf("%-*s  ", s->width, s->name);
 	printf("%-9s  %6s  ", event_name(e->kind), ticket);
-	if (e->ticket != 0)
+	if (e->weight != 0)
 		printf("-w %u  ", e->weight);
 	if (abroad != NULL)
 		visible(abroad, host, sizeof(host));
@@ -186,14 +202,15 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "code", json_integer(e->code));
 	json_put(o, "detail", json_text(detail(e, room)));
 	json_put(o, "ticket", taker ? json_u64(e->ticket) : json_null());
-	json_put(o, "weight", json_known(taker, e->weight));
-	json_put(o, "command", taker ? json_text(e->command) : json_null());
+	json_put(o, "weight", json_known(e->weight != 0, e->weight));
+	json_put(o, "command", e->weight != 0 ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
 	json_put(o, "seats", e->kind == FLK_EV_GRANTED ? json_seats(e->seats) : json_null());
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
 	json_put(o, "pid", json_known(process, e->pid));
 	json_put(o, "uid", json_known(process, e->uid));
 	json_put(o, "pace", e->kind == FLK_EV_PACED ? json_pace(&e->pace) : json_null());
+	json_put(o, "when", e->when[0] != '\0' ? json_text(e->when) : json_null());
 	json_put(o, "memory_bytes", known ? json_u64(e->memory) : json_null());
 	json_put(o, "cpu_s", known ? json_seconds((double)e->cpu_ns / 1e9) : json_null());
 	json_print_line(o);

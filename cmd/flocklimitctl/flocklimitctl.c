@@ -74,6 +74,15 @@ take_option(struct ctl *c, int letter, char *value)
 	case 'X':
 		c->text = true;
 		return -1;
+	case 'W':
+		if (parse_duration(value, &c->settle_ns))
+			return -1;
+		return bad("--settle", value, PARSE_DURATION);
+	case 'G':
+		c->gate_patience_ns = NEVER;
+		if (strcmp(value, "never") == 0 || parse_duration(value, &c->gate_patience_ns))
+			return -1;
+		return bad("--gate-patience", value, PARSE_DURATION "; or never");
 	case 'n':
 		if (parse_number(value, 0, UINT64_C(1) << 60, &c->last))
 			return -1;
@@ -246,9 +255,12 @@ on_bus(int sig)
 int
 flocklimitctl_main(int argc, char **argv)
 {
-	struct ctl c = {
-		.timeout_ns = NEVER, .ramp_idle_ns = PACE_IDLE_NS, .last = NEVER, .unit = UNIT
-	};
+	struct ctl c = { .timeout_ns = NEVER,
+			 .ramp_idle_ns = PACE_IDLE_NS,
+			 .settle_ns = FLK_SETTLE_NS,
+			 .gate_patience_ns = FLK_PATIENCE_NS,
+			 .last = NEVER,
+			 .unit = UNIT };
 	const struct verb *verb = NULL;
 	struct taker_options want = TAKER_DEFAULTS;
 	int status;

@@ -119,6 +119,21 @@ json_pace(const struct flk_pace *p)
 	return o;
 }
 
+json_t *
+json_gate(const struct flk_gate *g)
+{
+	json_t *o;
+
+	if (g->when[0] == '\0')
+		return json_null();
+	o = json_object();
+	json_put(o, "when", json_text(g->when));
+	json_put(o, "settle_s", json_exact(g->settle_ns));
+	json_put(o, "patience_s",
+		 g->patience_ns != UINT64_MAX ? json_exact(g->patience_ns) : json_null());
+	return o;
+}
+
 /* ---- what was counted ---- */
 
 static json_t *

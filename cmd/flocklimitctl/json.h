@@ -30,7 +30,8 @@ json_t *json_u64(uint64_t n);
 json_t *json_limiter(const char *name, const char *path, const struct flk_snapshot *s, int error);
 json_t *json_totals(const struct flk_snapshot *s);
 json_t *json_pace(const struct flk_pace *p);
-json_t *json_seats(uint64_t seats); /* an array */
+json_t *json_seats(uint64_t seats);          /* an array */
+json_t *json_gate(const struct flk_gate *g); /* null: there is none */
 
 /* Prints it, and frees it. */
 void json_print(json_t *value);

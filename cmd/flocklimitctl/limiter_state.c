@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "now.h"
+#include "gate.h"
 #include "pace.h"
 #include "process.h"
 #include "say.h"
@@ -91,7 +92,7 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
 	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
 	double start_s = seconds_until(s->next_start_ns);
-	char pace[PACE_TEXT], span_room[32];
+	char pace[PACE_TEXT], span_room[32], gated[GATED_TEXT];
 	int n;
 
 	*text = '\0';
@@ -118,6 +119,8 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 		which_seats(s, text, size);
 	else if (room == 0)
 		snprintf(text, size, "waits because all %u units are withheld", s->limit);
+	else if (s->gated.waits)
+		snprintf(text, size, "waits for %s", gated_text(&s->gated, gated));
 	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
 		 strict->limit == s->limit)
 		snprintf(text, size,

@@ -19,6 +19,7 @@
 #include "now.h"
 #include "option.h"
 #include "pid1.h"
+#include "question.h"
 #include "say.h"
 #include "screen.h"
 #include "seats.h"
@@ -185,6 +186,12 @@ run_map(struct jobs *a)
 				     .work = jobs_work,
 				     .done = jobs_done,
 				     .drop = jobs_drop };
+	struct question question;
+	struct flk_gate gate;
+
+	limiter_ask(w, &a->context.heritage, &m.want, &question);
+	if (limiter_gate(w, &gate))
+		m.gate = &gate;
 	struct flk_map *map;
 	int error;
 

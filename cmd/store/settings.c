@@ -111,6 +111,11 @@ refuse_what_is_local(const struct taker_options *w)
 		    "--not-seat is for limiters of one machine: a store takes the smallest seat");
 		return OPTION_BAD;
 	}
+	if (w->when != NULL || w->when_run != NULL) {
+		say(w->limiter,
+		    "--when and --when-run are for limiters of one machine: a store has no gate");
+		return OPTION_BAD;
+	}
 	if (option == NULL)
 		return OPTION_OK;
 	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",

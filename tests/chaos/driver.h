@@ -85,7 +85,7 @@ void limiter_anew(unsigned i); /* nobody can use the old one any more */
 
 /* ---- operator.c ---- */
 
-enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, ACTS };
+enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, GATED, ACTS };
 extern unsigned operator_acts[ACTS];
 
 void operator_begin(const char *self);

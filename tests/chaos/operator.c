@@ -111,6 +111,39 @@ pace(unsigned lim)
 	operator_acts[PACED]++;
 }
 
+/* ---- gate ---- */
+
+static uint64_t gate_until[LIMITERS]; /* 0: none */
+
+/*
+ * One that always holds.  While it is there, each start takes a look of its own, and there is one look
+ * a second: so it is there for a moment only.
+ */
+static void
+gate(unsigned lim, bool on)
+{
+	struct flk_gate g = { .when = "", .patience_ns = UINT64_MAX };
+	int error;
+
+	if (on)
+		strcpy(g.when, "mem>1");
+	error = flk_set_gate(limiter_handle(lim), &g);
+	if (error != 0)
+		told(lim, PACE, error);
+	gate_until[lim] = on ? chaos_now() + below(300) * UINT64_C(1000000) : 0;
+	operator_acts[GATED]++;
+}
+
+static void
+end_gates(uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < LIMITERS; i++)
+		if (gate_until[i] != 0 && gate_until[i] <= now)
+			gate(i, false);
+}
+
 /* ---- check, remove ---- */
 
 static void
@@ -225,6 +258,9 @@ operator_acts_for(double seconds)
 		check(lim);
 	if (due(3, seconds))
 		pace(lim);
+	if (due(3, seconds))
+		gate(lim, true);
+	end_gates(chaos_now());
 	if (due(4, seconds))
 		remove_if_idle(lim);
 	/* The others are never idle; this one is for as long as it takes to launch the next. */
@@ -248,6 +284,7 @@ operator_calm(void)
 {
 	unsigned i;
 
+	end_gates(UINT64_MAX);
 	for (i = 0; i < READERS; i++)
 		if (reader[i].pid != 0)
 			kill_reader(&reader[i]);
@@ -273,7 +310,7 @@ chaos_follower(const char *path)
 		n = flk_history(f, number, e, FLK_HISTORY);
 		for (i = 0, last = number; i < n; last = e[i++].number)
 			if (e[i].number <= last || (i > 0 && e[i].number != last + 1) ||
-			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_SEAT_ON)
+			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_GATED)
 				return 2;
 		number = last;
 	}

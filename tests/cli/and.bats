@@ -218,7 +218,7 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.en
 time.sleep(1000)'
 	eventually free second
 	eventually free first
-	is_state S "${pids[r]}"
+	eventually is_state S "${pids[r]}"
 }
 
 @test "64 takers of 3 of 6 limiters, some killed: never over the limit, and every one ends" {

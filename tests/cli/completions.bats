@@ -122,7 +122,7 @@ all() {
 	offers "$shell" 'flocklimitctl cancel -s KILL x ' "${held[@]}"
 	offers "$shell" 'flocklimitctl cancel --signal=KILL x ' "${held[@]}"
 	offers "$shell" 'flocklimitctl why x ' "${ticket[@]}"
-	offers "$shell" 'flocklimitctl wh' why
+	offers "$shell" 'flocklimitctl wh' when why
 	offers "$shell" 'flocklimitctl suggest x --un' --unit
 	offers "$shell" 'flocklimitctl suggest --unit 51' 512M
 	offers "$shell" 'flocklimitctl cancel nosuch '

@@ -26,7 +26,7 @@ answers() {
 }
 
 @test "an ambiguous prefix lists its candidates" {
-	answers "option '--no': ambiguous: did you mean --nonblock or --no-fork?" --no true
+	answers "option '--no': ambiguous: did you mean --nonblock, --not-seat or --no-fork?" --no true
 	answers "option '--ra=5': ambiguous: did you mean " --ra=5 true
 	[[ $stderr == *--ramp* && $stderr == *--ramp-idle* && $stderr == *--rate* ]]
 }

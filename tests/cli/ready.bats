@@ -282,7 +282,7 @@ time.sleep(1000)'
 socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", \"\\0\" + os.environ[\"NOTIFY_SOCKET\"][1:])"
 		exec sleep 1000' 3>&-
 	eventually free
-	is_state S "$(cat up)"
+	eventually is_state S "$(cat up)"
 }
 
 @test "systemd's WATCHDOG_PID is not left to name the wrapper" {

@@ -4,6 +4,7 @@
  */
 #include "why/parts.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -317,6 +318,44 @@ test_pace(void)
 	part(WHY_PACE, 190, 0);
 }
 
+static void
+gate(uint64_t ms, const char *when)
+{
+	struct flk_event *e = at(ms, FLK_EV_GATE, 0, 0);
+
+	snprintf(e->when, sizeof(e->when), "%s", when);
+}
+
+static void
+test_gate(void)
+{
+	fresh();
+	gate(0, "mem>4G");
+	granted(10, 1, 1, 4);
+	queued(20, 2, 1, 4);
+	queued(25, 3, 4, 4);
+	granted(60, 2, 1, 4);
+	ends(70, 1, 1);
+	ends(75, 2, 1);
+	gate(90, "");
+	granted(95, 3, 4, 4);
+	waited(2, 200, WHY_GRANTED, 40, "a gate");
+	part(WHY_GATE, 40, 0);
+	waited(3, 200, WHY_GRANTED, 70, "a gate behind one, and 5 ms late");
+	part(WHY_LINE, 35, 2);
+	part(WHY_UNITS, 15, 2);
+	part(WHY_GATE, 15, 0);
+	part(WHY_LATE, 5, 3);
+	fresh();
+	granted(10, 1, 1, 4);
+	queued(20, 2, 1, 4);
+	at(30, FLK_EV_GATED, 2, 0);
+	granted(80, 2, 1, 4);
+	waited(2, 200, WHY_GRANTED, 60, "its own question");
+	part(WHY_LATE, 10, 2);
+	part(WHY_GATE, 50, 0);
+}
+
 /* The head is stopped: the takers behind it wait for that, too. */
 static void
 test_stopped_head(void)
@@ -425,6 +464,7 @@ main(void)
 	test_withheld();
 	test_seats();
 	test_pace();
+	test_gate();
 	test_stopped_head();
 	test_overwritten();
 	test_snapshot();

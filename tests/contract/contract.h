@@ -44,6 +44,7 @@ enum difference {
 	ELASTIC,
 	CONSENT,
 	SEAT_SETS,
+	GATE,
 	FORGET_IT,
 	ENTRUST_TO,
 	ENTRUSTED,

@@ -165,7 +165,7 @@ sentences(void)
 	const char *s, *other;
 	int code, wrong = 0;
 
-	for (code = FLK_BADNAME; code <= FLK_LEASED; code++) {
+	for (code = FLK_BADNAME; code <= FLK_ASK; code++) {
 		s = side.strerror(-code);
 		other = flk_strerror(code);
 		wrong += s == NULL || *s == '\0' || strncmp(s, "Unknown", 7) == 0 ||

@@ -94,6 +94,42 @@ seat_sets(void)
 	done_with(f, "sets of seats", t, u, NULL);
 }
 
+static bool
+say_no(void *context)
+{
+	(void)context;
+	return false;
+}
+
+static void
+gate(void)
+{
+	struct flk *f = limiter(4);
+	struct flk_taker *t = taker(f), *u = taker(f);
+	struct flk_gate gate = { .when = "disk:/>1", .patience_ns = UINT64_MAX };
+	struct flk_request want = { .limit = 4, .ask = say_no };
+	int files = expected(GATE) == 0, code;
+
+	is(flk_gate_check("disk:/>1", NULL, 0), 0, "a right condition");
+	is(flk_set_gate(f, &gate), expected(GATE), "a gate that lets all pass");
+	is(flk_gate(f, &gate), expected(GATE), "and what it is");
+	take(t, 1, 4);
+	code = flk_enqueue(u, &want);
+	is(code, files ? -EINPROGRESS : -ENOTSUP, "a taker with a question");
+	if (files) {
+		is(flk_wait(u, NULL, NULL), -FLK_ASK, "is to answer it");
+		flk_answer(u, true);
+		is(flk_wait(u, NULL, NULL), 0, "and gets its permit after a yes");
+	}
+	memset(gate.when, 'x', sizeof(gate.when));
+	is(flk_set_gate(f, &gate), files ? -EINVAL : -ENOTSUP, "a text without an end");
+	strcpy(gate.when, "mem");
+	is(flk_set_gate(f, &gate), files ? -EINVAL : -ENOTSUP, "and one that is no condition");
+	gate.when[0] = '\0';
+	is(flk_set_gate(f, &gate), expected(GATE), "no gate");
+	done_with(f, "a gate", t, u, NULL);
+}
+
 static void
 consent(void)
 {
@@ -269,6 +305,7 @@ contract_permit(void)
 	elastic();
 	consent();
 	seat_sets();
+	gate();
 	weights();
 	limits();
 	seats();

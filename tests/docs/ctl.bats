@@ -61,8 +61,8 @@ takes() {
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
-		for option in --all --file=nosuch --name=nosuch --follow --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
-			--repair --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
+		for option in --all --file=nosuch --name=nosuch --follow --gate-patience=1m --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
+			--repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
 	done | sort >program
@@ -136,9 +136,9 @@ kinds() {
 	while read -r verb kind; do
 		run "$CTL" "$verb" </dev/null
 		echo "$verb $kind: $status, $output"
-		case $verb$kind in
-		*none) [[ $output != *"which limiter"* ]] ;;
-		breakone) [[ $status = 125 && $output == *"only for stores"* ]] ;;
+		case "$verb $kind" in
+		*' none') [[ $output != *"which limiter"* ]] ;;
+		'break one') [[ $status = 125 && $output == *"only for stores"* ]] ;;
 		*) [[ $status = 125 && $output == *"which limiter"* ]] ;;
 		esac
 	done <help

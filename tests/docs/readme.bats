@@ -45,6 +45,7 @@ recipe_commands() {
 	cp bin/make work/sync-one
 	cp bin/make work/migrate
 	cp bin/make work/warm-up
+	cp bin/make work/analyse
 	touch work/a.png "work/b c.png" work/a.xz
 	export HOME=$T
 	PATH=$T/bin:$PATH
@@ -248,6 +249,7 @@ ran() {
 		*memory*) ran 1 '^cc -o server main\.o$' ;;
 		*gpu*) ran 1 '^train' ;;
 		*50%*) ran 1 '^make check$' ;;
+		*analyse*) ran 1 '^analyse data\.csv$' ;;
 		*rate*) ran 3 ;;
 		*-k\ 30s*) ran 1 '^backup /home$' ;;
 		*hold-for*) "$CTL" wait deploy -t 1m ;;

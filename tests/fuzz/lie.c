@@ -42,6 +42,7 @@ static const struct field {
 #define DOUBTED 239 /* and this byte is of one that came later still, */
 #define LATEST  232 /* and those from here to there of the latest */
 #define SEATED  229 /* and those from here to there of seats */
+#define GATED   221 /* and those from here to there of the gate */
 static const struct field later[] = { H(events),
 				      H(event_room),
 				      H(followed),
@@ -61,6 +62,9 @@ static const struct field later[] = { H(events),
 static const struct field doubted = H(doubted);
 static const struct field latest[] = { S(least), S(most),      S(yield),     S(order),
 				       S(fence), S(passed_by), H(last_fence) };
+static const struct field gated[] = { S(asks),        H(gate.is),       H(gate.started_ns),
+				      H(gate.waiter), H(gate.since_ns), H(gate.looked_ns),
+				      H(gate.value),  H(gate.failed) };
 static const struct field seated[] = { S(seats), S(not_seats), H(seats_off) };
 
 struct lie
@@ -81,6 +85,7 @@ life_lie(struct bytes *b)
 	const struct field *f = which == DOUBTED                     ? &doubted
 				: which >= LATEST && which < DOUBTED ? &latest[which - LATEST]
 				: which >= SEATED && which < LATEST  ? &seated[which - SEATED]
+				: which >= GATED && which < SEATED   ? &gated[which - GATED]
 				: which >= LATER
 				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
 				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];

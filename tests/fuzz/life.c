@@ -146,6 +146,7 @@ enum step {
 #define LATER   239 /* and this byte means one of what came later still, */
 #define LATEST  238 /* and this one of the latest */
 #define SEATED  237 /* and this one of seats */
+#define GATED   236 /* and this one of the gate */
 
 static struct timespec
 soon(struct bytes *b)
@@ -261,6 +262,49 @@ take_seat_step(struct life *l, struct flk_taker *t, struct bytes *b)
 	life_one_of_ours(flk_try(t, &want));
 }
 
+static bool
+say_no(void *context)
+{
+	(void)context;
+	return false;
+}
+
+/* A gate, and takers with a question. */
+static void
+take_gate_step(struct life *l, struct flk_taker *t, struct bytes *b)
+{
+	static const char *const texts[] = { "", "mem>1", "running<1", "disk:/>1,psi.io<50",
+					     "mem" };
+	struct flk_gate gate = { .settle_ns = (uint64_t)take8(b) << 22,
+				 .patience_ns = take8(b) % 2 ? UINT64_MAX : 1000 };
+	struct flk_request want = { .limit = 3, .command = "train", .ask = say_no };
+	struct timespec deadline;
+	int code;
+
+	switch (take8(b) % 4) {
+	case 0:
+		snprintf(gate.when, sizeof(gate.when), "%s", texts[take8(b) % 5]);
+		life_one_of_ours(flk_set_gate(l->f, &gate));
+		break;
+	case 1:
+		life_one_of_ours(flk_gate(l->f, &gate));
+		require(strnlen(gate.when, sizeof(gate.when)) < sizeof(gate.when));
+		break;
+	case 2:
+		want.ask_patience_ns = take8(b) % 2 ? UINT64_MAX : 1;
+		life_one_of_ours(take8(b) % 2 ? flk_try(t, &want) : flk_enqueue(t, &want));
+		break;
+	default:
+		deadline = soon(b);
+		code = flk_wait(t, &deadline, NULL);
+		if (code == -FLK_ASK)
+			flk_answer(t, take8(b) % 2 != 0);
+		else
+			life_one_of_ours(code);
+		break;
+	}
+}
+
 static void
 take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 {
@@ -287,6 +331,10 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 	}
 	if (step == SEATED) {
 		take_seat_step(l, *t, b);
+		return;
+	}
+	if (step == GATED) {
+		take_gate_step(l, *t, b);
 		return;
 	}
 	step %= LAST_STEP;

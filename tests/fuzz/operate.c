@@ -13,7 +13,7 @@
 void
 life_one_of_ours(int code)
 {
-	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_LEASED) ||
+	require(code == 0 || (code <= -FLK_BADNAME && code >= -FLK_ASK) ||
 		(code < 0 && code > -4096));
 	require(flk_strerror(code) != NULL);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/condition.h"
 #include "name.h"
 #include "pace.h"
 
@@ -52,6 +53,22 @@ say_duration(double s, char room[32])
 {
 	snprintf(room, 32, "%g s", s);
 	return room;
+}
+
+/* The words of --when, as the library reads them. */
+int
+limiter_check_gate(const struct taker_options *w)
+{
+	const char *text = w->when != NULL ? w->when : "";
+	char wrong[CONDITION_TEXT];
+	struct condition c;
+	int got;
+
+	while ((got = flki_condition_next(&text, &c, wrong)) == 1)
+		require(c.length > 0 && c.word + c.length == text && c.path_length < c.length);
+	if (got < 0)
+		say(NULL, "--when %s", wrong);
+	return got < 0 ? OPTION_BAD : OPTION_OK;
 }
 
 static void

@@ -55,7 +55,9 @@ fake_close(int fd)
 #define read  fake_read
 #define close fake_close
 #include "cmd/common/process.c"
+#include "lib/cgroup.c"
 #include "lib/cpus.c"
+#include "lib/measure.c"
 #undef open
 #undef read
 #undef close
@@ -119,15 +121,36 @@ check_environment(void)
 		free(fake[--n]);
 }
 
+static void
+check_measures(void)
+{
+	static const char all[] = "mem>1 running<1 psi.cpu<1 psi.mem<1 psi.io<1";
+	struct pressures p = { .looks = take32(&files) };
+	char wrong[CONDITION_TEXT];
+	const char *text = all;
+	struct condition c;
+	unsigned i;
+
+	for (i = 0; i < 4; i++)
+		p.look[i].at_ns = take64(&files);
+	while (flki_condition_next(&text, &c, wrong) == 1)
+		flki_measure(&c, NULL);
+	flki_measure_pressures(&p);
+	for (text = all; flki_condition_next(&text, &c, wrong) == 1;)
+		flki_measure(&c, &p);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	pid_t parent;
 	char state;
+	uint8_t which;
 	uint32_t n;
 
 	files = (struct bytes){ data, size };
-	switch (take8(&files) % 3) {
+	which = take8(&files);
+	switch (which == UINT8_MAX ? 3 : which % 3) {
 	case 0:
 		process_stat((pid_t)take32(&files), &state, &parent);
 		process_is_stopped(-1);
@@ -135,6 +158,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case 1:
 		n = flk_cpus(take32(&files) % 100000 + 1);
 		require(n >= 1 && n <= FLK_MAX_UNITS);
+		break;
+	case 3:
+		check_measures();
 		break;
 	default:
 		check_environment();

@@ -203,7 +203,7 @@ deed come, idle, take_one, take_all, take_elastic, take_all_yielding, line_up_yi
     forget_one, restore_one, restore_all, set_limit, override_nothing, override_one, override_three,
     lift_override, pause_it, resume, refuse_all, admit, wait_idle, look, check_it, guard,
     take_all_guarded, end, break_index, doubt_index, lose_lock, lose_lock_inside, notice_lost_lock,
-    take_but_first, take_but_second, take_seat_out, put_seat_back;
+    take_but_first, take_but_second, take_seat_out, put_seat_back, lift_gate;
 
 /* What the others do: ops.c */
 void first_holds(struct stage *s);

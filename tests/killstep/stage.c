@@ -149,6 +149,8 @@ unblock(struct stage *s)
 		act(s, STEWARD, restore_all);
 	else if (h->closed)
 		act(s, STEWARD, admit);
+	else if (flki_gate_is_set(h))
+		act(s, STEWARD, lift_gate);
 	else if (h->seats_off != 0)
 		act(s, STEWARD, put_seat_back);
 	else

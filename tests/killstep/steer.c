@@ -187,7 +187,54 @@ tell_status_and_release(struct part *p)
 	return error != 0 ? error : flk_release(p->t);
 }
 
+/* A look that needs few instructions, and always the same; and one that lets nothing start. */
+static int
+set_gate(struct part *p)
+{
+	static const struct flk_gate open = { .when = "disk:/>1", .patience_ns = UINT64_MAX };
+
+	return flk_set_gate(p->f, &open);
+}
+
+static int
+set_shut_gate(struct part *p)
+{
+	static const struct flk_gate shut = { .when = "disk:/>1000000T",
+					      .patience_ns = UINT64_MAX };
+
+	return flk_set_gate(p->f, &shut);
+}
+
+int
+lift_gate(struct part *p)
+{
+	static const struct flk_gate none = { .when = "" };
+
+	return flk_set_gate(p->f, &none);
+}
+
 /* ---- what the others do ---- */
+
+static void
+gated(struct stage *s)
+{
+	act(s, STEWARD, set_gate);
+}
+
+static void
+shut_two_wait(struct stage *s)
+{
+	act(s, STEWARD, set_shut_gate);
+	act(s, SECOND, take_one);
+	act(s, THIRD, take_one);
+}
+
+static void
+shut_two_behind(struct stage *s)
+{
+	act(s, STEWARD, set_shut_gate);
+	two_behind(s);
+}
 
 static void
 first_has_one(struct stage *s)
@@ -521,6 +568,12 @@ const struct operation operator_operations[] = {
 	  name_worker_and_release, NULL, 0, NULL, 0 },
 	{ "name a worker with a guard and release", "flk_working_child flk_release", NULL,
 	  take_all_guarded, two_behind, name_worker_and_release, NULL, 0, NULL, 0 },
+	{ "set a gate", "flk_set_gate", first_holds, NULL, two_behind, set_shut_gate, NULL, 0, NULL,
+	  0 },
+	{ "lift a gate", "flk_set_gate", shut_two_wait, NULL, NULL, lift_gate, NULL, 0, NULL, 0 },
+	{ "acquire through a gate", "flk_acquire", gated, NULL, NULL, take_all, NULL, 0, NULL, 0 },
+	{ "release behind a gate", "flk_release", NULL, take_all, shut_two_behind, release, NULL, 0,
+	  NULL, 0 },
 	{ "set a pace", "flk_set_pace", first_holds, NULL, two_behind, set_pace, NULL, 0, NULL, 0 },
 	{ "acquire under a pace", "flk_acquire", paced, NULL, NULL, take_all, NULL, 0, NULL, 0 },
 	{ "release under a pace", "flk_release", paced, take_all, two_behind, release, NULL, 0,

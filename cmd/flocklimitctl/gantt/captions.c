@@ -71,6 +71,7 @@ mark_text(const struct flk_event *e, char room[40])
 	case FLK_EV_OPENED:
 	case FLK_EV_REPAIRED:
 	case FLK_EV_PACED:
+	case FLK_EV_GATE:
 		return event_name(e->kind);
 	default:
 		return "";

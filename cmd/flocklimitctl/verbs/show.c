@@ -16,6 +16,7 @@
 #include "limiter_state.h"
 #include "limiters.h"
 #include "now.h"
+#include "gate.h"
 #include "pace.h"
 #include "process.h"
 #include "processes.h"
@@ -151,7 +152,7 @@ print_line(const struct view *v)
 static void
 print_head(const char *name, const char *path, const struct flk_snapshot *s)
 {
-	char from[80] = "", pace[PACE_TEXT], seats[SEATS_TEXT];
+	char from[80] = "", pace[PACE_TEXT], gate[GATE_TEXT], seats[SEATS_TEXT];
 
 	if (s->override != FLK_AUTO)
 		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
@@ -162,6 +163,8 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 	printf("%s: %s\n", backend_is_store() ? "store" : "file", path);
 	if (*pace_text(&s->pace, pace_parts(&s->pace), pace) != '\0')
 		printf("pace: %s\n", pace);
+	if (*gate_text(&s->gate, gate) != '\0')
+		printf("gate: %s\n", gate);
 	if (s->withheld > 0)
 		printf("withheld: %u units\n", s->withheld);
 	if (s->seats_off != 0)
@@ -287,6 +290,7 @@ json_view(const struct view *v)
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->pace));
 	json_put(o, "seats_off", json_seats(s->seats_off));
+	json_put(o, "gate", json_gate(&s->gate));
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));

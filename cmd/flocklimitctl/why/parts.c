@@ -47,7 +47,9 @@ nothing_found(const struct steering *t, struct person *head)
 
 	if (t->perhaps_paused)
 		return (struct verdict){ WHY_PAUSE, NULL, UINT64_MAX };
-	if (t->override_unknown || t->pace_unknown)
+	if (t->gated || t->asking == head->ticket)
+		return (struct verdict){ WHY_GATE, NULL, UINT64_MAX };
+	if (t->override_unknown || t->pace_unknown || t->gate_unknown)
 		v = (struct verdict){ WHY_UNKNOWN, NULL, UINT64_MAX };
 	return v;
 }

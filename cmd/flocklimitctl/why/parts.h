@@ -25,6 +25,7 @@ enum why_reason {
 	WHY_PROMISE,  /* a holder's own limit is smaller than the head's, and leaves no room */
 	WHY_WITHHELD, /* units are withheld */
 	WHY_PACE,     /* the rate, the stagger or the ramp allows no start yet */
+	WHY_GATE,     /* the conditions of the gate, or the answer to the head's own question */
 	WHY_LATE,     /* it might start: the head is stopped, or has not looked yet */
 	WHY_UNKNOWN,  /* the history no longer has what it takes to say more */
 	WHY_LINE,     /* another taker is the head, and waits for a reason of its own */

@@ -48,11 +48,14 @@ void
 steering_begin(struct steering *t, const struct flk_event *event, size_t events,
 	       const struct flk_snapshot *s)
 {
-	bool paused = false, overridden = false, paced = false;
+	bool paused = false, overridden = false, paced = false, gated = false;
 	int64_t withheld = s->withheld;
 	size_t i;
 
-	*t = (struct steering){ .override = s->override, .paused = s->paused, .pace = s->pace };
+	*t = (struct steering){ .override = s->override,
+				.paused = s->paused,
+				.pace = s->pace,
+				.gated = s->gate.when[0] != '\0' };
 	for (i = 0; i < events; i++) {
 		const struct flk_event *e = &event[i];
 		if (!paused && (e->kind == FLK_EV_PAUSED || e->kind == FLK_EV_RESUMED)) {
@@ -68,6 +71,11 @@ steering_begin(struct steering *t, const struct flk_event *event, size_t events,
 			paced = true;
 			t->pace_unknown = event[0].number > 1; /* no limiter is born with a pace */
 			t->pace = pace_before(e);
+		}
+		if (!gated && e->kind == FLK_EV_GATE) {
+			gated = true;
+			t->gated = false;
+			t->gate_unknown = event[0].number > 1; /* nor with a gate */
 		}
 		if (e->kind == FLK_EV_FORGOT)
 			withheld -= e->code;
@@ -134,6 +142,14 @@ steering_happen(struct steering *t, const struct flk_event *e, size_t before, si
 	case FLK_EV_SEAT_OFF:
 	case FLK_EV_SEAT_ON:
 		set_seat(t, e, FLK_EV_SEAT_OFF);
+		break;
+	case FLK_EV_GATE:
+		t->gated = e->when[0] != '\0';
+		t->gate_unknown = false;
+		break;
+	case FLK_EV_GATED:
+		if (e->when[0] == '\0')
+			t->asking = e->ticket;
 		break;
 	case FLK_EV_FORGOT:
 		t->withheld += (uint32_t)e->code;

@@ -39,7 +39,7 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
 		return -EINVAL;
 	/* In a store, each taker takes what it says, in one order, and has one seat. */
-	if (want->most > weight || want->yield > 0 || want->not_seats != 0)
+	if (want->most > weight || want->yield > 0 || want->not_seats != 0 || want->ask != NULL)
 		return -ENOTSUP;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: ISC */
+#include "cgroup.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+bool
+flki_read_text(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd == -1)
+		return false;
+	n = read(fd, text, size - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+bool
+flki_read_text_in(const char *dir, const char *name, char *text, size_t size)
+{
+	char path[600];
+
+	return (size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) < sizeof(path) &&
+	       flki_read_text(path, text, size);
+}
+
+static void
+look_up_from(const char *mount, const char *group, void (*look)(const char *, void *), void *ctx)
+{
+	char dir[512];
+	char *slash;
+
+	if ((size_t)snprintf(dir, sizeof(dir), "%s%s", mount, group) >= sizeof(dir))
+		return;
+	for (;;) {
+		look(dir, ctx);
+		slash = strrchr(dir, '/');
+		if (strlen(dir) <= strlen(mount) || slash == NULL)
+			return;
+		*slash = '\0';
+	}
+}
+
+/* Among the controllers of a version 1 hierarchy, as in "cpu,cpuacct"; "cpuset" is another. */
+static bool
+has(char *controllers, const char *wanted)
+{
+	char *save, *name = strtok_r(controllers, ",", &save);
+
+	while (name != NULL && strcmp(name, wanted) != 0)
+		name = strtok_r(NULL, ",", &save);
+	return name != NULL;
+}
+
+void
+flki_cgroups(pid_t pid, const char *controller, void (*look)(const char *dir, void *ctx), void *ctx)
+{
+	char path[64], text[4096], *line, *save, *controllers, *group;
+
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
+	if (!flki_read_text(path, text, sizeof(text)))
+		return;
+	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
+		controllers = strchr(line, ':');
+		if (controllers == NULL || (group = strchr(controllers + 1, ':')) == NULL)
+			continue;
+		*group++ = '\0';
+		controllers++;
+		if (*controllers == '\0') {
+			look_up_from("/sys/fs/cgroup", group, look, ctx);
+		} else if (has(controllers, controller)) {
+			snprintf(path, sizeof(path), "/sys/fs/cgroup/%s", controller);
+			look_up_from(path, group, look, ctx);
+		}
+	}
+}

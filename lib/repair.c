@@ -235,6 +235,8 @@ salvage_holder(struct state *st, struct slot *s)
 	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
 	if (s->ticket == 0 || ticket_is_taken(st, s))
 		s->ticket = ++st->h->last_ticket;
+	if (s->seats != 0) /* its command was told all of them */
+		s->seat = (uint32_t)__builtin_ctzll(s->seats);
 	if (flki_seats_are_sane(s, st->n) && !seats_are_held(st, s))
 		return;
 	while (seat < st->n + SEATS - 1 && seat_is_held(st, s, seat))

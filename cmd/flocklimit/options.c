@@ -270,8 +270,9 @@ check_descriptor(const struct options *o)
 		say(NULL, "--fd is for limiters in files: with --store use --hold-for $$");
 		return OPTION_BAD;
 	}
-	if (o->unlock && (w->limit_given || w->weight_given || w->timeout_ns != NEVER ||
-			  w->limit_queue || w->pacing != 0)) {
+	if (o->unlock &&
+	    (w->limit_given || w->weight_given || w->timeout_ns != NEVER || w->limit_queue ||
+	     w->pacing != 0 || w->when != NULL || w->when_run != NULL)) {
 		say(NULL, "--unlock only gives a permit back: use it with --fd alone");
 		return OPTION_BAD;
 	}

@@ -59,7 +59,7 @@ read_size(const char *p, const char *end, uint64_t *bytes)
 
 	while (p < end && ((*p >= '0' && *p <= '9') || *p == '.'))
 		p++;
-	if (p < end && (letter = memchr(units, *p & ~0x20, 4)) != NULL) {
+	if (p < end && (letter = strchr(units, *p & ~0x20)) != NULL) {
 		shift = 10 * (unsigned)(letter - units + 1);
 		p++;
 		if (end - p == 2 && p[0] == 'i')

@@ -361,6 +361,21 @@ note_gated(struct flk_taker *t, struct state *st)
 	flki_state_note_gated(st, t->slot, &gated);
 }
 
+/* Is its own question to be answered now?  If that is later, it sleeps no longer. */
+static bool
+is_asked(const struct flk_taker *t, struct watch *w, uint64_t now)
+{
+	uint64_t again = t->asked_ns + FLKI_ASK_NS;
+
+	if (!w->asks)
+		return false;
+	if (t->asked_ns == 0 || now >= again)
+		return true;
+	if (again < w->due_ns)
+		w->due_ns = again;
+	return false;
+}
+
 int
 flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask)
 {
@@ -404,12 +419,8 @@ flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigs
 			return -EINTR;
 		if (st.now_ns >= until)
 			return t->waited_for = -ETIMEDOUT;
-		if (w.asks) {
-			if (t->asked_ns == 0 || st.now_ns >= t->asked_ns + FLKI_ASK_NS)
-				return -FLK_ASK;
-			if (t->asked_ns + FLKI_ASK_NS < w.due_ns)
-				w.due_ns = t->asked_ns + FLKI_ASK_NS;
-		}
+		if (is_asked(t, &w, st.now_ns))
+			return -FLK_ASK;
 		watch_orphans(t->flk, &w);
 		if (w.again)
 			continue;

@@ -74,7 +74,7 @@ due(struct state *st, uint32_t me, bool *is_first)
 {
 	uint32_t i = st->h->waiting.head, left = st->n, before = 0;
 	const struct slot *first = NULL;
-	uint64_t at, look;
+	uint64_t at, by_gate;
 
 	if (!(flki_pace_is_set(st->h) || flki_gate_is_set(st->h)) ||
 	    flki_state_at(st, me)->kind != TAKER)
@@ -88,8 +88,8 @@ due(struct state *st, uint32_t me, bool *is_first)
 			at = flki_pace_look(st, first);
 			if (before > 0 && at <= UINT64_MAX - TICK_NS)
 				at += TICK_NS;
-			look = flki_gate_look(st, first, before == 0);
-			return at < look ? at : look;
+			by_gate = flki_gate_look(st, first, before == 0);
+			return at < by_gate ? at : by_gate;
 		}
 		before += s->kind == TAKER;
 		i = s->next;

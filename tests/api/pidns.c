@@ -319,7 +319,8 @@ test_namesake_and_waiter(void)
 	is(hear(&g), -FLK_STRANGER, "and can do nothing more");
 	end_ghost(&g);
 	/* It clears `doubted' before it repairs. */
-	for (ms = 0; *(volatile uint64_t *)&h->repaired == before && ms < PATIENCE_MS; ms++)
+	for (ms = 0; __atomic_load_n(&h->repaired, __ATOMIC_RELAXED) == before && ms < PATIENCE_MS;
+	     ms++)
 		usleep(1000);
 	is(h->repaired, before + 1, "the one that waits has come, and made the index anew");
 	is(agent_do(&waits, release).code, 0, "the holder releases");

@@ -109,9 +109,9 @@ held_after(const struct stage *s, uint64_t head)
 static bool
 seats_suffice(const struct truth *t, const struct header *h, uint64_t *limit)
 {
-	uint64_t end = t->head_weight > *limit ? t->head_limit : *limit, seat, free = 0, lost = 0;
+	uint64_t below = t->head_weight > *limit ? t->head_limit : *limit, seat, free = 0, lost = 0;
 
-	for (seat = 0; seat < end && seat < 64; seat++) {
+	for (seat = 0; seat < below && seat < 64; seat++) {
 		if ((t->seats >> seat & 1) != 0)
 			continue;
 		if ((h->seats_off >> seat & 1) != 0)

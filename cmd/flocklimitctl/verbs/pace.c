@@ -80,7 +80,7 @@ set_gate(const struct ctl *c, const char *name, const char *path, struct flk *f,
 }
 
 int
-when(const struct ctl *c)
+when_to(const struct ctl *c)
 {
 	struct flk_gate gate = { .settle_ns = c->settle_ns, .patience_ns = c->gate_patience_ns };
 	struct ctl mine = *c;

@@ -33,7 +33,7 @@ int
 seat(const struct ctl *c)
 {
 	struct ctl mine = *c;
-	const char *to, *list;
+	const char *to, *numbers;
 	struct seats seats;
 
 	if (backend_is_store()) {
@@ -44,8 +44,8 @@ seat(const struct ctl *c)
 	if (!is_named(c))
 		return FAILED;
 	to = last_word(&mine);
-	list = to != NULL ? last_word(&mine) : NULL;
-	if (list == NULL) {
+	numbers = to != NULL ? last_word(&mine) : NULL;
+	if (numbers == NULL) {
 		say(name_of(c), "which seat, and off or on? See --help");
 		return FAILED;
 	}
@@ -54,8 +54,8 @@ seat(const struct ctl *c)
 		say(name_of(c), "'%s': use off or on, say: seat NAME 3 off", to);
 		return FAILED;
 	}
-	if (!seats_parse(list, &seats.set)) {
-		say(name_of(c), "'%s': " SEATS_LIST, list);
+	if (!seats_parse(numbers, &seats.set)) {
+		say(name_of(c), "'%s': " SEATS_LIST, numbers);
 		return FAILED;
 	}
 	return for_each(&mine, set_one, &seats);

@@ -204,7 +204,7 @@ why_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 }
 
 int
-why(const struct ctl *c)
+why_of(const struct ctl *c)
 {
 	json_t *array;
 	int status;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
@@ -30,6 +31,7 @@ static struct reader {
 	enum told what;
 	uint64_t since;
 	bool killed;
+	int said_fd; /* its stderr */
 } reader[READERS];
 
 unsigned operator_acts[ACTS];
@@ -183,12 +185,13 @@ run_reader(struct reader *r, char *const *words)
 {
 	r->since = chaos_now();
 	r->killed = false;
+	r->said_fd = memfd_create("reader", MFD_CLOEXEC);
 	r->pid = fork();
 	if (r->pid == -1)
 		tap_bail("fork: %s", strerror(errno));
 	if (r->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (freopen("/dev/null", "w", stdout) == NULL)
+		if (freopen("/dev/null", "w", stdout) == NULL || dup2(r->said_fd, 2) == -1)
 			_exit(96);
 		execv(words[0], words);
 		_exit(97);
@@ -227,6 +230,21 @@ kill_reader(struct reader *r)
 	kill(r->pid, SIGKILL);
 }
 
+/* It gave up, as an operator does after two seconds outside: see told(). */
+static bool
+was_kept_out(const struct reader *r, int status)
+{
+	char text[2000];
+	ssize_t n = pread(r->said_fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	if (text[0] != '\0')
+		tap_note("%s", text);
+	return WIFEXITED(status) && WEXITSTATUS(status) == 125 &&
+	       strstr(text, "keeps everyone out") != NULL;
+}
+
 bool
 operator_reaped(pid_t pid, int status)
 {
@@ -238,8 +256,9 @@ operator_reaped(pid_t pid, int status)
 			continue;
 		/* 1: there is none of that name just now, or it was found damaged. */
 		if (!(WIFSIGNALED(status) && r->killed) &&
-		    !(WIFEXITED(status) && WEXITSTATUS(status) <= 1))
+		    !(WIFEXITED(status) && WEXITSTATUS(status) <= 1) && !was_kept_out(r, status))
 			told(r->lim, r->what, status);
+		close(r->said_fd);
 		r->pid = 0;
 		return true;
 	}

@@ -163,7 +163,7 @@ print_text(const struct event_of *s, const struct flk_event *e)
 	if (s->width > 0)
 		printf("%-*s  ", s->width, s->name);
 	printf("%-9s  %6s  ", event_name(e->kind), ticket);
-	if (e->weight != 0)
+	if (event_has_taker(e))
 		printf("-w %u  ", e->weight);
 	if (abroad != NULL)
 		visible(abroad, host, sizeof(host));
@@ -202,8 +202,8 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "code", json_integer(e->code));
 	json_put(o, "detail", json_text(detail(e, room)));
 	json_put(o, "ticket", taker ? json_u64(e->ticket) : json_null());
-	json_put(o, "weight", json_known(e->weight != 0, e->weight));
-	json_put(o, "command", e->weight != 0 ? json_text(e->command) : json_null());
+	json_put(o, "weight", json_known(event_has_taker(e), e->weight));
+	json_put(o, "command", event_has_taker(e) ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
 	json_put(o, "seats", e->kind == FLK_EV_GRANTED ? json_seats(e->seats) : json_null());
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());

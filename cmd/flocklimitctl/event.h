@@ -5,6 +5,7 @@
 #ifndef EVENT_H
 #define EVENT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "flocklimit.h"
@@ -18,6 +19,13 @@ struct event_of {
 	const char *name, *path;
 	int width; /* of the column of names; 0: there is none */
 };
+
+/* About a taker, with its weight and its command.  FLK_EV_GATED has the words of a gate there. */
+static inline bool
+event_has_taker(const struct flk_event *e)
+{
+	return e->ticket != 0 && e->kind != FLK_EV_GATED;
+}
 
 const char *event_name(uint32_t kind);
 

@@ -166,6 +166,21 @@ times() {
 	[ "$(tr -d '\n' <order)" = ba ]
 }
 
+@test "why says gate, of a waiter and of one that has started; the picture has its weight" {
+	gate --settle 0
+	shut
+	waits_for a -w 3 true
+	eventually gated
+	run -0 "$CTL" why --json x 2
+	[ "$(jq -r '[.state, .weight, .parts[0].reason] | join(" ")' <<<"$output")" = "waiting 3 gate" ]
+	opens
+	ended a
+	run -0 "$CTL" why --json x 2
+	[ "$(jq -r '[.state, .weight, .parts[0].reason] | join(" ")' <<<"$output")" = "granted 3 gate" ]
+	run -0 "$CTL" gantt x
+	[[ $output == *"ticket 2: true"*"weight 3"* ]]
+}
+
 @test "an operator sets it and ends it; the waiters hear of both" {
 	run -0 "$FLOCKLIMIT" -N x -n 4 true
 	run -0 "$CTL" when x 'mem>4000T' --gate-patience never

@@ -107,6 +107,15 @@ quoted() {
 	done
 }
 
+@test "no two tests write their result to one file" {
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u TESTS make -s -C "$BUILD" \
+		--eval='print-tests: ; @printf "%s\n" $(TESTS)' print-tests | sed 's/\.[a-z]*$//' | sort >results
+	[ "$(wc -l <results)" -ge 100 ]
+	uniq -d results >twice
+	cat twice
+	[ ! -s twice ]
+}
+
 # database: what make knows, of this build.
 database() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$BUILD" -qp 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' | sort -u

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "event.h"
+
 /* Other takers can write the file: we do not trust any number in it as an index. */
 static uint32_t
 seat_of(uint32_t seat)
@@ -136,7 +138,7 @@ read_events(struct lanes *l)
 	if (sorted == NULL)
 		return -ENOMEM;
 	for (i = 0; i < l->events; i++)
-		if (l->event[i].ticket != 0)
+		if (event_has_taker(&l->event[i]))
 			sorted[n++] = &l->event[i];
 	qsort(sorted, n, sizeof(const struct flk_event *), by_ticket_and_number);
 	for (i = 0; i < n; i++) {

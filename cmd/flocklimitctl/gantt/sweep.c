@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "event.h"
+
 /* A turn at the moment that the sweep has reached. */
 struct live {
 	uint32_t weight; /* 0: it does not hold */
@@ -116,7 +118,7 @@ steer(struct sweep *w, const struct flk_event *e)
 static void
 happen(struct sweep *w, const struct flk_event *e)
 {
-	struct turn *t = e->ticket != 0 ? lanes_find(w->l, e->ticket) : NULL;
+	struct turn *t = event_has_taker(e) ? lanes_find(w->l, e->ticket) : NULL;
 	size_t i = t != NULL ? (size_t)(t - w->l->turn) : 0;
 	struct live *v = &w->live[i];
 
@@ -147,7 +149,7 @@ stand_at_start(struct sweep *w, const struct flk_snapshot *s)
 
 	for (i = 0; i < l->events; i++) {
 		const struct flk_event *e = &l->event[i];
-		struct turn *t = e->ticket != 0 ? lanes_find(l, e->ticket) : NULL;
+		struct turn *t = event_has_taker(e) ? lanes_find(l, e->ticket) : NULL;
 		struct live *v = t != NULL ? &w->live[t - l->turn] : NULL;
 		/* Only the ticket's first event sets it: later ones find a limit there. */
 		if (v != NULL && v->limit == 0)

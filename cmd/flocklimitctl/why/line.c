@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event.h"
+
 bool
 line_is_of_holder(const struct flk_event *e)
 {
@@ -48,7 +50,7 @@ collect(struct line *l, const struct flk_event *event, size_t events, const stru
 	size_t i, n = 0;
 
 	for (i = 0; i < events; i++)
-		if (event[i].ticket != 0)
+		if (event_has_taker(&event[i]))
 			l->person[n++].ticket = event[i].ticket;
 	for (i = 0; i < s->holders + s->waiters; i++)
 		l->person[n++].ticket = s->entry[i].ticket;
@@ -124,7 +126,7 @@ line_begin(struct line *l, const struct flk_event *event, size_t events,
 	collect(l, event, events, s);
 	for (i = 0; i < events; i++) {
 		const struct flk_event *e = &event[i];
-		p = e->ticket != 0 ? line_find(l, e->ticket) : NULL;
+		p = event_has_taker(e) ? line_find(l, e->ticket) : NULL;
 		if (p == NULL)
 			continue;
 		if (p->weight == 0)
@@ -185,7 +187,7 @@ join(struct line *l, struct person *newcomer, int passed)
 void
 line_happen(struct line *l, const struct flk_event *e)
 {
-	struct person *p = e->ticket != 0 ? line_find(l, e->ticket) : NULL;
+	struct person *p = event_has_taker(e) ? line_find(l, e->ticket) : NULL;
 
 	if (p == NULL)
 		return;

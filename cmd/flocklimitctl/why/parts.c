@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event.h"
 #include "line.h"
 #include "steering.h"
 
@@ -217,7 +218,7 @@ find_wait(struct why *y, const struct person *p, const struct flk_event *event, 
 	const struct flk_entry *waiter = waiter_of(s, y->ticket);
 
 	for (e = event; e < event + events && end == NULL; e++) {
-		if (e->ticket != y->ticket)
+		if (e->ticket != y->ticket || !event_has_taker(e))
 			continue;
 		if (e->kind == FLK_EV_QUEUED)
 			queued = e;

@@ -343,7 +343,7 @@ test_gate(void)
 	part(WHY_GATE, 40, 0);
 	waited(3, 200, WHY_GRANTED, 70, "a gate behind one, and 5 ms late");
 	part(WHY_LINE, 35, 2);
-	part(WHY_UNITS, 15, 2);
+	part(WHY_UNITS, 15, 1); /* 10 ms because of 1, and 5 because of 2 */
 	part(WHY_GATE, 15, 0);
 	part(WHY_LATE, 5, 3);
 	fresh();

@@ -36,6 +36,13 @@ flki_boottime_ns(void)
 	return flki_clock_ns(CLOCK_BOOTTIME);
 }
 
+/* A sum that does not wrap around: never, UINT64_MAX, is the most. */
+static inline uint64_t
+flki_plus(uint64_t a, uint64_t b)
+{
+	return a + b >= a ? a + b : UINT64_MAX;
+}
+
 static inline struct timespec
 flki_timespec(uint64_t ns)
 {

@@ -217,8 +217,8 @@ int flk_try(struct flk_taker *taker, const struct flk_request *want);
  * The same in steps, for a program that has other work while it waits.  flk_enqueue() returns 0 if
  * the taker got its permit at once, and -EINPROGRESS if it now waits in the line.  flk_wait()
  * returns 0 when the taker has got its permit, and -ETIMEDOUT when it still waits at the deadline.
- * After -ETIMEDOUT, -EINTR, -FLK_STUCK and -FLK_ASK the taker keeps its place: call again.  Any other code
- * says why it has left the line.  flk_leave() gives up the place or, if the taker has got its permit
+ * After -ETIMEDOUT, -EINTR, -FLK_STUCK and -FLK_ASK the taker keeps its place: call again.  Any
+ * other code says why it has left the line.  flk_leave() gives up the place or, if the taker has got its permit
  * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask, unless
  * that is NULL.
  */

@@ -95,12 +95,6 @@ in_force(const struct header *h)
 	return &h->gate.words[(WORDS(h->gate.is) - 1) & 1];
 }
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a + b >= a ? a + b : UINT64_MAX;
-}
-
 /* A start that this clock says is to come is one of another clock, and long over. */
 static uint64_t
 settled(const struct state *st)
@@ -109,7 +103,7 @@ settled(const struct state *st)
 
 	if (g->started_ns == 0 || g->started_ns > flki_pace_now(st))
 		return 0;
-	return plus(g->started_ns, in_force(st->h)->settle_ns);
+	return flki_plus(g->started_ns, in_force(st->h)->settle_ns);
 }
 
 /* When a head with this patience starts anyway, if nothing is held until then. */
@@ -122,7 +116,7 @@ ends(const struct header *h, uint64_t patience_ns)
 		return UINT64_MAX;
 	if (h->idle_since_ns > since)
 		since = h->idle_since_ns;
-	return plus(since, patience_ns);
+	return flki_plus(since, patience_ns);
 }
 
 static uint64_t
@@ -154,7 +148,7 @@ flki_gate_allows(const struct state *st, const struct slot *s)
 	if (h->gate.waiter == s->ticket && flki_pace_now(st) >= ends(h, in_force(h)->patience_ns))
 		return true;
 	return r->gate == h->gate.is && r->failed == 0 && at >= settled(st) &&
-	       flki_pace_now(st) < plus(at, STALE_NS);
+	       flki_pace_now(st) < flki_plus(at, STALE_NS);
 }
 
 void
@@ -209,11 +203,11 @@ flki_gate_look(const struct state *st, const struct slot *first, bool is_first)
 		return UINT64_MAX;
 	if (flki_gate_is_set(st->h)) {
 		settle = settled(st);
-		at = g->looked_ns <= flki_pace_now(st) ? plus(g->looked_ns, LOOK_NS) : 0;
+		at = g->looked_ns <= flki_pace_now(st) ? flki_plus(g->looked_ns, LOOK_NS) : 0;
 		if (at < settle)
 			at = settle;
 		if (!is_first)
-			at = plus(at > g->since_ns ? at : g->since_ns, LATE_NS);
+			at = flki_plus(at > g->since_ns ? at : g->since_ns, LATE_NS);
 		at = earlier(st, at, ends(st->h, in_force(st->h)->patience_ns));
 	}
 	if (first->asks != 0)
@@ -228,7 +222,7 @@ flki_gate_wants_look(const struct header *h, uint64_t now, bool is_first)
 	uint64_t looked = __atomic_load_n(&h->gate.looked_ns, __ATOMIC_RELAXED);
 
 	return flki_gate_is_set(h) &&
-	       (looked > now || now >= plus(looked, is_first ? LOOK_NS : LATE_NS));
+	       (looked > now || now >= flki_plus(looked, is_first ? LOOK_NS : LATE_NS));
 }
 
 /* Each visit to the lock begins with it. */

@@ -228,10 +228,10 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands there instead of the rest, and so do the words of a gate.  A FLK_EV_RELEASED has what the work took
- * instead of seat and limit; its seat is in the upper 24 bits of `kind', where most others have 0.  A
- * FLK_EV_GRANTED has 1 there if the permit has a set of seats: that is in `seat' and, the upper half,
- * in `code'.
+ * pace that was set stands there instead of the rest, and so do the words of a gate.  A
+ * FLK_EV_RELEASED has what the work took instead of seat and limit; its seat is in the upper 24 bits
+ * of `kind', where most others have 0.  A FLK_EV_GRANTED has 1 there if the permit has a set of
+ * seats: that is in `seat' and, the upper half, in `code'.
  */
 struct event {
 	uint64_t when_ns; /* monotonic */

@@ -30,12 +30,6 @@
 #define STEP(ramp)      ((ramp) >> 32 & 0xffff)
 #define PERIOD_NS(ramp) (((ramp)&UINT32_MAX) * MS)
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a + b >= a ? a + b : UINT64_MAX;
-}
-
 uint64_t
 flki_pace_now(const struct state *st)
 {
@@ -47,7 +41,7 @@ flki_pace_own_time(const struct state *st, uint64_t at)
 {
 	uint64_t now = flki_pace_now(st);
 
-	return at > now ? plus(st->now_ns, at - now) : 0;
+	return at > now ? flki_plus(st->now_ns, at - now) : 0;
 }
 
 bool
@@ -62,7 +56,8 @@ is_rested(const struct header *h, uint64_t now)
 {
 	if (h->holders.count > 0)
 		return false;
-	return h->paced.ramp_since_ns == 0 || now >= plus(h->idle_since_ns, h->pace.ramp_idle_ns);
+	return h->paced.ramp_since_ns == 0 ||
+	       now >= flki_plus(h->idle_since_ns, h->pace.ramp_idle_ns);
 }
 
 uint64_t
@@ -94,7 +89,7 @@ static uint64_t
 stagger_allows(const struct header *h)
 {
 	return h->pace.stagger_ns != 0 && h->paced.last_ns != 0
-		   ? plus(h->paced.last_ns, h->pace.stagger_ns)
+		   ? flki_plus(h->paced.last_ns, h->pace.stagger_ns)
 		   : 0;
 }
 
@@ -115,7 +110,7 @@ flki_pace_look(const struct state *st, const struct slot *first)
 {
 	const struct header *h = st->h;
 	uint64_t start = flki_pace_start(st), since = h->paced.ramp_since_ns, steps;
-	uint64_t need = plus(plus(h->used, first->weight), h->withheld);
+	uint64_t need = flki_plus(flki_plus(h->used, first->weight), h->withheld);
 
 	if (start > st->now_ns)
 		return start;
@@ -125,7 +120,7 @@ flki_pace_look(const struct state *st, const struct slot *first)
 	steps = (need - FROM(h->pace.ramp) - 1) / STEP(h->pace.ramp) + 1;
 	if (steps > UINT64_MAX / PERIOD_NS(h->pace.ramp))
 		return UINT64_MAX;
-	return flki_pace_own_time(st, plus(since, steps * PERIOD_NS(h->pace.ramp)));
+	return flki_pace_own_time(st, flki_plus(since, steps * PERIOD_NS(h->pace.ramp)));
 }
 
 void
@@ -193,7 +188,7 @@ flki_pace_keep(struct state *st)
 		return;
 	if (h->pace.rate != 0)
 		keep_at_most(&h->paced.free_ns,
-			     plus(now, BURST(h->pace.rate) * INTERVAL(h->pace.rate)));
+			     flki_plus(now, BURST(h->pace.rate) * INTERVAL(h->pace.rate)));
 	keep_at_most(&h->paced.last_ns, now);
 	keep_at_most(&h->paced.ramp_since_ns, now);
 	keep_at_most(&h->idle_since_ns, now);
@@ -235,7 +230,7 @@ flki_pace_begin(struct state *st, uint64_t ticket)
 	next->last_ns = now;
 	if (h->pace.rate != 0)
 		next->free_ns =
-		    plus(next->free_ns > now ? next->free_ns : now, INTERVAL(h->pace.rate));
+		    flki_plus(next->free_ns > now ? next->free_ns : now, INTERVAL(h->pace.rate));
 	if (h->pace.ramp != 0 && is_rested(h, now))
 		next->ramp_since_ns = now;
 	__atomic_store_n(&h->starting, ticket, __ATOMIC_RELEASE);

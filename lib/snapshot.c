@@ -62,19 +62,30 @@ declared_now(const struct header *h, uint32_t usual)
 	return h->declared != 0 ? h->declared : usual;
 }
 
+/* In the line, behind barriers; NULL: no taker waits. */
+static const struct slot *
+first_taker(struct state *st)
+{
+	uint32_t i = st->h->waiting.head, left = st->n;
+
+	for (; i != NIL && left > 0; left--) {
+		const struct slot *s = flki_state_at(st, i);
+		if (s->kind == TAKER)
+			return s;
+		i = s->next;
+	}
+	return NULL;
+}
+
 /* The limit in force for the first taker in the line or, if there is none, for a newcomer. */
 static uint32_t
 limit_now(struct state *st, uint32_t own, uint32_t usual)
 {
 	const struct header *h = st->h;
-	uint32_t i = h->waiting.head, left = st->n;
+	const struct slot *first = first_taker(st);
 
-	for (; i != NIL && left > 0; left--) {
-		const struct slot *s = flki_state_at(st, i);
-		if (s->kind == TAKER)
-			return flki_state_limit(st, s->limit);
-		i = s->next;
-	}
+	if (first != NULL)
+		return flki_state_limit(st, first->limit);
 	if (own == 0)
 		own = h->min_count > 0 ? h->min_limit : declared_now(h, usual);
 	return flki_state_limit(st, own);
@@ -92,16 +103,10 @@ static struct flk_gated
 gated_now(struct state *st)
 {
 	struct flk_gated gated = { .waits = false };
-	uint32_t i = st->h->waiting.head, left = st->n;
+	const struct slot *first = first_taker(st);
 
-	for (; i != NIL && left > 0; left--) {
-		const struct slot *s = flki_state_at(st, i);
-		if (s->kind == TAKER && flki_gate_keeps(st, s))
-			flki_gate_condition(st, &gated);
-		if (s->kind == TAKER)
-			break;
-		i = s->next;
-	}
+	if (first != NULL && flki_gate_keeps(st, first))
+		flki_gate_condition(st, &gated);
 	return gated;
 }
 

@@ -6,7 +6,8 @@
  *
  * state.c has the operations, consent.c the place of a newcomer in the line, seats.c the seats of a
  * permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
- * check.c the invariants, pace.c the arithmetic of times, gate.c what a reading admits, and the first half of history.c the events.
+ * check.c the invariants, pace.c the arithmetic of times, gate.c what a reading admits, and the
+ * first half of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -129,9 +130,9 @@ void flki_pace_repair(struct state *st);
 void flki_pace_keep(struct state *st);
 
 /*
- * gate.c.  flki_gate_is_before(): s needs a reading, or has a question.  flki_gate_allows(): whether the gate lets the head s start now.  flki_gate_begin(): before
- * the commit that starts it.  flki_gate_stands(): a gate is before, and the first in the
- * line was not granted.
+ * gate.c.  flki_gate_is_before(): s needs a reading, or has a question.  flki_gate_allows(): whether
+ * the gate lets the head s start now.  flki_gate_begin(): before the commit that starts it.
+ * flki_gate_stands(): a gate is before the first in the line, and it was not granted.
  * flki_gate_keeps(): nothing but the gate keeps s, which is the head.  flki_gate_look(): when the
  * head, or the second in the line, must look at the machine; UINT64_MAX: never.
  */

@@ -188,12 +188,12 @@ run_map(struct jobs *a)
 				     .drop = jobs_drop };
 	struct question question;
 	struct flk_gate gate;
+	struct flk_map *map;
+	int error;
 
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
 	if (limiter_gate(w, &gate))
 		m.gate = &gate;
-	struct flk_map *map;
-	int error;
 
 	if ((error = backend_map_new(&map, a->context.name, &m)) != 0)
 		return refuse(a, error);

@@ -5,11 +5,7 @@
  */
 #include "steering.h"
 
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a + b >= a ? a + b : UINT64_MAX;
-}
+#include "clock.h"
 
 static uint64_t
 times(uint64_t a, uint64_t b)
@@ -101,16 +97,16 @@ count_start(struct steering *t, uint64_t now, size_t holders)
 		return;
 	t->last_ns = now;
 	if (t->pace.interval_ns != 0)
-		t->free_ns = plus(t->free_ns > now ? t->free_ns : now, t->pace.interval_ns);
+		t->free_ns = flki_plus(t->free_ns > now ? t->free_ns : now, t->pace.interval_ns);
 	if (t->pace.ramp_from != 0 && holders == 0 &&
-	    (t->ramp_since_ns == 0 || now >= plus(t->idle_since_ns, t->pace.ramp_idle_ns)))
+	    (t->ramp_since_ns == 0 || now >= flki_plus(t->idle_since_ns, t->pace.ramp_idle_ns)))
 		t->ramp_since_ns = now;
 }
 
 static void
 set_pace(struct steering *t, const struct flk_event *e)
 {
-	uint64_t most = plus(e->when_ns, times(e->pace.burst, e->pace.interval_ns));
+	uint64_t most = flki_plus(e->when_ns, times(e->pace.burst, e->pace.interval_ns));
 
 	t->pace = e->pace;
 	t->pace_unknown = false;
@@ -173,8 +169,8 @@ steering_capacity(const struct steering *t, uint64_t at_ns)
 		return UINT64_MAX;
 	if (at_ns < t->ramp_since_ns || t->ramp_since_ns == 0 || p->ramp_period_ns == 0)
 		return p->ramp_from;
-	return plus(p->ramp_from,
-		    times((at_ns - t->ramp_since_ns) / p->ramp_period_ns, p->ramp_step));
+	return flki_plus(p->ramp_from,
+			 times((at_ns - t->ramp_since_ns) / p->ramp_period_ns, p->ramp_step));
 }
 
 uint64_t
@@ -186,8 +182,8 @@ steering_ramp_reaches(const struct steering *t, uint64_t units)
 		return t->ramp_since_ns;
 	if (p->ramp_step == 0 || p->ramp_period_ns == 0)
 		return UINT64_MAX;
-	return plus(t->ramp_since_ns,
-		    times((units - p->ramp_from - 1) / p->ramp_step + 1, p->ramp_period_ns));
+	return flki_plus(t->ramp_since_ns,
+			 times((units - p->ramp_from - 1) / p->ramp_step + 1, p->ramp_period_ns));
 }
 
 uint64_t
@@ -200,6 +196,6 @@ steering_start(const struct steering *t)
 	if (p->interval_ns != 0 && t->free_ns > ahead)
 		rate = t->free_ns - ahead;
 	if (p->stagger_ns != 0 && t->last_ns != 0)
-		stagger = plus(t->last_ns, p->stagger_ns);
+		stagger = flki_plus(t->last_ns, p->stagger_ns);
 	return rate > stagger ? rate : stagger;
 }

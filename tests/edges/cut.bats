@@ -111,10 +111,15 @@ go_on() { kill -CONT "${pids[timed]}"; }
 
 @test "emptied under its takers: newcomers begin anew, those who waited join them" {
 	line_up
+	# Nobody looks at the file while it is empty: that would be its damage, and not a new beginning.
+	kill -STOP "${pids[plain]}" "${pids[talks]}"
+	eventually is_state T "${pids[plain]}"
+	eventually is_state T "${pids[talks]}"
 	truncate -s 0 lim
 	# As with a removed limiter, the old holder's command is not known to the new one.
 	silent 0 "$FLOCKLIMIT" -f lim -n 1 -t 0 true
 	go_on
+	kill -CONT "${pids[talks]}"
 	kill -KILL "${pids[plain]}"
 	ended plain
 	ended timed

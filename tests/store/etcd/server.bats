@@ -122,6 +122,7 @@ ends() {
 
 @test "compacted while some wait, also while they can't hear of it" {
 	local revision
+	times 6
 	stand
 	revision=$(etcd_do get x -w json | jq .header.revision)
 	etcd_do compact "$revision"

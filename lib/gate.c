@@ -134,21 +134,26 @@ is_answered(const struct state *st, const struct slot *s)
 	       (h->gate.waiter == s->ticket && flki_pace_now(st) >= ends(h, patience_of(s)));
 }
 
-bool
-flki_gate_allows(const struct state *st, const struct slot *s)
+/* The limiter's own gate, before slot s. */
+static bool
+is_open(const struct state *st, const struct slot *s)
 {
 	const struct header *h = st->h;
 	const struct reading *r = &st->reading;
 	uint64_t at = r->at_ns - (uint64_t)st->ahead_ns;
 
-	if (!is_answered(st, s))
-		return false;
 	if (!flki_gate_is_set(h))
 		return true;
 	if (h->gate.waiter == s->ticket && flki_pace_now(st) >= ends(h, in_force(h)->patience_ns))
 		return true;
 	return r->gate == h->gate.is && r->failed == 0 && at >= settled(st) &&
 	       flki_pace_now(st) < flki_plus(at, STALE_NS);
+}
+
+bool
+flki_gate_allows(const struct state *st, const struct slot *s)
+{
+	return is_answered(st, s) && is_open(st, s);
 }
 
 void
@@ -183,6 +188,12 @@ bool
 flki_gate_keeps(const struct state *st, const struct slot *s)
 {
 	return flki_gate_is_before(st->h, s) && st->h->gate.waiter == s->ticket;
+}
+
+bool
+flki_gate_asks(const struct state *st, const struct slot *s)
+{
+	return s->asks != 0 && flki_gate_keeps(st, s) && is_open(st, s);
 }
 
 /* The end of a patience that is over is no time to look at: this visit has seen to it. */

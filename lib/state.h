@@ -133,8 +133,9 @@ void flki_pace_keep(struct state *st);
  * gate.c.  flki_gate_is_before(): s needs a reading, or has a question.  flki_gate_allows(): whether
  * the gate lets the head s start now.  flki_gate_begin(): before the commit that starts it.
  * flki_gate_stands(): a gate is before the first in the line, and it was not granted.
- * flki_gate_keeps(): nothing but the gate keeps s, which is the head.  flki_gate_look(): when the
- * head, or the second in the line, must look at the machine; UINT64_MAX: never.
+ * flki_gate_keeps(): nothing but the gate keeps s, which is the head.  flki_gate_asks(): nothing but
+ * the question of s does.  flki_gate_look(): when the head, or the second in the line, must look at
+ * the machine; UINT64_MAX: never.
  */
 bool flki_gate_is_set(const struct header *h);
 static inline bool
@@ -146,6 +147,7 @@ bool flki_gate_allows(const struct state *st, const struct slot *s);
 void flki_gate_begin(struct state *st);
 void flki_gate_stands(struct state *st, uint32_t i, bool free);
 bool flki_gate_keeps(const struct state *st, const struct slot *s);
+bool flki_gate_asks(const struct state *st, const struct slot *s);
 uint64_t flki_gate_look(const struct state *st, const struct slot *first, bool is_first);
 void flki_gate_note_reading(struct state *st); /* in each visit to the lock, at first */
 void flki_gate_set(struct state *st, const struct flk_gate *gate);

@@ -110,7 +110,7 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	w->count = w->orphans = 0;
 	w->incomplete = w->again = false;
 	w->due_ns = due(st, me, &w->first);
-	w->asks = s->asks && flki_gate_keeps(st, s);
+	w->asks = flki_gate_asks(st, s);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
 	if (flki_state_came_before(st, s->next, me))
 		watch_one(st, w, s->next);

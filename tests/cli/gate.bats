@@ -244,6 +244,20 @@ times() {
 	[ "$(tail -n 1 asked)" = c ]
 }
 
+@test "--when-run: nothing is asked while the limiter's own gate is shut" {
+	gate --settle 0
+	shut
+	waits_for a --when-run 'echo >>asked' echo ran
+	eventually gated
+	# Three looks of the head: the first is over when the gate is said to keep it.
+	sleep 2.5
+	[ ! -e asked ]
+	opens
+	ended a
+	[ "$(cat a.out)" = ran ]
+	has_lines 1 asked
+}
+
 @test "--when-run: it has no part in the permit, and its output goes to stderr" {
 	run -0 --separate-stderr "$FLOCKLIMIT" -N x \
 		--when-run 'echo out; cat; test -z "$FLOCKLIMIT_HELD"; ! [ /proc/$$/fd/* -ef '"$FLOCKLIMIT_DIR"'/x ] 2>/dev/null' echo ran

@@ -175,6 +175,12 @@ flk_working_child(struct flk_taker *t)
 }
 
 int
+flk_waits_for(struct flk_taker *t, const char *limiter)
+{
+	return ops_of(t)->waits_for != NULL ? ops_of(t)->waits_for(t, limiter) : -ENOTSUP;
+}
+
+int
 flk_ended(struct flk_taker *t, int status)
 {
 	return ops_of(t)->ended(t, status);

@@ -47,6 +47,7 @@ typedef char flk_needs_64_bit_time_t[sizeof(time_t) == 8 ? 1 : -1];
 #define FLK_MAX_TAKERS 65536u      /* at once, in one limiter */
 #define FLK_NAME_MAX   64          /* characters of a name */
 #define FLK_COMMAND    112         /* bytes of a command line that a limiter remembers */
+#define FLK_WAITS_FOR  72          /* bytes of the name in flk_waits_for(), with the final 0 */
 #define FLK_SEATS      64          /* where the limit is not above it, each unit has a seat */
 
 struct flk;       /* an open limiter */
@@ -245,6 +246,12 @@ int flk_working(struct flk_taker *taker, pid_t pid);
  * before it execs.  It is then recorded however soon the taker is killed.
  */
 void flk_working_child(struct flk_taker *taker);
+
+/*
+ * Records that the owner of this permit waits for a permit of another limiter, before its work begins;
+ * NULL: no longer.  Operators see it.  A name that is too long is cut.  A new permit has none.
+ */
+int flk_waits_for(struct flk_taker *taker, const char *limiter);
 
 /* Records in the history how the work ended: a status of wait(2).  Call it before the release. */
 int flk_ended(struct flk_taker *taker, int status);
@@ -459,6 +466,7 @@ struct flk_entry {
 	const char *host; /* NULL: this machine */
 	enum flk_role role;
 	char command[FLK_COMMAND];
+	char waits_for[FLK_WAITS_FOR]; /* as flk_waits_for() recorded it, or empty */
 };
 
 #define FLK_BUCKETS 16

@@ -12,6 +12,7 @@
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait look			a taker's life, its wait in the line, its look at the machine
  *	entrust				permits that have no taker any more
+ *	waits_for			which other limiter a permit's owner waits for
  *	steer snapshot discard		what operators do, and see
  *	history (second half)		reading events
  *
@@ -164,6 +165,9 @@ void flki_look(struct flk_taker *t, bool hasty);
 #define FLKI_ASK_NS \
 	(UINT64_C(5) * 1000000000) /* an answer counts so long, and then it is asked again */
 void flki_gate_condition(const struct state *st, struct flk_gated *gated);
+
+/* waits_for.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing. */
+void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
 
 /*
  * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.

@@ -111,7 +111,8 @@
  *
  * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
  * a slot `alive', `gen' and `wake'; by the owner of a slot also what claim() fills in, `status',
- * `took', `worker_pid' and `role' of its permit, and a state of FREE or IDLE instead of IDLE or OUT.
+ * `took', `worker_pid', `waits_for' and `role' of its permit, and a state of FREE or IDLE instead of
+ * IDLE or OUT.
  *
  * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
  * believes that it is the owner, until it leaves: see doubt() in inside.c.)
@@ -205,7 +206,9 @@ struct slot {
 	/* WAITING: it has a question of its own, so only its owner grants it; 0: none, 1 + seconds of
 	 * its patience, or UINT32_MAX: for ever */
 	uint32_t asks;
-	unsigned char room[192]; /* zeros: for what a later layout adds */
+	/* HELD: a text for people, see waits_for.c */
+	_Alignas(8) uint64_t waits_for[FLK_WAITS_FOR / 8];
+	unsigned char room[116]; /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 

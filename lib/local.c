@@ -31,6 +31,7 @@ const struct flk_ops flki_local = {
 	.forget = flki_local_forget,
 	.working = flki_local_working,
 	.working_child = flki_local_working_child,
+	.waits_for = flki_local_waits_for,
 	.ended = flki_local_ended,
 	.took = flki_local_took,
 	.cancel = flki_local_cancel,

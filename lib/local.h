@@ -32,6 +32,7 @@ int flki_local_release_units(struct flk_taker *t, uint32_t units);
 int flki_local_forget(struct flk_taker *t);
 int flki_local_working(struct flk_taker *t, pid_t pid);
 void flki_local_working_child(struct flk_taker *t);
+int flki_local_waits_for(struct flk_taker *t, const char *limiter); /* waits_for.c */
 int flki_local_ended(struct flk_taker *t, int status);
 int flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 void flki_local_cancel(struct flk_taker *t);

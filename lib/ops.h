@@ -60,6 +60,7 @@ struct flk_ops {
 	int (*forget)(struct flk_taker *t);
 	int (*working)(struct flk_taker *t, pid_t pid);
 	void (*working_child)(struct flk_taker *t);
+	int (*waits_for)(struct flk_taker *t, const char *limiter); /* NULL: -ENOTSUP */
 	int (*ended)(struct flk_taker *t, int status);
 	int (*took)(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 	void (*cancel)(struct flk_taker *t);

@@ -39,6 +39,8 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				     s->role <= FLK_CARRIED ? (enum flk_role)s->role : FLK_WORKER };
 	memcpy(e->command, s->command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
+	if (holds)
+		flki_waits_for(s, e->waits_for);
 }
 
 static void

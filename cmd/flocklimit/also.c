@@ -107,9 +107,20 @@ also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const char *p
 
 /* ---- taking ---- */
 
+/* A taker without a permit has nothing to mark. */
+void
+also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limiter)
+{
+	unsigned i;
+
+	flk_waits_for(main, limiter);
+	for (i = 0; i < a->n; i++)
+		flk_waits_for(a->of[i]->taker, limiter);
+}
+
 int
-also_take(struct alsos *a, uint64_t from, uint64_t to, const struct flk_request *want,
-	  uint64_t *deadline, const sigset_t *mask)
+also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
+	  const struct flk_request *want, uint64_t *deadline, const sigset_t *mask)
 {
 	struct flk_request request = *want;
 	struct also *one;
@@ -125,6 +136,7 @@ also_take(struct alsos *a, uint64_t from, uint64_t to, const struct flk_request 
 		request.not_seats = 0;
 		request.limit = one->o.want.limit;
 		a->failed = one;
+		also_waits_for(a, main, one->o.want.limiter);
 		error = line_take(one->taker, &one->o, &request, deadline, mask);
 		if (error == 0)
 			error = flk_verify(one->limiter);

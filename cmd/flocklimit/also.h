@@ -52,10 +52,13 @@ int also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const cha
 	      int *cannot_run);
 
 /*
- * Takes those whose identities are from FROM to TO.  `deadline' is line_take()'s, and one for all.
+ * Takes those whose identities are from FROM to TO.  `main' is the taker of -N.  `deadline' is line_take()'s, and one for all.
  */
-int also_take(struct alsos *a, uint64_t from, uint64_t to, const struct flk_request *want,
-	      uint64_t *deadline, const sigset_t *mask);
+int also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
+	      const struct flk_request *want, uint64_t *deadline, const sigset_t *mask);
+
+/* In each limiter of which a permit is held, also main's: its owner waits for LIMITER; NULL: no more. */
+void also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limiter);
 
 /* All are taken: ties them to guards, which the heritage then has. */
 int also_guard(struct alsos *a, struct heritage *h);

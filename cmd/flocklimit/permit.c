@@ -97,13 +97,15 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 		waiting = j;
 		line_at_signal(release_waiting);
 	}
-	error = also_take(&j->also, 0, identity, want, deadline, mask);
+	error = also_take(&j->also, j->taker, 0, identity, want, deadline, mask);
 	if (error == 0 && !j->joined) {
 		want->weight = j->o.want.weight;
 		want->most = j->o.want.most;
 		want->yield = j->o.want.yield;
 		want->not_seats = j->o.want.not_seats;
 		want->limit = j->o.want.limit;
+		if (j->also.n > 0)
+			also_waits_for(&j->also, j->taker, j->o.want.limiter);
 		limiter_ask(&j->o.want, &j->heritage, want, &question);
 		error = line_take(j->taker, &j->o, want, deadline, mask);
 		want->ask = NULL;
@@ -111,9 +113,13 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 			error = flk_verify(j->limiter);
 	}
 	if (error == 0)
-		error = also_take(&j->also, identity, UINT64_MAX, want, deadline, mask);
-	if (error != 0 && j->also.n > 0)
+		error = also_take(&j->also, j->taker, identity, UINT64_MAX, want, deadline, mask);
+	if (j->also.n == 0)
+		return error;
+	if (error != 0)
 		job_release(j);
+	else
+		also_waits_for(&j->also, j->taker, NULL);
 	return error;
 }
 

@@ -173,6 +173,18 @@ yield_text(const struct flk_entry *e, char text[YIELD_TEXT])
 	return text;
 }
 
+const char *
+waits_for_text(const struct flk_entry *e, char text[WAITS_FOR_TEXT])
+{
+	char name[VISIBLE(FLK_WAITS_FOR)];
+
+	if (e->waits_for[0] == '\0')
+		return "";
+	snprintf(text, WAITS_FOR_TEXT, " (waits for %s)",
+		 visible(e->waits_for, name, sizeof(name)));
+	return text;
+}
+
 const struct flk_entry *
 entry_of_ticket(const struct flk_snapshot *s, uint64_t ticket)
 {

@@ -10,6 +10,7 @@
 
 #include "flocklimit.h"
 #include "seats.h"
+#include "text.h"
 
 /* "open", "paused", "closed", ... */
 const char *state_of(const struct flk_snapshot *s);
@@ -27,6 +28,10 @@ const char *entry_seats(const struct flk_entry *e, char text[SEATS_TEXT]);
 /* " (overtaken 1 of 3)", of a waiter that consents to that; else "". */
 #define YIELD_TEXT 48
 const char *yield_text(const struct flk_entry *e, char text[YIELD_TEXT]);
+
+/* " (waits for gpu)", of a holder that waits for a permit of another limiter as well; else "". */
+#define WAITS_FOR_TEXT (VISIBLE(FLK_WAITS_FOR) + 16)
+const char *waits_for_text(const struct flk_entry *e, char text[WAITS_FOR_TEXT]);
 
 /* The most that it asks for, but no more than its limit. */
 uint32_t weight_most(const struct flk_entry *e);

@@ -100,6 +100,32 @@ limiters() {
 	says "first: no permit after 1 s" e.err
 }
 
+@test "show says which limiter a holder waits for, until its command begins" {
+	limiters first second
+	hold a -N second
+	mkfifo b.fifo
+	background b "$FLOCKLIMIT" -N second --and first sh -c 'echo up >b.up; exec cat b.fifo'
+	eventually in_line 1 second
+	run -0 ctl show first
+	[[ $output == *"cat b.fifo (waits for second)"* ]]
+	[ "$(ctl show --json first | jq -r '.holders[0].waits_for')" = second ]
+	[ "$(ctl show --json second | jq -r '.holders[0].waits_for')" = null ]
+	let_go a
+	eventually test -s b.up
+	for name in first second; do
+		[ "$(ctl show --json "$name" | jq -r '.holders[0].waits_for')" = null ]
+	done
+	let_go b
+	ended b
+	# And where -N has the older limiter.
+	hold d -N second
+	background c "$FLOCKLIMIT" -N first --and second true
+	eventually in_line 1 second
+	[ "$(ctl show --json first | jq -r '.holders[0].waits_for')" = second ]
+	let_go d
+	ended c
+}
+
 @test "a signal while it waits gives all back, as a release and not as a death" {
 	limiters first second
 	hold a -N second

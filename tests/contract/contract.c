@@ -28,6 +28,7 @@ static const struct {
 	[CONSENT] = { { 0, -ENOTSUP }, ENGINES ": yield" },
 	[SEAT_SETS] = { { 0, -ENOTSUP }, ENGINES ": flk_set_seat, not_seats and seats" },
 	[GATE] = { { 0, -ENOTSUP }, ENGINES ": flk_set_gate, flk_gate and ask" },
+	[WAITS_FOR] = { { 0, -ENOTSUP }, ENGINES ": flk_waits_for" },
 	[FORGET_IT] = { { 0, -ENOTSUP }, ENGINES ": flk_forget" },
 	[ENTRUST_TO] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
 	[ENTRUSTED] = { { 0, -FLK_NOPERMIT }, ENGINES ": flk_entrust_to" },

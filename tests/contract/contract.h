@@ -45,6 +45,7 @@ enum difference {
 	CONSENT,
 	SEAT_SETS,
 	GATE,
+	WAITS_FOR,
 	FORGET_IT,
 	ENTRUST_TO,
 	ENTRUSTED,

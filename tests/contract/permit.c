@@ -5,6 +5,7 @@
 #include "contract.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -92,6 +93,45 @@ seat_sets(void)
 	is(flk_release(t), 0, "the first releases");
 	is(flk_try(t, &want), files ? -FLK_HEAVY : -ENOTSUP, "four of three seats");
 	done_with(f, "sets of seats", t, u, NULL);
+}
+
+/* What the snapshot says of the only permit. */
+static void
+waits_for_is(struct flk *f, const char *name)
+{
+	struct flk_snapshot *s;
+
+	is(flk_snapshot(f, &s), 0, "a snapshot");
+	ok(s->holders == 1 && strcmp(s->entry[0].waits_for, name) == 0,
+	   "whose owner waits for '%s': '%s'", name, s->entry[0].waits_for);
+	free(s);
+}
+
+static void
+waits_for(void)
+{
+	char name[2 * FLK_WAITS_FOR];
+	struct flk *f = limiter(1);
+	struct flk_taker *t = taker(f);
+	bool files = expected(WAITS_FOR) == 0;
+
+	is(flk_waits_for(t, "other"), files ? -FLK_NOPERMIT : -ENOTSUP, "it has no permit yet");
+	take(t, 1, 1);
+	waits_for_is(f, "");
+	is(flk_waits_for(t, "other"), expected(WAITS_FOR), "it waits for another limiter");
+	waits_for_is(f, files ? "other" : "");
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	is(flk_waits_for(t, name), expected(WAITS_FOR), "for one with a long name");
+	name[FLK_WAITS_FOR - 1] = '\0';
+	waits_for_is(f, files ? name : "");
+	is(flk_waits_for(t, NULL), expected(WAITS_FOR), "and no longer");
+	waits_for_is(f, "");
+	is(flk_waits_for(t, "other"), expected(WAITS_FOR), "for another one, until it releases");
+	is(flk_release(t), 0, "a release");
+	take(t, 1, 1);
+	waits_for_is(f, "");
+	done_with(f, "a limiter elsewhere", t, NULL, NULL);
 }
 
 static bool

@@ -91,7 +91,7 @@ quoted() {
 	cat missing
 	[ ! -s missing ]
 	# And in the list of lib/internal.h.
-	sed -n '2,/#ifndef/p' "$TOP/lib/internal.h" | grep -oE '[a-z]+' | sort -u >words
+	sed -n '2,/#ifndef/p' "$TOP/lib/internal.h" | grep -oE '[a-z_]+' | sort -u >words
 	(cd "$TOP/lib" && printf '%s\n' *.c) | sed 's/\.c$//' | sort | comm -23 - words >missing
 	cat missing
 	[ ! -s missing ]

@@ -43,6 +43,7 @@ static const struct field {
 #define LATEST  232 /* and those from here to there of the latest */
 #define SEATED  229 /* and those from here to there of seats */
 #define GATED   221 /* and those from here to there of the gate */
+#define TEXT    220 /* and this one of a text */
 static const struct field later[] = { H(events),
 				      H(event_room),
 				      H(followed),
@@ -65,6 +66,7 @@ static const struct field latest[] = { S(least), S(most),      S(yield),     S(o
 static const struct field gated[] = { S(asks),        H(gate.is),       H(gate.started_ns),
 				      H(gate.waiter), H(gate.since_ns), H(gate.looked_ns),
 				      H(gate.value),  H(gate.failed) };
+static const struct field text = S(waits_for);
 static const struct field seated[] = { S(seats), S(not_seats), H(seats_off) };
 
 struct lie
@@ -86,6 +88,7 @@ life_lie(struct bytes *b)
 				: which >= LATEST && which < DOUBTED ? &latest[which - LATEST]
 				: which >= SEATED && which < LATEST  ? &seated[which - SEATED]
 				: which >= GATED && which < SEATED   ? &gated[which - GATED]
+				: which == TEXT                      ? &text
 				: which >= LATER
 				    ? &later[(which - LATER) % (sizeof(later) / sizeof(later[0]))]
 				    : &fields[which % (sizeof(fields) / sizeof(fields[0]))];

@@ -33,7 +33,7 @@
 #include "processor.h"
 
 #define MOST_WORKERS    64
-#define MOST_OPERATIONS 128
+#define MOST_OPERATIONS 160
 #define TOLD            8 /* failures of one operation that are printed */
 #define SPLIT           4 /* shares of one operation */
 
@@ -367,9 +367,11 @@ main(int argc, char **argv)
 		return one_kill(only, k, j, style);
 	}
 	tap_note("seed %llu", (unsigned long long)seed);
+	if (operations_in_all() > MOST_OPERATIONS)
+		tap_bail("more operations than MOST_OPERATIONS");
 	shared =
 	    mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (shared == MAP_FAILED || operations_in_all() > MOST_OPERATIONS)
+	if (shared == MAP_FAILED)
 		tap_bail("mmap");
 	n = cpus();
 	run_workers(n, all, seconds);

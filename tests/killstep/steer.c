@@ -178,6 +178,14 @@ name_worker_and_release(struct part *p)
 }
 
 static int
+wait_elsewhere_and_release(struct part *p)
+{
+	int error = flk_waits_for(p->t, "a limiter of another name");
+
+	return error != 0 ? error : flk_release(p->t);
+}
+
+static int
 tell_status_and_release(struct part *p)
 {
 	int error = flk_ended(p->t, 0x100);
@@ -564,6 +572,8 @@ const struct operation operator_operations[] = {
 	  NULL, 0, NULL, 0 },
 	{ "tell a status and release", "flk_ended flk_took flk_release", NULL, take_all, two_behind,
 	  tell_status_and_release, NULL, 0, NULL, 0 },
+	{ "say what it waits for and release", "flk_waits_for flk_release", NULL, take_all,
+	  two_behind, wait_elsewhere_and_release, NULL, 0, NULL, 0 },
 	{ "name a worker and release", "flk_working_child flk_release", NULL, take_all, two_behind,
 	  name_worker_and_release, NULL, 0, NULL, 0 },
 	{ "name a worker with a guard and release", "flk_working_child flk_release", NULL,

@@ -24,7 +24,7 @@
 #include "where.h"
 
 #define LEAST 16 /* width of the column that takes the rest, at least */
-#define CELL  600
+#define CELL  ROW_TEXT
 
 struct column {
 	const char *title;
@@ -113,11 +113,11 @@ const char *
 rows_command(const struct row *r, char room[ROW_TEXT])
 {
 	const struct flk_entry *e = r->entry;
-	char command[VISIBLE(FLK_COMMAND)];
+	char command[VISIBLE(FLK_COMMAND)], waits_for[WAITS_FOR_TEXT];
 
-	snprintf(room, ROW_TEXT, "%s%s%s%s", r->orphan ? "(orphan) " : "",
+	snprintf(room, ROW_TEXT, "%s%s%s%s%s", r->orphan ? "(orphan) " : "",
 		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
-		 visible(e->command, command, sizeof(command)));
+		 visible(e->command, command, sizeof(command)), waits_for_text(e, waits_for));
 	return room;
 }
 

@@ -19,7 +19,7 @@ void rows_look_up(struct screen *v);
 void rows_draw(struct screen *v, int titles, int first, int height);
 
 /* The command of a row, with "(orphan)" and the like before it. */
-#define ROW_TEXT 600
+#define ROW_TEXT 1000
 const char *rows_command(const struct row *r, char room[ROW_TEXT]);
 
 /* Whether the text is part of the row's name, user, host or command, or is its ticket or pid. */

@@ -87,6 +87,7 @@ print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)], seats[SEATS_TEXT];
+	char waits_for[WAITS_FOR_TEXT];
 	bool hosts = abroad(s->entry, s->holders);
 	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
 					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
@@ -102,7 +103,8 @@ print_holders(const struct view *v)
 		table_cell(t, "%u", e->pid);
 		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
-		table_cell(t, "%s%s", visible(e->command, command, sizeof(command)), remark(v, e));
+		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
+			   waits_for_text(e, waits_for), remark(v, e));
 	}
 	puts("\nholding");
 	table_print(t, "  ");
@@ -241,6 +243,7 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
 	json_put(o, "seats", waits ? json_null() : json_seats(e->seats));
 	json_put(o, "not_seats", json_seats(e->not_seats));
+	json_put(o, "waits_for", e->waits_for[0] != '\0' ? json_text(e->waits_for) : json_null());
 	json_put(o, "held_s", waits ? json_null() : json_seconds(e->since_s));
 	json_put(o, "command_pid",
 		 waits ? json_null() : json_pid(processes_command(v->processes, e)));

@@ -46,7 +46,7 @@ moves() {
 }
 
 @test "a name gets another address twice, at last one of IPv6" {
-	stand 127.0.0.2 6
+	stand 127.0.0.2 12
 	moves 127.0.0.3
 	until_clock $((gone + 3000))
 	moves ::1

@@ -97,10 +97,10 @@ need_xmllint() {
 	[[ $(xpath 'string(//s:path[@class="mark"][2]/s:title)' x.svg) == *" limit auto" ]]
 }
 
-# places FILE: "TICKET X END Y" of each permit, by seat and time.
+# places FILE: "TICKET X END BOTTOM" of each bar of a permit, by seat and time.
 places() {
-	sed -nE 's/^<rect class="hold .*" x="(.*)" y="(.*)" width="(.*)" height=".*"><title>ticket ([0-9]+).*/\4 \1 \3 \2/p' "$1" |
-		awk '{ print $1, $2, $2 + $3, $4 }' | sort -k4,4n -k2,2n
+	sed -nE 's/^<rect class="hold .*" x="(.*)" y="(.*)" width="(.*)" height="(.*)"><title>ticket ([0-9]+).*/\5 \1 \3 \2 \4/p' "$1" |
+		awk '{ printf "%d %s %s %.1f\n", $1, $2, $2 + $3, $4 + $5 }' | sort -k4,4n -k2,2n
 }
 
 @test "bars are where the log says, and no two on a seat at once" {
@@ -241,6 +241,26 @@ same() {
 	run -1 "$CTL" gantt x --text
 	run -125 "$CTL" gantt x y
 	run -125 "$CTL" gantt x --json
+}
+
+@test "a permit of several seats has a bar on each, until it gives that back" {
+	need_xmllint
+	"$FLOCKLIMIT" -N x -n 4 true
+	"$FLOCKLIMIT" -N x -n 4 -w 3 sh -c '"$1" shrink x "$FLOCKLIMIT_TICKET" 1; "$2" -N x -n 4 -w 2 --nested=queue true' sh "$CTL" "$FLOCKLIMIT"
+	"$CTL" gantt x >x.svg
+	places x.svg | sort -n >drawn
+	cat drawn
+	[ "$(awk '{ print $1 }' drawn | uniq -c | awk '{ printf "%d:%d ", $2, $1 }')" = "1:1 2:3 3:2 " ]
+	# On seats 0 to 2; when 2 was given back the next one got it, and seat 3.
+	[ "$(awk '{ print $4 }' drawn | sort -u | wc -l)" = 4 ]
+	sort -k4,4n -k2,2n drawn | awk '$4 == y && $2 < end { exit 1 } { y = $4; end = $3 }'
+	[ "$(awk '$1 == 2 { print $3 }' drawn | sort -u | wc -l)" = 2 ]
+	[[ $(cat x.svg) == *"on seats 0-2"* ]]
+	[[ $(cat x.svg) == *"on seats 2,3"* ]]
+	COLUMNS=60 LC_ALL=C "$CTL" gantt x --text >x.txt
+	[ "$(grep -c '^seat ' x.txt)" = 4 ]
+	[[ $(grep '^seat 1' x.txt) == *"2 sh"* ]]
+	[[ $(grep '^seat 3' x.txt) != *"2 sh"* ]]
 }
 
 @test "in the terminal: a line for each seat, as wide as it is" {

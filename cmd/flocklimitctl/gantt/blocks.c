@@ -161,14 +161,15 @@ struct cell {
 };
 
 static void
-fill_cells(const struct page *p, const struct turn *t, uint32_t number, struct cell *cell)
+fill_cells(const struct page *p, const struct turn *t, uint64_t until_ns, uint32_t number,
+	   struct cell *cell)
 {
-	unsigned from = column_of(p, t->granted_ns), to = column_of(p, t->end_ns), k;
+	unsigned from = column_of(p, t->granted_ns), to = column_of(p, until_ns), k;
 
 	for (k = from; k <= to; k++) {
 		uint64_t begin = column_ns(p, k), end = column_ns(p, k + 1), ns;
 		begin = begin > t->granted_ns ? begin : t->granted_ns;
-		end = end < t->end_ns ? end : t->end_ns;
+		end = end < until_ns ? end : until_ns;
 		ns = end > begin ? end - begin : 0;
 		if (cell[k].turn == 0 || ns > cell[k].ns)
 			cell[k] = (struct cell){ .turn = number, .ns = ns };
@@ -251,8 +252,9 @@ draw_seats(const struct page *p)
 	for (seat = 0; seat < l->seats; seat++) {
 		memset(cell, 0, sizeof(cell));
 		for (i = 0; i < l->turns; i++)
-			if (l->turn[i].held && l->turn[i].seat == seat)
-				fill_cells(p, &l->turn[i], (uint32_t)i + 1, cell);
+			if (lanes_had_seat(&l->turn[i], seat))
+				fill_cells(p, &l->turn[i], lanes_seat_end(l, &l->turn[i], seat),
+					   (uint32_t)i + 1, cell);
 		snprintf(label, sizeof(label), "seat %u", seat);
 		put_label(p, label);
 		name_bars(p, cell);

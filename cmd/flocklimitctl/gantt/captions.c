@@ -11,6 +11,7 @@
 
 #include "event.h"
 #include "say.h"
+#include "seats.h"
 #include "text.h"
 
 const char *
@@ -118,10 +119,19 @@ append(char room[TITLE_TEXT], const char *format, ...)
 	va_end(ap);
 }
 
+static const char *
+seats_of(const struct turn *t, char text[SEATS_TEXT])
+{
+	if (t->seats != 0)
+		return seats_ranges(t->seats, text);
+	snprintf(text, SEATS_TEXT, "%u", t->seat);
+	return text;
+}
+
 const char *
 title_of(const struct turn *t, char room[TITLE_TEXT])
 {
-	char took[32], user[USER_TEXT], text[80];
+	char took[32], user[USER_TEXT], text[80], seats[SEATS_TEXT];
 
 	*room = '\0';
 	append(room, "ticket %" PRIu64 "%s%s\n", t->ticket, *t->command != '\0' ? ": " : "",
@@ -135,8 +145,9 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 		       say_duration(seconds(t->queued_ns, lanes_wait_end(t)), took),
 		       t->held ? ", " : "");
 	if (t->held)
-		append(room, "ran %s%s on seat %u", t->early && !t->waited ? "over " : "",
-		       say_duration(seconds(t->granted_ns, t->end_ns), took), t->seat);
+		append(room, "ran %s%s on seat%s %s", t->early && !t->waited ? "over " : "",
+		       say_duration(seconds(t->granted_ns, t->end_ns), took),
+		       (t->seats & (t->seats - 1)) != 0 ? "s" : "", seats_of(t, seats));
 	if (t->last != NULL && t->last->kind == FLK_EV_RELEASED && t->last->memory != 0) {
 		append(room, "\npeak %s, ", size_text(t->last->memory, false, text));
 		append(room, "CPU %s", say_duration((double)t->last->cpu_ns / 1e9, took));

@@ -67,14 +67,20 @@ pack_waits(struct lanes *l)
 }
 
 static uint32_t
+highest_seat(const struct turn *t)
+{
+	return t->seats == 0 ? t->seat : 63 - (uint32_t)__builtin_clzll(t->seats);
+}
+
+static uint32_t
 count_seats(const struct lanes *l)
 {
 	uint32_t seats = 0;
 	size_t i;
 
 	for (i = 0; i < l->turns; i++)
-		if (l->turn[i].held && l->turn[i].seat >= seats)
-			seats = l->turn[i].seat + 1;
+		if (l->turn[i].held && highest_seat(&l->turn[i]) >= seats)
+			seats = highest_seat(&l->turn[i]) + 1;
 	return seats;
 }
 

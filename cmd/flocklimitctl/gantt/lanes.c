@@ -88,6 +88,9 @@ add_to_turn(struct turn *t, const struct flk_event *e)
 		t->granted_ns = e->when_ns;
 		t->seat = seat_of(e->seat);
 	}
+	if (e->kind == FLK_EV_GRANTED)
+		t->seats = e->seats;
+	t->shrank |= e->kind == FLK_EV_UNITS;
 	if (lanes_ends(e)) {
 		t->over = true;
 		t->end_ns = e->when_ns;
@@ -165,6 +168,7 @@ read_snapshot(struct lanes *l, const struct flk_snapshot *s)
 			t = &l->turn[l->turns++];
 			*t = (struct turn){ .ticket = e->ticket, .weight = e->weight };
 			t->seat = seat_of(e->seat);
+			t->seats = e->seats;
 			t->pid = e->pid;
 			t->uid = e->uid;
 			t->outcome = RUNNING;
@@ -192,6 +196,37 @@ lanes_read(struct lanes *l, const struct flk_snapshot *s)
 		return -ENOMEM;
 	read_snapshot(l, s);
 	return 0;
+}
+
+bool
+lanes_had_seat(const struct turn *t, uint32_t seat)
+{
+	if (!t->held)
+		return false;
+	return t->seats == 0 ? t->seat == seat : seat < FLK_SEATS && (t->seats >> seat & 1) != 0;
+}
+
+/* As in lib/seats.c: of a permit that shrank, the lowest seats are left, one for each unit. */
+bool
+lanes_keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight)
+{
+	uint64_t below = t->seats != 0 ? t->seats & ((UINT64_C(1) << seat) - 1) : 0;
+
+	return (uint32_t)__builtin_popcountll(below) < weight;
+}
+
+uint64_t
+lanes_seat_end(const struct lanes *l, const struct turn *t, uint32_t seat)
+{
+	size_t i;
+
+	for (i = 0; i < l->events && t->shrank && t->seats != 0; i++) {
+		const struct flk_event *e = &l->event[i];
+		if (e->kind == FLK_EV_UNITS && e->ticket == t->ticket &&
+		    !lanes_keeps_seat(t, seat, e->weight))
+			return e->when_ns;
+	}
+	return t->end_ns;
 }
 
 uint64_t

@@ -33,7 +33,9 @@ struct turn {
 	bool over;
 	enum outcome outcome;         /* valid if it held */
 	const struct flk_event *last; /* the event that ended it; NULL: none did */
-	uint32_t weight, seat;        /* weight: at first */
+	uint32_t weight, seat;        /* weight: at first; seat: the lowest */
+	uint64_t seats;               /* at first, as a set; 0: `seat' is all that is known */
+	bool shrank;                  /* it gave units back, and with them its highest seats */
 	uint32_t pid, uid;            /* pid 0: not known */
 	uint32_t row;                 /* for the wait: waits at the same time have other rows */
 	const char *command;
@@ -71,6 +73,14 @@ struct turn *lanes_find(const struct lanes *l, uint64_t ticket);
 
 /* When its wait ended. */
 uint64_t lanes_wait_end(const struct turn *t);
+
+/*
+ * Whether the permit had this seat at first; whether it has the seat when this weight is left of it; and
+ * when it gave the seat back.
+ */
+bool lanes_had_seat(const struct turn *t, uint32_t seat);
+bool lanes_keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight);
+uint64_t lanes_seat_end(const struct lanes *l, const struct turn *t, uint32_t seat);
 
 bool lanes_ends(const struct flk_event *e); /* whether the event ends a turn */
 

@@ -207,23 +207,32 @@ draw_bar(const struct canvas *v, const struct turn *t, const char *class, const 
 		draw_name(v, t, x, y + height / 2 + 3.6, width, ink);
 }
 
+/* A bar on this seat.  Every bar is thick enough for its text; heavier ones are thicker. */
+static void
+draw_hold(const struct canvas *v, const struct turn *t, uint32_t seat)
+{
+	double inner = v->lane > 3 ? v->lane - (v->lane > 12 ? 4 : 1) : v->lane;
+	double height = inner * (0.65 + 0.35 * t->weight / v->heaviest);
+	char class[32];
+
+	snprintf(class, sizeof(class), "hold %s", look[t->outcome].class);
+	draw_bar(v, t, class, look[t->outcome].ink, t->granted_ns, lanes_seat_end(v->l, t, seat),
+		 v->seats + v->lane * seat + (v->lane - inner) / 2 + inner - height, height);
+}
+
 static void
 draw_holds(const struct canvas *v)
 {
-	/* Every bar is thick enough for its text; heavier ones are thicker. */
-	double inner = v->lane > 3 ? v->lane - (v->lane > 12 ? 4 : 1) : v->lane, height;
-	char class[32];
+	uint32_t seat;
 	size_t i;
 
 	for (i = 0; i < v->l->turns; i++) {
 		const struct turn *t = &v->l->turn[i];
-		if (!t->held)
-			continue;
-		height = inner * (0.65 + 0.35 * t->weight / v->heaviest);
-		snprintf(class, sizeof(class), "hold %s", look[t->outcome].class);
-		draw_bar(v, t, class, look[t->outcome].ink, t->granted_ns, t->end_ns,
-			 v->seats + v->lane * t->seat + (v->lane - inner) / 2 + inner - height,
-			 height);
+		if (t->held && t->seats == 0)
+			draw_hold(v, t, t->seat);
+		for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
+			if (lanes_had_seat(t, seat))
+				draw_hold(v, t, seat);
 	}
 }
 

@@ -88,10 +88,11 @@ find_extremes(struct lanes *l)
 	}
 }
 
+/* Another turn that has the seat and has not ended gave it back unseen. */
 static void
-take_seat(struct sweep *w, size_t i, uint64_t when_ns)
+take_seat(struct sweep *w, size_t i, uint32_t seat, uint64_t when_ns)
 {
-	uint32_t *holder = &w->holder[w->l->turn[i].seat], other = *holder;
+	uint32_t *holder = &w->holder[seat], other = *holder;
 
 	*holder = (uint32_t)i + 1;
 	if (other == 0 || other == i + 1 || w->l->turn[other - 1].over)
@@ -100,6 +101,33 @@ take_seat(struct sweep *w, size_t i, uint64_t when_ns)
 	w->l->turn[other - 1].over = true;
 	w->l->turn[other - 1].end_ns = when_ns;
 	w->l->turn[other - 1].outcome = UNTOLD;
+}
+
+static void
+take_seats(struct sweep *w, size_t i, uint64_t when_ns)
+{
+	const struct turn *t = &w->l->turn[i];
+	uint32_t seat;
+
+	if (t->seats == 0)
+		take_seat(w, i, t->seat, when_ns);
+	for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
+		if (lanes_had_seat(t, seat))
+			take_seat(w, i, seat, when_ns);
+}
+
+/* This weight is left of it. */
+static void
+give_seats_back(struct sweep *w, size_t i, uint32_t weight)
+{
+	const struct turn *t = &w->l->turn[i];
+	uint32_t seat;
+
+	if (w->holder[t->seat] == i + 1 && weight == 0)
+		w->holder[t->seat] = 0;
+	for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
+		if (w->holder[seat] == i + 1 && !lanes_keeps_seat(t, seat, weight))
+			w->holder[seat] = 0;
 }
 
 static void
@@ -130,13 +158,14 @@ happen(struct sweep *w, const struct flk_event *e)
 	} else if (e->kind == FLK_EV_GRANTED) {
 		*v = (struct live){ .weight = e->weight, .limit = e->limit };
 		w->declared = e->limit;
-		take_seat(w, i, e->when_ns);
+		take_seats(w, i, e->when_ns);
 	} else if (e->kind == FLK_EV_UNITS) {
 		v->weight = e->weight;
+		give_seats_back(w, i, e->weight);
 	} else if (lanes_ends(e)) {
 		*v = (struct live){ .weight = 0 };
-		if (t->held && w->holder[t->seat] == i + 1)
-			w->holder[t->seat] = 0;
+		if (t->held)
+			give_seats_back(w, i, 0);
 	}
 }
 
@@ -169,7 +198,7 @@ stand_at_start(struct sweep *w, const struct flk_snapshot *s)
 	}
 	for (i = 0; i < l->turns; i++)
 		if (w->live[i].weight != 0)
-			w->holder[l->turn[i].seat] = (uint32_t)i + 1;
+			take_seats(w, i, l->from_ns);
 }
 
 /* The snapshot has the settings of now: take back what the events changed since. */

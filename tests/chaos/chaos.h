@@ -7,7 +7,8 @@
  * numbers.  Times are CLOCK_MONOTONIC in ns, taken before the write.
  *
  *	L t id lim group w n flags wait_ms run_ms most yield	a taker is about to be launched
- *	S t id pid birth ticket w told seat fence	its command has started: what it was told
+ *	S t id pid birth ticket w told seat fence seats	its command has started: what it was told;
+ *				seats: a set, 0: it was told `seat' alone
  *	A t id pid		it still lives
  *	E t id pid code		its command is about to exit
  *	H t id pid		a child of the command, with its descriptors, has started

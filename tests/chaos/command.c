@@ -80,13 +80,25 @@ heir(uint64_t id, uint64_t us)
 	chaos_say("D %" PRIu64 " %" PRIu64 " %d", chaos_now(), id, (int)getpid());
 }
 
+/* FLOCKLIMIT_SEATS as a set. */
+static uint64_t
+seats(void)
+{
+	const char *word = getenv("FLOCKLIMIT_SEATS");
+	uint64_t set = 0;
+
+	for (; word != NULL; word = strchr(word, ','))
+		set |= UINT64_C(1) << number(word += *word == ',') % 64;
+	return set;
+}
+
 static void
 say_started(uint64_t id)
 {
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s %s", chaos_now(), id,
-		  (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
+	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s %s %" PRIu64, chaos_now(),
+		  id, (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
 		  getenv("FLOCKLIMIT_WEIGHT"), getenv("FLOCKLIMIT_LIMIT"),
-		  getenv("FLOCKLIMIT_SEAT"), getenv("FLOCKLIMIT_FENCE"));
+		  getenv("FLOCKLIMIT_SEAT"), getenv("FLOCKLIMIT_FENCE"), seats());
 }
 
 /* ID STYLE US HEIR_US: heir_us > 0: also a child which lasts so long. */
@@ -260,9 +272,10 @@ agent(char **arg, bool is_restless)
 		return 75;
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64,
+	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64
+		  " %" PRIu64,
 		  chaos_now(), id, (int)getpid(), flk_identity(f), permit.ticket, permit.weight,
-		  permit.limit, permit.seat, permit.fence);
+		  permit.limit, permit.seat, permit.fence, permit.seats);
 	work(chaos_now() + number(arg[5]) * 1000, NULL);
 	chaos_say("E %" PRIu64 " %" PRIu64 " %d %d", chaos_now(), id, (int)getpid(), CODE(id));
 	if (flk_release(t) != 0)

@@ -74,8 +74,16 @@ static void
 start_as(uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned fence, unsigned w,
 	 unsigned told)
 {
-	line('S', ms, "%u %u %" PRIu64 " %u %u %u %u %u", id, 100 + id, birth, ticket, w, told,
+	line('S', ms, "%u %u %" PRIu64 " %u %u %u %u %u 0", id, 100 + id, birth, ticket, w, told,
 	     ticket % 100, fence);
+}
+
+/* Of weight 2, on these two seats. */
+static void
+start_on(unsigned ms, unsigned id, unsigned ticket, unsigned seat, unsigned other)
+{
+	line('S', ms, "%u %u %" PRIu64 " %u 2 4 %u %u %u", id, 100 + id, BIRTH, ticket, seat,
+	     ticket, 1u << seat | 1u << other);
 }
 
 static void
@@ -427,6 +435,35 @@ one_seat(void)
 }
 
 static void
+two_on_seats(unsigned seat, unsigned other)
+{
+	unsigned a = launch(0, 2, 4, 0), b = launch(0, 2, 4, 0);
+
+	start_on(1, a, 1, 0, 2);
+	start_on(2, b, 2, seat, other);
+	end(3, a);
+	end(7, b);
+}
+
+static void
+other_seats(void)
+{
+	two_on_seats(1, 3);
+}
+
+static void
+second_seat_shared(void)
+{
+	two_on_seats(1, 2);
+}
+
+static void
+too_few_seats(void)
+{
+	two_on_seats(1, 1);
+}
+
+static void
 the_file_removed(uint64_t birth)
 {
 	unsigned a = launch(0, 2, 3, 0), b;
@@ -749,6 +786,9 @@ main(int argc, char **argv)
 	judge(one_taker_two_commands, RAN_TWICE, true, "one taker, two commands");
 	judge(a_lower_ticket_later, TICKET_ORDER, true, "a lower ticket for who came later");
 	judge(one_seat, SEAT_SHARED, true, "one seat for two");
+	judge(other_seats, INNOCENT, true, "each on its own seats");
+	judge(second_seat_shared, SEAT_SHARED, true, "one seat of two for two");
+	judge(too_few_seats, UNTRUE_LIMIT, true, "one seat for two units");
 	judge(in_the_old_file, OLD_FILE, true, "a newcomer in a removed file");
 	judge(in_the_new_file, INNOCENT, true, "permits of a removed file do not count");
 	judge(not_idle, NOT_IDLE, true, "idle while one holds");

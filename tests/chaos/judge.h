@@ -18,7 +18,7 @@ struct run { /* one taker, whether its command ever started or not */
 	uint64_t w, least, most; /* w: `least', and what it got once it has started */
 	uint64_t yield;          /* so many that came later may be granted before it */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
-	uint64_t pid, birth, ticket, told, seat, fence;
+	uint64_t pid, birth, ticket, told, seat, fence, seats;
 	int status;
 	uint64_t cancelled, cancelled_ticket;
 	uint64_t heir, heir_started, heir_ended;

@@ -182,6 +182,19 @@ place_of(const struct life *l, const struct run *r)
 	return low;
 }
 
+/* A run that was told one seat alone has that, and perhaps others of which nobody knows. */
+static bool
+share_a_seat(const struct run *a, const struct run *b)
+{
+	if (a->seats != 0 && b->seats != 0)
+		return (a->seats & b->seats) != 0;
+	if (a->seats == 0 && b->seats == 0)
+		return a->seat == b->seat;
+	if (a->seats == 0)
+		return a->seat < 64 && (b->seats >> a->seat & 1) != 0;
+	return share_a_seat(b, a);
+}
+
 static void
 check_start(const struct life *l, const struct run *b, const struct run *const *active, size_t n,
 	    struct verdict *v)
@@ -194,10 +207,11 @@ check_start(const struct life *l, const struct run *b, const struct run *const *
 		count(l, &now, active[i]);
 		if (active[i]->fence > z->fence)
 			z = active[i];
-		if (active[i] != b && active[i]->seat == b->seat)
+		if (active[i] != b && share_a_seat(active[i], b))
 			chaos_guilty(v, SEAT_SHARED, b->started,
-				     "tickets %" PRIu64 " and %" PRIu64 " have seat %" PRIu64,
-				     b->ticket, active[i]->ticket, b->seat);
+				     "tickets %" PRIu64 " and %" PRIu64 " share a seat: %" PRIx64
+				     " and %" PRIx64,
+				     b->ticket, active[i]->ticket, b->seats, active[i]->seats);
 	}
 	if (bound(l, z, &now) == 0)
 		return; /* told of by check_told() */

@@ -66,6 +66,11 @@ started(struct run *r, const uint64_t *x, struct verdict *v)
 	if (x[5] < r->least || x[5] > r->most)
 		chaos_guilty(v, UNTRUE_LIMIT, x[0], "taker %llu was told another weight",
 			     (unsigned long long)r->id);
+	if (x[9] != 0 && ((uint64_t)__builtin_popcountll(x[9]) != x[5] ||
+			  (uint64_t)__builtin_ctzll(x[9]) != x[7]))
+		chaos_guilty(v, UNTRUE_LIMIT, x[0],
+			     "taker %llu was told seats that are not one for each unit",
+			     (unsigned long long)r->id);
 	r->started = x[0];
 	r->pid = x[2];
 	r->birth = x[3];
@@ -74,6 +79,7 @@ started(struct run *r, const uint64_t *x, struct verdict *v)
 	r->told = x[6];
 	r->seat = x[7];
 	r->fence = x[8];
+	r->seats = x[9];
 	return true;
 }
 
@@ -178,8 +184,8 @@ static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
 	static const char letters[] = "LSAEHDRCPKGUMIBWQZ";
-	static const unsigned char numbers[] = { 11, 9, 3, 4, 3, 3, 3, 3, 5,
-						 4,  6, 3, 4, 3, 2, 7, 4, 2 };
+	static const unsigned char numbers[] = { 11, 10, 3, 4, 3, 3, 3, 3, 5,
+						 4,  6,  3, 4, 3, 2, 7, 4, 2 };
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;

@@ -346,6 +346,7 @@ contract_permit(void)
 	consent();
 	seat_sets();
 	gate();
+	waits_for();
 	weights();
 	limits();
 	seats();

@@ -762,3 +762,11 @@ except ValueError:
 	run -127 "$FLOCKLIMIT" -N x $'./a\x9b2J\xe2\x80\xae\xc2\x9b\xe9\xc3\xa4'
 	LC_ALL=C grep -qaF $'./a?2J?????\xe9\xc3\xa4' <<<"$output"
 }
+
+@test "no line of a help is wider than a terminal" {
+	local program
+	for program in flocklimit flockmap flocksem flocklimitctl; do
+		"${FLOCKLIMIT%/*}/$program" --help >help
+		awk -v p="$program" 'length > 80 { print p ": " $0; bad = 1 } END { exit bad }' help
+	done
+}

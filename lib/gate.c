@@ -25,17 +25,10 @@
 #define LATE_NS  (3 * SECOND) /* when the second in the line looks in the head's stead */
 #define STALE_NS (5 * SECOND) /* a reading that waited so long for the lock says nothing */
 
-#define WORDS(is)     ((is)&3)
 #define CHANGE(is, w) ((((is) >> 2) + 1) << 2 | (w))
 #define GATE_WORDS    (sizeof(struct gate_words) / sizeof(uint64_t))
 
 _Static_assert(sizeof(struct gate_words) == 200, "it is copied word by word");
-
-bool
-flki_gate_is_set(const struct header *h)
-{
-	return WORDS(__atomic_load_n(&h->gate.is, __ATOMIC_RELAXED)) != 0;
-}
 
 /* The words may be written while they are copied here; then `is' has changed behind the fence. */
 static void
@@ -61,8 +54,8 @@ flki_gate_copy(const struct header *h, struct flk_gate *gate)
 		is = __atomic_load_n(&h->gate.is, __ATOMIC_ACQUIRE);
 		words = (struct gate_words){ .settle_ns = FLK_SETTLE_NS,
 					     .patience_ns = FLK_PATIENCE_NS };
-		if (WORDS(is) != 0)
-			copy_words(&h->gate.words[(WORDS(is) - 1) & 1], &words);
+		if (GATE_WHICH(is) != 0)
+			copy_words(&h->gate.words[(GATE_WHICH(is) - 1) & 1], &words);
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
 		if (__atomic_load_n(&h->gate.is, __ATOMIC_RELAXED) == is)
 			break;
@@ -70,7 +63,7 @@ flki_gate_copy(const struct header *h, struct flk_gate *gate)
 	words.when[sizeof(words.when) - 1] = '\0';
 	*gate = (struct flk_gate){ .settle_ns = words.settle_ns, .patience_ns = words.patience_ns };
 	memcpy(gate->when, words.when, sizeof(gate->when));
-	return WORDS(is) != 0 ? is : 0;
+	return GATE_WHICH(is) != 0 ? is : 0;
 }
 
 void
@@ -79,7 +72,7 @@ flki_gate_set(struct state *st, const struct flk_gate *gate)
 	struct gate *g = &st->h->gate;
 	struct gate_words words = { .settle_ns = gate->settle_ns,
 				    .patience_ns = gate->patience_ns };
-	uint64_t to = WORDS(g->is) == 1 ? 2 : 1;
+	uint64_t to = GATE_WHICH(g->is) == 1 ? 2 : 1;
 
 	memcpy(words.when, gate->when, sizeof(words.when) - 1);
 	if (words.when[0] == '\0')
@@ -92,7 +85,7 @@ flki_gate_set(struct state *st, const struct flk_gate *gate)
 static const struct gate_words *
 in_force(const struct header *h)
 {
-	return &h->gate.words[(WORDS(h->gate.is) - 1) & 1];
+	return &h->gate.words[(GATE_WHICH(h->gate.is) - 1) & 1];
 }
 
 /* A start that this clock says is to come is one of another clock, and long over. */
@@ -160,8 +153,7 @@ void
 flki_gate_begin(struct state *st)
 {
 	st->reading.gate = 0;
-	if (flki_gate_is_set(st->h))
-		flki_state_store(&st->h->gate.started_ns, flki_pace_now(st));
+	flki_state_store(&st->h->gate.started_ns, flki_pace_now(st));
 }
 
 /* Slot i is the first in the line, and stays.  free: units are there for it. */

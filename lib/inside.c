@@ -177,7 +177,8 @@ enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mas
 	st->n = flki_file_slots(file);
 	st->now_ns = flki_monotonic_ns();
 	flki_pace_keep(st);
-	flki_gate_note_reading(st);
+	if (st->reading.gate != 0)
+		flki_gate_note_reading(st);
 	if (got == INHERITED) {
 		/* The dead owner may have cleared it, and died before it woke the followers. */
 		atomic_store(&file->h->followed, 1);

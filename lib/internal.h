@@ -157,8 +157,8 @@ int flki_quit(struct flk_taker *t, struct state *st);
 int flki_leave_lock(struct flk_taker *t, struct state *st);
 
 /*
- * look.c: flki_look() measures what the gate asks for, for the taker's next visit to the lock;
- * hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading what keeps
+ * look.c: flki_look() measures what the gate, which is set, asks for, for the taker's next visit to
+ * the lock; hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading what keeps
  * the head; called inside the lock.
  */
 void flki_look(struct flk_taker *t, bool hasty);

@@ -298,6 +298,8 @@ struct gate {
 	uint64_t failed; /* its number, from 1 on; 0: all held */
 };
 
+#define GATE_WHICH(is) ((is)&3)
+
 /* Which file a limiter was created in; 0: not known.  See filesystem.c. */
 struct bound {
 	uint64_t device, inode;

@@ -53,8 +53,6 @@ flki_look(struct flk_taker *t, bool hasty)
 	struct flk_gate gate;
 	struct reading r = { .gate = 0 };
 
-	if (!flki_gate_is_set(t->flk->file.h))
-		return;
 	r.at_ns = flki_monotonic_ns();
 	r.gate = flki_gate_copy(t->flk->file.h, &gate);
 	if (r.gate == 0)

@@ -70,10 +70,11 @@ flki_state_seats_are_taken(struct state *st, const struct slot *s)
 	return (flki_state_at(st, s->seat / 64)->seat_bits >> s->seat % 64 & 1) != 0;
 }
 
+/* Of a permit with one unit, `seat' is the only one also where there is a set. */
 void
 flki_state_mark_seats(struct state *st, const struct slot *s, bool taken)
 {
-	uint64_t set = flki_seats_of(s), *map;
+	uint64_t set = s->weight > 1 ? flki_seats_of(s) : 0, *map;
 	uint32_t word = set != 0 ? 0 : s->seat / 64;
 
 	if (set == 0)
@@ -143,6 +144,17 @@ flki_state_seats_for(struct state *st, const struct slot *s, uint32_t limit)
 				~(flki_state_at(st, 0)->seat_bits | excluded));
 }
 
+/* So many of the set; 0: it has fewer. */
+static uint64_t
+lowest_of(uint64_t set, uint32_t count)
+{
+	uint64_t rest = set;
+
+	for (; count > 0 && rest != 0; count--)
+		rest &= rest - 1;
+	return count == 0 ? set ^ rest : 0;
+}
+
 void
 flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit)
 {
@@ -150,9 +162,7 @@ flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit)
 
 	if (seats_end(s, limit) <= SEATS) {
 		set = ~(flki_state_at(st, 0)->seat_bits | excluded);
-		set = flki_seats_lowest(set, s->weight);
-		if (set != 0 &&
-		    flki_seats_count(set) == s->weight) { /* always, in a file that is right */
+		if ((set = lowest_of(set, s->weight)) != 0) { /* always, in a file that is right */
 			s->seats = set;
 			s->seat = (uint32_t)__builtin_ctzll(set);
 			return;

@@ -72,15 +72,21 @@ said_limit(const struct header *h, uint32_t limit)
 	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
 }
 
-uint32_t
-flki_state_limit(struct state *st, uint32_t limit)
+/* What the pace, and the seats that are out of use, leave of it. */
+static uint32_t
+left_of(struct state *st, uint32_t said)
 {
 	uint64_t capacity = flki_pace_capacity(st);
 
-	limit = said_limit(st->h, limit);
 	if (st->h->seats_off != 0)
-		limit -= flki_state_seats_lost(st, limit);
-	return capacity < limit ? (uint32_t)capacity : limit;
+		said -= flki_state_seats_lost(st, said);
+	return capacity < said ? (uint32_t)capacity : said;
+}
+
+uint32_t
+flki_state_limit(struct state *st, uint32_t limit)
+{
+	return left_of(st, said_limit(st->h, limit));
 }
 
 /*
@@ -95,12 +101,12 @@ static bool
 has_room(struct state *st, const struct slot *s)
 {
 	const struct header *h = st->h;
-	uint64_t limit = flki_state_limit(st, s->limit);
 	uint32_t said = said_limit(h, s->limit);
+	uint64_t limit = left_of(st, said);
 
 	if (h->paused || said <= h->withheld || flki_pace_start(st) > st->now_ns)
 		return false;
-	if (flki_state_seats_for(st, s, said) < s->weight)
+	if ((h->seats_off | s->not_seats) != 0 && flki_state_seats_for(st, s, said) < s->weight)
 		return false;
 	if (h->holders.count == 0)
 		return true;
@@ -110,7 +116,7 @@ has_room(struct state *st, const struct slot *s)
 static bool
 fits(struct state *st, const struct slot *s)
 {
-	return has_room(st, s) && flki_gate_allows(st, s);
+	return has_room(st, s) && (!flki_gate_is_before(st->h, s) || flki_gate_allows(st, s));
 }
 
 /*
@@ -153,7 +159,8 @@ grant(struct state *st, uint32_t i)
 	s->worker_pid = s->exit_seen_ms = 0;
 	s->waits_for[0] = 0;
 	flki_pace_begin(st, s->ticket);
-	flki_gate_begin(st);
+	if (flki_gate_is_set(h))
+		flki_gate_begin(st);
 	COMMIT(s, HELD);
 	flki_pace_end(st);
 	flki_state_unlink(st, &h->waiting, i);

@@ -137,7 +137,11 @@ void flki_pace_keep(struct state *st);
  * the question of s does.  flki_gate_look(): when the head, or the second in the line, must look at
  * the machine; UINT64_MAX: never.
  */
-bool flki_gate_is_set(const struct header *h);
+static inline bool
+flki_gate_is_set(const struct header *h)
+{
+	return GATE_WHICH(__atomic_load_n(&h->gate.is, __ATOMIC_RELAXED)) != 0;
+}
 static inline bool
 flki_gate_is_before(const struct header *h, const struct slot *s)
 {

@@ -136,7 +136,8 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	t->yes = false;
 	t->asked_ns = 0;
 	if (would_be_head(t->flk->file.h)) {
-		flki_look(t, !wait);
+		if (flki_gate_is_set(t->flk->file.h))
+			flki_look(t, !wait);
 		if (!wait && want->ask != NULL)
 			flki_local_answer(t, want->ask(want->ask_context));
 	}

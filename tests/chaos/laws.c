@@ -182,6 +182,12 @@ place_of(const struct life *l, const struct run *r)
 	return low;
 }
 
+static bool
+has_seat(const struct run *r, uint64_t seat)
+{
+	return seat < 64 && (r->seats >> seat & 1) != 0;
+}
+
 /* A run that was told one seat alone has that, and perhaps others of which nobody knows. */
 static bool
 share_a_seat(const struct run *a, const struct run *b)
@@ -190,9 +196,7 @@ share_a_seat(const struct run *a, const struct run *b)
 		return (a->seats & b->seats) != 0;
 	if (a->seats == 0 && b->seats == 0)
 		return a->seat == b->seat;
-	if (a->seats == 0)
-		return a->seat < 64 && (b->seats >> a->seat & 1) != 0;
-	return share_a_seat(b, a);
+	return a->seats == 0 ? has_seat(b, a->seat) : has_seat(a, b->seat);
 }
 
 static void

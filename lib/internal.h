@@ -11,8 +11,8 @@
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait look			a taker's life, its wait in the line, its look at the machine
+ *	permit				what a permit is, and what its owner says of it
  *	entrust				permits that have no taker any more
- *	waits_for			which other limiter a permit's owner waits for
  *	steer snapshot discard		what operators do, and see
  *	history (second half)		reading events
  *
@@ -115,6 +115,32 @@ taker_is_strange(const struct flk_taker *t)
 	return t->slot != NIL && !(taker_is_ours(t) && taker_has_slot(t));
 }
 
+static inline uint32_t
+state_of(const struct slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_acquire);
+}
+
+/* Read without the lock: an operator may make it less, by flk_shrink(). */
+static inline uint32_t
+weight_of(const struct slot *s)
+{
+	return __atomic_load_n(&s->weight, __ATOMIC_RELAXED);
+}
+
+/* 0 if the taker is the caller's, and holds a permit of so many units at least. */
+static inline int
+check_held(const struct flk_taker *t, uint32_t units)
+{
+	if (t->slot == NIL)
+		return -FLK_NOPERMIT;
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	if (state_of(taker_slot(t)) != HELD)
+		return -FLK_NOPERMIT;
+	return units > weight_of(taker_slot(t)) ? -FLK_OVERRELEASE : 0;
+}
+
 /*
  * slot.c: a slot of the taker's own.  flki_slot_claim() does nothing if the taker has one.
  * flki_slot_abandon() leaves the slot as a killed taker does: the next owner of the lock takes back
@@ -158,15 +184,15 @@ int flki_leave_lock(struct flk_taker *t, struct state *st);
 
 /*
  * look.c: flki_look() measures what the gate, which is set, asks for, for the taker's next visit to
- * the lock; hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading what keeps
- * the head; called inside the lock.
+ * the lock; hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading
+ * what keeps the head; called inside the lock.  An answer to a taker's own question counts for
+ * FLKI_ASK_NS, and then it is asked again.
  */
+#define FLKI_ASK_NS (UINT64_C(5) * 1000000000)
 void flki_look(struct flk_taker *t, bool hasty);
-#define FLKI_ASK_NS \
-	(UINT64_C(5) * 1000000000) /* an answer counts so long, and then it is asked again */
 void flki_gate_condition(const struct state *st, struct flk_gated *gated);
 
-/* waits_for.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing. */
+/* permit.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing. */
 void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
 
 /*

@@ -206,7 +206,7 @@ struct slot {
 	/* WAITING: it has a question of its own, so only its owner grants it; 0: none, 1 + seconds of
 	 * its patience, or UINT32_MAX: for ever */
 	uint32_t asks;
-	/* HELD: a text for people, see waits_for.c */
+	/* HELD: a text for people, see permit.c */
 	_Alignas(8) uint64_t waits_for[FLK_WAITS_FOR / 8];
 	unsigned char room[116]; /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */

@@ -19,7 +19,6 @@ pid_t flki_local_stuck_pid(const struct flk *f);
 uint32_t flki_local_declared(const struct flk *f);
 
 /* taker.c */
-bool flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit);
 int flki_local_taker_new(struct flk_taker **taker, struct flk *f);
 void flki_local_taker_free(struct flk_taker *t);
 int flki_local_enqueue(struct flk_taker *t, const struct flk_request *want);
@@ -30,17 +29,20 @@ int flki_local_leave(struct flk_taker *t);
 int flki_local_release(struct flk_taker *t);
 int flki_local_release_units(struct flk_taker *t, uint32_t units);
 int flki_local_forget(struct flk_taker *t);
-int flki_local_working(struct flk_taker *t, pid_t pid);
-void flki_local_working_child(struct flk_taker *t);
-int flki_local_waits_for(struct flk_taker *t, const char *limiter); /* waits_for.c */
-int flki_local_ended(struct flk_taker *t, int status);
-int flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 void flki_local_cancel(struct flk_taker *t);
 void flki_local_interrupt(struct flk_taker *t);
 void flki_local_answer(struct flk_taker *t, bool yes);
+void flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid);
+
+/* permit.c */
+int flki_local_working(struct flk_taker *t, pid_t pid);
+void flki_local_working_child(struct flk_taker *t);
+int flki_local_waits_for(struct flk_taker *t, const char *limiter);
+int flki_local_ended(struct flk_taker *t, int status);
+int flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns);
 int flki_local_permit(const struct flk_taker *t, struct flk_permit *permit);
 uint32_t flki_local_slot(const struct flk_taker *t);
-void flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid);
+bool flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit);
 
 /* wait.c */
 int flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask);

@@ -17,7 +17,7 @@ flki_seats_lowest(uint64_t set, uint32_t count)
 {
 	uint64_t rest = set;
 
-	while (count-- > 0 && rest != 0)
+	for (; count > 0 && rest != 0; count--)
 		rest &= rest - 1;
 	return set ^ rest;
 }
@@ -106,12 +106,6 @@ free_seat(struct state *st, uint64_t excluded)
 
 /* ---- what a waiter gets ---- */
 
-static uint64_t
-excluded_seats(const struct state *st, const struct slot *s)
-{
-	return st->h->seats_off | s->not_seats;
-}
-
 /*
  * Its seats are below this.  A permit that is granted although less is left than it asks for, and
  * so runs alone, has those of its own limit.
@@ -133,7 +127,7 @@ flki_state_seats_lost(struct state *st, uint32_t limit)
 uint32_t
 flki_state_seats_for(struct state *st, const struct slot *s, uint32_t limit)
 {
-	uint64_t excluded = excluded_seats(st, s);
+	uint64_t excluded = flki_seats_excluded(st->h, s);
 	uint32_t end = seats_end(s, limit);
 
 	if (excluded == 0)
@@ -144,25 +138,14 @@ flki_state_seats_for(struct state *st, const struct slot *s, uint32_t limit)
 				~(flki_state_at(st, 0)->seat_bits | excluded));
 }
 
-/* So many of the set; 0: it has fewer. */
-static uint64_t
-lowest_of(uint64_t set, uint32_t count)
-{
-	uint64_t rest = set;
-
-	for (; count > 0 && rest != 0; count--)
-		rest &= rest - 1;
-	return count == 0 ? set ^ rest : 0;
-}
-
 void
 flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit)
 {
-	uint64_t excluded = excluded_seats(st, s), set;
+	uint64_t excluded = flki_seats_excluded(st->h, s), set;
 
 	if (seats_end(s, limit) <= SEATS) {
-		set = ~(flki_state_at(st, 0)->seat_bits | excluded);
-		if ((set = lowest_of(set, s->weight)) != 0) { /* always, in a file that is right */
+		set = flki_seats_lowest(~(flki_state_at(st, 0)->seat_bits | excluded), s->weight);
+		if (flki_seats_count(set) == s->weight) { /* always, in a file that is right */
 			s->seats = set;
 			s->seat = (uint32_t)__builtin_ctzll(set);
 			return;

@@ -106,7 +106,7 @@ has_room(struct state *st, const struct slot *s)
 
 	if (h->paused || said <= h->withheld || flki_pace_start(st) > st->now_ns)
 		return false;
-	if ((h->seats_off | s->not_seats) != 0 && flki_state_seats_for(st, s, said) < s->weight)
+	if (flki_seats_excluded(h, s) != 0 && flki_state_seats_for(st, s, said) < s->weight)
 		return false;
 	if (h->holders.count == 0)
 		return true;

@@ -254,6 +254,13 @@ bool flki_seats_have(const struct slot *s, uint32_t seat);
 /* False if s can't hold such seats in a file of n slots: see I3. */
 bool flki_seats_are_sane(const struct slot *s, uint32_t n);
 
+/* The seats that waiter s can't get: an operator took them out of use, or s does not want them. */
+static inline uint64_t
+flki_seats_excluded(const struct header *h, const struct slot *s)
+{
+	return h->seats_off | s->not_seats;
+}
+
 /* True if the seat map has one of the seats of permit s; the second sets or clears all of them. */
 bool flki_state_seats_are_taken(struct state *st, const struct slot *s);
 void flki_state_mark_seats(struct state *st, const struct slot *s, bool taken);

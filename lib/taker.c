@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * taker.c - a taker's life: into the line, out of it again or on to a permit, and the end of the
- * permit.  wait.c has the wait.
+ * permit.  wait.c has the wait, and permit.c what the owner of a permit says of it.
  */
 #include "internal.h"
 
@@ -12,12 +12,6 @@
 
 #include "clock.h"
 #include "futex.h"
-
-static uint32_t
-state_of(const struct slot *s)
-{
-	return atomic_load_explicit(&s->state, memory_order_acquire);
-}
 
 int
 flki_local_taker_new(struct flk_taker **taker, struct flk *limiter)
@@ -274,26 +268,6 @@ flki_local_leave(struct flk_taker *t)
 	return flki_quit(t, &st);
 }
 
-/* Read without the lock: an operator may make it less, by flk_shrink(). */
-static uint32_t
-weight_of(const struct slot *s)
-{
-	return __atomic_load_n(&s->weight, __ATOMIC_RELAXED);
-}
-
-/* 0 if the taker is the caller's, and holds a permit of so many units at least. */
-static int
-check_held(const struct flk_taker *t, uint32_t units)
-{
-	if (t->slot == NIL)
-		return -FLK_NOPERMIT;
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (state_of(taker_slot(t)) != HELD)
-		return -FLK_NOPERMIT;
-	return units > weight_of(taker_slot(t)) ? -FLK_OVERRELEASE : 0;
-}
-
 int
 flki_local_release(struct flk_taker *t)
 {
@@ -341,53 +315,6 @@ flki_local_forget(struct flk_taker *t)
 	return flki_quit(t, &st);
 }
 
-int
-flki_local_working(struct flk_taker *t, pid_t pid)
-{
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
-		return -FLK_NOPERMIT;
-	__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)pid, __ATOMIC_RELAXED);
-	return 0;
-}
-
-/* Without a taker_is_strange(), which would be true in the child. */
-void
-flki_local_working_child(struct flk_taker *t)
-{
-	if (t->slot != NIL)
-		__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
-}
-
-int
-flki_local_ended(struct flk_taker *t, int status)
-{
-	int error = check_held(t, 0);
-
-	if (error == 0)
-		taker_slot(t)->status = status;
-	return error;
-}
-
-static uint32_t
-at_most_32_bits(uint64_t n)
-{
-	return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
-}
-
-int
-flki_local_took(struct flk_taker *t, uint64_t memory, uint64_t cpu_ns)
-{
-	int error = check_held(t, 0);
-
-	if (error == 0)
-		taker_slot(t)->took = (struct took){ .peak_kib = at_most_32_bits(
-							 memory / 1024 + (memory % 1024 != 0)),
-						     .cpu_ms = at_most_32_bits(cpu_ns / MS) };
-	return error;
-}
-
 void
 flki_local_evictor(const struct flk_taker *t, pid_t *pid, uid_t *uid)
 {
@@ -429,53 +356,4 @@ flki_local_answer(struct flk_taker *t, bool yes)
 {
 	t->yes = yes;
 	t->asked_ns = flki_monotonic_ns();
-}
-
-int
-flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
-{
-	const struct slot *s;
-
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->slot == NIL || state_of(taker_slot(t)) != HELD)
-		return -FLK_NOPERMIT;
-	s = taker_slot(t);
-	*permit = (struct flk_permit){ .ticket = s->ticket,
-				       .weight = weight_of(s),
-				       .limit = s->in_force,
-				       .seat = s->seat,
-				       .fence = s->fence };
-	permit->seats = flki_seats_of_weight(s->seats, permit->weight);
-	return 0;
-}
-
-uint32_t
-flki_local_slot(const struct flk_taker *t)
-{
-	return t->slot;
-}
-
-/* The permit of a dead taker without a guard is over, even if no taker has reaped it yet. */
-bool
-flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
-{
-	const struct slot *s;
-
-	if (slot >= flki_file_slots(&f->file))
-		return false;
-	s = &f->file.slots[slot];
-	if (state_of(s) != HELD || __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != ticket)
-		return false;
-	*permit = (struct flk_permit){ .ticket = ticket,
-				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
-				       .limit = __atomic_load_n(&s->in_force, __ATOMIC_RELAXED),
-				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED),
-				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED),
-				       .seats = __atomic_load_n(&s->seats, __ATOMIC_RELAXED) };
-	permit->seats = flki_seats_of_weight(permit->seats, permit->weight);
-	/* Read without the lock: the copy is right if the slot has the same permit after it. */
-	atomic_thread_fence(memory_order_acquire);
-	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&
-	       __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == ticket;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "seats.h"
 
+#include <stdio.h>
+
 #include "flocklimit.h"
 
 /* Digits of a number below FLK_SEATS; returns what follows, or NULL. */
@@ -82,5 +84,14 @@ seats_ranges(uint64_t seats, char text[SEATS_TEXT])
 		seats &= last < FLK_SEATS - 1 ? UINT64_MAX << (last + 1) : 0;
 	}
 	*p = '\0';
+	return text;
+}
+
+const char *
+seats_of_permit(uint64_t seats, uint32_t only, char text[SEATS_TEXT])
+{
+	if (seats != 0)
+		return seats_ranges(seats, text);
+	snprintf(text, SEATS_TEXT, "%u", only);
 	return text;
 }

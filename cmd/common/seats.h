@@ -18,6 +18,9 @@ bool seats_parse(const char *word, uint64_t *seats);
 const char *seats_text(uint64_t seats, char text[SEATS_TEXT]);
 const char *seats_ranges(uint64_t seats, char text[SEATS_TEXT]);
 
+/* Those of a permit: one for each unit, in a set; or `only' alone, if the set is empty. */
+const char *seats_of_permit(uint64_t seats, uint32_t only, char text[SEATS_TEXT]);
+
 /* The smallest of a set that is not empty. */
 static inline unsigned
 seats_first(uint64_t seats)

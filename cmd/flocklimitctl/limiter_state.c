@@ -156,15 +156,6 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 }
 
 const char *
-entry_seats(const struct flk_entry *e, char text[SEATS_TEXT])
-{
-	if (e->seats != 0)
-		return seats_ranges(e->seats, text);
-	snprintf(text, SEATS_TEXT, "%u", e->seat);
-	return text;
-}
-
-const char *
 yield_text(const struct flk_entry *e, char text[YIELD_TEXT])
 {
 	if (e->yield == 0)

@@ -22,9 +22,6 @@ void why_it_waits(const struct flk_snapshot *s, char *text, size_t size);
 #define WEIGHT_TEXT 24
 const char *weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT]);
 
-/* The seats of a holder: one for each unit, or its only one. */
-const char *entry_seats(const struct flk_entry *e, char text[SEATS_TEXT]);
-
 /* " (overtaken 1 of 3)", of a waiter that consents to that; else "". */
 #define YIELD_TEXT 48
 const char *yield_text(const struct flk_entry *e, char text[YIELD_TEXT]);

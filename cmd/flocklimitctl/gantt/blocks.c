@@ -252,7 +252,7 @@ draw_seats(const struct page *p)
 	for (seat = 0; seat < l->seats; seat++) {
 		memset(cell, 0, sizeof(cell));
 		for (i = 0; i < l->turns; i++)
-			if (lanes_had_seat(&l->turn[i], seat))
+			if (l->turn[i].held && lanes_seat_from(&l->turn[i], seat) == seat)
 				fill_cells(p, &l->turn[i], lanes_seat_end(l, &l->turn[i], seat),
 					   (uint32_t)i + 1, cell);
 		snprintf(label, sizeof(label), "seat %u", seat);

@@ -119,15 +119,6 @@ append(char room[TITLE_TEXT], const char *format, ...)
 	va_end(ap);
 }
 
-static const char *
-seats_of(const struct turn *t, char text[SEATS_TEXT])
-{
-	if (t->seats != 0)
-		return seats_ranges(t->seats, text);
-	snprintf(text, SEATS_TEXT, "%u", t->seat);
-	return text;
-}
-
 const char *
 title_of(const struct turn *t, char room[TITLE_TEXT])
 {
@@ -147,7 +138,8 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 	if (t->held)
 		append(room, "ran %s%s on seat%s %s", t->early && !t->waited ? "over " : "",
 		       say_duration(seconds(t->granted_ns, t->end_ns), took),
-		       (t->seats & (t->seats - 1)) != 0 ? "s" : "", seats_of(t, seats));
+		       (t->seats & (t->seats - 1)) != 0 ? "s" : "",
+		       seats_of_permit(t->seats, t->seat, seats));
 	if (t->last != NULL && t->last->kind == FLK_EV_RELEASED && t->last->memory != 0) {
 		append(room, "\npeak %s, ", size_text(t->last->memory, false, text));
 		append(room, "CPU %s", say_duration((double)t->last->cpu_ns / 1e9, took));

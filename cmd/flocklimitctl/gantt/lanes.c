@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 #include "event.h"
+#include "seats.h"
 
 /* Other takers can write the file: we do not trust any number in it as an index. */
 static uint32_t
@@ -198,17 +199,20 @@ lanes_read(struct lanes *l, const struct flk_snapshot *s)
 	return 0;
 }
 
-bool
-lanes_had_seat(const struct turn *t, uint32_t seat)
+uint32_t
+lanes_seat_from(const struct turn *t, uint32_t from)
 {
-	if (!t->held)
-		return false;
-	return t->seats == 0 ? t->seat == seat : seat < FLK_SEATS && (t->seats >> seat & 1) != 0;
+	uint64_t rest;
+
+	if (t->seats == 0)
+		return t->seat >= from ? t->seat : LANES_SEATS;
+	rest = from < FLK_SEATS ? t->seats >> from << from : 0;
+	return rest != 0 ? seats_first(rest) : LANES_SEATS;
 }
 
 /* As in lib/seats.c: of a permit that shrank, the lowest seats are left, one for each unit. */
-bool
-lanes_keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight)
+static bool
+keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight)
 {
 	uint64_t below = t->seats != 0 ? t->seats & ((UINT64_C(1) << seat) - 1) : 0;
 
@@ -223,7 +227,7 @@ lanes_seat_end(const struct lanes *l, const struct turn *t, uint32_t seat)
 	for (i = 0; i < l->events && t->shrank && t->seats != 0; i++) {
 		const struct flk_event *e = &l->event[i];
 		if (e->kind == FLK_EV_UNITS && e->ticket == t->ticket &&
-		    !lanes_keeps_seat(t, seat, e->weight))
+		    !keeps_seat(t, seat, e->weight))
 			return e->when_ns;
 	}
 	return t->end_ns;

@@ -75,11 +75,10 @@ struct turn *lanes_find(const struct lanes *l, uint64_t ticket);
 uint64_t lanes_wait_end(const struct turn *t);
 
 /*
- * Whether the permit had this seat at first; whether it has the seat when this weight is left of it; and
- * when it gave the seat back.
+ * The seats of a turn that held: the first one from `from' on, or LANES_SEATS if there is none.
+ * The second says when the permit gave such a seat back.
  */
-bool lanes_had_seat(const struct turn *t, uint32_t seat);
-bool lanes_keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight);
+uint32_t lanes_seat_from(const struct turn *t, uint32_t from);
 uint64_t lanes_seat_end(const struct lanes *l, const struct turn *t, uint32_t seat);
 
 bool lanes_ends(const struct flk_event *e); /* whether the event ends a turn */

@@ -228,11 +228,9 @@ draw_holds(const struct canvas *v)
 
 	for (i = 0; i < v->l->turns; i++) {
 		const struct turn *t = &v->l->turn[i];
-		if (t->held && t->seats == 0)
-			draw_hold(v, t, t->seat);
-		for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
-			if (lanes_had_seat(t, seat))
-				draw_hold(v, t, seat);
+		seat = t->held ? lanes_seat_from(t, 0) : LANES_SEATS;
+		for (; seat < LANES_SEATS; seat = lanes_seat_from(t, seat + 1))
+			draw_hold(v, t, seat);
 	}
 }
 

@@ -20,8 +20,12 @@ struct live {
 struct sweep {
 	struct lanes *l;
 	struct live *live; /* of each turn */
-	uint32_t *holder;  /* of each seat: 1 + the turn that has it; 0: none */
-	int64_t override;  /* or FLK_AUTO */
+	/*
+	 * Of each seat: 1 + the turn that has it as its lowest; 0: none.  A permit that shrinks keeps
+	 * that seat, so it alone says for sure that the permit has not ended.
+	 */
+	uint32_t *holder;
+	int64_t override; /* or FLK_AUTO */
 	uint64_t withheld;
 	uint32_t declared;
 };
@@ -88,13 +92,13 @@ find_extremes(struct lanes *l)
 	}
 }
 
-/* Another turn that has the seat and has not ended gave it back unseen. */
+/* Turn i gets a seat: another turn that had it as its lowest, and has not ended, ended unseen. */
 static void
-take_seat(struct sweep *w, size_t i, uint32_t seat, uint64_t when_ns)
+end_unseen(struct sweep *w, size_t i, uint32_t seat, uint64_t when_ns)
 {
-	uint32_t *holder = &w->holder[seat], other = *holder;
+	uint32_t other = w->holder[seat];
 
-	*holder = (uint32_t)i + 1;
+	w->holder[seat] = 0;
 	if (other == 0 || other == i + 1 || w->l->turn[other - 1].over)
 		return;
 	w->live[other - 1].weight = 0;
@@ -109,25 +113,9 @@ take_seats(struct sweep *w, size_t i, uint64_t when_ns)
 	const struct turn *t = &w->l->turn[i];
 	uint32_t seat;
 
-	if (t->seats == 0)
-		take_seat(w, i, t->seat, when_ns);
-	for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
-		if (lanes_had_seat(t, seat))
-			take_seat(w, i, seat, when_ns);
-}
-
-/* This weight is left of it. */
-static void
-give_seats_back(struct sweep *w, size_t i, uint32_t weight)
-{
-	const struct turn *t = &w->l->turn[i];
-	uint32_t seat;
-
-	if (w->holder[t->seat] == i + 1 && weight == 0)
-		w->holder[t->seat] = 0;
-	for (seat = 0; seat < FLK_SEATS && t->seats >> seat != 0; seat++)
-		if (w->holder[seat] == i + 1 && !lanes_keeps_seat(t, seat, weight))
-			w->holder[seat] = 0;
+	for (seat = lanes_seat_from(t, 0); seat < LANES_SEATS; seat = lanes_seat_from(t, seat + 1))
+		end_unseen(w, i, seat, when_ns);
+	w->holder[lanes_seat_from(t, 0)] = (uint32_t)i + 1;
 }
 
 static void
@@ -161,11 +149,8 @@ happen(struct sweep *w, const struct flk_event *e)
 		take_seats(w, i, e->when_ns);
 	} else if (e->kind == FLK_EV_UNITS) {
 		v->weight = e->weight;
-		give_seats_back(w, i, e->weight);
 	} else if (lanes_ends(e)) {
 		*v = (struct live){ .weight = 0 };
-		if (t->held)
-			give_seats_back(w, i, 0);
 	}
 }
 

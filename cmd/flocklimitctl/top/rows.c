@@ -143,7 +143,7 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 		break;
 	case SEAT:
 		if (e->holds)
-			entry_seats(e, text);
+			seats_of_permit(e->seats, e->seat, text);
 		break;
 	case MACHINE:
 		snprintf(text, CELL, "%s", host != NULL ? host : "");

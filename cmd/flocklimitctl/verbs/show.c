@@ -97,7 +97,7 @@ print_holders(const struct view *v)
 		const struct flk_entry *e = &s->entry[i];
 		table_cell(t, "%" PRIu64, e->ticket);
 		table_cell(t, "%u", e->weight);
-		table_cell(t, "%s", entry_seats(e, seats));
+		table_cell(t, "%s", seats_of_permit(e->seats, e->seat, seats));
 		if (hosts)
 			host_cell(t, e);
 		table_cell(t, "%u", e->pid);

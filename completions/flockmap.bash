@@ -30,7 +30,7 @@ _flockmap_words() {
 # Completes the value of option $1.
 _flockmap_value() {
 	case $1 in
-	--name | -N)
+	--name | -N | --and)
 		_flockmap_words -W "$(_flockmap_limiters)"
 		;;
 	--file | -f | --arg-file | -a | --joblog)
@@ -138,7 +138,7 @@ _flockmap() {
 	local shorts_valued=adILNfnjwtETsk store='' piece=''
 
 	valued='--arg-file --delimiter --max-items --replace --name --file --mode --limit --jobs --weight
-		--weight-from --yield --not-seat --timeout --max-queue --rate --stagger --ramp --ramp-idle
+		--weight-from --and --yield --not-seat --timeout --max-queue --rate --stagger --ramp --ramp-idle
 		--when --settle --gate-patience --when-run
 		--conflict-exit-code --run-timeout --signal --kill-after --order --retries --joblog
 		--nested --store --ttl --grace --on-lost --reclaim --local'
@@ -171,6 +171,11 @@ _flockmap() {
 			[[ " ${valued//[$'\n\t']/ } " == *" $last "* ]] && wants=$last
 			;;
 		=)
+			# NAME=WEIGHT
+			if [[ $last == --and ]]; then
+				wants=weight
+				continue
+			fi
 			if [[ $last == --fail-fast ]]; then
 				wants=--fail-fast=
 			fi

@@ -32,7 +32,7 @@ function __flockmap_rest
     set -l words (commandline -opc) (commandline -ct)
     set -e words[1]
     argparse -s a/arg-file= 0/null d/delimiter= L/max-items= I/replace= N/name= f/file= mode= \
-        n/limit= j/jobs= w/weight= weight-from= yield= not-seat= t/timeout= nonblock max-queue= when= settle= gate-patience= when-run= rate= stagger= ramp= \
+        and=+ n/limit= j/jobs= w/weight= weight-from= yield= not-seat= t/timeout= nonblock max-queue= when= settle= gate-patience= when-run= rate= stagger= ramp= \
         ramp-idle= E/conflict-exit-code= T/run-timeout= s/signal= k/kill-after= order= tag \
         'fail-fast=?' retries= joblog= resume resume-failed nested= dry-run q/quiet h/help \
         store= ttl= grace= on-lost= reclaim= local= V/version -- $words 2>/dev/null
@@ -66,6 +66,7 @@ complete -c flockmap -n __flockmap_options -l mode -x -a '0600 0660' -d 'Permiss
 complete -c flockmap -n __flockmap_options -s n -s j -l limit -l jobs -x -a '1 2 4 8 16 50% 100%' -d 'At most so many units at once'
 complete -c flockmap -n __flockmap_options -s w -l weight -x -d 'Units that each command takes'
 complete -c flockmap -n __flockmap_options -l weight-from -x -d 'What an item weighs'
+complete -c flockmap -n __flockmap_options -l and -x -a '(__flockmap_limiters)' -d 'Each command holds this limiter as well'
 complete -c flockmap -n __flockmap_options -l yield -x -d 'How many later takers may go first'
 complete -c flockmap -n __flockmap_options -s t -l timeout -x -d 'Give up waiting'
 complete -c flockmap -n __flockmap_options -l nonblock -d 'Do not wait'

@@ -622,6 +622,14 @@ struct flk_map_options {
 	int (*next)(void *context, void **item, struct flk_request *want);
 
 	/*
+	 * Called before the item joins the line of `limiter', by the thread that will do the work: say,
+	 * to take a permit of another limiter first.  If the limiter is removed while the item waits,
+	 * it is called again for the one that takes its place.  Returns 0, or a code with which the
+	 * item gets no permit.  It may block, which flk_map_stop() does not end.  May be NULL.
+	 */
+	int (*before)(void *context, void *item, struct flk *limiter);
+
+	/*
 	 * The map calls it when an item has to wait for its permit.  It returns when the map calls it
 	 * again if the item still waits: ns of CLOCK_MONOTONIC; UINT64_MAX: not again.  It may call
 	 * flk_place() of the taker, and must not release it.  May be NULL.

@@ -176,12 +176,26 @@ arrive(struct flk_map *m, struct flk_taker **t)
 	return error;
 }
 
+/* What the caller does before an item joins the line. */
+static int
+prepare(struct flk_map *m, struct flk_taker *t, void *item)
+{
+	int error = 0;
+
+	if (m->o.before != NULL && !m->over) {
+		pthread_mutex_unlock(&m->lock);
+		error = m->o.before(m->o.context, item, flk_limiter(t));
+		pthread_mutex_lock(&m->lock);
+	}
+	return error == 0 && m->over ? -FLK_CANCELLED : error;
+}
+
 /*
  * The leader's part with the lock held: takes a permit.  If the limiter's file was removed, other
  * processes would find another limiter of its name; so it attaches to that.
  */
 static int
-take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *want)
+take_permit(struct flk_map *m, struct flk_taker **t, void *item, const struct flk_request *want)
 {
 	uint64_t until = m->o.patience != NULL ? flki_deadline_ns(m->o.patience) : UINT64_MAX;
 	bool at_once = until == 0;
@@ -191,8 +205,8 @@ take_permit(struct flk_map *m, struct flk_taker **t, const struct flk_request *w
 	if (until < UINT64_MAX - flki_monotonic_ns())
 		until += flki_monotonic_ns();
 	for (;;) {
-		if ((error = arrive(m, t)) != 0 || m->over)
-			return error != 0 ? error : -FLK_CANCELLED;
+		if ((error = arrive(m, t)) != 0 || (error = prepare(m, *t, item)) != 0)
+			return error;
 		m->leader = *t;
 		pthread_mutex_unlock(&m->lock);
 		error = at_once ? flk_try(*t, want)
@@ -277,7 +291,7 @@ lead(struct flk_map *m, struct flk_taker **t, void **item, uint64_t *number)
 	got = m->o.next(m->o.context, item, &want);
 	pthread_mutex_lock(&m->lock);
 	if (got == 1) {
-		error = make_room(m) ? take_permit(m, t, &want) : -ENOMEM;
+		error = make_room(m) ? take_permit(m, t, *item, &want) : -ENOMEM;
 		if (error == 0) {
 			*number = m->begun++;
 			pass_lead(m);

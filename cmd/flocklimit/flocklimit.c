@@ -31,7 +31,7 @@
 static char **
 make_environment(const struct job *j)
 {
-	char links[HELD_LINK * (AND_MOST + 1)], room[LIMITER_NAME];
+	char links[ALSO_LINKS], room[LIMITER_NAME];
 
 	links[0] = '\0';
 	if (!j->joined)
@@ -176,7 +176,7 @@ run_command(struct job *j)
 static int
 refuse_in_store(const struct options *o)
 {
-	if (!backend_is_store() || (!o->until_ready && o->ands == 0))
+	if (!backend_is_store() || (!o->until_ready && o->ands.n == 0))
 		return -1;
 	if (o->until_ready)
 		say(o->want.limiter, "--until-ready is for limiters in files: drop it, and in the "
@@ -251,7 +251,7 @@ flocklimit_main(int argc, char **argv)
 	if (j.o.hold_for == 0 && job_holds(&j)) {
 		if (!j.joined)
 			usage_record(j.taker, j.end.status, &j.end.usage);
-		also_ended(&j.also, &j.end);
+		also_ended(&j.also, j.end.status, &j.end.usage);
 		error = job_release(&j);
 		if (error == -FLK_LOST)
 			status = LOST_STATUS;

@@ -24,7 +24,10 @@ struct job {
 	struct flk_taker *taker;
 	struct flk_permit permit;
 	struct alsos also;
-	bool joined;    /* under a permit that we run under already */
+	struct also_means also_means;
+	struct patience also_patience[AND_MOST]; /* by the words of --and */
+	uint64_t deadline; /* of the wait, for all of them; 0: it has not begun */
+	bool joined;       /* under a permit that we run under already */
 	int cannot_run; /* why the program can't be executed, if attach() found that out; else 0 */
 	struct ending end;
 };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "and_option.h"
 #include "flocklimit.h"
 #include "habits.h"
 #include "limiter.h"
@@ -113,18 +112,6 @@ static const char help[] =
     "lost (store); 124 run timeout (137 if killed); 125 flocklimit failed;\n"
     "126 COMMAND cannot be executed; 127 COMMAND not found.\n";
 
-/* also_read() parses it again: here it is only checked. */
-static int
-parse_and(struct options *o, const char *option, char *word)
-{
-	struct taker_options w;
-
-	if (o->ands == AND_MOST)
-		return option_bad(option, word, "--and may be given 15 times");
-	o->and_words[o->ands++] = word;
-	return and_option_parse(&w, word);
-}
-
 static int
 parse_one(struct options *o, int c, const char *option, char *word)
 {
@@ -137,7 +124,7 @@ parse_one(struct options *o, int c, const char *option, char *word)
 		o->conflict_exit = (int)v;
 		return OPTION_OK;
 	case OPT_AND:
-		return parse_and(o, option, word);
+		return and_option_add(&o->ands, word);
 	case OPT_NESTED:
 		o->queue_nested = strcmp(word, "queue") == 0;
 		if (!o->queue_nested && strcmp(word, "join") != 0)
@@ -261,7 +248,7 @@ check_descriptor(const struct options *o)
 			  "--until-ready");
 		return OPTION_BAD;
 	}
-	if (o->ands > 0) {
+	if (o->ands.n > 0) {
 		say(NULL, "--fd takes a permit of one limiter: use it without --and, once for each "
 			  "descriptor");
 		return OPTION_BAD;

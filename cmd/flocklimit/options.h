@@ -8,10 +8,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "and_option.h"
 #include "clients.h"
 #include "taker_options.h"
-
-#define AND_MOST 15 /* how often --and may be given */
 
 struct options {
 	struct taker_options want;
@@ -21,8 +20,7 @@ struct options {
 	enum jobserver_style style;
 	bool background, keep_stdin; /* --background, --background=stdin */
 	bool until_ready;
-	char *and_words[AND_MOST]; /* --and */
-	unsigned ands;
+	struct ands ands;
 	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
 	pid_t hold_for; /* 0: not given */
 	int fd;         /* --fd; -1: not given */

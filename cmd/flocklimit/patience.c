@@ -2,10 +2,10 @@
 #include "patience.h"
 
 #include "now.h"
-#include "options.h"
 #include "say.h"
 #include "signals.h"
 #include "stuck.h"
+#include "taker_options.h"
 
 #define BEFORE (2 * SECOND) /* the library waits for so long before it calls us */
 
@@ -13,7 +13,7 @@ bool
 patience_stuck(void *patience, pid_t pid)
 {
 	struct patience *p = patience;
-	uint64_t now = now_ns(), timeout = p->o->want.timeout_ns;
+	uint64_t now = now_ns(), timeout = p->want->timeout_ns;
 	char why[STUCK_TEXT];
 
 	if (p->is_over)
@@ -22,8 +22,8 @@ patience_stuck(void *patience, pid_t pid)
 		p->since = now > BEFORE ? now - BEFORE : 1;
 	if (timeout != NEVER && now - p->since >= timeout)
 		return false;
-	if (!p->o->quiet && p->said != pid)
-		say(p->o->want.limiter, "waiting: %s", stuck_text(pid, why));
+	if (!p->quiet && p->said != pid)
+		say(p->want->limiter, "waiting: %s", stuck_text(pid, why));
 	p->said = pid;
 	/*
 	 * We are not inside the region: a signal that could end or stop us in the line may do so

@@ -11,10 +11,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct options;
+struct taker_options;
 
 struct patience {
-	const struct options *o;
+	const struct taker_options *want;
+	bool quiet;
 	const sigset_t *mask; /* of the signals that may end or stop us while we wait */
 	uint64_t since;       /* ns; 0: no taker has kept us out yet */
 	pid_t said;           /* the line was about this process; -1: no line yet */

@@ -72,6 +72,50 @@ command_line(const struct job *j, char text[FLK_COMMAND])
 	return text;
 }
 
+static struct patience
+patience_for(const struct job *j, const struct taker_options *want)
+{
+	return (struct patience){
+		.want = want, .quiet = j->o.quiet, .mask = &j->heritage.mask, .said = -1
+	};
+}
+
+/* ---- the limiters of --and ---- */
+
+static void
+also_options(void *job, struct also *one, struct flk_options *options)
+{
+	struct job *j = job;
+
+	j->also_patience[one->word] = patience_for(j, &one->want);
+	options->stuck = patience_stuck;
+	options->context = &j->also_patience[one->word];
+}
+
+static int
+take_also(void *job, struct also *one, const struct flk_request *want)
+{
+	struct job *j = job;
+	struct options o = j->o;
+
+	o.want = one->want;
+	return line_take(one->taker, &o, want, &j->deadline, &j->heritage.mask);
+}
+
+static int
+read_also(struct job *j)
+{
+	j->also_means = (struct also_means){ .context = j,
+					     .quiet = j->o.quiet,
+					     .joins = !j->o.queue_nested && j->o.hold_for == 0,
+					     .guarded = !j->o.close_fd,
+					     .options = also_options,
+					     .take = take_also };
+	return also_read(&j->also, &j->also_means, &j->o.ands, &j->o.want);
+}
+
+/* ---- all of them ---- */
+
 /* What a signal that ends us must release, while we wait for another permit: see line_at_signal(). */
 static struct job *waiting;
 
@@ -86,10 +130,9 @@ release_waiting(void)
  * taken before it are released.
  */
 static int
-take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
+take_all(struct job *j, struct flk_request *want)
 {
 	uint64_t identity = flk_identity(j->limiter);
-	const sigset_t *mask = &j->heritage.mask;
 	struct question question;
 	int error;
 
@@ -97,7 +140,7 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 		waiting = j;
 		line_at_signal(release_waiting);
 	}
-	error = also_take(&j->also, j->taker, 0, identity, want, deadline, mask);
+	error = also_take(&j->also, j->taker, 0, identity, want);
 	if (error == 0 && !j->joined) {
 		want->weight = j->o.want.weight;
 		want->most = j->o.want.most;
@@ -107,13 +150,13 @@ take_all(struct job *j, struct flk_request *want, uint64_t *deadline)
 		if (j->also.n > 0)
 			also_waits_for(&j->also, j->taker, j->o.want.limiter);
 		limiter_ask(&j->o.want, &j->heritage, want, &question);
-		error = line_take(j->taker, &j->o, want, deadline, mask);
+		error = line_take(j->taker, &j->o, want, &j->deadline, &j->heritage.mask);
 		want->ask = NULL;
 		if (error == 0)
 			error = flk_verify(j->limiter);
 	}
 	if (error == 0)
-		error = also_take(&j->also, j->taker, identity, UINT64_MAX, want, deadline, mask);
+		error = also_take(&j->also, j->taker, identity, UINT64_MAX, want);
 	if (j->also.n == 0)
 		return error;
 	if (error != 0)
@@ -139,6 +182,17 @@ joins_all(struct job *j)
 	return j->joined;
 }
 
+/* From here on only the command's start waits for us: patience_stuck() must not let it wait. */
+static void
+end_patience(struct job *j)
+{
+	unsigned i;
+
+	j->patience.is_over = true;
+	for (i = 0; i < j->also.n; i++)
+		j->also_patience[i].is_over = true;
+}
+
 static int
 guard_all(struct job *j)
 {
@@ -150,7 +204,9 @@ guard_all(struct job *j)
 		error = flk_guard(j->taker, &guard);
 		j->heritage.guard_fd = guard;
 	}
-	return error == 0 && j->also.n > 0 ? also_guard(&j->also, &j->heritage) : error;
+	if (error == 0 && j->also.n > 0 && (error = also_guard(&j->also)) == 0)
+		also_inherit(&j->also, &j->heritage);
+	return error;
 }
 
 /*
@@ -168,16 +224,16 @@ job_take(struct job *j)
 				    .role = j->o.hold_for != 0 ? FLK_KEEPER
 					    : j->o.no_fork     ? FLK_WORKER
 							       : FLK_WRAPPER };
-	uint64_t deadline = 0;
 	int error;
 
-	j->patience = (struct patience){ .o = &j->o, .mask = &j->heritage.mask, .said = -1 };
-	if (j->o.ands > 0 && (error = also_read(&j->also, &j->o)) != 0)
+	j->deadline = 0;
+	j->patience = patience_for(j, &j->o.want);
+	if (j->o.ands.n > 0 && (error = read_also(j)) != 0)
 		return error;
 	for (;;) {
 		if ((error = open_limiter(j)) != 0)
 			return error;
-		if (j->also.n > 0 && (error = also_open(&j->also, j->limiter, &j->heritage.mask,
+		if (j->also.n > 0 && (error = also_open(&j->also, flk_identity(j->limiter),
 							program_of(j), &j->cannot_run)) != 0)
 			return error;
 		if (j->o.fd != -1 &&
@@ -187,16 +243,12 @@ job_take(struct job *j)
 		}
 		if (joins_all(j))
 			return 0;
-		error = take_all(j, &want, &deadline);
+		error = take_all(j, &want);
 		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
 			break;
 		job_close(j);
 	}
-	/*
-	 * From here on only the command's start waits for us: patience_stuck() must not let it
-	 * wait.
-	 */
-	j->patience.is_over = true;
+	end_patience(j);
 	return error != 0 ? error : guard_all(j);
 }
 

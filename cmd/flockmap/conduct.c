@@ -23,8 +23,10 @@ static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 static struct {
 	pthread_mutex_t lock; /* guards the fields down to by_signal */
 	LIST_HEAD(all_running, running) running;
+	LIST_HEAD(all_queued, queued) queued;
 	unsigned count;
 	bool ending, ended; /* ended: the thread is to end */
+	bool halted;        /* the map has ended, and no taker waits beside it */
 	int sent;           /* to every running command: 0, SIGTERM or SIGKILL */
 	uint64_t kill_at;
 	int by_signal;
@@ -144,6 +146,43 @@ conduct_remove(struct running *r)
 	pthread_mutex_unlock(&c.lock);
 }
 
+/* ---- those that wait ---- */
+
+bool
+conduct_queue(struct queued *q, struct flk_taker *taker)
+{
+	bool may;
+
+	q->taker = taker;
+	pthread_mutex_lock(&c.lock);
+	may = !c.halted;
+	if (may)
+		LIST_INSERT_HEAD(&c.queued, q, entry);
+	pthread_mutex_unlock(&c.lock);
+	return may;
+}
+
+void
+conduct_unqueue(struct queued *q)
+{
+	pthread_mutex_lock(&c.lock);
+	LIST_REMOVE(q, entry);
+	pthread_mutex_unlock(&c.lock);
+}
+
+/* The map must have ended before, or it would take a cancelled wait for a refusal. */
+static void
+cancel_queued(void)
+{
+	struct queued *q;
+
+	pthread_mutex_lock(&c.lock);
+	c.halted = true;
+	LIST_FOREACH(q, &c.queued, entry)
+		flk_cancel(q->taker);
+	pthread_mutex_unlock(&c.lock);
+}
+
 /* ---- the end ---- */
 
 static void
@@ -175,6 +214,7 @@ conduct_end(bool now)
 	add_to(c.wake_fd);
 	if (c.map != NULL)
 		flk_map_stop(c.map);
+	cancel_queued();
 	return first;
 }
 

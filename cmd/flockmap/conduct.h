@@ -18,6 +18,12 @@ struct running {
 	int pidfd;
 };
 
+/* A taker that waits in a line, but not for the map; its thread has this on its stack. */
+struct queued {
+	LIST_ENTRY(queued) entry;
+	struct flk_taker *taker;
+};
+
 /* For struct flk_options: no terminal stops us while any thread is inside the limiter's region. */
 void conduct_inside(void *context, bool is_inside);
 
@@ -48,6 +54,13 @@ unsigned conduct_running(void);
 
 /* Whether a command that failed may have failed because everything is to end. */
 bool conduct_has_sent(void);
+
+/*
+ * Before such a wait and after it: when no more command may begin, flk_cancel() ends it.  False: that
+ * is so already.
+ */
+bool conduct_queue(struct queued *q, struct flk_taker *taker);
+void conduct_unqueue(struct queued *q);
 
 void conduct_add(struct running *r, int pidfd);
 void conduct_remove(struct running *r);

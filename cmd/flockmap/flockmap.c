@@ -23,6 +23,7 @@
 #include "say.h"
 #include "screen.h"
 #include "seats.h"
+#include "several.h"
 #include "signals.h"
 #include "store_exec.h"
 #include "template.h"
@@ -82,34 +83,11 @@ begin(struct jobs *a, struct flk_map *map)
 	return error == 0;
 }
 
-/*
- * We run under a permit of this limiter already: run one command after the other, under that
- * permit.
- */
-static int
-run_joined(struct jobs *a)
-{
-	struct flk_permit alone = a->context.permit;
-	uint32_t weight;
-	struct job *j;
-	int got;
-
-	alone.limit = 1; /* so many run at once here */
-	if (!a->o.quiet)
-		limiter_joined(&a->o.want, &alone);
-	if (!begin(a, NULL))
-		return FAILED;
-	while ((got = source_next(&a->source, &j, &weight)) == 1) {
-		jobs_work(a, j, NULL);
-		jobs_done(a, j, 0);
-	}
-	return got == 0 ? 0 : FAILED;
-}
-
 /* Why there was no permit, or what is wrong. */
 static int
 refuse(struct jobs *a, int code)
 {
+	const char *limiter = a->also_name[0] != '\0' ? a->also_name : a->o.want.limiter;
 	const char *why = NULL;
 	char seats[SEATS_TEXT];
 
@@ -154,8 +132,34 @@ refuse(struct jobs *a, int code)
 		return limiter_refuse(&a->o.want, a->context.name, NULL, code);
 	}
 	if (!a->o.quiet)
-		screen_say(a->o.want.limiter, "no permit: %s; nothing more was started", why);
+		screen_say(limiter, "no permit: %s; nothing more was started", why);
 	return a->o.conflict_exit;
+}
+
+/*
+ * We run under a permit of this limiter already: run one command after the other, under that
+ * permit.
+ */
+static int
+run_joined(struct jobs *a)
+{
+	struct flk_permit alone = a->context.permit;
+	uint32_t weight;
+	struct job *j;
+	int got, error;
+
+	alone.limit = 1; /* so many run at once here */
+	if (!a->o.quiet)
+		limiter_joined(&a->o.want, &alone);
+	if (!begin(a, NULL))
+		return FAILED;
+	while ((got = source_next(&a->source, &j, &weight)) == 1) {
+		error = jobs_work(a, j, NULL);
+		jobs_done(a, j, 0);
+		if (error != 0)
+			return refuse(a, error);
+	}
+	return got == 0 ? 0 : FAILED;
 }
 
 static int
@@ -194,6 +198,8 @@ run_map(struct jobs *a)
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
 	if (limiter_gate(w, &gate))
 		m.gate = &gate;
+	if (a->o.ands.n > 0)
+		m.before = several_before;
 
 	if ((error = backend_map_new(&map, a->context.name, &m)) != 0)
 		return refuse(a, error);
@@ -215,6 +221,7 @@ is_nested(struct jobs *a)
 	if (a->o.queue_nested || backend_attach(&limiter, a->context.name, &existing) != 0)
 		return false;
 	nested = environment_find(limiter, &a->context.permit);
+	a->identity = flk_identity(limiter);
 	flk_detach(limiter);
 	return nested;
 }
@@ -289,6 +296,10 @@ flockmap_main(int argc, char **argv)
 	status = map_options_parse(&a.o, argc, argv);
 	if (status == OPTION_OK)
 		status = store_exec(&a.o.want, words);
+	if (status == OPTION_OK && backend_is_store() && a.o.ands.n > 0) {
+		say(a.o.want.limiter, "--and is for limiters in files: drop it, or drop --store");
+		status = FAILED;
+	}
 	free(words);
 	if (status != OPTION_OK)
 		return status;
@@ -307,6 +318,8 @@ flockmap_main(int argc, char **argv)
 	if ((status = prepare(&a)) != 0)
 		return status;
 	limiter_count_units(&a.o.want);
+	if (a.o.ands.n > 0)
+		several_prepare(&a);
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
 	if (sig == 0)

@@ -7,10 +7,9 @@
 #include "tend.h"
 #include "waiting.h"
 
-/* Of the item that waits in the line; only the thread that leads the map uses them. */
-static struct waiting waiting;
-static bool waits;
-
+/* Of the item of this thread, which waits in a line, or will. */
+static _Thread_local struct waiting waiting;
+static _Thread_local bool waits;
 static _Thread_local uint64_t give_up_at; /* 0: never */
 
 void
@@ -23,7 +22,15 @@ item_wait_reset(void)
 void
 item_wait_end(void)
 {
+	if (waits)
+		item_wait_reset();
 	give_up_at = 0;
+}
+
+uint64_t
+item_wait_limit(void)
+{
+	return give_up_at != 0 ? give_up_at : NEVER;
 }
 
 bool
@@ -37,7 +44,7 @@ item_wait_is_over(void)
  * them.  While none runs the item waits for other takers, and the screen shows its wait.
  */
 static void
-show(const struct options *o, struct flk_taker *t)
+show(const char *limiter, struct flk_taker *t)
 {
 	struct flk_place place;
 	char text[PLACE_TEXT];
@@ -50,11 +57,11 @@ show(const struct options *o, struct flk_taker *t)
 	if (waiting.terminal)
 		screen_wait(text);
 	else
-		screen_say(o->want.limiter, "%s", text);
+		screen_say(limiter, "%s", text);
 }
 
 uint64_t
-item_wait_show(const struct options *o, struct flk_taker *t)
+item_wait_show(const struct options *o, const char *limiter, struct flk_taker *t)
 {
 	uint64_t timeout = o->want.timeout_ns;
 
@@ -64,6 +71,6 @@ item_wait_show(const struct options *o, struct flk_taker *t)
 	}
 	waits = true;
 	if (waiting_is_due(&waiting, now_ns()))
-		show(o, t);
+		show(limiter, t);
 	return waiting.next;
 }

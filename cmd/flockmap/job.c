@@ -76,6 +76,8 @@ start(struct run *r, struct job *j, const struct job_context *ctx, struct flk_ta
 
 	h.guard_fd = guard;
 	h.taker = taker;
+	if (j->also != NULL)
+		also_inherit(j->also, &h);
 	h.stdio[0] = ctx->null_fd;
 	h.stdio[1] = r->theirs[OUT];
 	h.stdio[2] = r->theirs[ERR];
@@ -206,28 +208,36 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 	return error;
 }
 
+static int
+status_of(const struct job *j)
+{
+	return j->status | (j->timed_out ? FLK_TIMED_OUT : 0);
+}
+
 int
 job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 {
 	struct filling f = { j->items, j->n, j->number, 0 };
 	struct flk_permit permit = ctx->permit;
-	char link[HELD_LINK], room[LIMITER_NAME], **envp = NULL;
+	char links[ALSO_LINKS] = "", room[LIMITER_NAME], **envp = NULL;
 	int error = 0, guard = -1;
 	unsigned tries = 0;
 	uint64_t began;
 
 	if (taker != NULL) {
 		flk_permit(taker, &permit);
-		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, link);
+		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, links);
 		if ((error = flk_guard(taker, &guard)) != 0)
 			return error;
 	}
+	if (j->also != NULL)
+		also_links(j->also, links);
 	f.seat = permit.seat;
 	free(j->argv);
 	j->argv = template_fill(ctx->o, &f);
-	envp =
-	    environment_make(limiter_for_command(ctx->name, room), &permit,
-			     taker != NULL ? link : NULL, taker != NULL ? tend_key(taker) : NULL);
+	envp = environment_make(limiter_for_command(ctx->name, room), &permit,
+				links[0] != '\0' ? links : NULL,
+				taker != NULL ? tend_key(taker) : NULL);
 	j->began_ns = flki_clock_ns(CLOCK_REALTIME);
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)
@@ -240,7 +250,9 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 	}
 	j->ran_ns = now_ns() - began;
 	if (taker != NULL && error == 0)
-		usage_record(taker, j->status | (j->timed_out ? FLK_TIMED_OUT : 0), &j->usage);
+		usage_record(taker, status_of(j), &j->usage);
+	if (j->also != NULL && error == 0)
+		also_ended(j->also, status_of(j), &j->usage);
 	free(envp);
 	return error;
 }

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "also.h"
 #include "capture.h"
 #include "flocklimit.h"
 #include "limiter.h"
@@ -29,6 +30,7 @@ struct job {
 	bool lost;                 /* its permit was lost, and it was ended because of that */
 	uint64_t began_ns, ran_ns; /* when, by CLOCK_REALTIME; and for how long */
 	struct capture out, err;
+	struct alsos *also;     /* its permits of --and; NULL: none */
 	char text[FLK_COMMAND]; /* the command, as flocklimitctl shows it */
 };
 

@@ -17,6 +17,7 @@
 #include "item_wait.h"
 #include "joblog.h"
 #include "screen.h"
+#include "several.h"
 #include "stuck.h"
 
 void
@@ -52,7 +53,7 @@ jobs_wait(void *jobs, struct flk_taker *taker)
 {
 	struct jobs *a = jobs;
 
-	return item_wait_show(&a->o, taker);
+	return item_wait_show(&a->o, a->o.want.limiter, taker);
 }
 
 /* ---- an end ---- */
@@ -98,8 +99,15 @@ jobs_work(void *jobs, void *item, struct flk_taker *taker)
 	bool ended;
 	int error;
 
+	if (a->o.ands.n > 0 && (error = several_take_rest(a, j, taker)) != 0) {
+		item_wait_end();
+		several_free(j);
+		conduct_end(false);
+		return error == -FLK_CANCELLED ? 0 : error;
+	}
 	item_wait_end();
 	error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->context, taker);
+	several_free(j);
 	if (error == -ECANCELED)
 		return 0;
 	if (error != 0) {
@@ -166,19 +174,27 @@ jobs_drop(void *jobs, void *item)
 	item_wait_end();
 	a->dropped = j->number;
 	a->dropped_weight = j->weight;
+	several_free(j);
 	job_free(j);
 }
 
 /* One line for each process that keeps us out; the thread that finds it first prints it. */
 bool
-jobs_say_stuck(void *jobs, pid_t pid)
+jobs_are_stuck(struct jobs *a, const char *limiter, pid_t pid)
 {
-	struct jobs *a = jobs;
 	char why[STUCK_TEXT];
 
 	if (a->o.want.timeout_ns == 0 || conduct_is_ending() || item_wait_is_over())
 		return false;
 	if (!a->o.quiet && atomic_exchange(&a->stuck, pid + 1) != pid + 1)
-		screen_say(a->o.want.limiter, "waiting: %s", stuck_text(pid, why));
+		screen_say(limiter, "waiting: %s", stuck_text(pid, why));
 	return true;
+}
+
+bool
+jobs_say_stuck(void *jobs, pid_t pid)
+{
+	struct jobs *a = jobs;
+
+	return jobs_are_stuck(a, a->o.want.limiter, pid);
 }

@@ -5,6 +5,7 @@
 #ifndef JOBS_H
 #define JOBS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,6 +28,12 @@ struct jobs {
 	/* How many failed jobs had a line of their own. */
 	_Atomic uint64_t said;
 
+	/* For --and: see several.h. */
+	struct also_means also_means[2];
+	uint64_t identity;                /* of the limiter of which we join a permit */
+	atomic_flag also_refused;         /* a job got no permit of one of them, the first that */
+	char also_name[FLK_NAME_MAX + 1]; /* has this name, or "": a line was printed */
+
 	/* The last job that got no permit, for a line about it. */
 	uint64_t dropped;
 	uint32_t dropped_weight;
@@ -47,7 +54,11 @@ int jobs_work(void *jobs, void *item, struct flk_taker *taker);
 void jobs_done(void *jobs, void *item, int result);
 void jobs_drop(void *jobs, void *item);
 
-/* For struct flk_options: says once of each process that it keeps everyone out. */
+/*
+ * For struct flk_options: says once of each process that it keeps everyone out.  The second is the
+ * same for any limiter.
+ */
 bool jobs_say_stuck(void *jobs, pid_t pid);
+bool jobs_are_stuck(struct jobs *a, const char *limiter, pid_t pid);
 
 #endif

@@ -14,7 +14,8 @@
 #include "template.h"
 
 enum {
-	OPT_DRY_RUN = 256,
+	OPT_AND = 256,
+	OPT_DRY_RUN,
 	OPT_FAIL_FAST,
 	OPT_JOBLOG,
 	OPT_NESTED,
@@ -30,6 +31,7 @@ static const char short_options[] = "+:0E:I:L:Va:d:hq" TAKER_SHORT;
 
 static const struct option long_options[] = {
 	TAKER_LONG,
+	{ "and", required_argument, NULL, OPT_AND },
 	{ "arg-file", required_argument, NULL, 'a' },
 	{ "conflict-exit-code", required_argument, NULL, 'E' },
 	{ "delimiter", required_argument, NULL, 'd' },
@@ -75,6 +77,7 @@ static const char help[] =
     "  -w, --weight W         each command takes W units (1); MIN-MAX: what is free\n"
     "      --weight-from FIELD|LINE   take the weight from the item's FIELD, or from\n"
     "                         what sh prints for LINE, in which $1 is the item\n"
+    "      --and NAME[=W[/N]]     take W units (1) of this limiter, too; repeatable\n"
     "  -t, --timeout DUR      give up if an item waits longer than DUR (its run: -T)\n"
     "      --nonblock         the same as -t 0\n"
     "      --max-queue M      give up rather than wait behind M others\n"
@@ -246,6 +249,8 @@ parse_option(struct options *o, int c, char **argv)
 	case OPT_WEIGHT_FROM:
 		o->weight_from = optarg;
 		return OPTION_OK;
+	case OPT_AND:
+		return and_option_add(&o->ands, optarg);
 	case OPT_TAG:
 		o->tag = true;
 		return OPTION_OK;

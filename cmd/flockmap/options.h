@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "and_option.h"
 #include "taker_options.h"
 
 enum order { IN_ORDER, AS_DONE, STRAIGHT };
@@ -21,6 +22,7 @@ struct options {
 	const char *replace;     /* {} */
 	unsigned per_command;    /* items */
 	const char *weight_from; /* NULL: want.weight */
+	struct ands ands;
 	enum order order;
 	bool tag;
 	enum fail_fast fail_fast;

@@ -411,6 +411,122 @@ test_refusals(void)
 	free(s);
 }
 
+/* ---- before the line ---- */
+
+/* A permit that the item takes of another limiter first, in its own thread; and what was seen. */
+static struct {
+	struct flk *other;
+	struct flk_taker *of[MOST];
+	uint64_t identity[4];
+	_Atomic unsigned calls;
+	_Atomic bool wrong, refuses;
+} first;
+
+static int
+take_first(void *context, void *item, struct flk *limiter)
+{
+	struct flk_request one = { .weight = 1, .limit = 2 };
+	struct flk_taker **t = &first.of[index_of(item)];
+	unsigned call = first.calls++;
+
+	(void)context;
+	if (call < 4)
+		first.identity[call] = flk_identity(limiter);
+	if (first.refuses)
+		return -ENXIO;
+	if (*t != NULL)
+		return 0;
+	return flk_taker_new(t, first.other) == 0 ? flk_acquire(*t, &one, NULL) : -ENOMEM;
+}
+
+static int
+work_with_both(void *context, void *item, struct flk_taker *taker)
+{
+	struct flk_taker **t = &first.of[index_of(item)];
+	int result = work(context, item, taker);
+
+	/* The same thread took both: else it would be a stranger. */
+	first.wrong |= flk_release(*t) != 0;
+	flk_taker_free(*t);
+	*t = NULL;
+	return result;
+}
+
+static void
+wait_for_waiter(struct flk *f)
+{
+	struct flk_snapshot *s;
+	uint32_t waiters = 0;
+
+	while (waiters == 0) {
+		if (flk_snapshot(f, &s) != 0)
+			tap_bail("no snapshot");
+		waiters = s->waiters;
+		free(s);
+		usleep(1000);
+	}
+}
+
+static void *
+run_map(void *map)
+{
+	return (void *)(intptr_t)flk_map_run(map);
+}
+
+static void
+test_before(void)
+{
+	struct flk_request all = { .weight = 3, .limit = 3 };
+	struct story *s = story(200);
+	struct flk_map_options o = options(s, 3);
+	struct flk_taker *full;
+	struct flk_map *m;
+	pthread_t thread;
+	void *result;
+	struct flk *f;
+
+	first.other = attach(fresh_path());
+	o.before = take_first;
+	o.work = work_with_both;
+	s->slow_us = 300;
+	is(tell(s, &o), 0, "items that take a permit of another limiter before they join the line");
+	ok(each_once(s) && !first.wrong, "each had both, in one thread");
+	ok(s->most <= 2 && first.calls == 200, "never more at once than the other limiter allows");
+	free(s);
+
+	/* The file is removed while the item waits: it is asked again, for the new limiter. */
+	s = story(1);
+	o.context = s;
+	first.calls = 0;
+	f = attach(s->path);
+	full = taker(f);
+	is(flk_acquire(full, &all, NULL), 0, "the limiter is full");
+	if (flk_map_new(&m, s->path, &o) != 0 || pthread_create(&thread, NULL, run_map, m) != 0)
+		tap_bail("no map");
+	wait_for_waiter(f);
+	unlink(s->path);
+	flk_release(full);
+	pthread_join(thread, &result);
+	is((intptr_t)result, 0, "an item whose limiter is removed");
+	ok(first.calls == 2 && first.identity[0] == flk_identity(f) &&
+	       first.identity[1] != first.identity[0],
+	   "is prepared for both, and knows which is which");
+	flk_map_free(m);
+	flk_taker_free(full);
+	flk_detach(f);
+
+	first.refuses = true;
+	s->given = s->worked = 0;
+	if (flk_map_new(&m, s->path, &o) != 0)
+		tap_bail("no map");
+	is(flk_map_run(m), -ENXIO, "what before() refuses");
+	ok(s->dropped == 1 && s->worked == 0, "is dropped");
+	flk_map_free(m);
+	free(s);
+	whole(first.other, "after all that");
+	flk_detach(first.other);
+}
+
 /* ---- the limiter goes away ---- */
 
 static void
@@ -591,6 +707,7 @@ main(void)
 	test_stop_from_outside();
 	test_waits();
 	test_refusals();
+	test_before();
 	test_removal();
 	test_array();
 	return tap_done();

@@ -227,6 +227,8 @@ completes() {
 	[ "$(completes flocklimit --and li)" = "link lint" ]
 	[ "$(completes flocklimit --and = build --and = li)" = "link lint" ]
 	[ "$(completes flocklimit --and link = 2/)" = "" ]
+	[ "$(completes flockmap --and = build --and = li)" = "link lint" ]
+	[ "$(completes flockmap --and link = 2/)" = "" ]
 	mkdir bin
 	printf '#!/bin/sh\n' >bin/sesquipedalian
 	chmod +x bin/sesquipedalian
@@ -235,6 +237,7 @@ completes() {
 	[ "$(completes flocklimit -n 4 sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit --and link = 2/4 --until-ready sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit --and = link = 2 --and lint sesq)" = sesquipedalian ]
+	[ "$(completes flockmap --and = link = 2 --and lint sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit -n 4 -- sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit --weight 3 -v sesq)" = sesquipedalian ]
 	[ "$(completes flocklimit -n4 ls file-)" = file-of-mine ]

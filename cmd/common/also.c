@@ -7,31 +7,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "and_option.h"
 #include "explain.h"
-#include "line.h"
 #include "option.h"
 #include "say.h"
 
 /* ---- opening ---- */
 
 int
-also_read(struct alsos *a, const struct options *o)
+also_read(struct alsos *a, const struct also_means *means, const struct ands *words,
+	  const struct taker_options *main)
 {
 	struct also *one;
 
-	for (a->n = 0; a->n < o->ands; a->n++) {
+	a->means = means;
+	for (a->n = 0; a->n < words->n; a->n++) {
 		one = calloc(1, sizeof(*one));
 		if (one == NULL)
 			return -ENOMEM;
 		a->of[a->n] = one;
-		one->o = *o;
+		one->means = means;
+		one->word = a->n;
 		/* It was parsed before, without an error. */
-		and_option_parse(&one->o.want, o->and_words[a->n]);
-		one->o.want.timeout_ns = o->want.timeout_ns;
-		one->o.want.limit_queue = o->want.limit_queue;
-		one->o.want.max_queue = o->want.max_queue;
-		limiter_name(&one->o.want, one->path);
+		and_option_parse(&one->want, words->word[a->n]);
+		one->want.timeout_ns = main->timeout_ns;
+		one->want.limit_queue = main->limit_queue;
+		one->want.max_queue = main->max_queue;
+		limiter_name(&one->want, one->path);
 	}
 	return 0;
 }
@@ -46,15 +47,15 @@ by_identity(const void *x, const void *y)
 
 /* Two names may lead to one file. */
 static int
-refuse_twins(struct alsos *a, const struct flk *main)
+refuse_twins(struct alsos *a, uint64_t main)
 {
 	unsigned i;
 
 	for (i = 0; i < a->n; i++)
-		if (a->of[i]->identity == flk_identity(main) ||
+		if (a->of[i]->identity == main ||
 		    (i > 0 && a->of[i]->identity == a->of[i - 1]->identity)) {
-			say(a->of[i]->o.want.limiter, "--and names a limiter twice: give each "
-						      "limiter once, with the whole weight");
+			say(a->of[i]->want.limiter, "--and names a limiter twice: give each "
+						    "limiter once, with the whole weight");
 			a->failed = a->of[i];
 			a->refused = true;
 			return -EINVAL;
@@ -63,24 +64,24 @@ refuse_twins(struct alsos *a, const struct flk *main)
 }
 
 static void
-join(struct also *one)
+join(struct also *one, bool quiet)
 {
-	const struct taker_options *w = &one->o.want;
+	const struct taker_options *w = &one->want;
 	bool differs = limiter_weight_differs(w, &one->permit) ||
 		       (w->limit_given && w->limit != one->permit.limit);
 
 	one->joined = true;
-	if (differs && !one->o.quiet)
+	if (differs && !quiet)
 		say(w->limiter,
 		    "--and: weight and limit have no effect: this command joins the permit that "
 		    "it runs under");
 }
 
 int
-also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const char *program,
-	  int *cannot_run)
+also_open(struct alsos *a, uint64_t main, const char *program, int *cannot_run)
 {
-	struct flk_options options = { .stuck = patience_stuck };
+	const struct also_means *m = a->means;
+	struct flk_options options;
 	struct also *one;
 	unsigned i;
 	int error;
@@ -88,17 +89,16 @@ also_open(struct alsos *a, struct flk *main, const sigset_t *mask, const char *p
 	for (i = 0; i < a->n; i++) {
 		one = a->of[i];
 		a->failed = one;
-		options.context = &one->patience;
-		one->patience = (struct patience){ .o = &one->o, .mask = mask, .said = -1 };
-		limiter_count_units(&one->o.want);
+		options = (struct flk_options){ 0 };
+		m->options(m->context, one, &options);
+		limiter_count_units(&one->want);
 		if ((error = limiter_attach(&one->limiter, one->path, &options, program,
 					    cannot_run)) != 0 ||
 		    (error = flk_taker_new(&one->taker, one->limiter)) != 0)
 			return error;
 		one->identity = flk_identity(one->limiter);
-		if (!one->o.queue_nested && one->o.hold_for == 0 &&
-		    environment_find(one->limiter, &one->permit))
-			join(one);
+		if (m->joins && environment_find(one->limiter, &one->permit))
+			join(one, m->quiet);
 	}
 	a->failed = NULL;
 	qsort(a->of, a->n, sizeof(a->of[0]), by_identity); /* NOLINT(bugprone-sizeof-expression) */
@@ -113,16 +113,20 @@ also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limite
 {
 	unsigned i;
 
-	flk_waits_for(main, limiter);
+	if (main != NULL)
+		flk_waits_for(main, limiter);
 	for (i = 0; i < a->n; i++)
 		flk_waits_for(a->of[i]->taker, limiter);
 }
 
 int
 also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
-	  const struct flk_request *want, uint64_t *deadline, const sigset_t *mask)
+	  const struct flk_request *want)
 {
-	struct flk_request request = *want;
+	struct flk_request request = { .limit_queue = want->limit_queue,
+				       .max_queue = want->max_queue,
+				       .command = want->command,
+				       .role = want->role };
 	struct also *one;
 	unsigned i;
 	int error;
@@ -131,13 +135,11 @@ also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
 		one = a->of[i];
 		if (one->joined || one->identity < from || one->identity > to)
 			continue;
-		request.weight = request.most = one->o.want.weight;
-		request.yield = 0;
-		request.not_seats = 0;
-		request.limit = one->o.want.limit;
+		request.weight = one->want.weight;
+		request.limit = one->want.limit;
 		a->failed = one;
-		also_waits_for(a, main, one->o.want.limiter);
-		error = line_take(one->taker, &one->o, &request, deadline, mask);
+		also_waits_for(a, main, one->want.limiter);
+		error = a->means->take(a->means->context, one, &request);
 		if (error == 0)
 			error = flk_verify(one->limiter);
 		if (error == 0)
@@ -150,28 +152,33 @@ also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
 }
 
 int
-also_guard(struct alsos *a, struct heritage *h)
+also_guard(struct alsos *a)
 {
 	struct also *one;
 	unsigned i;
 	int error;
 
-	h->more = a->heir;
-	h->n_more = 0;
+	a->heirs = 0;
 	for (i = 0; i < a->n; i++) {
 		one = a->of[i];
-		one->patience.is_over = true;
 		if (one->joined)
 			continue;
-		a->heir[h->n_more] = (struct heir){ .taker = one->taker, .guard = -1 };
-		if (!one->o.close_fd &&
-		    (error = flk_guard(one->taker, &a->heir[h->n_more].guard)) != 0) {
+		a->heir[a->heirs] = (struct heir){ .taker = one->taker, .guard = -1 };
+		if (a->means->guarded &&
+		    (error = flk_guard(one->taker, &a->heir[a->heirs].guard)) != 0) {
 			a->failed = one;
 			return error;
 		}
-		h->n_more++;
+		a->heirs++;
 	}
 	return 0;
+}
+
+void
+also_inherit(const struct alsos *a, struct heritage *h)
+{
+	h->more = a->heir;
+	h->n_more = a->heirs;
 }
 
 /* ---- giving back ---- */
@@ -188,13 +195,13 @@ also_release(struct alsos *a, uint64_t from, uint64_t to)
 }
 
 void
-also_ended(struct alsos *a, const struct ending *end)
+also_ended(struct alsos *a, int status, const struct usage *usage)
 {
 	unsigned i;
 
 	for (i = 0; i < a->n; i++)
 		if (!a->of[i]->joined && a->of[i]->taker != NULL)
-			usage_record(a->of[i]->taker, end->status, &end->usage);
+			usage_record(a->of[i]->taker, status, usage);
 }
 
 void
@@ -224,10 +231,18 @@ also_close(struct alsos *a)
 	a->failed = NULL;
 }
 
+void
+also_free(struct alsos *a)
+{
+	also_close(a);
+	while (a->n > 0)
+		free(a->of[--a->n]);
+}
+
 /* ---- words ---- */
 
 void
-also_links(const struct alsos *a, char links[HELD_LINK * (AND_MOST + 1)])
+also_links(const struct alsos *a, char links[ALSO_LINKS])
 {
 	size_t n = strlen(links);
 	unsigned i;
@@ -246,7 +261,7 @@ int
 also_refuse(const struct alsos *a, int code)
 {
 	const struct also *one = a->failed;
-	const struct taker_options *w = &one->o.want;
+	const struct taker_options *w = &one->want;
 
 	if (a->refused)
 		return 125;

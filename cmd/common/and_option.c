@@ -42,3 +42,15 @@ and_option_parse(struct taker_options *w, char *word)
 				  "the weight is above the limit: it could never run");
 	return status;
 }
+
+/* also_read() parses it again: here it is only checked. */
+int
+and_option_add(struct ands *a, char *word)
+{
+	struct taker_options w;
+
+	if (a->n == AND_MOST)
+		return option_bad(OPTION, word, "--and may be given 15 times");
+	a->word[a->n++] = word;
+	return and_option_parse(&w, word);
+}

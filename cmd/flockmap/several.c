@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+#include "several.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "conduct.h"
+#include "item_wait.h"
+#include "now.h"
+#include "screen.h"
+
+/* ---- the wait in one of the lines ---- */
+
+static int
+wait_in_line(const struct options *o, struct also *one)
+{
+	struct timespec until;
+	uint64_t next, over;
+	int code;
+
+	do {
+		next = item_wait_show(o, one->want.limiter, one->taker);
+		over = item_wait_limit();
+		next = next < over ? next : over;
+		until = flki_timespec(next);
+		code = flk_wait(one->taker, next == NEVER ? NULL : &until, NULL);
+	} while (code == -ETIMEDOUT && now_ns() < over);
+	return code;
+}
+
+static int
+take(void *jobs, struct also *one, const struct flk_request *want)
+{
+	struct jobs *a = jobs;
+	struct queued queued;
+	int code;
+
+	if (!conduct_queue(&queued, one->taker))
+		return -FLK_CANCELLED;
+	code =
+	    a->o.want.timeout_ns == 0 ? flk_try(one->taker, want) : flk_enqueue(one->taker, want);
+	if (code == -EINPROGRESS)
+		code = wait_in_line(&a->o, one);
+	conduct_unqueue(&queued);
+	if (code != 0)
+		flk_leave(one->taker);
+	return code;
+}
+
+/* ---- a job's limiters ---- */
+
+static bool
+say_stuck(void *also, pid_t pid)
+{
+	struct also *one = also;
+
+	return jobs_are_stuck(one->means->context, one->want.limiter, pid);
+}
+
+static void
+open_as(void *jobs, struct also *one, struct flk_options *options)
+{
+	(void)jobs;
+	options->stuck = say_stuck;
+	options->inside = conduct_inside;
+	options->context = one;
+}
+
+/* What has to be said to each job alike, the first one says. */
+void
+several_prepare(struct jobs *a)
+{
+	a->also_means[0] = a->also_means[1] = (struct also_means){ .context = a,
+								   .quiet = true,
+								   .joins = !a->o.queue_nested,
+								   .guarded = true,
+								   .options = open_as,
+								   .take = take };
+	a->also_means[0].quiet = a->o.quiet;
+}
+
+static int
+begin(struct jobs *a, struct job *j)
+{
+	if (j->also != NULL)
+		return 0;
+	j->also = calloc(1, sizeof(*j->also));
+	if (j->also == NULL)
+		return -ENOMEM;
+	return also_read(j->also, &a->also_means[j->number > 1], &a->o.ands, &a->o.want);
+}
+
+static int
+take_part(struct jobs *a, struct job *j, struct flk_taker *taker, uint64_t from, uint64_t to)
+{
+	struct flk_request want = { .limit_queue = a->o.want.limit_queue,
+				    .max_queue = a->o.want.max_queue,
+				    .command = j->text,
+				    .role = FLK_CREW };
+
+	return also_take(j->also, taker, from, to, &want);
+}
+
+/* If one of the limiters was removed meanwhile, the order may be another now: we begin anew. */
+static int
+open_and_take(struct jobs *a, struct job *j, uint64_t main, uint64_t to)
+{
+	int error;
+
+	do {
+		also_close(j->also);
+		error = also_open(j->also, main, NULL, NULL);
+		if (error == 0)
+			error = take_part(a, j, NULL, 0, to);
+	} while (error == -FLK_GONE || error == -FLK_MISTAKEN);
+	return error;
+}
+
+/*
+ * A job without a permit ends the map.  The first one says why, here or in the map's last line, which
+ * then begins with the limiter's name.
+ */
+static int
+refused(struct jobs *a, struct job *j, int code)
+{
+	const struct also *one = j->also != NULL ? j->also->failed : NULL;
+
+	if (code == 0 || code == -FLK_CANCELLED || one == NULL)
+		return code;
+	if (atomic_flag_test_and_set(&a->also_refused))
+		return -ECANCELED;
+	switch (-code) {
+	case ETIMEDOUT:
+	case EAGAIN:
+	case FLK_FULL:
+	case FLK_CLOSED:
+	case FLK_EVICTED:
+	case FLK_STUCK:
+		snprintf(a->also_name, sizeof(a->also_name), "%s", one->want.limiter);
+		return code;
+	default:
+		screen_take();
+		also_refuse(j->also, code);
+		screen_give();
+		return -ECANCELED;
+	}
+}
+
+int
+several_before(void *jobs, void *item, struct flk *limiter)
+{
+	struct jobs *a = jobs;
+	struct job *j = item;
+	uint64_t identity = flk_identity(limiter);
+	int error = begin(a, j);
+
+	if (error == 0)
+		error = open_and_take(a, j, identity, identity);
+	if (error == 0)
+		also_waits_for(j->also, NULL, a->o.want.limiter);
+	return refused(a, j, error);
+}
+
+int
+several_take_rest(struct jobs *a, struct job *j, struct flk_taker *taker)
+{
+	int error = 0;
+
+	if (taker != NULL)
+		error = take_part(a, j, taker, flk_identity(flk_limiter(taker)), UINT64_MAX);
+	else if ((error = begin(a, j)) == 0)
+		error = open_and_take(a, j, a->identity, UINT64_MAX);
+	if (error == 0) {
+		also_waits_for(j->also, taker, NULL);
+		error = also_guard(j->also);
+	}
+	return refused(a, j, error);
+}
+
+void
+several_free(struct job *j)
+{
+	if (j->also != NULL)
+		also_free(j->also);
+	free(j->also);
+	j->also = NULL;
+}

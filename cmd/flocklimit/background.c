@@ -55,13 +55,20 @@ background_begin(const struct options *o, struct heritage *h)
 	return -1;
 }
 
+/*
+ * If the parent has ended, the command runs all the same.  The SIGPIPE of our write is pending then,
+ * and run() would pass it on to the command: we take it back.
+ */
 void
 background_started(void)
 {
-	ssize_t written = write(parent_fd, "", 1);
+	struct timespec at_once = { 0 };
+	sigset_t broken;
 
-	/* If the parent has ended, the command runs all the same. */
-	(void)written;
+	sigemptyset(&broken);
+	sigaddset(&broken, SIGPIPE);
+	if (write(parent_fd, "", 1) == -1 && errno == EPIPE)
+		sigtimedwait(&broken, NULL, &at_once);
 	close(parent_fd);
 	split_close();
 }

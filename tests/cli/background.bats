@@ -201,6 +201,25 @@ ends_the_wait() {
 	eventually is_free
 }
 
+@test "--background: a caller that is killed while the command starts is nothing to the command" {
+	printf '#!/bin/sh\necho up >up\nread -r _ <go\n' >job
+	chmod +x job
+	mkfifo go
+	# The kernel runs the file only when the other process has given its lease up.
+	lease "$T/job" F_WRLCK later
+	background b "$FLOCKLIMIT" -N x -n 1 --background ./job
+	eventually says asked lease.out
+	kill -KILL "${pids[b]}"
+	ended b
+	kill -USR1 "${pids[lease]}"
+	ended lease
+	eventually test -s up
+	run -75 is_free
+	echo >go
+	eventually is_free
+	[ "$("${FLOCKLIMIT%/*}/flocklimitctl" log --json x | jq -r 'select(.event == "ended" and .ticket == 1) | .detail')" = "exit 0" ]
+}
+
 @test "--background: many at once are never above the limit, whoever is killed" {
 	local i
 	cat >job <<-'END'

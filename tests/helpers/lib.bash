@@ -140,17 +140,21 @@ let_go() {
 	timeout 300 sh -c ': >"$1"' sh "$T/$1.fifo"
 }
 
-# lease FILE KIND [give]: another process, of pids[lease], has a lease on FILE: F_RDLCK or F_WRLCK.
-# With `give' it gives the lease up when the kernel asks for it; without, it never does.
+# lease FILE KIND [give|later]: another process, of pids[lease], has a lease on FILE: F_RDLCK or
+# F_WRLCK.  With `give' it gives the lease up when the kernel asks for it, with `later' it says then
+# that it was asked, and waits for SIGUSR1; without, it never does.
 lease() {
 	background lease python3 -c '
 import fcntl, signal, sys
-signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO])
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGIO, signal.SIGUSR1])
 f = open(sys.argv[1], "rb")
 fcntl.fcntl(f, fcntl.F_SETLEASE, getattr(fcntl, sys.argv[2]))
 print("up", flush=True)
 if sys.argv[3:]:
     signal.sigwait([signal.SIGIO])
+    if sys.argv[3] == "later":
+        print("asked", flush=True)
+        signal.sigwait([signal.SIGUSR1])
     fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 else:
     signal.pause()' "$@"

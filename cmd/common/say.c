@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "say.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 #include "gate.h"
 #include "now.h"
 #include "process.h"
+#include "signals.h"
 #include "user.h"
 
 #define LINE        1200
@@ -78,9 +80,9 @@ say_cut(char *text, size_t most)
 static void
 put(const char *text, size_t size)
 {
-	ssize_t written = write(STDERR_FILENO, text, size);
-
-	(void)written; /* stderr itself fails: there is no other way to say so */
+	/* If stderr itself fails, there is no other way to say so. */
+	if (write(STDERR_FILENO, text, size) == -1 && errno == EPIPE)
+		signals_forget_pipe();
 }
 
 /* Writes the line without its newline; returns its length. */

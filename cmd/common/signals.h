@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <time.h>
 
 /* A fault of the process itself causes this signal: it must never be blocked. */
 bool signal_is_fault(int sig);
@@ -27,5 +28,20 @@ void signals_mask(int how, const sigset_t *set, sigset_t *old);
 
 /* Blocks every signal but the faults. */
 void signals_block(void);
+
+/*
+ * After a write(2) that gave EPIPE: takes its SIGPIPE back, which is pending if it is blocked.  Else
+ * the process would pass it on to its command, as if somebody had sent it.
+ */
+static inline void
+signals_forget_pipe(void)
+{
+	struct timespec at_once = { 0 };
+	sigset_t pipe;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigtimedwait(&pipe, NULL, &at_once);
+}
 
 #endif

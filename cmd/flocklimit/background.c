@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "descriptor.h"
+#include "signals.h"
 #include "split.h"
 
 #define OPTION "--background"
@@ -55,20 +56,12 @@ background_begin(const struct options *o, struct heritage *h)
 	return -1;
 }
 
-/*
- * If the parent has ended, the command runs all the same.  The SIGPIPE of our write is pending then,
- * and run() would pass it on to the command: we take it back.
- */
+/* If the parent has ended, the command runs all the same. */
 void
 background_started(void)
 {
-	struct timespec at_once = { 0 };
-	sigset_t broken;
-
-	sigemptyset(&broken);
-	sigaddset(&broken, SIGPIPE);
 	if (write(parent_fd, "", 1) == -1 && errno == EPIPE)
-		sigtimedwait(&broken, NULL, &at_once);
+		signals_forget_pipe();
 	close(parent_fd);
 	split_close();
 }

@@ -415,3 +415,13 @@ until_heard='until_heard() {
 	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 	[[ $stderr == *", orphaned"* ]]
 }
+
+@test "a line that nobody can read any more ends no command" {
+	mkfifo err
+	run -5 bash -c 'exec 7<>err 2>err 7>&-; exec "$FLOCKLIMIT" -v -N x sh -c "sleep 0.1; exit 5"'
+	# One that somebody sends is passed on.
+	hold a -N x
+	kill -PIPE "${pids[a]}"
+	ended a
+	[ "$status" -eq 141 ]
+}

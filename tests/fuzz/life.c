@@ -55,6 +55,7 @@ pristine_image(const char *path, char image[PRISTINE])
 	int fd;
 
 	if (!have) {
+		unlink(path); /* of an input that died */
 		require(flk_attach(&f, path, &options) == 0);
 		flk_detach(f);
 		fd = open(path, O_RDONLY | O_CLOEXEC);

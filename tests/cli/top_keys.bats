@@ -47,7 +47,10 @@ load ../helpers/top.bash
 	has .override 2
 	keys l lots Enter
 	see_line -2 "'lots': not a number, N% or auto"
-	keys l 9 Escape
+	# That the prompt has gone must be seen, or Escape and the next key could be one key to top.
+	keys l 9
+	see 'limit (N'
+	keys Escape
 	see_not 'limit (N'
 	keys l Enter
 	see_not 'limit (N'
@@ -103,7 +106,9 @@ load ../helpers/top.bash
 	see_line -2 'take ticket 3 out of the line (y/n)? _'
 	keys n
 	see_not '(y/n)'
-	keys c Escape
+	keys c
+	see '(y/n)'
+	keys Escape
 	see_not '(y/n)'
 	see_tickets '1 2 3 4'
 	keys c y
@@ -135,7 +140,9 @@ load ../helpers/top.bash
 	see_line -2 "'nonsense': not a signal*"
 	keys S Enter
 	see_not 'signal for'
-	keys S USR1 Escape
+	keys S USR1
+	see_line -2 "signal for ticket 1, pid ${pids[a]}: USR1_"
+	keys Escape
 	see_not 'signal for'
 	is_there "$(up a)"
 	keys S

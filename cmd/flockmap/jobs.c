@@ -91,23 +91,20 @@ fail(struct jobs *a, const struct job *j)
 	a->said += j->exec_error == 0;
 }
 
-int
-jobs_work(void *jobs, void *item, struct flk_taker *taker)
+/* Under every permit of the job.  Returns what jobs_work() does. */
+static int
+work(struct jobs *a, struct job *j, struct flk_taker *taker)
 {
-	struct jobs *a = jobs;
-	struct job *j = item;
 	bool ended;
 	int error;
 
 	if (a->o.ands.n > 0 && (error = several_take_rest(a, j, taker)) != 0) {
 		item_wait_end();
-		several_free(j);
 		conduct_end(false);
 		return error == -FLK_CANCELLED ? 0 : error;
 	}
 	item_wait_end();
 	error = conduct_is_ending() ? -ECANCELED : job_run(j, &a->context, taker);
-	several_free(j);
 	if (error == -ECANCELED)
 		return 0;
 	if (error != 0) {
@@ -130,8 +127,23 @@ jobs_work(void *jobs, void *item, struct flk_taker *taker)
 		screen_ended();
 	if (job_exit(j) != 0)
 		fail(a, j);
-	job_forget_words(j, a->o.tag);
 	return 0;
+}
+
+/*
+ * The job gives its permits back when it is known whether the map goes on: with --fail-fast, an item
+ * that waits for one of them must not start.  The taker is given back by our caller.
+ */
+int
+jobs_work(void *jobs, void *item, struct flk_taker *taker)
+{
+	struct jobs *a = jobs;
+	struct job *j = item;
+	int code = work(a, j, taker);
+
+	several_free(j);
+	job_forget_words(j, a->o.tag);
+	return code;
 }
 
 static void

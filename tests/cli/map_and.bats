@@ -11,6 +11,7 @@ load ../helpers/ctl.bash
 
 used() { ctl show --json "$1" | jq .used; }
 is_used() { [ "$(used "$1")" = "$2" ]; }
+tickets() { ctl show --json "$1" | jq -c '[.holders, .waiters] | map(map(.ticket))'; }
 free() { "$FLOCKLIMIT" -N "$1" -q --nonblock true; }
 
 # limiters NAME...: creates them in this order, with a limit of 1.
@@ -131,6 +132,30 @@ limiters() {
 	[ "$status" = 123 ]
 	[ "$(grep -c 'failed: exit 3' m.err)" = 1 ]
 	[ "$(used first) $(used second)" = "0 0" ]
+}
+
+@test "--fail-fast: no item gets the permit of the command that failed" {
+	limiters first second
+	mkfifo gate log
+	exec 7<>log
+	background m "$MAP" -N first -n 3 --and second --fail-fast --joblog log \
+		sh -c 'echo $$ >>up; read -r _ <gate; exit 3' sh ::: 1 2 3
+	eventually in_line 2 second
+	eventually has_lines 1 up
+	before=$(tickets second)
+	# flockmap has the command's end, and can't write it down: the log is full.
+	dd if=/dev/zero of=log oflag=nonblock bs=4096 count=100 2>/dev/null || :
+	: >gate
+	eventually [ ! -e "/proc/$(cat up)" ]
+	[ "$(tickets second)" = "$before" ]
+	background drain sh -c 'exec cat <log 7>&-'
+	exec 7>&-
+	ended m
+	[ "$status" = 123 ]
+	ended drain
+	[ "$status" = 0 ]
+	has_lines 1 up
+	[[ $(cat m.err) == "flockmap: first: item "[123]" '"[123]"' failed: exit 3" ]]
 }
 
 @test "kill -9: the commands keep every permit until they end" {

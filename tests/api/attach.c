@@ -8,6 +8,7 @@
  * be at work between an opener's look at the magic and its look at the boot.
  */
 #include "../helpers/common.h"
+#include "../helpers/wide.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,11 +46,11 @@
 #define SPARE_STACK 0
 #endif
 
-int __real_open(const char *path, int flags, ...);
-int __wrap_open(const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...) WIDE("__real_open64");
+int __wrap_open(const char *path, int flags, ...) WIDE("__wrap_open64");
 
-int __real_fstatfs(int fd, struct statfs *fs);
-int __wrap_fstatfs(int fd, struct statfs *fs);
+int __real_fstatfs(int fd, struct statfs *fs) WIDE("__real_fstatfs64");
+int __wrap_fstatfs(int fd, struct statfs *fs) WIDE("__wrap_fstatfs64");
 
 static long kind_of_all; /* of file systems: the f_type of each, or 0 */
 

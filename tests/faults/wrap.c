@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <sys/vfs.h>
 
+#include "../helpers/wide.h"
 #include "futex.h"
 
 #ifndef SYS_futex_waitv
@@ -138,13 +139,15 @@ fails(enum call call)
 void *__real_calloc(size_t n, size_t size);
 void *__real_malloc(size_t size);
 void __real_free(void *p);
-void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__real_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+    WIDE("__real_mmap64");
 int __real_munmap(void *at, size_t n);
 
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_malloc(size_t size);
 void __wrap_free(void *p);
-void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from);
+void *__wrap_mmap(void *at, size_t n, int prot, int flags, int fd, off_t from)
+    WIDE("__wrap_mmap64");
 int __wrap_munmap(void *at, size_t n);
 
 void *
@@ -190,40 +193,40 @@ __wrap_munmap(void *at, size_t n)
 
 /* ---- files ---- */
 
-int __real_open(const char *path, int flags, ...);
-int __real_openat(int dir, const char *path, int flags, ...);
+int __real_open(const char *path, int flags, ...) WIDE("__real_open64");
+int __real_openat(int dir, const char *path, int flags, ...) WIDE("__real_openat64");
 int __real_mkdir(const char *path, mode_t mode);
 ssize_t __real_read(int fd, void *to, size_t n);
-ssize_t __real_pwrite(int fd, const void *from, size_t n, off_t at);
-int __real_fcntl(int fd, int what, ...);
-int __real_fstat(int fd, struct stat *sb);
-int __real_lstat(const char *path, struct stat *sb);
-int __real_fstatfs(int fd, struct statfs *fs);
+ssize_t __real_pwrite(int fd, const void *from, size_t n, off_t at) WIDE("__real_pwrite64");
+int __real_fcntl(int fd, int what, ...) WIDE("__real___fcntl_time64");
+int __real_fstat(int fd, struct stat *sb) WIDE("__real___fstat64_time64");
+int __real_lstat(const char *path, struct stat *sb) WIDE("__real___lstat64_time64");
+int __real_fstatfs(int fd, struct statfs *fs) WIDE("__real_fstatfs64");
 int __real_fchmod(int fd, mode_t mode);
 int __real_linkat(int from, const char *old, int to, const char *new, int flags);
-int __real_posix_fallocate(int fd, off_t from, off_t n);
-int __real_fallocate(int fd, int mode, off_t from, off_t n);
-int __real_ftruncate(int fd, off_t size);
+int __real_posix_fallocate(int fd, off_t from, off_t n) WIDE("__real_posix_fallocate64");
+int __real_fallocate(int fd, int mode, off_t from, off_t n) WIDE("__real_fallocate64");
+int __real_ftruncate(int fd, off_t size) WIDE("__real_ftruncate64");
 
 int __real_close(int fd);
 int __real_usleep(useconds_t us);
 
 int __wrap_close(int fd);
 int __wrap_usleep(useconds_t us);
-int __wrap_open(const char *path, int flags, ...);
-int __wrap_openat(int dir, const char *path, int flags, ...);
+int __wrap_open(const char *path, int flags, ...) WIDE("__wrap_open64");
+int __wrap_openat(int dir, const char *path, int flags, ...) WIDE("__wrap_openat64");
 int __wrap_mkdir(const char *path, mode_t mode);
 ssize_t __wrap_read(int fd, void *to, size_t n);
-ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at);
-int __wrap_fcntl(int fd, int what, ...);
-int __wrap_fstat(int fd, struct stat *sb);
-int __wrap_lstat(const char *path, struct stat *sb);
-int __wrap_fstatfs(int fd, struct statfs *fs);
+ssize_t __wrap_pwrite(int fd, const void *from, size_t n, off_t at) WIDE("__wrap_pwrite64");
+int __wrap_fcntl(int fd, int what, ...) WIDE("__wrap___fcntl_time64");
+int __wrap_fstat(int fd, struct stat *sb) WIDE("__wrap___fstat64_time64");
+int __wrap_lstat(const char *path, struct stat *sb) WIDE("__wrap___lstat64_time64");
+int __wrap_fstatfs(int fd, struct statfs *fs) WIDE("__wrap_fstatfs64");
 int __wrap_fchmod(int fd, mode_t mode);
 int __wrap_linkat(int from, const char *old, int to, const char *new, int flags);
-int __wrap_posix_fallocate(int fd, off_t from, off_t n);
-int __wrap_fallocate(int fd, int mode, off_t from, off_t n);
-int __wrap_ftruncate(int fd, off_t size);
+int __wrap_posix_fallocate(int fd, off_t from, off_t n) WIDE("__wrap_posix_fallocate64");
+int __wrap_fallocate(int fd, int mode, off_t from, off_t n) WIDE("__wrap_fallocate64");
+int __wrap_ftruncate(int fd, off_t size) WIDE("__wrap_ftruncate64");
 
 static mode_t
 mode_of(int flags, va_list args)

@@ -19,6 +19,11 @@
 #include "futex.h"
 #include "internal.h"
 
+#ifdef SYS_clock_gettime64
+#define CLOCK_CALL SYS_clock_gettime64 /* glibc's, for 64-bit times in programs of 32 bits */
+#else
+#define CLOCK_CALL SYS_clock_gettime
+#endif
 #define BRACKET   SYS_getpgid
 #define TURNS     1000
 #define HANDOVERS 20
@@ -121,7 +126,7 @@ count(struct window *w, unsigned long long nr, unsigned long long word, unsigned
 		w->lock++;
 	} else if (nr == FUTEX_CALL) {
 		w->wakes++;
-	} else if (nr == SYS_clock_gettime) {
+	} else if (nr == CLOCK_CALL) {
 		w->clock++; /* where the kernel has no clock to read without it */
 	} else {
 		w->other++;

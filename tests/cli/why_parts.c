@@ -196,6 +196,34 @@ test_passed(void)
 	part(WHY_LATE, 10, 4);
 	waited(4, 200, WHY_GRANTED, 10, "the newcomer, which passed two");
 	part(WHY_LATE, 10, 4);
+	/* Without the newcomer's unit the head would fit, when the first has ended. */
+	fresh();
+	granted(0, 1, 2, 3);
+	queued(10, 2, 3, 3);
+	queued(20, 4, 1, 3);
+	event[events - 1].code = 1;
+	granted(20, 4, 1, 3);
+	ends(50, 1, 2);
+	ends(90, 4, 1);
+	granted(90, 2, 3, 3);
+	waited(2, 200, WHY_GRANTED, 80, "passed by one that holds longer");
+	part(WHY_UNITS, 40, 1);
+	part(WHY_PASSED, 40, 4);
+	/* It is the head, and waits itself. */
+	fresh();
+	granted(0, 1, 3, 3);
+	queued(10, 2, 3, 3);
+	queued(20, 3, 1, 3);
+	event[events - 1].code = 1;
+	ends(60, 1, 3);
+	granted(60, 3, 1, 3);
+	ends(80, 3, 1);
+	granted(80, 2, 3, 3);
+	waited(2, 200, WHY_GRANTED, 70, "passed by one that waits");
+	part(WHY_UNITS, 10, 1);
+	part(WHY_PASSED, 60, 3);
+	waited(3, 200, WHY_GRANTED, 40, "which had passed");
+	part(WHY_UNITS, 40, 1);
 }
 
 static void
@@ -450,7 +478,8 @@ test_lost_events(void)
 	granted(80, 3, 1, 2);
 	waited(2, 100, WHY_NO_END, 70, "a waiter without an end");
 	waited(3, 100, WHY_GRANTED, 60, "behind a waiter that is not there any more");
-	is(why.part[WHY_UNITS].ns, 60 * MS, "it is not behind that one");
+	is(why.part[WHY_UNITS].ns, 30 * MS, "it is not behind that one");
+	is(why.part[WHY_PASSED].ns, 30 * MS, "but one passed it");
 }
 
 int

@@ -232,13 +232,13 @@ line_holders(const struct line *l)
 }
 
 uint64_t
-line_used(const struct line *l)
+line_used_by(const struct line *l, uint64_t last)
 {
+	const struct person *p;
 	uint64_t used = 0;
-	size_t i;
 
-	for (i = 0; i < l->n; i++)
-		used += l->person[i].holds ? l->person[i].weight : 0;
+	for (p = l->person; p < l->person + l->n && p->ticket <= last; p++)
+		used += p->holds ? p->weight : 0;
 	return used;
 }
 

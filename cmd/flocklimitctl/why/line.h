@@ -42,7 +42,7 @@ struct person *line_find(const struct line *l, uint64_t ticket);
 
 struct person *line_head(const struct line *l); /* NULL: nobody waits */
 size_t line_holders(const struct line *l);
-uint64_t line_used(const struct line *l);
+uint64_t line_used_by(const struct line *l, uint64_t last); /* the holders up to that ticket */
 uint64_t line_seats(const struct line *l);           /* of the first 64, those that are held */
 struct person *line_strictest(const struct line *l); /* of the holders; NULL: no limit is known */
 

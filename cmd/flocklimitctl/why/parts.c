@@ -29,15 +29,25 @@ minus(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
+/* The holder of the most units, of those that came later than that ticket. */
 static struct person *
-heaviest(const struct line *l)
+heaviest_after(const struct line *l, uint64_t ticket)
 {
 	struct person *most = NULL, *p;
 
 	for (p = l->person; p < l->person + l->n; p++)
-		if (p->holds && (most == NULL || p->weight > most->weight))
+		if (p->holds && p->ticket > ticket && (most == NULL || p->weight > most->weight))
 			most = p;
 	return most;
+}
+
+/* Holders have the units that the head needs.  It is their turn, unless they came later. */
+static struct verdict
+lacks_units(const struct line *l, const struct person *head, uint64_t limit)
+{
+	if (line_used_by(l, head->ticket) + head->weight <= limit)
+		return (struct verdict){ WHY_PASSED, heaviest_after(l, head->ticket), UINT64_MAX };
+	return (struct verdict){ WHY_UNITS, heaviest_after(l, 0), UINT64_MAX };
 }
 
 /* The head might start, as far as the history knows. */
@@ -77,13 +87,14 @@ judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 	const struct steering *t = &w->steering;
 	struct person *strict = line_strictest(&w->line);
 	uint64_t own = head->limit != 0 ? head->limit : UINT64_MAX, said;
-	uint64_t need = line_used(&w->line) + head->weight, start = steering_start(t);
+	uint64_t need = line_used_by(&w->line, UINT64_MAX) + head->weight,
+		 start = steering_start(t);
 
 	own = t->override >= 0 ? (uint64_t)t->override : own;
 	said = t->override < 0 && strict != NULL && strict->limit < own ? strict->limit : own;
 	if (line_holders(&w->line) > 0) {
 		if (need > own)
-			return (struct verdict){ WHY_UNITS, heaviest(&w->line), UINT64_MAX };
+			return lacks_units(&w->line, head, own);
 		if (need > said)
 			return (struct verdict){ WHY_PROMISE, strict, UINT64_MAX };
 		if (need > minus(said, t->withheld + seats_lost(w, said)))
@@ -115,13 +126,15 @@ judge(const struct walk *w, uint64_t at_ns)
 	if (head->ticket == w->why->ticket || v.reason == WHY_PAUSE || v.reason == WHY_UNKNOWN ||
 	    v.reason == WHY_LATE)
 		return v;
-	return (struct verdict){ WHY_LINE, head, v.until_ns };
+	return (struct verdict){ head->ticket > w->why->ticket ? WHY_PASSED : WHY_LINE, head,
+				 v.until_ns };
 }
 
 static void
 add(struct walk *w, const struct verdict *v, uint64_t ns)
 {
-	uint64_t units = v->reason == WHY_UNITS && v->person != NULL ? v->person->weight : 1;
+	bool has_units = v->person != NULL && v->person->holds && v->reason != WHY_PROMISE;
+	uint64_t units = has_units ? v->person->weight : 1;
 
 	w->why->part[v->reason].ns += ns;
 	if (v->person != NULL)

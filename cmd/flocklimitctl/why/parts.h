@@ -15,14 +15,12 @@
 
 #include "flocklimit.h"
 
-/*
- * In the order in which they are judged: the first that holds is the reason.  A gate would stand
- * before WHY_PAUSE, if the history had events of gates.
- */
+/* In the order in which they are judged: the first that holds is the reason. */
 enum why_reason {
-	WHY_PAUSE,    /* paused, or a limit of 0 */
-	WHY_UNITS,    /* holders have the units that it needs */
-	WHY_PROMISE,  /* a holder's own limit is smaller than the head's, and leaves no room */
+	WHY_PAUSE,   /* paused, or a limit of 0 */
+	WHY_PASSED,  /* one that came later is the head, or has units without which the head fits */
+	WHY_UNITS,   /* holders have the units that it needs */
+	WHY_PROMISE, /* a holder's own limit is smaller than the head's, and leaves no room */
 	WHY_WITHHELD, /* units are withheld */
 	WHY_PACE,     /* the rate, the stagger or the ramp allows no start yet */
 	WHY_GATE,     /* the conditions of the gate, or the answer to the head's own question */
@@ -32,7 +30,7 @@ enum why_reason {
 	WHY_REASONS
 };
 
-/* The taker to blame: of several the one that was it for the longest, times its units for WHY_UNITS. */
+/* The taker to blame: of several the one that was it for the longest, times its units if it has them. */
 struct why_taker {
 	uint64_t ticket; /* 0: there is none */
 	uint32_t weight, limit;

@@ -26,6 +26,7 @@ static const struct {
 	const char *word, *text, *blame;
 } words[WHY_REASONS] = {
 	[WHY_PAUSE] = { "paused", "it was paused, or its limit was 0", "" },
+	[WHY_PASSED] = { "passed", "others passed, by --yield", ", the longest " },
 	[WHY_UNITS] = { "units", "holders had the units", ", the most of them " },
 	[WHY_PROMISE] = { "promise", "a holder has a stricter -n", ": " },
 	[WHY_WITHHELD] = { "withheld", "units were withheld, or their seats out of use", "" },

@@ -145,7 +145,9 @@ prepare(const struct flk_taker *t, struct state *st)
 	st->me = t->slot;
 	st->bad = false;
 	st->ahead_ns = asked || may_be_paced(st->h) ? flki_clock_ahead(f) : 0;
-	st->reading = t->reading;
+	st->reading.gate = t->reading.gate;
+	if (t->reading.gate != 0)
+		st->reading = t->reading;
 	st->answered = t->yes && flki_monotonic_ns() < t->asked_ns + FLKI_ASK_NS;
 	st->world = (struct world){ .fate = fate, .wake = wake, .ctx = f };
 }
@@ -159,7 +161,7 @@ enter(struct flk_taker *t, struct state *st, uint64_t until, const sigset_t *mas
 	enum lock_result got;
 	int error;
 
-	if ((error = flki_slot_claim(t)) != 0)
+	if (t->slot == NIL && (error = flki_slot_claim(t)) != 0)
 		return error;
 	flki_file_extend_history(file);
 	prepare(t, st);

@@ -142,7 +142,7 @@ check_held(const struct flk_taker *t, uint32_t units)
 }
 
 /*
- * slot.c: a slot of the taker's own.  flki_slot_claim() does nothing if the taker has one.
+ * slot.c: a slot of the taker's own.  flki_slot_claim() is for a taker without one.
  * flki_slot_abandon() leaves the slot as a killed taker does: the next owner of the lock takes back
  * the place or the permit.
  */

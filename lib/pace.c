@@ -44,12 +44,6 @@ flki_pace_own_time(const struct state *st, uint64_t at)
 	return at > now ? flki_plus(st->now_ns, at - now) : 0;
 }
 
-bool
-flki_pace_is_set(const struct header *h)
-{
-	return (h->pace.rate | h->pace.stagger_ns | h->pace.ramp) != 0;
-}
-
 /* Nothing has been held for so long that a ramp begins anew. */
 static bool
 is_rested(const struct header *h, uint64_t now)

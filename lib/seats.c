@@ -146,7 +146,7 @@ flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit)
 	if (seats_end(s, limit) <= SEATS) {
 		set = flki_seats_lowest(~(flki_state_at(st, 0)->seat_bits | excluded), s->weight);
 		/* both always, in a file that is right */
-		if (set != 0 && flki_seats_count(set) == s->weight) {
+		if (set != 0 && (s->weight == 1 || flki_seats_count(set) == s->weight)) {
 			s->seats = set;
 			s->seat = (uint32_t)__builtin_ctzll(set);
 			return;

@@ -85,8 +85,6 @@ flki_slot_claim(struct flk_taker *t)
 	uint32_t n, slot;
 	int error;
 
-	if (t->slot != NIL)
-		return 0;
 	if ((error = flki_alive_prepare()) != 0)
 		return error;
 	for (;;) {

@@ -105,7 +105,11 @@ const char *flki_state_check_next(struct state *st, unsigned *next);
  * when the head must look again although nothing else happens; UINT64_MAX: never.
  * flki_pace_capacity(): how many units the ramp allows now.
  */
-bool flki_pace_is_set(const struct header *h);
+static inline bool
+flki_pace_is_set(const struct header *h)
+{
+	return (h->pace.rate | h->pace.stagger_ns | h->pace.ramp) != 0;
+}
 uint64_t flki_pace_now(const struct state *st); /* by the machine's clock */
 /* A time of the machine's clock by our own; 0 for what is over. */
 uint64_t flki_pace_own_time(const struct state *st, uint64_t at);

@@ -174,3 +174,16 @@ uses() {
 	[ "$(takes -n 8 -w 1-)" = 8 ]
 	run -0 "$CTL" check x
 }
+
+@test "the permit of a command that outlived its flocklimit shrinks as well" {
+	hold a -N x -n 8 -w 8
+	kill -KILL "${pids[a]}"
+	ended a
+	"$CTL" shrink x 1 5
+	uses 3
+	[ "$(takes -n 8 -w 1-)" = 5 ]
+	kill -KILL "$(up a)"
+	eventually uses 0
+	[ "$(takes -n 8 -w 1-)" = 8 ]
+	run -0 "$CTL" check x
+}

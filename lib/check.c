@@ -205,7 +205,7 @@ has_seats_enough(struct state *st, const struct slot *s, uint64_t *limit)
 	return enough >= (end > SEATS ? 1 : s->weight);
 }
 
-/* A copy of the grant rule, from its words in the manual, not from fits(). */
+/* A copy of the grant rule, from its words in the manual, not from room.c. */
 static const char *
 check_head(struct state *st)
 {

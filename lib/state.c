@@ -63,82 +63,11 @@ wake_passer(struct state *st, uint32_t prev, uint32_t i, uint32_t next)
 
 /* ---- granting ---- */
 
-/* The operator's override or, without one, the smallest limit that was declared. */
-static uint32_t
-said_limit(const struct header *h, uint32_t limit)
-{
-	if (h->override >= 0)
-		return (uint32_t)h->override;
-	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
-}
-
-/* What the pace, and the seats that are out of use, leave of it. */
-static uint32_t
-left_of(struct state *st, uint32_t said)
-{
-	uint64_t capacity = flki_pace_capacity(st);
-
-	if (st->h->seats_off != 0)
-		said -= flki_state_seats_lost(st, said);
-	return capacity < said ? (uint32_t)capacity : said;
-}
-
-uint32_t
-flki_state_limit(struct state *st, uint32_t limit)
-{
-	return left_of(st, said_limit(st->h, limit));
-}
-
-/*
- * -n is a promise to the command that says it.  So a permit is granted only if the sum stays within
- * its own limit and within the limit of every permit held.  A weight above what an operator left,
- * by an override or by withheld units, counts as all that is left: its command runs alone.  The
- * same is true of the first permit of a ramp that begins with less than is withheld, because a ramp
- * grows only while a permit is held.  It is not true where seats are out of use, or not wanted: a
- * command that asked for so many GPUs can't run with fewer.
- */
-static bool
-has_room(struct state *st, const struct slot *s)
-{
-	const struct header *h = st->h;
-	uint32_t said = said_limit(h, s->limit);
-	uint64_t limit = left_of(st, said);
-
-	if (h->paused || said <= h->withheld || flki_pace_start(st) > st->now_ns)
-		return false;
-	if (flki_seats_excluded(h, s) != 0 && flki_state_seats_for(st, s, said) < s->weight)
-		return false;
-	if (h->holders.count == 0)
-		return true;
-	return limit > h->withheld && h->used + s->weight <= limit - h->withheld;
-}
-
 static bool
 fits(struct state *st, const struct slot *s)
 {
-	return has_room(st, s) && (!flki_gate_is_before(st->h, s) || flki_gate_allows(st, s));
-}
-
-/*
- * What a taker that fits gets: all that is free, but no more than it asked for at most.  A taker
- * that runs alone, because less is left than it asked for at least, counts as what it asked for.
- */
-static uint32_t
-chosen_weight(struct state *st, const struct slot *s)
-{
-	uint64_t limit, taken, left, seats;
-
-	if (s->most <= s->least)
-		return s->least;
-	limit = flki_state_limit(st, s->limit);
-	taken = st->h->used + st->h->withheld;
-	left = limit > taken ? limit - taken : 0;
-	seats = flki_state_seats_for(st, s, said_limit(st->h, s->limit));
-	if (left > seats)
-		left = seats;
-	if (left <= s->least)
-		return s->least;
-	return left < s->most ? (uint32_t)left : s->most;
+	return flki_state_has_room(st, s) &&
+	       (!flki_gate_is_before(st->h, s) || flki_gate_allows(st, s));
 }
 
 static void
@@ -148,8 +77,7 @@ grant(struct state *st, uint32_t i)
 	struct slot *s = flki_state_at(st, i);
 	uint64_t since = s->since_ns;
 
-	s->weight = chosen_weight(st, s);
-	flki_state_choose_seats(st, s, said_limit(h, s->limit));
+	flki_state_apportion(st, s);
 	/* If we are killed before the commit, no permit has this fence. */
 	s->fence = h->last_fence + 1;
 	flki_state_store(&h->last_fence, s->fence);
@@ -232,7 +160,7 @@ flki_state_grant(struct state *st)
 		}
 		if (s->kind == TAKER) {
 			if (flki_gate_is_before(h, s))
-				flki_gate_stands(st, i, has_room(st, s));
+				flki_gate_stands(st, i, flki_state_has_room(st, s));
 			break;
 		}
 	}

@@ -4,8 +4,8 @@
  * The caller has the lock.  What the transitions need of the system, whether a taker lives and how
  * to wake one, they call through struct world; inside.c has the real one, and tests have others.
  *
- * state.c has the operations, consent.c the place of a newcomer in the line, seats.c the seats of a
- * permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
+ * state.c has the operations, room.c what is left for a waiter, consent.c the place of a newcomer in
+ * the line, seats.c the seats of a permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
  * check.c the invariants, pace.c the arithmetic of times, gate.c what a reading admits, and the
  * first half of history.c the events.
  */
@@ -76,9 +76,6 @@ void flki_state_evict_all(struct state *st, int32_t reason);
 void flki_state_grant(struct state *st);
 /* Wakes the head: it will take the lock and look, even if the caller dies before it is done. */
 void flki_state_wake_head(struct state *st);
-
-/* The limit in force for the head of the line, or for a newcomer that declares `limit'. */
-uint32_t flki_state_limit(struct state *st, uint32_t limit);
 
 /*
  * After the lock's owner died inside: rebuilds the index from the slots, completes what the dead
@@ -231,6 +228,17 @@ void flki_state_unlink(struct state *st, struct list *list, uint32_t i);
 /* Adds a holder to everything in I2 and I3, and takes holder i out of I1 to I3. */
 void flki_state_count_in(struct state *st, const struct slot *s);
 void flki_state_count_out(struct state *st, uint32_t i);
+
+/* ---- room.c ---- */
+
+/* The limit in force for the head of the line, or for a newcomer that declares `limit'. */
+uint32_t flki_state_limit(struct state *st, uint32_t limit);
+
+/* Whether s fits, but for the gate. */
+bool flki_state_has_room(struct state *st, const struct slot *s);
+
+/* Writes into s, which fits, the weight and the seats that it gets. */
+void flki_state_apportion(struct state *st, struct slot *s);
 
 /* ---- seats.c ---- */
 

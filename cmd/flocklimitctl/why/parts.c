@@ -80,7 +80,7 @@ seats_lost(const struct walk *w, uint64_t limit)
 	return (uint64_t)__builtin_popcountll(off);
 }
 
-/* What holds up the head, by the rule of fits() in lib/state.c. */
+/* What holds up the head, by the rule of lib/room.c. */
 static struct verdict
 judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 {

@@ -199,7 +199,7 @@ tell_status_and_release(struct part *p)
 static int
 set_gate(struct part *p)
 {
-	static const struct flk_gate open = { .when = "disk:/>1", .patience_ns = UINT64_MAX };
+	static const struct flk_gate open = { .when = "disk:/tmp>1", .patience_ns = UINT64_MAX };
 
 	return flk_set_gate(p->f, &open);
 }

@@ -17,6 +17,7 @@
 
 /* `local': never written again, so that reading them is nobody else's business. */
 local int weights = 1111, limits = 2222, kinds = 0; /* a digit for each; process 0 has the last */
+local int mosts = 0;                  /* the most units that an elastic one takes: MOSTS; 0: not elastic */
 local int yields = 0;                 /* how many later takers each lets go first: YIELDS */
 local int orders = 0;                 /* what the operator does: ORDERS, the last digit first */
 local byte override_first = AUTO;
@@ -43,6 +44,7 @@ c_decl {
 	((i) == 0 -> 1 : ((i) == 1 -> 10 : ((i) == 2 -> 100 : ((i) == 3 -> 1000 : 10000))))
 #define DIGIT(of, i) ((of) / TEN_TO(i) % 10)
 #define WEIGHT(i) DIGIT(weights, i)
+#define MOST(i) DIGIT(mosts, i)
 #define LIMIT(i) DIGIT(limits, i)
 #define KIND(i) DIGIT(kinds, i)
 #define YIELD(i) DIGIT(yields, i)
@@ -95,11 +97,14 @@ c_decl {
 #define PASSED_NOT_WOKEN 32
 #define PASSED_NOT_WATCHED 33
 #define PASSER_NOT_WOKEN 34
+#define CHOICE_OF_ALL 35
+#define CHOICE_NOT_COUNTED 36
 #define HARMLESS 50
 #define WAKE_BEFORE_STATE_INSIDE 51
 #define NO_SWEEP_BY_NEWCOMER 53
 #define NO_REAP_BY_NEWCOMER 54
 #define NO_UNWATCH 55
+#define CHOICE_KEPT 56
 
 /* ---- the file (layout.h) ---- */
 
@@ -113,6 +118,7 @@ byte state[N];
 byte ticket[N]; /* 1.. by age among those WAITING or HELD: nothing but their order is ever asked */
 byte rank[N];   /* 1.. by place among those WAITING */
 byte passed[N]; /* how many have passed it */
+byte chosen[N]; /* of an elastic one among those WAITING or HELD: the slot's `weight'; else 0 */
 byte gen[N];
 bit alive[N];   /* the word has a living owner; else it is 0, or the kernel has marked it */
 bit watched[N]; /* the word's WAITERS bit */
@@ -225,6 +231,7 @@ init
 	c_code {
 		now.weights = flk_from_environment("WEIGHTS", now.weights);
 		now.limits = flk_from_environment("LIMITS", now.limits);
+		now.mosts = flk_from_environment("MOSTS", now.mosts);
 		now.yields = flk_from_environment("YIELDS", now.yields);
 		now.kinds = flk_from_environment("KINDS", now.kinds);
 		now.kills_at_most = flk_from_environment("KILLS", now.kills_at_most);

@@ -5,6 +5,16 @@
  * whether the links are right is what tests/twin/twin.c is about.
  */
 
+/* The slot's weight.  An elastic one waits with its least. */
+#define UNITS(x) (MOST(x) == 0 -> WEIGHT(x) : chosen[x])
+#define ATLEAST(x) (MOST(x) == 0 -> 0 : WEIGHT(x))
+
+/* chosen_weight(): all that is free, up to its most. */
+#define LEFT(x) (IN_FORCE(x) > used -> IN_FORCE(x) - used : 0)
+#define CHOICE(x) \
+	(broken == CHOICE_OF_ALL || LEFT(x) > MOST(x) -> MOST(x) : \
+	    (LEFT(x) < WEIGHT(x) -> WEIGHT(x) : LEFT(x)))
+
 /*
  * Nobody is missing from the index, unless two were inside.  Then what is not there is not taken out:
  * flki_state_at() and st->bad see to that.
@@ -28,7 +38,8 @@ inline unline(who)
 		do
 		:: c < nline -> line[c] = line[c + 1]; c++
 		:: else -> line[c] = 0; break
-		od
+		od;
+		chosen[who] = (state[who] == HELD -> chosen[who] : 0)
 	:: else
 	fi
 }
@@ -43,7 +54,8 @@ inline unhold(who)
 	assert(c < nholders || twice);
 	if
 	:: c < nholders ->
-		used = used - WEIGHT(who);
+		used = used - UNITS(who);
+		chosen[who] = 0;
 		nholders--;
 		do
 		:: c < nholders -> holders[c] = holders[c + 1]; c++
@@ -78,7 +90,7 @@ inline count_in(x)
 		:: else -> break
 		od;
 		holders[c] = x;
-		used = used + WEIGHT(x)
+		used = used + (broken == CHOICE_NOT_COUNTED -> WEIGHT(x) : UNITS(x))
 	:: else
 	fi;
 	find_min_limit()
@@ -164,10 +176,13 @@ inline build_index()
 		do
 		:: a < N ->
 			if
-			:: rank[a] == b && state[a] == WAITING -> line[nline] = a; nline++
+			:: rank[a] == b && state[a] == WAITING ->
+				line[nline] = a; nline++;
+				chosen[a] = (broken == CHOICE_KEPT -> chosen[a] : ATLEAST(a))
+			:: state[a] != WAITING && state[a] != HELD -> chosen[a] = 0
 			:: ticket[a] == b && state[a] == HELD ->
 				holders[nholders] = a; nholders++;
-				used = used + WEIGHT(a)
+				used = used + UNITS(a)
 			:: else
 			fi;
 			a++
@@ -215,14 +230,16 @@ inline commit_waiting(x)
 	ticket[x] = b;
 	passed[x] = 0; overtaken[x] = 0;
 	move_back(x);
+	chosen[x] = ATLEAST(x);
 	state[x] = WAITING
 }
 
 #define LEAST(x, y) ((x) < (y) -> (x) : (y))
 #define IN_FORCE(x) \
 	(override != AUTO -> override : (nholders > 0 -> LEAST(min_limit, LIMIT(x)) : LIMIT(x)))
-#define FITS(x) \
-	(!paused && IN_FORCE(x) > 0 && (nholders == 0 || used + WEIGHT(x) <= IN_FORCE(x)))
+#define FITS_WITH(x, units) \
+	(!paused && IN_FORCE(x) > 0 && (nholders == 0 || used + (units) <= IN_FORCE(x)))
+#define FITS(x) FITS_WITH(x, UNITS(x))
 #define BARRIER_DONE(x) (nholders == 0 || ticket[holders[0]] > ticket[x])
 
 #define OLDER(x, y) (ticket[x] < ticket[y])

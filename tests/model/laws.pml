@@ -19,7 +19,7 @@ inline check_grant(x)
 	:: a < N ->
 		if
 		:: state[a] == HELD ->
-			b = b + WEIGHT(a);
+			b = b + UNITS(a);
 			c = (override == AUTO && LIMIT(a) < c -> LIMIT(a) : c)
 		:: else
 		fi;
@@ -35,7 +35,8 @@ inline check_grant(x)
 	:: else -> break
 	od;
 	excess = excess || twice;
-	assert(twice || b <= c || (b == WEIGHT(x) && c > 0));
+	assert(MOST(x) == 0 || (chosen[x] >= WEIGHT(x) && chosen[x] <= MOST(x)));
+	assert(twice || b <= c || (b == UNITS(x) && c > 0));
 	assert(!paused)
 }
 
@@ -61,7 +62,7 @@ inline check_running(x)
 	do
 	:: a < N ->
 		if
-		:: runs[a] -> b = b + WEIGHT(a); c = LEAST(LIMIT(a), c)
+		:: runs[a] -> b = b + UNITS(a); c = LEAST(LIMIT(a), c)
 		:: else
 		fi;
 		a++
@@ -77,9 +78,10 @@ inline check_invariants()
 	do
 	:: a < N ->
 		if
-		:: state[a] == HELD -> b++; c = c + WEIGHT(a)
+		:: state[a] == HELD -> b++; c = c + UNITS(a)
 		:: else
 		fi;
+		assert(state[a] != WAITING || chosen[a] == ATLEAST(a));
 		assert(a >= nline || (state[line[a]] == WAITING &&
 		    (a == 0 || rank[line[a - 1]] < rank[line[a]])));
 		assert(a >= nholders || (state[holders[a]] == HELD &&
@@ -99,7 +101,7 @@ inline check_invariants()
 	:: else -> break
 	od;
 	assert(b == nline);
-	assert(nline == 0 || KIND(line[0]) != TAKER || !FITS(line[0]))
+	assert(nline == 0 || KIND(line[0]) != TAKER || !FITS_WITH(line[0], WEIGHT(line[0])))
 }
 
 /*
@@ -116,7 +118,7 @@ inline check_quiet()
 		:: alive[a] && state[a] == HELD ->
 			assert(runs[a]);
 			holders[nholders] = a; nholders++;
-			used = used + WEIGHT(a)
+			used = used + UNITS(a)
 		:: else
 		fi;
 		assert(!alive[a] || state[a] != OUT);
@@ -136,7 +138,7 @@ inline check_quiet()
 		a++
 	:: else -> break
 	od;
-	assert(b == NIL || !FITS((b == NIL -> 0 : b)));
+	assert(b == NIL || !FITS_WITH((b == NIL -> 0 : b), WEIGHT((b == NIL -> 0 : b))));
 	a = 0;
 	do
 	:: a < N ->

@@ -17,6 +17,7 @@ grant:
 			fi
 		:: act == GONE -> INDEX_APART(unline(x)); wake(x)
 		:: act == WAKE -> wake(x)
+		:: act == CHOSEN
 		fi
 	od;
 	x = 0;

@@ -23,6 +23,7 @@
 #define GRANTED 3
 #define GONE 4
 #define FIRST 5
+#define CHOSEN 6
 
 #define STANDS (state[me] == WAITING)
 
@@ -58,15 +59,19 @@ inline grant_next()
 			INDEX_WITH(unline(x));
 			new_predecessor = 1;
 			act = GONE
-		:: KIND(x) == TAKER && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !woken_early ->
+		:: KIND(x) == TAKER && FITS(x) && MOST(x) != 0 && !choice_made ->
+			chosen[x] = CHOICE(x);
+			choice_made = 1;
+			act = CHOSEN
+		:: KIND(x) == TAKER && (MOST(x) == 0 || choice_made) && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !woken_early ->
 			woken_early = 1;
 			act = WAKE
-		:: KIND(x) == TAKER && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
+		:: KIND(x) == TAKER && (MOST(x) == 0 || choice_made) && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
 			state[x] = HELD;
 			check_grant(x);
 			move_up(x);
 			INDEX_WITH(grant_index(x));
-			new_holders = 1; new_predecessor = 1; woken_early = 0;
+			new_holders = 1; new_predecessor = 1; woken_early = 0; choice_made = 0;
 			act = GRANTED
 		:: else ->
 			if

@@ -53,7 +53,7 @@ proctype Taker(byte me)
 	byte rounds, ordered; /* so many are done */
 	byte want, then, seen, seen_gen, x, y, place, act;
 	byte back_grant, back_sweep, back_reap_watched, back_evict_all, back_wake_successors, back_leave;
-	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, woken_early, reaped;
+	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, woken_early, choice_made, reaped;
 	bit again, impatient, timed_out, dead_seen, swept;
 
 	if
@@ -591,7 +591,7 @@ died:
 		back_evict_all = 0; back_wake_successors = 0; back_leave = 0;
 		mistaken_inside = (me == mistaken_one -> 0 : mistaken_inside);
 		inherited = 0; lost = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
-		woken_early = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
+		woken_early = 0; choice_made = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
 	};
 	d_step { act = alive[me] && watched[me]; alive[me] = 0 };
 	if

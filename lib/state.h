@@ -5,9 +5,9 @@
  * to wake one, they call through struct world; inside.c has the real one, and tests have others.
  *
  * state.c has the operations, room.c what is left for a waiter, consent.c the place of a newcomer in
- * the line, seats.c the seats of a permit, index.c the lists and sums that follow from the slots, repair.c the rebuild after a death,
- * check.c the invariants, pace.c the arithmetic of times, gate.c what a reading admits, and the
- * first half of history.c the events.
+ * the line, seats.c the seats of a permit, index.c the lists and sums that follow from the slots,
+ * repair.c the rebuild after a death, check.c the invariants, pace.c the arithmetic of times, gate.c
+ * what a reading admits, and the first half of history.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H

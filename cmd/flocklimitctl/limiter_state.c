@@ -158,7 +158,7 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 const char *
 yield_text(const struct flk_entry *e, char text[YIELD_TEXT])
 {
-	if (e->yield == 0)
+	if (e->holds || e->yield == 0)
 		return "";
 	snprintf(text, YIELD_TEXT, " (overtaken %u of %u)", e->passed_by, e->yield);
 	return text;

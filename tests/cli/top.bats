@@ -30,13 +30,11 @@ load ../helpers/top.bash
 	over 0
 }
 
-# in_line asks by a newcomer, which passes who consents to it.
-one_waits() { [ "$("$CTL" show --json x | jq '.waiters | length')" = 1 ]; }
-
 @test "top: how often a waiter that yields was overtaken" {
 	hold a -N x -n 4 -w 2
 	background big "$FLOCKLIMIT" -N x -n 4 -w 4 --yield 3 true
-	eventually one_waits
+	# in_line would ask by a newcomer, which passes who consents to it.
+	eventually has '.waiters | length' 1
 	hold b -N x
 	top_in 100x24 x
 	see 'true (overtaken 1 of 3)'

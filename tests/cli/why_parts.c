@@ -66,6 +66,14 @@ queued(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit)
 	taker(ms, FLK_EV_QUEUED, ticket, weight, limit);
 }
 
+/* It passes so many waiters. */
+static void
+passing(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit, int waiters)
+{
+	queued(ms, ticket, weight, limit);
+	event[events - 1].code = waiters;
+}
+
 static void
 granted(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit)
 {
@@ -178,8 +186,7 @@ test_passed(void)
 	granted(0, 1, 2, 3);
 	queued(10, 2, 3, 3);
 	queued(20, 3, 3, 3);
-	queued(30, 4, 1, 3);
-	event[events - 1].code = 2;
+	passing(30, 4, 1, 3, 2);
 	granted(40, 4, 1, 3);
 	ends(60, 4, 1);
 	ends(100, 1, 2);
@@ -200,8 +207,7 @@ test_passed(void)
 	fresh();
 	granted(0, 1, 2, 3);
 	queued(10, 2, 3, 3);
-	queued(20, 4, 1, 3);
-	event[events - 1].code = 1;
+	passing(20, 4, 1, 3, 1);
 	granted(20, 4, 1, 3);
 	ends(50, 1, 2);
 	ends(90, 4, 1);
@@ -213,8 +219,7 @@ test_passed(void)
 	fresh();
 	granted(0, 1, 3, 3);
 	queued(10, 2, 3, 3);
-	queued(20, 3, 1, 3);
-	event[events - 1].code = 1;
+	passing(20, 3, 1, 3, 1);
 	ends(60, 1, 3);
 	granted(60, 3, 1, 3);
 	ends(80, 3, 1);

@@ -38,6 +38,9 @@ inline wake(who)
 	fi
 }
 
+/* It fits, and if it is elastic, what it gets has been chosen. */
+#define READY(x) (KIND(x) == TAKER && FITS(x) && (MOST(x) == 0 || choice_made))
+
 /* One turn of flki_state_grant()'s loop, as far as the next commit or wake. */
 inline grant_next()
 {
@@ -59,14 +62,14 @@ inline grant_next()
 			INDEX_WITH(unline(x));
 			new_predecessor = 1;
 			act = GONE
-		:: KIND(x) == TAKER && FITS(x) && MOST(x) != 0 && !choice_made ->
+		:: KIND(x) == TAKER && FITS(x) && !READY(x) ->
 			chosen[x] = CHOICE(x);
 			choice_made = 1;
 			act = CHOSEN
-		:: KIND(x) == TAKER && (MOST(x) == 0 || choice_made) && FITS(x) && broken == WAKE_BEFORE_STATE_INSIDE && !woken_early ->
+		:: READY(x) && broken == WAKE_BEFORE_STATE_INSIDE && !woken_early ->
 			woken_early = 1;
 			act = WAKE
-		:: KIND(x) == TAKER && (MOST(x) == 0 || choice_made) && FITS(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
+		:: READY(x) && (broken != WAKE_BEFORE_STATE_INSIDE || woken_early) ->
 			state[x] = HELD;
 			check_grant(x);
 			move_up(x);

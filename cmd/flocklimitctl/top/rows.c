@@ -117,8 +117,8 @@ rows_command(const struct row *r, char room[ROW_TEXT])
 
 	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
 		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
-		 visible(e->command, command, sizeof(command)),
-		 e->holds ? "" : yield_text(e, yield), waits_for_text(e, waits_for));
+		 visible(e->command, command, sizeof(command)), yield_text(e, yield),
+		 waits_for_text(e, waits_for));
 	return room;
 }
 

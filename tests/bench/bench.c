@@ -41,6 +41,8 @@ bench_command(const struct bench *b, const char *name, int build, char path[PATH
 {
 	if (snprintf(path, PATH_SIZE, "%s/%s%s", b->dir, name, builds[build].suffix) >= PATH_SIZE)
 		die("%s: path too long", b->dir);
+	if (access(path, X_OK) == -1)
+		die("%s: %s; `make bench' builds it", path, strerror(errno));
 	return path;
 }
 

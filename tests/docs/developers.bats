@@ -74,6 +74,7 @@ quoted() {
 	local source number sum=0
 	"$BUILD/tests/killstep/killstep.t" -l | sort >listed
 	"$BUILD/tests/killstep/own.t" -l | sort | diff listed -
+	"$BUILD/tests/killstep/stops.t" -l | sort | diff listed -
 	while read -r source number; do
 		echo "$source: $number"
 		sed -n 's/^\t{ "\([^"]*\)",.*/\1/p' "$TOP/tests/killstep/$source" | sort | comm -12 - listed >found

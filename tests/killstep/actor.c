@@ -3,7 +3,7 @@
  * actor.c - a process that does one thing after another at the controller's word, and
  * can be stopped after every instruction.
  *
- * step.c has the steps.
+ * step.c has the steps, or stops.c.
  */
 #include "actor.h"
 
@@ -34,12 +34,15 @@
 #define SYS_clock_nanosleep_time64 407
 #endif
 
+struct desk *actor_desk;
+
 static _Noreturn void
 play_part(struct desk *desk, const char *path)
 {
 	struct part part = { .path = path };
 	struct flk_permit permit;
 
+	actor_desk = desk;
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	for (;;) {
 		__atomic_store_n(&desk->at, true, __ATOMIC_SEQ_CST);
@@ -226,29 +229,6 @@ actor_wait_up(struct actor *a)
 {
 	if (a->where == ASLEEP)
 		actor_try_wait(a, 0);
-}
-
-bool
-actor_possible(void)
-{
-	bool possible;
-	int status;
-	pid_t pid = fork_child();
-
-	if (pid == 0) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
-			_exit(1);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		return false;
-	possible = ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 &&
-		   waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
-		   WSTOPSIG(status) == SIGTRAP;
-	kill(pid, SIGKILL);
-	reap_child(pid);
-	return possible;
 }
 
 void

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * actor.h - what actor.c and step.c do for each other.
+ * actor.h - what actor.c does for step.c and stops.c.
  */
 #ifndef ACTOR_H
 #define ACTOR_H
 
 #include "killstep.h"
+
+/* The desk of this process; NULL in the controller. */
+extern struct desk *actor_desk;
 
 /* Is the deed done? */
 bool actor_at_desk(const struct actor *a);

@@ -17,7 +17,7 @@
 #include "flocklimit.h"
 #include "internal.h"
 
-/* ---- actors: actor.c, step.c, trace.c ---- */
+/* ---- actors: actor.c, step.c or stops.c, trace.c ---- */
 
 /* What an actor has at hand. */
 struct part {
@@ -34,6 +34,7 @@ enum where { NOT_THERE, AT_DESK, AMID, ASLEEP, WOKEN };
 struct desk {
 	deed *deed;
 	bool at;       /* the deed is done */
+	bool stops;    /* the actor stops at each stop() */
 	int code;      /* what it returned */
 	uint32_t held; /* the weight of the permit, as the actor is told */
 	uint64_t ticket;
@@ -55,7 +56,10 @@ struct actor {
 	struct desk *desk;
 };
 
+/* Can actors be stepped here? */
 bool actor_possible(void);
+/* What `make check' takes for a sample of all operations. */
+extern const double sample_seconds;
 void actor_start(struct actor *a, const char *path);
 void actor_kill(struct actor *a);
 uintptr_t actor_pc(const struct actor *a);

@@ -32,7 +32,7 @@ processor_set_pc(pid_t pid, uintptr_t pc)
 void
 processor_pass_stop(pid_t pid, uintptr_t pc)
 {
-	if (PC_BEYOND == 0)
+	if (PC_BEYOND == 0 && memcmp((const void *)pc, breakpoint, sizeof(breakpoint)) == 0)
 		processor_set_pc(pid, pc + sizeof(breakpoint));
 }
 

@@ -16,12 +16,12 @@
  * instruction's bytes, and the program counter of a process that has stopped there is PC_BEYOND
  * bytes behind its first.
  *
- * PROCESSOR is false for a processor that is not known here.  The kernel has no PTRACE_SINGLESTEP
- * for armhf since Linux 2.6.39, and none for riscv64.  s390x has it, but under qemu 7.2 a process
- * that was stepped died of SIGSEGV after twelve steps.
+ * CAN_STEP is false where no process can be stepped by instructions, and step.c is of no use.  The
+ * kernel has no PTRACE_SINGLESTEP for armhf since Linux 2.6.39, and none for riscv64.  s390x has
+ * it, but under qemu 7.2 a process that was stepped died of SIGSEGV after twelve steps.
  */
 #if defined(__x86_64__) || defined(__i386__)
-#define PROCESSOR   true
+#define CAN_STEP    true
 #define STOP_HERE() __asm__ volatile("int3" ::: "memory")
 #define BREAKPOINT  0xcc
 #define PC_BEYOND   1
@@ -31,28 +31,48 @@
 #define PC_AT 12
 #endif
 #elif defined(__aarch64__)
-#define PROCESSOR   true
+#define CAN_STEP    true
 #define STOP_HERE() __asm__ volatile("brk #0" ::: "memory")
 #define BREAKPOINT  0x00, 0x00, 0x20, 0xd4
 #define PC_BEYOND   0
 #define PC_AT       32
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-#define PROCESSOR   true
+#define CAN_STEP    true
 #define STOP_HERE() __asm__ volatile("trap" ::: "memory")
 #define BREAKPOINT  0x08, 0x00, 0xe0, 0x7f
 #define PC_BEYOND   0
 #define PC_AT       32
+#elif defined(__riscv)
+#define CAN_STEP false
+#define STOP_HERE() \
+	__asm__ volatile(".option push\n.option norvc\nebreak\n.option pop" ::: "memory")
+#define BREAKPOINT 0x73, 0x00, 0x10, 0x00
+#define PC_BEYOND  0
+#define PC_AT      0
+#elif defined(__arm__)
+#define CAN_STEP  false
+#define PC_BEYOND 0
+#define PC_AT     15
+#ifdef __thumb__
+#define STOP_HERE() __asm__ volatile(".inst.n 0xde01" ::: "memory")
+#define BREAKPOINT  0x01, 0xde
 #else
-#define PROCESSOR   false
-#define STOP_HERE() __builtin_trap()
-#define BREAKPOINT  0
-#define PC_BEYOND   0
-#define PC_AT       0
+#define STOP_HERE() __asm__ volatile(".inst 0xe7f001f0" ::: "memory")
+#define BREAKPOINT  0xf0, 0x01, 0xf0, 0xe7
+#endif
+#elif defined(__s390x__)
+#define CAN_STEP    false
+#define STOP_HERE() __asm__ volatile(".short 0x0001" ::: "memory")
+#define BREAKPOINT  0x00, 0x01
+#define PC_BEYOND   2
+#define PC_AT       1
+#else
+#error "what does a breakpoint look like on this processor?"
 #endif
 
 void processor_set_pc(pid_t pid, uintptr_t pc);
 
-/* Has the process stopped in STOP_HERE(), it goes on behind it. */
+/* If the process, which has this one's code, has stopped in STOP_HERE(), it goes on behind it. */
 void processor_pass_stop(pid_t pid, uintptr_t pc);
 
 /* Puts a breakpoint there; false if it can't.  *word is what was there, for processor_restore(). */

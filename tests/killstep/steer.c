@@ -591,7 +591,7 @@ const struct operation operator_operations[] = {
 	{ "be granted under a pace", "flk_wait", paced_first_holds, line_up_for_one, third_comes,
 	  wait_on, first_releases, 0, NULL, 0 },
 	{ "wait for its time", "flk_acquire flk_wait", staggered, NULL, NULL, take_one, NULL, 0,
-	  no_longer_staggered, 0 },
+	  no_longer_staggered, SLEEPS_ON },
 	{ "guard by another descriptor", "flk_guard_by flk_guard_open", NULL, take_all, two_behind,
 	  guard_by, NULL, 0, NULL, 0 },
 	{ "entrust to a descriptor", "flk_entrust_to", NULL, take_all, two_behind, lend, NULL, 0,

@@ -9,6 +9,8 @@
 #include "actor.h"
 
 #include <sched.h>
+#include <signal.h>
+#include <unistd.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -16,6 +18,34 @@
 #include "processor.h"
 
 #define LEAP_NS UINT64_C(50000000) /* a leap is not that long */
+
+const double sample_seconds = 15;
+
+bool
+actor_possible(void)
+{
+	bool possible;
+	int status;
+	pid_t pid;
+
+	if (!CAN_STEP)
+		return false;
+	pid = fork_child();
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		return false;
+	possible = ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 &&
+		   waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
+		   WSTOPSIG(status) == SIGTRAP;
+	kill(pid, SIGKILL);
+	reap_child(pid);
+	return possible;
+}
 
 /* The instruction at which it is, which is no system call, or the sequence that begins there. */
 static void

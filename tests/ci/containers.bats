@@ -27,8 +27,8 @@ a_podman() {
 	printf '%s\n' '[containers]' 'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]' 'netns = "none"' \
 		'[engine]' 'runtime = "runc"' 'cgroup_manager = "cgroupfs"' 'events_logger = "file"' >containers.conf
 	podman info >/dev/null 2>&1 || skip "podman does not work here"
-	mkdir limits
-	cp "$FLOCKLIMIT" flocklimit
+	mkdir limits bin
+	cp "$FLOCKLIMIT" bin/flocklimit
 	example Containerfile >Containerfile
 }
 

@@ -134,7 +134,7 @@ taken() { run -75 free; }
 	"$FLOCKLIMIT" --fd 9 -n 1
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock sh -c 'echo joined; "$FLOCKLIMIT" -N x -n 1 --nonblock echo twice'
 	[ "$output" = $'joined\ntwice' ]
-	run -0 "$TESTS_BUILD/../flockmap" -N x -n 1 -t 0 echo {} ::: one two
+	run -0 "${FLOCKLIMIT%/*}/flockmap" -N x -n 1 -t 0 echo {} ::: one two
 	[ "$output" = $'one\ntwo' ]
 	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock -q --nested=queue true
 	run -75 "$FLOCKLIMIT" -N x -n 1 --nonblock -q true 9<&-

@@ -168,3 +168,8 @@ database() {
 @test "the version that NEWS.md begins with is the one that is built" {
 	[ "$(sed -n 's/^## \([0-9.]*\).*/\1/p' "$TOP/NEWS.md" | head -n 1)" = "$("$FLOCKLIMIT" --version | awk '{ print $2; exit }')" ]
 }
+
+@test "the tests of make check-installed find our programs beside flocklimit" {
+	! grep -rnE '(BUILD|TOP)\}?"?/(\.\./)?flock(limit|map|sem)' "$TOP"/tests/cli/*.bats "$TOP"/tests/edges/*.bats \
+		"$TOP"/tests/helpers/*.bash
+}

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Shared by the tests of flocklimitctl; after lib.bash.
 
-CTL=$TESTS_BUILD/../flocklimitctl
+CTL=${FLOCKLIMIT%/*}/flocklimitctl
 
 ctl() { "$CTL" "$@"; }
 

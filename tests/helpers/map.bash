@@ -4,8 +4,8 @@
 # shellcheck disable=SC2016 # for the inner shells
 # Shared by the tests of flockmap, behind lib.bash.
 
-MAP=$TESTS_BUILD/../flockmap
-CTL=$TESTS_BUILD/../flocklimitctl
+MAP=${FLOCKLIMIT%/*}/flockmap
+CTL=${FLOCKLIMIT%/*}/flocklimitctl
 export MAP CTL
 
 # map_line STATUS CMD...: that status, nothing on stdout, one line of flockmap's on stderr.

@@ -5,7 +5,7 @@
 # For the tests of flocklimitctl top: its screen is read, and its keys are pressed, in a tmux of the
 # test's own.  Whoever waits, waits for the screen to show something.
 
-CTL=$TESTS_BUILD/../flocklimitctl
+CTL=${FLOCKLIMIT%/*}/flocklimitctl
 
 # ---- the terminal ----
 

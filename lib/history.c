@@ -93,6 +93,11 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 		e.seat = (uint32_t)s->seats;
 		e.code = (int32_t)(s->seats >> 32);
 	}
+	if (kind == FLK_EV_QUEUED && s->not_seats != 0 && s->limit <= FLK_SEATS) {
+		e.kind = WITH_SEAT(kind, s->limit);
+		e.seat = (uint32_t)s->not_seats;
+		e.limit = (uint32_t)(s->not_seats >> 32);
+	}
 	if (kind == FLK_EV_EVICTED) {
 		e.pid = s->evictor_pid;
 		e.uid = s->evictor_uid;
@@ -196,6 +201,16 @@ copy_seats(const struct event *from, struct flk_event *e)
 	e->seat = e->seats != 0 ? (uint32_t)__builtin_ctzll(e->seats) : 0;
 }
 
+/* What a FLK_EV_QUEUED of a taker that excludes seats has in other places than the others. */
+static void
+copy_not_seats(const struct event *from, struct flk_event *e)
+{
+	e->kind = KIND(from->kind);
+	e->seats = (uint64_t)from->limit << 32 | from->seat;
+	e->seat = 0;
+	e->limit = SEAT(from->kind);
+}
+
 static void
 copy(const struct file *f, uint64_t n, struct flk_event *e)
 {
@@ -228,6 +243,8 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 		copy_release(&to.event, e);
 	else if (e->kind == WITH_SEAT(FLK_EV_GRANTED, 1))
 		copy_seats(&to.event, e);
+	else if (KIND(e->kind) == FLK_EV_QUEUED && SEAT(e->kind) != 0)
+		copy_not_seats(&to.event, e);
 	memcpy(e->command, to.event.command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

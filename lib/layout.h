@@ -234,7 +234,9 @@ struct pace_words {
  * pace that was set stands there instead of the rest, and so do the words of a gate.  A
  * FLK_EV_RELEASED has what the work took instead of seat and limit; its seat is in the upper 24 bits
  * of `kind', where most others have 0.  A FLK_EV_GRANTED has 1 there if the permit has a set of
- * seats: that is in `seat' and, the upper half, in `code'.
+ * seats: that is in `seat' and, the upper half, in `code'.  A FLK_EV_QUEUED of a taker that excludes
+ * seats has its limit there, which is FLK_SEATS at most; the set is in `seat' and, the upper half, in
+ * `limit'.
  */
 struct event {
 	uint64_t when_ns; /* monotonic */

@@ -74,7 +74,7 @@ took_text(const struct flk_event *e, bool raw, char room[TOOK])
 }
 
 #define DETAIL (GATED_TEXT + 16)
-_Static_assert(DETAIL >= PACE_TEXT && DETAIL >= SEATS_TEXT + 8, "room for each detail");
+_Static_assert(DETAIL >= PACE_TEXT && DETAIL >= SEATS_TEXT + 48, "room for each detail");
 
 /* A permit's seats. */
 static const char *
@@ -89,6 +89,22 @@ seats_words(const struct flk_event *e, char room[DETAIL])
 	return room;
 }
 
+/* What a waiter has passed, and what it excludes. */
+static const char *
+queued_words(const struct flk_event *e, char room[DETAIL])
+{
+	char seats[SEATS_TEXT], passed[32] = "";
+
+	if (e->code > 0)
+		snprintf(passed, sizeof(passed), "before %d that yield", e->code);
+	if (e->seats == 0)
+		snprintf(room, DETAIL, "%s", passed);
+	else
+		snprintf(room, DETAIL, "%s%snot seat %s", passed, *passed != '\0' ? ", " : "",
+			 seats_ranges(e->seats, seats));
+	return room;
+}
+
 /* What only this kind of event has. */
 static const char *
 detail(const struct flk_event *e, char room[DETAIL])
@@ -98,10 +114,7 @@ detail(const struct flk_event *e, char room[DETAIL])
 
 	switch (e->kind) {
 	case FLK_EV_QUEUED:
-		if (e->code <= 0)
-			return "";
-		snprintf(room, DETAIL, "before %d that yield", e->code);
-		return room;
+		return queued_words(e, room);
 	case FLK_EV_GRANTED:
 		return seats_words(e, room);
 	case FLK_EV_RELEASED:
@@ -206,6 +219,7 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "command", event_has_taker(e) ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
 	json_put(o, "seats", e->kind == FLK_EV_GRANTED ? json_seats(e->seats) : json_null());
+	json_put(o, "not_seats", e->kind == FLK_EV_QUEUED ? json_seats(e->seats) : json_null());
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
 	json_put(o, "pid", json_known(process, e->pid));
 	json_put(o, "uid", json_known(process, e->uid));

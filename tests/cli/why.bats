@@ -56,6 +56,22 @@ REASONS='[.state, .whole, (.parts | map(.reason) | sort)]'
 	why '.parts[0].declared' 2 1
 }
 
+@test "the seats that a taker excludes are the free ones" {
+	hold a -N x -n 3
+	waiter w 1 -n 3 --not-seat 1-2
+	why "$REASONS" 2 '["waiting",true,["seats"]]'
+	run -0 ctl why x 2
+	[[ ${lines[1]} == *"holders had the seats that it does not exclude, the most of them ticket 1 (sh, weight 1)" ]]
+	let_go a
+	ended w
+	# Nobody knows any more but the history.
+	why "$REASONS" 2 '["granted",true,["seats"]]'
+	run -0 ctl log x
+	[[ $output == *'queued'*'not seat 1,2'* ]]
+	run -0 sh -c '"$1" log --json x | jq -c "select(.event == \"queued\") | [.detail, .not_seats]"' sh "$CTL"
+	[ "$output" = '["not seat 1,2",[1,2]]' ]
+}
+
 @test "others passed, as it consented to" {
 	hold a -N x -n 4 -w 2
 	waiter big 1 -n 4 -w 4 --yield 3

@@ -314,6 +314,21 @@ test_seats(void)
 	part(WHY_WITHHELD, 80, 0);
 }
 
+/* One excludes the seats 1 and 2 of three.  So it needs seat 0, and then also the end of who has that. */
+static void
+test_excluded(void)
+{
+	fresh();
+	granted(0, 1, 1, 3);
+	event[events - 1].seats = 1;
+	queued(20, 2, 1, 3);
+	event[events - 1].seats = 6;
+	taker(50, FLK_EV_RELEASED, 1, 1, 0);
+	granted(50, 2, 1, 3);
+	waited(2, 100, WHY_GRANTED, 30, "excluded seats");
+	part(WHY_SEATS, 30, 1);
+}
+
 static void
 test_pace(void)
 {
@@ -497,6 +512,7 @@ main(void)
 	test_operators();
 	test_withheld();
 	test_seats();
+	test_excluded();
 	test_pace();
 	test_gate();
 	test_stopped_head();

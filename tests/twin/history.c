@@ -56,6 +56,11 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 			e->seat = (uint32_t)naive_seats(who);
 			e->code = (int32_t)(naive_seats(who) >> 32);
 		}
+		if (kind == FLK_EV_QUEUED && me->not_seats != 0 && me->limit <= FLK_SEATS) {
+			e->kind = WITH_SEAT(kind, me->limit);
+			e->seat = (uint32_t)me->not_seats;
+			e->limit = (uint32_t)(me->not_seats >> 32);
+		}
 		if (kind == FLK_EV_RELEASED) {
 			e->kind = WITH_SEAT(kind, naive_seat(who));
 			e->took = me->took;

@@ -69,6 +69,8 @@ be(struct person *p, const struct flk_event *e)
 	p->seat = e->seat;
 	if (e->kind == FLK_EV_GRANTED)
 		p->seats = e->seats;
+	if (e->kind == FLK_EV_QUEUED)
+		p->not_seats = e->seats;
 	p->limit = e->limit != 0 ? e->limit : p->limit;
 	memcpy(p->command, e->command, sizeof(p->command));
 }
@@ -99,6 +101,7 @@ read_snapshot(struct line *l, const struct flk_snapshot *s, uint64_t oldest_ns)
 			continue;
 		p->present = true;
 		p->seats = e->seats;
+		p->not_seats = e->not_seats;
 		if (p->weight != 0 || e->since_ns > oldest_ns)
 			continue; /* the events know more */
 		p->weight = e->weight;

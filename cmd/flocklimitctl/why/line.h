@@ -16,7 +16,8 @@ struct person {
 	uint64_t ticket;
 	uint64_t order;               /* of a waiter: the head has the smallest */
 	uint32_t weight, limit, seat; /* limit 0: not known */
-	uint64_t seats; /* of a holder, one for each unit it had at first; 0: `seat' alone */
+	uint64_t seats;     /* of a holder, one for each unit it had at first; 0: `seat' alone */
+	uint64_t not_seats; /* of a waiter: those that it excludes */
 	bool holds, waits;
 	bool present; /* in the snapshot */
 	bool told;    /* an event says more of it than that it waits */

@@ -80,6 +80,16 @@ seats_lost(const struct walk *w, uint64_t limit)
 	return (uint64_t)__builtin_popcountll(off);
 }
 
+/* Too few seats are free, beside those that it excludes? */
+static bool
+lacks_seats(const struct walk *w, const struct person *head, uint64_t limit)
+{
+	uint64_t not = head->not_seats | w->steering.seats_off | line_seats(&w->line);
+
+	return head->not_seats != 0 && limit <= FLK_SEATS &&
+	       __builtin_popcountll(below(limit) & ~not ) < (int)head->weight;
+}
+
 /* What holds up the head, by the rule of lib/room.c. */
 static struct verdict
 judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
@@ -106,6 +116,8 @@ judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 					   head->weight > said - seats_lost(w, said))) {
 		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 	}
+	if (lacks_seats(w, head, said))
+		return (struct verdict){ WHY_SEATS, heaviest_after(&w->line, 0), UINT64_MAX };
 	if (at_ns < start)
 		return (struct verdict){ WHY_PACE, NULL, start };
 	return nothing_found(t, head);

@@ -22,6 +22,7 @@ enum why_reason {
 	WHY_UNITS,   /* holders have the units that it needs */
 	WHY_PROMISE, /* a holder's own limit is smaller than the head's, and leaves no room */
 	WHY_WITHHELD, /* units are withheld */
+	WHY_SEATS,    /* of the free seats, too few are not excluded by it */
 	WHY_PACE,     /* the rate, the stagger or the ramp allows no start yet */
 	WHY_GATE,     /* the conditions of the gate, or the answer to the head's own question */
 	WHY_LATE,     /* it might start: the head is stopped, or has not looked yet */

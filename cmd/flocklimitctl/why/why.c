@@ -30,6 +30,8 @@ static const struct {
 	[WHY_UNITS] = { "units", "holders had the units", ", the most of them " },
 	[WHY_PROMISE] = { "promise", "a holder has a stricter -n", ": " },
 	[WHY_WITHHELD] = { "withheld", "units were withheld, or their seats out of use", "" },
+	[WHY_SEATS] = { "seats", "holders had the seats that it does not exclude",
+			", the most of them " },
 	[WHY_GATE] = { "gate", "the gate let nothing start", "" },
 	[WHY_PACE] = { "pace", "the pace allowed no start", "" },
 	[WHY_LATE] = { "late", "the head might start, but was stopped or had not looked yet",

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "clock.h"
+
 struct world_of_one world[MOST];
 uint64_t world_clock;
 
@@ -33,7 +35,7 @@ act_reset(const struct story *story)
 	takers = story->takers;
 	real_reset(story);
 	naive_history_reset();
-	world_clock = 1000000000;
+	world_clock = 100 * SECOND;
 	memset(naive, 0, sizeof(naive));
 	memset(world, 0, sizeof(world));
 	naive_header =
@@ -112,6 +114,8 @@ act_possible(const struct op *op)
 		return op->a < SEATS;
 	case DECLARES:
 		return op->a >= 1 && op->a <= FLK_MAX_UNITS;
+	case GATES:
+		return op->a <= 1;
 	default:
 		return true;
 	}
@@ -141,6 +145,18 @@ end_command(unsigned who)
 		world[first].asleep = false;
 }
 
+/* Is it the head that only a gate keeps, or the one behind, which measures if that is stopped? */
+static bool
+is_to_measure(unsigned me)
+{
+	unsigned head = naive_next(WAITING, NOBODY);
+
+	if (head == NOBODY || naive_header.waiter != naive[head].ticket)
+		return false;
+	return me == head ? naive_header.gated || naive[head].asks
+			  : naive_header.gated && naive_predecessor(me) == head;
+}
+
 /* Does it go to sleep now?  Not if somebody has died meanwhile whom it must see to. */
 static void
 settle(unsigned me)
@@ -148,7 +164,9 @@ settle(unsigned me)
 	struct world_of_one *w = &world[me];
 	unsigned i;
 
+	naive_header.told[me] = false;
 	w->fresh = w->asleep = naive[me].state == WAITING;
+	w->timed = is_to_measure(me);
 	for (i = 0; i < takers; i++) {
 		w->watches[i] = w->asleep && must_watch(me, i);
 		if (w->watches[i] && is_dead(i))
@@ -206,7 +224,7 @@ harms_a_sleeper(void)
 	unsigned i, j;
 
 	for (i = 0; i < takers; i++) {
-		if (!world[i].asleep)
+		if (!world[i].asleep || world[i].timed)
 			continue;
 		if (naive[i].state != WAITING)
 			return true;
@@ -226,6 +244,7 @@ inherit(const struct op *op)
 	bool comes;
 
 	naive_live_for(UNCUT, false);
+	naive_visit(NULL);
 	if (is_takers_own(op->deed))
 		die(op->who, false);
 	if (real->declared == naive_header.declared_before)

@@ -75,6 +75,11 @@ header_differs(void)
 		return complain("the override", 0, (uint64_t)real->override, (uint64_t)h->override);
 	if (real->seats_off != h->seats_off)
 		return complain("the seats out of use", 0, real->seats_off, h->seats_off);
+	if (real->gate.waiter != h->waiter)
+		return complain("who waits for the gate alone", 0, real->gate.waiter, h->waiter);
+	if (real->gate.started_ns != h->started)
+		return complain("the last start behind the gate", 0, real->gate.started_ns,
+				h->started);
 	if (real->last_ticket != h->tickets)
 		return complain("the last ticket", 0, real->last_ticket, h->tickets);
 	if (real->last_fence != h->fences)
@@ -109,6 +114,8 @@ oversleeps_one(unsigned me)
 
 	if (naive[me].state != WAITING)
 		return complain("though it is decided, the sleep", me, 0, naive[me].state);
+	if (naive_header.told[me])
+		return complain("though it must measure, the sleep", me, 0, 0);
 	for (i = 0; i < takers; i++) {
 		/* Most are in no state to be watched; to ask is dear. */
 		if ((naive[i].state != WAITING && naive[i].state != HELD) || !must_watch(me, i))

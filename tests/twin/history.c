@@ -46,6 +46,8 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 	if (!may_tell() || (me != NULL && me->kind == BARRIER))
 		return;
 	*e = (struct event){ .when_ns = world_clock, .kind = kind, .code = code };
+	if (kind == FLK_EV_GATE && naive_header.gated)
+		memcpy(e->when, TWIN_GATE, sizeof(TWIN_GATE));
 	if (me != NULL) {
 		e->ticket = me->ticket;
 		e->weight = me->weight;

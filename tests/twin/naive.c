@@ -3,9 +3,11 @@
  * naive.c - the rules as the manual has them.  No list, no sum, no map: whoever wants to know
  * something looks at every taker.
  *
- * Each store that counts asks may_store() first: so it can be killed after any of them.
+ * Each store that counts asks naive_may_store() first: so it can be killed after any of them.
  */
 #include "twin.h"
+
+#include "clock.h"
 
 struct naive naive[MOST];
 uint32_t takers;
@@ -28,8 +30,8 @@ naive_lives(void)
 	return !died;
 }
 
-static bool
-may_store(void)
+bool
+naive_may_store(void)
 {
 	died |= stores_left == 0;
 	if (died)
@@ -42,133 +44,10 @@ may_store(void)
 static bool
 turns(unsigned me, enum slot_state state)
 {
-	if (!may_store())
+	if (!naive_may_store())
 		return false;
 	naive[me].state = state;
 	return true;
-}
-
-/* ---- granting ---- */
-
-/* It has the seats below the limit, or below its own if it gets more than that. */
-static uint32_t
-seats_end(unsigned me)
-{
-	uint32_t said = naive_said_limit(naive[me].limit);
-
-	return naive[me].least > said ? naive[me].limit : said;
-}
-
-static bool
-may_sit(unsigned me, uint32_t seat)
-{
-	if (seat < SEATS && ((naive_header.seats_off | naive[me].not_seats) >> seat & 1) != 0)
-		return false;
-	return naive_seat_is_free(seat);
-}
-
-static uint32_t
-seats_for(unsigned me)
-{
-	uint32_t seat, count = 0;
-
-	for (seat = 0; seat < seats_end(me) && seat < ALL_SEATS; seat++)
-		count += may_sit(me, seat);
-	return count;
-}
-
-static void
-sit(unsigned me)
-{
-	uint32_t seat, count;
-
-	naive[me].each = seats_end(me) <= SEATS;
-	count = naive[me].each ? naive[me].weight : 1;
-	for (seat = 0; seat < ALL_SEATS; seat++) {
-		naive[me].has[seat] = count > 0 && may_sit(me, seat);
-		count -= naive[me].has[seat];
-	}
-}
-
-static bool
-fits(unsigned me)
-{
-	int64_t said = (int64_t)naive_said_limit(naive[me].limit) - (int64_t)naive_header.withheld;
-	int64_t limit = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld;
-
-	if (naive_header.paused || said <= 0)
-		return false;
-	if (seats_for(me) < (seats_end(me) <= SEATS ? naive[me].weight : 1))
-		return false;
-	return naive_next(HELD, NOBODY) == NOBODY ||
-	       (int64_t)(naive_used() + naive[me].weight) <= limit;
-}
-
-/* All that is free, and no more than it wants; what it wants at least, if even that is not free. */
-static uint32_t
-gets(unsigned me)
-{
-	int64_t left = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld -
-		       (int64_t)naive_used();
-
-	if (seats_end(me) <= SEATS && left > seats_for(me))
-		left = seats_for(me);
-	if (left < (int64_t)naive[me].least)
-		return naive[me].least;
-	return left > (int64_t)naive[me].most ? naive[me].most : (uint32_t)left;
-}
-
-static bool
-somebody_before(unsigned me, enum slot_state state)
-{
-	unsigned i;
-
-	for (i = 0; i < takers; i++)
-		if (naive[i].state == state && naive[i].kind == TAKER &&
-		    (state == WAITING ? naive[i].rank < naive[me].rank
-				      : naive[i].ticket < naive[me].ticket))
-			return true;
-	return false;
-}
-
-static void
-grant(void)
-{
-	bool changed = true;
-	unsigned i;
-
-	while (changed) {
-		changed = false;
-		for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i)) {
-			if (somebody_before(i, WAITING))
-				continue;
-			if (naive[i].kind == BARRIER && !somebody_before(i, HELD)) {
-				if (!turns(i, OUT))
-					return;
-				naive[i].reason = 0;
-				changed = true;
-			} else if (naive[i].kind == TAKER && fits(i)) {
-				uint64_t since = naive[i].since;
-				uint32_t weight = gets(i);
-				/* It seems to wait anew, if its granter dies now. */
-				if (naive_lives()) {
-					naive[i].since = world_clock;
-					naive[i].fence = ++naive_header.fences;
-				}
-				if (!may_store())
-					return;
-				naive[i].weight = weight;
-				sit(i);
-				naive[i].state = HELD;
-				naive_took(false, since);
-				naive_count(GRANTED);
-				naive_note(FLK_EV_GRANTED, i, 0);
-				naive_header.declared_before = naive_header.declared;
-				naive_header.declared = naive[i].limit;
-				changed = true;
-			}
-		}
-	}
 }
 
 /* ---- a taker's life ---- */
@@ -206,6 +85,7 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].limit = op->b;
 	naive[me].yield = op->d;
 	naive[me].not_seats = op->e;
+	naive[me].asks = (op->f & ASKS) != 0;
 	naive[me].kind = kind;
 	stand(me);
 	naive[me].since = world_clock;
@@ -213,7 +93,7 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].took = (struct took){ 0, 0 };
 	naive[me].ticket = ++naive_header.tickets;
 	if (turns(me, WAITING))
-		grant();
+		naive_grant();
 }
 
 static void
@@ -222,7 +102,7 @@ leave(unsigned me)
 	if (!turns(me, IDLE))
 		return;
 	naive_count(LEFT);
-	grant();
+	naive_grant();
 }
 
 static void
@@ -233,7 +113,7 @@ release(unsigned me)
 	naive_count(RELEASED);
 	naive_took(true, naive[me].since);
 	naive_note(FLK_EV_RELEASED, me, naive[me].status);
-	grant();
+	naive_grant();
 }
 
 static void
@@ -241,7 +121,7 @@ release_units(unsigned me, uint32_t units)
 {
 	uint32_t seat, left;
 
-	if (!may_store())
+	if (!naive_may_store())
 		return;
 	left = naive[me].weight -= units;
 	for (seat = 0; naive[me].each && seat < ALL_SEATS; seat++) { /* it keeps the first ones */
@@ -249,7 +129,7 @@ release_units(unsigned me, uint32_t units)
 		left -= naive[me].has[seat];
 	}
 	naive_note(FLK_EV_UNITS, me, (int)units);
-	grant();
+	naive_grant();
 }
 
 static void
@@ -265,7 +145,7 @@ forget(unsigned me)
 	naive_header.withheld = sum;
 	naive_count(RELEASED);
 	naive_note(FLK_EV_FORGOT, me, (int)naive[me].weight);
-	grant();
+	naive_grant();
 }
 
 /* It was not to wait: those that it has passed have their consent again. */
@@ -280,7 +160,7 @@ turn_back(unsigned me)
 		for (i = naive_next(WAITING, me); i != NOBODY; i = naive_next(WAITING, i))
 			naive[i].passed_by--;
 	naive_count(LEFT);
-	grant();
+	naive_grant();
 }
 
 static bool
@@ -298,7 +178,7 @@ static void
 evict(unsigned me, int reason)
 {
 	if (put_out(me, reason))
-		grant();
+		naive_grant();
 }
 
 static void
@@ -310,7 +190,7 @@ evict_all(int reason)
 		if (naive[i].kind == TAKER && !put_out(i, reason))
 			return;
 	}
-	grant();
+	naive_grant();
 }
 
 /* ---- the dead ---- */
@@ -341,7 +221,7 @@ sweep(unsigned me)
 		any = true;
 	}
 	if (any)
-		grant();
+		naive_grant();
 }
 
 /* What one who looks must see to: the dead right before it, and from the head on the holders. */
@@ -359,7 +239,7 @@ naive_mend(unsigned me)
 			return;
 	if (i == NOBODY)
 		sweep(me);
-	grant();
+	naive_grant();
 }
 
 void
@@ -373,12 +253,13 @@ naive_rebuild(void)
 			if (!turns(i, FREE))
 				return;
 		}
+	naive_header.waiter = 0;
 	naive_count(REPAIRED);
 	naive_note(FLK_EV_REPAIRED, NOBODY, 0);
 	sweep(NOBODY);
 	if (naive_header.closed)
 		evict_all(-FLK_CLOSED);
-	grant();
+	naive_grant();
 }
 
 /* ---- an operation ---- */
@@ -417,7 +298,7 @@ looks(const struct op *op)
 static void
 steers(const struct op *op)
 {
-	if (!may_store())
+	if (!naive_may_store())
 		return;
 	switch (op->deed) {
 	case OVERRIDES:
@@ -450,18 +331,24 @@ steers(const struct op *op)
 		naive_header.withheld -= op->a;
 		naive_note(FLK_EV_RESTORED, NOBODY, (int)op->a);
 		break;
+	case GATES:
+		naive_header.gated = op->a != 0;
+		naive_header.settle_ns = op->b * MS;
+		naive_note(FLK_EV_GATE, NOBODY, 0);
+		break;
 	default:
 		naive_header.declared_before = naive_header.declared;
 		naive_header.declared = op->a;
 		naive_note(FLK_EV_DECLARED, NOBODY, (int)op->a);
 		break;
 	}
-	grant();
+	naive_grant();
 }
 
 void
 naive_acts(const struct op *op)
 {
+	naive_visit(op);
 	switch (op->deed) {
 	case ENTERS:
 	case TRIES:

@@ -9,6 +9,8 @@
 #include <setjmp.h>
 #include <string.h>
 
+#include "clock.h"
+
 static jmp_buf death;
 static uint32_t places_left;
 
@@ -143,6 +145,7 @@ real_enters(const struct op *op, enum slot_kind kind)
 	real_slots[op->who].yield = op->d;
 	real_slots[op->who].not_seats = op->e;
 	real_slots[op->who].most = op->c;
+	real_slots[op->who].asks = (op->f & ASKS) != 0 ? UINT32_MAX : 0; /* for ever */
 	real_slots[op->who].limit = op->b;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
 	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
@@ -182,6 +185,7 @@ real_steers(const struct op *op)
 		[DECLARES] = FLK_EV_DECLARED,  [TAKES_OUT] = FLK_EV_SEAT_OFF,
 		[PUTS_BACK] = FLK_EV_SEAT_ON,
 	};
+	struct flk_gate gate = { .settle_ns = op->b * MS, .patience_ns = UINT64_MAX };
 	bool has_code = op->deed == OVERRIDES || op->deed == RESTORES || op->deed == DECLARES ||
 			op->deed == TAKES_OUT || op->deed == PUTS_BACK;
 
@@ -208,21 +212,43 @@ real_steers(const struct op *op)
 	case RESTORES:
 		real->withheld -= op->a;
 		break;
+	case GATES:
+		strcpy(gate.when, op->a != 0 ? TWIN_GATE : "");
+		flki_gate_set(&real_state, &gate);
+		break;
 	default:
 		real->declared = op->a;
 		break;
 	}
 	may_die();
 	/* UNCUT is auto, and that is -1. */
-	flki_state_note_steering(&real_state, kinds[op->deed], has_code ? (int32_t)op->a : 0);
+	if (op->deed == GATES)
+		flki_state_note_gate(&real_state, gate.when);
+	else
+		flki_state_note_steering(&real_state, kinds[op->deed],
+					 has_code ? (int32_t)op->a : 0);
 	if (op->deed == REFUSES)
 		flki_state_evict_all(&real_state, -FLK_CLOSED);
 	flki_state_grant(&real_state);
 }
 
+/* What lib/look.c has measured, and the answer to a question, before the taker gets the lock. */
+static void
+bring(uint32_t f)
+{
+	real_state.reading =
+	    (struct reading){ .gate =
+				  (f & READING) != 0 && flki_gate_is_set(real) ? real->gate.is : 0,
+			      .at_ns = world_clock - (f >> AGE) * MS,
+			      .failed = (f & HELD_TRUE) == 0 };
+	real_state.answered = (f & YES) != 0;
+	flki_gate_note_reading(&real_state);
+}
+
 static void
 do_it(const struct op *op)
 {
+	bring(op->f);
 	switch (op->deed) {
 	case ENTERS:
 	case TRIES:

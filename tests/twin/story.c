@@ -47,9 +47,10 @@ units(uint32_t most)
 static void
 steer(struct op *op)
 {
-	static const enum deed deeds[] = { OVERRIDES, OVERRIDES,  PAUSES,    REFUSES,   RESTORES,
-					   DECLARES,  EVICTS_ALL, SWEEPS,    REBUILDS,  EVICTS,
-					   REPAIRS,   SHRINKS,    TAKES_OUT, PUTS_BACK, TAKES_OUT };
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
+					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
+					   REBUILDS,  EVICTS,    REPAIRS,    SHRINKS,
+					   TAKES_OUT, PUTS_BACK, TAKES_OUT,  GATES };
 	unsigned waits = naive_next(WAITING, NOBODY);
 
 	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
@@ -72,6 +73,14 @@ steer(struct op *op)
 	else if (naive_header.seats_off != 0 && percent(40))
 		*op = (struct op){ .deed = PUTS_BACK,
 				   .a = (uint32_t)__builtin_ctzll(naive_header.seats_off),
+				   .cut = op->cut };
+	if (naive_header.gated && percent(30))
+		op->deed = GATES;
+	/* A crowd that waits takes the naive one long. */
+	if (op->deed == GATES)
+		*op = (struct op){ .deed = GATES,
+				   .a = takers != MOST && (!naive_header.gated || percent(20)),
+				   .b = percent(30) ? 0 : random_below(8000),
 				   .cut = op->cut };
 	if (op->deed == REBUILDS || op->deed == REPAIRS)
 		op->a = random_below(UINT32_MAX);
@@ -133,6 +142,20 @@ of_others(struct op *op, uint32_t dice)
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
+/* Most have measured where there is a gate, and most of that lets them in. */
+static uint32_t
+for_the_gate(const struct op *op)
+{
+	uint32_t f = op->deed != LOOKS && takers != MOST && percent(5) ? ASKS : 0;
+
+	if (naive[op->who].asks && percent(60))
+		f |= YES;
+	if (naive_header.gated && percent(80))
+		f |= READING | (percent(80) ? HELD_TRUE : 0) |
+		     (percent(70) ? random_below(5) : random_below(6000)) << AGE;
+	return f;
+}
+
 static bool
 may_be_cut(enum deed deed)
 {
@@ -158,6 +181,8 @@ choose(struct op *op, unsigned past)
 		op->deed = of_waiter(op, dice);
 	else
 		op->deed = of_others(op, dice);
+	if (op->deed == ENTERS || op->deed == TRIES || op->deed == LOOKS)
+		op->f = for_the_gate(op);
 	if (may_be_cut(op->deed) && percent(6))
 		op->cut = random_below(10);
 }
@@ -238,12 +263,12 @@ story_play(struct story *story)
 /* ---- for people ---- */
 
 static const struct {
-	const char *words; /* %w: who, %a to %e: operands */
+	const char *words; /* %w: who, %a to %f: operands */
 } printed[] = {
-	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d, not %e" },
-	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e" },
+	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d, not %e, gate %f" },
+	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e, gate %f" },
 	[BARS] = { "%w enters as a barrier" },
-	[LOOKS] = { "%w looks (%a)" },
+	[LOOKS] = { "%w looks (%a), gate %f" },
 	[LEAVES] = { "%w leaves the line (%a)" },
 	[RELEASES] = { "%w releases (%a, %b KiB, %c ms)" },
 	[RELEASES_UNITS] = { "%w releases %a units" },
@@ -265,10 +290,19 @@ static const struct {
 	[TAKES_OUT] = { "seat %a out of use" },
 	[PUTS_BACK] = { "seat %a in use" },
 	[DECLARES] = { "declare %a" },
+	[GATES] = { "gate %a, settles for %b ms" },
 	[SWEEPS] = { "sweep" },
 	[REBUILDS] = { "rebuild (%a)" },
 	[REPAIRS] = { "repair (%a)" },
 };
+
+static const uint32_t *
+operand_of(const struct op *op, char letter)
+{
+	const uint32_t *of_a_to_f[] = { &op->a, &op->b, &op->c, &op->d, &op->e, &op->f };
+
+	return letter == 'w' ? &op->who : of_a_to_f[letter - 'a'];
+}
 
 static void
 print_op(unsigned i, const struct op *op)
@@ -286,13 +320,7 @@ print_op(unsigned i, const struct op *op)
 		if (*p == 'a' && op->a == UNCUT)
 			n += snprintf(line + n, 12, "auto");
 		else
-			n += snprintf(line + n, 12, "%u",
-				      *p == 'w'   ? op->who
-				      : *p == 'a' ? op->a
-				      : *p == 'b' ? op->b
-				      : *p == 'c' ? op->c
-				      : *p == 'd' ? op->d
-						  : op->e);
+			n += snprintf(line + n, 12, "%u", *operand_of(op, *p));
 	}
 	line[n] = '\0';
 	if (op->cut == UNCUT)

@@ -4,6 +4,7 @@
  *
  *	naive.c	the obviously right one: an array of takers, looked through from end to end
  *	where.c	that look
+ *	grant.c	its rules of granting
  *	real.c	lib/state.c and lib/repair.c, with a place to die at each store that counts
  *	history.c	what the naive one tells of itself
  *	act.c	one operation, done to both
@@ -24,15 +25,16 @@
 #define UNCUT        UINT32_MAX
 #define NOBODY       MOST /* in the naive world; NIL is the real one's */
 #define TWIN_COMMAND "twin"
+#define TWIN_GATE    "mem>1G"
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS, /* a: weight, b: limit, c: the most of it, d: consent, e: seats it does not want */
+	ENTERS, /* a: weight, b: limit, c: the most of it, d: consent, e: seats it does not want, f */
 	TRIES,  /* the same, but leaves again if it must wait */
 	BARS,   /* enters as a barrier */
-	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case */
+	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case; f */
 	LEAVES, /* a: why, for the history */
 	RELEASES,       /* a: its status; b: KiB, c: ms of CPU time that its work took */
 	RELEASES_UNITS, /* a */
@@ -54,10 +56,18 @@ enum deed {
 	TAKES_OUT, /* a: a seat, out of use */
 	PUTS_BACK, /* a: it is in use again */
 	DECLARES,  /* a: limit */
+	GATES,     /* a: 1 to set a gate, or 0; b: ms in which a start settles */
 	SWEEPS,
 	REBUILDS,
 	REPAIRS /* what is sound, but for its index */
 };
+
+/*
+ * f: what the doer brings for the gate, or 0.  READING: it has measured, f >> AGE ms before, and if
+ * HELD_TRUE is there, all conditions held.  ASKS: it has a question of its own from now on; YES: and
+ * its answer is yes.
+ */
+enum { READING = 1, HELD_TRUE = 2, ASKS = 4, YES = 8, AGE = 4 };
 
 /*
  * cut: the doer is killed inside.  2k: right before the store that counts, after k of them, with
@@ -66,7 +76,7 @@ enum deed {
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, c, d, e, cut;
+	uint32_t who, a, b, c, d, e, f, cut;
 };
 
 struct story {
@@ -103,6 +113,7 @@ struct naive {
 	bool has[ALL_SEATS]; /* seats */
 	bool each;           /* one for each unit; else only one */
 	uint64_t not_seats;
+	bool asks; /* a question of its own */
 	int reason, status;
 	struct took took;
 	uint64_t since;
@@ -115,13 +126,22 @@ extern struct naive_header {
 	int64_t override;
 	uint32_t declared, declared_before;
 	bool paused, closed;
+
+	/* The gate: the last start, and the ticket of the head that nothing else keeps. */
+	bool gated;
+	uint64_t settle_ns, started, waiter;
+	bool told[MOST]; /* now, that it has to measure */
 } naive_header;
 
 /* It is killed as well, after so many stores that count: right then, or before the next. */
 void naive_live_for(uint32_t stores, bool right_then);
 bool naive_lives(void);
+bool naive_may_store(void); /* before each store that counts */
+
+void naive_grant(void);
 
 void naive_acts(const struct op *op);
+void naive_visit(const struct op *op); /* what its doer brings for the gate; NULL: nothing */
 void naive_rebuild(void);
 void naive_mend(unsigned me);
 
@@ -166,6 +186,7 @@ extern struct world_of_one {
 	bool dead, guarded;
 	bool fresh;         /* it waited, and does not know yet how that ended */
 	bool asleep;        /* of those who wait */
+	bool timed;         /* its sleep ends by itself: it is to measure again */
 	bool watches[MOST]; /* of those asleep */
 } world[MOST];
 

@@ -56,6 +56,8 @@ need_xmllint() {
 	command -v xmllint >/dev/null || skip "no xmllint"
 }
 
+has_waiters() { [ "$("$CTL" show --json x | jq '.waiters | length')" = "$1" ]; }
+
 @test "a bar for each permit and each wait, coloured by its end" {
 	need_xmllint
 	eventful
@@ -101,6 +103,24 @@ need_xmllint() {
 places() {
 	sed -nE 's/^<rect class="hold .*" x="(.*)" y="(.*)" width="(.*)" height="(.*)"><title>ticket ([0-9]+).*/\5 \1 \3 \2 \4/p' "$1" |
 		awk '{ printf "%d %s %s %.1f\n", $1, $2, $2 + $3, $4 + $5 }' | sort -k4,4n -k2,2n
+}
+
+@test "a bar says how many waiters its ticket has passed" {
+	need_xmllint
+	local title
+	hold a -N x -n 2 -w 2
+	background heavy "$FLOCKLIMIT" -N x -n 2 -w 2 --yield 3 true
+	eventually has_waiters 1
+	background light "$FLOCKLIMIT" -N x -n 2 true
+	eventually has_waiters 2
+	let_go a
+	ended heavy
+	ended light
+	"$CTL" gantt x >x.svg
+	title=$(xpath 'string(//s:rect[starts-with(s:title, "ticket 3:")]/s:title)' x.svg)
+	[[ $title == *"waited "*", before 1 that yield, ran "* ]]
+	title=$(xpath 'string(//s:rect[starts-with(s:title, "ticket 2:")]/s:title)' x.svg)
+	[[ $title != *yield* ]]
 }
 
 @test "bars are where the log says, and no two on a seat at once" {

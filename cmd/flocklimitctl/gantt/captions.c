@@ -134,7 +134,9 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 	if (t->waited)
 		append(room, "waited %s%s%s", t->early ? "over " : "",
 		       say_duration(seconds(t->queued_ns, lanes_wait_end(t)), took),
-		       t->held ? ", " : "");
+		       t->held || t->passed > 0 ? ", " : "");
+	if (t->passed > 0)
+		append(room, "before %u that yield%s", t->passed, t->held ? ", " : "");
 	if (t->held)
 		append(room, "ran %s%s on seat%s %s", t->early && !t->waited ? "over " : "",
 		       say_duration(seconds(t->granted_ns, t->end_ns), took),

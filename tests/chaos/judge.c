@@ -353,18 +353,30 @@ paused(void)
 	spell('G', 11, 12, " 0 %" PRIu64 " %d 0", BIRTH, PAUSE);
 }
 
-/* It waited since before the pause, but could not be granted until the other had ended. */
+/* It waited since before that, but could not be granted until the other had ended. */
 static void
-granted_in_a_pause(void)
+granted_in(enum verb verb)
 {
 	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
 
 	start(1, a, 1, 3, 3);
-	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, PAUSE);
+	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, verb);
 	end(10, a);
 	start(11, b, 2, 1, 3);
-	spell('G', 12, 13, " 0 %" PRIu64 " %d 0", BIRTH, PAUSE);
+	spell('G', 12, 13, " 0 %" PRIu64 " %d 0", BIRTH, verb);
 	end(20, b);
+}
+
+static void
+granted_in_a_pause(void)
+{
+	granted_in(PAUSE);
+}
+
+static void
+granted_behind_a_gate(void)
+{
+	granted_in(GATE);
 }
 
 static void
@@ -776,6 +788,7 @@ main(int argc, char **argv)
 	judge(told_of_an_override, UNTRUE_LIMIT, true, "told of a limit that was not in force");
 	judge(paused, UNTRUE_LIMIT, true, "granted while paused");
 	judge(granted_in_a_pause, UNTRUE_LIMIT, true, "granted while paused, after a wait");
+	judge(granted_behind_a_gate, UNTRUE_LIMIT, true, "granted behind a closed gate");
 	judge(overtaken, OVERTAKEN, true, "overtaken");
 	judge(passed_without, OVERTAKEN, true, "passed without its consent");
 	judge(passed_with_consent, INNOCENT, true, "passed with its consent");

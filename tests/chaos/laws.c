@@ -20,7 +20,7 @@
  *
  * By the same reasoning b was not granted while those before it surely held so much that b did
  * not fit; so the limit of which it was told must have been in force at some time after that, and
- * the limiter not paused.
+ * the limiter not paused and its gate not closed.
  *
  * The files of a limiter are accounted apart: in a new one the permits of the old do not count.
  */
@@ -234,7 +234,7 @@ check_start(const struct life *l, const struct run *b, const struct run *const *
 			     b->ticket, all.weight, z->ticket, bound(l, z, &all));
 }
 
-/* What it was told must have been so, and nothing is granted while the limiter is paused. */
+/* What it was told must have been so, and nothing is granted in a pause or behind a closed gate. */
 static void
 check_told(const struct life *l, const struct run *b, struct verdict *v)
 {
@@ -249,6 +249,9 @@ check_told(const struct life *l, const struct run *b, struct verdict *v)
 	if (!possible(l, PAUSE, 0, b->granted_from, b->started))
 		chaos_guilty(v, UNTRUE_LIMIT, b->started,
 			     "ticket %" PRIu64 " was granted in a paused limiter", b->ticket);
+	if (!possible(l, GATE, 0, b->granted_from, b->started))
+		chaos_guilty(v, UNTRUE_LIMIT, b->started,
+			     "ticket %" PRIu64 " was granted behind a closed gate", b->ticket);
 }
 
 static void

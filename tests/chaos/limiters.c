@@ -20,8 +20,8 @@ struct limiter limiter[LIMITERS];
 
 static struct steered {
 	struct flk *f;
-	bool changed[3]; /* by verb */
-	uint64_t until[3];
+	bool changed[VERBS];
+	uint64_t until[VERBS];
 } steered[LIMITERS];
 
 /* Files that have no name any more, until those who may have found them are gone. */
@@ -59,15 +59,22 @@ limiters_begin(const char *dir)
 static int
 change(struct flk *f, enum verb verb, int64_t value)
 {
+	struct flk_gate gate = { .patience_ns = UINT64_MAX };
+
 	switch (verb) {
 	case OVERRIDE:
 		return flk_override(f, value);
 	case PAUSE:
 		return value ? flk_pause(f) : flk_resume(f);
+	case GATE:
+		if (value)
+			strcpy(gate.when, "mem>1000000G");
+		return flk_set_gate(f, &gate);
 	case SHUT:
 		return value ? flk_refuse(f) : flk_admit(f);
+	default:
+		return 0;
 	}
-	return 0;
 }
 
 static void
@@ -105,7 +112,7 @@ limiters_steer(double seconds)
 	unsigned i = below(QUIET), verb;
 	uint64_t now = chaos_now();
 
-	for (verb = OVERRIDE; verb <= SHUT; verb++) {
+	for (verb = OVERRIDE; verb < VERBS; verb++) {
 		unsigned k;
 		for (k = 0; k < LIMITERS; k++)
 			if (steered[k].changed[verb] && steered[k].until[verb] <= now)
@@ -119,6 +126,8 @@ limiters_steer(double seconds)
 		steer_for(i, OVERRIDE, 0, 5 + below(40));
 	if (due(0.8, seconds))
 		steer_for(i, PAUSE, 1, 5 + below(50));
+	if (due(0.5, seconds))
+		steer_for(i, GATE, 1, 5 + below(50));
 	if (due(0.05, seconds))
 		steer_for(i, SHUT, 1, 1 + below(4));
 	if (due(0.4, seconds))
@@ -128,13 +137,11 @@ limiters_steer(double seconds)
 void
 limiters_calm(void)
 {
-	unsigned i;
+	unsigned i, verb;
 
-	for (i = 0; i < LIMITERS; i++) {
-		undo(i, OVERRIDE);
-		undo(i, PAUSE);
-		undo(i, SHUT);
-	}
+	for (i = 0; i < LIMITERS; i++)
+		for (verb = OVERRIDE; verb < VERBS; verb++)
+			undo(i, (enum verb)verb);
 }
 
 /*
@@ -152,7 +159,7 @@ limiters_remove(void)
 	if (unlink(limiter[i].path) == -1)
 		tap_bail("unlink");
 	chaos_say("U %" PRIu64 " %" PRIu64 " %u", since, chaos_now(), i);
-	for (verb = OVERRIDE; verb <= SHUT; verb++)
+	for (verb = OVERRIDE; verb < VERBS; verb++)
 		undo(i, (enum verb)verb);
 	removed[removed_count].f = steered[i].f;
 	removed[removed_count].lim = i;

@@ -8,8 +8,10 @@
  */
 #include "bench.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report.h"
 
@@ -25,6 +27,7 @@ static const struct section {
 	{ "uncontended", uncontended },
 	{ "handover", handover },
 	{ "pool", pool },
+	{ "scripts", scripts },
 	{ "memory", memory },
 	{ "crowd", crowd },
 	/* Before those that start threads: the kernel counts our own memory for a child's, up to its exec. */

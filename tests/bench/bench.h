@@ -30,6 +30,7 @@ char *bench_command(const struct bench *b, const char *name, int build, char pat
 void uncontended(const struct bench *b);
 void handover(const struct bench *b);
 void pool(const struct bench *b);
+void scripts(const struct bench *b);
 void memory(const struct bench *b);
 void crowd(const struct bench *b);
 void acquire(const struct bench *b);

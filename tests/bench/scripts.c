@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * scripts.c - what scripts do with a limiter: a shell line, as with sem, and a descriptor of the shell,
+ * as with flock.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "process.h"
+#include "report.h"
+#include "samples.h"
+
+enum { LINE, FLOCKSEM, SEM, LATER, LATER_SEM, SCRIPT, FD, FLOCK, ROWS };
+
+struct row {
+	struct command command;
+	int share;           /* it runs once in so many rounds: sem is slow */
+	struct samples time; /* us */
+};
+
+static void
+make_rows(const struct bench *b, struct row row[ROWS])
+{
+	char flocksem[PATH_SIZE], file[PATH_SIZE], lock[PATH_SIZE];
+	struct command first;
+	int n = (int)(strrchr(b->program, '/') - b->program);
+
+	if (snprintf(flocksem, sizeof(flocksem), "%.*s/flocksem", n, b->program) >= PATH_SIZE)
+		die("%s: path too long", b->program);
+	world_path(file, "fd");
+	world_path(lock, "flock.fd");
+	command_make(&row[LINE].command, "sh -c :", "sh", "-c", ":", NULL);
+	command_make(&row[FLOCKSEM].command, "flocksem --fg :", flocksem, "--fg", "-j4", "--id",
+		     "fg", ":", NULL);
+	command_make(&row[SEM].command, "sem --fg :", "sem", "--fg", "-j4", "--id", "fg", ":",
+		     NULL);
+	command_make(&row[LATER].command, "flocksem :", flocksem, "-j4", "--id", "bg", ":", NULL);
+	command_make(&row[LATER_SEM].command, "sem :", "sem", "-j4", "--id", "bg", ":", NULL);
+	command_make(&row[SCRIPT].command, "sh -c 'exec 9<>F'", "sh", "-c", "exec 9<>\"$0\"", lock,
+		     NULL);
+	command_make(&row[FD].command, "sh -c 'exec 9<>F; flocklimit --fd 9'", "sh", "-c",
+		     "exec 9<>\"$0\" && exec \"$1\" --fd 9 -n 1", file, b->program, NULL);
+	command_make(&row[FLOCK].command, "sh -c 'exec 9<>F; flock 9'", "sh", "-c",
+		     "exec 9<>\"$0\" && exec flock 9", lock, NULL);
+	/* The descriptor is of a limiter that exists. */
+	command_make(&first, "make a limiter", b->program, "-f", file, "-n", "1", "true", NULL);
+	command_time(&first);
+	command_free(&first);
+	row[SEM].share = row[LATER_SEM].share = 20;
+}
+
+static void
+print_ratio(struct row *row, int of, int to, double goal)
+{
+	if (row[to].time.count > 0)
+		fprintf(report, "| %s / %s | %s |\n", row[of].command.label, row[to].command.label,
+			report_goal(samples_median(&row[of].time) / samples_median(&row[to].time),
+				    goal));
+}
+
+void
+scripts(const struct bench *b)
+{
+	struct row row[ROWS] = { 0 };
+	int rounds = b->quick ? 40 : 400, round, i, r;
+
+	make_rows(b, row);
+	for (round = -1; round < rounds; round++)
+		for (i = 0; i < ROWS; i++) {
+			r = (i + round + ROWS) % ROWS;
+			if (!command_is_there(&row[r].command) ||
+			    (row[r].share != 0 && round % row[r].share != 0))
+				continue;
+			uint64_t ns = command_time(&row[r].command);
+			if (round >= 0)
+				samples_add(&row[r].time, (double)ns / 1e3);
+		}
+	fprintf(report, "\n### 3b. Scripts, with room\n");
+	report_head("run|median, us|quartiles|runs");
+	for (i = 0; i < ROWS; i++)
+		if (row[i].time.count > 0)
+			fprintf(report, "| %s | %.0f | %.0f to %.0f | %zu |\n",
+				row[i].command.label, samples_median(&row[i].time),
+				samples_quantile(&row[i].time, 0.25),
+				samples_quantile(&row[i].time, 0.75), row[i].time.count);
+	report_head("ratio of medians|value|goal, at most|met");
+	print_ratio(row, FLOCKSEM, SEM, 1.0 / 30);
+	print_ratio(row, LATER, LATER_SEM, 1.0 / 30);
+	print_ratio(row, FD, FLOCK, 0);
+	for (i = 0; i < ROWS; i++) {
+		command_free(&row[i].command);
+		samples_free(&row[i].time);
+	}
+}

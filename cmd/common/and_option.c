@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "name.h"
 #include "option.h"
 
 #define OPTION "--and"
@@ -21,6 +22,8 @@ and_option_parse(struct taker_options *w, char *word)
 		return option_bad(OPTION, word, "not a limiter: use NAME, NAME=W or NAME=W/N");
 	memcpy(w->name_room, word, name);
 	w->name_room[name] = '\0';
+	if (!flki_is_name(w->name_room))
+		return option_bad(OPTION, w->name_room, flk_strerror(-FLK_BADNAME));
 	w->limiter = w->name = w->name_room;
 	if (word[name] == '\0')
 		return OPTION_OK;

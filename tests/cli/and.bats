@@ -209,11 +209,12 @@ limiters() {
 
 @test "--and: bad words, and what it cannot be combined with" {
 	local word
-	for word in "" = =1 ./x -x "!" x= x=0 x=y x=1/ x=1/0 x=2/1 x=1-2 "x=1 "; do
+	for word in "" = =1 ./x -x .x "!" x= x=0 x=y x=1/ x=1/0 x=2/1 x=1-2 "x=1 "; do
 		refused "$FLOCKLIMIT" -N main --and "$word" true
 		[[ $stderr == *"--and"* ]]
 	done
 	[ ! -e limiters/x ]
+	[ ! -e limiters/main ]
 	refused "$FLOCKLIMIT" -N x --fd 9 --and y
 	[[ $stderr == *"--fd takes a permit of one limiter"* ]]
 	run -127 "$FLOCKLIMIT" -N main --and new ./missing

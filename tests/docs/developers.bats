@@ -170,6 +170,18 @@ database() {
 }
 
 @test "the tests of make check-installed find our programs beside flocklimit" {
-	! grep -rnE '(BUILD|TOP)\}?"?/(\.\./)?flock(limit|map|sem)' "$TOP"/tests/cli/*.bats "$TOP"/tests/edges/*.bats \
+	run -1 grep -rnE '(BUILD|TOP)\}?"?/(\.\./)?flock(limit|map|sem)' "$TOP"/tests/cli/*.bats "$TOP"/tests/edges/*.bats \
 		"$TOP"/tests/helpers/*.bash
+}
+
+@test "make fuzz builds its harnesses from the sources that their tests have" {
+	sh "$TOP/tests/fuzz/run" parts "$TOP" | sort >run
+	sed -e ':a' -e '/\\$/N; s/\\\n//; ta' "$TOP/tests/fuzz/fuzz.inc" |
+		sed -n 's/^tests_fuzz_\([a-z]*\)_t_SOURCES = /\1 /p' |
+		while read -r harness sources; do
+			# shellcheck disable=SC2086 # a list of words
+			printf '%s\n' $sources | sed -n "s|^cmd/|$harness cmd/|p"
+		done | sort >inc
+	[ -s inc ]
+	diff inc run
 }

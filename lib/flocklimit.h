@@ -581,7 +581,7 @@ struct flk_event {
 	char command[20];
 	struct flk_pace pace;    /* FLK_EV_PACED only */
 	uint64_t memory, cpu_ns; /* FLK_EV_RELEASED: as flk_took() recorded; memory 0: not known */
-	uint64_t seats;          /* FLK_EV_GRANTED: its; FLK_EV_QUEUED: those that it excludes */
+	uint64_t seats;          /* FLK_EV_GRANTED: the permit's; FLK_EV_QUEUED: those excluded */
 	char when[24];           /* FLK_EV_GATE, FLK_EV_GATED: as much as there is room for */
 	uint64_t value;          /* FLK_EV_GATED: as in struct flk_gated */
 };

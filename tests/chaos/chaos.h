@@ -47,7 +47,7 @@ enum flag {
 };
 
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */
-enum verb { OVERRIDE, PAUSE, GATE, SHUT, VERBS }; /* GATE: one that nothing passes */
+enum verb { OVERRIDE, PAUSE, SHUT, GATE, VERBS }; /* GATE: one that nothing passes */
 
 enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE, ORDER };
 

@@ -374,6 +374,19 @@ granted_in_a_pause(void)
 }
 
 static void
+granted_when_the_gate_was_gone(void)
+{
+	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
+
+	start(1, a, 1, 3, 3);
+	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, GATE);
+	end(10, a);
+	spell('G', 11, 12, " 0 %" PRIu64 " %d 0", BIRTH, GATE);
+	start(13, b, 2, 1, 3);
+	end(20, b);
+}
+
+static void
 granted_behind_a_gate(void)
 {
 	granted_in(GATE);
@@ -788,6 +801,7 @@ main(int argc, char **argv)
 	judge(told_of_an_override, UNTRUE_LIMIT, true, "told of a limit that was not in force");
 	judge(paused, UNTRUE_LIMIT, true, "granted while paused");
 	judge(granted_in_a_pause, UNTRUE_LIMIT, true, "granted while paused, after a wait");
+	judge(granted_when_the_gate_was_gone, INNOCENT, true, "granted when the gate was gone");
 	judge(granted_behind_a_gate, UNTRUE_LIMIT, true, "granted behind a closed gate");
 	judge(overtaken, OVERTAKEN, true, "overtaken");
 	judge(passed_without, OVERTAKEN, true, "passed without its consent");

@@ -314,7 +314,21 @@ test_seats(void)
 	part(WHY_WITHHELD, 80, 0);
 }
 
-/* One excludes the seats 1 and 2 of three.  So it needs seat 0, and then also the end of who has that. */
+static void
+in_snapshot(uint64_t ticket, uint32_t weight, uint64_t since_ms, bool holds)
+{
+	struct flk_entry *e = &snapshot->entry[snapshot->holders + snapshot->waiters];
+
+	*e = (struct flk_entry){ .ticket = ticket,
+				 .weight = weight,
+				 .limit = 2,
+				 .seat = (uint32_t)ticket,
+				 .since_ns = since_ms * MS,
+				 .holds = holds };
+	holds ? snapshot->holders++ : snapshot->waiters++;
+}
+
+/* One excludes the seats 1 and 2 of three.  So it needs seat 0, and then also the end of its holder. */
 static void
 test_excluded(void)
 {
@@ -327,6 +341,37 @@ test_excluded(void)
 	granted(50, 2, 1, 3);
 	waited(2, 100, WHY_GRANTED, 30, "excluded seats");
 	part(WHY_SEATS, 30, 1);
+	/* The seat that it does not exclude is out of use, and no holder has any. */
+	fresh();
+	at(0, FLK_EV_SEAT_OFF, 0, 0);
+	queued(20, 1, 1, 2);
+	event[events - 1].seats = 2;
+	snapshot->seats_off = 1;
+	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
+	waited(1, 100, WHY_WAITS, 80, "excluded seats and one out of use");
+	part(WHY_WITHHELD, 80, 0);
+	/* Heavier than the limit in force, it would run alone on the seats of its own. */
+	fresh();
+	at(0, FLK_EV_OVERRIDE, 0, 2);
+	queued(20, 1, 3, 4);
+	event[events - 1].seats = 1;
+	snapshot->override = 2;
+	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
+	waited(1, 100, WHY_WAITS, 80, "excluded seats, heavier than the override");
+	part(WHY_LATE, 80, 1);
+	/* The event of a high limit has no seats; the snapshot has. */
+	fresh();
+	at(0, FLK_EV_OVERRIDE, 0, 2);
+	granted(0, 1, 1, 100);
+	event[events - 1].seats = 1;
+	queued(20, 2, 1, 100);
+	in_snapshot(1, 1, 0, true);
+	in_snapshot(2, 1, 20, false);
+	snapshot->entry[0].seats = 1;
+	snapshot->entry[1].not_seats = 2;
+	snapshot->override = 2;
+	waited(2, 100, WHY_WAITS, 80, "excluded seats of a high limit");
+	part(WHY_SEATS, 80, 1);
 }
 
 static void
@@ -444,20 +489,6 @@ test_overwritten(void)
 	is(why.fate, WHY_NO_WAIT, "of a ticket that was drawn after another in the history");
 	is(why_parts(&why, 10, event, events, snapshot, 200 * MS), 0, "an end");
 	is(why.fate, WHY_FORGOTTEN, "says nothing of the wait");
-}
-
-static void
-in_snapshot(uint64_t ticket, uint32_t weight, uint64_t since_ms, bool holds)
-{
-	struct flk_entry *e = &snapshot->entry[snapshot->holders + snapshot->waiters];
-
-	*e = (struct flk_entry){ .ticket = ticket,
-				 .weight = weight,
-				 .limit = 2,
-				 .seat = (uint32_t)ticket,
-				 .since_ns = since_ms * MS,
-				 .holds = holds };
-	holds ? snapshot->holders++ : snapshot->waiters++;
 }
 
 static void

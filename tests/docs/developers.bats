@@ -170,7 +170,7 @@ database() {
 }
 
 @test "the tests of make check-installed find our programs beside flocklimit" {
-	run -1 grep -rnE '(BUILD|TOP)\}?"?/(\.\./)?flock(limit|map|sem)' "$TOP"/tests/cli/*.bats "$TOP"/tests/edges/*.bats \
+	run -1 grep -nE '(BUILD|TOP)\}?"?/(\.\./)?flock(limit|map|sem)' "$TOP"/tests/cli/*.bats "$TOP"/tests/edges/*.bats \
 		"$TOP"/tests/helpers/*.bash
 }
 

@@ -231,6 +231,29 @@ actor_wait_up(struct actor *a)
 		actor_try_wait(a, 0);
 }
 
+int
+actor_probe(int request)
+{
+	pid_t pid = fork_child();
+	int status;
+
+	if (pid == 0) {
+		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
+			_exit(1);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
+		return -1;
+	if (ptrace(request, pid, NULL, NULL) == -1 || waitpid(pid, &status, 0) != pid)
+		status = -1;
+	if (status == -1 || WIFSTOPPED(status)) {
+		kill(pid, SIGKILL);
+		reap_child(pid);
+	}
+	return status;
+}
+
 void
 actor_start(struct actor *a, const char *path)
 {

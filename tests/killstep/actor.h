@@ -7,6 +7,9 @@
 
 #include "killstep.h"
 
+/* Stops a child, resumes it by this request, and returns its next status; -1: none can be traced. */
+int actor_probe(int request);
+
 /* The desk of this process; NULL in the controller. */
 extern struct desk *actor_desk;
 

@@ -356,7 +356,7 @@ main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (!actor_possible())
-		tap_skip_all("no process is stepped here: see tests/killstep/processor.h");
+		tap_skip_all("no process can be stepped here: see tests/killstep/processor.h");
 	if (!sleeps_are_watched())
 		tap_skip_all("no futex_waitv here");
 	if (k >= 0 && only != NULL) {

@@ -72,7 +72,7 @@
 
 void processor_set_pc(pid_t pid, uintptr_t pc);
 
-/* If the process, which has this one's code, has stopped in STOP_HERE(), it goes on behind it. */
+/* If the actor, which runs our code, has stopped at a STOP_HERE(), moves its program counter past it. */
 void processor_pass_stop(pid_t pid, uintptr_t pc);
 
 /* Puts a breakpoint there; false if it can't.  *word is what was there, for processor_restore(). */

@@ -10,7 +10,6 @@
 
 #include <sched.h>
 #include <signal.h>
-#include <unistd.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -24,27 +23,9 @@ const double sample_seconds = 15;
 bool
 actor_possible(void)
 {
-	bool possible;
-	int status;
-	pid_t pid;
+	int status = CAN_STEP ? actor_probe(PTRACE_SINGLESTEP) : -1;
 
-	if (!CAN_STEP)
-		return false;
-	pid = fork_child();
-	if (pid == 0) {
-		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
-			_exit(1);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	if (waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status))
-		return false;
-	possible = ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) == 0 &&
-		   waitpid(pid, &status, 0) == pid && WIFSTOPPED(status) &&
-		   WSTOPSIG(status) == SIGTRAP;
-	kill(pid, SIGKILL);
-	reap_child(pid);
-	return possible;
+	return status != -1 && WIFSTOPPED(status) && WSTOPSIG(status) == SIGTRAP;
 }
 
 /* The instruction at which it is, which is no system call, or the sequence that begins there. */

@@ -9,6 +9,7 @@
 #include "actor.h"
 
 #include <sys/ptrace.h>
+#include <sys/wait.h>
 
 #include "processor.h"
 
@@ -18,7 +19,9 @@ const double sample_seconds = CAN_STEP ? 5 : 15;
 bool
 actor_possible(void)
 {
-	return true;
+	int status = actor_probe(PTRACE_CONT);
+
+	return status != -1 && WIFEXITED(status);
 }
 
 bool

@@ -98,7 +98,7 @@ gate_lets_in(unsigned me)
 				       world_clock < reading.at + 5 * SECOND);
 }
 
-/* The head that nothing but a gate keeps is told so, once, and the one behind it. */
+/* Wakes the head, once, when nothing but a gate keeps it, and the waiter behind it. */
 static void
 tell_head(unsigned head)
 {

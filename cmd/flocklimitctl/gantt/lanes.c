@@ -92,7 +92,7 @@ add_to_turn(struct turn *t, const struct flk_event *e)
 	if (e->kind == FLK_EV_GRANTED)
 		t->seats = e->seats;
 	if (e->kind == FLK_EV_QUEUED)
-		t->passed = (uint32_t)e->code;
+		t->passed = e->code > 0 ? (uint32_t)e->code : 0;
 	t->shrank |= e->kind == FLK_EV_UNITS;
 	if (lanes_ends(e)) {
 		t->over = true;

@@ -69,7 +69,7 @@ be(struct person *p, const struct flk_event *e)
 	p->seat = e->seat;
 	if (e->kind == FLK_EV_GRANTED)
 		p->seats = e->seats;
-	if (e->kind == FLK_EV_QUEUED)
+	if (e->kind == FLK_EV_QUEUED && e->limit <= FLK_SEATS) /* else it has none */
 		p->not_seats = e->seats;
 	p->limit = e->limit != 0 ? e->limit : p->limit;
 	memcpy(p->command, e->command, sizeof(p->command));

@@ -80,14 +80,22 @@ seats_lost(const struct walk *w, uint64_t limit)
 	return (uint64_t)__builtin_popcountll(off);
 }
 
-/* Too few seats are free, beside those that it excludes? */
+/*
+ * Are too few of the seats below that limit left by what the head excludes and what is out of use, or,
+ * with HELD, by the holders as well?
+ */
 static bool
-lacks_seats(const struct walk *w, const struct person *head, uint64_t limit)
+lacks_seats(const struct walk *w, const struct person *head, uint64_t limit, bool held)
 {
-	uint64_t not = head->not_seats | w->steering.seats_off | line_seats(&w->line);
+	uint64_t unusable = head->not_seats | w->steering.seats_off;
 
+	if (held)
+		unusable |= line_seats(&w->line);
+	/* With a weight above the limit in force, it runs alone on the seats of its own limit. */
+	if (head->weight > limit && head->limit != 0)
+		limit = head->limit;
 	return head->not_seats != 0 && limit <= FLK_SEATS &&
-	       __builtin_popcountll(below(limit) & ~not ) < (int)head->weight;
+	       (uint32_t)__builtin_popcountll(below(limit) & ~unusable) < head->weight;
 }
 
 /* What holds up the head, by the rule of lib/room.c. */
@@ -116,7 +124,9 @@ judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 					   head->weight > said - seats_lost(w, said))) {
 		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 	}
-	if (lacks_seats(w, head, said))
+	if (lacks_seats(w, head, said, false))
+		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
+	if (lacks_seats(w, head, said, true))
 		return (struct verdict){ WHY_SEATS, heaviest_after(&w->line, 0), UINT64_MAX };
 	if (at_ns < start)
 		return (struct verdict){ WHY_PACE, NULL, start };

@@ -21,9 +21,10 @@
 
 #include "../helpers/common.h"
 
-#define LIMITERS 3
-#define LEAST    50   /* stops of one run, */
-#define MOST     4000 /* and at most */
+#define LIMITERS   3
+#define NOT_TRACED 98   /* the exit status of a child that may not be traced */
+#define LEAST      50   /* stops of one run, */
+#define MOST       4000 /* and at most */
 
 static const char *const name[LIMITERS] = { "one", "two", "three" };
 static struct flk *limiter[LIMITERS];
@@ -42,26 +43,25 @@ has_waiter(struct flk *f)
 	return has;
 }
 
-/* -1: no process can be traced here. */
+/* It has stopped in its exec, and *status says so. */
 static pid_t
-launch(void)
+launch(int *status)
 {
 	const char *program = getenv("FLOCKLIMIT");
 	pid_t pid = fork_child();
-	int status;
 
 	if (pid == 0) {
 		if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == -1)
-			_exit(98);
+			_exit(NOT_TRACED);
 		execl(program, "flocklimit", "-N", name[0], "-n", "1", "--and", name[1], "--and",
 		      name[2], "true", NULL);
 		_exit(97);
 	}
-	if (waitpid(pid, &status, 0) != pid)
+	if (waitpid(pid, status, 0) != pid)
 		tap_bail("waitpid");
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 98)
-		return -1;
-	if (!WIFSTOPPED(status) ||
+	if (WIFEXITED(*status) && WEXITSTATUS(*status) == NOT_TRACED)
+		tap_skip_all("no process can be traced here");
+	if (!WIFSTOPPED(*status) ||
 	    ptrace(PTRACE_SETOPTIONS, pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL) == -1)
 		tap_bail("%s can't be traced", program);
 	return pid;
@@ -71,7 +71,7 @@ launch(void)
 static bool
 go_on(pid_t pid, int *status)
 {
-	int sig = WIFSTOPPED(*status) ? WSTOPSIG(*status) : 0;
+	int sig = WSTOPSIG(*status);
 	pid_t stopped;
 
 	/* A stop by SIGTRAP is of exec, or of a system call. */
@@ -91,17 +91,18 @@ go_on(pid_t pid, int *status)
 static bool
 kill_after(int steps, int *made)
 {
-	int status = 0;
-	pid_t pid = launch();
+	int status;
+	pid_t pid = launch(&status);
 	bool runs = true;
 
 	for (*made = 0; *made < steps && (runs = go_on(pid, &status)); (*made)++)
 		;
 	if (WIFSIGNALED(status) || (WIFEXITED(status) && WEXITSTATUS(status) != 0))
 		tap_bail("it ended with the wait status %#x", (unsigned)status);
-	kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) == -1 && errno == EINTR)
-		;
+	if (WIFSTOPPED(status)) { /* else it was reaped, and the pid may be another's */
+		kill(pid, SIGKILL);
+		reap_child(pid);
+	}
 	return runs;
 }
 
@@ -154,7 +155,6 @@ int
 main(void)
 {
 	char directory[200], path[300];
-	pid_t probe;
 	int i;
 
 	begin();
@@ -167,10 +167,6 @@ main(void)
 		snprintf(path, sizeof(path), "%s/%s", directory, name[i]);
 		limiter[i] = attach(path);
 	}
-	if ((probe = launch()) == -1)
-		tap_skip_all("no process can be traced here");
-	kill(probe, SIGKILL);
-	reap_child(probe);
 	sweep("it takes all three, runs its command and gives them back");
 	for (i = 0; i < LIMITERS; i++) {
 		busy = limiter[i];

@@ -74,6 +74,14 @@ passing(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit, int waite
 	event[events - 1].code = waiters;
 }
 
+/* It excludes this set of seats. */
+static void
+excluding(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit, uint64_t seats)
+{
+	queued(ms, ticket, weight, limit);
+	event[events - 1].seats = seats;
+}
+
 static void
 granted(uint64_t ms, uint64_t ticket, uint32_t weight, uint32_t limit)
 {
@@ -312,6 +320,15 @@ test_seats(void)
 	queued(20, 1, 3, 3);
 	waited(1, 100, WHY_WAITS, 80, "a seat out of use, from the beginning");
 	part(WHY_WITHHELD, 80, 0);
+	/* Heavier than the limit in force, it would run alone on the other seats of its own. */
+	fresh();
+	at(0, FLK_EV_OVERRIDE, 0, 2);
+	queued(20, 1, 3, 4);
+	snapshot->override = 2;
+	snapshot->seats_off = 1;
+	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
+	waited(1, 100, WHY_WAITS, 80, "a seat out of use, heavier than the override");
+	part(WHY_LATE, 80, 1);
 }
 
 static void
@@ -335,8 +352,7 @@ test_excluded(void)
 	fresh();
 	granted(0, 1, 1, 3);
 	event[events - 1].seats = 1;
-	queued(20, 2, 1, 3);
-	event[events - 1].seats = 6;
+	excluding(20, 2, 1, 3, 6);
 	taker(50, FLK_EV_RELEASED, 1, 1, 0);
 	granted(50, 2, 1, 3);
 	waited(2, 100, WHY_GRANTED, 30, "excluded seats");
@@ -344,8 +360,7 @@ test_excluded(void)
 	/* The seat that it does not exclude is out of use, and no holder has any. */
 	fresh();
 	at(0, FLK_EV_SEAT_OFF, 0, 0);
-	queued(20, 1, 1, 2);
-	event[events - 1].seats = 2;
+	excluding(20, 1, 1, 2, 2);
 	snapshot->seats_off = 1;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	waited(1, 100, WHY_WAITS, 80, "excluded seats and one out of use");
@@ -353,8 +368,7 @@ test_excluded(void)
 	/* Heavier than the limit in force, it would run alone on the seats of its own. */
 	fresh();
 	at(0, FLK_EV_OVERRIDE, 0, 2);
-	queued(20, 1, 3, 4);
-	event[events - 1].seats = 1;
+	excluding(20, 1, 3, 4, 1);
 	snapshot->override = 2;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	waited(1, 100, WHY_WAITS, 80, "excluded seats, heavier than the override");

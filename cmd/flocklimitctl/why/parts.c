@@ -81,20 +81,19 @@ seats_lost(const struct walk *w, uint64_t limit)
 }
 
 /*
- * Are too few of the seats below that limit left by what the head excludes and what is out of use, or,
- * with HELD, by the holders as well?
+ * Some seats are excluded, by the head or by being out of use.  Are too few of those below the limit
+ * left by that, or, with HELD, by the holders as well?
  */
 static bool
 lacks_seats(const struct walk *w, const struct person *head, uint64_t limit, bool held)
 {
-	uint64_t unusable = head->not_seats | w->steering.seats_off;
+	uint64_t excluded = head->not_seats | w->steering.seats_off,
+		 unusable = held ? excluded | line_seats(&w->line) : excluded;
 
-	if (held)
-		unusable |= line_seats(&w->line);
 	/* With a weight above the limit in force, it runs alone on the seats of its own limit. */
 	if (head->weight > limit && head->limit != 0)
 		limit = head->limit;
-	return head->not_seats != 0 && limit <= FLK_SEATS &&
+	return excluded != 0 && limit <= FLK_SEATS &&
 	       (uint32_t)__builtin_popcountll(below(limit) & ~unusable) < head->weight;
 }
 
@@ -120,8 +119,7 @@ judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 		if (need + t->withheld > steering_capacity(t, at_ns))
 			return (struct verdict){ WHY_PACE, NULL,
 						 steering_ramp_reaches(t, need + t->withheld) };
-	} else if (said <= t->withheld || (t->seats_off != 0 && said <= FLK_SEATS &&
-					   head->weight > said - seats_lost(w, said))) {
+	} else if (said <= t->withheld) {
 		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 	}
 	if (lacks_seats(w, head, said, false))

@@ -128,3 +128,22 @@ report_goal(double value, double goal)
 			 value <= goal ? "yes" : "no");
 	return text;
 }
+
+void
+report_times(const char *label, struct samples *us)
+{
+	if (us->count > 0)
+		fprintf(report, "| %s | %.0f | %.0f to %.0f | %zu |\n", label, samples_median(us),
+			samples_quantile(us, 0.25), samples_quantile(us, 0.75), us->count);
+}
+
+void
+report_ratio(const char *of_label, struct samples *of, const char *to_label, struct samples *to,
+	     double goal)
+{
+	double below = samples_median(to);
+
+	if (below > 0)
+		fprintf(report, "| %s / %s | %s |\n", of_label, to_label,
+			report_goal(samples_median(of) / below, goal));
+}

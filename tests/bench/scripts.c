@@ -25,8 +25,11 @@ make_rows(const struct bench *b, struct row row[ROWS])
 {
 	char flocksem[PATH_SIZE], file[PATH_SIZE], lock[PATH_SIZE];
 	struct command first;
-	int n = (int)(strrchr(b->program, '/') - b->program);
+	const char *slash = strrchr(b->program, '/');
+	int n = slash != NULL ? (int)(slash - b->program) : 0;
 
+	if (slash == NULL)
+		die("%s: give its path", b->program);
 	if (snprintf(flocksem, sizeof(flocksem), "%.*s/flocksem", n, b->program) >= PATH_SIZE)
 		die("%s: path too long", b->program);
 	world_path(file, "fd");
@@ -54,10 +57,8 @@ make_rows(const struct bench *b, struct row row[ROWS])
 static void
 print_ratio(struct row *row, int of, int to, double goal)
 {
-	if (row[to].time.count > 0)
-		fprintf(report, "| %s / %s | %s |\n", row[of].command.label, row[to].command.label,
-			report_goal(samples_median(&row[of].time) / samples_median(&row[to].time),
-				    goal));
+	report_ratio(row[of].command.label, &row[of].time, row[to].command.label, &row[to].time,
+		     goal);
 }
 
 void
@@ -80,11 +81,7 @@ scripts(const struct bench *b)
 	fprintf(report, "\n### 3b. Scripts, with room\n");
 	report_head("run|median, us|quartiles|runs");
 	for (i = 0; i < ROWS; i++)
-		if (row[i].time.count > 0)
-			fprintf(report, "| %s | %.0f | %.0f to %.0f | %zu |\n",
-				row[i].command.label, samples_median(&row[i].time),
-				samples_quantile(&row[i].time, 0.25),
-				samples_quantile(&row[i].time, 0.75), row[i].time.count);
+		report_times(row[i].command.label, &row[i].time);
 	report_head("ratio of medians|value|goal, at most|met");
 	print_ratio(row, FLOCKSEM, SEM, 1.0 / 30);
 	print_ratio(row, LATER, LATER_SEM, 1.0 / 30);

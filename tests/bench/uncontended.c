@@ -56,11 +56,7 @@ run_row(struct row *r, bool warm)
 static void
 print_ratio(struct row *row, int of, int to, double goal)
 {
-	double below = samples_median(&row[to].time);
-
-	if (below > 0)
-		fprintf(report, "| %s / %s | %s |\n", row[of].first.label, row[to].first.label,
-			report_goal(samples_median(&row[of].time) / below, goal));
+	report_ratio(row[of].first.label, &row[of].time, row[to].first.label, &row[to].time, goal);
 }
 
 static void
@@ -77,10 +73,7 @@ measure(const struct bench *b, int build)
 	fprintf(report, "\n### 1. Uncontended: %s\n", builds[build].title);
 	report_head("run|median, us|quartiles|runs");
 	for (i = 0; i < ROWS; i++)
-		if (row[i].time.count > 0)
-			fprintf(report, "| %s | %.0f | %.0f to %.0f | %zu |\n", row[i].first.label,
-				samples_median(&row[i].time), samples_quantile(&row[i].time, 0.25),
-				samples_quantile(&row[i].time, 0.75), row[i].time.count);
+		report_times(row[i].first.label, &row[i].time);
 	report_head("ratio of medians|value|goal, at most|met");
 	print_ratio(row, LIMIT, FLOOR, 1.10);
 	if (build != BUILDS - 1)

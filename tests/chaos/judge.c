@@ -353,43 +353,42 @@ paused(void)
 	spell('G', 11, 12, " 0 %" PRIu64 " %d 0", BIRTH, PAUSE);
 }
 
-/* It waited since before that, but could not be granted until the other had ended. */
+/*
+ * It waited since before that, but could not be granted until the other had ended; and it starts before
+ * or after that is over.
+ */
 static void
-granted_in(enum verb verb)
+granted_in(enum verb verb, bool over)
 {
 	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
 
 	start(1, a, 1, 3, 3);
 	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, verb);
 	end(10, a);
-	start(11, b, 2, 1, 3);
+	if (!over)
+		start(11, b, 2, 1, 3);
 	spell('G', 12, 13, " 0 %" PRIu64 " %d 0", BIRTH, verb);
+	if (over)
+		start(14, b, 2, 1, 3);
 	end(20, b);
 }
 
 static void
 granted_in_a_pause(void)
 {
-	granted_in(PAUSE);
+	granted_in(PAUSE, false);
 }
 
 static void
 granted_when_the_gate_was_gone(void)
 {
-	unsigned a = launch(0, 3, 3, 0), b = launch(0, 1, 3, 0);
-
-	start(1, a, 1, 3, 3);
-	spell('G', 2, 3, " 0 %" PRIu64 " %d 1", BIRTH, GATE);
-	end(10, a);
-	spell('G', 11, 12, " 0 %" PRIu64 " %d 0", BIRTH, GATE);
-	start(13, b, 2, 1, 3);
-	end(20, b);
+	granted_in(GATE, true);
 }
 
 static void
 granted_behind_a_gate(void)
 {
-	granted_in(GATE);
+	granted_in(GATE, false);
 }
 
 static void

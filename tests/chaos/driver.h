@@ -81,7 +81,8 @@ void limiters_calm(void); /* no override, not paused, open */
 void limiters_inspect(bool end);
 void limiters_remove(void);
 struct flk *limiter_handle(unsigned i);
-void limiter_anew(unsigned i); /* nobody can use the old one any more */
+bool limiter_gate_is_closed(unsigned i); /* by limiters_steer() */
+void limiter_anew(unsigned i);           /* nobody can use the old one any more */
 
 /* ---- operator.c ---- */
 

@@ -173,6 +173,12 @@ limiter_handle(unsigned i)
 	return steered[i].f;
 }
 
+bool
+limiter_gate_is_closed(unsigned i)
+{
+	return steered[i].changed[GATE];
+}
+
 /* Its state went with it. */
 void
 limiter_anew(unsigned i)

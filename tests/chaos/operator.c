@@ -119,7 +119,8 @@ static uint64_t gate_until[LIMITERS]; /* 0: none */
 
 /*
  * One that always holds.  While it is there, each start takes a look of its own, and there is one look
- * a second: so it is there for a moment only.
+ * a second: so it is there for a moment only.  A limiter has one gate: the closed one of limiters.c is
+ * left alone, or takers would start while the log has it closed.
  */
 static void
 gate(unsigned lim, bool on)
@@ -127,6 +128,10 @@ gate(unsigned lim, bool on)
 	struct flk_gate g = { .when = "", .patience_ns = UINT64_MAX };
 	int error;
 
+	if (limiter_gate_is_closed(lim)) {
+		gate_until[lim] = 0;
+		return;
+	}
 	if (on)
 		strcpy(g.when, "mem>1");
 	error = flk_set_gate(limiter_handle(lim), &g);

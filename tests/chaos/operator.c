@@ -45,15 +45,9 @@ operator_begin(const char *self)
 		ctl_path[0] = '\0';
 }
 
-/*
- * The driver, which waits here, also lets stopped takers go on.  So a taker that it
- * stopped inside keeps it out until its patience ends.
- */
 static void
 told(unsigned lim, enum told what, int result)
 {
-	if (result == -FLK_STUCK)
-		return;
 	chaos_say("Q %" PRIu64 " %u %d %d", chaos_now(), lim, (int)what, result);
 }
 
@@ -235,7 +229,7 @@ kill_reader(struct reader *r)
 	kill(r->pid, SIGKILL);
 }
 
-/* It gave up, as an operator does after two seconds outside: see told(). */
+/* It gave up, as an operator does after two seconds outside: another taker was stopped inside. */
 static bool
 was_kept_out(const struct reader *r, int status)
 {

@@ -52,15 +52,6 @@ wake_successor(struct state *st, uint32_t i)
 		flki_state_wake(st, flki_state_at(st, i)->next);
 }
 
-/* Waiter i is out of the line, between these two: `prev' watches a successor that it has passed. */
-static void
-wake_passer(struct state *st, uint32_t prev, uint32_t i, uint32_t next)
-{
-	if (prev != NIL &&
-	    (flki_state_came_before(st, i, prev) || flki_state_came_before(st, next, prev)))
-		flki_state_wake(st, prev);
-}
-
 /* ---- granting ---- */
 
 static bool
@@ -202,16 +193,15 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	return passed;
 }
 
-/* Takes i out of the line, after its commit.  Its neighbours have another one to watch. */
+/* Takes i out of the line, after its commit.  Its successor has another one to watch. */
 static void
 unqueue(struct state *st, uint32_t i)
 {
-	uint32_t next = flki_state_at(st, i)->next, prev = flki_state_at(st, i)->prev;
+	uint32_t next = flki_state_at(st, i)->next;
 
 	flki_state_unlink(st, &st->h->waiting, i);
 	st->h->barriers -= flki_state_at(st, i)->kind == BARRIER;
 	wake_successor(st, next);
-	wake_passer(st, prev, i, next);
 }
 
 /* The taker gave up, after its commit. */
@@ -248,12 +238,11 @@ flki_state_turn_back(struct state *st, uint32_t i)
 void
 flki_state_evict(struct state *st, uint32_t i, int32_t reason)
 {
-	uint32_t next = flki_state_at(st, i)->next, prev = flki_state_at(st, i)->prev;
+	uint32_t next = flki_state_at(st, i)->next;
 
 	evict(st, i, reason);
 	st->h->evicted++;
 	wake_successor(st, next);
-	wake_passer(st, prev, i, next);
 	flki_state_grant(st);
 }
 
@@ -383,11 +372,7 @@ flki_state_reap_watched(struct state *st, uint32_t i)
 {
 	uint32_t before = NIL, left = st->n;
 
-	while (left-- > 0 && i != NIL &&
-	       flki_state_came_before(st, flki_state_at(st, i)->next, i) &&
-	       reap_if_dead(st, flki_state_at(st, i)->next))
-		;
-	for (left = st->n; left > 0; left--) {
+	for (; left > 0; left--) {
 		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
 		if (before == NIL || st->bad || !reap_if_dead(st, before))
 			break;

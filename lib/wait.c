@@ -6,10 +6,12 @@
  * head watches the holders, every other waiter watches its predecessor.  So the death of a taker,
  * by whatever means, wakes the waiter that has to reap it.
  *
- * A waiter that has passed its successor watches that, too.  The successor was woken, to watch the
- * newcomer instead of what the newcomer watches now.  But until it runs, the kernel may wake it for
- * a death that the newcomer has to see to; if it is killed then, it may be that no taker is behind
- * it to notice.
+ * A waiter that has passed its successor looks on a tick until the successor watches it.  The successor
+ * was woken, to watch the newcomer instead of what the newcomer watches now.  But until it runs, the
+ * kernel may wake it for a death that the newcomer has to see to; if it is killed then, it may be that
+ * no taker is behind it to notice.  The newcomer does not watch it for that: of two that watch each
+ * other, one may be woken for the other's death, and be killed before it runs; then nobody learns of
+ * either.
  *
  * But the kernel wakes only one sleeper for a death.  That may be a taker that something else woke
  * first, and that has another place in the line by now, or a permit.  The taker that should have
@@ -30,7 +32,7 @@
 struct watch {
 	struct futex_word word[FUTEX_MAX_WORDS];
 	unsigned count;
-	bool incomplete; /* not all can be watched: the waiter looks on a tick */
+	bool incomplete; /* not all is watched that must be: the waiter looks on a tick */
 	bool again;      /* one of them died since the sweep: look again at once */
 	uint64_t due_ns; /* when the pace or the gate may allow a start */
 	bool first;      /* it is the head, and not the second in the line */
@@ -108,12 +110,12 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	uint32_t i, left = st->n;
 
 	w->count = w->orphans = 0;
-	w->incomplete = w->again = false;
+	w->again = false;
 	w->due_ns = due(st, me, &w->first);
 	w->asks = flki_gate_asks(st, s);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
-	if (flki_state_came_before(st, s->next, me))
-		watch_one(st, w, s->next);
+	w->incomplete =
+	    flki_state_came_before(st, s->next, me) && !flki_alive_is_watched(&s->alive);
 	if (s->prev != NIL) {
 		watch_one(st, w, s->prev);
 		return;

@@ -244,27 +244,11 @@ inline commit_waiting(x)
 
 #define OLDER(x, y) (ticket[x] < ticket[y])
 
-/* wake_passer(): y becomes the waiter before `who' that has passed it or its successor, or NIL. */
-inline find_passer(who)
+/* Has me passed its successor, which has not run since? */
+inline find_ticks()
 {
-	y = NIL;
-	find_in_line(who);
-	if
-	:: c < nline && c > 0 && (OLDER(who, line[c - 1]) ||
-	    (c + 1 < nline && OLDER(line[c + 1], line[c - 1]))) -> y = line[c - 1]
-	:: else
-	fi
-}
-
-/* x becomes the waiter behind me, if it came before me, or NIL. */
-inline find_passed()
-{
-	x = NIL;
 	find_in_line(me);
-	if
-	:: c + 1 < nline && OLDER(line[c + 1], me) -> x = line[c + 1]
-	:: else
-	fi
+	ticks = c + 1 < nline && OLDER(line[c + 1], me) && !watched[me] && broken != PASSED_NO_TICK
 }
 
 /* unqueue(): the index, and x becomes its successor, which must be woken. */

@@ -33,14 +33,12 @@ grant:
 	fi;
 leave:
 	skip;
-	FIND_PASSER(me);
 	STEP(commit_gone(me, IDLE); INDEX_WITH(unqueue(me)));
 	INDEX_APART(unqueue(me));
 	if
 	:: broken != LEAVER_SILENT -> wake(x)
 	:: else
 	fi;
-	WAKE_PASSER;
 	CALL(grant, 4);
 	if
 	:: BACK(leave, 1)
@@ -70,47 +68,16 @@ sweep:
 	:: BACK(sweep, 4)
 	:: BACK(sweep, 5)
 	fi;
-reap_watched:	/* We alone stand behind a waiter that it reaps, or before one that we have passed. */
+reap_watched:	/* We alone stand behind a waiter that it reaps. */
 	skip;
 	do
-	:: yields != 0 && STANDS ->
-		d_step { find_passed() };
-		if
-		:: x == NIL -> break
-		:: x != NIL && alive[x] -> break
-		:: else ->
-			y = x;
-			STEP(commit_gone(y, FREE); INDEX_WITH(unqueue(y)));
-			INDEX_APART(unqueue(y));
-			wake(x)
-		fi
-	:: else -> break
-	od;
-	y = 0;
-	do
-	:: yields != 0 && STANDS ->
-		d_step {
-			y = NIL;
-			find_in_line(me);
-			x = (c > 0 && c < nline -> line[c - 1] : NIL);
-			if
-			:: x != NIL && !alive[x] -> find_passer(x)
-			:: else
-			fi
-		};
-		STEP(reap_watched_next());
-		if
-		:: act == GONE -> INDEX_APART(unline(x)); WAKE_PASSER
-		:: else -> break
-		fi
-	:: else ->
-		STEP(reap_watched_next());
+	:: STEP(reap_watched_next());
 		if
 		:: act == GONE -> INDEX_APART(unline(x))
 		:: else -> break
 		fi
 	od;
-	x = 0; y = 0;
+	x = 0;
 	if
 	:: act == FIRST -> swept = 1; CALL(sweep, 3)
 	:: else

@@ -34,10 +34,6 @@ inline forget_watch()
 	watch[me] = 0; renewed[me] = 0
 }
 
-#define FIND_PASSER(who) if :: yields != 0 -> d_step { find_passer(who) } :: else -> y = NIL fi
-#define WAKE_PASSER \
-	if :: y != NIL && broken != PASSER_NOT_WOKEN -> wake(y) :: else fi; y = 0
-
 inline watch_one(who)
 {
 	if
@@ -51,10 +47,10 @@ inline watch_one(who)
 proctype Taker(byte me)
 {
 	byte rounds, ordered; /* so many are done */
-	byte want, then, seen, seen_gen, x, y, place, act;
+	byte want, then, seen, seen_gen, x, place, act;
 	byte back_grant, back_sweep, back_reap_watched, back_evict_all, back_wake_successors, back_leave;
 	bit inherited, lost, slept, new_holders, new_predecessor, first_knows, woken_early, choice_made, reaped;
-	bit again, impatient, timed_out, dead_seen, swept;
+	bit again, impatient, timed_out, dead_seen, swept, ticks;
 
 	if
 	:: DIGIT(weights, me) == 0 -> goto gone /* not in this configuration */
@@ -323,12 +319,7 @@ look:
 
 	/* watch_all() */
 	if
-	:: yields != 0 && broken != PASSED_NOT_WATCHED ->
-		STEP(forget_watch(); again = 0; find_passed());
-		if
-		:: x != NIL -> STEP(watch_one(x))
-		:: else
-		fi
+	:: yields != 0 -> STEP(forget_watch(); again = 0; find_ticks())
 	:: else -> STEP(forget_watch(); again = 0)
 	fi;
 	STEP(c = 0;
@@ -388,6 +379,7 @@ end_asleep:
 	if
 	:: woken[me]
 	:: impatient -> timed_out = 1
+	:: ticks && SOMEBODY_DIED /* a tick that finds no dead changes nothing */
 	:: KILLED
 	fi;
 awake:
@@ -540,7 +532,6 @@ steer:
 	if
 	:: x == CLOSE -> CALL(evict_all, 1)
 	:: x == EVICT && state[evicted_one] == WAITING ->
-		FIND_PASSER(evicted_one);
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(unqueue(evicted_one)));
 		INDEX_APART(unqueue(evicted_one));
 		if
@@ -550,8 +541,7 @@ steer:
 		if
 		:: broken != EVICT_SILENT -> wake(x)
 		:: else
-		fi;
-		WAKE_PASSER
+		fi
 	:: x == EVICT && state[evicted_one] == HELD && broken == EVICT_UNCHECKED ->
 		STEP(commit_gone(evicted_one, OUT); INDEX_WITH(count_out(evicted_one)));
 		wake(evicted_one)
@@ -591,7 +581,8 @@ died:
 		back_evict_all = 0; back_wake_successors = 0; back_leave = 0;
 		mistaken_inside = (me == mistaken_one -> 0 : mistaken_inside);
 		inherited = 0; lost = 0; slept = 0; new_holders = 0; new_predecessor = 0; first_knows = 0;
-		woken_early = 0; choice_made = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0
+		woken_early = 0; choice_made = 0; reaped = 0; again = 0; impatient = 0; timed_out = 0; dead_seen = 0; swept = 0;
+		ticks = 0
 	};
 	d_step { act = alive[me] && watched[me]; alive[me] = 0 };
 	if

@@ -93,17 +93,12 @@ header_differs(void)
 
 /* ---- who must be awake ---- */
 
-/*
- * The one before it in the line; the first in the line: all holders.  And the one behind it, if
- * it has passed that.
- */
+/* The one before it in the line; the first in the line: all holders. */
 bool
 must_watch(unsigned me, unsigned whom)
 {
 	unsigned before = naive_predecessor(me);
 
-	if (naive_next(WAITING, me) == whom && naive[whom].ticket < naive[me].ticket)
-		return true;
 	return before != NOBODY ? whom == before : naive[whom].state == HELD;
 }
 

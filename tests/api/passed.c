@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * passed.c - takers that have passed another one, or were passed, are killed at the worst moment: when
+ * the kernel has woken one of them for a death, and before it runs.
+ *
+ * Who is not to run for a while gets what no other process wants of the CPUs, and processes that never
+ * sleep want all.  The kernel wakes the sleeper on a word that has slept the longest.
+ */
+#include "../helpers/common.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/sysinfo.h>
+
+#define ROUNDS   5
+#define ALONE_MS 20000 /* well before the safety look after a minute: it was no accident */
+#define MOST     64
+
+static pid_t busy[MOST];
+static int busy_count;
+
+static void
+keep_cpus_busy(void)
+{
+	volatile bool always = true;
+
+	for (busy_count = 0; busy_count < get_nprocs() && busy_count < MOST; busy_count++)
+		if ((busy[busy_count] = fork_child()) == 0)
+			while (always)
+				;
+}
+
+static void
+let_all_run(void)
+{
+	while (busy_count > 0) {
+		kill(busy[--busy_count], SIGKILL);
+		reap_child(busy[busy_count]);
+	}
+}
+
+static struct order
+take(void)
+{
+	return (struct order){ .kind = ACQUIRE, .weight = 1, .limit = 1, .ms = -1 };
+}
+
+/* A waiter that lets one pass it; idle: it runs when no other process wants to. */
+static pid_t
+lets_one_pass(struct flk *f, int waiters, bool idle)
+{
+	static const struct flk_request one = { .weight = 1, .limit = 1, .yield = 1 };
+	const struct sched_param none = { 0 };
+	pid_t pid = fork_child();
+
+	if (pid == 0) {
+		if (idle && sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+			_exit(1);
+		flk_acquire(taker(attach(flk_path(f))), &one, NULL);
+		_exit(0);
+	}
+	stands(f, 1, waiters);
+	while (!is_asleep(pid))
+		usleep(200);
+	return pid;
+}
+
+static void
+joins(struct agent *a, struct flk *f, int waiters)
+{
+	agent_tell(a, take());
+	stands(f, 1, waiters);
+	while (!is_asleep(a->pid))
+		usleep(200);
+}
+
+static void
+kill_and_reap(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	reap_child(pid);
+}
+
+static bool
+gets_it(struct agent *a)
+{
+	return agent_answered(a, ALONE_MS) && agent_hear(a).code == 0;
+}
+
+/*
+ * The line is newcomer, passed, last.  The newcomer may be woken for the death of the one that it has
+ * passed; it dies before it runs.  The last one has to learn of both.
+ */
+static bool
+both_die(void)
+{
+	struct flk *f = fresh(1);
+	struct agent holder = agent_start(flk_path(f)), newcomer = agent_start(flk_path(f));
+	struct agent last = agent_start(flk_path(f));
+	const struct sched_param none = { 0 };
+	bool well;
+	pid_t passed;
+
+	agent_do(&holder, take());
+	passed = lets_one_pass(f, 1, false);
+	joins(&newcomer, f, 2);
+	joins(&last, f, 3);
+	if (sched_setscheduler(newcomer.pid, SCHED_IDLE, &none) != 0)
+		tap_bail("sched_setscheduler");
+	keep_cpus_busy();
+	kill_and_reap(passed);
+	kill(newcomer.pid, SIGKILL);
+	let_all_run();
+	agent_reap(&newcomer);
+	agent_do(&holder, (struct order){ .kind = RELEASE });
+	well = gets_it(&last);
+	agent_stop(&holder);
+	agent_stop(&last);
+	well &= units_used(f) == 0;
+	flk_detach(f);
+	return well;
+}
+
+/*
+ * The line is newcomer, passed.  The one that was passed is to watch the newcomer now, and not the holder.
+ * It does not run before the holder dies, so the kernel wakes it for that; and then it dies.
+ */
+static bool
+holder_and_passed_die(void)
+{
+	struct flk *f = fresh(1);
+	struct agent holder = agent_start(flk_path(f)), newcomer = agent_start(flk_path(f));
+	bool well;
+	pid_t passed;
+
+	agent_do(&holder, take());
+	passed = lets_one_pass(f, 1, true);
+	keep_cpus_busy();
+	joins(&newcomer, f, 2);
+	agent_kill(&holder, SIGKILL);
+	kill(passed, SIGKILL);
+	let_all_run();
+	reap_child(passed);
+	well = gets_it(&newcomer);
+	agent_stop(&newcomer);
+	well &= units_used(f) == 0;
+	flk_detach(f);
+	return well;
+}
+
+int
+main(void)
+{
+	int i, both = 0, other = 0;
+
+	begin();
+	for (i = 0; i < ROUNDS; i++) {
+		both += both_die();
+		other += holder_and_passed_die();
+	}
+	is(both, ROUNDS, "a newcomer dies with the one that it has passed: the next goes on");
+	is(other, ROUNDS, "one that was passed dies with the holder: the newcomer goes on");
+	return tap_done();
+}

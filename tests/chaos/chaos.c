@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of
- * every weight and option, while limits are raised and lowered, files are removed, waiters are
- * cancelled, orders are given to all limiters of a directory, readers come and go, and wrappers, commands, groups and crowds are killed, stopped and
- * ended.
+ * chaos.c - some 240 takers at once on four limiters: wrappers and programs of the library, of every
+ * weight and option, of one limiter and of two.  Meanwhile limits are raised and lowered, files are
+ * removed, waiters are cancelled, orders are given to all limiters of a directory, readers come and go,
+ * and wrappers, commands, groups and crowds are killed, stopped and ended.
  *
  *	chaos.t [SECONDS [SEED [STALL_MS]]]		SEED 0: any
  *
@@ -128,6 +128,12 @@ interrupted_enough(unsigned seconds)
 	return takers_interrupted >= seconds;
 }
 
+static bool
+held_two_enough(unsigned seconds)
+{
+	return takers_of_two >= seconds;
+}
+
 /* Lasts so long, and on a busy machine until enough has happened, but not for ever. */
 static void
 storm(unsigned seconds)
@@ -137,8 +143,9 @@ storm(unsigned seconds)
 	uint64_t latest = last + seconds * UINT64_C(60000000000);
 
 	while ((now = chaos_now()) < until ||
-	       (now < latest && !(launched_enough(seconds) && harmed_enough(seconds) &&
-				  operated_enough(seconds) && interrupted_enough(seconds)))) {
+	       (now < latest &&
+		!(launched_enough(seconds) && harmed_enough(seconds) && operated_enough(seconds) &&
+		  interrupted_enough(seconds) && held_two_enough(seconds)))) {
 		double passed = (double)(now - last) / 1e9;
 		last = now;
 		takers_reap();
@@ -284,6 +291,8 @@ main(int argc, char **argv)
 		tap_skip("orders to all limiters are flocklimitctl's, which is not built");
 	well &= ok(interrupted_enough(seconds),
 		   "%u takers were interrupted in the line, and waited on", takers_interrupted);
+	well &= ok(held_two_enough(seconds), "%u commands ran under permits of two limiters",
+		   takers_of_two);
 	well &= ok(judge(stall_ms), "no law was broken");
 	if (well) {
 		clean_up();

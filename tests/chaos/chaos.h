@@ -7,8 +7,11 @@
  * numbers.  Times are CLOCK_MONOTONIC in ns, taken before the write.
  *
  *	L t id lim group w n flags wait_ms run_ms most yield	a taker is about to be launched
+ *	N t id lim w n		taker id + 1, which is launched next, is to hold this limiter as well (--and);
+ *				id stands for its permit there
  *	S t id pid birth ticket w told seat fence seats	its command has started: what it was told;
  *				seats: a set, 0: it was told `seat' alone
+ *	T t id pid birth ticket w told seat fence seats	the same of N's permit, which the command has read
  *	A t id pid		it still lives
  *	E t id pid code		its command is about to exit
  *	H t id pid		a child of the command, with its descriptors, has started
@@ -47,7 +50,8 @@ enum flag {
 };
 
 enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GROUP: as in L */
-enum verb { OVERRIDE, PAUSE, SHUT, GATE, VERBS }; /* GATE: one that nothing passes */
+/* GATE: one that nothing passes; VERBS are steered by limiters.c.  LOOKS: one that always holds. */
+enum verb { OVERRIDE, PAUSE, SHUT, GATE, VERBS, LOOKS };
 
 enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE, ORDER };
 

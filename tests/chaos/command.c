@@ -28,22 +28,21 @@ number(const char *text)
 	return text != NULL ? strtoull(text, NULL, 10) : 0;
 }
 
-/* The permit that we run under: the last link of the chain.  Its first part is the limiter. */
+/*
+ * The permits that we run under: the last links of the chain, that of --and after that of -f.  The first
+ * part of a link is the limiter.
+ */
 static const char *
-held(void)
+held(unsigned links)
 {
-	const char *chain = getenv("FLOCKLIMIT_HELD"), *last;
+	const char *chain = getenv("FLOCKLIMIT_HELD"), *p;
 
 	if (chain == NULL)
 		return "";
-	last = strrchr(chain, ' ');
-	return last != NULL ? last + 1 : chain;
-}
-
-static uint64_t
-limiter(void)
-{
-	return strtoull(held(), NULL, 16);
+	for (p = chain + strlen(chain); p > chain; p--)
+		if (p[-1] == ' ' && --links == 0)
+			break;
+	return p;
 }
 
 static void
@@ -92,16 +91,54 @@ seats(void)
 	return set;
 }
 
+/* The variables of the command are those of -f. */
 static void
-say_started(uint64_t id)
+say_started(uint64_t id, bool also)
 {
 	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %s %s %s %s %s %" PRIu64, chaos_now(),
-		  id, (int)getpid(), limiter(), getenv("FLOCKLIMIT_TICKET"),
-		  getenv("FLOCKLIMIT_WEIGHT"), getenv("FLOCKLIMIT_LIMIT"),
-		  getenv("FLOCKLIMIT_SEAT"), getenv("FLOCKLIMIT_FENCE"), seats());
+		  id, (int)getpid(), (uint64_t)strtoull(held(also ? 2 : 1), NULL, 16),
+		  getenv("FLOCKLIMIT_TICKET"), getenv("FLOCKLIMIT_WEIGHT"),
+		  getenv("FLOCKLIMIT_LIMIT"), getenv("FLOCKLIMIT_SEAT"), getenv("FLOCKLIMIT_FENCE"),
+		  seats());
 }
 
-/* ID STYLE US HEIR_US: heir_us > 0: also a child which lasts so long. */
+static void
+say_permit(char letter, uint64_t id, struct flk *f, const struct flk_permit *p)
+{
+	chaos_say("%c %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64
+		  " %" PRIu64,
+		  letter, chaos_now(), id, (int)getpid(), flk_identity(f), p->ticket, p->weight,
+		  p->limit, p->seat, p->fence, p->seats);
+}
+
+/* The permit of --and, if that limiter still has its name.  The judge knows when it had to have it. */
+static void
+say_also(uint64_t id, const char *path)
+{
+	static const struct flk_options existing = { .existing = true };
+	uint64_t identity, ticket;
+	struct flk_permit permit;
+	struct flk *f;
+	uint32_t slot;
+
+	if (sscanf(held(1), "%" SCNx64 ":%" SCNx32 ":%" SCNx64, &identity, &slot, &ticket) != 3 ||
+	    flk_attach(&f, path, &existing) != 0)
+		return;
+	if (flk_identity(f) == identity && flk_holds(f, slot, ticket, &permit))
+		say_permit('T', id, f, &permit);
+	flk_detach(f);
+}
+
+/* [ALSO PATH]: the id of its permit of --and, and that limiter. */
+static void
+say_all_started(uint64_t id, char **also)
+{
+	say_started(id, also[0] != NULL);
+	if (also[0] != NULL)
+		say_also(number(also[0]), also[1]);
+}
+
+/* ID STYLE US HEIR_US [ALSO PATH]: heir_us > 0: also a child which lasts so long. */
 static int
 command(char **arg)
 {
@@ -110,7 +147,7 @@ command(char **arg)
 
 	if (style != PLAIN)
 		block_term(&term);
-	say_started(id);
+	say_all_started(id, arg + 4);
 	if (number(arg[3]) > 0 && fork() == 0) {
 		signal(SIGTERM, SIG_DFL);
 		if (style != PLAIN)
@@ -129,8 +166,8 @@ command(char **arg)
 }
 
 /*
- * ID US PATH: a command that runs flocklimit of the same limiter, which joins our permit.  What
- * that runs is an heir of ours: it has our descriptors, and no permit but this.
+ * ID US PATH [ALSO PATH]: a command that runs flocklimit of a limiter of its own, which joins our
+ * permit.  What that runs is an heir of ours: it has our descriptors, and no permits but ours.
  */
 static int
 nest(char **arg, char *self)
@@ -144,13 +181,13 @@ nest(char **arg, char *self)
 			  (char *)(uintptr_t) "heir",
 			  arg[0],
 			  arg[1],
-			  (char *)(uintptr_t)held(),
+			  (char *)(uintptr_t)held(1),
 			  NULL };
 	uint64_t id = number(arg[0]);
 	int status;
 	pid_t pid;
 
-	say_started(id);
+	say_all_started(id, arg + 3);
 	pid = fork();
 	if (pid == 0) {
 		/* We may be killed after waitpid() said that it has stopped. */
@@ -272,10 +309,7 @@ agent(char **arg, bool is_restless)
 		return 75;
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
-	chaos_say("S %" PRIu64 " %" PRIu64 " %d %" PRIu64 " %" PRIu64 " %u %u %u %" PRIu64
-		  " %" PRIu64,
-		  chaos_now(), id, (int)getpid(), flk_identity(f), permit.ticket, permit.weight,
-		  permit.limit, permit.seat, permit.fence, permit.seats);
+	say_permit('S', id, f, &permit);
 	work(chaos_now() + number(arg[5]) * 1000, NULL);
 	chaos_say("E %" PRIu64 " %" PRIu64 " %d %d", chaos_now(), id, (int)getpid(), CODE(id));
 	if (flk_release(t) != 0)
@@ -318,9 +352,9 @@ chaos_command(int argc, char **argv)
 {
 	const char *verb = argc > 1 ? argv[1] : "";
 
-	if (strcmp(verb, "command") == 0 && argc == 6)
+	if (strcmp(verb, "command") == 0 && (argc == 6 || argc == 8))
 		return command(argv + 2);
-	if (strcmp(verb, "nest") == 0 && argc == 5)
+	if (strcmp(verb, "nest") == 0 && (argc == 5 || argc == 7))
 		return nest(argv + 2, argv[0]);
 	if (strcmp(verb, "agent") == 0 && argc == 10)
 		return agent(argv + 2, false);
@@ -330,7 +364,7 @@ chaos_command(int argc, char **argv)
 		return idler(argv + 2);
 	if (strcmp(verb, "heir") == 0 && argc == 5) {
 		/* The permit above may have ended before the join: then this one is our own. */
-		if (strcmp(argv[4], held()) == 0)
+		if (strcmp(argv[4], held(1)) == 0)
 			heir(number(argv[2]), number(argv[3]));
 		return 0;
 	}

@@ -18,8 +18,8 @@
 #define LIMIT    16 /* the largest that anyone declares, and so the most orphans at once */
 
 struct taker {
-	pid_t pid, pgid; /* 0: nobody */
-	uint64_t id, group;
+	pid_t pid, pgid;    /* 0: nobody */
+	uint64_t id, group; /* id: if it holds two limiters, id - 1 is its second permit */
 	unsigned lim;
 };
 
@@ -40,6 +40,7 @@ extern struct taker taker[AT_ONCE];
 extern struct program program[PROGRAMS];
 extern unsigned programs;
 extern unsigned takers_interrupted; /* they started, and their waits had been interrupted */
+extern unsigned takers_of_two;      /* they started under the permits of two limiters */
 extern struct limiter limiter[LIMITERS];
 extern uint64_t last_id;
 

@@ -11,8 +11,10 @@
 static bool
 was_closed(const struct story *s, const struct run *r)
 {
+	const struct run *also = chaos_run(s, r->also);
+
 	foreach(const struct steer, g, s->steers)
-		if (g->verb == SHUT && g->lim == r->lim)
+		if (g->verb == SHUT && (g->lim == r->lim || (also != NULL && g->lim == also->lim)))
 			return true;
 	return false;
 }
@@ -20,7 +22,7 @@ was_closed(const struct story *s, const struct run *r)
 static bool
 was_sent(const struct story *s, const struct run *r, int sig)
 {
-	return chaos_first_harm(s, WRAPPER, r->id, sig, 0) != NEVER ||
+	return chaos_first_harm(s, WRAPPER, r->taker, sig, 0) != NEVER ||
 	       (r->group != 0 && chaos_first_harm(s, GROUP, r->group, sig, 0) != NEVER);
 }
 
@@ -58,10 +60,37 @@ expected(const struct story *s, const struct run *r)
 	}
 }
 
+static bool
+was_removed(const struct story *s, const struct run *r)
+{
+	foreach(const struct span, u, s->removals)
+		if (u->of == r->lim && u->to > r->launched && u->from < r->ended)
+			return true;
+	return false;
+}
+
+/* One that has ended has looked for its second permit before, and read it if it could. */
+static bool
+lacks_the_other(const struct story *s, const struct run *r)
+{
+	const struct run *also = chaos_run(s, r->also);
+
+	if (also == NULL || also->started != 0 || r->started == 0 || r->ended == 0)
+		return false;
+	return !(r->flags & CLOSE && was_sent(s, r, SIGKILL)) && !was_removed(s, also);
+}
+
 void
 chaos_ends(const struct story *s, struct verdict *v)
 {
 	foreach(const struct run, r, s->runs) {
+		if (!chaos_is_first(r))
+			continue;
+		if (lacks_the_other(s, r))
+			chaos_guilty(v, UNTRUE_LIMIT, r->started,
+				     "taker %" PRIu64 " with ticket %" PRIu64
+				     " ran under one of its two permits",
+				     r->id, r->ticket);
 		if (r->cancelled != 0 && r->started != 0)
 			chaos_guilty(v, CANCELLED, r->cancelled,
 				     "taker %" PRIu64 " with ticket %" PRIu64

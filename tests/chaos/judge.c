@@ -120,6 +120,21 @@ kill_command(unsigned ms, unsigned id)
 	line('R', ms, "%u %d", id, EXIT(128 + 9));
 }
 
+/* Who is launched next is to hold the other limiter as well; the id of that permit. */
+static unsigned
+launch_also(unsigned ms, unsigned w, unsigned n)
+{
+	line('N', ms, "%u 1 %u %u", ++takers, w, n);
+	return takers;
+}
+
+static void
+start_also(unsigned ms, unsigned id, unsigned ticket, unsigned w, unsigned told)
+{
+	line('T', ms, "%u %u %" PRIu64 " %u %u %u %u %u 0", id, 100 + id, BIRTH + 1, ticket, w,
+	     told, ticket, ticket);
+}
+
 /* ---- the logs ---- */
 
 static void
@@ -632,6 +647,85 @@ waited_behind_one_that_left(void)
 	waits("left");
 }
 
+/* Two takers of two limiters, of which the second has room for both, or not. */
+static void
+two_limiters(unsigned other)
+{
+	unsigned also = launch_also(0, 2, 3), a = launch(0, 1, 3, 0);
+	unsigned more = launch_also(0, other, 3), b = launch(0, 1, 3, 0);
+
+	start(1, a, 1, 1, 3);
+	start_also(1, also, 1, 2, 3);
+	start(2, b, 2, 1, 3);
+	start_also(2, more, 2, other, 3);
+	end(10, a);
+	end(12, b);
+}
+
+static void
+both_have_room(void)
+{
+	two_limiters(1);
+}
+
+static void
+over_the_other(void)
+{
+	two_limiters(2);
+}
+
+static void
+one_of_two_permits(bool removed)
+{
+	unsigned a;
+
+	launch_also(0, 1, 3);
+	a = launch(0, 1, 3, 0);
+	if (removed)
+		spell('U', 2, 3, " 1");
+	start(4, a, 1, 1, 3);
+	end(10, a);
+}
+
+static void
+without_the_other(void)
+{
+	one_of_two_permits(false);
+}
+
+static void
+the_other_was_removed(void)
+{
+	one_of_two_permits(true);
+}
+
+/* A taker of the other limiter holds it until 100; the first limiter is free all the time. */
+static void
+waits_for_the_other(unsigned until)
+{
+	unsigned also = launch_also(0, 3, 3), a = launch(0, 1, 3, 0);
+	unsigned more = launch_also(0, 3, 3), b = launch(0, 1, 3, 0);
+
+	start(1, a, 1, 1, 3);
+	start_also(1, also, 1, 3, 3);
+	end(100, a);
+	start(until, b, 2, 1, 3);
+	start_also(until, more, 2, 3, 3);
+	end(until + 10, b);
+}
+
+static void
+waited_for_the_other(void)
+{
+	waits_for_the_other(101);
+}
+
+static void
+stalled_in_both(void)
+{
+	waits_for_the_other(200);
+}
+
 static void
 cancelled(bool ran)
 {
@@ -827,6 +921,12 @@ main(int argc, char **argv)
 	judge(vanished, VANISHED, true, "a command that ended by nobody's hand");
 	judge(units_left, LOST, true, "units that are lost");
 	judge(can_not_be_had, LOST, true, "not all of it can be had");
+	judge(both_have_room, INNOCENT, true, "two permits each, with room for all");
+	judge(over_the_other, OVER_LIMIT, true, "over the limit of the second limiter");
+	judge(without_the_other, UNTRUE_LIMIT, true, "a command with one of its two permits");
+	judge(the_other_was_removed, INNOCENT, true, "the other's limiter was removed");
+	judge(waited_for_the_other, INNOCENT, true, "it waited for the second permit");
+	judge(stalled_in_both, STALLED, true, "100 ms with room in both limiters");
 	judge(stalled, STALLED, true, "100 ms with free capacity");
 	judge(waited_for_one_that_was_stopped, INNOCENT, true, "the head was stopped");
 	judge(waited_while_paused, INNOCENT, true, "the limiter was paused");

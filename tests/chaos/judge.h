@@ -13,8 +13,10 @@
 
 #define NEVER UINT64_MAX
 
-struct run { /* one taker, whether its command ever started or not */
+struct run { /* one taker, whether its command ever started or not; or its permit of --and */
 	uint64_t id, lim, group, n, flags, wait_ms, run_ms;
+	uint64_t taker; /* the id of the taker; what is done to it has this id */
+	uint64_t also;  /* of two runs of one taker, the id of the other; 0: it has only this */
 	uint64_t w, least, most; /* w: `least', and what it got once it has started */
 	uint64_t yield;          /* so many that came later may be granted before it */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
@@ -30,6 +32,7 @@ struct run { /* one taker, whether its command ever started or not */
 	 */
 	uint64_t surely, room;
 	uint64_t granted_from; /* laws.c: it was not granted before that */
+	uint64_t could;        /* stall.c: this limiter had room for it then; NEVER: nobody knows */
 };
 
 struct harm {
@@ -91,7 +94,10 @@ struct verdict {
 	bool silent;
 };
 
-void *chaos_add(struct array *a, size_t size); /* a new last element, zeroed */
+void *chaos_add(struct array *a, size_t size);             /* a new last element, zeroed */
+struct run *chaos_run(const struct story *s, uint64_t id); /* NULL: there is none */
+/* A taker's run, and not the second one of two. */
+bool chaos_is_first(const struct run *r);
 
 /* log.c.  Records that make no sense are counted as UNREADABLE. */
 bool chaos_read(struct story *s, const char *path, struct verdict *v);
@@ -103,7 +109,7 @@ uint64_t chaos_first_harm(const struct story *s, enum target what, uint64_t targ
 /* laws.c, ends.c, stall.c */
 void chaos_laws(struct story *s, struct verdict *v);
 void chaos_ends(const struct story *s, struct verdict *v);
-void chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v);
+void chaos_stalls(struct story *s, uint64_t most_ns, struct verdict *v);
 
 void chaos_guilty(struct verdict *v, enum guilt g, uint64_t t, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

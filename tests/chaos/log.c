@@ -26,16 +26,22 @@ chaos_add(struct array *a, size_t size)
 	return memset((char *)a->at + a->n++ * size, 0, size);
 }
 
-static struct run *
-run_of(struct story *s, uint64_t id)
+struct run *
+chaos_run(const struct story *s, uint64_t id)
 {
 	return id >= 1 && id <= s->runs.n ? (struct run *)s->runs.at + (id - 1) : NULL;
+}
+
+bool
+chaos_is_first(const struct run *r)
+{
+	return r->taker == r->id;
 }
 
 /* ---- records ---- */
 
 static bool
-launched(struct story *s, const uint64_t *x)
+wants_also(struct story *s, const uint64_t *x)
 {
 	struct run *r;
 
@@ -44,6 +50,27 @@ launched(struct story *s, const uint64_t *x)
 	r = chaos_add(&s->runs, sizeof(*r));
 	*r = (struct run){ .launched = x[0],
 			   .id = x[1],
+			   .taker = x[1] + 1,
+			   .also = x[1] + 1,
+			   .lim = x[2],
+			   .w = x[3],
+			   .least = x[3],
+			   .most = x[3],
+			   .n = x[4] };
+	return true;
+}
+
+static bool
+launched(struct story *s, const uint64_t *x)
+{
+	struct run *r, *also;
+
+	if (x[1] != s->runs.n + 1)
+		return false;
+	r = chaos_add(&s->runs, sizeof(*r));
+	*r = (struct run){ .launched = x[0],
+			   .id = x[1],
+			   .taker = x[1],
 			   .lim = x[2],
 			   .group = x[3],
 			   .w = x[4],
@@ -54,6 +81,14 @@ launched(struct story *s, const uint64_t *x)
 			   .flags = x[6],
 			   .wait_ms = x[7],
 			   .run_ms = x[8] };
+	also = chaos_run(s, r->id - 1);
+	if (also != NULL && also->also == r->id) {
+		r->also = also->id;
+		also->group = r->group;
+		also->flags = r->flags;
+		also->wait_ms = r->wait_ms;
+		also->run_ms = r->run_ms;
+	}
 	return true;
 }
 
@@ -83,33 +118,46 @@ started(struct run *r, const uint64_t *x, struct verdict *v)
 	return true;
 }
 
-static bool
-of_a_run(struct story *s, char letter, const uint64_t *x, struct verdict *v)
+/* To a taker, and so to each of its runs. */
+static void
+happened(struct run *r, char letter, const uint64_t *x)
 {
-	struct run *r = run_of(s, x[1]);
-
-	if (r == NULL)
-		return false;
 	switch (letter) {
-	case 'S':
-		return started(r, x, v);
 	case 'A':
 		r->alive = x[0];
-		return true;
+		break;
 	case 'E':
 		r->ended = x[0];
-		return true;
+		break;
 	case 'H':
 		r->heir = x[2];
 		r->heir_started = x[0];
-		return true;
+		break;
 	case 'D':
 		r->heir_ended = x[0];
-		return true;
+		break;
 	case 'C':
 		r->cancelled = x[0];
 		r->cancelled_ticket = x[2];
-		return true;
+		break;
+	default:
+		r->reaped = x[0];
+		r->status = (int)x[2];
+		break;
+	}
+}
+
+static bool
+of_a_run(struct story *s, char letter, const uint64_t *x, struct verdict *v)
+{
+	struct run *r = chaos_run(s, x[1]);
+
+	if (r == NULL || chaos_is_first(r) == (letter == 'T'))
+		return false;
+	switch (letter) {
+	case 'S':
+	case 'T':
+		return started(r, x, v);
 	case 'P':
 		if (x[2] != x[3])
 			chaos_guilty(v, PLACE_LOST, x[0],
@@ -118,8 +166,9 @@ of_a_run(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 				     (unsigned long long)x[3], (unsigned long long)x[4]);
 		return true;
 	default:
-		r->reaped = x[0];
-		r->status = (int)x[2];
+		happened(r, letter, x);
+		if (r->also != 0)
+			happened(chaos_run(s, r->also), letter, x);
 		return true;
 	}
 }
@@ -183,9 +232,9 @@ of_the_world(struct story *s, char letter, const uint64_t *x, struct verdict *v)
 static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
-	static const char letters[] = "LSAEHDRCPKGUMIBWQZ";
-	static const unsigned char numbers[] = { 11, 10, 3, 4, 3, 3, 3, 3, 5,
-						 4,  6,  3, 4, 3, 2, 7, 4, 2 };
+	static const char letters[] = "LNSTAEHDRCPKGUMIBWQZ";
+	static const unsigned char numbers[] = { 11, 5, 10, 10, 3, 4, 3, 3, 3, 3,
+						 5,  4, 6,  3,  4, 3, 2, 7, 4, 2 };
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;
@@ -202,8 +251,10 @@ record(struct story *s, const char *line, struct verdict *v)
 		return false;
 	if (*line == 'L')
 		return launched(s, x);
-	return strchr("SAEHDRCP", *line) != NULL ? of_a_run(s, *line, x, v)
-						 : of_the_world(s, *line, x, v);
+	if (*line == 'N')
+		return wants_also(s, x);
+	return strchr("STAEHDRCP", *line) != NULL ? of_a_run(s, *line, x, v)
+						  : of_the_world(s, *line, x, v);
 }
 
 /* ---- what was done to whom ---- */
@@ -271,9 +322,9 @@ command_hit(const struct story *s, const struct run *r)
 	uint64_t t = chaos_first_harm(s, COMMAND, r->pid, 0, r->started);
 
 	/* TERM is passed on by the wrapper, also one that came before the command. */
-	t = least(t, chaos_first_harm(s, WRAPPER, r->id, SIGTERM, 0));
+	t = least(t, chaos_first_harm(s, WRAPPER, r->taker, SIGTERM, 0));
 	if (r->flags & (EXEC | AGENT))
-		t = least(t, chaos_first_harm(s, WRAPPER, r->id, SIGKILL, 0));
+		t = least(t, chaos_first_harm(s, WRAPPER, r->taker, SIGKILL, 0));
 	if (r->group != 0)
 		t = least(t, chaos_first_harm(s, GROUP, r->group, 0, 0));
 	return t;
@@ -282,7 +333,7 @@ command_hit(const struct story *s, const struct run *r)
 static uint64_t
 wrapper_killed(const struct story *s, const struct run *r)
 {
-	uint64_t t = chaos_first_harm(s, WRAPPER, r->id, SIGKILL, 0);
+	uint64_t t = chaos_first_harm(s, WRAPPER, r->taker, SIGKILL, 0);
 
 	return r->group != 0 ? least(t, chaos_first_harm(s, GROUP, r->group, SIGKILL, 0)) : t;
 }
@@ -351,7 +402,7 @@ judge_end(const struct story *s, struct run *r, struct verdict *v)
 			r->room = most(r->room, heir_end);
 	}
 	/* A stopped wrapper gives nothing back; one stops also with its command. */
-	r->room = after_stop(s, WRAPPER, r->id, 0, r->room);
+	r->room = after_stop(s, WRAPPER, r->taker, 0, r->room);
 	r->room = after_stop(s, COMMAND, r->pid, r->started, r->room);
 	if (r->group != 0)
 		r->room = after_stop(s, GROUP, r->group, 0, r->room);
@@ -365,7 +416,7 @@ find_stops(struct story *s)
 		int group;
 		for (group = 0; group <= (r->group != 0); group++) {
 			enum target what = group ? GROUP : WRAPPER;
-			uint64_t target = group ? r->group : r->id;
+			uint64_t target = group ? r->group : r->taker;
 			from = chaos_first_harm(s, what, target, SIGSTOP, r->launched);
 			for (; from < end; from = chaos_first_harm(s, what, target, SIGSTOP, to)) {
 				to = chaos_first_harm(s, what, target, SIGCONT, from);

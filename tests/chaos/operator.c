@@ -120,6 +120,8 @@ static void
 gate(unsigned lim, bool on)
 {
 	struct flk_gate g = { .when = "", .patience_ns = UINT64_MAX };
+	struct flk *f = limiter_handle(lim);
+	uint64_t since = chaos_now();
 	int error;
 
 	if (limiter_gate_is_closed(lim)) {
@@ -128,9 +130,11 @@ gate(unsigned lim, bool on)
 	}
 	if (on)
 		strcpy(g.when, "mem>1");
-	error = flk_set_gate(limiter_handle(lim), &g);
+	error = flk_set_gate(f, &g);
 	if (error != 0)
 		told(lim, PACE, error);
+	chaos_say("G %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d %d", since, chaos_now(), lim,
+		  flk_identity(f), (int)LOOKS, on);
 	gate_until[lim] = on ? chaos_now() + below(300) * UINT64_C(1000000) : 0;
 	operator_acts[GATED]++;
 }

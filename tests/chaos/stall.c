@@ -13,7 +13,8 @@
  *  - the limiter was steered;
  *  - one left that never ran: it may have stood at the head with more weight, or have held a
  *    permit for a moment;
- * and those altogether whose limiter file was removed while they waited.
+ * and those altogether whose limiter file was removed while they waited.  Who takes two permits could
+ * have run when the later one of them had room.
  *
  * Given twice: as it was, and less the longest time that the machine took meanwhile for what it
  * was to do for us at once (B).  The second is what is judged: by a strict measure where the
@@ -32,7 +33,7 @@
 
 struct line { /* of one limiter file: those that ran, by fence */
 	const struct story *s;
-	const struct run **run;
+	struct run **run;
 	uint64_t *last; /* the latest `room' of those up to here */
 	size_t n;
 };
@@ -135,16 +136,23 @@ after_stops(const struct story *s, const struct run *b, uint64_t from)
 	return since;
 }
 
+/* Behind a gate that always holds each start waits for its own look.  A limiter has one gate. */
 static uint64_t
 after_steering(const struct story *s, const struct run *b, uint64_t from)
 {
+	bool looks = false;
+
 	foreach(const struct steer, g, s->steers) {
 		if (g->since > b->started)
 			break;
-		if (g->lim == b->lim && g->until > from)
+		if (g->lim != b->lim)
+			continue;
+		if (g->verb == LOOKS || g->verb == GATE)
+			looks = g->verb == LOOKS && g->value != 0;
+		if (g->until > from)
 			from = g->until;
 	}
-	return from;
+	return looks ? b->started : from;
 }
 
 static uint64_t
@@ -212,7 +220,7 @@ who_left(const struct story *s, uint64_t *longest)
 		/* An idler holds up nobody. */
 		if (r->started != 0 || r->reaped == 0 || r->flags & IDLER)
 			continue;
-		from = chaos_first_harm(s, WRAPPER, r->id, 0, 0);
+		from = chaos_first_harm(s, WRAPPER, r->taker, 0, 0);
 		if (r->group != 0)
 			from = least(from, chaos_first_harm(s, GROUP, r->group, 0, 0));
 		if (r->flags & WAIT)
@@ -221,6 +229,8 @@ who_left(const struct story *s, uint64_t *longest)
 			from = r->launched; /* it was turned away at the door */
 		if (r->flags & RUN)
 			from = least(from, r->launched + r->run_ms * 1000000);
+		if (r->also != 0 && chaos_run(s, r->also)->started != 0)
+			from = r->launched; /* it ran, and nobody knows what its permit was */
 		x = chaos_add(&left, sizeof(*x));
 		*x = (struct never_ran){ .from = least(from, r->reaped),
 					 .to = r->reaped,
@@ -234,9 +244,9 @@ who_left(const struct story *s, uint64_t *longest)
 	return left;
 }
 
+/* When each of one limiter could have been granted. */
 static void
-measure(const struct line *l, const struct array *left, uint64_t longest, struct figures *f,
-	struct verdict *v)
+find_could(const struct line *l, const struct array *left, uint64_t longest, struct figures *f)
 {
 	const struct run **before = malloc(l->n * sizeof(*before));
 	size_t i;
@@ -244,9 +254,9 @@ measure(const struct line *l, const struct array *left, uint64_t longest, struct
 	if (before == NULL)
 		abort();
 	for (i = 0; i < l->n; i++) {
-		const struct run *b = l->run[i];
-		uint64_t since, with[3], late, stall, net;
-		bool idle;
+		struct run *b = l->run[i];
+		uint64_t since, with[3];
+		b->could = NEVER;
 		if (moved(l->s, b)) {
 			f->moved++;
 			continue;
@@ -261,25 +271,37 @@ measure(const struct line *l, const struct array *left, uint64_t longest, struct
 		since = with[0] > since ? with[0] : since;
 		since = with[1] > since ? with[1] : since;
 		since = with[2] > since ? with[2] : since;
-		if (since >= b->started)
-			continue;
-		stall = b->started - since;
-		late = machine(l->s, since, b->started);
-		net = stall > late ? stall - late : 0;
-		idle = machine(l->s, since - AROUND, b->started + AROUND) <= IDLE_NS;
-		f->idle_n += idle;
-		if (idle && stall > f->idle_worst)
-			f->idle_worst = stall;
-		if (f->most_ns != 0 && net > f->most_ns && (idle || net > f->busy_ns))
-			chaos_guilty(v, STALLED, since,
-				     "ticket %" PRIu64 " of limiter %" PRIu64
-				     " could have run %.1f ms sooner",
-				     b->ticket, b->lim, (double)net / 1e6);
-		f->raw[f->n] = stall;
-		f->net[f->n] = net;
-		f->n++;
+		b->could = since;
 	}
 	free(before);
+}
+
+static void
+measure(const struct story *s, const struct run *b, struct figures *f, struct verdict *v)
+{
+	const struct run *also = chaos_run(s, b->also);
+	uint64_t since = b->could, late, stall, net;
+	bool idle;
+
+	if (also != NULL && (also->started == 0 || also->could > since))
+		since = also->started != 0 ? also->could : NEVER;
+	if (since >= b->started)
+		return;
+	stall = b->started - since;
+	late = machine(s, since, b->started);
+	net = stall > late ? stall - late : 0;
+	idle = machine(s, since - AROUND, b->started + AROUND) <= IDLE_NS;
+	f->idle_n += idle;
+	if (idle && stall > f->idle_worst)
+		f->idle_worst = stall;
+	if (f->most_ns != 0 && net > f->most_ns && (idle || net > f->busy_ns))
+		chaos_guilty(v, STALLED, since,
+			     "ticket %" PRIu64 " of limiter %" PRIu64
+			     " could have run %.1f ms sooner",
+			     b->ticket, b->lim, (double)net / 1e6);
+	f->raw[f->n] = stall;
+	f->net[f->n] = net;
+	f->n++;
 }
 
 static double
@@ -333,9 +355,9 @@ measure_machine(const struct story *s, struct figures *f)
 }
 
 void
-chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
+chaos_stalls(struct story *s, uint64_t most_ns, struct verdict *v)
 {
-	const struct run **by_fence = malloc((s->runs.n + 1) * sizeof(*by_fence));
+	struct run **by_fence = malloc((s->runs.n + 1) * sizeof(*by_fence));
 	uint64_t *last = malloc((s->runs.n + 1) * sizeof(*last)), longest;
 	struct figures f = { .raw = malloc((s->runs.n + 1) * sizeof(*f.raw)),
 			     .net = malloc((s->runs.n + 1) * sizeof(*f.net)),
@@ -345,7 +367,7 @@ chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 
 	if (by_fence == NULL || last == NULL || f.raw == NULL || f.net == NULL)
 		abort();
-	foreach(const struct run, r, s->runs)
+	foreach(struct run, r, s->runs)
 		if (r->started != 0)
 			by_fence[n++] = r;
 	measure_machine(s, &f);
@@ -359,8 +381,11 @@ chaos_stalls(const struct story *s, uint64_t most_ns, struct verdict *v)
 				last[k] = last[k - 1];
 			l.n++;
 		}
-		measure(&l, &left, longest, &f, v);
+		find_could(&l, &left, longest, &f);
 	}
+	foreach(const struct run, r, s->runs)
+		if (r->started != 0 && chaos_is_first(r))
+			measure(s, r, &f, v);
 	tell(&f, v);
 	free(f.beats);
 	free(by_fence);

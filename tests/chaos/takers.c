@@ -23,7 +23,7 @@
 
 struct taker taker[AT_ONCE];
 struct program program[PROGRAMS];
-unsigned programs, takers_interrupted;
+unsigned programs, takers_interrupted, takers_of_two;
 uint64_t last_id;
 
 static const char *self_path;
@@ -133,7 +133,17 @@ add_weights(struct words *w, unsigned least, unsigned most)
 struct choice {
 	unsigned lim, w, most, yield, n, flags;
 	unsigned wait_ms, run_ms;
+	unsigned also, also_w, also_n; /* --and; also_w 0: none */
 };
+
+/* Every two of the busy limiters, whichever is -f. */
+static void
+choose_also(struct choice *c)
+{
+	c->also = (c->lim + 1 + below(QUIET - 1)) % QUIET;
+	c->also_n = chance(15) ? 0 : limiter[c->also].n;
+	c->also_w = c->also_n == 0 ? 1 : chance(6) ? c->also_n : 1 + below(4);
+}
 
 static struct choice
 choose(void)
@@ -175,6 +185,8 @@ choose(void)
 		c.flags |= RUN | (chance(50) ? KILL : 0);
 		c.run_ms = 5 + below(25);
 	}
+	if (!(c.flags & AGENT) && c.lim != QUIET && chance(10))
+		choose_also(&c);
 	return c;
 }
 
@@ -208,6 +220,20 @@ agent_words(struct words *w, const struct choice *c, uint64_t id)
 	add_number(w, "", c->yield, "");
 }
 
+/* NAME=W[/N], in the directory of the limiters. */
+static void
+add_also(struct words *w, const struct choice *c)
+{
+	char *text = w->text[w->texts++], *end = text + sizeof(w->text[0]);
+
+	text += snprintf(text, (size_t)(end - text), "%s=%u",
+			 strrchr(limiter[c->also].path, '/') + 1, c->also_w);
+	if (c->also_n != 0)
+		snprintf(text, (size_t)(end - text), "/%u", c->also_n);
+	add(w, "--and");
+	add(w, w->text[w->texts - 1]);
+}
+
 static void
 wrapper_words(struct words *w, const struct choice *c, uint64_t id)
 {
@@ -239,18 +265,35 @@ wrapper_words(struct words *w, const struct choice *c, uint64_t id)
 		add_number(w, "-T", c->run_ms, "ms");
 	if (c->flags & KILL)
 		add(w, "-k10ms");
+	if (c->also_w != 0)
+		add_also(w, c);
 	add(w, "--");
 	add(w, self_path);
 	add(w, nested ? "nest" : "command");
 	add_number(w, "", id, "");
 	if (nested) {
 		add_number(w, "", how_long_us(c->lim), "");
-		add(w, path);
-		return;
+		add(w, c->also_w != 0 && chance(50) ? limiter[c->also].path : path);
+	} else {
+		add_number(w, "", style, "");
+		add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(c->lim), "");
+		add_number(w, "", chance(10) ? how_long_us(c->lim) : 0, "");
 	}
-	add_number(w, "", style, "");
-	add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(c->lim), "");
-	add_number(w, "", chance(10) ? how_long_us(c->lim) : 0, "");
+	if (c->also_w != 0) {
+		add_number(w, "", id - 1, "");
+		add(w, limiter[c->also].path);
+	}
+}
+
+/* For --and, which takes names alone. */
+static void
+name_the_directory(void)
+{
+	char dir[sizeof(limiter[0].path)];
+
+	snprintf(dir, sizeof(dir), "%s", limiter[0].path);
+	*strrchr(dir, '/') = '\0';
+	setenv("FLOCKLIMIT_DIR", dir, 1);
 }
 
 /* The process group of a taker that is not reaped can't be another's. */
@@ -278,6 +321,9 @@ launch(struct taker *t)
 	struct choice c = choose();
 	struct words w = { .n = 0 };
 
+	if (c.also_w != 0)
+		chaos_say("N %" PRIu64 " %" PRIu64 " %u %u %u", chaos_now(), ++last_id, c.also,
+			  c.also_w, c.also_n);
 	t->id = ++last_id;
 	t->lim = c.lim;
 	choose_group(t);
@@ -294,6 +340,8 @@ launch(struct taker *t)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		if (t->group != 0)
 			setpgid(0, t->pgid);
+		if (c.also_w != 0)
+			name_the_directory();
 		execv(w.word[0], w.word);
 		_exit(97);
 	}
@@ -426,6 +474,8 @@ follow_line(const char *line)
 		forget(pid, 0);
 	else if (letter == 'P')
 		takers_interrupted++;
+	else if (letter == 'T')
+		takers_of_two++;
 }
 
 void
@@ -446,7 +496,7 @@ takers_follow(void)
 		have += (size_t)n;
 		for (line = text; (end = memchr(line, '\n', have)) != NULL; line = end + 1) {
 			*end = '\0';
-			if (strchr("SHEDP", *line) != NULL)
+			if (strchr("SHEDPT", *line) != NULL)
 				follow_line(line);
 			have -= (size_t)(end + 1 - line);
 		}

@@ -60,11 +60,13 @@ chaos_tell(const struct verdict *v, const char *format, ...)
 static void
 tell_counts(const struct story *s, const struct verdict *v)
 {
-	unsigned starts = 0, kills = 0, terms = 0, stops = 0, cancelled = 0;
+	unsigned takers = 0, starts = 0, pairs = 0, kills = 0, terms = 0, stops = 0, cancelled = 0;
 
 	foreach(const struct run, r, s->runs) {
-		starts += r->started != 0;
-		cancelled += r->cancelled != 0;
+		takers += chaos_is_first(r);
+		starts += chaos_is_first(r) && r->started != 0;
+		pairs += !chaos_is_first(r) && r->started != 0;
+		cancelled += chaos_is_first(r) && r->cancelled != 0;
 	}
 	foreach(const struct harm, h, s->harms) {
 		kills += h->sig == SIGKILL;
@@ -72,9 +74,10 @@ tell_counts(const struct story *s, const struct verdict *v)
 		stops += h->sig == SIGSTOP;
 	}
 	chaos_tell(v,
-		   "%zu takers, %u commands started; %u KILL, %u TERM, %u STOP; steered %zu times, "
+		   "%u takers, %u commands started, %u of them in two limiters; %u KILL, %u TERM, "
+		   "%u STOP; steered %zu times, "
 		   "%zu files removed, %zu limiters, %zu times idle, %u cancelled",
-		   s->runs.n, starts, kills, terms, stops, s->steers.n,
+		   takers, starts, pairs, kills, terms, stops, s->steers.n,
 		   s->removals.n - s->idle_removals.n, s->idle_removals.n, s->idles.n, cancelled);
 }
 

@@ -372,7 +372,11 @@ flki_state_reap_watched(struct state *st, uint32_t i)
 {
 	uint32_t before = NIL, left = st->n;
 
-	for (; left > 0; left--) {
+	while (left-- > 0 && i != NIL &&
+	       flki_state_came_before(st, flki_state_at(st, i)->next, i) &&
+	       reap_if_dead(st, flki_state_at(st, i)->next))
+		;
+	for (left = st->n; left > 0; left--) {
 		before = i == NIL ? st->h->waiting.tail : flki_state_at(st, i)->prev;
 		if (before == NIL || st->bad || !reap_if_dead(st, before))
 			break;

@@ -244,6 +244,17 @@ inline commit_waiting(x)
 
 #define OLDER(x, y) (ticket[x] < ticket[y])
 
+/* x becomes the waiter behind me, if it came before me, or NIL. */
+inline find_passed()
+{
+	x = NIL;
+	find_in_line(me);
+	if
+	:: c + 1 < nline && OLDER(line[c + 1], me) -> x = line[c + 1]
+	:: else
+	fi
+}
+
 /* Has me passed its successor, which has not run since? */
 inline find_ticks()
 {

@@ -68,8 +68,23 @@ sweep:
 	:: BACK(sweep, 4)
 	:: BACK(sweep, 5)
 	fi;
-reap_watched:	/* We alone stand behind a waiter that it reaps. */
+reap_watched:	/* We alone stand behind a waiter that it reaps, or before one that we have passed. */
 	skip;
+	do
+	:: yields != 0 && STANDS ->
+		d_step { find_passed() };
+		if
+		:: x == NIL -> break
+		:: x != NIL && alive[x] -> break
+		:: else ->
+			place = x;
+			STEP(commit_gone(place, FREE); INDEX_WITH(unqueue(place)));
+			INDEX_APART(unqueue(place));
+			wake(x)
+		fi
+	:: else -> break
+	od;
+	place = 0;
 	do
 	:: STEP(reap_watched_next());
 		if

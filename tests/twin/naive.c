@@ -230,6 +230,10 @@ naive_mend(unsigned me)
 {
 	unsigned i;
 
+	while ((i = naive_next(WAITING, me)) != NOBODY && naive[i].ticket < naive[me].ticket &&
+	       is_dead(i))
+		if (!reap(i))
+			return;
 	while ((i = naive_predecessor(me)) != NOBODY && is_dead(i))
 		if (!reap(i))
 			return;

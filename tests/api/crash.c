@@ -575,8 +575,7 @@ death_on_a_pipe(void)
 	}
 	close(life[1]);
 	close(news[1]);
-	while (!is_asleep(heir))
-		usleep(200);
+	until_asleep(heir);
 	killed = now_ns();
 	kill(victim, SIGKILL);
 	if (read(news[0], &heard, sizeof(heard)) != sizeof(heard))

@@ -65,8 +65,7 @@ measure(const pid_t *pid, const char *what)
 	int i;
 
 	for (i = 0; i < WAITERS; i++) {
-		while (!is_asleep(pid[i]))
-			usleep(1000);
+		until_asleep(pid[i]);
 		before[i] = usage_of(pid[i]);
 	}
 	sleep(3);

@@ -46,6 +46,14 @@ take(void)
 	return (struct order){ .kind = ACQUIRE, .weight = 1, .limit = 1, .ms = -1 };
 }
 
+static void
+sleeps_in_line(pid_t pid, struct flk *f, int waiters)
+{
+	if (!stands(f, 1, waiters))
+		tap_bail("no %d wait", waiters);
+	until_asleep(pid);
+}
+
 /* A waiter that lets one pass it; idle: it runs when no other process wants to. */
 static pid_t
 lets_one_pass(struct flk *f, int waiters, bool idle)
@@ -60,9 +68,7 @@ lets_one_pass(struct flk *f, int waiters, bool idle)
 		flk_acquire(taker(attach(flk_path(f))), &one, NULL);
 		_exit(0);
 	}
-	stands(f, 1, waiters);
-	while (!is_asleep(pid))
-		usleep(200);
+	sleeps_in_line(pid, f, waiters);
 	return pid;
 }
 
@@ -70,16 +76,7 @@ static void
 joins(struct agent *a, struct flk *f, int waiters)
 {
 	agent_tell(a, take());
-	stands(f, 1, waiters);
-	while (!is_asleep(a->pid))
-		usleep(200);
-}
-
-static void
-kill_and_reap(pid_t pid)
-{
-	kill(pid, SIGKILL);
-	reap_child(pid);
+	sleeps_in_line(a->pid, f, waiters);
 }
 
 static bool
@@ -109,7 +106,8 @@ both_die(void)
 	if (sched_setscheduler(newcomer.pid, SCHED_IDLE, &none) != 0)
 		tap_bail("sched_setscheduler");
 	keep_cpus_busy();
-	kill_and_reap(passed);
+	kill(passed, SIGKILL);
+	reap_child(passed);
 	kill(newcomer.pid, SIGKILL);
 	let_all_run();
 	agent_reap(&newcomer);

@@ -74,8 +74,7 @@ hand_over(struct flk *f, struct flk_taker *me, struct agent *next)
 	must(flk_acquire(me, &(struct flk_request){ .limit = 1 }, NULL) == 0);
 	agent_tell(next, (struct order){ .kind = ACQUIRE, .limit = 1, .ms = -1 });
 	must(stands(f, 1, 1));
-	while (!is_asleep(next->pid))
-		usleep(1000);
+	until_asleep(next->pid);
 	bracket(f);
 	must(flk_release(me) == 0);
 	bracket(f);

@@ -333,8 +333,7 @@ test_given_up(struct flk *f)
 	first = agent_start(limiter);
 	agent_tell(&first, (struct order){ .kind = ACQUIRE, .weight = 1, .limit = 1, .ms = 8000 });
 	ok(stands(f, 1, 1), "a taker waits for an orphan");
-	while (!is_asleep(first.pid))
-		usleep(1000);
+	until_asleep(first.pid);
 	begun = now_ns();
 	if (write(fd, "", 1) != 1)
 		tap_bail("%s: %s", gate, strerror(errno));

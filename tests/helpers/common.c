@@ -274,6 +274,13 @@ is_asleep(pid_t pid)
 }
 
 void
+until_asleep(pid_t pid)
+{
+	while (!is_asleep(pid))
+		usleep(200);
+}
+
+void
 stop_child(pid_t pid)
 {
 	int status;

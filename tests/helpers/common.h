@@ -94,6 +94,7 @@ const char *stat_of(pid_t pid, char text[STAT_TEXT]);
 
 /* In a system call, on its way nowhere. */
 bool is_asleep(pid_t pid);
+void until_asleep(pid_t pid);
 
 /* SIGSTOP, and waits until it has stopped. */
 void stop_child(pid_t pid);

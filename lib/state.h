@@ -55,9 +55,9 @@ uint32_t flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
 /*
  * Reaps the dead takers that waiter i watches, and grants: the dead ones right before it and, if no
  * living one is before it, the dead holders, by a sweep; and the dead ones right behind it that it
- * has passed, which no taker may watch.  With i NIL: the dead ones at the end of the line, which no
- * taker watches.  True if it swept, and a second sweep in the same visit to the lock would find no
- * more.
+ * has passed, which perhaps no taker watches.  With i NIL: the dead ones at the end of the line,
+ * which no taker watches.  True if it swept, and a second sweep in the same visit to the lock would
+ * find no more.
  */
 bool flki_state_reap_watched(struct state *st, uint32_t i);
 

@@ -49,6 +49,25 @@ bool chance(unsigned percent);
 
 bool due(double per_second, double seconds);
 
+/* ---- choice.c ---- */
+
+struct words {
+	char text[40][24];
+	char *word[41];
+	unsigned n, texts;
+};
+
+struct choice {
+	unsigned lim, w, most, yield, n, flags;
+	unsigned wait_ms, run_ms;
+	unsigned also, also_w, also_n; /* --and; also_w 0: none */
+};
+
+struct choice choose(bool quiet); /* quiet: of that limiter */
+
+/* SELF: our own program.  ID: the taker's; its second permit, if it has one, is ID - 1. */
+void choice_words(struct words *w, const struct choice *c, uint64_t id, const char *self);
+
 /* ---- takers.c ---- */
 
 void takers_begin(const char *self, const char *log);

@@ -60,15 +60,6 @@ expected(const struct story *s, const struct run *r)
 	}
 }
 
-static bool
-was_removed(const struct story *s, const struct run *r)
-{
-	foreach(const struct span, u, s->removals)
-		if (u->of == r->lim && u->to > r->launched && u->from < r->ended)
-			return true;
-	return false;
-}
-
 /* One that has ended has looked for its second permit before, and read it if it could. */
 static bool
 lacks_the_other(const struct story *s, const struct run *r)
@@ -77,7 +68,8 @@ lacks_the_other(const struct story *s, const struct run *r)
 
 	if (also == NULL || also->started != 0 || r->started == 0 || r->ended == 0)
 		return false;
-	return !(r->flags & CLOSE && was_sent(s, r, SIGKILL)) && !was_removed(s, also);
+	return !(r->flags & CLOSE && was_sent(s, r, SIGKILL)) &&
+	       !chaos_was_removed(s, also, r->ended);
 }
 
 void

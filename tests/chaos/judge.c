@@ -71,10 +71,10 @@ launch(unsigned ms, unsigned w, unsigned n, unsigned flags)
 }
 
 static void
-start_as(uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned fence, unsigned w,
-	 unsigned told)
+start_as(char letter, uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned fence,
+	 unsigned w, unsigned told)
 {
-	line('S', ms, "%u %u %" PRIu64 " %u %u %u %u %u 0", id, 100 + id, birth, ticket, w, told,
+	line(letter, ms, "%u %u %" PRIu64 " %u %u %u %u %u 0", id, 100 + id, birth, ticket, w, told,
 	     ticket % 100, fence);
 }
 
@@ -89,7 +89,7 @@ start_on(unsigned ms, unsigned id, unsigned ticket, unsigned seat, unsigned othe
 static void
 start_in(uint64_t birth, unsigned ms, unsigned id, unsigned ticket, unsigned w, unsigned told)
 {
-	start_as(birth, ms, id, ticket, ticket, w, told);
+	start_as('S', birth, ms, id, ticket, ticket, w, told);
 }
 
 static void
@@ -131,8 +131,7 @@ launch_also(unsigned ms, unsigned w, unsigned n)
 static void
 start_also(unsigned ms, unsigned id, unsigned ticket, unsigned w, unsigned told)
 {
-	line('T', ms, "%u %u %" PRIu64 " %u %u %u %u %u 0", id, 100 + id, BIRTH + 1, ticket, w,
-	     told, ticket, ticket);
+	start_as('T', BIRTH + 1, ms, id, ticket, ticket, w, told);
 }
 
 /* ---- the logs ---- */
@@ -156,10 +155,10 @@ passed(unsigned yield)
 {
 	unsigned a = launch(0, 2, 3, 0), b = launch_as(1, 2, 2, yield, 3), c = launch(4, 1, 3, 0);
 
-	start_as(BIRTH, 1, a, 1, 1, 2, 3);
-	start_as(BIRTH, 5, c, 3, 2, 1, 3);
+	start_as('S', BIRTH, 1, a, 1, 1, 2, 3);
+	start_as('S', BIRTH, 5, c, 3, 2, 1, 3);
 	end(10, a);
-	start_as(BIRTH, 11, b, 2, 3, 2, 3);
+	start_as('S', BIRTH, 11, b, 2, 3, 2, 3);
 	end(12, b);
 	end(13, c);
 }

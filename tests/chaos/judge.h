@@ -98,10 +98,15 @@ void *chaos_add(struct array *a, size_t size);             /* a new last element
 struct run *chaos_run(const struct story *s, uint64_t id); /* NULL: there is none */
 /* A taker's run, and not the second one of two. */
 bool chaos_is_first(const struct run *r);
+/* Was the file of its limiter removed after its launch, and before `until'? */
+bool chaos_was_removed(const struct story *s, const struct run *r, uint64_t until);
 
 /* log.c.  Records that make no sense are counted as UNREADABLE. */
 bool chaos_read(struct story *s, const char *path, struct verdict *v);
 void chaos_forget(struct story *s);
+
+/* until.c: `surely' and `room' of each run, and the stops; what is sorted is sorted from then on. */
+void chaos_until(struct story *s, struct verdict *v);
 /* The first harm of that signal (0: KILL or TERM) at or after a time; NEVER. */
 uint64_t chaos_first_harm(const struct story *s, enum target what, uint64_t target, int sig,
 			  uint64_t since);

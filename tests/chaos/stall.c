@@ -175,15 +175,6 @@ after_those_who_left(const struct array *left, uint64_t longest, const struct ru
 	return from;
 }
 
-static bool
-moved(const struct story *s, const struct run *b)
-{
-	foreach(const struct span, u, s->removals)
-		if (u->of == b->lim && u->to > b->launched && u->from < b->started)
-			return true;
-	return false;
-}
-
 /* How late the machine was at most for anything between. */
 static uint64_t
 machine(const struct story *s, uint64_t from, uint64_t to)
@@ -257,7 +248,7 @@ find_could(const struct line *l, const struct array *left, uint64_t longest, str
 		struct run *b = l->run[i];
 		uint64_t since, with[3];
 		b->could = NEVER;
-		if (moved(l->s, b)) {
+		if (chaos_was_removed(l->s, b, b->started)) {
 			f->moved++;
 			continue;
 		}

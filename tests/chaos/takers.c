@@ -98,193 +98,6 @@ takers_oldest(void)
 
 /* ---- launching ---- */
 
-struct words {
-	char text[40][24];
-	char *word[41];
-	unsigned n, texts;
-};
-
-static void
-add(struct words *w, const char *word)
-{
-	w->word[w->n++] = (char *)(uintptr_t)word;
-	w->word[w->n] = NULL;
-}
-
-/* One word: an option, a number, its unit. */
-static void
-add_number(struct words *w, const char *option, uint64_t value, const char *unit)
-{
-	char *text = w->text[w->texts++];
-
-	snprintf(text, sizeof(w->text[0]), "%s%" PRIu64 "%s", option, value, unit);
-	add(w, text);
-}
-
-static void
-add_weights(struct words *w, unsigned least, unsigned most)
-{
-	char *text = w->text[w->texts++];
-
-	snprintf(text, sizeof(w->text[0]), "-w%u-%u", least, most);
-	add(w, text);
-}
-
-struct choice {
-	unsigned lim, w, most, yield, n, flags;
-	unsigned wait_ms, run_ms;
-	unsigned also, also_w, also_n; /* --and; also_w 0: none */
-};
-
-/* Every two of the busy limiters, whichever is -f. */
-static void
-choose_also(struct choice *c)
-{
-	c->also = (c->lim + 1 + below(QUIET - 1)) % QUIET;
-	c->also_n = chance(15) ? 0 : limiter[c->also].n;
-	c->also_w = c->also_n == 0 ? 1 : chance(6) ? c->also_n : 1 + below(4);
-}
-
-static struct choice
-choose(void)
-{
-	struct choice c = { .lim = below(QUIET) };
-
-	if (quiet_due > 0) {
-		quiet_due--;
-		c.lim = QUIET;
-	}
-	c.n = limiter[c.lim].n;
-	if (chance(15))
-		c.n = 4 + 4 * below(LIMIT / 4);
-	c.w = chance(6) ? c.n : 1 + below(4);
-	if (chance(2))
-		c.flags = AGENT | IDLER;
-	else if (chance(12))
-		c.flags = AGENT | (chance(50) ? RESTLESS : 0);
-	else if (chance(10))
-		c.flags = CLOSE;
-	else if (chance(12))
-		c.flags = EXEC;
-	if (!(c.flags & AGENT) && chance(8)) {
-		c.n = 0; /* the latest */
-		c.w = 1;
-	}
-	c.most = c.w;
-	if (c.n != 0 && chance(15))
-		c.most = chance(50) ? c.n : c.w + below(4);
-	if (chance(15))
-		c.yield = 1 + below(5);
-	if (chance(15)) {
-		c.flags |= WAIT;
-		c.wait_ms = chance(20) && !(c.flags & AGENT) ? 0 : 1 + below(400);
-	}
-	if (!(c.flags & AGENT) && chance(5))
-		c.flags |= QUEUE;
-	if (!(c.flags & (AGENT | EXEC)) && chance(10)) {
-		c.flags |= RUN | (chance(50) ? KILL : 0);
-		c.run_ms = 5 + below(25);
-	}
-	if (!(c.flags & AGENT) && c.lim != QUIET && chance(10))
-		choose_also(&c);
-	return c;
-}
-
-/* Most last some ms: the limiter is to be the bottleneck, not the machine. */
-static uint64_t
-how_long_us(unsigned lim)
-{
-	if (lim == QUIET)
-		return 10000 + below(150000);
-	return chance(10) ? 0 : chance(5) ? below(150000) : below(40000);
-}
-
-static void
-agent_words(struct words *w, const struct choice *c, uint64_t id)
-{
-	const char *path = limiter[c->lim].path;
-
-	add(w, self_path);
-	add(w, c->flags & IDLER ? "idler" : c->flags & RESTLESS ? "restless" : "agent");
-	add_number(w, "", id, "");
-	add(w, path);
-	if (c->flags & IDLER) {
-		add_number(w, "", 400, "");
-		return;
-	}
-	add_number(w, "", c->w, "");
-	add_number(w, "", c->n, "");
-	add_number(w, "", c->wait_ms, "");
-	add_number(w, "", how_long_us(c->lim), "");
-	add_number(w, "", c->most, "");
-	add_number(w, "", c->yield, "");
-}
-
-/* NAME=W[/N], in the directory of the limiters. */
-static void
-add_also(struct words *w, const struct choice *c)
-{
-	char *text = w->text[w->texts++], *end = text + sizeof(w->text[0]);
-
-	text += snprintf(text, (size_t)(end - text), "%s=%u",
-			 strrchr(limiter[c->also].path, '/') + 1, c->also_w);
-	if (c->also_n != 0)
-		snprintf(text, (size_t)(end - text), "/%u", c->also_n);
-	add(w, "--and");
-	add(w, w->text[w->texts - 1]);
-}
-
-static void
-wrapper_words(struct words *w, const struct choice *c, uint64_t id)
-{
-	const char *path = limiter[c->lim].path;
-	unsigned style = c->flags & KILL ? STUBBORN : c->flags & RUN ? POLITE : below(3);
-	bool nested = !(c->flags & (EXEC | RUN)) && chance(4);
-
-	add(w, getenv("FLOCKLIMIT"));
-	add(w, "-q");
-	add(w, "-f");
-	add(w, path);
-	if (c->n > 0)
-		add_number(w, "-n", c->n, "");
-	if (c->most > c->w)
-		add_weights(w, c->w, c->most);
-	else
-		add_number(w, "-w", c->w, "");
-	if (c->yield > 0)
-		add_number(w, "--yield=", c->yield, "");
-	if (c->flags & CLOSE)
-		add(w, "-o");
-	if (c->flags & EXEC)
-		add(w, "-F");
-	if (c->flags & WAIT)
-		add_number(w, "-t", c->wait_ms, "ms");
-	if (c->flags & QUEUE)
-		add_number(w, "--max-queue=", below(60), "");
-	if (c->flags & RUN)
-		add_number(w, "-T", c->run_ms, "ms");
-	if (c->flags & KILL)
-		add(w, "-k10ms");
-	if (c->also_w != 0)
-		add_also(w, c);
-	add(w, "--");
-	add(w, self_path);
-	add(w, nested ? "nest" : "command");
-	add_number(w, "", id, "");
-	if (nested) {
-		add_number(w, "", how_long_us(c->lim), "");
-		add(w, c->also_w != 0 && chance(50) ? limiter[c->also].path : path);
-	} else {
-		add_number(w, "", style, "");
-		add_number(w, "", c->flags & KILL && chance(50) ? 200000 : how_long_us(c->lim), "");
-		add_number(w, "", chance(10) ? how_long_us(c->lim) : 0, "");
-	}
-	if (c->also_w != 0) {
-		add_number(w, "", id - 1, "");
-		add(w, limiter[c->also].path);
-	}
-}
-
 /* For --and, which takes names alone. */
 static void
 name_the_directory(void)
@@ -318,19 +131,17 @@ choose_group(struct taker *t)
 static void
 launch(struct taker *t)
 {
-	struct choice c = choose();
+	struct choice c = choose(quiet_due > 0);
 	struct words w = { .n = 0 };
 
+	quiet_due -= quiet_due > 0;
 	if (c.also_w != 0)
 		chaos_say("N %" PRIu64 " %" PRIu64 " %u %u %u", chaos_now(), ++last_id, c.also,
 			  c.also_w, c.also_n);
 	t->id = ++last_id;
 	t->lim = c.lim;
 	choose_group(t);
-	if (c.flags & AGENT)
-		agent_words(&w, &c, t->id);
-	else
-		wrapper_words(&w, &c, t->id);
+	choice_words(&w, &c, t->id, self_path);
 	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u %u %u %u", chaos_now(),
 		  t->id, c.lim, t->group, c.w, c.n, c.flags, c.wait_ms, c.run_ms, c.most, c.yield);
 	t->pid = fork();

@@ -63,10 +63,13 @@ tell_counts(const struct story *s, const struct verdict *v)
 	unsigned takers = 0, starts = 0, pairs = 0, kills = 0, terms = 0, stops = 0, cancelled = 0;
 
 	foreach(const struct run, r, s->runs) {
-		takers += chaos_is_first(r);
-		starts += chaos_is_first(r) && r->started != 0;
-		pairs += !chaos_is_first(r) && r->started != 0;
-		cancelled += chaos_is_first(r) && r->cancelled != 0;
+		if (!chaos_is_first(r)) {
+			pairs += r->started != 0;
+			continue;
+		}
+		takers++;
+		starts += r->started != 0;
+		cancelled += r->cancelled != 0;
 	}
 	foreach(const struct harm, h, s->harms) {
 		kills += h->sig == SIGKILL;

@@ -112,6 +112,7 @@ extern unsigned operator_acts[ACTS];
 void operator_begin(const char *self);
 void operator_acts_for(double seconds);
 void operator_calm(void);
+void operator_lift_gate(unsigned lim);       /* if the operator has set one */
 bool operator_reaped(pid_t pid, int status); /* it was one of its readers */
 
 /* ---- orders.c ---- */

@@ -69,7 +69,7 @@ lacks_the_other(const struct story *s, const struct run *r)
 	if (also == NULL || also->started != 0 || r->started == 0 || r->ended == 0)
 		return false;
 	return !(r->flags & CLOSE && was_sent(s, r, SIGKILL)) &&
-	       !chaos_was_removed(s, also, r->ended);
+	       chaos_removed(s, also, r->ended) == NEVER;
 }
 
 void

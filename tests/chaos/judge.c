@@ -698,6 +698,23 @@ the_other_was_removed(void)
 	one_of_two_permits(true);
 }
 
+/*
+ * The first holds this limiter, and waits for the other. Its file is removed, so the first gives both back,
+ * and the second one runs at last.
+ */
+static void
+waited_for_one_that_began_anew(void)
+{
+	unsigned also = launch_also(0, 1, 3), a = launch(0, 3, 3, 0), b = launch(1, 1, 3, 0);
+
+	spell('U', 20, 21, " 1");
+	start(89, b, 2, 1, 3);
+	end(95, b);
+	start(96, a, 3, 3, 3);
+	start_also(96, also, 1, 1, 3);
+	end(100, a);
+}
+
 /* A taker of the other limiter holds it until 100; the first limiter is free all the time. */
 static void
 waits_for_the_other(unsigned until)
@@ -924,6 +941,8 @@ main(int argc, char **argv)
 	judge(over_the_other, OVER_LIMIT, true, "over the limit of the second limiter");
 	judge(without_the_other, UNTRUE_LIMIT, true, "a command with one of its two permits");
 	judge(the_other_was_removed, INNOCENT, true, "the other's limiter was removed");
+	judge(waited_for_one_that_began_anew, INNOCENT, true,
+	      "one gave a permit back, as the other's limiter was removed");
 	judge(waited_for_the_other, INNOCENT, true, "it waited for the second permit");
 	judge(stalled_in_both, STALLED, true, "100 ms with room in both limiters");
 	judge(stalled, STALLED, true, "100 ms with free capacity");

@@ -98,8 +98,8 @@ void *chaos_add(struct array *a, size_t size);             /* a new last element
 struct run *chaos_run(const struct story *s, uint64_t id); /* NULL: there is none */
 /* A taker's run, and not the second one of two. */
 bool chaos_is_first(const struct run *r);
-/* Was the file of its limiter removed after its launch, and before `until'? */
-bool chaos_was_removed(const struct story *s, const struct run *r, uint64_t until);
+/* When the file of its limiter was removed, at the earliest, after its launch and before `until'; NEVER. */
+uint64_t chaos_removed(const struct story *s, const struct run *r, uint64_t until);
 
 /* log.c.  Records that make no sense are counted as UNREADABLE. */
 bool chaos_read(struct story *s, const char *path, struct verdict *v);

@@ -158,8 +158,8 @@ limiters_calm(void)
 }
 
 /*
- * The old file is steered back: who waits in it goes over when its turn comes, and in a paused
- * limiter that is never.
+ * The old file is steered back: who waits in it goes over when its turn comes.  In a paused limiter that
+ * is never, and behind a gate one goes a second.
  */
 void
 limiters_remove(void)
@@ -174,6 +174,7 @@ limiters_remove(void)
 	chaos_say("U %" PRIu64 " %" PRIu64 " %u", since, chaos_now(), i);
 	for (verb = OVERRIDE; verb < VERBS; verb++)
 		undo(i, (enum verb)verb);
+	operator_lift_gate(i);
 	removed[removed_count].f = steered[i].f;
 	removed[removed_count].lim = i;
 	removed[removed_count++].last_id = last_id;

@@ -35,13 +35,15 @@ chaos_is_first(const struct run *r)
 	return r->taker == r->id;
 }
 
-bool
-chaos_was_removed(const struct story *s, const struct run *r, uint64_t until)
+uint64_t
+chaos_removed(const struct story *s, const struct run *r, uint64_t until)
 {
+	uint64_t first = NEVER;
+
 	foreach(const struct span, u, s->removals)
-		if (u->of == r->lim && u->to > r->launched && u->from < until)
-			return true;
-	return false;
+		if (u->of == r->lim && u->to > r->launched && u->from < until && u->from < first)
+			first = u->from;
+	return first;
 }
 
 /* ---- records ---- */

@@ -139,6 +139,13 @@ gate(unsigned lim, bool on)
 	operator_acts[GATED]++;
 }
 
+void
+operator_lift_gate(unsigned lim)
+{
+	if (gate_until[lim] != 0)
+		gate(lim, false);
+}
+
 static void
 end_gates(uint64_t now)
 {

@@ -13,6 +13,8 @@
  *  - the limiter was steered;
  *  - one left that never ran: it may have stood at the head with more weight, or have held a
  *    permit for a moment;
+ *  - one that takes two permits began anew, as a file of the two was removed: it may have held the
+ *    other permit until it learned of that;
  * and those altogether whose limiter file was removed while they waited.  Who takes two permits could
  * have run when the later one of them had room.
  *
@@ -38,7 +40,7 @@ struct line { /* of one limiter file: those that ran, by fence */
 	size_t n;
 };
 
-struct never_ran { /* left the line at some time between */
+struct never_ran { /* left the line, or began anew, at some time between */
 	uint64_t from, to, lim, launched;
 };
 
@@ -199,6 +201,16 @@ machine(const struct story *s, uint64_t from, uint64_t to)
 
 /* ---- all of it ---- */
 
+static void
+add_left(struct array *left, uint64_t *longest, const struct run *r, uint64_t from, uint64_t to)
+{
+	*(struct never_ran *)chaos_add(left, sizeof(struct never_ran)) = (struct never_ran){
+		.from = least(from, to), .to = to, .lim = r->lim, .launched = r->launched
+	};
+	if (from < to && to - from > *longest)
+		*longest = to - from;
+}
+
 static struct array
 who_left(const struct story *s, uint64_t *longest)
 {
@@ -206,8 +218,10 @@ who_left(const struct story *s, uint64_t *longest)
 
 	*longest = 0;
 	foreach(const struct run, r, s->runs) {
-		struct never_ran *x;
-		uint64_t from;
+		const struct run *also = chaos_run(s, r->also);
+		uint64_t from, until = r->started != 0 ? r->started : r->reaped;
+		if (also != NULL && (from = chaos_removed(s, also, until)) != NEVER)
+			add_left(&left, longest, r, from, until);
 		/* An idler holds up nobody. */
 		if (r->started != 0 || r->reaped == 0 || r->flags & IDLER)
 			continue;
@@ -220,15 +234,9 @@ who_left(const struct story *s, uint64_t *longest)
 			from = r->launched; /* it was turned away at the door */
 		if (r->flags & RUN)
 			from = least(from, r->launched + r->run_ms * 1000000);
-		if (r->also != 0 && chaos_run(s, r->also)->started != 0)
+		if (also != NULL && also->started != 0)
 			from = r->launched; /* it ran, and nobody knows what its permit was */
-		x = chaos_add(&left, sizeof(*x));
-		*x = (struct never_ran){ .from = least(from, r->reaped),
-					 .to = r->reaped,
-					 .lim = r->lim,
-					 .launched = r->launched };
-		if (x->to - x->from > *longest)
-			*longest = x->to - x->from;
+		add_left(&left, longest, r, from, r->reaped);
 	}
 	if (left.n > 0)
 		qsort(left.at, left.n, sizeof(struct never_ran), by_to);
@@ -248,7 +256,7 @@ find_could(const struct line *l, const struct array *left, uint64_t longest, str
 		struct run *b = l->run[i];
 		uint64_t since, with[3];
 		b->could = NEVER;
-		if (chaos_was_removed(l->s, b, b->started)) {
+		if (chaos_removed(l->s, b, b->started) != NEVER) {
 			f->moved++;
 			continue;
 		}

@@ -26,6 +26,8 @@ check_list(struct state *st, const struct list *list, uint32_t wanted)
 				     : "the holders are not in the order of the tickets";
 		if (s->ticket > st->h->last_ticket)
 			return "a ticket was never drawn";
+		if (waits && s->order > s->ticket * PLACE_GAP)
+			return "a waiter stands behind its place";
 		last = flki_state_key(s, waits);
 		prev = i;
 	}

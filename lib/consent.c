@@ -3,8 +3,10 @@
  * consent.c - where a newcomer stands in the line: at its end, but for the waiters that consent to
  * be passed.
  *
- * A place in the line is a number, a slot's `order', between those of its neighbours.  At the end
- * of the line it is PLACE_GAP above the last one, so that there is room for newcomers that pass.
+ * A place in the line is a number, a slot's `order'.  Each ticket has a place, PLACE_GAP above that
+ * of the ticket before it, and between the two there is room for newcomers that pass the later one.
+ * Tickets are drawn one by one, whatever the index says.  So where two takers were inside and tore
+ * the line, a newcomer still stands behind all waiters that it did not find there.
  */
 #include "state.h"
 
@@ -20,18 +22,19 @@ lets_pass(const struct slot *before, const struct slot *newcomer)
 }
 
 /*
- * The place of newcomer s: at the end of the line or, if the last waiters consent, before those.
- * A place is a number between those of its neighbours.  A newcomer that may be passed itself takes
- * the middle, any other the lowest, so that there is room for the next one.  Where no number is
- * free it passes fewer: the waiters consented to that, too.  Each waiter that it passes is counted.
+ * The place of newcomer s: its ticket's, at the end of the line, or if the last waiters consent, one
+ * before those.  That is a number between the place of the first waiter that it passes and the next
+ * lower one, of a ticket or a waiter.  A newcomer that may be passed itself takes the middle, any
+ * other the lowest, so that there is room for the next one.  Where no number is free it passes fewer:
+ * the waiters consented to that, too.  Each waiter that it passes is counted.
  */
 uint32_t
 flki_state_find_place(struct state *st, struct slot *s)
 {
 	uint32_t i = st->h->waiting.tail, passed = 0, fits = 0, left;
-	uint64_t above = i != NIL ? flki_state_at(st, i)->order : 0, below;
+	uint64_t above, below;
 
-	s->order = above + PLACE_GAP;
+	s->order = s->ticket * PLACE_GAP;
 	for (left = st->n; i != NIL && left > 0; left--) {
 		const struct slot *before = flki_state_at(st, i);
 		if (!lets_pass(before, s))
@@ -39,9 +42,9 @@ flki_state_find_place(struct state *st, struct slot *s)
 		above = before->order;
 		i = before->prev;
 		passed++;
-		below = i != NIL            ? flki_state_at(st, i)->order
-			: above > PLACE_GAP ? above - PLACE_GAP
-					    : 0;
+		below = (above - 1) / PLACE_GAP * PLACE_GAP;
+		if (i != NIL && flki_state_at(st, i)->order > below)
+			below = flki_state_at(st, i)->order;
 		if (above - below >= 2) {
 			s->order = s->yield > 0 ? below + (above - below) / 2 : below + 1;
 			fits = passed;

@@ -30,7 +30,8 @@
  *
  * What must hold whenever the lock is free:
  *  I1	`waiting' links the WAITING slots by rising `order', `holders' the HELD ones by rising
- *	ticket.
+ *	ticket.  A waiter's `order' is at most its ticket's place: it stands where it arrived, or
+ *	before waiters that consented.
  *  I2	`used' is the sum of the weights of the HELD slots; `min_limit' the smallest limit among
  *	them and `min_count' how many have it.
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.  A permit
@@ -129,9 +130,10 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(5)
+#define LAYOUT      UINT32_C(6)
 #define HEADER      4096u
-#define PLACE_GAP   (UINT64_C(1) << 20) /* from one place in the line to the next, at arrival */
+#define PLACE_GAP   (UINT64_C(1) << 16) /* from one place in the line to the next, at arrival */
+#define LAST_TICKET (UINT64_MAX / PLACE_GAP)
 #define FIRST_SLOTS 16u
 #define MAX_SLOTS   (2u * FLK_MAX_TAKERS) /* twice the takers, so that a claim finds one soon */
 #define EVENTS      (FLK_HISTORY + 64u)   /* a page more than is read: it may be written over */

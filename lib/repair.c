@@ -77,6 +77,12 @@ sane(const struct slot *s)
 }
 
 static bool
+place_is_sane(const struct slot *s)
+{
+	return s->order >= 1 && s->ticket <= LAST_TICKET && s->order <= s->ticket * PLACE_GAP;
+}
+
+static bool
 build_holders(struct state *st)
 {
 	uint32_t i, next, left = st->n;
@@ -130,7 +136,7 @@ build_line(struct state *st)
 		struct slot *s = flki_state_at(st, i);
 		next = s->next;
 		s->weight = s->least;
-		if (s->order <= last || (s->kind != BARRIER && !sane(s)))
+		if (s->order <= last || !place_is_sane(s) || (s->kind != BARRIER && !sane(s)))
 			return false;
 		last = s->order;
 		st->h->barriers += s->kind == BARRIER;
@@ -251,7 +257,7 @@ flki_state_salvage(struct state *st)
 	struct slot *s;
 
 	for (s = st->slots; s < st->slots + st->n; s++)
-		if (s->ticket > st->h->last_ticket && s->ticket < UINT64_MAX / 2 &&
+		if (s->ticket > st->h->last_ticket && s->ticket < LAST_TICKET / 2 &&
 		    atomic_load(&s->state) == HELD)
 			st->h->last_ticket = s->ticket;
 	for (s = st->slots; s < st->slots + st->n; s++) {
@@ -266,7 +272,7 @@ flki_state_salvage(struct state *st)
 			break;
 		case WAITING:
 			s->weight = s->least;
-			if (s->ticket != 0 && !ticket_is_taken(st, s) && s->order != 0 &&
+			if (s->ticket != 0 && !ticket_is_taken(st, s) && place_is_sane(s) &&
 			    !order_is_taken(st, s) && (s->kind == BARRIER || sane(s))) {
 				if (s->passed_by > s->yield)
 					s->passed_by = s->yield;

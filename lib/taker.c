@@ -69,16 +69,13 @@ turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wa
 }
 
 /*
- * No takers draw so many: a program has written there.  The next ticket, or the next place in the
- * line, would be before all others.
+ * No takers draw so many: a program has written there.  The place of the next ticket, or the next
+ * fence, would be before all others.
  */
 static bool
-no_ticket_left(struct state *st)
+no_ticket_left(const struct state *st)
 {
-	uint32_t last = st->h->waiting.tail;
-
-	return st->h->last_ticket == UINT64_MAX || st->h->last_fence == UINT64_MAX ||
-	       (last != NIL && flki_state_at(st, last)->order > UINT64_MAX - PLACE_GAP);
+	return st->h->last_ticket >= LAST_TICKET || st->h->last_fence == UINT64_MAX;
 }
 
 /* It excludes so many seats itself that its weight would never fit. */

@@ -65,7 +65,7 @@ test_last_ticket(void)
 	struct timespec now = in_ms(0);
 	int i, wrong = 0;
 
-	f->file.h->last_ticket = UINT64_MAX - 3;
+	f->file.h->last_ticket = LAST_TICKET - 3;
 	for (i = 0; i < 3; i++) {
 		a[i] = agent_start(flk_path(f));
 		agent_tell(&a[i], take_one);
@@ -83,7 +83,7 @@ test_last_ticket(void)
 	wrong = 0;
 	for (i = 0; i < 3; i++) {
 		struct answer got = agent_hear(&a[i]);
-		wrong += got.code != 0 || got.permit.ticket != UINT64_MAX - 2 + (uint64_t)i;
+		wrong += got.code != 0 || got.permit.ticket != LAST_TICKET - 2 + (uint64_t)i;
 		if (i == 1)
 			agent_kill(&a[i], SIGKILL);
 		else
@@ -264,8 +264,8 @@ main(void)
 {
 	begin();
 	serve_across(UINT32_MAX - UINT64_C(3), 6);
-	serve_across(INT64_MAX - UINT64_C(3), 6);
-	serve_across(UINT64_MAX - UINT64_C(7), 6);
+	serve_across(INT64_MAX / PLACE_GAP - UINT64_C(3), 6);
+	serve_across(LAST_TICKET - UINT64_C(7), 6);
 	test_last_ticket();
 	test_generations();
 	test_counters();

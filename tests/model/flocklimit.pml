@@ -96,6 +96,7 @@ c_decl {
 #define PASSED_NOT_COUNTED 31
 #define PASSED_NOT_WOKEN 32
 #define PASSED_NO_TICK 33
+#define PLACE_BY_INDEX 34
 #define CHOICE_OF_ALL 35
 #define CHOICE_NOT_COUNTED 36
 #define HARMLESS 50

@@ -111,18 +111,27 @@ inline stand_in_line(x)
 	fi
 }
 
-/* consent.c: its place is before the last waiters that consent, and each counts it. */
+/*
+ * consent.c: its place is before the last waiters that consent, and each counts it; else behind all
+ * that wait, also those that two takers have torn from the line: the place is its ticket's.
+ */
 inline find_place(x)
 {
+	rank[x] = 1; a = 0;
+	do
+	:: a < N -> rank[x] = (state[a] == WAITING -> rank[x] + 1 : rank[x]); a++
+	:: else -> break
+	od;
+	rank[x] = (broken == PLACE_BY_INDEX -> nline + 1 : rank[x]);
 	c = nline;
 	do
 	:: c > 0 && KIND(x) == TAKER && KIND(line[c - 1]) == TAKER &&
 	    passed[line[c - 1]] < YIELD(line[c - 1]) && YIELD(x) < YIELD(line[c - 1]) ->
 		c--;
-		passed[line[c]] = (broken != PASSED_NOT_COUNTED -> passed[line[c]] + 1 : 0)
+		passed[line[c]] = (broken != PASSED_NOT_COUNTED -> passed[line[c]] + 1 : 0);
+		rank[x] = rank[line[c]]
 	:: else -> break
-	od;
-	rank[x] = c + 1
+	od
 }
 
 /* x stands in the line no more, or stands there now: those behind it have other ranks. */

@@ -244,8 +244,15 @@ queue_up:
 	:: closed && KIND(me) == TAKER -> then = TO_LEAVE; goto quit
 	:: else
 	fi;
-	STEP(find_place(me));
-	STEP(commit_waiting(me); INDEX_WITH(stand_in_line(me)));
+	if /* A ticket and its place are drawn together: where two may be inside, both in the commit's step. */
+	:: mistaken_one == NIL -> STEP(find_place(me))
+	:: else
+	fi;
+	STEP(if
+	    :: mistaken_one != NIL -> find_place(me)
+	    :: else
+	    fi;
+	    commit_waiting(me); INDEX_WITH(stand_in_line(me)));
 	INDEX_APART(stand_in_line(me));
 	if
 	:: yields != 0 && broken != PASSED_NOT_WOKEN ->

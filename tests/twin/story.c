@@ -192,11 +192,11 @@ some_ticket(void)
 {
 	switch (random_below(8)) {
 	case 0:
-		return UINT64_MAX - STORY; /* as many can still be drawn */
+		return LAST_TICKET - STORY; /* as many can still be drawn */
 	case 1:
 		return UINT32_MAX - random_below(100);
 	case 2:
-		return INT64_MAX - random_below(100);
+		return INT64_MAX / PLACE_GAP - random_below(100);
 	default:
 		return 0;
 	}

@@ -21,6 +21,7 @@ trap 'exit 1' HUP INT TERM
 
 tests=0
 bad=0
+visited=0
 
 result() { # RIGHT WORDS
 	tests=$((tests + 1))
@@ -79,12 +80,14 @@ run() {
 	fi
 	states=$(sed -n 's/^ *\([0-9.e+]*\) states, stored.*/\1/p' "$checker/out")
 	depth=$(sed -n 's/.*depth reached \([0-9]*\).*/\1/p' "$checker/out")
+	visited=$(awk -v sum="$visited" -v more="${states:-0}" 'BEGIN { printf "%d", sum + more }')
 	seconds=$(sed -n 's/.*elapsed time \([0-9.e+-]*\) s.*/\1/p' "$checker/out")
 	why=$(sed -n 's/^pan:[0-9]*: \(.\{1,60\}\).*/: \1/p' "$checker/out" | head -1)
 	echo "# ${checker##*-} processes, $*: $got, $states states, depth $depth, ${seconds:-0} s$why"
 }
 
 finish() {
+	echo "# $model: $tests configurations, $visited states"
 	echo "1..$tests"
 	exit "$bad"
 }

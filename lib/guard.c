@@ -87,16 +87,22 @@ open_guard(const struct flk *f)
 }
 
 static int
-lock_byte(struct flk_taker *t)
+lock_byte(const struct flk_taker *t, int fd)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	int error;
 
 	/* A vigil of orphan.c that waited for this byte has it locked for an instant. */
-	error = flki_byte_lock_patiently(t->guard_fd, F_RDLCK, GUARD_BASE + t->slot);
-	if (error != 0)
-		flki_guard_drop(t);
+	error = flki_byte_lock_patiently(fd, F_RDLCK, GUARD_BASE + t->slot);
 	return error == -EAGAIN ? -EBUSY : error;
+}
+
+static void
+close_guard(int fd)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+
+	close(fd);
 }
 
 static int
@@ -112,17 +118,18 @@ may_guard(const struct flk_taker *t)
 int
 flki_local_guard(struct flk_taker *t, int *fd)
 {
-	int error = may_guard(t), own;
+	int error = may_guard(t), guard = t->guard_fd;
 
 	if (error != 0)
 		return error;
-	if (t->guard_fd == -1) {
-		if ((own = open_guard(t->flk)) < 0)
-			return own;
-		t->guard_fd = own;
-	}
-	*fd = t->guard_fd;
-	return lock_byte(t);
+	if (guard == -1 && (guard = open_guard(t->flk)) < 0)
+		return guard;
+	error = lock_byte(t, guard);
+	if (error == 0)
+		*fd = t->guard_fd = guard;
+	else if (guard != t->guard_fd)
+		close_guard(guard);
+	return error;
 }
 
 int
@@ -131,25 +138,19 @@ flki_local_guard_open(struct flk *f)
 	return open_guard(f);
 }
 
+/* Until the new guard is locked, the permit keeps the one that it has. */
 int
 flki_local_guard_by(struct flk_taker *t, int fd)
 {
 	int error = may_guard(t);
 
-	if (error != 0)
+	if (error != 0 || (error = lock_byte(t, fd)) != 0 || fd == t->guard_fd)
 		return error;
 	flki_guard_drop(t);
 	t->guard_fd = fd;
 	t->guard_lent = true;
-	return lock_byte(t);
-}
-
-static void
-close_guard(int fd)
-{
-	int cancel FLKI_RESTORED = flki_no_cancel();
-
-	close(fd);
+	/* If the two descriptors have one description, the drop has unlocked the new guard, too. */
+	return lock_byte(t, fd);
 }
 
 /* Unlocks it, so that processes that have inherited the descriptor keep no permit by it. */

@@ -304,12 +304,13 @@ flki_local_forget(struct flk_taker *t)
 
 	if (error != 0)
 		return error;
-	flki_guard_drop(t);
 	if ((error = flki_enter(t, &st)) != 0)
 		return error;
 	flki_state_forget(&st, t->slot);
 	flki_alive_unwatch(&taker_slot(t)->alive);
-	return flki_quit(t, &st);
+	error = flki_quit(t, &st);
+	flki_guard_drop(t);
+	return error;
 }
 
 void

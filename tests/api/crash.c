@@ -714,6 +714,29 @@ test_stopped_inside(bool is_killed)
 	flk_detach(f);
 }
 
+/* What fails has changed nothing: the command still has the permit, and its guard. */
+static void
+test_forget_kept_out(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	int guard;
+	pid_t pid;
+
+	ok(flk_acquire(t, &all_of_it, NULL) == 0 && flk_guard(t, &guard) == 0, "a permit, tied");
+	pid = stop_inside(f);
+	is(flk_forget(t), -FLK_STUCK, "it can't be forgotten");
+	ok(!flki_guard_is_free(f, flk_slot(t)), "and keeps its guard");
+	kill(pid, SIGCONT);
+	is(reap_child(pid), 0, "the one inside goes on");
+	is(flk_forget(t), 0, "then it can");
+	ok(flki_guard_is_free(f, flk_slot(t)), "and its guard ends");
+	is(flk_restore(f, 1), 0, "its units come back");
+	flk_taker_free(t);
+	whole(f, "after a permit was forgotten");
+	flk_detach(f);
+}
+
 /* ---- a lock that another keeps: who waits on, and how it ends ---- */
 
 static _Atomic int asked;
@@ -858,6 +881,7 @@ main(int argc, char **argv)
 	test_stopped_head();
 	test_stopped_inside(false);
 	test_stopped_inside(true);
+	test_forget_kept_out();
 	test_kept_out(false);
 	test_kept_out(true);
 	test_asked();

@@ -71,7 +71,7 @@ descriptors(void)
 
 /* ---- a worker that outlives its taker ---- */
 
-enum means { GUARD, COMMON, ENTRUST };
+enum means { GUARD, COMMON, AGAIN, ENTRUST };
 
 /* Takes a permit, ties it, and starts a worker, or becomes it. */
 _Noreturn static void
@@ -87,6 +87,8 @@ wrap(const char *name, enum means means, int input, int said)
 		error = (guard = flk_guard_open(f)) < 0 ? guard : flk_guard_by(t, guard);
 	else
 		error = flk_guard(t, &guard);
+	if (means == AGAIN && flk_guard_by(t, -1) != -EBADF)
+		_exit(1);
 	if (error != 0)
 		_exit(1);
 	if (means == ENTRUST) {
@@ -219,6 +221,7 @@ contract_guard(void)
 	descriptors();
 	outlived(GUARD, "a guard");
 	outlived(COMMON, "a common guard");
+	outlived(AGAIN, "a guard that no other could replace");
 	outlived(ENTRUST, "an entrusted permit");
 	lent();
 	workers();

@@ -220,12 +220,28 @@ flki_state_leave(struct state *st, uint32_t i)
 	depart(st, i);
 }
 
-/* Nobody has come since: all that stand behind it were passed. */
-void
-flki_state_turn_back(struct state *st, uint32_t i)
+/* How many takers stand before waiter i; it counts no further than to `most'. */
+static uint32_t
+ahead_of(struct state *st, uint32_t i, uint32_t most)
+{
+	uint32_t before = flki_state_at(st, i)->prev, ahead = 0, left;
+
+	for (left = st->n; ahead < most && before != NIL && left > 0; left--) {
+		ahead += flki_state_at(st, before)->kind == TAKER;
+		before = flki_state_at(st, before)->prev;
+	}
+	return ahead;
+}
+
+/* No taker has come since: all that stand behind it were passed. */
+bool
+flki_state_turn_away(struct state *st, uint32_t i, uint32_t queue)
 {
 	uint32_t next = flki_state_at(st, i)->next, left = st->n;
 
+	/* The first look spares a taker without such a bound the second. */
+	if (st->h->waiting.count <= queue || ahead_of(st, i, queue) < queue)
+		return false;
 	COMMIT(flki_state_at(st, i), IDLE);
 	for (; next != NIL && left > 0; left--) {
 		struct slot *s = flki_state_at(st, next);
@@ -233,6 +249,7 @@ flki_state_turn_back(struct state *st, uint32_t i)
 		next = s->next;
 	}
 	depart(st, i);
+	return true;
 }
 
 void

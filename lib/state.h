@@ -68,8 +68,11 @@ void flki_state_release(struct state *st, uint32_t i);
 void flki_state_release_units(struct state *st, uint32_t i, uint32_t units);
 void flki_state_forget(struct state *st, uint32_t i);
 void flki_state_leave(struct state *st, uint32_t i);
-/* The same for a newcomer that was not to wait: the waiters that it passed have their consent again. */
-void flki_state_turn_back(struct state *st, uint32_t i);
+/*
+ * For newcomer i, which has just come and got no permit.  If so many takers or more stand before it,
+ * it leaves the line, and the waiters that it passed have their consent again: true.
+ */
+bool flki_state_turn_away(struct state *st, uint32_t i, uint32_t queue);
 void flki_state_evict(struct state *st, uint32_t i, int32_t reason);
 void flki_state_evict_all(struct state *st, int32_t reason);
 

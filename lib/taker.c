@@ -52,19 +52,14 @@ remember_command(struct slot *s, const char *command)
 	s->command[n] = '\0';
 }
 
-/*
- * For a newcomer that got no permit at once, and has passed so many.  It leaves the line, unless it
- * is to wait.
- */
+/* For a newcomer that got no permit at once. */
 static int
-turn_away(struct state *st, uint32_t me, const struct flk_request *want, bool wait, uint32_t passed)
+stay_or_leave(struct state *st, uint32_t me, const struct flk_request *want, bool wait)
 {
-	const struct header *h = st->h;
-	uint32_t ahead = h->waiting.count - h->barriers - 1 - passed;
+	uint32_t queue = !wait ? 0 : want->limit_queue ? want->max_queue : UINT32_MAX;
 
-	if (wait && !(want->limit_queue && ahead >= want->max_queue))
+	if (!flki_state_turn_away(st, me, queue))
 		return -EINPROGRESS;
-	flki_state_turn_back(st, me);
 	return wait ? -FLK_FULL : -EAGAIN;
 }
 
@@ -157,7 +152,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		/* The head, which watches the holders, may be stopped. */
 		if (state_of(s) == WAITING && !swept)
 			flki_state_sweep_holders(&st);
-		result = state_of(s) == HELD ? 0 : turn_away(&st, t->slot, want, wait, passed);
+		result = state_of(s) == HELD ? 0 : stay_or_leave(&st, t->slot, want, wait);
 		if (result == -EINPROGRESS)
 			flki_state_note(&st, FLK_EV_QUEUED, t->slot, (int32_t)passed);
 	}

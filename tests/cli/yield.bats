@@ -55,6 +55,19 @@ line() {
 	[ "$(line)" = "4 2/2" ]
 }
 
+@test "a killed waiter that a newcomer passes does not count against --max-queue" {
+	hold a -N x -n 4 -w 2
+	joins big -w 4 --yield 3
+	kill -KILL "${pids[big]}"
+	ended big
+	background b "$FLOCKLIMIT" -N x -n 4 -w 3 --max-queue 1 echo ran
+	eventually line_is 1
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	[ "$(cat b.out)" = ran ]
+}
+
 @test "without a word from the waiter, none passes" {
 	hold a -N x -n 4 -w 2
 	joins big -w 4

@@ -148,13 +148,16 @@ forget(unsigned me)
 	naive_grant();
 }
 
-/* It was not to wait: those that it has passed have their consent again. */
+/* It was not to wait behind so many: those that it has passed have their consent again. */
 static void
-turn_back(unsigned me)
+turn_away(unsigned me, uint32_t queue)
 {
+	uint32_t ahead = 0;
 	unsigned i;
 
-	if (!turns(me, IDLE))
+	for (i = naive_next(WAITING, NOBODY); i != me; i = naive_next(WAITING, i))
+		ahead += naive[i].kind == TAKER;
+	if (ahead < queue || !turns(me, IDLE))
 		return;
 	if (naive_lives())
 		for (i = naive_next(WAITING, me); i != NOBODY; i = naive_next(WAITING, i))
@@ -275,8 +278,8 @@ comes_in(const struct op *op, enum slot_kind kind)
 	if (me->state == WAITING && kind == TAKER)
 		sweep(op->who);
 	if (me->state == WAITING && op->deed == TRIES)
-		turn_back(op->who);
-	else if (me->state == WAITING)
+		turn_away(op->who, op->g);
+	if (me->state == WAITING)
 		naive_note(FLK_EV_QUEUED, op->who, (int)me->passed);
 }
 

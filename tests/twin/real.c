@@ -155,8 +155,8 @@ real_enters(const struct op *op, enum slot_kind kind)
 	if (real_waits(op->who) && kind == TAKER && !swept)
 		flki_state_sweep_holders(&real_state);
 	if (real_waits(op->who) && op->deed == TRIES)
-		flki_state_turn_back(&real_state, op->who);
-	else if (real_waits(op->who) && kind == TAKER)
+		flki_state_turn_away(&real_state, op->who, op->g);
+	if (real_waits(op->who) && kind == TAKER)
 		flki_state_note(&real_state, FLK_EV_QUEUED, op->who, (int32_t)passed);
 }
 

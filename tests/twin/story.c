@@ -139,6 +139,7 @@ of_others(struct op *op, uint32_t dice)
 	/* A crowd could use up the numbers between two places: consent.c then passes fewer. */
 	op->d = takers == MOST || percent(50) ? 0 : random_below(5);
 	op->e = percent(75) ? 0 : percent(60) ? 1U << random_below(8) : random_below(UINT32_MAX);
+	op->g = percent(50) ? 0 : random_below(5);
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
@@ -263,10 +264,10 @@ story_play(struct story *story)
 /* ---- for people ---- */
 
 static const struct {
-	const char *words; /* %w: who, %a to %f: operands */
+	const char *words; /* %w: who, %a to %g: operands */
 } printed[] = {
 	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d, not %e, gate %f" },
-	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e, gate %f" },
+	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e, gate %f, behind %g" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a), gate %f" },
 	[LEAVES] = { "%w leaves the line (%a)" },
@@ -299,9 +300,9 @@ static const struct {
 static const uint32_t *
 operand_of(const struct op *op, char letter)
 {
-	const uint32_t *of_a_to_f[] = { &op->a, &op->b, &op->c, &op->d, &op->e, &op->f };
+	const uint32_t *of_a_to_g[] = { &op->a, &op->b, &op->c, &op->d, &op->e, &op->f, &op->g };
 
-	return letter == 'w' ? &op->who : of_a_to_f[letter - 'a'];
+	return letter == 'w' ? &op->who : of_a_to_g[letter - 'a'];
 }
 
 static void

@@ -32,7 +32,7 @@
 
 enum deed {
 	ENTERS, /* a: weight, b: limit, c: the most of it, d: consent, e: seats it does not want, f */
-	TRIES,  /* the same, but leaves again if it must wait */
+	TRIES,  /* the same, but leaves again if it must wait behind g others or more */
 	BARS,   /* enters as a barrier */
 	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case; f */
 	LEAVES, /* a: why, for the history */
@@ -76,7 +76,7 @@ enum { READING = 1, HELD_TRUE = 2, ASKS = 4, YES = 8, AGE = 4 };
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, c, d, e, f, cut;
+	uint32_t who, a, b, c, d, e, f, g, cut;
 };
 
 struct story {

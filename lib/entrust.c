@@ -30,6 +30,7 @@
 
 #include "bytelock.h"
 #include "cancel.h"
+#include "exiting.h"
 
 /* The caller holds the permit, and is to hold it no longer. */
 static int
@@ -46,13 +47,18 @@ hand_over(struct flk_taker *t, pid_t pid)
 	return flki_quit(t, &st);
 }
 
+/* This process becomes the command. */
 int
 flki_local_entrust(struct flk_taker *t)
 {
+	uint64_t start;
+
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->guard_fd == -1 || atomic_load(&taker_slot(t)->state) != HELD)
 		return -FLK_NOPERMIT;
+	if (flki_life_of(getpid(), &start) == RUNS)
+		flki_note_start(taker_slot(t), start, start);
 	return hand_over(t, 0);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * exiting.c - is a command that has closed its guard still in the middle of its exit?
+ * exiting.c - does a command that has no guard any more still run, or is it in the middle of its exit?
  *
  * A process that is killed closes its descriptors one after another, in practice the highest first,
  * and the guard is somewhere among them.  When the guard is free, the process may still have a
  * device, a listening socket or a file lock.  The next command must not start before it has closed
  * those, too.  A wrapper that lives waits for the whole exit.  If the wrapper is dead, the taker
  * that would reap its permit asks here.
+ *
+ * A command that runs may have closed the guard, or a descendant may have unlocked it.
  *
  * The answer is in /proc.  Where /proc is missing or shows another PID namespace, the permit ends
  * with the guard.  If the pid was reused, little harm is done: the other process is hardly ever in
@@ -29,6 +31,7 @@
 
 #define PF_EXITING 0x4 /* of the flags in /proc/PID/stat; see proc(5) */
 #define TICK_MS    10  /* without pidfd_open(2) */
+#define TICK_NS    (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)) /* of the times in /proc */
 
 /* No descriptor or memory for the look: then the process counts as exiting while it is there. */
 static bool
@@ -44,19 +47,21 @@ cannot_look(int error)
  * It is called inside the lock, and does not sleep: the process gave back its memory before it
  * closed its descriptors, so this look can't be the last user of the memory that has to free it.
  */
-bool
-flki_is_exiting(pid_t pid)
+enum flki_life
+flki_life_of(pid_t pid, uint64_t *start_ns)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	unsigned flags = 0, threads = 0;
+	unsigned long long start = 0;
 	char path[32], text[512], *p, state;
 	ssize_t n;
 	int fd;
 
+	*start_ns = 0;
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
-		return cannot_look(errno) && (kill(pid, 0) == 0 || errno == EPERM);
+		return cannot_look(errno) && (kill(pid, 0) == 0 || errno == EPERM) ? EXITS : ENDED;
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	text[n > 0 ? n : 0] = '\0';
@@ -64,10 +69,22 @@ flki_is_exiting(pid_t pid)
 	p = strrchr(text, ')');
 	if (p == NULL || sscanf(p + 1,
 				" %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-				" %u",
-				&state, &flags, &threads) != 3)
-		return false;
-	return (flags & PF_EXITING) != 0 && ((state != 'Z' && state != 'X') || threads > 1);
+				" %u %*d %llu",
+				&state, &flags, &threads, &start) != 4)
+		return ENDED;
+	*start_ns = (uint64_t)start * TICK_NS;
+	if ((flags & PF_EXITING) == 0)
+		return RUNS;
+	return (state != 'Z' && state != 'X') || threads > 1 ? EXITS : ENDED;
+}
+
+bool
+flki_runs_since(pid_t pid, uint64_t after_ns, uint64_t before_ns)
+{
+	uint64_t start;
+
+	return before_ns != 0 && flki_life_of(pid, &start) == RUNS && start + TICK_NS > after_ns &&
+	       start <= before_ns;
 }
 
 void
@@ -83,6 +100,18 @@ flki_await_exit(pid_t pid, uint64_t until_ns)
 		ended = poll(&end, 1, end.fd == -1 ? TICK_MS : ms);
 		now = flki_monotonic_ns();
 	}
+	if (end.fd != -1)
+		close(end.fd);
+}
+
+void
+flki_await_end(pid_t pid, uint64_t after_ns, uint64_t before_ns)
+{
+	struct pollfd end = { .fd = flki_pidfd_open(pid), .events = POLLIN };
+
+	while (flki_runs_since(pid, after_ns, before_ns) &&
+	       poll(&end, 1, end.fd == -1 ? TICK_MS : -1) != 1)
+		;
 	if (end.fd != -1)
 		close(end.fd);
 }

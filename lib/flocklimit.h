@@ -286,8 +286,8 @@ int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);
 
 /*
  * Ties the permit to a descriptor: the permit lasts until the taker releases it or, if the
- * taker dies first, until every process that inherited the descriptor has closed it.  The
- * descriptor is close-on-exec and for reading only, as flk_guard_open()'s is; it belongs to the
+ * taker dies first, until every process that inherited the descriptor has closed it, and the worker,
+ * if the taker started one since then, has ended: see flk_working().  The descriptor is close-on-exec and for reading only, as flk_guard_open()'s is; it belongs to the
  * taker.
  */
 int flk_guard(struct flk_taker *taker, int *fd);

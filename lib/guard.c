@@ -23,6 +23,10 @@
  *	flock(2)
  *		It locks the whole file, so each permit would need a file of its own.
  *
+ * Any process that has the description can unlock the byte, also one that has given up its rights,
+ * and a program may close descriptors that it does not know.  So the worker keeps the permit, too,
+ * by its pid and the time of its start: see orphan.c.
+ *
  * A byte's lock is found by any taker, of whatever user or namespace, that can open the limiter:
  * one fcntl(2) asks for it, another sleeps until it ends.
  *
@@ -42,6 +46,7 @@
 
 #include "bytelock.h"
 #include "cancel.h"
+#include "clock.h"
 #include "descriptor.h"
 
 /* Returns the descriptor if it leads to the limiter's file; else closes it, and returns -1. */
@@ -87,10 +92,12 @@ open_guard(const struct flk *f)
 }
 
 static int
-lock_byte(const struct flk_taker *t, int fd)
+lock_byte(struct flk_taker *t, int fd)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	int error;
+
+	t->guarded_ns = flki_boottime_ns();
 
 	/* A vigil of orphan.c that waited for this byte has it locked for an instant. */
 	error = flki_byte_lock_patiently(fd, F_RDLCK, GUARD_BASE + t->slot);

@@ -78,6 +78,7 @@ struct flk_taker {
 	int waited_for;              /* what the last wait returned */
 	int guard_fd;                /* -1: none */
 	bool guard_lent;             /* by flk_guard_by(): its caller closes it */
+	uint64_t guarded_ns;         /* since when it has a guard, by CLOCK_BOOTTIME */
 	struct reading reading;      /* for its next visit to the lock */
 	struct pressures *pressures; /* NULL until a gate asks for pressure */
 	uint64_t asked_ns;           /* when its own question was answered; 0: not in this wait */
@@ -193,8 +194,12 @@ int flki_leave_lock(struct flk_taker *t, struct state *st);
 void flki_look(struct flk_taker *t, bool hasty);
 void flki_gate_condition(const struct state *st, struct flk_gated *gated);
 
-/* permit.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing. */
+/*
+ * permit.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing.
+ * flki_note_start() writes down when the command was started that keeps the permit; both 0: none.
+ */
 void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
+void flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns);
 
 /*
  * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.

@@ -102,7 +102,8 @@
  *		the lock once more before it sleeps, and finds the mark.
  *	state, ticket, weight, in_force, seat, seats	[flki_local_holds]
  *		The copy counts if the slot still has the same permit after it.
- *	state, ticket, role, pid, worker_pid, exit_seen_ms	[flki_orphan_is, await_command]
+ *	state, ticket, role, pid, worker_pid, exit_seen_ms, started_after_ns, started_before_ns
+ *		[flki_orphan_is, await_command]
  *		They decide how long a thread waits for a command's end.  The head decides inside.
  *	pid	[find_stuck]
  *		For people.
@@ -112,7 +113,7 @@
  *
  * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
  * a slot `alive', `gen' and `wake'; by the owner of a slot also what claim() fills in, `status',
- * `took', `worker_pid', `waits_for' and `role' of its permit, and a state of FREE or IDLE instead of
+ * `took', `worker_pid', when that was started, `waits_for' and `role' of its permit, and a state of FREE or IDLE instead of
  * IDLE or OUT.
  *
  * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
@@ -210,7 +211,12 @@ struct slot {
 	uint32_t asks;
 	/* HELD: a text for people, see permit.c */
 	_Alignas(8) uint64_t waits_for[FLK_WAITS_FOR / 8];
-	unsigned char room[116]; /* zeros: for what a later layout adds */
+	/*
+	 * HELD: CLOCK_BOOTTIME right before and after the command was started that keeps the permit
+	 * while it runs, even without a guard: see orphan.c.  A grant clears them: there is none.
+	 */
+	uint64_t started_after_ns, started_before_ns;
+	unsigned char room[100]; /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 

@@ -14,13 +14,31 @@
 
 /* ---- its work ---- */
 
+void
+flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns)
+{
+	__atomic_store_n(&s->started_after_ns, after_ns, __ATOMIC_RELAXED);
+	__atomic_store_n(&s->started_before_ns, before_ns, __ATOMIC_RELAXED);
+}
+
+/* A worker that was to keep the permit was started since the permit has its guard. */
+static void
+note_worker(const struct flk_taker *t, pid_t pid)
+{
+	struct slot *s = taker_slot(t);
+
+	if (t->guard_fd != -1)
+		flki_note_start(s, t->guarded_ns, flki_boottime_ns());
+	__atomic_store_n(&s->worker_pid, (uint32_t)pid, __ATOMIC_RELAXED);
+}
+
 int
 flki_local_working(struct flk_taker *t, pid_t pid)
 {
 	int error = check_held(t, 0);
 
 	if (error == 0)
-		__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)pid, __ATOMIC_RELAXED);
+		note_worker(t, pid);
 	return error;
 }
 
@@ -29,7 +47,7 @@ void
 flki_local_working_child(struct flk_taker *t)
 {
 	if (t->slot != NIL)
-		__atomic_store_n(&taker_slot(t)->worker_pid, (uint32_t)getpid(), __ATOMIC_RELAXED);
+		note_worker(t, getpid());
 }
 
 int

@@ -76,6 +76,7 @@ grant(struct state *st, uint32_t i)
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	s->worker_pid = s->exit_seen_ms = 0;
+	s->started_after_ns = s->started_before_ns = 0;
 	s->waits_for[0] = 0;
 	flki_pace_begin(st, s->ticket);
 	if (flki_gate_is_set(h))

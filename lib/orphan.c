@@ -52,6 +52,22 @@ command_of(const struct slot *s)
 	return pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
+/*
+ * The command whose guard is free runs on: a program may close descriptors that it does not know, and
+ * any process that inherited the guard can unlock it, also one that has given up its rights.
+ */
+static bool
+runs(const struct slot *s, pid_t command, bool until_its_end)
+{
+	uint64_t after = __atomic_load_n(&s->started_after_ns, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_load_n(&s->started_before_ns, __ATOMIC_RELAXED);
+	bool it_runs = flki_runs_since(command, after, before);
+
+	if (it_runs && until_its_end)
+		flki_await_end(command, after, before);
+	return it_runs;
+}
+
 /* Never 0, and the same for all takers, whatever time namespace they are in.  It may wrap. */
 static uint32_t
 clock_ms(struct flk *f)
@@ -78,8 +94,11 @@ keeps_guard_or_exits(struct flk *f, uint32_t slot, bool *exits)
 	*exits = false;
 	if (!flki_guard_is_free(f, slot))
 		return true;
-	command = command_of(s);
-	*exits = command != 0 && flki_is_exiting(command) && patience_ms(f, s) > 0;
+	if ((command = command_of(s)) == 0)
+		return false;
+	if (runs(s, command, false))
+		return true;
+	*exits = flki_is_exiting(command) && patience_ms(f, s) > 0;
 	return *exits;
 }
 
@@ -136,10 +155,10 @@ await_guard(const struct vigil *v)
 }
 
 /*
- * Waits for the end of the command's exit, but not if the slot is another taker's by now.  Nor does
- * it wait while exit_seen_ms is 0, which means that no taker has looked since the guard became
- * free.  Then it returns, so that the head is woken at once: the head writes the time and starts
- * another vigil.  Only a taker inside the lock may write it; this thread might write into the next
+ * Waits for the end of the command, but not if the slot is another taker's by now.  Nor does it wait
+ * for the end of an exit while exit_seen_ms is 0, which means that no taker has looked since the
+ * guard became free.  Then it returns, so that the head is woken at once: the head writes the time
+ * and starts another vigil.  Only a taker inside the lock may write it; this thread might write into the next
  * taker's permit.
  */
 static void
@@ -148,9 +167,10 @@ await_command(const struct vigil *v)
 	const struct slot *s = &v->flk->file.slots[v->slot];
 	pid_t command = command_of(s);
 
-	if (atomic_load(&s->state) == HELD && !flki_alive_is(&s->alive) &&
-	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == v->ticket &&
-	    __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0 && command != 0)
+	if (atomic_load(&s->state) != HELD || flki_alive_is(&s->alive) ||
+	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != v->ticket || command == 0)
+		return;
+	if (!runs(s, command, true) && __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0)
 		flki_await_exit(command, flki_monotonic_ns() + patience_ms(v->flk, s) * MS);
 }
 

@@ -93,6 +93,51 @@ unharmed() {
 	silent 0 "$FLOCKLIMIT" -N x -n 1 -t 10 true
 }
 
+# keeps_it LABEL: the command of LABEL, whose guard is free and whose wrapper is gone, keeps its permit
+# until it ends.
+keeps_it() {
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 300ms -q true
+	background next "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually in_line 1
+	[ ! -s next.out ]
+	let_go "$1"
+	ended next
+	[ "$status" = 0 ]
+	silent 0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
+}
+
+# gives_away LABEL THIEF OPTION...: a command that runs THIEF, and then holds on until let_go.
+gives_away() {
+	local label=$1 thief=$2
+	shift 2
+	mkfifo "$label.fifo"
+	background "$label" "$FLOCKLIMIT" -N x -n 1 "$@" \
+		bash -c "$thief"'; echo "$?" >"$1.up"; read -r _ <"$1.fifo"' bash "$T/$label"
+	eventually test -s "$label.up"
+	[ "$(cat "$label.up")" = 0 ]
+}
+
+@test "a descendant without rights unlocks the guard: the command keeps its permit" {
+	another_user
+	gives_away a "${intruder[*]:0:6} $PUBLIC/trespass unlock $inode"
+	kill -KILL "${pids[a]}"
+	ended a
+	keeps_it a
+	gives_away b "${intruder[*]:0:6} $PUBLIC/trespass unlock $inode" --no-fork
+	keeps_it b
+	ended b
+}
+
+@test "a command that closes all its descriptors keeps its permit until it ends" {
+	gives_away a 'exec 50>&- 51>&- 52>&-'
+	kill -KILL "${pids[a]}"
+	ended a
+	keeps_it a
+	gives_away b 'exec 50>&- 51>&- 52>&-' --no-fork
+	keeps_it b
+	ended b
+}
+
 @test "without /proc a command has a guard, too" {
 	need_root
 	unshare -m true 2>/dev/null || skip "may not make mount namespaces"

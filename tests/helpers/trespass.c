@@ -4,6 +4,7 @@
  *
  *	trespass INODE		tries, and says what it could do.  Status 0: it has such a
  *				descriptor, and could do nothing; 1: it could; 2: it has none
+ *	trespass unlock INODE	unlocks all that it can.  Status 2: it has no such descriptor
  *	trespass lock FILE	locks every byte of it for reading, says so, and waits to be killed
  */
 #include <dirent.h>
@@ -136,6 +137,8 @@ lock_all(const char *path)
 int
 main(int argc, char **argv)
 {
+	static const struct flock none = { .l_type = F_UNLCK };
+	bool unlock = argc == 3 && strcmp(argv[1], "unlock") == 0;
 	DIR *fds;
 	struct dirent *entry;
 	struct stat sb;
@@ -148,9 +151,13 @@ main(int argc, char **argv)
 	fds = opendir("/proc/self/fd");
 	while (fds != NULL && (entry = readdir(fds)) != NULL) {
 		int fd = atoi(entry->d_name);
-		if (fstat(fd, &sb) == -1 || sb.st_ino != strtoull(argv[1], NULL, 10))
+		if (fstat(fd, &sb) == -1 || sb.st_ino != strtoull(argv[argc - 1], NULL, 10))
 			continue;
 		found++;
+		if (unlock) {
+			fcntl(fd, F_OFD_SETLK, &none);
+			continue;
+		}
 		try_contents(fd);
 		try_inode(fd);
 		try_locks(fd);

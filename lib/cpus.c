@@ -62,13 +62,13 @@ flk_cpu_quota(pid_t pid)
 uint32_t
 flk_cpus(uint32_t percent)
 {
-	cpu_set_t set;
+	cpu_set_t set[64]; /* the kernel refuses a set with less room than it could have CPUs */
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	uint64_t milli = 1000, quota = quota_of_process(getpid()), n;
 	long online;
 
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		milli = (uint64_t)CPU_COUNT(&set) * 1000;
+	if (sched_getaffinity(0, sizeof(set), set) == 0)
+		milli = (uint64_t)CPU_COUNT_S(sizeof(set), set) * 1000;
 	else if ((online = sysconf(_SC_NPROCESSORS_ONLN)) > 0)
 		milli = (uint64_t)online * 1000;
 	if (quota < milli)

@@ -86,19 +86,27 @@ int
 flki_local_entrust_to(struct flk_taker *t, int fd, pid_t pid)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
+	uint32_t role, own;
+	struct slot *s;
 	int error;
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	if (t->slot == NIL || atomic_load(&taker_slot(t)->state) != HELD)
 		return -FLK_NOPERMIT;
+	s = taker_slot(t);
+	role = s->role;
+	own = s->pid;
 	if ((error = check_descriptor(t->flk, fd)) != 0 || (error = hand_over(t, pid)) != 0)
 		return error;
 	atomic_store(&t->flk->file.h->lent, 1);
 	/* A vigil of orphan.c that waited for this byte has it locked for an instant. */
 	error = flki_byte_lock_patiently(fd, F_RDLCK, GUARD_BASE + t->slot);
-	if (error != 0)
+	if (error != 0) {
+		__atomic_store_n(&s->role, role, __ATOMIC_RELAXED);
+		__atomic_store_n(&s->pid, own, __ATOMIC_RELAXED);
 		return error == -EAGAIN ? -EBUSY : error;
+	}
 	flki_guard_drop(t);
 	flki_slot_abandon(t);
 	return 0;

@@ -205,15 +205,21 @@ put_lines(struct sink *k, const char *data, size_t n)
 	}
 }
 
+/* Its caller has the screen.  The buffers are not on its stack: a thread of musl has 128 KiB. */
 int
 capture_print(const struct capture *c, int fd, const char *tag)
 {
+	static struct sink k;
+	static char data[CHUNK];
 	uint64_t left = c->total - c->n;
-	struct sink k = { .fd = fd, .tag = tag };
-	char data[CHUNK];
 	size_t i, size;
 	ssize_t n;
 
+	k.fd = fd;
+	k.tag = tag;
+	k.error = 0;
+	k.amid = false;
+	k.n = 0;
 	for (i = 0; i < c->count && k.error == 0; i++) {
 		size = left < CHUNK ? (size_t)left : CHUNK;
 		n = pread(file, data, size, (off_t)c->chunks[i] * CHUNK);

@@ -16,6 +16,9 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "bytelock.h"
 
 static const struct flk_request one = { .weight = 1 };
 
@@ -158,6 +161,37 @@ test_life(void)
 	whole(f, "after a taker was freed that held");
 	flk_taker_free(NULL);
 	flk_detach(f);
+}
+
+/* In the place of the C library's: a machine with so many CPUs, whose kernel wants 8 KiB bits for them. */
+static unsigned pretended_cpus;
+
+int
+sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	unsigned cpu;
+
+	memset(set, 0, size);
+	if (pretended_cpus == 0)
+		return syscall(SYS_sched_getaffinity, pid, size, set) == -1 ? -1 : 0;
+	if (size < 8192 / 8) {
+		errno = EINVAL;
+		return -1;
+	}
+	for (cpu = 0; cpu < pretended_cpus; cpu++)
+		CPU_SET_S(cpu, size, set);
+	return 0;
+}
+
+static void
+test_many_cpus(void)
+{
+	pretended_cpus = 2000;
+	if (flk_cpu_quota(getpid()) < 2000 * 1000)
+		tap_note("a quota of the machine's allows less than 2000 CPUs");
+	else
+		is((int)flk_cpus(100), 2000, "more than 1,024 CPUs count");
+	pretended_cpus = 0;
 }
 
 static void
@@ -844,6 +878,33 @@ test_guards_for_reading(void)
 	flk_detach(f);
 }
 
+/* Another process has a lock in the way. */
+static void
+test_entrust_in_vain(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	int fd = open(flk_path(f), O_RDONLY | O_CLOEXEC);
+	int other = open(flk_path(f), O_RDWR | O_CLOEXEC);
+	struct flk_snapshot *s;
+
+	is(acquire(t, 1, 1, 0), 0, "a permit");
+	is(flki_byte_lock(other, F_WRLCK, GUARD_BASE + flk_slot(t)), 0, "whose byte is locked");
+	is(flk_entrust_to(t, fd, getppid()), -EBUSY, "does not go to a descriptor");
+	is(flk_snapshot(f, &s), 0, "a snapshot");
+	ok(s->holders == 1 && s->entry[0].pid == (uint32_t)getpid() &&
+	       s->entry[0].role != FLK_CARRIED,
+	   "has it as its taker's");
+	free(s);
+	close(other);
+	is(flk_entrust_to(t, fd, getppid()), 0, "then it goes");
+	is(flk_take_back(f, fd), 0, "and comes back");
+	close(fd);
+	flk_taker_free(t);
+	whole(f, "after an entrust in vain");
+	flk_detach(f);
+}
+
 /*
  * In a child, which can only read what it has of the limiter: a store would end it.  So whoever
  * kills a process that asks leaves nothing.  The first slot has no guard, the second one has.
@@ -1025,6 +1086,7 @@ main(void)
 	test_attach();
 	test_life();
 	test_default_limit();
+	test_many_cpus();
 	test_line();
 	test_place_of_a_newcomer();
 	test_withheld();
@@ -1037,6 +1099,7 @@ main(void)
 	test_thread_end();
 	test_guard();
 	test_guards_for_reading();
+	test_entrust_in_vain();
 	test_heirs();
 	test_strerror();
 	test_snapshot();

@@ -27,9 +27,9 @@ struct session {
 static struct session desks[SESSIONS];
 static bool was_away;
 
-/* A question under way. */
+/* A question under way.  Its asker frees it or, if that has left meanwhile, the answer does. */
 struct wait {
-	bool answered;
+	bool answered, left;
 	int code;
 	session_take *take;
 	void *context;
@@ -148,6 +148,10 @@ answered(void *context, const struct engine_answer *a)
 {
 	struct wait *w = context;
 
+	if (w->left) {
+		free(w);
+		return;
+	}
 	w->answered = true;
 	w->code = a->code;
 	if ((a->code == 0 || a->code == -FLK_DAMAGED) && w->take != NULL)
@@ -163,14 +167,23 @@ int
 session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
 	    session_take *take, void *context)
 {
-	struct wait w = { .take = take, .context = context };
+	struct wait *w = malloc(sizeof(*w));
 	int error = 0;
 
-	engine_ask(d->engine, q, patience_ns, answered, &w);
-	/* A signal that is handled is no reason to forget what was asked: it has w. */
-	while (!w.answered && (error == 0 || error == -EINTR))
+	if (w == NULL)
+		return -ENOMEM;
+	*w = (struct wait){ .take = take, .context = context };
+	engine_ask(d->engine, q, patience_ns, answered, w);
+	/* A signal that is handled is no reason to forget what was asked. */
+	while (!w->answered && (error == 0 || error == -EINTR))
 		error = session_drive(d, SESSION_NEVER, -1);
-	return w.answered ? w.code : error;
+	if (w->answered) {
+		error = w->code;
+		free(w);
+	} else {
+		w->left = true;
+	}
+	return error;
 }
 
 /* ---- names of machines ---- */

@@ -48,12 +48,33 @@ make_pipe(int ends[2])
 	return error;
 }
 
+/*
+ * Makes this pipe the guard, and the keeper hears of it; another keeper, if that one has ended, from
+ * what the taker has by then.  After an error the taker has the guard that it had before.
+ */
 static int
-tell_of_guard(struct store_taker *t)
+tie(struct store_taker *t, int guard, bool lent, int end)
 {
 	struct talk m = { .kind = TALK_GUARD };
+	int was = t->guard, was_end = t->guard_end, error;
+	bool was_lent = t->guard_lent;
 
-	return await_send(t, &m, t->guard_end);
+	t->guard = guard;
+	t->guard_lent = lent;
+	t->guard_end = end;
+	error = await_send(t, &m, end);
+	if (error != 0) {
+		t->guard = was;
+		t->guard_lent = was_lent;
+		t->guard_end = was_end;
+		was = guard;
+		was_lent = lent;
+		was_end = end;
+	}
+	close_fd(&was_end);
+	if (!was_lent)
+		close_fd(&was);
+	return error;
 }
 
 int
@@ -64,15 +85,9 @@ store_guard(struct flk_taker *taker, int *fd)
 
 	if (error != 0)
 		return error;
-	if (t->guard == -1) {
-		if ((error = make_pipe(ends)) != 0)
-			return error;
-		t->guard = ends[1];
-		t->guard_end = ends[0];
-		t->guard_lent = false;
-		if ((error = tell_of_guard(t)) != 0)
-			return error;
-	}
+	if (t->guard == -1 &&
+	    ((error = make_pipe(ends)) != 0 || (error = tie(t, ends[1], false, ends[0])) != 0))
+		return error;
 	*fd = t->guard;
 	return 0;
 }
@@ -134,13 +149,7 @@ store_guard_by(struct flk_taker *taker, int fd)
 		return error;
 	if ((end = other_end(limiter_of(t), fd)) < 0)
 		return end;
-	if (!t->guard_lent)
-		close_fd(&t->guard);
-	close_fd(&t->guard_end);
-	t->guard = fd;
-	t->guard_lent = true;
-	t->guard_end = end;
-	return tell_of_guard(t);
+	return tie(t, fd, true, end);
 }
 
 /* Its keeper hears of it from store_working(): a child can't tell it. */

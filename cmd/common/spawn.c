@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,8 +30,10 @@
 static const char *_Atomic fault_limiter = "";
 static _Atomic int fault_status = 125;
 
-static void
-on_bus(int sig)
+_Thread_local sigjmp_buf *fault_jump;
+
+void
+fault_say(void)
 {
 	const char *name = fault_limiter;
 	static char colon[] = ": ";
@@ -40,15 +43,26 @@ on_bus(int sig)
 				{ colon, sizeof(colon) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
-	static _Atomic int said;
+	static _Atomic bool begun, said;
 	ssize_t written;
 
+	if (!atomic_exchange(&begun, true)) {
+		written = writev(STDERR_FILENO, line, 4);
+		(void)written;
+		said = true;
+	}
+	/* Several threads may fault at once: none may end the process before the line is out. */
+	while (!said)
+		sched_yield();
+}
+
+static void
+on_bus(int sig)
+{
 	(void)sig;
-	/* Several threads may fault at once: the first prints the line, and ends them all. */
-	while (atomic_exchange(&said, true))
-		pause();
-	written = writev(STDERR_FILENO, line, 4);
-	(void)written;
+	if (fault_jump != NULL)
+		siglongjmp(*fault_jump, 1);
+	fault_say();
 	_exit(fault_status);
 }
 

@@ -5,6 +5,7 @@
 #ifndef SPAWN_H
 #define SPAWN_H
 
+#include <setjmp.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/resource.h>
@@ -40,6 +41,15 @@ void heritage_save(struct heritage *h);
  * with.
  */
 void on_fault(const char *limiter, int status);
+
+/*
+ * Where such a fault of this thread continues: nothing is printed, and the process does not end.
+ * What was mapped must not be touched from then on.  NULL: there is no such place.
+ */
+extern _Thread_local sigjmp_buf *fault_jump;
+
+/* Prints the line, if none was printed. */
+void fault_say(void);
 
 /*
  * Starts the command: its pid, or -1 and errno.  *exec_error: 0, or why exec failed in the child.

@@ -13,6 +13,9 @@
  *
  * Each permit is tied to a descriptor that the command inherits: if we are killed, the permits last
  * until every process that the command started has ended.
+ *
+ * Each of the three may find that the limiter's file was cut short.  That ends the lending, and not
+ * the command: each sets fault_jump before it looks at the file.
  */
 #include "jobserver.h"
 
@@ -56,6 +59,7 @@ struct jobserver {
 	struct flk_taker *asleep; /* the lender sleeps in the line */
 	bool woken, ending, looked;
 	bool news;  /* it must look at pipe and limiter, and not only tend its takers */
+	bool lost;  /* the lender sleeps in a file that was cut short: nothing can wake it */
 	int failed; /* why the lender could not begin; else 0 */
 };
 
@@ -101,11 +105,17 @@ open_pipe(struct jobserver *j)
 static void
 wake_lender(struct jobserver *j, bool news)
 {
+	sigjmp_buf cut;
+
 	pthread_mutex_lock(&j->lock);
 	j->woken = true;
 	j->news |= news;
-	if (j->asleep != NULL)
+	fault_jump = &cut;
+	if (sigsetjmp(cut, true) != 0)
+		j->lost = true;
+	else if (j->asleep != NULL && !j->lost)
 		flk_interrupt(j->asleep);
+	fault_jump = NULL;
 	pthread_cond_broadcast(&j->change);
 	pthread_mutex_unlock(&j->lock);
 }
@@ -155,21 +165,28 @@ take_news(struct jobserver *j)
 	return news;
 }
 
-static void *
-lend_tokens(void *arg)
+/* The lender lends no more, or has not begun: then that is why, unless it is 0. */
+static void
+stop_lending(struct jobserver *j, int error)
 {
-	struct jobserver *j = arg;
+	pthread_mutex_lock(&j->lock);
+	j->asleep = NULL;
+	j->failed = error;
+	j->looked = true;
+	pthread_cond_broadcast(&j->change);
+	pthread_mutex_unlock(&j->lock);
+}
+
+static void
+lend_to_end(struct jobserver *j)
+{
 	uint64_t due = 0, tend;
 	char events[4096];
 	int error;
 
 	tend_by_signal();
 	if ((error = tokens_begin(&j->tokens)) != 0) {
-		pthread_mutex_lock(&j->lock);
-		j->failed = error;
-		j->looked = true;
-		pthread_cond_broadcast(&j->change);
-		pthread_mutex_unlock(&j->lock);
+		stop_lending(j, error);
 	} else {
 		do {
 			if (take_news(j) || now_ns() >= due) {
@@ -181,6 +198,21 @@ lend_tokens(void *arg)
 		} while (sleep_until(j, due < tend ? due : tend));
 	}
 	tokens_end(&j->tokens);
+}
+
+static void *
+lend_tokens(void *jobserver)
+{
+	struct jobserver *j = jobserver;
+	sigjmp_buf cut;
+
+	fault_jump = &cut;
+	if (sigsetjmp(cut, true) == 0) {
+		lend_to_end(j);
+	} else {
+		fault_say();
+		stop_lending(j, 0);
+	}
 	return NULL;
 }
 
@@ -236,21 +268,28 @@ follow(const struct jobserver *j, pid_t parent)
 		nanosleep(&least, NULL);
 		error = flk_follow(j->tokens.limiter, number, NULL);
 		if (error == -FLK_GONE)
-			pause(); /* there will be no news */
+			return; /* there will be no news */
 		else if (error != 0)
 			nanosleep(&blind, NULL);
 	}
 	_exit(0);
 }
 
+/* A follower that returns stays: another one in its place would have no news either. */
 static void
 start_follower(struct jobserver *j)
 {
 	pid_t parent = getpid();
+	sigjmp_buf cut;
 
 	j->follower = fork();
-	if (j->follower == 0)
+	if (j->follower != 0)
+		return;
+	fault_jump = &cut;
+	if (sigsetjmp(cut, true) == 0)
 		follow(j, parent);
+	for (;;)
+		pause();
 }
 
 bool
@@ -341,6 +380,8 @@ jobserver_close(struct jobserver *j)
 		j->ending = true;
 		pthread_mutex_unlock(&j->lock);
 		wake_lender(j, false);
+		if (j->lost)
+			return; /* the thread ends with us */
 		pthread_join(j->lender, NULL);
 	}
 	free(j);

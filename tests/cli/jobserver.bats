@@ -320,6 +320,34 @@ has_other_follower() {
 	soon a
 }
 
+@test "the limiter's file is cut short: the command goes on, and its end counts" {
+	local size asks
+	for size in 0 4096; do
+		for asks in no yes; do # whether the lender sleeps in the line
+			rm -f limiters/x go ./*.told ./*.up ./*.said
+			mkfifo go
+			background h "$FLOCKLIMIT" -N x -n 3 sh -c ': >h.up; cat go'
+			eventually test -e h.up
+			client a -n 3
+			eventually used 3
+			if [ "$asks" = yes ]; then
+				took a 1
+				eventually waiting 1
+			fi
+			truncate -s "$size" limiters/x
+			[ "$asks" = yes ] || took a 1
+			tell a give
+			tell a end
+			soon a
+			echo "size $size, asks $asks: $status $(cat a.err)"
+			[ "$status" = 7 ]
+			[ ! -s a.err ] || [ "$(cat a.err)" = "flocklimit: x: the file was cut short while in use: let its takers end, then remove it" ]
+			: >go
+			soon h
+		done
+	done
+}
+
 @test "what does not go together is refused in one line" {
 	refused "$FLOCKLIMIT" -N x --jobserver=garbage true
 	refused "$FLOCKLIMIT" -N x --jobserver= true

@@ -65,13 +65,15 @@ struct jobserver {
 
 /* ---- the pipe ---- */
 
+/* To a number that scripts do not use; or any, where the limit of descriptors has no such number. */
 static int
 raise_fd(int fd)
 {
 	int high = fd != -1 ? fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD) : -1;
 
-	if (fd != -1)
-		close(fd);
+	if (high == -1)
+		return flki_above_stdio(fd);
+	close(fd);
 	return high;
 }
 
@@ -361,7 +363,8 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 	if (error == ENOENT && access("/proc/self/fd", F_OK) == -1)
 		say(plan->limiter_name, "--jobserver needs /proc: mount it");
 	else
-		say(plan->limiter_name, "--jobserver: %s", explain(-error));
+		say(plan->limiter_name, "--jobserver: %s%s", explain(-error),
+		    error == EMFILE ? ": raise ulimit -n" : "");
 	jobserver_close(j);
 	return NULL;
 }

@@ -348,6 +348,19 @@ has_other_follower() {
 	done
 }
 
+@test "few descriptors: it works, or says what to raise" {
+	local n
+	for n in 6 7 8 9 10 11 12 20 59 60 61 62 63; do
+		run --separate-stderr sh -c 'ulimit -n "$1"; exec "$FLOCKLIMIT" -N x -n 3 --jobserver=fifo sh -c "exec 3<>\"\${MAKEFLAGS##*fifo:}\""' sh "$n"
+		echo "$n: $status $stderr"
+		[ "$status" = 0 ] && [ -z "$stderr" ] && continue
+		[ "$n" -lt 20 ]
+		[ "$status" = 125 ]
+		one_line
+		[[ $stderr == *": raise ulimit -n" ]]
+	done
+}
+
 @test "what does not go together is refused in one line" {
 	refused "$FLOCKLIMIT" -N x --jobserver=garbage true
 	refused "$FLOCKLIMIT" -N x --jobserver= true

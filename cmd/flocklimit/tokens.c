@@ -16,6 +16,11 @@
  * overtakes none.  Its command says for which job it asks.  A busy build that has no more jobs than
  * the build that asks keeps what it has; so two builds soon have equally many.
  *
+ * Some commands, cargo is one, give no token back while they have jobs to start: the next job takes
+ * over the token of the last.  Such a build would gain a permit with each of its turns, until it had
+ * all.  So a build that took a token and gave none back since does not join the line behind others,
+ * unless a build that has more jobs is the head.  What it has we can't call back.
+ *
  * A command that needs no more leaves that token in the pipe.  When another taker waits we call the
  * token back, and pause before we ask again, longer each time: else two idle builds would pass one
  * permit to and fro for ever.  The command ends the pause by taking or writing a token.  We also
@@ -139,22 +144,6 @@ take_one(struct tokens *t, bool wanted)
 	return error;
 }
 
-static void
-lend(struct tokens *t, bool others_wait, uint64_t now)
-{
-	bool wanted = true;
-	int error = 0;
-
-	while (error == 0 && !t->asking && t->lent < t->most) {
-		wanted = t->lay == 0 && now >= t->again_ns;
-		if (others_wait && !wanted)
-			break;
-		error = take_one(t, wanted);
-	}
-	if (error != 0 && wanted && !t->asking)
-		pause_asking(t, now);
-}
-
 /* ---- a look ---- */
 
 static bool
@@ -163,25 +152,34 @@ others_wait(const struct tokens *t, const struct flk_place *place)
 	return place->ahead > (t->asking ? 1 : 0);
 }
 
+/* With the job that needs no token. */
+static uint32_t
+our_jobs(const struct tokens *t)
+{
+	return t->lent + 1;
+}
+
 /*
- * Whether the head of the line is a job of another build that has at least as many jobs as we
- * have.  If the head is a taker of ours we go on: it gets the permit that we release, and another
- * becomes head.
+ * How many jobs another build has, of which one more is the head of the line.  0: the head is of
+ * another kind, or ours: then it gets the permit that we release, and another becomes head.
  */
-static bool
-is_no_poorer(const struct tokens *t, const struct flk_entry *head)
+static uint32_t
+jobs_of_head(const struct flk_entry *head)
 {
 	unsigned job;
 
 	return head->role == FLK_CREW && head->pid != (uint32_t)getpid() &&
-	       sscanf(head->command, JOB_OF, &job) == 1 && job > t->lent + 1;
+		       sscanf(head->command, JOB_OF, &job) == 1 && job > 0
+		   ? job - 1
+		   : 0;
 }
 
 static bool
 is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place, uint64_t now)
 {
 	return place->paused || place->closed || place->used > place->limit ||
-	       (others_wait(t, place) && !(now < t->busy_ns && is_no_poorer(t, &place->head)));
+	       (others_wait(t, place) &&
+		!(now < t->busy_ns && jobs_of_head(&place->head) >= our_jobs(t)));
 }
 
 /*
@@ -203,6 +201,7 @@ notice_work(struct tokens *t, uint64_t now)
 		t->fresh_ns = t->again_ns = 0;
 		t->busy_ns = now + t->patience_ns;
 		t->in_vain = 0;
+		t->keeps = n < t->lay;
 	}
 	t->lay = n;
 	return worked;
@@ -245,6 +244,22 @@ call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
 	return error;
 }
 
+static void
+lend(struct tokens *t, const struct flk_place *place, uint64_t now)
+{
+	bool others = others_wait(t, place), wanted = true;
+	int error = 0;
+
+	while (error == 0 && !t->asking && t->lent < t->most) {
+		wanted = t->lay == 0 && now >= t->again_ns;
+		if (others && (!wanted || (t->keeps && jobs_of_head(&place->head) <= our_jobs(t))))
+			break;
+		error = take_one(t, wanted);
+	}
+	if (error != 0 && wanted && !t->asking)
+		pause_asking(t, now);
+}
+
 uint64_t
 tokens_look(struct tokens *t)
 {
@@ -261,7 +276,7 @@ tokens_look(struct tokens *t)
 		return error == -FLK_STUCK ? now + SECOND : NEVER;
 	idle = place.paused || place.closed;
 	if (!idle)
-		lend(t, others_wait(t, &place), now);
+		lend(t, &place, now);
 	if (t->lay > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place, now))
 		due = t->fresh_ns;
 	else if (t->lay > 0 && t->busy_ns > now && others_wait(t, &place))

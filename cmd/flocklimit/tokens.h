@@ -26,6 +26,7 @@ struct tokens {
 	uint32_t lent;
 	uint32_t lay; /* bytes in the pipe after the last look */
 	bool asking, cheated;
+	bool keeps; /* the command took a token, and was not seen to give one back since */
 	/*
 	 * The newest token, for which a taker waited: until when, and how long, the command may
 	 * take it.

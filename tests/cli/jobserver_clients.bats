@@ -169,12 +169,14 @@ share() {
 }
 
 @test "two builds of each kind: a late one gets its share, and never one too many" {
-	local style
+	local style first
 	for style in make ninja cargo; do
 		rm -f log gate
 		mkfifo gate
+		# Of cargo's kind only the late one: the first would keep all.
+		first=${style/cargo/make}
 		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo sh -c 'echo $$ >a.up; exec "$@"' sh \
-			"$HELPERS/jobclient" "$style" 9999999 20 log a
+			"$HELPERS/jobclient" "$first" 9999999 20 log a
 		eventually grep -q -- '^- a' log
 		# So many jobs that a build like ninja's never comes to its last before it has its share.
 		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 600 0 log b gate
@@ -194,6 +196,41 @@ share() {
 		used 0
 	done
 }
+
+@test "a client that keeps its tokens asks for no more while others wait, and for all when nobody does" {
+	hold h1 -N x -n 3
+	hold h2 -N x -n 3
+	: >log
+	mkfifo gate
+	background a "$FLOCKLIMIT" -N x -n 3 --jobserver=fifo "$HELPERS/jobclient" cargo 60 0 log a gate
+	eventually waiting 1 # its second job
+	mkfifo w1.go
+	background w1 "$FLOCKLIMIT" -N x -n 3 sh -c ': >w1.up; read -r x <w1.go'
+	eventually waiting 2
+	let_go h1
+	eventually share cargo a 2
+	# From now on others wait all the time.  A third job would never be given back.
+	background w2 "$FLOCKLIMIT" -N x -n 3 -t 60 true
+	eventually waits_for_x 2
+	let_go h2
+	eventually test -e w1.up
+	timeout 300 sh -c ': >w1.go'
+	soon w2
+	[ "$status" = 0 ]
+	eventually share cargo a 3
+	exec 7<>gate
+	soon a
+	exec 7>&-
+	[ "$status" = 0 ]
+	has_lines 120 log
+	ended w1
+	ended h1
+	ended h2
+	used 0
+}
+
+# waits_for_x N: so many takers wait that are no job of a build.
+waits_for_x() { [ "$(field '[.waiters[] | select(.command | startswith("job ") | not)] | length')" = "$1" ]; }
 
 @test "tokens that an idle build leaves unused go to a build that has more" {
 	client a -n 6

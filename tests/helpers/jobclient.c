@@ -7,7 +7,8 @@
  *
  *	make	when it has a job to start; it waits for a token and for its children at once
  *	ninja	at its start and when a job ends, as ninja 1.13; else it only waits for its children
- *	cargo	by a thread that blocks in read(2) while there is a job to start
+ *	cargo	by a thread that blocks in read(2) while there is a job to start; and it gives no token
+ *		back before it has no more jobs to start: the next job takes over that of the last
  *	N	a number: not at all, but runs N jobs at once
  *
  * Exits 3 if MAKEFLAGS tells of no jobserver.
@@ -26,6 +27,7 @@
 
 static int in, out, had[2]; /* had: tokens that the thread has taken */
 static int in_flight;       /* tokens that the thread was asked for */
+static int kept;            /* cargo's tokens, with or without a job */
 static int ask[2];
 static int log_fd, running;
 static pid_t implicit; /* the job that needs no token */
@@ -152,21 +154,41 @@ open_jobserver(void)
 		exit(3);
 }
 
+/* One job more, or one job less, or one token more. */
+static int
+step_as_cargo(const sigset_t *open)
+{
+	struct pollfd p = { .fd = had[0], .events = POLLIN };
+
+	if (running < 1 + kept) {
+		start(1);
+		return 1;
+	}
+	if (in_flight == 0 && write(ask[1], "+", 1) == 1)
+		in_flight = 1;
+	if (take(had[0])) {
+		in_flight = 0;
+		kept++;
+	} else if (!reap(0, 0)) {
+		ppoll(&p, 1, NULL, open);
+	}
+	return 0;
+}
+
 /* One job more, or one job less. */
 static int
 step(char style, const sigset_t *open)
 {
-	struct pollfd p = { .fd = style == 'c' ? had[0] : in, .events = POLLIN };
+	struct pollfd p = { .fd = in, .events = POLLIN };
 	int started = 0;
 
+	if (style == 'c')
+		return step_as_cargo(open);
 	if (implicit == 0) {
 		start(0);
 		return 1;
 	}
-	if (style == 'c' && in_flight == 0 && write(ask[1], "+", 1) == 1)
-		in_flight = 1;
-	if (take(p.fd)) {
-		in_flight = 0;
+	if (take(in)) {
 		start(1);
 		started = 1;
 	} else if (style == 'n') {
@@ -217,8 +239,12 @@ main(int argc, char **argv)
 			reap(1, 0);
 		}
 	}
-	while (running > 0)
-		reap(1, most == 0);
+	while (running > 0) {
+		reap(1, most == 0 && argv[1][0] != 'c');
+		for (; kept > 0 && kept >= running; kept--)
+			if (write(out, "+", 1) != 1)
+				return 6;
+	}
 	/* A token that came too late. */
 	if (in_flight && (poll(&(struct pollfd){ .fd = had[0], .events = POLLIN }, 1, 1000) == 1) &&
 	    take(had[0]) && write(out, "+", 1) != 1)

@@ -17,9 +17,10 @@
  * the build that asks keeps what it has; so two builds soon have equally many.
  *
  * Some commands, cargo is one, give no token back while they have jobs to start: the next job takes
- * over the token of the last.  Such a build would gain a permit with each of its turns, until it had
- * all.  So a build that took a token and gave none back since does not join the line behind others,
- * unless a build that has more jobs is the head.  What it has we can't call back.
+ * over the token of the last.  Such a build would gain a permit with each of its turns, and whenever
+ * nobody waits for a moment, until it had all.  So a build that took a token and gave none back since
+ * gets no more while others wait, and for a while after, unless a build that has more jobs is the
+ * head.  What it has we can't call back.
  *
  * A command that needs no more leaves that token in the pipe.  When another taker waits we call the
  * token back, and pause before we ask again, longer each time: else two idle builds would pass one
@@ -244,6 +245,12 @@ call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
 	return error;
 }
 
+static bool
+is_held_off(const struct tokens *t, uint64_t now)
+{
+	return t->keeps && now < t->crowded_ns;
+}
+
 static void
 lend(struct tokens *t, const struct flk_place *place, uint64_t now)
 {
@@ -252,7 +259,8 @@ lend(struct tokens *t, const struct flk_place *place, uint64_t now)
 
 	while (error == 0 && !t->asking && t->lent < t->most) {
 		wanted = t->lay == 0 && now >= t->again_ns;
-		if (others && (!wanted || (t->keeps && jobs_of_head(&place->head) <= our_jobs(t))))
+		if ((others && !wanted) ||
+		    (is_held_off(t, now) && jobs_of_head(&place->head) <= our_jobs(t)))
 			break;
 		error = take_one(t, wanted);
 	}
@@ -274,6 +282,8 @@ tokens_look(struct tokens *t)
 	if ((error = flk_place(t->eye, &place)) != 0 ||
 	    (error = call_back(t, &place, worked, now)) != 0)
 		return error == -FLK_STUCK ? now + SECOND : NEVER;
+	if (others_wait(t, &place))
+		t->crowded_ns = now + MOST_PAUSE;
 	idle = place.paused || place.closed;
 	if (!idle)
 		lend(t, &place, now);
@@ -281,6 +291,8 @@ tokens_look(struct tokens *t)
 		due = t->fresh_ns;
 	else if (t->lay > 0 && t->busy_ns > now && others_wait(t, &place))
 		due = t->busy_ns;
+	else if (!t->asking && t->lent < t->most && !idle && is_held_off(t, now))
+		due = t->crowded_ns;
 	else if (t->lay == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
 		due = t->again_ns;
 	return due;

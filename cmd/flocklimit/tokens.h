@@ -34,7 +34,8 @@ struct tokens {
 	uint64_t fresh_ns, patience_ns;
 	uint64_t busy_ns;  /* until when the command counts as busy, as it took or wrote a token */
 	uint64_t again_ns; /* when to ask again */
-	uint32_t in_vain;  /* so many of these tokens in a row were called back unused */
+	uint64_t crowded_ns; /* until when a command that keeps its tokens gets no more */
+	uint32_t in_vain;    /* so many of these tokens in a row were called back unused */
 	char text[FLK_COMMAND];
 };
 

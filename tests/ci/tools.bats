@@ -97,16 +97,27 @@ jobserver_line() {
 	[ "$(cat ./*.used | sort -n | tail -n 1)" -ge 2 ]
 }
 
-@test "cargo builds under the limiter's jobserver" {
+@test "cargo: each rustc takes a permit, and so in the line of flocklimit(1)" {
+	local line
 	need cargo
 	cargo --version >/dev/null || skip "cargo does not run here"
 	in_path
+	example limited-rustc >bin/limited-rustc
+	chmod +x bin/limited-rustc
+	example cargo >script
+	line=$(grep '^FLOCKLIMIT_NAME=cpu RUSTC_WRAPPER=' "$TOP/man/flocklimit.1")
 	mkdir src
 	printf '[package]\nname = "x"\nversion = "0.1.0"\nedition = "2021"\n' >Cargo.toml
 	echo 'fn main() {}' >src/main.rs
-	CARGO_HOME=$T/cargo CARGO_NET_OFFLINE=true jobserver_line cargo
+	export CARGO_HOME=$T/cargo CARGO_NET_OFFLINE=true
+	timeout 300 sh -e script
 	[ -x target/debug/x ]
-	"$CTL" log cpu | grep -q grant
+	"$CTL" log --json cpu | jq -es 'any(.command | tostring | contains("rustc"))'
+	rm -r target
+	"$CTL" rm cpu
+	timeout 300 sh -e -c "$line"
+	[ -x target/debug/x ]
+	"$CTL" log --json cpu | jq -es 'any(.command | tostring | contains("rustc"))'
 }
 
 # a_program: a Makefile with two objects.

@@ -75,6 +75,35 @@ process_child(pid_t pid)
 	return child;
 }
 
+unsigned
+process_leaves(pid_t pid)
+{
+	char path[80], state;
+	struct dirent *thread;
+	unsigned n = 0;
+	FILE *children;
+	pid_t other;
+	DIR *threads;
+
+	/* A zombie works no more. */
+	if (!process_stat(pid, &state, &other) || state == 'Z')
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	threads = opendir(path);
+	while (threads != NULL && (thread = readdir(threads)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid,
+			 thread->d_name);
+		children = fopen(path, "re");
+		while (children != NULL && fscanf(children, "%d", &other) == 1)
+			n += process_leaves(other);
+		if (children != NULL)
+			fclose(children);
+	}
+	if (threads != NULL)
+		closedir(threads);
+	return n > 0 ? n : 1;
+}
+
 bool
 process_is_stopped(pid_t pid)
 {

@@ -19,6 +19,12 @@ bool process_is_below(pid_t pid, pid_t ancestor);
 /* One child of the process; 0: it has none, or we may not see them. */
 pid_t process_child(pid_t pid);
 
+/*
+ * How many processes without children are below that one, or are it: so many may work at once.
+ * 0: it is gone, or /proc does not show it.
+ */
+unsigned process_leaves(pid_t pid);
+
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 

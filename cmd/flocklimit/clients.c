@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * clients.c - a table of programs that use a jobserver.  If the command is one of them, we ask it
- * for its version.  Any other command, a shell or env(1) say, may start make: we ask the make in
- * $PATH.
+ * clients.c - a table of programs that use a jobserver.  If the command is one of them, or launches
+ * one of them (launchers.c), we ask that for its version.  Any other command, a shell say, may start
+ * make: we ask the make in $PATH.
  */
 #include "clients.h"
 
@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 
 #include "descriptor.h"
+#include "launchers.h"
 #include "makeflags.h"
 #include "now.h"
 #include "say.h"
@@ -46,18 +47,10 @@ static const struct client clients[] = {
 	{ "g++", "-dumpfullversion", "%d.%d", 1, 1300, NULL },
 };
 
-static const char *
-last_part(const char *program)
-{
-	const char *slash = strrchr(program, '/');
-
-	return slash != NULL ? slash + 1 : program;
-}
-
 static const struct client *
 find(const char *program)
 {
-	const char *name = last_part(program);
+	const char *name = launchers_name(program);
 	size_t i;
 
 	for (i = 0; i < sizeof(clients) / sizeof(clients[0]); i++)
@@ -148,25 +141,30 @@ speech_of(const struct client *c, const char *program, const struct heritage *he
 
 /* ---- what is said ---- */
 
+/* cmake passes its own number of jobs on, and all words that follow a `--'. */
 static const char *
-word_about_jobs(const struct client *c, char *const *command)
+word_about_jobs(const struct client *c, const struct launched *l)
 {
+	static const char by_cmake[] = "--parallel";
+	char *const *word = l->words;
 	size_t keep;
 	bool next;
 
-	for (command++; c->with_value != NULL && *command != NULL; command++)
-		if (strcmp(*command, "--") == 0)
+	for (word++; c->with_value != NULL && *word != NULL; word++)
+		if (strcmp(*word, "--") == 0 && !l->by_cmake)
 			return NULL;
-		else if (makeflags_sets_jobs(*command, c->with_value, &keep, &next))
-			return *command;
+		else if (makeflags_sets_jobs(*word, c->with_value, &keep, &next) ||
+			 (l->by_cmake && strncmp(*word, by_cmake, sizeof(by_cmake) - 1) == 0))
+			return *word;
 	return NULL;
 }
 
-static void
-warn(const struct client *c, char *const *command, const char *version, const char *limiter_name,
-     const char *why)
+/* True if there was something to say. */
+static bool
+warn(const struct client *c, const struct launched *l, const char *version,
+     const char *limiter_name, const char *why)
 {
-	const char *word = word_about_jobs(c, command);
+	const char *word = word_about_jobs(c, l);
 
 	if (why != NULL)
 		say(limiter_name,
@@ -177,22 +175,26 @@ warn(const struct client *c, char *const *command, const char *version, const ch
 		say(limiter_name,
 		    "--jobserver: %s ignores the jobserver because of the word '%s': leave it out",
 		    c->name, word);
+	return why != NULL || word != NULL;
 }
 
 bool
 clients_know_fifo(char *const *command, enum jobserver_style style, const struct heritage *heritage,
-		  const char *limiter_name, bool quiet)
+		  const char *limiter_name, bool *quiet)
 {
-	const struct client *c = find(command[0]);
+	struct launched launched;
+	const struct client *c;
 	const char *why = NULL;
 	char version[ANSWER];
 	enum speech speech;
 
+	launchers_look_through(command, &launched);
+	c = find(launched.program);
 	if (c == NULL)
 		return style == JOBSERVER_FIFO ||
 		       (style == JOBSERVER_BEST &&
 			speech_of(MAKE, "make", heritage, version) != PIPE);
-	speech = speech_of(c, command[0], heritage, version);
+	speech = speech_of(c, launched.program, heritage, version);
 	/* A client that can use a FIFO can use descriptors as well, if any version of it can. */
 	if (speech == DEAF)
 		why = "knows no jobserver";
@@ -200,7 +202,7 @@ clients_know_fifo(char *const *command, enum jobserver_style style, const struct
 		why = "knows no --jobserver=fifo";
 	else if (style == JOBSERVER_PIPE && speech == FIFO && c->pipe == 0)
 		why = "knows no --jobserver=pipe";
-	if (!quiet)
-		warn(c, command, version, limiter_name, why);
+	if (!*quiet)
+		*quiet = warn(c, &launched, version, limiter_name, why);
 	return style == JOBSERVER_FIFO || (style == JOBSERVER_BEST && speech != PIPE);
 }

@@ -14,9 +14,9 @@ enum jobserver_style { JOBSERVER_BEST, JOBSERVER_FIFO, JOBSERVER_PIPE };
 /*
  * True: the command gets a FIFO to open; false: two descriptors to inherit.  JOBSERVER_BEST asks
  * what the command understands.  Prints a line if the command is known to ignore the jobserver,
- * unless QUIET.
+ * unless *QUIET, and sets *QUIET then: nothing more is to be said of that.
  */
 bool clients_know_fifo(char *const *command, enum jobserver_style style,
-		       const struct heritage *heritage, const char *limiter_name, bool quiet);
+		       const struct heritage *heritage, const char *limiter_name, bool *quiet);
 
 #endif

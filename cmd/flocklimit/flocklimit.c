@@ -162,6 +162,7 @@ run_command(struct job *j)
 	if (j->o.background && error == 0)
 		background_started();
 	ready_from(ready, pid);
+	jobserver_from(server, pid);
 	status = run(&j->o, pid, server, ready, &j->end);
 	ready_close(ready);
 	jobserver_close(server);

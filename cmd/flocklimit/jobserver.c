@@ -51,6 +51,7 @@ struct jobserver {
 	int in, out;          /* the command's */
 	int notify;
 	pid_t follower;
+	bool quiet; /* about a command that ignores the jobserver */
 	pthread_t lender;
 	bool lends; /* there is a lender */
 
@@ -354,8 +355,9 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 		j->tokens.most = tokens;
 		j->in = j->out = j->notify = j->tokens.pipe = j->tokens.guard = -1;
 		j->tokens.program = plan->command[0];
+		j->quiet = plan->quiet;
 		fifo = clients_know_fifo(plan->command, plan->style, heritage, plan->limiter_name,
-					 plan->quiet);
+					 &j->quiet);
 		error = prepare(j, fifo, heritage);
 	}
 	if (error == 0)
@@ -367,6 +369,13 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 		    error == EMFILE ? ": raise ulimit -n" : "");
 	jobserver_close(j);
 	return NULL;
+}
+
+void
+jobserver_from(struct jobserver *j, pid_t command)
+{
+	if (j != NULL)
+		j->tokens.command = command;
 }
 
 void
@@ -386,6 +395,12 @@ jobserver_close(struct jobserver *j)
 		if (j->lost)
 			return; /* the thread ends with us */
 		pthread_join(j->lender, NULL);
+		if (!j->quiet && tokens_ignored(&j->tokens))
+			say(j->tokens.name,
+			    "--jobserver: '%s' took no token, and ran several processes at once: "
+			    "if they were jobs, nothing limited them; see flocklimit(1) for "
+			    "programs that use it",
+			    j->tokens.program);
 	}
 	free(j);
 }

@@ -31,10 +31,16 @@ struct jobserver_plan {
  */
 struct jobserver *jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage);
 
+/* The command runs, as this process. */
+void jobserver_from(struct jobserver *j, pid_t command);
+
 /* Acts on a signal for the jobserver.  True: the signal was not for the command. */
 bool jobserver_hears(struct jobserver *j, const siginfo_t *info);
 
-/* The command has ended: releases the permits under which no job runs any more. */
+/*
+ * The command has ended: releases the permits under which no job runs any more.  Prints a line if
+ * the command seems to have ignored the jobserver.
+ */
 void jobserver_close(struct jobserver *j);
 
 #endif

@@ -36,11 +36,14 @@
 #include <sys/ioctl.h>
 
 #include "now.h"
+#include "process.h"
 #include "say.h"
 
 #define LEAST_PATIENCE (SECOND / 50) /* how long a new token is left for the command to take */
 #define MOST_PATIENCE  (2 * SECOND)
 #define MOST_PAUSE     (10 * SECOND)
+#define FIRST_COUNT    (SECOND / 10)
+#define MOST_COUNT     (5 * SECOND) /* from one count of the command's processes to the next */
 
 int
 tokens_begin(struct tokens *t)
@@ -48,6 +51,7 @@ tokens_begin(struct tokens *t)
 	t->taker = calloc((size_t)t->most + 1, sizeof(struct flk_taker *));
 	t->want.command = t->text;
 	t->patience_ns = LEAST_PATIENCE;
+	t->count_pause_ns = FIRST_COUNT;
 	return t->taker == NULL ? -ENOMEM : flk_taker_new(&t->eye, t->limiter);
 }
 
@@ -203,6 +207,7 @@ notice_work(struct tokens *t, uint64_t now)
 		t->busy_ns = now + t->patience_ns;
 		t->in_vain = 0;
 		t->keeps = n < t->lay;
+		t->took |= t->keeps;
 	}
 	t->lay = n;
 	return worked;
@@ -248,7 +253,7 @@ call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
 static bool
 is_held_off(const struct tokens *t, uint64_t now)
 {
-	return t->keeps && now < t->crowded_ns;
+	return t->keeps && now < t->held_off_ns;
 }
 
 static void
@@ -268,6 +273,24 @@ lend(struct tokens *t, const struct flk_place *place, uint64_t now)
 		pause_asking(t, now);
 }
 
+/*
+ * Behind a launcher or a script there may be a program that knows no jobserver, which nothing limits.
+ * So as long as the command took no token, we count its processes while it could take one.  Returns
+ * when to count again.
+ */
+static uint64_t
+count_processes(struct tokens *t, uint64_t now)
+{
+	if (t->took || t->crowded || t->lay == 0)
+		return NEVER;
+	if (now >= t->count_ns) {
+		t->crowded = process_leaves(t->command) > 1;
+		t->count_ns = now + t->count_pause_ns;
+		t->count_pause_ns = least(2 * t->count_pause_ns, MOST_COUNT);
+	}
+	return t->count_ns;
+}
+
 uint64_t
 tokens_look(struct tokens *t)
 {
@@ -283,7 +306,7 @@ tokens_look(struct tokens *t)
 	    (error = call_back(t, &place, worked, now)) != 0)
 		return error == -FLK_STUCK ? now + SECOND : NEVER;
 	if (others_wait(t, &place))
-		t->crowded_ns = now + MOST_PAUSE;
+		t->held_off_ns = now + MOST_PAUSE;
 	idle = place.paused || place.closed;
 	if (!idle)
 		lend(t, &place, now);
@@ -292,10 +315,10 @@ tokens_look(struct tokens *t)
 	else if (t->lay > 0 && t->busy_ns > now && others_wait(t, &place))
 		due = t->busy_ns;
 	else if (!t->asking && t->lent < t->most && !idle && is_held_off(t, now))
-		due = t->crowded_ns;
+		due = t->held_off_ns;
 	else if (t->lay == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
 		due = t->again_ns;
-	return due;
+	return least(due, count_processes(t, now));
 }
 
 struct flk_taker *
@@ -330,6 +353,7 @@ tokens_end(struct tokens *t)
 {
 	uint32_t i;
 
+	notice_work(t, now_ns());
 	if (t->asking)
 		flk_leave(t->taker[t->lent]);
 	t->asking = false;
@@ -340,4 +364,10 @@ tokens_end(struct tokens *t)
 	for (; t->taker != NULL && i <= t->most; i++)
 		flk_taker_free(t->taker[i]);
 	flk_taker_free(t->eye);
+}
+
+bool
+tokens_ignored(const struct tokens *t)
+{
+	return t->crowded && !t->took;
 }

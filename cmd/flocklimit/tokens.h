@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "flocklimit.h"
 
@@ -19,6 +20,7 @@ struct tokens {
 	uint32_t most;           /* tokens at once */
 	int pipe;                /* opened with O_NONBLOCK */
 	int guard;               /* the descriptor that the command inherits */
+	_Atomic pid_t command;   /* the command's process, once it runs */
 
 	/* Of tokens.c.  The first `lent' takers hold a permit; the next one may be in the line. */
 	struct flk_taker **taker;
@@ -26,7 +28,9 @@ struct tokens {
 	uint32_t lent;
 	uint32_t lay; /* bytes in the pipe after the last look */
 	bool asking, cheated;
-	bool keeps; /* the command took a token, and was not seen to give one back since */
+	bool took;    /* the command has taken a token */
+	bool crowded; /* several processes of it ran at once, while tokens lay there */
+	bool keeps;   /* the command took a token, and was not seen to give one back since */
 	/*
 	 * The newest token, for which a taker waited: until when, and how long, the command may
 	 * take it.
@@ -34,8 +38,9 @@ struct tokens {
 	uint64_t fresh_ns, patience_ns;
 	uint64_t busy_ns;  /* until when the command counts as busy, as it took or wrote a token */
 	uint64_t again_ns; /* when to ask again */
-	uint64_t crowded_ns; /* until when a command that keeps its tokens gets no more */
-	uint32_t in_vain;    /* so many of these tokens in a row were called back unused */
+	uint64_t count_ns, count_pause_ns; /* when to count its processes, and then again */
+	uint64_t held_off_ns; /* until when a command that keeps its tokens gets no more */
+	uint32_t in_vain;     /* so many of these tokens in a row were called back unused */
 	char text[FLK_COMMAND];
 };
 
@@ -51,5 +56,8 @@ void tokens_heard(struct tokens *t, int code);
 
 /* The command has ended. */
 void tokens_end(struct tokens *t);
+
+/* Whether it seems to know no jobserver: it took no token, and ran several processes at once. */
+bool tokens_ignored(const struct tokens *t);
 
 #endif

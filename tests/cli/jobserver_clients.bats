@@ -102,6 +102,54 @@ says_one() {
 	speaks fifo cargo build -j4 # cargo says itself that it ignores that
 }
 
+@test "the client is found behind env, nice, taskset, timeout and cmake" {
+	local cpu
+	cpu=$(taskset -cp $$)
+	cpu=${cpu##*[ ,-]}
+	program make 'echo GNU Make 4.3'
+	program ninja 'echo 1.13.0'
+	speaks fifo env ninja
+	speaks fifo env -u A --unset B --chdir=. C=d ninja
+	speaks fifo nice -n 5 ninja
+	speaks fifo nice -n5 ninja
+	speaks fifo taskset -c "$cpu" ninja
+	speaks fifo timeout -k 5 --signal TERM 100 ninja
+	speaks fifo env A=b timeout 100 nice ninja
+	speaks pipe env sh -c 'echo "$MAKEFLAGS"' ninja # what sh does with its words is not known
+	says_one "ninja ignores the jobserver because of the word '-j4'" env A=b nice ninja -j4
+	program ninja 'echo 1.11.1'
+	says_one 'ninja (version "1.11.1") knows no jobserver' timeout 100 ninja
+	program cmake :
+	mkdir b
+	speaks pipe cmake --build b
+	printf '# A\nCMAKE_MAKE_PROGRAM:FILEPATH=%s\nB:C=D\n' "$T/bin/ninja" >b/CMakeCache.txt
+	says_one 'ninja (version "1.11.1") knows no jobserver' cmake --build b
+	program ninja 'echo 1.13.0'
+	speaks fifo nice cmake --build b
+	says_one "'-j4'" cmake --build b -j4
+	says_one "'--parallel'" cmake --build b --parallel
+	says_one "'-j5'" cmake --build b -- -v -j5
+}
+
+@test "a command that takes no token and runs several processes is named when it ends" {
+	local span
+	# How long they must run to be counted depends on how busy the machine is.
+	for span in 0.3 3 30 100; do
+		run --separate-stderr -3 "$FLOCKLIMIT" -N y -n 3 --jobserver sh -c 'sleep "$1" & sleep "$1" & wait; exit 3' sh "$span"
+		[ -z "$stderr" ] || break
+	done
+	one_line
+	[[ $stderr == "flocklimit: y: --jobserver: 'sh' took no token, and ran several processes at once:"* ]]
+	silent 3 "$FLOCKLIMIT" -q -N y -n 3 --jobserver sh -c 'sleep "$1" & sleep "$1" & wait; exit 3' sh "$span"
+	# One process at a time, and no token to take.
+	silent 3 "$FLOCKLIMIT" -N y -n 3 --jobserver sh -c 'sleep "$1"; exit 3' sh "$span"
+	silent 3 "$FLOCKLIMIT" -N z -n 1 --jobserver sh -c 'sleep "$1" & sleep "$1" & wait; exit 3' sh "$span"
+	# It was named before.
+	program ninja 'echo 1.11.1'
+	printf 'sleep %s & sleep %s & wait\n' "$span" "$span" >>bin/ninja
+	says_one 'knows no jobserver' ninja
+}
+
 @test "a program that does not answer is not waited for" {
 	program make 'sleep 1000'
 	run -0 env "PATH=$T/bin:$PATH" timeout 300 "$FLOCKLIMIT" -N y -n 2 --jobserver make

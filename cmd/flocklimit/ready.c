@@ -2,109 +2,65 @@
 /*
  * ready.c - one socket between the command and the manager.
  *
- * The socket has a random name in the abstract namespace, so that a killed wrapper leaves nothing
- * behind, and a command that outlives its wrapper cannot report to a later one by mistake.  Any
- * process of the machine can send to it.  The kernel says which user and process did: a datagram is
- * believed if it is from our user, from root, or from the command or a descendant of it, which may
- * have changed its user.  We read any other and drop it; we must not pass it on, because the
- * manager would take it for ours.
+ * The kernel says which user and process sent a datagram: it is believed if it is from our user,
+ * from root, or from the command or a descendant of it, which may have changed its user.  Any other
+ * sender was told the socket's name: we drop what it sends, because the manager would take it for
+ * ours.
  *
- * A datagram that the manager has no room for stays with us, and we read no other before it.  So
- * the order is kept, and the command waits in its report as it would without us.  Descriptors
+ * A thread, the reader, reads, passes on and closes, and sleeps as long as these take: a process that
+ * receives a descriptor also closes it, and that may take any time.  The first thread, which waits
+ * for signals, waits for the reader only at the end, for LAST_CHANCE.  The order is kept, and if the
+ * manager has no room the command waits in its report as it would without us.  Descriptors
  * (FDSTORE=1, BARRIER=1) go with their datagram.  Without a manager they are closed, which is what
  * the sender of BARRIER=1 waits for.
  *
- * The socket sends us SIGIO, which the loop of run.c reads as it reads the other signals.
+ * Only the first thread may release the permit: the kernel ties a permit to the thread that took it.
+ * So at READY=1 the reader sends SIGIO to it, and waits for its turn.
  */
 #include "ready.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <poll.h>
-#include <stddef.h>
-#include <stdio.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "descriptor.h"
+#include "notify_socket.h"
 #include "now.h"
 #include "options.h"
 #include "process.h"
 #include "say.h"
+#include "signal_wait.h"
 
-#define MOST_FDS    253           /* in one datagram: the kernel's SCM_MAX_FD */
-#define MOST_BYTES  65536         /* systemd reads no more than 4096 */
-#define AT_ONCE     64            /* datagrams, before we look at signals again */
-#define NO_ROOM     (SECOND / 10) /* until we try again to pass a datagram on */
-#define LAST_CHANCE SECOND        /* for what the command reported before it ended */
+#define MOST_FDS    253    /* in one datagram: the kernel's SCM_MAX_FD */
+#define MOST_BYTES  65536  /* systemd reads no more than 4096 */
+#define LAST_CHANCE SECOND /* for what the command reported before it ended */
 
 struct ready {
 	const struct options *o;
 	void (*is_ready)(void *context);
 	void *context;
 	pid_t command;
-	uint64_t since, again; /* again: when to call ready_look() */
-	bool news, was_ready, said;
-	int in, out; /* out: -1 without a manager */
+	uint64_t since;
+	struct notify_socket in;
+	int out; /* -1 without a manager */
 	struct sockaddr_un manager;
 	socklen_t manager_size;
-	/* The datagram that is to be passed on; size 0: none. */
-	size_t size, fds;
+
+	sem_t turn;        /* the reader's, after ready_from() and after is_ready() */
+	_Atomic bool asks; /* the reader: for is_ready() */
+	_Atomic bool over; /* the reader has ended, or was not started */
+
+	/* What follows is the reader's. */
+	bool was_ready, said;
+	size_t size, fds; /* of the datagram that it reads */
 	int fd[MOST_FDS];
 	char data[MOST_BYTES];
 };
-
-/* ---- the sockets ---- */
-
-/* As sd_notify(3) has it: a path, or '@' and a name in the abstract namespace. */
-static bool
-parse_address(const char *text, struct sockaddr_un *address, socklen_t *size)
-{
-	size_t n = strlen(text);
-
-	if ((text[0] != '/' && text[0] != '@') || n < 2 || n >= sizeof(address->sun_path))
-		return false;
-	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	memcpy(address->sun_path, text, n);
-	if (text[0] == '@')
-		address->sun_path[0] = '\0';
-	*size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + (text[0] == '/'));
-	return true;
-}
-
-static int
-new_socket(void)
-{
-	return flki_above_stdio(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-}
-
-static int
-listen_to_command(struct ready *r)
-{
-	struct sockaddr_un address;
-	socklen_t size;
-	uint64_t number;
-	char name[48];
-	int yes = 1;
-
-	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
-		return errno;
-	snprintf(name, sizeof(name), "@flocklimit/ready/%016" PRIx64, number);
-	if (!parse_address(name, &address, &size))
-		return EINVAL;
-	r->in = new_socket();
-	if (r->in == -1 || setsockopt(r->in, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == -1 ||
-	    bind(r->in, (struct sockaddr *)&address, size) == -1 ||
-	    fcntl(r->in, F_SETOWN, getpid()) == -1 ||
-	    fcntl(r->in, F_SETFL, O_NONBLOCK | O_ASYNC) == -1)
-		return errno;
-	return setenv("NOTIFY_SOCKET", name, 1) == 0 ? 0 : errno;
-}
 
 static int
 find_manager(struct ready *r)
@@ -113,57 +69,14 @@ find_manager(struct ready *r)
 
 	if (text == NULL || *text == '\0')
 		return 0;
-	if (parse_address(text, &r->manager, &r->manager_size))
-		return (r->out = new_socket()) == -1 ? errno : 0;
+	if (notify_address(text, &r->manager, &r->manager_size))
+		return (r->out = notify_datagrams()) == -1 ? errno : 0;
 	if (!r->o->quiet)
 		say(r->o->want.limiter,
 		    "--until-ready: NOTIFY_SOCKET '%s' is neither a path nor @NAME: nothing is "
 		    "passed on to it",
 		    text);
 	return 0;
-}
-
-/* systemd means our pid by WATCHDOG_PID, and the command is to send what the watchdog waits for. */
-static void
-pass_watchdog_on(void)
-{
-	const char *pid = getenv("WATCHDOG_PID");
-
-	if (pid != NULL && atol(pid) == (long)getpid())
-		unsetenv("WATCHDOG_PID");
-}
-
-struct ready *
-ready_open(const struct options *o, void (*is_ready)(void *context), void *context)
-{
-	struct ready *r = calloc(1, sizeof(*r));
-	int error = ENOMEM;
-
-	if (r != NULL) {
-		r->o = o;
-		r->is_ready = is_ready;
-		r->context = context;
-		r->since = now_ns();
-		r->again = NEVER;
-		r->in = r->out = -1;
-		error = find_manager(r);
-	}
-	if (error == 0)
-		error = listen_to_command(r);
-	if (error == 0) {
-		pass_watchdog_on();
-		return r;
-	}
-	say(o->want.limiter, "--until-ready: %s", strerror(error));
-	ready_close(r);
-	return NULL;
-}
-
-void
-ready_from(struct ready *r, pid_t command)
-{
-	if (r != NULL)
-		r->command = command;
 }
 
 /* ---- one datagram ---- */
@@ -176,8 +89,7 @@ forget(struct ready *r)
 	r->size = 0;
 }
 
-/* False if there is no room for it now. */
-static bool
+static void
 pass_on(struct ready *r)
 {
 	union {
@@ -202,8 +114,6 @@ pass_on(struct ready *r)
 		memcpy(CMSG_DATA(c), r->fd, bytes);
 	}
 	if (r->out != -1 && r->size > 0 && sendmsg(r->out, &m, MSG_NOSIGNAL) == -1) {
-		if (errno == EAGAIN || errno == ENOBUFS)
-			return false;
 		if (!r->said && !r->o->quiet)
 			say(r->o->want.limiter,
 			    "--until-ready: cannot pass a report of the command on to "
@@ -212,7 +122,6 @@ pass_on(struct ready *r)
 		r->said = true;
 	}
 	forget(r);
-	return true;
 }
 
 static bool
@@ -245,7 +154,10 @@ take_control(struct ready *r, const struct msghdr *m, struct ucred *sender)
 	}
 }
 
-/* False if there is none.  One that is not to be believed, or was cut, leaves size 0. */
+/*
+ * False at the end: ready_close() has shut the socket down, and all is read.  A datagram that is not
+ * to be believed, or was cut, leaves size 0.
+ */
 static bool
 receive(struct ready *r)
 {
@@ -262,9 +174,9 @@ receive(struct ready *r)
 	ssize_t n;
 
 	do
-		n = recvmsg(r->in, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		n = recvmsg(r->in.fd, &m, MSG_CMSG_CLOEXEC);
 	while (n == -1 && errno == EINTR);
-	if (n == -1)
+	if (n == -1 || m.msg_controllen == 0) /* each datagram has its sender */
 		return false;
 	take_control(r, &m, &sender);
 	r->size = (size_t)n;
@@ -291,71 +203,133 @@ says_ready(const char *text, size_t size)
 	return false;
 }
 
-/* ---- what the loop calls ---- */
-
 /* Before it is passed on: when the manager hears of it, the permit is back. */
 static void
 note_ready(struct ready *r)
 {
-	char span[32];
-
 	if (r->was_ready || !says_ready(r->data, r->size))
 		return;
 	r->was_ready = true;
-	r->is_ready(r->context);
-	if (r->o->verbose)
-		say(r->o->want.limiter, "ready after %s: the permit is released",
-		    say_duration((double)(now_ns() - r->since) / 1e9, span));
+	r->asks = true;
+	kill(getpid(), SIGIO);
+	sem_wait(&r->turn);
+}
+
+static void *
+read_reports(void *ready)
+{
+	struct ready *r = ready;
+
+	sem_wait(&r->turn);
+	while (receive(r)) {
+		note_ready(r);
+		pass_on(r);
+	}
+	r->over = true;
+	kill(getpid(), SIGIO);
+	return NULL;
+}
+
+/* ---- what the first thread calls ---- */
+
+/* systemd means our pid by WATCHDOG_PID, and the command is to send what the watchdog waits for. */
+static void
+pass_watchdog_on(void)
+{
+	const char *pid = getenv("WATCHDOG_PID");
+
+	if (pid != NULL && atol(pid) == (long)getpid())
+		unsetenv("WATCHDOG_PID");
+}
+
+/* The reader has our mask: all signals are blocked in it. */
+static int
+start_reader(struct ready *r)
+{
+	pthread_attr_t detached;
+	pthread_t thread;
+	int error;
+
+	pthread_attr_init(&detached);
+	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
+	error = pthread_create(&thread, &detached, read_reports, r);
+	pthread_attr_destroy(&detached);
+	r->over = error != 0;
+	return error;
+}
+
+struct ready *
+ready_open(const struct options *o, void (*is_ready)(void *context), void *context)
+{
+	struct ready *r = calloc(1, sizeof(*r));
+	const char *where = "";
+	int error = ENOMEM;
+
+	if (r != NULL) {
+		r->o = o;
+		r->is_ready = is_ready;
+		r->context = context;
+		r->since = now_ns();
+		r->in.fd = r->out = -1;
+		r->over = true;
+		sem_init(&r->turn, 0, 0);
+		error = find_manager(r);
+	}
+	if (error == 0 && (error = notify_open(&r->in)) != 0)
+		where = " no socket in /run, /tmp or /dev/shm:";
+	if (error == 0)
+		error = start_reader(r);
+	if (error == 0) {
+		pass_watchdog_on();
+		return r;
+	}
+	say(o->want.limiter, "--until-ready:%s %s", where, strerror(error));
+	ready_close(r);
+	return NULL;
+}
+
+void
+ready_from(struct ready *r, pid_t command)
+{
+	if (r == NULL)
+		return;
+	r->command = command;
+	sem_post(&r->turn);
 }
 
 bool
 ready_hears(struct ready *r, const siginfo_t *info)
 {
+	char span[32];
+
 	if (r == NULL || info->si_signo != SIGIO)
 		return false;
-	/* A SIGIO of ours may have been merged with another that was pending. */
-	r->news = true;
-	return info->si_code > 0;
-}
-
-uint64_t
-ready_look(struct ready *r)
-{
-	int n = 0;
-
-	if (r == NULL || (!r->news && (r->again == NEVER || now_ns() < r->again)))
-		return r != NULL ? r->again : NEVER;
-	r->news = false;
-	r->again = NEVER;
-	while (pass_on(r)) {
-		if (++n > AT_ONCE) {
-			r->again = now_ns() + SECOND / 1000;
-			return r->again;
-		}
-		if (!receive(r))
-			return NEVER;
-		note_ready(r);
+	/* Whichever process sent it: the reader's was merged with one that was pending. */
+	if (atomic_exchange(&r->asks, false)) {
+		r->is_ready(r->context);
+		if (r->o->verbose)
+			say(r->o->want.limiter, "ready after %s: the permit is released",
+			    say_duration((double)(now_ns() - r->since) / 1e9, span));
+		sem_post(&r->turn);
 	}
-	r->again = now_ns() + NO_ROOM;
-	return r->again;
+	return info->si_pid == 0 || info->si_pid == getpid();
 }
 
+/* The reader may sleep on in a close or in the manager's socket: it ends with this process. */
 void
 ready_close(struct ready *r)
 {
-	uint64_t until = now_ns() + LAST_CHANCE, next;
+	uint64_t until = now_ns() + LAST_CHANCE;
+	siginfo_t info;
+	sigset_t io;
 
 	if (r == NULL)
 		return;
-	r->was_ready = true;
-	if (r->in != -1) {
-		r->news = true;
-		while ((next = ready_look(r)) != NEVER && next < until)
-			poll(NULL, 0, (int)(NO_ROOM / 10 / 1000000));
-		forget(r);
-		close(r->in);
-	}
-	if (r->out != -1)
-		close(r->out);
-	free(r);
+	sigemptyset(&io);
+	sigaddset(&io, SIGIO);
+	shutdown(r->in.fd, SHUT_RD);
+	sem_post(&r->turn);
+	while (!r->over && signal_wait(&io, until, &info) > 0)
+		;
+	notify_close(&r->in);
 }

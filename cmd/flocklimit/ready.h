@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 
 struct options;
@@ -20,14 +19,14 @@ struct ready;
  */
 struct ready *ready_open(const struct options *o, void (*is_ready)(void *context), void *context);
 
-/* The command has this pid: what it and its descendants report is believed, whatever their user. */
+/*
+ * The command has this pid: what it and its descendants report is believed, whatever their user.
+ * Nothing is read before.
+ */
 void ready_from(struct ready *r, pid_t command);
 
-/* True if that signal says that there is something to read, and is not for the command. */
+/* Calls is_ready() if it is time; true if that signal is not for the command. */
 bool ready_hears(struct ready *r, const siginfo_t *info);
-
-/* Reads and passes on; returns when to call it again (CLOCK_MONOTONIC, ns; NEVER). */
-uint64_t ready_look(struct ready *r);
 
 /* The command has ended: passes on what it reported last.  A READY=1 among that changes nothing. */
 void ready_close(struct ready *r);

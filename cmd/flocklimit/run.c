@@ -174,7 +174,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 {
 	struct running r = { .o = o, .pid = command, .state = RUNS, .deadline = NEVER };
 	struct rusage usage;
-	uint64_t next, look;
+	uint64_t next;
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
@@ -186,7 +186,6 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 	tend_by_signal();
 	for (;;) {
 		next = tend_look();
-		next = (look = ready_look(ready)) < next ? look : next;
 		sig = signal_wait(&all, next < r.deadline ? next : r.deadline, &info);
 		if (sig == -1)
 			return wait_deaf(&r, end);

@@ -17,7 +17,6 @@ service() {
 		import array, os, socket, sys
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		to = os.environ["NOTIFY_SOCKET"]
-		to = "\0" + to[1:] if to[0] == "@" else to
 		def send(words, fds=[]):
 		    s.sendmsg([words.encode()],
 		        [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else [], 0, to)
@@ -44,6 +43,54 @@ service() {
 }
 
 say() { timeout 300 sh -c 'printf "%s\n" "$2" >"$1.fifo"' sh "$@"; }
+
+# socket_of LABEL: what the command of `service LABEL' sends to.
+socket_of() {
+	tr '\0' '\n' <"/proc/$(sed -n 's/^up //p' "$1.out")/environ" | sed -n 's/^NOTIFY_SOCKET=//p'
+}
+
+# write_sleeper FILE: sleeper.py [-s] ADDRESS... sends each a descriptor whose last close sleeps for a quarter of an hour: a TCP
+# connection that lingers, with data that its peer does not read.  Its last line says to how many it got.
+# -s: its parent is stopped until the descriptor is closed here, so that the parent's close is the last.
+write_sleeper() {
+	cat >"$1" <<-'PY'
+		import array, os, signal, socket, struct, sys, time
+		args = sys.argv[1:]
+		stop = args[0] == "-s" and args.pop(0)
+		peer = socket.socket()
+		peer.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+		peer.bind(("127.0.0.1", 0))
+		peer.listen(1)
+		s = socket.socket()
+		s.connect(peer.getsockname())
+		s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 900))
+		s.setblocking(False)
+		try:
+		    while True:
+		        s.send(bytes(65536))
+		except BlockingIOError:
+		    pass
+		sent = []
+		if stop:
+		    os.kill(os.getppid(), signal.SIGSTOP)
+		for to in args:
+		    try:
+		        ours, theirs = os.pipe() # closed first
+		        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendmsg([b"STATUS=sleep"],
+		            [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [s.fileno(), theirs]))], 0,
+		            "\0" + to[1:] if to[0] == "@" else to)
+		        os.close(theirs)
+		        sent.append(ours)
+		    except OSError as e:
+		        print(to, e)
+		if stop:
+		    s.close()
+		    os.kill(os.getppid(), signal.SIGCONT)
+		    os.read(sent[0], 1)
+		print("sent to", len(sent), flush=True)
+		time.sleep(1000)
+	PY
+}
 
 # manager: what is sent to the outer NOTIFY_SOCKET, each datagram as a line: its pid, its words.
 manager() {
@@ -84,10 +131,13 @@ taken() { run -75 free; }
 	# A second one is harmless.
 	say a READY=1
 	eventually says "sent READY=1" a.out
+	socket=$(socket_of a)
+	[ -S "$socket" ]
 	say a ''
 	ended a
 	[ "$status" = 7 ]
 	[ ! -s a.err ]
+	[ ! -e "${socket%/*}" ]
 	silent 0 "$CTL" check x
 	run ctl log --json x
 	[ "$(jq -sc 'map(.event) - ["granted"]' <<<"$output")" = '["ended","ended"]' ] # the second: of free
@@ -142,7 +192,7 @@ taken() { run -75 free; }
 	for i in 1 2 3 4 5 6; do
 		silent 0 "$FLOCKLIMIT" -N x -n 1 --until-ready python3 -c '
 import os, socket
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])
 os._exit(0)'
 	done
 	silent 0 "$CTL" check x
@@ -209,9 +259,9 @@ os._exit(0)'
 	need_root
 	manager
 	service a -N x -n 1 --until-ready
-	to=$(tr '\0' '\n' <"/proc/$(sed -n 's/^up //p' a.out)/environ" | sed -n 's/^NOTIFY_SOCKET=@//p')
+	to=$(socket_of a)
 	send='import socket, sys
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), "\0" + sys.argv[1])'
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), sys.argv[1])'
 	# Another user may not be able to run the first python3 of root's path.
 	as_other=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3 for another user"
 	setpriv --reuid 65534 --clear-groups "$as_other" -c "$send" "$to" READY=1
@@ -225,9 +275,44 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(sys.argv[2].encode(), "\
 	# One that has changed its user is the command all the same.
 	background b "$FLOCKLIMIT" -N x -n 1 --until-ready setpriv --reuid 65534 --clear-groups "$as_other" -c '
 import os, socket, time
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])
 time.sleep(1000)'
 	eventually says READY=1 manager.out
+	free
+}
+
+@test "another user finds no socket: neither a flood nor a descriptor whose close sleeps reaches the wrapper" {
+	need_root
+	local as_other socket
+	as_other=$(PATH=/usr/bin:/bin command -v python3) || skip "no python3 for another user"
+	public
+	write_sleeper "$PUBLIC/sleeper.py"
+	service a -N x -n 1 --until-ready
+	socket=$(socket_of a)
+	# In /proc/net/unix are all the names that others can find.
+	mapfile -t names < <(awk '/flocklimit/ { print $NF }' /proc/net/unix)
+	[ "${#names[@]}" -gt 0 ]
+	background stranger setpriv --reuid 65534 --regid 65534 --clear-groups \
+		"$as_other" "$PUBLIC/sleeper.py" "${names[@]}"
+	eventually says "sent to" stranger.out
+	says "sent to 0" stranger.out
+	run ! setpriv --reuid 65534 --regid 65534 --clear-groups ls "${socket%/*}"
+	say a READY=1
+	eventually free
+	kill -TERM "${pids[a]}"
+	eventually is_gone "${pids[a]}"
+}
+
+@test "a descriptor whose close sleeps, from the command itself, keeps the wrapper from nothing" {
+	local wrapper
+	write_sleeper sleeper.py
+	background a "$FLOCKLIMIT" -N x -n 1 --until-ready sh -c 'exec python3 sleeper.py -s "$NOTIFY_SOCKET"'
+	eventually says "sent to 1" a.out
+	wrapper=${pids[a]}
+	kill -TERM "$wrapper"
+	eventually is_gone "$wrapper"
+	ended a
+	[ "$status" = 143 ]
 	free
 }
 
@@ -235,7 +320,7 @@ time.sleep(1000)'
 ended_when_ready() {
 	run -124 "$FLOCKLIMIT" -N x -n 1 --until-ready -v -T "$TIME" python3 -c '
 import os, socket, time
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])
 time.sleep(1000)'
 	[[ $output == *"x: ready after"* ]]
 }
@@ -279,7 +364,7 @@ time.sleep(1000)'
 	"$FLOCKLIMIT" -N x -n 1 --background --until-ready sh -c '
 		echo $$ >up
 		python3 -c "import os, socket
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", \"\\0\" + os.environ[\"NOTIFY_SOCKET\"][1:])"
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", os.environ[\"NOTIFY_SOCKET\"])"
 		exec sleep 1000' 3>&-
 	eventually free
 	eventually is_state S "$(cat up)"
@@ -290,6 +375,23 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", \"\\0\" + 
 	[[ $output != *WATCHDOG_PID* && $output == *WATCHDOG_USEC=9* ]]
 	WATCHDOG_PID=1 run -0 "$FLOCKLIMIT" -N x -n 1 --until-ready env
 	[[ $output == *WATCHDOG_PID=1* ]]
+}
+
+@test "what a killed wrapper left is removed by the next, and what is in use is not" {
+	local killed
+	service a -N x -n 2 --until-ready
+	service b -N x -n 2 --until-ready
+	killed=$(socket_of a)
+	kill -KILL "${pids[a]}"
+	ended a
+	[ -S "$killed" ]
+	"$FLOCKLIMIT" -N y -n 1 --until-ready true
+	[ ! -e "${killed%/*}" ]
+	[ -S "$(socket_of b)" ]
+	say b READY=1
+	say b ''
+	ended b
+	[ "$status" = 7 ]
 }
 
 @test "what cannot be combined is one line" {

@@ -75,6 +75,8 @@ flki_gate_set(struct state *st, const struct flk_gate *gate)
 	uint64_t to = GATE_WHICH(g->is) == 1 ? 2 : 1;
 
 	memcpy(words.when, gate->when, sizeof(words.when) - 1);
+	/* A reader that copies any of the new words sees, behind its fence, the change before this. */
+	atomic_thread_fence(memory_order_release);
 	if (words.when[0] == '\0')
 		to = 0;
 	else

@@ -100,8 +100,9 @@
  *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
  *		own.  A taker that doubt() misses was in no line when doubt() looked, so it takes
  *		the lock once more before it sleeps, and finds the mark.
- *	state, ticket, weight, in_force, seat, seats	[flki_local_holds]
- *		The copy counts if the slot still has the same permit after it.
+ *	state, ticket, weight, in_force, seat, seats, fence	[flki_local_holds]
+ *		The copy counts if the slot has the same ticket before and after it.  A ticket is
+ *		stored after the end of the slot's last permit, and before all that is its own.
  *	state, ticket, role, pid, worker_pid, exit_seen_ms, started_after_ns, started_before_ns
  *		[flki_orphan_is, await_command]
  *		They decide how long a thread waits for a command's end.  The head decides inside.

@@ -148,7 +148,8 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 	if (slot >= flki_file_slots(&f->file))
 		return false;
 	s = &f->file.slots[slot];
-	if (state_of(s) != HELD || __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != ticket)
+	/* The ticket first: the slot's last permit has ended when it is stored, so HELD is not of that. */
+	if (__atomic_load_n(&s->ticket, __ATOMIC_ACQUIRE) != ticket || state_of(s) != HELD)
 		return false;
 	*permit = (struct flk_permit){ .ticket = ticket,
 				       .weight = __atomic_load_n(&s->weight, __ATOMIC_RELAXED),
@@ -157,7 +158,10 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED),
 				       .seats = __atomic_load_n(&s->seats, __ATOMIC_RELAXED) };
 	permit->seats = flki_seats_of_weight(permit->seats, permit->weight);
-	/* Read without the lock: the copy is right if the slot has the same permit after it. */
+	/*
+	 * The copy is right if the slot has the same ticket after it.  Pairing: with the fence in
+	 * flki_state_enqueue(), behind which the next permit's words are written.
+	 */
 	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&
 	       __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) == ticket;

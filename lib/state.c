@@ -175,7 +175,9 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	struct slot *s = flki_state_at(st, i);
 	uint32_t passed;
 
-	s->ticket = h->last_ticket + 1;
+	/* Pairing: with flki_local_holds().  After the end of the last permit, and before the rest. */
+	__atomic_store_n(&s->ticket, h->last_ticket + 1, __ATOMIC_RELEASE);
+	atomic_thread_fence(memory_order_release);
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
 	s->passed_by = 0;

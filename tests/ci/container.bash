@@ -3,10 +3,7 @@
 # shellcheck disable=SC2154,SC2034 # what tests read
 # A container without a container engine: namespaces, a tree of its own, and volumes; after lib.bash.
 
-need_container() {
-	need_root
-	unshare -mpf --mount-proc true 2>/dev/null || skip "no namespaces here"
-}
+need_container() { need_unshare -mpf --mount-proc; }
 
 # a_tree PROGRAM...: tree/ has these programs, their libraries, those of a flocklimit that is not static,
 # and limits/ for a volume.

@@ -89,8 +89,7 @@ counted() {
 }
 
 @test "in a PID namespace of its own" {
-	need_root
-	unshare -pf --mount-proc true 2>/dev/null || skip "may not make namespaces"
+	need_unshare -pf --mount-proc
 	hold a -N x -n 1
 	run -75 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 --nonblock true
 	background b unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 -v echo ran
@@ -101,8 +100,7 @@ counted() {
 }
 
 @test "killed in PID namespaces of their own, where all have one number" {
-	need_root
-	unshare -pf --mount-proc true 2>/dev/null || skip "may not make namespaces"
+	need_unshare -pf --mount-proc
 	local i
 	mkfifo one.fifo
 	background one unshare -pf --kill-child --mount-proc "$FLOCKLIMIT" -N x -n 1 sh -c 'echo up >one.up2; cat one.fifo'

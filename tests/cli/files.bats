@@ -236,8 +236,7 @@ refused_file() {
 }
 
 @test "a full file system" {
-	need_root
-	unshare -m true 2>/dev/null || skip "may not mount"
+	need_mount
 	mkdir full
 	run -125 timeout 300 unshare -m sh -c 'mount -t tmpfs -o size=16k none full || exit 99
 		head -c 16384 /dev/zero >full/file 2>/dev/null
@@ -249,8 +248,7 @@ refused_file() {
 }
 
 @test "a limiter that can't grow on a full file system" {
-	need_root
-	unshare -m true 2>/dev/null || skip "may not mount"
+	need_mount
 	mkdir full
 	run -0 timeout 300 unshare -m sh -c 'mount -t tmpfs -o size=12k none full || exit 99
 		"$FLOCKLIMIT" -f full/lim true

@@ -301,6 +301,7 @@ same() {
 }
 
 @test "colours are for terminals" {
+	need_terminal
 	script --version >/dev/null 2>&1 || skip "no script(1)"
 	"$FLOCKLIMIT" -N x -n 1 true
 	export CTL

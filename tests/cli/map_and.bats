@@ -104,7 +104,7 @@ limiters() {
 @test "a long wait for another limiter is shown on a terminal" {
 	limiters first second
 	hold a -N second
-	need_helper pty
+	need_terminal
 	background m "$HELPERS/pty" "$MAP" -N first --and second echo ::: 1
 	eventually grep -q "waiting [0-9.]* s for pid ${pids[a]} .*; next in line; 1 of 1 in use" m.out
 	let_go a

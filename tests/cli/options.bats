@@ -76,7 +76,7 @@ limit_of() {
 
 @test "-n N% with the quota of a cgroup of version 1: the controller cpu, and not cpuset" {
 	taskset -c 0,1 true || skip "needs two CPUs"
-	unshare -m true 2>/dev/null || skip "may not make mount namespaces"
+	need_mount
 	[ -d /sys/fs/cgroup ] || skip "no /sys/fs/cgroup here"
 	# limit_under LINE...: the limit that 100% makes where /proc/self/cgroup has these lines.
 	limit_under() {

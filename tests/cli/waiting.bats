@@ -13,7 +13,7 @@ CTL=${FLOCKLIMIT}ctl
 typescript() {
 	local label=$1
 	shift
-	need_helper pty
+	need_terminal
 	background "$label" "$HELPERS/pty" env --default-signal=INT,QUIT "$@"
 }
 

@@ -345,6 +345,7 @@ is_picture() {
 
 @test "the recording in the README is of the commands that doc/record types" {
 	is_picture "$TOP/doc/terminal.svg" 100000
+	need_terminal
 	command -v tmux >/dev/null || skip "no tmux"
 	mkdir bin
 	ln -s "$FLOCKLIMIT" "$CTL" "$MAP" bin/

@@ -75,7 +75,7 @@ refusing() {
 # ---- without /proc ----
 
 @test "without /proc flocklimit and flockmap run commands" {
-	need_root
+	need_mount
 	mkdir limiters
 	run unshare -m sh -c 'mount -t tmpfs none /proc && mount -t tmpfs -o mode=700 none limiters &&
 		"$FLOCKLIMIT" -N x -n 2 echo one && "$MAP" -N x -n 1 echo ::: two three'
@@ -102,7 +102,7 @@ leave_orphans='
 	exit 1'
 
 @test "as process 1 flocklimit reaps orphans, and exits as its command does" {
-	need_root
+	need_unshare -pf --mount-proc
 	silent 7 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 sh -c "$leave_orphans"
 	silent 143 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 sh -c 'kill -TERM $$'
 	run -127 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 /nowhere/at/all
@@ -110,7 +110,7 @@ leave_orphans='
 }
 
 @test "as process 1 flockmap reaps orphans" {
-	need_root
+	need_unshare -pf --mount-proc
 	run unshare -pf --mount-proc "$MAP" -N x -n 2 sh -c "$leave_orphans" sh ::: 1
 	echo "$output"
 	[ "$status" -eq 123 ]
@@ -118,7 +118,7 @@ leave_orphans='
 }
 
 @test "as process 1 it passes signals on, from outside and from inside, while it waits as well" {
-	need_root
+	need_unshare -pf --mount-proc
 	local from
 	for from in outside inside command; do
 		rm -f a.up
@@ -145,7 +145,7 @@ leave_orphans='
 }
 
 @test "as process 1 with -F the command is process 1" {
-	need_root
+	need_unshare -pf --mount-proc
 	run -0 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 -F sh -c 'echo $$'
 	[ "$output" = 1 ]
 }

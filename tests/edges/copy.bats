@@ -20,11 +20,6 @@ is_held() {
 	run -75 "$FLOCKLIMIT" -f "$1" -n 1 -t 0 -q true
 }
 
-need_mount() {
-	need_root
-	unshare -m true 2>/dev/null || skip "may not mount"
-}
-
 # world SCRIPT: in a mount namespace, in $T; `held FILE' runs a holder of it until `let_go', and
 # `tries FILE' prints the ticket that is drawn there, or 75.
 world() {

@@ -10,8 +10,7 @@ load ../helpers/lib.bash
 
 # world SCRIPT: runs it as root in a new world, with the programs in $BIN.
 world() {
-	need_root
-	unshare -m true 2>/dev/null || skip "may not mount"
+	need_mount
 	run --separate-stderr timeout 60 unshare -m bash -c '
 		set -eu
 		mount -t tmpfs -o mode=755 none /run

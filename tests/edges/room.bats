@@ -9,15 +9,13 @@ load ../helpers/lib.bash
 
 # Everything below runs in a mount namespace, so that no mount outlives its test.
 inside() {
-	need_root
-	unshare -m true 2>/dev/null || skip "may not make a mount namespace"
-	unshare -m sh -c 'mount -t tmpfs none "$1"' sh "$T" 2>/dev/null || skip "may not mount"
 	export -f background eventually ended hold is_state let_go up has_lines says
 	timeout 300 unshare -m bash -c "set -e; declare -A pids=(); T='$T'; cd '$T'; mkdir -p full; $1" 3>&-
 }
 
 # A limiter on FS without room for one, then with room.
 no_room_at_first() {
+	need_mount
 	run -0 inside "$1"'
 		head -c 100M /dev/zero >full/ballast 2>/dev/null || :
 		for way in "-f full/lim" "-N x"; do
@@ -42,6 +40,7 @@ no_room_at_first() {
 
 # Sixteen hold, which is what a new limiter has slots for; there is no room for more.
 no_room_for_more() {
+	need_mount
 	run -0 inside "$1"'
 		lim="full/lim -n 100"
 		for i in $(seq 16); do hold h$i -f $lim; done
@@ -101,6 +100,7 @@ on_ext4() {
 }
 
 @test "no inode left for a limiter" {
+	need_mount
 	run inside 'mount -t tmpfs -o nr_inodes=3 none full; touch full/a full/b 2>/dev/null || :
 		"$FLOCKLIMIT" -f full/lim true'
 	[ "$status" -eq 125 ]
@@ -117,6 +117,7 @@ on_ext4() {
 }
 
 @test "takers in line when a newcomer finds no room are served in their turn" {
+	need_mount
 	run -0 inside 'mount -t tmpfs -o size=12k none full
 		lim="full/lim -n 1"
 		hold h -f $lim

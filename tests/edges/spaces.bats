@@ -7,10 +7,7 @@
 
 load ../helpers/lib.bash
 
-need_pidns() {
-	need_root
-	unshare -pf true 2>/dev/null || skip "may not make PID namespaces"
-}
+need_pidns() { need_unshare -pf; }
 
 # In a PID namespace of its own, where the shell is process 1 and the wrapper process 2.  If that
 # is killed, the shell stays for LABEL.end, if there is such a FIFO.
@@ -282,9 +279,8 @@ why_not() {
 }
 
 @test "a read-only file system, with a limiter and without" {
-	need_root
+	need_mount
 	mkdir ro
-	unshare -m mount -t tmpfs none ro 2>/dev/null || skip "may not mount"
 	run -0 timeout 300 unshare -m sh -c 'mount -t tmpfs none ro
 		"$FLOCKLIMIT" -f "$T/ro/old" true
 		mount -o remount,ro ro
@@ -304,8 +300,7 @@ why_not() {
 # ---- time ----
 
 @test "time namespaces: clocks days apart, and each waits as long as it says" {
-	need_root
-	unshare -T --monotonic 1000000 true 2>/dev/null || skip "may not make time namespaces"
+	need_unshare -T --monotonic 1000000
 	local shift start
 	hold a -f lim -n 1
 	for shift in 1000000 -100; do

@@ -108,7 +108,7 @@ ended() {
 terminal() {
 	local label=$1
 	shift
-	need_helper pty
+	need_terminal
 	mkfifo "$T/$label.keys"
 	"$HELPERS/pty" env --default-signal=INT,QUIT "$@" <"$T/$label.keys" >"$T/$label.out" \
 		2>&1 3>&- &
@@ -237,6 +237,33 @@ silent() {
 
 need_root() {
 	[ "$(id -u)" = 0 ] || skip "needs root"
+}
+
+# need_unshare OPTION...: root can make these namespaces, which many a container refuses it.
+need_unshare() {
+	need_root
+	unshare "$@" true 2>/dev/null || skip "may not make namespaces: unshare $*"
+}
+
+need_mount() {
+	need_unshare -m
+	unshare -m mount -t tmpfs none "$T" 2>/dev/null || skip "may not mount"
+}
+
+# A machine without a devpts has no terminals to give.
+need_terminal() {
+	need_helper pty
+	"$HELPERS/pty" true </dev/null || skip "no terminal can be opened"
+}
+
+# need_setgid: a program's file can give it more rights than its caller's: no_new_privs and nosuid forbid it.
+need_setgid() {
+	need_root
+	cp "$(command -v id)" setgid
+	chgrp nogroup setgid
+	chmod 2755 setgid
+	[ "$(./setgid -gn)" = nogroup ] || skip "set-group-ID has no effect"
+	rm setgid
 }
 
 need_helper() {

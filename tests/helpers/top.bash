@@ -15,6 +15,7 @@ mux() { TMUX_TMPDIR=$T tmux -u -L top "$@"; }
 in_terminal() {
 	local size=$1
 	shift
+	need_terminal
 	command -v tmux >/dev/null || skip "no tmux"
 	[[ $("$CTL" top 2>&1 </dev/null) != *"built without ncurses"* ]] || skip "no ncurses"
 	# Nothing of the terminal that the tests run in: a tmux wants none around it, and curses believes

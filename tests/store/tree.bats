@@ -91,7 +91,7 @@ none() {
 
 @test "nothing of another user's is run" {
 	local what
-	[ "$(id -u)" = 0 ] || skip "only root can give files away"
+	need_root
 	tree "$T/tree"
 	for what in tree/cmd tree/cmd/store tree/cmd/store/store-etcd; do
 		chown nobody "$what"
@@ -99,7 +99,11 @@ none() {
 		chown root "$what"
 	done
 	run -0 use tree/flocklimit -N x true
-	# With more rights than the caller's, only what is installed.
+}
+
+@test "with more rights than the caller's, only what is installed is run" {
+	need_setgid
+	tree "$T/tree"
 	chgrp nogroup tree/flocklimit
 	chmod g+s tree/flocklimit
 	none tree/flocklimit -N x true

@@ -3,7 +3,7 @@
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
-# What every test of `make check' is run by: the same surroundings wherever make runs.
+# What every test of `make check' is run by: the same surroundings wherever make runs, and how far it is.
 
 load lib.bash
 
@@ -147,4 +147,15 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 	run -127 "$HELPERS/bound" /nowhere/at/all
 	[[ $output == *"bound: /nowhere/at/all: No such file"* ]]
 	run -2 "$HELPERS/bound"
+}
+
+@test "after each file a line says how far make check is, and the driver's status counts" {
+	local logs="a.log cli/b.log c.log d.log e.log f.log g.log h.log i.log j.log"
+	mkdir cli
+	printf 'echo PASS: "$2" 1\n: >a.trs\nexit 3\n' >driver
+	run -3 "$TESTS_SOURCE/helpers/progress" "$logs" sh driver --test-name a.bats --log-file a.log
+	[ "$output" = $'PASS: a.bats 1\n[ 1/10] a.bats' ]
+	: >cli/b.trs
+	run -3 "$TESTS_SOURCE/helpers/progress" "$logs" sh driver --test-name cli/b.bats
+	[ "${lines[-1]}" = '[ 2/10] cli/b.bats' ]
 }

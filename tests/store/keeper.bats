@@ -406,7 +406,7 @@ undead() {
 }
 
 @test "a stopped keeper, and a wrapper that was killed: the keeper says that the permit was lost" {
-	hold a -N x -n 1 --ttl 2s
+	hold a -N x -n 1 --ttl 60s
 	keeper=$(keepers)
 	kill -STOP "$keeper"
 	kill -KILL "${pids[a]}"

@@ -212,6 +212,7 @@ has_stopped() {
 }
 
 @test "the end of tmux ends what runs in its windows" {
+	need_terminal
 	command -v tmux >/dev/null || skip 'needs tmux'
 	local wrapper command
 	TMUX='' tmux -S "$T/tmux" -f /dev/null new-session -d \

@@ -159,3 +159,15 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 	run -3 "$TESTS_SOURCE/helpers/progress" "$logs" sh driver --test-name cli/b.bats
 	[ "${lines[-1]}" = '[ 2/10] cli/b.bats' ]
 }
+
+@test "contained: as in a container no namespace is made and nothing mounted, and a process is" {
+	local user
+	need_helper refuse
+	for user in root nobody; do
+		run --separate-stderr -0 "$TESTS_SOURCE/helpers/contained" "$user" sh -c '
+			grep -E "^(NoNewPrivs|Seccomp):" /proc/self/status
+			! unshare -U true && ! unshare -m true && ! mount -t tmpfs none /mnt && (echo forked)'
+		echo "$output"
+		[ "$output" = $'NoNewPrivs:\t1\nSeccomp:\t2\nforked' ] || [[ $output == *"# SKIP nobody has no way"* ]]
+	done
+}

@@ -239,7 +239,7 @@ salvage_holder(struct state *st, struct slot *s)
 
 	s->weight = within(s->weight, 1, FLK_MAX_UNITS);
 	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
-	if (s->ticket == 0 || ticket_is_taken(st, s))
+	while (s->ticket == 0 || ticket_is_taken(st, s))
 		s->ticket = ++st->h->last_ticket;
 	if (s->seats != 0) /* its command was told all of them */
 		s->seat = (uint32_t)__builtin_ctzll(s->seats);

@@ -1008,6 +1008,7 @@ test_snapshot(void)
 	struct flk_snapshot *s;
 	char line[300], why[8];
 	struct flk_request want = { .weight = 1, .limit = 50, .command = line };
+	uint64_t before, after;
 	bool right = true;
 	uint32_t i;
 
@@ -1017,11 +1018,15 @@ test_snapshot(void)
 		t[i] = taker(f);
 		is(flk_enqueue(t[i], &want), i < 50 ? 0 : -EINPROGRESS, "the %uth", i + 1);
 	}
+	before = now_ns();
 	is(flk_snapshot(f, &s), 0, "a snapshot of many");
+	after = now_ns();
 	ok(s->holders == 50 && s->waiters == 10 && s->used == 50 && s->limit == 50, "counts them");
 	for (i = 0; i < 60; i++)
 		right &= s->entry[i].ticket == i + 1 && s->entry[i].holds == (i < 50) &&
-			 (i >= 50 || s->entry[i].seat == i) && s->entry[i].since_s >= 0 &&
+			 (i >= 50 || s->entry[i].seat == i) &&
+			 s->entry[i].since_s * 1e9 > (double)(before - s->entry[i].since_ns) - 9 &&
+			 s->entry[i].since_s * 1e9 < (double)(after - s->entry[i].since_ns) + 9 &&
 			 s->entry[i].pid == (uint32_t)getpid() &&
 			 strlen(s->entry[i].command) == FLK_COMMAND - 1;
 	ok(right, "in order, with what is known of each");
@@ -1031,6 +1036,45 @@ test_snapshot(void)
 	for (i = 0; i < 60; i++)
 		flk_taker_free(t[59 - i]);
 	whole(f, "after many");
+	flk_detach(f);
+}
+
+/* The condition that keeps the head, by its number. */
+static void
+test_gated(void)
+{
+	static const char *const gates[] = { "disk:/>900000T", "disk:/>900000T,disk:/>1",
+					     "disk:/>1 disk:/>900000T" };
+	uint64_t until = now_ns() + PATIENCE_MS * UINT64_C(1000000);
+	struct flk_gate gate = { .patience_ns = UINT64_MAX };
+	struct flk *f = fresh(1);
+	struct flk_snapshot *s;
+	struct agent a;
+	bool gated;
+	unsigned i;
+
+	is(flk_snapshot(f, &s), 0, "without a gate");
+	ok(!s->gated.waits && s->gated.when[0] == '\0', "nothing is kept by one");
+	free(s);
+	for (i = 0; i < 3; i++) {
+		strcpy(gate.when, gates[i]);
+		is(flk_set_gate(f, &gate), 0, "a gate: %s", gates[i]);
+		a = agent_start(flk_path(f));
+		agent_tell(&a, (struct order){ .kind = ACQUIRE, .limit = 1, .ms = -1 });
+		do {
+			if (flk_snapshot(f, &s) != 0)
+				tap_bail("no snapshot");
+			gated = s->gated.waits && strcmp(s->gated.when, "disk:/>900000T") == 0 &&
+				s->gated.value > 0 && s->gated.value != UINT64_MAX;
+			free(s);
+		} while (!gated && now_ns() < until);
+		ok(gated, "is known by the condition that does not hold");
+		gate.when[0] = '\0';
+		is(flk_set_gate(f, &gate), 0, "and taken away");
+		is(agent_hear(&a).code, 0, "lets the head in");
+		agent_stop(&a);
+	}
+	whole(f, "after gates");
 	flk_detach(f);
 }
 
@@ -1103,6 +1147,7 @@ main(void)
 	test_heirs();
 	test_strerror();
 	test_snapshot();
+	test_gated();
 	test_far_deadline();
 	test_dead_in_snapshot();
 	return tap_done();

@@ -101,6 +101,8 @@ test_life(void)
 	ok(seen[4].memory == 5120 && seen[4].cpu_ns == 2000000,
 	   "what it took, in whole KiB above and whole ms below");
 	ok(seen[6].memory == 0 && seen[6].cpu_ns == 0, "nothing is known of the second");
+	ok(seen[0].limit == 1 && seen[1].limit == 1 && seen[4].limit == 0 && seen[6].limit == 0,
+	   "the limit is in all of them but the ends");
 	is(strcmp(seen[0].command, "make"), 0, "known by the command's name");
 	is(seen[0].pid, getpid(), "and the process");
 	for (k = 1; k < n; k++)

@@ -149,8 +149,11 @@ gate(void)
 	struct flk_gate gate = { .when = "disk:/>1", .patience_ns = UINT64_MAX };
 	struct flk_request want = { .limit = 4, .ask = say_no };
 	int files = expected(GATE) == 0, code;
+	char why[8] = "as ever";
 
-	is(flk_gate_check("disk:/>1", NULL, 0), 0, "a right condition");
+	is(flk_gate_check("disk:/>1", why, sizeof(why)), 0, "a right condition");
+	is(strcmp(why, "as ever"), 0, "is no reason for words");
+	is(flk_gate_check("disk:/>1", NULL, 0), 0, "nor is room for them needed");
 	is(flk_set_gate(f, &gate), expected(GATE), "a gate that lets all pass");
 	is(flk_gate(f, &gate), expected(GATE), "and what it is");
 	take(t, 1, 4);

@@ -6,7 +6,7 @@
  *	flk_entrust()		to the guard, which the command inherits that this process becomes
  *				by exec(3)
  *	flk_entrust_to()	to a description of the caller's, for instance of a shell that has
- *				said `exec 9<>limiter'
+ *				said `exec 9<limiter'
  *
  * To the limiter, such a holder is a dead taker whose slot's byte is locked, as a command is that has
  * outlived its wrapper: guard.c and orphan.c do the rest.  Only its role differs, so that its end is
@@ -18,7 +18,7 @@
  * Which permits a description has, no word of the file says: the kernel knows.  A read lock on a
  * slot's byte conflicts with a write lock of any other description, and not with one of its own.
  * So the lock belongs to a description if the limiter's own descriptor finds a conflict and that
- * description finds none.
+ * description finds none.  Where it finds one, too, a reader may have locked the byte as well.
  */
 #include "internal.h"
 
@@ -112,32 +112,50 @@ flki_local_entrust_to(struct flk_taker *t, int fd, pid_t pid)
 	return 0;
 }
 
+/*
+ * The descriptor has the lock of this permit.  Where a stranger has one there, too, the kernel's
+ * answer to a third description does not say whose it is: then /proc is asked.
+ */
 static bool
-has_permit(const struct flk *f, int fd, uint32_t slot)
+has_lock(const struct flk *f, int fd, uint32_t slot, bool by_proc)
 {
-	const struct slot *s = &f->file.slots[slot];
+	off_t byte = GUARD_BASE + slot;
 
-	return atomic_load(&s->state) == HELD &&
-	       __atomic_load_n(&s->role, __ATOMIC_RELAXED) == FLK_CARRIED &&
-	       flki_byte_conflict(f->file.fd, GUARD_BASE + slot) == F_RDLCK &&
-	       flki_byte_conflict(fd, GUARD_BASE + slot) == F_UNLCK;
+	return flki_byte_conflict(f->file.fd, byte) == F_RDLCK &&
+	       (by_proc ? flki_guard_locks(fd, slot, 1) : flki_byte_conflict(fd, byte) == F_UNLCK);
 }
 
-/* The first slot, from `slot' on, whose permit the descriptor has; NIL: none. */
 static uint32_t
-next_permit(struct flk *f, int fd, uint32_t slot)
+look_for_permit(struct flk *f, int fd, uint32_t slot, bool carried, bool by_proc)
 {
 	uint32_t n = flki_file_slots(&f->file);
+	const struct slot *s;
 
-	while (slot < n && !has_permit(f, fd, slot))
-		slot++;
-	return slot < n ? slot : NIL;
+	for (; slot < n; slot++) {
+		s = &f->file.slots[slot];
+		if (atomic_load(&s->state) == HELD &&
+		    (!carried || __atomic_load_n(&s->role, __ATOMIC_RELAXED) == FLK_CARRIED) &&
+		    has_lock(f, fd, slot, by_proc))
+			return slot;
+	}
+	return NIL;
+}
+
+/* The first slot, from `slot' on, whose permit the descriptor has; NIL: none.  CARRIED: no taker has it. */
+static uint32_t
+next_permit(struct flk *f, int fd, uint32_t slot, bool carried)
+{
+	uint32_t found = look_for_permit(f, fd, slot, carried, false);
+
+	if (found == NIL && flki_guard_locks(fd, slot, MAX_SLOTS))
+		found = look_for_permit(f, fd, slot, carried, true);
+	return found;
 }
 
 static bool
-copy_permit(struct flk *f, int fd, struct flk_permit *permit)
+copy_permit(struct flk *f, int fd, bool carried, struct flk_permit *permit)
 {
-	uint32_t slot = next_permit(f, fd, 0);
+	uint32_t slot = next_permit(f, fd, 0, carried);
 
 	return slot != NIL &&
 	       flki_local_holds(
@@ -157,26 +175,49 @@ search_descriptors(struct flk *f, struct flk_permit *permit)
 	while (fds != NULL && !found &&
 	       (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
 		found = (fd = atoi(entry->d_name)) != f->file.fd && entry->d_name[0] != '.' &&
-			check_descriptor(f, fd) == 0 && copy_permit(f, fd, permit);
+			check_descriptor(f, fd) == 0 && copy_permit(f, fd, true, permit);
 	if (fds != NULL)
 		closedir(fds);
 	return found;
 }
 
-/* All takers may ask this before they join the line, so it must cost nothing where none has `lent'. */
+/*
+ * All takers may ask this before they join the line.  To look at all descriptors must cost nothing
+ * where none has `lent'.  A descriptor that is named may also be the guard of a taker's permit, which
+ * a command inherits.
+ */
 int
 flki_local_entrusted(struct flk *f, int fd, struct flk_permit *permit)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
+	bool found;
 	int error;
 
 	if (fd != -1 && (error = check_descriptor(f, fd)) != 0)
 		return error;
-	if (atomic_load(&f->file.h->lent) == 0)
-		return -FLK_NOPERMIT;
-	return (fd != -1 ? copy_permit(f, fd, permit) : search_descriptors(f, permit))
-		   ? 0
-		   : -FLK_NOPERMIT;
+	if (fd != -1)
+		found = copy_permit(f, fd, false, permit);
+	else
+		found = atomic_load(&f->file.h->lent) != 0 && search_descriptors(f, permit);
+	return found ? 0 : -FLK_NOPERMIT;
+}
+
+/* If the taker is killed after the unlock, or kept out, the permit is reaped; unless a reader locks its byte. */
+static int
+end_permit(struct flk_taker *me, int fd, uint32_t slot)
+{
+	struct slot *s = &me->flk->file.slots[slot];
+	uint64_t ticket = __atomic_load_n(&s->ticket, __ATOMIC_RELAXED);
+	struct state st;
+	int error;
+
+	flki_byte_unlock(fd, GUARD_BASE + slot);
+	if ((error = flki_enter(me, &st)) != 0)
+		return error;
+	if (atomic_load(&s->state) == HELD && s->ticket == ticket && s->role == FLK_CARRIED &&
+	    !flki_alive_is(&s->alive))
+		flki_state_release(&st, slot);
+	return flki_quit(me, &st);
 }
 
 int
@@ -184,22 +225,16 @@ flki_local_take_back(struct flk *f, int fd)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct flk_taker me = { .flk = f, .slot = NIL, .guard_fd = -1 };
-	struct state st;
 	uint32_t slot;
 	int error = check_descriptor(f, fd);
 
 	if (error != 0)
 		return error;
-	slot = next_permit(f, fd, 0);
+	slot = next_permit(f, fd, 0, true);
 	if (slot == NIL)
 		return -FLK_NOPERMIT;
-	for (; slot != NIL; slot = next_permit(f, fd, slot + 1))
-		flki_byte_unlock(fd, GUARD_BASE + slot);
-	/* The head is woken by its vigil; if there is none, nobody else would look. */
-	if ((error = flki_enter(&me, &st)) == 0) {
-		flki_state_sweep_holders(&st);
-		error = flki_quit(&me, &st);
-	}
+	for (; error == 0 && slot != NIL; slot = next_permit(f, fd, slot + 1, true))
+		error = end_permit(&me, fd, slot);
 	flki_slot_drop(&me);
 	return error;
 }

@@ -307,8 +307,8 @@ int flk_entrust(struct flk_taker *taker);
 int flk_entrust_to(struct flk_taker *taker, int fd, pid_t pid);
 
 /*
- * The permit that this descriptor has; FD -1: any descriptor that this process has inherited.  0,
- * or -FLK_NOPERMIT.
+ * The permit that this descriptor has, or whose guard it is; FD -1: the permit that was handed over
+ * to any descriptor which this process has inherited.  0, or -FLK_NOPERMIT.
  */
 int flk_entrusted(struct flk *limiter, int fd, struct flk_permit *permit);
 

@@ -3,6 +3,7 @@
  * heirs.c - which processes have the description with a permit's guard, and so keep the permit when
  * its taker is dead; and whether a process is the taker that the file says it is.  Both answers
  * come from the kernel, by /proc, and are for operators: no permit is granted or reaped by them.
+ * And whether a descriptor of this process has such a lock: that is for entrust.c.
  */
 #include "internal.h"
 
@@ -23,7 +24,7 @@
  * shows the locks that one description has on neighbouring bytes as one lock.
  */
 static bool
-covers(const char *line, uint64_t byte)
+covers(const char *line, uint64_t first, uint64_t last)
 {
 	uint64_t from, to = UINT64_MAX;
 	char end[24];
@@ -32,11 +33,12 @@ covers(const char *line, uint64_t byte)
 		return false;
 	if (strcmp(end, "EOF") != 0)
 		to = strtoull(end, NULL, 10);
-	return from <= byte && byte <= to;
+	return from <= last && first <= to;
 }
 
+/* On one of these bytes. */
 static bool
-has_lock(int info, uint64_t byte)
+has_lock(int info, uint64_t first, uint64_t last)
 {
 	FILE *lines = fdopen(info, "re");
 	char *line = NULL;
@@ -48,7 +50,7 @@ has_lock(int info, uint64_t byte)
 		return false;
 	}
 	while (!found && getline(&line, &size, lines) > 0)
-		found = covers(line, byte);
+		found = covers(line, first, last);
 	free(line);
 	fclose(lines);
 	return found;
@@ -68,7 +70,19 @@ is_guard(int proc, const char *pid, const char *fd, const struct stat *limiter, 
 		return false;
 	snprintf(path, sizeof(path), "%.20s/fdinfo/%.20s", pid, fd);
 	info = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	return info != -1 && has_lock(info, byte);
+	return info != -1 && has_lock(info, byte, byte);
+}
+
+bool
+flki_guard_locks(int fd, uint32_t slot, uint32_t n)
+{
+	char path[40];
+	int info;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	info = open(path, O_RDONLY | O_CLOEXEC);
+	return info != -1 &&
+	       has_lock(info, (uint64_t)GUARD_BASE + slot, (uint64_t)GUARD_BASE + slot + n - 1);
 }
 
 /* 1, 0, or -errno: its descriptors can't be seen. */

@@ -216,6 +216,8 @@ void flki_history_wake(struct header *h);
 /* guard.c: the byte that a command keeps locked for its dead wrapper.  orphan.c has more to ask. */
 bool flki_guard_is_free(const struct flk *f, uint32_t slot);
 void flki_guard_drop(struct flk_taker *t);
+/* heirs.c: has the description of this descriptor the lock of one of these n slots' guards? */
+bool flki_guard_locks(int fd, uint32_t slot, uint32_t n);
 
 /*
  * orphan.c: does a command still keep this permit of a dead taker, by its guard or because it is on

@@ -175,6 +175,12 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	struct slot *s = flki_state_at(st, i);
 	uint32_t passed;
 
+	/*
+	 * The seats of dead holders are free, for a taker that gets its permit at once.  There are sets
+	 * of seats up to SEATS only; with more holders the look would cost more than it gives.
+	 */
+	if (kind == TAKER && h->holders.count <= SEATS)
+		flki_state_sweep_holders(st);
 	/* Pairing: with flki_local_holds().  After the end of the last permit, and before the rest. */
 	__atomic_store_n(&s->ticket, h->last_ticket + 1, __ATOMIC_RELEASE);
 	atomic_thread_fence(memory_order_release);

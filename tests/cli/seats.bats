@@ -62,6 +62,13 @@ line_is() {
 	run -0 "$CTL" check x
 }
 
+@test "the seats of a command that nobody has seen end are free for the next one" {
+	for _ in 1 2 3; do
+		run -0 "$FLOCKLIMIT" -N x -n 5 -w 2 --no-fork sh -c 'echo "$FLOCKLIMIT_SEATS"'
+		[ "$output" = 0,1 ]
+	done
+}
+
 @test "an elastic command has as many seats as units, and keeps the lowest when it shrinks" {
 	hold a -N x -n 6 -w 2
 	[ "$(seats -n 6 -w 1-)" = 2,3,4,5 ]

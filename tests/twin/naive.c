@@ -50,6 +50,19 @@ turns(unsigned me, enum slot_state state)
 	return true;
 }
 
+static void sweep(unsigned me);
+
+static uint32_t
+holders(void)
+{
+	uint32_t count = 0;
+	unsigned i;
+
+	for (i = 0; i < takers; i++)
+		count += naive[i].state == HELD;
+	return count;
+}
+
 /* ---- a taker's life ---- */
 
 /*
@@ -87,6 +100,10 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].not_seats = op->e;
 	naive[me].asks = (op->f & ASKS) != 0;
 	naive[me].kind = kind;
+	if (kind == TAKER && holders() <= SEATS)
+		sweep(me);
+	if (!naive_lives())
+		return;
 	stand(me);
 	naive[me].since = world_clock;
 	naive[me].status = FLK_UNKNOWN;

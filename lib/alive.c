@@ -8,6 +8,12 @@
  * OWNER_DIED and clears the id; and where WAITERS was set, it wakes one sleeper.  api/crash.t and
  * killstep/ fail if that changes.  What it relies on in the C library is in robust.c.
  *
+ * A robust mutex of glibc has a race here: its owner has unlocked it, and is killed before it clears
+ * `pending'; meanwhile another thread has destroyed the mutex, as it was free, and has mapped something
+ * else there; and if that has the owner's id where the word was, the kernel sets a bit in it.  A word
+ * of ours stays mapped until its taker's thread has cleared `pending': only flk_detach() unmaps it, and
+ * no taker may be in use then.  That the word is free, which others see, is no leave to detach.
+ *
  * The kernel has one blind spot: it knows the dying owner only by a thread id, which threads of two
  * PID namespaces can both have.  The ids are compared only for words that the dying thread has on
  * its list or as `pending'.  So a mistake needs a thread that dies while its `pending' is a word

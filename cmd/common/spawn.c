@@ -21,8 +21,6 @@
 #include "say.h"
 #include "signals.h"
 
-#define HIGH_FD 50 /* above what scripts use, below the next size of the kernel's table */
-
 /*
  * For on_bus(): the limiter whose file was cut short under its mapping, and the status to exit
  * with.
@@ -128,8 +126,8 @@ exec_it(const char *path, const void *start)
 static int
 pass_guard(int fd)
 {
-	return fd != -1 && fcntl(fd, F_DUPFD, HIGH_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1 ? errno
-											    : 0;
+	return fd != -1 && fcntl(fd, F_DUPFD, GUARD_FD) == -1 && fcntl(fd, F_SETFD, 0) == -1 ? errno
+											     : 0;
 }
 
 int

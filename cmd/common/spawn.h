@@ -11,6 +11,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+/* Guards are inherited from here on: above what scripts use, below the next size of the kernel's table. */
+#define GUARD_FD 50
+
 struct flk_taker;
 
 /* A permit that the command has beside the one of `taker'. */

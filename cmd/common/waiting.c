@@ -2,7 +2,9 @@
 #include "waiting.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gate.h"
 #include "now.h"
@@ -35,6 +37,31 @@ waiting_is_due(struct waiting *w, uint64_t now)
 }
 
 /* ---- what ---- */
+
+/* The limiter confirms it: the pid may be another process's, in another PID namespace. */
+static bool
+is_above(struct flk *limiter, const struct flk_entry *e)
+{
+	return e->host == NULL && process_is_below(getpid(), (pid_t)e->pid) &&
+	       flk_is_taker(limiter, e->slot, (pid_t)e->pid) == 1;
+}
+
+void
+waiting_look_above(struct waiting *w, struct flk *limiter, struct flk_place *place)
+{
+	struct flk_snapshot *s;
+	uint32_t i;
+
+	w->nested = false;
+	if (flk_snapshot(limiter, &s) != 0)
+		return;
+	for (i = 0; i < s->holders && !w->nested; i++) {
+		w->nested = is_above(limiter, &s->entry[i]);
+		if (w->nested)
+			place->oldest = s->entry[i];
+	}
+	free(s);
+}
 
 static size_t
 add(char room[PLACE_TEXT], size_t at, const char *text)
@@ -83,7 +110,8 @@ const char *
 waiting_text(const struct waiting *w, const struct flk_place *p, const char *where, size_t width,
 	     char room[PLACE_TEXT])
 {
-	char span[32], ahead[32], gated[GATED_TEXT];
+	char span[32], ahead[80], gated[GATED_TEXT];
+	const char *nested = w->nested ? "; this process runs under that permit" : "";
 	double start_s;
 	size_t at;
 
@@ -94,9 +122,9 @@ waiting_text(const struct waiting *w, const struct flk_place *p, const char *whe
 	if (width > PLACE_TEXT - 1)
 		width = PLACE_TEXT - 1;
 	if (p->ahead > 0)
-		snprintf(ahead, sizeof(ahead), "; %u ahead", p->ahead);
+		snprintf(ahead, sizeof(ahead), "%s; %u ahead", nested, p->ahead);
 	else
-		snprintf(ahead, sizeof(ahead), "; next in line");
+		snprintf(ahead, sizeof(ahead), "%s; next in line", nested);
 	width = width > strlen(ahead) ? width - strlen(ahead) : 0;
 	start_s = seconds_until(p->next_start_ns);
 	if (p->paused || p->limit == 0)

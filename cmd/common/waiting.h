@@ -17,9 +17,16 @@ struct waiting {
 	uint64_t since; /* ns, monotonic */
 	uint64_t next;  /* when there is something to show next; NEVER */
 	bool terminal;  /* a status line is shown, and not lines of a log */
+	bool nested;    /* this process runs under the permit of the holder that is shown */
 };
 
 void waiting_begin(struct waiting *w, bool quiet, bool terminal);
+
+/*
+ * If a holder is this process or an ancestor of it, that holder is the one to show: it may wait for us,
+ * and then for ever.
+ */
+void waiting_look_above(struct waiting *w, struct flk *limiter, struct flk_place *place);
 
 /* Whether the wait is to be shown now; if so, sets when it is due again. */
 bool waiting_is_due(struct waiting *w, uint64_t now);

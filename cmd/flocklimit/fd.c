@@ -83,6 +83,11 @@ fd_find(struct options *o, char room[LIMITER_NAME])
 		say(o->want.limiter, "--fd: descriptor %d is no file: " OPEN_IT, fd, fd);
 		return FAILED;
 	}
+	if ((flags & O_ACCMODE) == O_RDWR && !o->quiet && !o->unlock)
+		say(o->want.limiter,
+		    "--fd: descriptor %d is open for writing: every process that inherits it can "
+		    "change the limiter: use %d<",
+		    fd, fd);
 	if (o->want.limiter != NULL)
 		return -1;
 	if ((status = find_path(o, &sb, room)) != -1)

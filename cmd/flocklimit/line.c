@@ -151,6 +151,8 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	if (!is_due && !w->o->verbose)
 		return;
 	error = flk_place(t, &place);
+	if (is_due && error == 0)
+		waiting_look_above(&w->waiting, flk_limiter(t), &place);
 	if (is_due)
 		show(t, w, error == 0 ? &place : NULL);
 	if (error != 0 || !w->o->verbose)

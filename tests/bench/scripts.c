@@ -44,7 +44,7 @@ make_rows(const struct bench *b, struct row row[ROWS])
 	command_make(&row[SCRIPT].command, "sh -c 'exec 9<>F'", "sh", "-c", "exec 9<>\"$0\"", lock,
 		     NULL);
 	command_make(&row[FD].command, "sh -c 'exec 9<>F; flocklimit --fd 9'", "sh", "-c",
-		     "exec 9<>\"$0\" && exec \"$1\" --fd 9 -n 1", file, b->program, NULL);
+		     "exec 9<>\"$0\" && exec \"$1\" --fd 9 -n 1 -q", file, b->program, NULL);
 	command_make(&row[FLOCK].command, "sh -c 'exec 9<>F; flock 9'", "sh", "-c",
 		     "exec 9<>\"$0\" && exec flock 9", lock, NULL);
 	/* The descriptor is of a limiter that exists. */

@@ -116,6 +116,31 @@ taken() { run -75 free; }
 	free
 }
 
+@test "--unlock gives it back although a reader has locked the file" {
+	need_helper trespass
+	exec 9<"$(ctl path x)"
+	"$FLOCKLIMIT" --fd 9 -n 1
+	background reader "$HELPERS/trespass" lock "$FLOCKLIMIT_DIR/x" 9<&-
+	eventually says locked reader.out
+	silent 0 "$FLOCKLIMIT" --fd 9 -n 1 --nonblock
+	silent 0 "$FLOCKLIMIT" --fd 9 -u
+	[ "$(field .used)" = 0 ]
+	exec 9<&-
+	kill -KILL "${pids[reader]}"
+	ended reader
+}
+
+@test "two descriptors of a script have two permits" {
+	exec 9<"$(ctl path x)" 8<"$(ctl path x)"
+	"$FLOCKLIMIT" --fd 9 -n 2
+	"$FLOCKLIMIT" --fd 8 -n 2
+	[ "$(field .used)" = 2 ]
+	exec 9<&-
+	[ "$(field .used)" = 1 ]
+	exec 8<&-
+	[ "$(field .used)" = 0 ]
+}
+
 @test "twice for one descriptor is once" {
 	exec 9<"$(ctl path x)"
 	silent 0 "$FLOCKLIMIT" --fd 9 -n 2
@@ -175,9 +200,14 @@ taken() { run -75 free; }
 	exec 9<&-
 }
 
-@test "an empty file becomes a limiter: exec 9<>lock" {
+@test "an empty file becomes a limiter: exec 9<>lock; one line says that it is open for writing" {
 	exec 9<>lock
-	silent 0 "$FLOCKLIMIT" --fd 9 -n 1
+	run -0 --separate-stderr "$FLOCKLIMIT" --fd 9 -n 1
+	one_line
+	[[ $stderr == *"descriptor 9 is open for writing"*"use 9<"* ]]
+	silent 0 "$FLOCKLIMIT" --fd 9 -n 1 -q
+	silent 0 "$FLOCKLIMIT" --fd 9 -u
+	silent 0 "$FLOCKLIMIT" --fd 9 -n 1 -q
 	run -75 "$FLOCKLIMIT" -f lock -n 1 --nonblock -q true 9<&-
 	exec 9<&-
 	silent 0 "$FLOCKLIMIT" -f lock -n 1 --nonblock true

@@ -12,6 +12,26 @@ load ../helpers/lib.bash
 	[ "$output" = ran ]
 }
 
+@test "with an empty environment it joins by the guard, also under another limiter" {
+	run -0 "$FLOCKLIMIT" -N x -n 1 "$FLOCKLIMIT" -N y -n 1 env -i FLOCKLIMIT_DIR="$FLOCKLIMIT_DIR" \
+		"$FLOCKLIMIT" -N x -n 1 --nonblock echo ran
+	[ "$output" = ran ]
+	run -0 "$FLOCKLIMIT" -N x -n 1 -F env -i "$FLOCKLIMIT" -f "$FLOCKLIMIT_DIR/x" -n 1 --nonblock echo ran
+	[ "$output" = ran ]
+	run -75 "$FLOCKLIMIT" -N x -n 1 env -i FLOCKLIMIT_DIR="$FLOCKLIMIT_DIR" \
+		"$FLOCKLIMIT" -N x -n 1 -q --nonblock --nested=queue echo ran
+	[ -z "$output" ]
+}
+
+@test "without environment and guard the wait says that it is for its own parent" {
+	terminal a "$FLOCKLIMIT" -N x -n 1 bash -c 'exec 50>&-
+		exec env -i FLOCKLIMIT_DIR="$FLOCKLIMIT_DIR" "$FLOCKLIMIT" -N x -n 1 echo ran'
+	eventually says "this process runs under that permit" a.out
+	kill -TERM "${pids[a]}"
+	exec 8>&-
+	ended a
+}
+
 @test "a joined command has the permit's variables" {
 	run -0 "$FLOCKLIMIT" -N x -n 5 -w 2 sh -c \
 		'a="$FLOCKLIMIT_WEIGHT $FLOCKLIMIT_LIMIT $FLOCKLIMIT_SEAT $FLOCKLIMIT_TICKET $FLOCKLIMIT_HELD"

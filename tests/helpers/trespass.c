@@ -151,7 +151,7 @@ main(int argc, char **argv)
 	fds = opendir("/proc/self/fd");
 	while (fds != NULL && (entry = readdir(fds)) != NULL) {
 		int fd = atoi(entry->d_name);
-		if (fstat(fd, &sb) == -1 || sb.st_ino != strtoull(argv[argc - 1], NULL, 10))
+		if (fstat(fd, &sb) == -1 || sb.st_ino != strtoull(argv[1 + unlock], NULL, 10))
 			continue;
 		found++;
 		if (unlock) {

@@ -14,8 +14,8 @@
  * Each permit is tied to a descriptor that the command inherits: if we are killed, the permits last
  * until every process that the command started has ended.
  *
- * Each of the three may find that the limiter's file was cut short.  That ends the lending, and not
- * the command: each sets fault_jump before it looks at the file.
+ * The lender, the first thread and the child may find that the limiter's file was cut short.  That
+ * ends the lending, and not the command: each sets fault_jump before it looks at the file.
  */
 #include "jobserver.h"
 
@@ -25,24 +25,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #include <sys/inotify.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "descriptor.h"
 #include "explain.h"
+#include "follower.h"
 #include "makeflags.h"
 #include "now.h"
-#include "process.h"
 #include "say.h"
 #include "tend.h"
 #include "tokens.h"
 
 #define HIGH_FD     60
-#define MOST_TOKENS 1024    /* a thread may have 2000 takers */
-#define LEAST_NS    1000000 /* from one look because of the history to the next */
+#define MOST_TOKENS 1024 /* a thread may have 2000 takers */
 #define STACK       (256 * 1024)
 #define LENT_SOON   (SECOND / 2) /* the command does not wait longer for its first tokens */
 
@@ -250,57 +247,14 @@ start_lender(struct jobserver *j)
 	return error;
 }
 
-/* ---- the process that follows the history ---- */
-
-static void
-follow(const struct jobserver *j, pid_t parent)
-{
-	struct timespec least = { 0, LEAST_NS }, blind = { 1, 0 };
-	union sigval ours = { .sival_ptr = (void *)(uintptr_t)j };
-	struct flk_event event[32];
-	uint64_t number = 0;
-	size_t n;
-	int error;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	process_close_from(0); /* this process must not keep a pipe or a guard open */
-	while (getppid() == parent) {
-		while ((n = flk_history(j->tokens.limiter, number, event, 32)) > 0)
-			number = event[n - 1].number;
-		sigqueue(parent, SIGIO, ours);
-		nanosleep(&least, NULL);
-		error = flk_follow(j->tokens.limiter, number, NULL);
-		if (error == -FLK_GONE)
-			return; /* there will be no news */
-		else if (error != 0)
-			nanosleep(&blind, NULL);
-	}
-	_exit(0);
-}
-
-/* A follower that returns stays: another one in its place would have no news either. */
-static void
-start_follower(struct jobserver *j)
-{
-	pid_t parent = getpid();
-	sigjmp_buf cut;
-
-	j->follower = fork();
-	if (j->follower != 0)
-		return;
-	fault_jump = &cut;
-	if (sigsetjmp(cut, true) == 0)
-		follow(j, parent);
-	for (;;)
-		pause();
-}
+/* ---- signals ---- */
 
 bool
 jobserver_hears(struct jobserver *j, const siginfo_t *info)
 {
 	if (info->si_signo == SIGCHLD && j->follower > 0 &&
 	    waitpid(j->follower, NULL, WNOHANG) == j->follower)
-		start_follower(j);
+		j->follower = follower_start(j->tokens.limiter, j);
 	if (info->si_signo == SIGURG)
 		wake_lender(j, false); /* in a store: its takers must be tended */
 	if (info->si_signo != SIGIO)
@@ -336,7 +290,7 @@ prepare(struct jobserver *j, bool fifo, struct heritage *heritage)
 	heritage->inherit[0] = j->tokens.guard;
 	heritage->inherit[1] = fifo ? -1 : j->in;
 	heritage->inherit[2] = fifo ? -1 : j->out;
-	start_follower(j);
+	j->follower = follower_start(j->tokens.limiter, j);
 	return -start_lender(j);
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend.h"
 #include "commands.h"
@@ -278,6 +279,25 @@ prepare(struct jobs *a)
 	return joblog_open(&a->o) == OPTION_OK ? 0 : FAILED;
 }
 
+/*
+ * /dev/null, also as 0, 1 and 2 where these are closed: a pipe must not get such a number.  As stdout
+ * it can't be written to: what commands print would be lost, and nothing would say so.
+ */
+static int
+open_null(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+		if (fd == STDOUT_FILENO) {
+			close(fd);
+			fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		}
+	} while (fd != -1 && fd <= STDERR_FILENO);
+	return fd;
+}
+
 int
 flockmap_main(int argc, char **argv)
 {
@@ -286,9 +306,7 @@ flockmap_main(int argc, char **argv)
 	char **words = copy_words(argc, argv);
 
 	say_program = "flockmap";
-	do /* also as 0, 1 and 2 where these are closed: a pipe must not get such a number */
-		a.context.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	while (a.context.null_fd != -1 && a.context.null_fd <= 2);
+	a.context.null_fd = open_null();
 	if (words == NULL) {
 		say(NULL, "no memory");
 		return FAILED;

@@ -131,6 +131,16 @@ big='[ $1 != 1 ] || read -r _ <"$T/go"; head -c 8388608 /dev/zero | tr "\0" "$1"
 	is_free
 }
 
+@test "stdout that is closed: what cannot be printed is no success, and what prints nothing is" {
+	local option
+	for option in '' --dry-run; do
+		run --separate-stderr -125 sh -c '"$MAP" -N x -n 1 '"$option"' echo ::: a b >&-'
+		[ "$stderr" = "flockmap: stdout: Bad file descriptor" ]
+	done
+	run --separate-stderr -0 sh -c '"$MAP" -N x -n 1 true ::: a b >&-'
+	[ -z "$stderr" ]
+}
+
 @test "a full disk is said, and is a failure" {
 	run --separate-stderr -125 sh -c '"$MAP" -n 1 echo ::: a b >/dev/full'
 	[ "$stderr" = "flockmap: stdout: No space left on device" ]

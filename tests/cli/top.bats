@@ -355,6 +355,9 @@ load ../helpers/top.bash
 	resize 40x12
 	see_line 4 '  # TICKET * TIME COMMAND'
 	see_line 12 'q quit*'
+	# Nothing of the head is cut to a stump.
+	see_line 1 'x: open, 3/4, 5 waiting *:*:*'
+	see_line 2 '?#############....? *by turn'
 	resize 20x5
 	see_line 2 '  # COMMAND'
 	see_line 1 'x: open*'
@@ -388,7 +391,8 @@ load ../helpers/top.bash
 	resize 200x50
 	see_line 4 '  # TICKET WEIGHT SEAT *PID USER * TIME STARTS COMMAND'
 	see_line 50 'q quit*'
-	see_line 1 'x: open*'
+	see_line 1 'x: open, 3 of 4 in use, 1 holding, 5 waiting *:*:*'
+	see_line 2 "?$(printf %0120d 0 | tr 0 '#')........................................? *grants/s *by time, reversed"
 	resize 80x24
 	see_line 24 'q quit*'
 	keys l
@@ -410,6 +414,7 @@ load ../helpers/top.bash
 	see_line 5 'a-rather-long-name-of-a-limiter-that-* 1/2 *open'
 	resize 40x10
 	see_line 5 'a-rather-long-name* 1/2 *'
+	see_line 1 '2 limiters, 0 waiting *:*:*'
 	resize 20x5
 	see_line 3 'a-rather-long-* 1/2'
 	resize 3x2

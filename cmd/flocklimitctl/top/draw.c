@@ -32,6 +32,9 @@ put(int y, int x, int width, const char *format, ...)
 
 #define CLOCK 8
 #define SORT  20 /* columns for "by waiters, reversed" */
+#define RATE  16 /* for "12345.6 grants/s" */
+#define LEAST 10 /* a shorter bar shows nothing */
+#define TITLE 400
 
 static void
 draw_clock(void)
@@ -53,6 +56,15 @@ title_width(void)
 	return COLS < 40 ? COLS : COLS - CLOCK - 1;
 }
 
+/* A part of the long form, without its end, would say nothing of the waiters. */
+static void
+draw_title(const char *whole, const char *brief)
+{
+	attron(A_BOLD);
+	paint_at(0, 0, title_width(), (int)strlen(whole) <= title_width() ? whole : brief);
+	attroff(A_BOLD);
+}
+
 static enum colour
 colour_of(const struct flk_snapshot *s)
 {
@@ -65,10 +77,13 @@ static void
 draw_bar(int y, const struct screen *v)
 {
 	const struct flk_snapshot *s = v->s;
-	int width = COLS - 26 < 40 ? COLS - 26 : 40, filled, k;
+	int width = COLS - RATE - SORT - 4, filled, k;
+	bool with_rate = width >= LEAST;
 	double part = s->limit > 0 ? (double)s->used / s->limit : (double)(s->used > 0);
 
-	if (y < 0 || width < 10)
+	if (!with_rate)
+		width = COLS - SORT - 3;
+	if (y < 0 || width < LEAST)
 		return;
 	filled = (int)((part < 1 ? part : 1) * width + 0.5);
 	mvaddch(y, 0, '[');
@@ -77,27 +92,26 @@ draw_bar(int y, const struct screen *v)
 		mvaddch(y, 1 + k, k < filled ? '#' : '.');
 	paint_colour(colour_of(s), false);
 	mvaddch(y, 1 + width, ']');
-	if (v->per_s >= 0)
-		put(y, width + 3, COLS - SORT - width - 4, "%.1f grants/s", v->per_s);
+	if (with_rate && v->per_s >= 0)
+		put(y, width + 3, RATE, "%.1f grants/s", v->per_s);
 }
 
 static void
 draw_head_of_one(const struct screen *v, const struct layout *l)
 {
 	const struct flk_snapshot *s = v->s;
-	char why[300];
+	char why[300], whole[TITLE], brief[TITLE];
 
-	attron(A_BOLD);
-	if (s == NULL)
-		put(0, 0, title_width(), "%s", v->name);
-	else
-		put(0, 0, title_width(),
-		    "%s: %s, %" PRIu64 " of %u in use%s, %u holding, %u waiting", v->name,
-		    state_of(s), s->used, s->limit, s->override != FLK_AUTO ? " (override)" : "",
-		    s->holders, s->waiters);
-	attroff(A_BOLD);
-	if (s == NULL)
+	if (s == NULL) {
+		draw_title(v->name, v->name);
 		return;
+	}
+	snprintf(whole, sizeof(whole), "%s: %s, %" PRIu64 " of %u in use%s, %u holding, %u waiting",
+		 v->name, state_of(s), s->used, s->limit,
+		 s->override != FLK_AUTO ? " (override)" : "", s->holders, s->waiters);
+	snprintf(brief, sizeof(brief), "%s: %s, %" PRIu64 "/%u, %u waiting", v->name, state_of(s),
+		 s->used, s->limit, s->waiters);
+	draw_title(whole, brief);
 	draw_bar(l->bar, v);
 	why_it_waits(s, why, sizeof(why));
 	paint_at(l->why, 0, COLS, why);
@@ -108,6 +122,7 @@ draw_head_of_all(const struct screen *v)
 {
 	uint64_t used = 0;
 	unsigned waiters = 0, holders = 0;
+	char whole[TITLE], brief[TITLE];
 	size_t i;
 
 	for (i = 0; i < v->rows; i++) {
@@ -116,10 +131,11 @@ draw_head_of_all(const struct screen *v)
 		waiters += s != NULL ? s->waiters : 0;
 		holders += s != NULL ? s->holders : 0;
 	}
-	attron(A_BOLD);
-	put(0, 0, title_width(), "%zu limiter%s: %" PRIu64 " in use, %u holding, %u waiting",
-	    v->rows, v->rows == 1 ? "" : "s", used, holders, waiters);
-	attroff(A_BOLD);
+	snprintf(whole, sizeof(whole), "%zu limiter%s: %" PRIu64 " in use, %u holding, %u waiting",
+		 v->rows, v->rows == 1 ? "" : "s", used, holders, waiters);
+	snprintf(brief, sizeof(brief), "%zu limiter%s, %u waiting", v->rows,
+		 v->rows == 1 ? "" : "s", waiters);
+	draw_title(whole, brief);
 }
 
 /* ---- the bottom ---- */

@@ -22,7 +22,7 @@
  *	directory boot orders		where it is, of which boot, and the orders for new ones
  *	guard orphan exiting heirs	a permit that outlives its taker, and its processes
  *	cpus measure cgroup		the machine's CPUs, what it has left, and its cgroups
- *	timens				the clock of a time namespace
+ *	timens thread			the clock of a time namespace; threads of our own
  *	bytelock descriptor pidfd	headers alone, each around one thing of the system
  *	cancel clock name
  *

@@ -9,7 +9,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +16,7 @@
 #include "clock.h"
 #include "flocklimit.h"
 #include "share.h"
+#include "thread.h"
 
 #define FIRST   16
 #define WINDOW  65536 /* items that are begun and not delivered, at most */
@@ -240,32 +240,13 @@ static void *work_along(void *map);
 static void
 pass_lead(struct flk_map *m)
 {
-	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
-	sigset_t all, saved;
-	pthread_attr_t detached;
-	pthread_t thread;
-	size_t i;
-
 	m->led = false;
 	if (m->idle > 0 || m->over || m->threads >= THREADS) {
 		pthread_cond_signal(&m->turn);
 		return;
 	}
-	if (pthread_attr_init(&detached) != 0)
-		return;
-	pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
-	/*
-	 * Signals are for the caller's threads.  But a thread that blocks a fault dies without its
-	 * handler.
-	 */
-	sigfillset(&all);
-	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
-		sigdelset(&all, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	if (pthread_create(&thread, &detached, work_along, m) == 0)
+	if (flki_thread_start(work_along, m, 0) == 0)
 		m->threads++;
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&detached);
 }
 
 /* Waits for its turn to lead; false if all is over. */

@@ -18,8 +18,6 @@
  */
 #include "internal.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -28,6 +26,7 @@
 #include "clock.h"
 #include "exiting.h"
 #include "futex.h"
+#include "thread.h"
 
 #define STACK   65536
 #define TICK_US 100000
@@ -199,25 +198,6 @@ keep_vigil(void *arg)
 	return NULL;
 }
 
-static bool
-start(struct vigil *v)
-{
-	sigset_t all, saved;
-	pthread_attr_t attr;
-	pthread_t thread;
-	int error;
-
-	sigfillset(&all);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_BLOCK, &all, &saved);
-	error = pthread_create(&thread, &attr, keep_vigil, v);
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&attr);
-	return error == 0;
-}
-
 /* A forked child has its parent's list of vigils, but none of the threads that keep them. */
 static bool
 vigils_are_ours(struct flk *f)
@@ -261,7 +241,7 @@ flki_orphan_watch(struct flk *f, uint32_t slot, uint64_t ticket)
 	if (v != NULL) {
 		*v = (struct vigil){ .flk = f, .slot = slot, .ticket = ticket, .entry = i };
 		atomic_fetch_add(&f->base.users, 1);
-		if (start(v))
+		if (flki_thread_start(keep_vigil, v, STACK) == 0)
 			return true;
 		atomic_fetch_sub(&f->base.users, 1);
 	}

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include "find_program.h"
@@ -21,10 +22,7 @@
 #include "say.h"
 #include "signals.h"
 
-/*
- * For on_bus(): the limiter whose file was cut short under its mapping, and the status to exit
- * with.
- */
+/* For on_bus(): see on_fault(). */
 static const char *_Atomic fault_limiter = "";
 static _Atomic int fault_status = 125;
 
@@ -60,8 +58,10 @@ on_bus(int sig)
 	(void)sig;
 	if (fault_jump != NULL)
 		siglongjmp(*fault_jump, 1);
+	while (fault_status == FAULT_SLEEPS && syscall(SYS_gettid) != getpid())
+		pause();
 	fault_say();
-	_exit(fault_status);
+	_exit(fault_status == FAULT_SLEEPS ? 125 : fault_status);
 }
 
 void

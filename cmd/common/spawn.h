@@ -41,8 +41,10 @@ void heritage_save(struct heritage *h);
 
 /*
  * What to print if a fault shows that the limiter's file was cut short, and the status to exit
- * with.
+ * with.  FAULT_SLEEPS: a command runs, whose end the first thread awaits: another thread that faults
+ * sleeps for ever.
  */
+#define FAULT_SLEEPS (-1)
 void on_fault(const char *limiter, int status);
 
 /*

@@ -151,6 +151,7 @@ run_command(struct job *j)
 		return status;
 	}
 	j->heritage.taker = j->joined ? NULL : j->taker;
+	on_fault(j->o.want.limiter, FAULT_SLEEPS);
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),

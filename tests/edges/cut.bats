@@ -109,6 +109,37 @@ go_on() { kill -CONT "${pids[timed]}"; }
 	[ "$(cat b.err)" = "$cut" ]
 }
 
+# orphan LABEL: a holder whose wrapper is killed.
+orphan() {
+	hold "$1" -f lim -n 2
+	kill -KILL "${pids[$1]}"
+	ended "$1"
+}
+
+has_threads() { [ "$(ls "/proc/$2/task" | wc -l)" = "$1" ]; }
+
+@test "emptied while a thread waits for an orphan: a waiter says so, a command's end counts" {
+	mkfifo c.go
+	orphan a
+	orphan b
+	background c "$FLOCKLIMIT" -f lim -n 2 sh -c 'echo up >c.up; read -r x <c.go; exit 3'
+	eventually has_threads 3 "${pids[c]}" # one for each orphan
+	let_go b
+	eventually test -s c.up
+	background waiter "$FLOCKLIMIT" -f lim -n 2 echo ran
+	eventually has_threads 2 "${pids[waiter]}"
+	truncate -s 0 lim
+	let_go a
+	ended waiter
+	[ "$status" -eq 125 ]
+	said waiter
+	# Its thread woke up as well: it sleeps for ever, or has seen that there is nothing to wait for.
+	timeout 300 sh -c 'echo >c.go'
+	ended c
+	[ "$status" -eq 3 ]
+	[ "$(cat c.err)" = "$cut" ]
+}
+
 @test "emptied under its takers: newcomers begin anew, those who waited join them" {
 	line_up
 	# Nobody looks at the file while it is empty: that would be its damage, and not a new beginning.

@@ -81,7 +81,7 @@
  *	lent	[flki_local_entrusted]
  *		A taker that read 0 inherited no descriptor with a permit: `lent' was stored before
  *		the permit was the descriptor's.
- *	waiting.head	[wake_head]
+ *	waiting.head	[wake_head, would_be_head]
  *		A waiter that becomes the head later is woken then, and looks.
  *	events, and the history	[flki_local_history, flki_local_follow]
  *		A reader drops what may have been written over: see history.c.

@@ -96,7 +96,7 @@ asks_for(uint64_t patience_ns)
 __attribute__((no_sanitize("thread"))) static bool
 would_be_head(const struct header *h)
 {
-	return h->waiting.head == NIL;
+	return __atomic_load_n(&h->waiting.head, __ATOMIC_RELAXED) == NIL;
 }
 
 static int

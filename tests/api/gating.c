@@ -378,11 +378,59 @@ test_words(void)
 	ok(!flki_condition_holds(&c, UINT64_MAX), "what is not known does not hold");
 }
 
+/* The head's own question, where there is no gate: it is left unanswered until its patience ends. */
+static void
+test_question(void)
+{
+	static const uint32_t seconds[] = { 0, 1, 7, FLK_MAX_UNITS };
+	unsigned i;
+
+	for (i = 0; i < 4; i++) {
+		reset();
+		flki_gate_set(&st, &(struct flk_gate){ .when = "" });
+		st.reading.gate = 0;
+		slots[0].state = IDLE;
+		slots[0].least = slots[0].most = slots[0].limit = 1;
+		slots[0].asks = 1 + seconds[i];
+		st.me = 0;
+		if (seconds[i] > 0) {
+			flki_state_enqueue(&st, 0, TAKER);
+			ok(flki_gate_asks(&st, &slots[0]), "a head asks");
+			is(flki_gate_look(&st, &slots[0], true), BEGIN + seconds[i] * SECOND,
+			   "and waits for an answer for %u s", seconds[i]);
+			st.now_ns = BEGIN + seconds[i] * SECOND - 1;
+			flki_state_grant(&st);
+			is(slots[0].state, WAITING, "not granted a nanosecond before");
+			st.now_ns++;
+			flki_state_grant(&st);
+		} else {
+			flki_state_enqueue(&st, 0, TAKER);
+			flki_state_grant(&st);
+		}
+		is(slots[0].state, HELD, "but then");
+	}
+	reset();
+	flki_gate_set(&st, &(struct flk_gate){ .when = "" });
+	slots[0].state = IDLE;
+	slots[0].least = slots[0].most = slots[0].limit = 1;
+	slots[0].asks = UINT32_MAX;
+	st.me = 0;
+	flki_state_enqueue(&st, 0, TAKER);
+	is(flki_gate_look(&st, &slots[0], true), UINT64_MAX, "or for ever");
+	st.now_ns = UINT64_MAX / 2;
+	flki_state_grant(&st);
+	is(slots[0].state, WAITING, "without a permit");
+	st.answered = true;
+	flki_state_grant(&st);
+	is(slots[0].state, HELD, "until there is an answer");
+}
+
 int
 main(void)
 {
 	begin();
 	test_words();
+	test_question();
 	play(3000, false);
 	play(3000, true);
 	return tap_done();

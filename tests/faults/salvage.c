@@ -21,7 +21,7 @@
 static struct header h, h_before;
 static struct slot slots[SLOTS], before[SLOTS];
 static struct state st;
-static bool woken[SLOTS];
+static bool woken[SLOTS], woken_early;
 
 static enum fate
 all_live(void *ctx, uint32_t i)
@@ -36,6 +36,7 @@ note_wake(void *ctx, uint32_t i)
 {
 	(void)ctx;
 	woken[i] = true;
+	woken_early |= atomic_load(&slots[i].state) == WAITING;
 }
 
 /* ---- any values ---- */
@@ -60,6 +61,7 @@ invent(void)
 	memset(&h, 0, sizeof(h));
 	memset(slots, 0, sizeof(slots));
 	memset(woken, 0, sizeof(woken));
+	woken_early = false;
 	h.nslots = SLOTS;
 	h.override = FLK_AUTO;
 	h.last_ticket = random_below(9);
@@ -69,7 +71,7 @@ invent(void)
 		atomic_store(&s->state, (uint32_t)ANY(HELD, HELD, HELD, WAITING, WAITING, WAITING,
 						      FREE, IDLE, OUT, FORGETTING, 6, UINT32_MAX));
 		s->kind = random_below(4) == 0 ? BARRIER : TAKER;
-		s->ticket = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, FAR - 1, FAR);
+		s->ticket = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, FAR - 1, FAR, UINT64_MAX);
 		s->order = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
 		s->weight = units();
 		s->least = units();
@@ -217,6 +219,8 @@ wrong_holder(unsigned i)
 	if (s->ticket != b->ticket &&
 	    (s->ticket <= h_before.last_ticket || s->ticket > h.last_ticket))
 		return "a ticket that was not drawn now";
+	if (s->ticket != b->ticket && s->ticket > FAR + SLOTS)
+		return "a ticket behind which there are few";
 	if (s->ticket != b->ticket && b->ticket != 0 && !shared)
 		return "another ticket";
 	for (j = 0; j < SLOTS; j++)
@@ -245,7 +249,7 @@ wrong_waiter(unsigned i)
 		return "a waiter that was right, and is out";
 	if (s->state == WAITING && !is_right_by_itself(b))
 		return "a waiter that can't be right, and waits";
-	if (s->state == OUT && (s->reason != -FLK_EVICTED || !woken[i]))
+	if (s->state == OUT && (s->reason != -FLK_EVICTED || !woken[i] || woken_early))
 		return "a waiter that does not learn why it is out";
 	if (s->state == OUT)
 		return NULL;

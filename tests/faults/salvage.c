@@ -224,6 +224,10 @@ wrong_holder(unsigned i)
 	if (s->ticket != b->ticket && b->ticket != 0 && !shared)
 		return "another ticket";
 	for (j = 0; j < SLOTS; j++)
+		if (s->ticket != b->ticket && was(j, HELD) && before[j].ticket < FAR &&
+		    s->ticket <= before[j].ticket)
+			return "a ticket that is not above that of another permit";
+	for (j = 0; j < SLOTS; j++)
 		if (j != i && (was(j, HELD) || slots[j].state == WAITING))
 			with_it += slots[j].ticket == s->ticket;
 	if (s->ticket == 0 || with_it > 0)

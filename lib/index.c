@@ -18,7 +18,7 @@ flki_state_insert(struct state *st, struct list *list, uint32_t i)
 	struct slot *s = flki_state_at(st, i);
 	uint32_t prev = list->tail, next = NIL, left;
 
-	for (left = list->count; prev != NIL && left > 0; left--) {
+	for (left = st->n; prev != NIL && left > 0; left--) {
 		const struct slot *before = flki_state_at(st, prev);
 		if (flki_state_key(before, waits) < flki_state_key(s, waits))
 			break;

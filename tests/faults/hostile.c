@@ -241,6 +241,77 @@ test_astray(void)
 	ok(st.bad, "the one before it is outside");
 }
 
+static bool some_dead;
+
+static enum fate
+any_fate(void *ctx, uint32_t i)
+{
+	(void)ctx;
+	return some_dead && i % 2 == 0 ? DEAD : LIVES;
+}
+
+static uint32_t
+any_link(void)
+{
+	return random_below(9) == 0 ? NIL : random_below(8) == 0 ? SLOTS : random_below(6);
+}
+
+static void
+do_any(uint32_t i)
+{
+	switch (atomic_load(&slots[i].state)) {
+	case HELD:
+		if (random_below(2) == 0)
+			flki_state_release(&st, i);
+		else
+			flki_state_sweep_holders(&st);
+		break;
+	case WAITING:
+		if (random_below(4) == 0)
+			flki_state_leave(&st, i);
+		else if (random_below(3) == 0)
+			flki_state_turn_back(&st, i);
+		else if (random_below(2) == 0)
+			flki_state_evict(&st, i, -1);
+		else
+			flki_state_reap_watched(&st, i);
+		break;
+	default:
+		if (random_below(2) == 0)
+			enter(i, 1, 5, random_below(4) == 0 ? BARRIER : TAKER);
+		else
+			flki_state_evict_all(&st, -1);
+		break;
+	}
+}
+
+/* Whatever the links are, each operation ends, and leaves slots from which all is made anew. */
+static void
+test_links(void)
+{
+	unsigned rounds, i, wrong = 0;
+
+	for (rounds = 0; rounds < 20000 && wrong == 0; rounds++) {
+		begin_state();
+		st.world.fate = any_fate;
+		some_dead = random_below(2) == 0;
+		h.holders = (struct list){ any_link(), any_link(), random_below(3) - 1 };
+		h.waiting = (struct list){ any_link(), any_link(), random_below(3) - 1 };
+		for (i = 0; i < 6; i++) {
+			slots[i].prev = any_link();
+			slots[i].next = any_link();
+			slots[i].yield = random_below(3);
+		}
+		do_any(random_below(6));
+		flki_state_check(&st);
+		st.bad = false;
+		some_dead = false;
+		flki_state_salvage(&st);
+		wrong += !flki_state_rebuild(&st) || st.bad || flki_state_check(&st) != NULL;
+	}
+	is(wrong, 0, "%u limiters with any links are mended after any operation", rounds);
+}
+
 /* ---- the truth ---- */
 
 static const char *
@@ -459,6 +530,7 @@ main(void)
 	begin();
 	test_index();
 	test_astray();
+	test_links();
 	test_truth();
 	test_last_ticket();
 	test_last_fence();

@@ -193,6 +193,34 @@ test_index(void)
 	}
 }
 
+/* Alone, a head fits though it is heavier than what an operator left; a head that the gate keeps knows it. */
+static void
+test_head(void)
+{
+	const struct flk_gate gate = { .when = "mem>1G", .patience_ns = UINT64_MAX };
+	const char *why;
+
+	begin_state();
+	h.paused = 1;
+	flki_state_release(&st, 0);
+	flki_state_release(&st, 1);
+	ok(flki_state_check(&st) == NULL, "in a pause the head waits");
+	h.override = 1;
+	h.paused = 0;
+	why = flki_state_check(&st);
+	ok(why != NULL && strstr(why, "although it fits") != NULL, "but not alone, after it");
+	h.override = 0;
+	ok(flki_state_check(&st) == NULL, "of nothing it gets nothing");
+	h.override = FLK_AUTO;
+	flki_gate_set(&st, &gate);
+	flki_state_grant(&st);
+	ok(flki_state_check(&st) == NULL && h.gate.waiter == slots[2].ticket,
+	   "a gate keeps the head, which knows it");
+	h.gate.waiter = 0;
+	why = flki_state_check(&st);
+	ok(why != NULL && strstr(why, "not told") != NULL, "or the check has a sentence for it");
+}
+
 /* What leads outside leads nowhere, and is noticed. */
 static void
 test_astray(void)
@@ -529,6 +557,7 @@ main(void)
 {
 	begin();
 	test_index();
+	test_head();
 	test_astray();
 	test_links();
 	test_truth();

@@ -216,6 +216,8 @@ begin_story(struct story *story, uint64_t seed)
 				 .slots = FIRST_SLOTS,
 				 .first_ticket = some_ticket() };
 	most_units = kinds[random_below(ARRAY_LEN(kinds))];
+	if (random_below(4) == 0) /* a file that is full: each slot may be in one list */
+		story->slots = story->takers;
 	if (random_below(200) == 0) {
 		story->takers = MOST;
 		story->slots = 2 * MOST;

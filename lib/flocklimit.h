@@ -542,12 +542,13 @@ int flk_repair(struct flk *limiter);
 
 #define FLK_HISTORY   4096    /* events that a limiter remembers */
 #define FLK_UNKNOWN   (-1)    /* flk_ended() was not called */
+#define FLK_READY     (-2)    /* the work is ready, and goes on without the permit */
 #define FLK_TIMED_OUT 0x10000 /* or'ed to a status: the work ran longer than allowed */
 
 enum flk_event_kind {
 	FLK_EV_QUEUED = 1, /* the taker had to wait; code: how many waiters it has passed */
 	FLK_EV_GRANTED,
-	FLK_EV_RELEASED, /* code: the status as wait(2) has it, or FLK_UNKNOWN */
+	FLK_EV_RELEASED, /* code: what flk_ended() recorded, or FLK_UNKNOWN */
 	FLK_EV_UNITS,    /* code: how many units of its permit it released */
 	FLK_EV_FORGOT,   /* code: how many units are withheld from now on */
 	FLK_EV_LEFT,     /* code: why it left the line: -ETIMEDOUT, -FLK_CANCELLED, 0, ... */

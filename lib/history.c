@@ -22,6 +22,7 @@
 
 #include "clock.h"
 #include "futex.h"
+#include "program.h"
 
 #define RELOOK_NS SECOND /* of a follower, where the kernel has no futex_waitv */
 
@@ -51,23 +52,6 @@ flki_state_remember(struct state *st, const struct event *e)
 	}
 	atomic_store(&h->events, n + 1);
 	atomic_thread_fence(memory_order_release);
-}
-
-/* The last component of the program's path: people know the command by it. */
-static void
-name_of(const char command[FLK_COMMAND], char name[20])
-{
-	const char *from = command, *p;
-	size_t n = 0;
-
-	for (p = command; p < command + FLK_COMMAND && *p != '\0' && *p != ' '; p++)
-		if (*p == '/')
-			from = p + 1;
-	while (from + n < p && n < 19) {
-		name[n] = from[n];
-		n++;
-	}
-	memset(name + n, 0, 20 - n);
 }
 
 struct event
@@ -102,7 +86,7 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 		e.pid = s->evictor_pid;
 		e.uid = s->evictor_uid;
 	}
-	name_of(s->command, e.command);
+	flki_program_name(s->command, e.command);
 	return e;
 }
 

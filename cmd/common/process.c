@@ -104,6 +104,64 @@ process_leaves(pid_t pid)
 	return n > 0 ? n : 1;
 }
 
+/* The text of a file of /proc that belongs to the process; how many bytes were read. */
+static size_t
+read_proc(pid_t pid, const char *name, char *room, size_t size)
+{
+	char path[40];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd != -1) {
+		n = read(fd, room, size - 1);
+		close(fd);
+	}
+	n = n > 0 ? n : 0;
+	room[n] = '\0';
+	return (size_t)n;
+}
+
+#define COMM 15 /* letters of a process's own name */
+
+/*
+ * The first word that has the process's own name, which is the name of the file that was executed.
+ * Where that was a script, the kernel has put the interpreter before it.
+ */
+static const char *
+script_in(pid_t pid, const char *words, size_t size)
+{
+	const char *word, *slash;
+	char name[COMM + 2];
+
+	read_proc(pid, "comm", name, sizeof(name));
+	name[strcspn(name, "\n")] = '\0';
+	for (word = words; word < words + size; word += strlen(word) + 1) {
+		slash = strrchr(word, '/');
+		if (strncmp(slash != NULL ? slash + 1 : word, name, COMM) == 0)
+			return word;
+	}
+	return words;
+}
+
+const char *
+process_command(pid_t pid, char *room, size_t size)
+{
+	char words[FLK_COMMAND * 2];
+	size_t n = read_proc(pid, "cmdline", words, sizeof(words)), i;
+	const char *from = script_in(pid, words, n);
+
+	n -= (size_t)(from - words);
+	n = n < size ? n : size - 1;
+	while (n > 0 && from[n - 1] == '\0')
+		n--;
+	for (i = 0; i < n; i++)
+		room[i] = from[i] != '\0' ? from[i] : ' ';
+	room[n] = '\0';
+	return room;
+}
+
 bool
 process_is_stopped(pid_t pid)
 {

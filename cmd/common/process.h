@@ -25,6 +25,9 @@ pid_t process_child(pid_t pid);
  */
 unsigned process_leaves(pid_t pid);
 
+/* The process's command line, "sleep 100", or "./deploy now"; "" if we may not see it. */
+const char *process_command(pid_t pid, char *room, size_t size);
+
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 

@@ -96,29 +96,6 @@ fd_find(struct options *o, char room[LIMITER_NAME])
 	return -1;
 }
 
-void
-fd_words(const struct options *o, char text[FLK_COMMAND])
-{
-	int n = snprintf(text, FLK_COMMAND, "--fd %d: ", o->fd), proc;
-	char path[40];
-	ssize_t i, got = 0;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)getppid());
-	proc = open(path, O_RDONLY | O_CLOEXEC);
-	if (proc != -1) {
-		got = read(proc, text + n, (size_t)(FLK_COMMAND - n - 1));
-		close(proc);
-	}
-	if (got <= 0) {
-		text[n - 2] = '\0';
-		return;
-	}
-	for (i = 0; i < got - 1; i++)
-		if (text[n + i] == '\0')
-			text[n + i] = ' ';
-	text[n + got] = '\0';
-}
-
 int
 fd_holds(const struct options *o, struct flk *limiter, struct flk_permit *permit)
 {

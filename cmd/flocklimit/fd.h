@@ -15,9 +15,6 @@
  */
 int fd_find(struct options *o, char room[LIMITER_NAME]);
 
-/* What flocklimitctl shows as the command: our caller's. */
-void fd_words(const struct options *o, char text[FLK_COMMAND]);
-
 /*
  * Whether the descriptor has a permit already: 0, after a line if -n or -w has no effect then;
  * -FLK_NOPERMIT; or another code.

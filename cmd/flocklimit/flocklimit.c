@@ -98,6 +98,8 @@ give_back(void *job)
 	struct job *j = job;
 
 	if (flk_verify(j->limiter) != -FLK_DAMAGED) {
+		flk_ended(j->taker, FLK_READY);
+		also_ended(&j->also, FLK_READY, &(struct usage){ .memory = 0 });
 		job_release(j);
 		job_close(j);
 	} else {

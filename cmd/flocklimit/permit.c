@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "environment.h"
 #include "fd.h"
 #include "job.h"
 #include "line.h"
+#include "process.h"
 #include "question.h"
 #include "say.h"
 
@@ -51,24 +53,45 @@ job_close(struct job *j)
 	j->limiter = NULL;
 }
 
+/* What the permit is for, where it is for no command of ours, and the command line of that process. */
+static void
+words_of(pid_t pid, const char *option, int number, char text[FLK_COMMAND])
+{
+	size_t n = (size_t)snprintf(text, FLK_COMMAND, "%s %d: ", option, number);
+
+	if (*process_command(pid, text + n, FLK_COMMAND - n) == '\0')
+		text[n - 2] = '\0';
+}
+
+/* A shell's line, as one. */
+static void
+words_of_line(const char *line, char text[FLK_COMMAND])
+{
+	size_t n;
+
+	line += strspn(line, " \t\n");
+	for (n = 0; line[n] != '\0' && n < FLK_COMMAND - 1; n++)
+		text[n] = strchr("\t\n", line[n]) == NULL ? line[n] : ' ';
+	text[n] = '\0';
+}
+
 /* The words of the command, which flocklimitctl shows. */
 static const char *
 command_line(const struct job *j, char text[FLK_COMMAND])
 {
 	size_t n = 0, i;
 
-	if (j->o.hold_for != 0) {
-		snprintf(text, FLK_COMMAND, "--hold-for %d", (int)j->o.hold_for);
-		return text;
-	}
-	if (j->o.fd != -1) {
-		fd_words(&j->o, text);
-		return text;
-	}
 	text[0] = '\0';
-	for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
-		n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
-				      j->o.command[i]);
+	if (j->o.hold_for != 0)
+		words_of(j->o.hold_for, "--hold-for", (int)j->o.hold_for, text);
+	else if (j->o.fd != -1)
+		words_of(getppid(), "--fd", j->o.fd, text);
+	else if (j->o.line != NULL)
+		words_of_line(j->o.line, text);
+	else
+		for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
+			n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
+					      j->o.command[i]);
 	return text;
 }
 

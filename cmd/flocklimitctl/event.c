@@ -118,7 +118,7 @@ detail(const struct flk_event *e, char room[DETAIL])
 	case FLK_EV_GRANTED:
 		return seats_words(e, room);
 	case FLK_EV_RELEASED:
-		return e->code == FLK_UNKNOWN ? "status unknown" : status_text(e->code, room);
+		return status_text(e->code, room);
 	case FLK_EV_UNITS:
 	case FLK_EV_FORGOT:
 	case FLK_EV_RESTORED:

@@ -129,30 +129,6 @@ processes_stopped(const struct processes *all, const struct flk_entry *e)
 	       (command != NULL && (command->state == 'T' || command->state == 't'));
 }
 
-const char *
-process_command(pid_t pid, char *room, size_t size)
-{
-	char path[40];
-	ssize_t n = 0, i;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd != -1) {
-		n = read(fd, room, size - 1);
-		close(fd);
-	}
-	if (n < 0)
-		n = 0;
-	while (n > 0 && room[n - 1] == '\0')
-		n--;
-	for (i = 0; i < n; i++)
-		if (room[i] == '\0')
-			room[i] = ' ';
-	room[n] = '\0';
-	return room;
-}
-
 static int
 has_open(pid_t pid, const struct stat *file)
 {

@@ -30,7 +30,4 @@ bool processes_stopped(const struct processes *all, const struct flk_entry *e);
 /* Other processes that have the file open, as far as we may see them. */
 size_t processes_with_open(const struct stat *file, pid_t *pid, size_t room);
 
-/* The process's command line, "sleep 100"; "" if we may not see it. */
-const char *process_command(pid_t pid, char *room, size_t size);
-
 #endif

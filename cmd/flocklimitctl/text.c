@@ -283,10 +283,12 @@ time_of(uint64_t monotonic_ns, char room[40])
 const char *
 status_text(int status, char room[40])
 {
-	const char *late = status != FLK_UNKNOWN && (status & FLK_TIMED_OUT) ? "run timeout, " : "";
+	const char *late = status > 0 && (status & FLK_TIMED_OUT) ? "run timeout, " : "";
 
 	if (status == FLK_UNKNOWN)
-		return "";
+		return "status unknown";
+	if (status == FLK_READY)
+		return "ready, and runs on";
 	status &= ~FLK_TIMED_OUT;
 	if (WIFSIGNALED(status))
 		snprintf(room, 40, "%ssignal %d (%s)", late, WTERMSIG(status),

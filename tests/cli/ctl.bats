@@ -256,6 +256,38 @@ load ../helpers/ctl.bash
 	[[ $output != *reaped* ]]
 }
 
+@test "log: a line of -c is known by its first word, and a script by its own name" {
+	for line in 'true; :' $' \ttrue\n:' 'A=/b/c exec true' /bin/true; do
+		"$FLOCKLIMIT" -N x -n 1 -c "$line"
+	done
+	[ "$(ctl log --json x | jq -sc 'map(.command) | unique')" = '["true"]' ]
+	hold a -N y -n 1
+	background b "$FLOCKLIMIT" -N y -n 1 -c $'A=1\texec\ncat'
+	eventually in_line 1 y
+	[ "$(field '.waiters[0].command' y)" = '"A=1 exec cat"' ]
+	let_go a
+	ended b
+	cat >deploy <<-'END'
+		#!/bin/sh
+		exec 9<"$FLOCKLIMIT_DIR/z"
+		"$FLOCKLIMIT" -N w -n 1 --hold-for $$ >ticket 3>&-
+		"$FLOCKLIMIT" --fd 9 -n 1
+		echo up
+		exec cat fifo
+	END
+	chmod +x deploy
+	mkfifo fifo
+	"$FLOCKLIMIT" -N z true
+	background d ./deploy now
+	eventually says up d.out
+	[ "$(field '.holders[0].command' w)" = "\"--hold-for ${pids[d]}: ./deploy now\"" ]
+	[ "$(field '.holders[0].command' z)" = '"--fd 9: ./deploy now"' ]
+	: >fifo
+	ended d
+	[ "$(ctl log --json w | jq -r .command | uniq)" = deploy ]
+	[ "$(ctl log --json z | jq -r .command | tail -n 1)" = deploy ]
+}
+
 @test "log -f: it ends when the limiter does" {
 	"$FLOCKLIMIT" -N x -n 1 true
 	background log "$CTL" log -f x

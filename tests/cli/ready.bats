@@ -141,6 +141,9 @@ taken() { run -75 free; }
 	silent 0 "$CTL" check x
 	run ctl log --json x
 	[ "$(jq -sc 'map(.event) - ["granted"]' <<<"$output")" = '["ended","ended"]' ] # the second: of free
+	[ "$(jq -sc '.[1] | [.code, .detail]' <<<"$output")" = '[-2,"ready, and runs on"]' ]
+	run ctl gantt x
+	[[ $output == *"ready, and runs on"* ]]
 }
 
 @test "at most one starts at once, while all run on" {

@@ -40,6 +40,6 @@ become() {
 	[ "$(field '.holders[0].pid')" = "$1" ]
 }
 
-# field FILTER: what jq makes of show --json x.  A number that it only passes on would be 2.0 since jq 1.7,
-# and 2 before.
-field() { ctl show --json x | jq -c "$1 | walk(numbers += 0)"; }
+# field FILTER [NAME]: what jq makes of show --json x.  A number that it only passes on would be 2.0 since
+# jq 1.7, and 2 before.
+field() { ctl show --json "${2:-x}" | jq -c "$1 | walk(numbers += 0)"; }

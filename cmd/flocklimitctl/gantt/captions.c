@@ -90,9 +90,8 @@ ending(const struct turn *t, char room[80])
 		return "its end was not recorded";
 	switch (t->last->kind) {
 	case FLK_EV_RELEASED:
-		if (t->last->code == FLK_UNKNOWN)
-			return "ended, status unknown";
-		snprintf(room, 80, "%s", status_text(t->last->code, status));
+		snprintf(room, 80, "%s%s", t->last->code == FLK_UNKNOWN ? "ended, " : "",
+			 status_text(t->last->code, status));
 		return room;
 	case FLK_EV_FORGOT:
 		return "ended, its units withheld";

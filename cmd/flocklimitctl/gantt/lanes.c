@@ -44,7 +44,7 @@ outcome_of(const struct flk_event *e)
 {
 	if (e->kind == FLK_EV_REAPED)
 		return REAPED;
-	if (e->kind != FLK_EV_RELEASED || e->code == FLK_UNKNOWN)
+	if (e->kind != FLK_EV_RELEASED || e->code == FLK_UNKNOWN || e->code == FLK_READY)
 		return UNTOLD;
 	if ((e->code & FLK_TIMED_OUT) != 0)
 		return LATE;

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "engine/sign.h"
+#include "program.h"
 
 /* gcc 12 takes an array that has not grown for the one before it grew. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -25,20 +26,6 @@ roster_free(struct roster *p)
 }
 
 /* ---- telling ---- */
-
-/* The command's name, without its directories: what people know it by. */
-static void
-name_of(const char command[FLK_COMMAND], char name[20])
-{
-	size_t end = strcspn(command, " "), from = end;
-
-	while (from > 0 && command[from - 1] != '/')
-		from--;
-	if (end - from > 19)
-		end = from + 19;
-	memset(name, 0, 20);
-	memcpy(name, command + from, end - from);
-}
 
 static struct flk_event
 event_now(uint32_t kind, int32_t code)
@@ -65,7 +52,7 @@ tell(const struct roster *p, uint32_t kind, int32_t code, const struct person *x
 	e.limit = r->limit;
 	e.pid = by != NULL ? by->pid : r->pid;
 	e.uid = by != NULL ? by->uid : r->uid;
-	name_of(r->command, e.command);
+	flki_program_name(r->command, e.command);
 	p->happens(p->context, &e, by != NULL ? by->host : r->host);
 }
 

@@ -54,11 +54,12 @@ static bool
 read_size(const char *p, const char *end, uint64_t *bytes)
 {
 	static const char units[] = "KMGT";
-	const char *letter, *number = p;
+	const char *letter, *number = p, *behind;
 	unsigned shift = 0;
 
 	while (p < end && ((*p >= '0' && *p <= '9') || *p == '.'))
 		p++;
+	behind = p;
 	if (p < end && (letter = strchr(units, *p & ~0x20)) != NULL) {
 		shift = 10 * (unsigned)(letter - units + 1);
 		p++;
@@ -69,7 +70,7 @@ read_size(const char *p, const char *end, uint64_t *bytes)
 	}
 	if (p != end)
 		return false;
-	return read_number(&number, end, UINT64_C(1) << shift, bytes);
+	return read_number(&number, end, UINT64_C(1) << shift, bytes) && number == behind;
 }
 
 static int

@@ -102,7 +102,7 @@ struct decimal {
 static const char *
 parse_decimal(const char *word, struct decimal *d)
 {
-	bool any = false, dot = false, minus;
+	bool any = false, dot = false, sign;
 	int exponent = 0;
 
 	*d = (struct decimal){ 0 };
@@ -122,9 +122,10 @@ parse_decimal(const char *word, struct decimal *d)
 			d->power += !dot;
 		}
 	}
-	minus = *word == 'e' && word[1] == '-';
-	if (*word == 'e' && word[1 + minus] >= '0' && word[1 + minus] <= '9') {
-		for (word += 1 + minus; *word >= '0' && *word <= '9'; word++)
+	sign = *word == 'e' && (word[1] == '-' || word[1] == '+');
+	if (*word == 'e' && word[1 + sign] >= '0' && word[1 + sign] <= '9') {
+		bool minus = word[1] == '-';
+		for (word += 1 + sign; *word >= '0' && *word <= '9'; word++)
 			if (exponent < 1000000)
 				exponent = exponent * 10 + (*word - '0');
 		d->power += minus ? -exponent : exponent;
@@ -202,7 +203,7 @@ parse_signal(const char *word, int *number)
 	uint64_t v;
 	size_t i;
 
-	if (parse_number(word, 1, LAST_RT, &v)) {
+	if (parse_number(word, 0, LAST_RT, &v)) {
 		*number = (int)v;
 		return true;
 	}

@@ -23,7 +23,7 @@ bool parse_duration(const char *word, uint64_t *ns);
 #define PARSE_SIZE "not a size: use bytes, 512M or 2G"
 bool parse_size(const char *word, uint64_t *bytes);
 
-/* TERM, SIGTERM, 15, RTMIN+1. */
+/* TERM, SIGTERM, 15, RTMIN+1; and 0, of which no process hears. */
 bool parse_signal(const char *word, int *number);
 
 #endif

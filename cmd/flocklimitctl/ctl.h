@@ -30,7 +30,7 @@ struct ctl {
 	uint64_t ramp_idle_ns;
 	uint64_t settle_ns, gate_patience_ns; /* of when */
 	uint64_t last;                        /* -n of log: so many events; 0: not given */
-	int signal;                           /* 0: not given */
+	int signal;                           /* -1: not given */
 	uint64_t unit;      /* bytes of memory that one unit stands for: suggest */
 	const char *output; /* -o; NULL: stdout */
 	const char *store;  /* --store */

@@ -260,6 +260,7 @@ flocklimitctl_main(int argc, char **argv)
 			 .settle_ns = FLK_SETTLE_NS,
 			 .gate_patience_ns = FLK_PATIENCE_NS,
 			 .last = NEVER,
+			 .signal = -1,
 			 .unit = UNIT };
 	const struct verb *verb = NULL;
 	struct taker_options want = TAKER_DEFAULTS;

@@ -215,7 +215,7 @@ times() {
 @test "what is wrong is one line, and starts nothing" {
 	local word
 	for word in 'mem<4G' 'memory>4G' 'mem>much' 'psi.io<101' 'psi.io<0' 'disk>4G' 'disk:room>1' \
-		'running<0' 'mem' 'mem>' "disk:$T/none>1" "$(printf 'mem>1K,%.0s' {1..30})"; do
+		'running<0' 'mem' 'mem>' 'mem>1.2.3M' 'mem>1.M.' 'mem>1.5' "disk:$T/none>1" "$(printf 'mem>1K,%.0s' {1..30})"; do
 		refused "$FLOCKLIMIT" -N x --when "$word" true
 		[[ $stderr == "flocklimit: --when "* ]]
 		run -125 --separate-stderr "$CTL" when x "$word"

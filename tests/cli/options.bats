@@ -315,6 +315,8 @@ ends_by() {
 	in_time ends_by USR1 -s 10
 	in_time ends_by INT -s int
 	silent 137 env --ignore-signal=TERM "$FLOCKLIMIT" -N x -T 20ms --kill-after 20ms sleep inf
+	# As timeout(1) has it, the command hears nothing of 0.
+	silent 137 "$FLOCKLIMIT" -N x -T 20ms -s 0 -k 20ms sleep inf
 	silent 0 "$FLOCKLIMIT" -N x -T 0 -k 0 sleep 0.05
 }
 
@@ -670,7 +672,7 @@ keeper() {
 
 @test "durations: numbers, units, several of them, and more than anyone lives" {
 	local word
-	for word in 90 .5 5. 1e3 1.5e-3s 4000000000 1e30 99999999999999999999 99999999d 10min 2hr 30sec \
+	for word in 90 .5 5. 1e3 1e+3 1.5e-3s 4000000000 1e30 99999999999999999999 99999999d 10min 2hr 30sec \
 		250us 1h30m 1h30min10.5s 1d1e1ms; do
 		silent 0 "$FLOCKLIMIT" -N x -t "$word" -T 1h -k "$word" true
 		silent 0 "$FLOCKLIMIT" -N paced --ramp 1+1/1s --ramp-idle "$word" true
@@ -691,7 +693,7 @@ keeper() {
 
 @test "durations that are none" {
 	local word
-	for word in 1x -1 '' 1.2.3 1e . .s s ms 1S '1 s' ' 1' +1 1..2 0x1 1ss nan inf 1h30 1h-30m h1m 1e+3; do
+	for word in 1x -1 '' 1.2.3 1e . .s s ms 1S '1 s' ' 1' +1 1..2 0x1 1ss nan inf 1h30 1h-30m h1m 1e+ 1e+-3 1E3; do
 		refused "$FLOCKLIMIT" -N x -t "$word" true
 		[[ $stderr == *"-t '$word'"* ]]
 		refused "$FLOCKLIMIT" -N x --run-timeout "$word" true
@@ -702,7 +704,7 @@ keeper() {
 
 @test "signals and modes that are none" {
 	local word
-	for word in '' NOPE 0 65 -1 SIG SIGSIGTERM 99999999999999999999 RTMIN+99 'TERM ' 9x; do
+	for word in '' NOPE 65 -1 SIG SIGSIGTERM 99999999999999999999 RTMIN+99 'TERM ' 9x; do
 		refused "$FLOCKLIMIT" -N x -T 1 -s "$word" true
 	done
 	for word in '' rw 9 0668 01777 1 0 0400 0666 0777 0602 -600 99999999999; do

@@ -77,8 +77,7 @@ naive_duration(const char *word, bool *is_zero)
 		if (digits == 0 || (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')))
 			return -1;
 		value = strtold(word, &end);
-		if (end == word || memchr(word, 'E', (size_t)(end - word)) != NULL ||
-		    memchr(word, '+', (size_t)(end - word)) != NULL)
+		if (end == word || memchr(word, 'E', (size_t)(end - word)) != NULL)
 			return -1;
 		if (strspn(word, "0.") < digits)
 			*is_zero = false;
@@ -117,7 +116,7 @@ check_signal(const char *word)
 	int number = 0;
 
 	if (parse_signal(word, &number))
-		require(number >= 1 && number <= 64);
+		require(number >= 0 && number <= 64);
 }
 
 int

@@ -46,7 +46,7 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	int error, status;
 
 	(void)ctx;
-	if (c->signal == 0) {
+	if (c->signal == -1) {
 		error = flk_evict(f, ticket);
 		if (error != -FLK_NOPERMIT)
 			return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
@@ -58,7 +58,7 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 		status = cannot(c, ticket, "no taker has this ticket");
 	} else if (!e->holds) {
 		status = cannot(c, ticket, "it waits: cancel it without --signal");
-	} else if (c->signal == 0) {
+	} else if (c->signal == -1) {
 		status = cannot(c, ticket, "it holds its permit: end it with --signal TERM");
 	} else if (e->host != NULL) {
 		status = is_abroad(c, e);

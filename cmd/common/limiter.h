@@ -6,6 +6,7 @@
 #define LIMITER_H
 
 #include <limits.h>
+#include <string.h>
 
 #include "flocklimit.h"
 #include "taker_options.h"
@@ -19,6 +20,13 @@
 int limiter_name(const struct taker_options *w, char name[LIMITER_NAME]);
 
 /* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
+/* What stands before this limiter in a command line of flocklimitctl. */
+static inline const char *
+limiter_option(const char *limiter)
+{
+	return strchr(limiter, '/') != NULL ? "--file " : "";
+}
+
 const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
 /*

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "explain.h"
+#include "limiter.h"
 #include "now.h"
 #include "options.h"
 #include "process.h"
@@ -101,8 +102,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->want.max_queue);
 		break;
 	case FLK_CLOSED:
-		say(o->want.limiter, "no permit: the limiter is closed%s, until flocklimitctl open",
-		    tend_line(t));
+		say(o->want.limiter,
+		    "no permit: the limiter is closed%s, until flocklimitctl open %s%s",
+		    tend_line(t), limiter_option(o->want.limiter), o->want.limiter);
 		return;
 	default:
 		flk_evictor(t, &by, &user);

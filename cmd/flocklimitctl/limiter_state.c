@@ -10,6 +10,7 @@
 
 #include "now.h"
 #include "gate.h"
+#include "limiter.h"
 #include "pace.h"
 #include "process.h"
 #include "say.h"
@@ -87,7 +88,7 @@ which_seats(const struct flk_snapshot *s, char *text, size_t size)
 }
 
 void
-why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
+why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t size)
 {
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
 	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
@@ -112,9 +113,12 @@ why_it_waits(const struct flk_snapshot *s, char *text, size_t size)
 			 say_duration(start_s, span_room),
 			 pace_text(&s->pace, pace_parts(&s->pace), pace));
 	else if (s->paused)
-		snprintf(text, size, "waits because the limiter is paused: flocklimitctl resume");
+		snprintf(text, size,
+			 "waits because the limiter is paused: flocklimitctl resume %s%s",
+			 limiter_option(name), name);
 	else if (s->override == 0)
-		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit");
+		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit %s%s auto",
+			 limiter_option(name), name);
 	else if (lacks_seats(s, room))
 		which_seats(s, text, size);
 	else if (room == 0)

@@ -15,8 +15,8 @@
 /* "open", "paused", "closed", ... */
 const char *state_of(const struct flk_snapshot *s);
 
-/* Why the head of the line does not run: a sentence; "" if no taker waits. */
-void why_it_waits(const struct flk_snapshot *s, char *text, size_t size);
+/* Why the head of the line of limiter NAME does not run: a sentence; "" if no taker waits. */
+void why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t size);
 
 /* What a taker asks for or holds: "3"; of a waiter also "2-8", or "2-" for up to the limit. */
 #define WEIGHT_TEXT 24

@@ -90,7 +90,7 @@ refuse(struct jobs *a, int code)
 {
 	const char *limiter = a->also_name[0] != '\0' ? a->also_name : a->o.want.limiter;
 	const char *why = NULL;
-	char seats[SEATS_TEXT];
+	char seats[SEATS_TEXT], closed[LIMITER_NAME + 64];
 
 	switch (-code) {
 	case ECANCELED: /* said */
@@ -105,7 +105,10 @@ refuse(struct jobs *a, int code)
 		why = "too many others wait already (--max-queue)";
 		break;
 	case FLK_CLOSED:
-		why = "the limiter is closed, until flocklimitctl open";
+		snprintf(closed, sizeof(closed),
+			 "the limiter is closed, until flocklimitctl open %s%s",
+			 limiter_option(limiter), limiter);
+		why = closed;
 		break;
 	case FLK_EVICTED:
 		why = "cancelled";

@@ -49,7 +49,7 @@ states() { ctl list --json | jq -c 'if type == "array" then . else .limiters end
 	silent 0 "$CTL" close --all
 	run --separate-stderr -75 "$FLOCKLIMIT" -N x true
 	run --separate-stderr -75 "$FLOCKLIMIT" -N y true
-	[[ $stderr == *"the limiter is closed"* ]]
+	[[ $stderr == *"the limiter is closed, until flocklimitctl open "[xyz]* ]]
 	run -0 ctl list
 	[[ ${lines[-1]} == "New limiters begin closed ("*" open --all"* ]]
 	silent 0 "$CTL" open --all

@@ -75,7 +75,7 @@ limiters() {
 	free first
 	"$CTL" close second
 	run --separate-stderr -75 "$FLOCKLIMIT" -N first --and second true
-	[[ $stderr == *"second: no permit: the limiter is closed"* ]]
+	[[ $stderr == *"second: no permit: the limiter is closed, until flocklimitctl open second" ]]
 	free first
 }
 

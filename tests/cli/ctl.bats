@@ -26,7 +26,7 @@ load ../helpers/ctl.bash
 	ended a
 	waiting 1
 	run -0 ctl show x
-	[[ $output == *"the limit is 0"* ]]
+	[[ ${lines[-1]} == *" the limit is 0: flocklimitctl limit x auto." ]]
 	ctl limit x auto
 	ended w
 	[ "$(field '.override')" = null ]
@@ -64,7 +64,9 @@ load ../helpers/ctl.bash
 	waiter w 1
 	[ "$(field '.state')" = '"paused"' ]
 	run -0 ctl show x
-	[[ $output == *"the limiter is paused"* ]]
+	[[ ${lines[-1]} == *" is paused: flocklimitctl resume x." ]]
+	run -0 "$CTL" show -f limiters/x
+	[[ ${lines[-1]} == *" is paused: flocklimitctl resume --file limiters/x." ]]
 	ctl resume x
 	ended w
 	[ "$status" -eq 0 ]

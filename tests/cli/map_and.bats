@@ -81,7 +81,7 @@ limiters() {
 	done
 	"$CTL" close second
 	map_line 75 "$MAP" -N first --and second echo ::: 1 2
-	[[ $stderr == "flockmap: second: no permit: the limiter is closed"* ]]
+	[[ $stderr == "flockmap: second: no permit: the limiter is closed, until flocklimitctl open second; "* ]]
 	free first
 }
 

@@ -204,7 +204,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	c.json = true;
 	print(&c, e, n, FOR_PROGRAMS);
 	estimate(s, wait_s);
-	why_it_waits(s, why, sizeof(why));
+	why_it_waits(s, "x", why, sizeof(why));
 	check_text(why, strlen(why), FOR_PEOPLE);
 	check_waits(e, n, s, when + 1);
 	check_picture(e, n, s, when + 1, true);

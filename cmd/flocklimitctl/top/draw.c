@@ -113,7 +113,7 @@ draw_head_of_one(const struct screen *v, const struct layout *l)
 		 s->used, s->limit, s->waiters);
 	draw_title(whole, brief);
 	draw_bar(l->bar, v);
-	why_it_waits(s, why, sizeof(why));
+	why_it_waits(s, v->name, why, sizeof(why));
 	paint_at(l->why, 0, COLS, why);
 }
 

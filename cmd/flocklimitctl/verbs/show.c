@@ -184,7 +184,7 @@ print(const struct view *v)
 		print_holders(v);
 	if (s->waiters > 0)
 		print_line(v);
-	why_it_waits(s, why, sizeof(why));
+	why_it_waits(s, v->name, why, sizeof(why));
 	if (why[0] != '\0')
 		printf("\n%s.\n", why);
 }
@@ -289,7 +289,7 @@ json_view(const struct view *v)
 	double start_s = seconds_until(s->next_start_ns);
 	char why[600];
 
-	why_it_waits(s, why, sizeof(why));
+	why_it_waits(s, v->name, why, sizeof(why));
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->pace));
 	json_put(o, "seats_off", json_seats(s->seats_off));

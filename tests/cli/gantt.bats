@@ -280,6 +280,22 @@ same() {
 	[[ $(grep '^seat 3' x.txt) != *"2 sh"* ]]
 }
 
+@test "no SVG floods a terminal" {
+	"$FLOCKLIMIT" -N x true
+	terminal a "$CTL" gantt x
+	ended a
+	[ "$status" = 125 ]
+	[ "$(tr -d '\r' <a.out)" = "flocklimitctl: gantt: no SVG is written to a terminal: use -o FILE.svg, or --text" ]
+	terminal b "$CTL" gantt -o x.svg x
+	ended b
+	[ "$status" = 0 ]
+	[ -s x.svg ]
+	[ ! -s b.out ]
+	terminal c "$CTL" gantt --text x
+	ended c
+	[ "$status" = 0 ]
+}
+
 @test "in the terminal: a line for each seat, as wide as it is" {
 	eventful
 	local width

@@ -203,6 +203,10 @@ can_draw(const struct ctl *c)
 		say(NULL, "gantt: an SVG is of one limiter: name one, or use --text");
 		return false;
 	}
+	if (!c->text && c->output == NULL && isatty(STDOUT_FILENO)) {
+		say(NULL, "gantt: no SVG is written to a terminal: use -o FILE.svg, or --text");
+		return false;
+	}
 	return true;
 }
 

@@ -343,11 +343,10 @@ load ../helpers/ctl.bash
 	"$FLOCKLIMIT" -N y -n 3 true
 	run -0 ctl stats
 	[ "$(grep -c '^flocklimit_granted_total{limiter="[xy]"} 1$' <<<"$output")" -eq 2 ]
-	# Each family once, its help and type first, and every line of it together.
-	awk '/^# HELP/ { help = $3; next }
-		/^# TYPE/ { if ($3 != help || seen[$3]++) exit 1; family = $3; next }
-		index($1, family) != 1 { exit 1 }
-		$NF !~ /^[0-9.e+-]+$/ { exit 1 }' <<<"$output"
+	metrics <<<"$output"
+	if type promtool >/dev/null; then
+		promtool check metrics <<<"$output"
+	fi
 	grep -q '^flocklimit_hold_seconds_bucket{limiter="x",le="+Inf"} 1$' <<<"$output"
 	grep -q '^flocklimit_hold_seconds_count{limiter="x"} 1$' <<<"$output"
 	run -0 ctl stats x --json

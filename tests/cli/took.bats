@@ -85,7 +85,7 @@ reaped() {
 	[[ $(ctl gantt x) != *peak* ]]
 	[ "$(ctl stats --json | jq -c 'map(.took)')" = '[null]' ]
 	[ "$(ctl stats | grep 'measured_runs{')" = 'flocklimit_measured_runs{limiter="x"} 0' ]
-	[[ $(ctl stats) != *quantile* ]]
+	[[ $(ctl stats) != *percentile* ]]
 }
 
 # freed N: so many permits of -F were found to be over.
@@ -109,11 +109,12 @@ idle() { [ "$(field .used)" = 0 ]; }
 	ctl stats --json | jq '.[]' | conforms "${COUNTED[@]}"
 	[ "$(ctl stats --json | jq -c ".[0].took | [.runs, (.memory | .median < 20 * $MIB, .p95 > 40 * $MIB, .p95 == .max)]")" = \
 		'[4,true,true,true]' ]
+	ctl stats | metrics
 	ctl stats | grep '^flocklimit_\(run\|measured\)_' | tee metrics
 	[ "$(grep -c . metrics)" -eq 5 ]
 	grep -qx 'flocklimit_measured_runs{limiter="x"} 4' metrics
-	grep -qxE 'flocklimit_run_memory_bytes\{limiter="x",quantile="0.95"\} 4[0-9]{7}' metrics
-	grep -qxE 'flocklimit_run_cpu_seconds\{limiter="x",quantile="0.5"\} [0-9.e-]+' metrics
+	grep -qxE 'flocklimit_run_memory_bytes\{limiter="x",percentile="95"\} 4[0-9]{7}' metrics
+	grep -qxE 'flocklimit_run_cpu_seconds\{limiter="x",percentile="50"\} [0-9.e-]+' metrics
 	"$FLOCKLIMIT" -N y -n 1 true
 	ctl log --all --json | conforms "An event"
 	[ "$(ctl stats | grep -c '^flocklimit_measured_runs{')" -eq 2 ]

@@ -43,3 +43,17 @@ become() {
 # field FILTER [NAME]: what jq makes of show --json x.  A number that it only passes on would be 2.0 since
 # jq 1.7, and 2 before.
 field() { ctl show --json "${2:-x}" | jq -c "$1 | walk(numbers += 0)"; }
+
+# metrics: the metrics on stdin are as Prometheus and the rules of promtool want them: each family once, its
+# help and type first, every line of it together; suffixes and reserved labels for their type only; and
+# no sample twice.
+metrics() {
+	awk '/^# HELP/ { help = $3; if (NF < 4) exit 1; next }
+		/^# TYPE/ { if ($3 != help || seen[$3]++) exit 1; family = $3; type = $4; next }
+		{ name = $0; sub(/[{ ].*/, "", name); sample = $0; sub(/ [^ ]*$/, "", sample) }
+		sampled[sample]++ || $NF !~ /^[0-9.e+-]+$/ { exit 1 }
+		/[{,]quantile="/ || (/[{,]le="/ && type != "histogram") { exit 1 }
+		type == "histogram" { if (name !~ "^" family "_(bucket|sum|count)$") exit 1; next }
+		name != family || (name ~ /_total$/) != (type == "counter") { exit 1 }
+		name ~ /_(bucket|sum|count)$/ { exit 1 }' >&2 || return 1
+}

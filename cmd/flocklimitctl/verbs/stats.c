@@ -228,8 +228,8 @@ print_histogram(const char *metric, const char *name, const struct flk_times *t)
 }
 
 static void
-print_quantiles(const struct collected *all, const char *metric, double unit,
-		const struct spread *(*of)(const struct took *))
+print_percentiles(const struct collected *all, const char *metric, double unit,
+		  const struct spread *(*of)(const struct took *))
 {
 	size_t i;
 
@@ -238,9 +238,9 @@ print_quantiles(const struct collected *all, const char *metric, double unit,
 		if (l->took.runs == 0)
 			continue;
 		printf("flocklimit_%s", metric);
-		print_labels(l->name, ",quantile=\"0.5\"");
+		print_labels(l->name, ",percentile=\"50\"");
 		printf("%.15g\nflocklimit_%s", (double)of(&l->took)->median / unit, metric);
-		print_labels(l->name, ",quantile=\"0.95\"");
+		print_labels(l->name, ",percentile=\"95\"");
 		printf("%.15g\n", (double)of(&l->took)->p95 / unit);
 	}
 }
@@ -257,7 +257,7 @@ cpu_of(const struct took *t)
 	return &t->cpu_ns;
 }
 
-/* The history forgets, so these may fall: they are gauges. */
+/* The history forgets, so these may fall: they are gauges, and only a summary has quantiles. */
 static void
 print_took(const struct collected *all)
 {
@@ -274,10 +274,10 @@ print_took(const struct collected *all)
 	}
 	puts("# HELP flocklimit_run_memory_bytes Peak memory of these commands.\n"
 	     "# TYPE flocklimit_run_memory_bytes gauge");
-	print_quantiles(all, "run_memory_bytes", 1, memory_of);
+	print_percentiles(all, "run_memory_bytes", 1, memory_of);
 	puts("# HELP flocklimit_run_cpu_seconds CPU time of these commands.\n"
 	     "# TYPE flocklimit_run_cpu_seconds gauge");
-	print_quantiles(all, "run_cpu_seconds", 1e9, cpu_of);
+	print_percentiles(all, "run_cpu_seconds", 1e9, cpu_of);
 }
 
 static void

@@ -14,10 +14,12 @@
 #include "environment.h"
 #include "fd.h"
 #include "flocklimit.h"
+#include "habits.h"
 #include "hold.h"
 #include "job.h"
 #include "jobserver.h"
 #include "limiter.h"
+#include "parse.h"
 #include "pid1.h"
 #include "ready.h"
 #include "run.h"
@@ -61,30 +63,37 @@ open_jobserver(struct job *j)
 	return jobserver_open(&plan, &j->heritage);
 }
 
-/* What the user may have meant by the first word. */
+/* What the user may have meant by the first word; "" if nothing is known. */
 static const char *
-advice(char *const *command)
+advice(const struct options *o)
 {
-	const char *word = command[0];
+	const char *word = o->command[0], *hint = suggest_habit(word, word_habits);
+	uint64_t ns;
 
+	if (hint != NULL)
+		return hint;
 	if (strncmp(word, ":::", 3) == 0)
-		return ": for a command per item use flockmap";
+		return "for a command per item use flockmap";
+	if (o->command[1] != NULL && parse_duration(word, &ns))
+		return "for timeout's DURATION use -T DUR";
 	if (word[strspn(word, "0123456789")] == '\0')
-		return ": for an open descriptor use --fd N";
+		return "for an open descriptor use --fd N";
 	if (strpbrk(word, " \t;|&<>") != NULL)
-		return ": for a shell line use -c";
-	if (strchr(word, '/') != NULL && command[1] != NULL)
-		return ": for a lock file use -f PATH";
+		return "for a shell line use -c";
+	if (strchr(word, '/') != NULL && o->command[1] != NULL)
+		return o->want.weight_given
+			   ? "for a lock file use -f PATH, and for flock's -w use -t"
+			   : "for a lock file use -f PATH";
 	return "";
 }
 
 static int
 cannot_start(const struct job *j, int error)
 {
-	const char *word = j->o.command[0];
+	const char *hint = advice(&j->o);
 
-	say(j->o.want.limiter, "cannot run '%s': %s%s", word, strerror(error),
-	    advice(j->o.command));
+	say(j->o.want.limiter, "cannot run '%s': %s%s%s", j->o.command[0], strerror(error),
+	    *hint != '\0' ? ": " : "", hint);
 	return cannot_run(error);
 }
 

@@ -51,5 +51,24 @@ const struct habit habits[] = {
 	/* timeout(1) */
 	{ "--foreground", "COMMAND stays in its process group: drop the option" },
 	{ "-p", "use --preserve-status" },
+	/* flocklimitctl(1) */
+	{ "--list", "use flocklimitctl list" },
+	{ "--status", "use flocklimitctl show NAME" },
+	{ "--show", "use flocklimitctl show NAME" },
+	{ NULL, NULL },
+};
+
+#define CTL "for a verb use flocklimitctl"
+
+const struct habit word_habits[] = {
+	{ "run", "flocklimit runs COMMAND: leave the word out" },
+	{ "exec", "flocklimit runs COMMAND: leave the word out" },
+	{ "create", "the first use creates a limiter: leave the word out" },
+	{ "list", CTL },
+	{ "show", CTL },
+	{ "status", CTL },
+	{ "limit", CTL },
+	{ "pause", CTL },
+	{ "resume", CTL },
 	{ NULL, NULL },
 };

@@ -10,4 +10,7 @@
 /* Options that flocklimit does not have; the list ends with a NULL. */
 extern const struct habit habits[];
 
+/* Words in the place of a command, where no program has that name. */
+extern const struct habit word_habits[];
+
 #endif

@@ -283,6 +283,19 @@ check_until_ready(const struct options *o)
 	return OPTION_BAD;
 }
 
+/*
+ * Whether a weight may be meant as flock's -w, which is a time: in a file that is named as lock files are.
+ * A writer among readers, as in flocklimit(1), takes the whole limit.
+ */
+static bool
+looks_like_flock(const struct taker_options *w)
+{
+	size_t n = w->file != NULL ? strlen(w->file) : 0;
+
+	return n >= 4 && strcmp(w->file + n - 4, "lock") == 0 && w->weight > 1 &&
+	       w->weight != w->limit && !taker_options_elastic(w);
+}
+
 static int
 check_together(const struct options *o)
 {
@@ -337,6 +350,9 @@ check_together(const struct options *o)
 	}
 	if (taker_options_check(&o->want) != OPTION_OK)
 		return OPTION_BAD;
+	if (!o->quiet && looks_like_flock(&o->want))
+		say(o->want.limiter, "-w %u takes %u units; for flock's -w, a time, use -t %u",
+		    o->want.weight, o->want.weight, o->want.weight);
 	return limiter_check_gate(&o->want);
 }
 

@@ -110,7 +110,7 @@ static int
 unknown_option(const char *word)
 {
 	char letter[3] = { '-', (char)optopt, '\0' }, room[SUGGEST_TEXT];
-	const char *hint = optopt == 0 ? suggest_option(word, verb_options, room) : "";
+	const char *hint = optopt == 0 ? verb_option_hint(word, room) : "";
 
 	if (optopt >= '0' && optopt <= '9')
 		say(NULL, "'%s': not an option, and no number here may be below 0: see --help",

@@ -19,6 +19,7 @@
 #include "say.h"
 #include "signals.h"
 #include "stuck.h"
+#include "suggest.h"
 #include "text.h"
 #include "where.h"
 
@@ -71,6 +72,23 @@ foreign(const char *name, const char *path)
 	return FAILED;
 }
 
+static int
+no_such(const char *name, const char *path)
+{
+	char text[SUGGEST_TEXT];
+	const char *hint = "";
+	char **known;
+	size_t n;
+
+	if (where_names(&known, &n) == 0) {
+		hint = suggest(name, (const char *const *)known, n, text);
+		where_forget(known, n);
+	}
+	say(name, "there is no such limiter (%s): %s", path,
+	    *hint != '\0' ? hint : "flocklimitctl list shows those there are");
+	return NO;
+}
+
 int
 refuse(const char *name, const char *path, struct flk *f, int code)
 {
@@ -79,13 +97,9 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 
 	switch (-code) {
 	case ENOENT:
-		if (*at == '\0')
-			say(name, "there is no limiter in this path");
-		else
-			say(name,
-			    "there is no such limiter (%s): flocklimitctl list shows those "
-			    "there are",
-			    path);
+		if (*at != '\0')
+			return no_such(name, path);
+		say(name, "there is no limiter in this path");
 		return NO;
 	case FLK_DAMAGED:
 		say(name,

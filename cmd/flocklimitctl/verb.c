@@ -123,6 +123,16 @@ static const struct habit habits[] = {
 	{ "history", "did you mean log?" },
 	{ "events", "did you mean log?" },
 	{ "repair", "did you mean check --repair?" },
+	{ "run", "did you mean flocklimit, which runs commands?" },
+	{ "exec", "did you mean flocklimit, which runs commands?" },
+	{ "create", "did you mean limit? The first use of flocklimit creates a limiter." },
+	{ NULL, NULL },
+};
+
+/* Options of other tools. */
+static const struct habit option_habits[] = {
+	{ "--format", "did you mean --json?" },
+	{ "--verbose", "did you mean show NAME?" },
 	{ NULL, NULL },
 };
 
@@ -150,6 +160,24 @@ verb_unknown(const char *word)
 		hint = suggest(word, known, VERBS, room);
 	say(NULL, "verb '%s': unknown: %s%s", word, hint,
 	    *hint != '\0' ? " See --help" : "see --help");
+}
+
+const char *
+verb_option_hint(const char *word, char room[SUGGEST_TEXT])
+{
+	const char *hint;
+	char typed[32];
+
+	snprintf(typed, sizeof(typed), "%.*s", (int)strcspn(word, "="), word);
+	hint = suggest_habit(typed, option_habits);
+	if (hint == NULL && strncmp(typed, "--", 2) == 0) {
+		hint = suggest_habit(typed + 2, habits);
+		if (verb_find(typed + 2) != NULL) {
+			snprintf(room, SUGGEST_TEXT, "did you mean %s?", typed + 2);
+			hint = room;
+		}
+	}
+	return hint != NULL ? hint : suggest_option(word, verb_options, room);
 }
 
 const char *

@@ -7,6 +7,8 @@
 
 #include <getopt.h>
 
+#include "suggest.h"
+
 struct ctl;
 
 struct verb {
@@ -27,6 +29,9 @@ void verb_unknown(const char *word);
 
 void verbs_help(void);
 void verb_help(const struct verb *verb);
+
+/* Which option, or verb, the user may have meant by this option that is none; "" if none is near. */
+const char *verb_option_hint(const char *word, char room[SUGGEST_TEXT]);
 
 /* The long name of an option. */
 const char *verb_option_name(int letter);

@@ -78,7 +78,24 @@ load ../helpers/ctl.bash
 		stop pause?
 		lock close? To take a permit, run flocklimit.
 		unlock release, or open?
+		run flocklimit, which runs commands?
+		create limit? The first use of flocklimit creates a limiter.
 	END
+	"$FLOCKLIMIT" -N build -n 2 true
+	ctl_line 125 --list
+	[[ $stderr == *"option '--list': unknown: did you mean list?"* ]]
+	ctl_line 125 --status
+	[[ $stderr == *"option '--status': unknown: did you mean show NAME, or list?"* ]]
+	ctl_line 125 list --format json
+	[[ $stderr == *"option '--format': unknown: did you mean --json?"* ]]
+	ctl_line 125 show --format=json build
+	[[ $stderr == *"option '--format=json': unknown: did you mean --json?"* ]]
+	ctl_line 125 limit 3 build
+	[ "$stderr" = "flocklimitctl: limit: the limiter comes first: limit build 3" ]
+	ctl_line 1 show biuld
+	[ "$stderr" = "flocklimitctl: biuld: there is no such limiter ($FLOCKLIMIT_DIR/biuld): did you mean build?" ]
+	ctl_line 1 show other
+	[[ $stderr == *": flocklimitctl list shows those there are" ]]
 }
 
 @test "the help of a verb" {

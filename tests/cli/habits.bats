@@ -67,6 +67,8 @@ answers() {
 	answers "use flockmap --dry-run" --dryrun true
 	answers "for a command per item use flockmap" -I '{}' true
 	answers "drop the option" --foreground true
+	answers "use flocklimitctl list" --list
+	answers "use flocklimitctl show NAME" --status
 }
 
 @test "the help fits a terminal of 80 columns" {
@@ -103,16 +105,51 @@ answers() {
 @test "-w with flock's meaning: use -t" {
 	answers "for flock's -w use -t" -N x -n 2 -w 10 true
 	answers "for flock's -w use -t" -N x -n 2 -w 10s true
+	# It may be a weight; but in a file that is named as a lock file, it hardly is.
+	run --separate-stderr -0 "$FLOCKLIMIT" -f "$T/a.lock" -w 5 -n 10 true
+	[ "$stderr" = "flocklimit: $T/a.lock: -w 5 takes 5 units; for flock's -w, a time, use -t 5" ]
+	silent 0 "$FLOCKLIMIT" -f "$T/a.lock" -w 5 -n 10 -q true
+	# The writer of readers, an elastic weight, and other names.
+	silent 0 "$FLOCKLIMIT" -f "$T/a.lock" -w 10 -n 10 true
+	silent 0 "$FLOCKLIMIT" -f "$T/a.lock" -w 2-8 -n 10 true
+	silent 0 "$FLOCKLIMIT" -f "$T/a.lock" -n 10 true
+	silent 0 "$FLOCKLIMIT" -f "$T/memory" -w 5 -n 10 true
+	silent 0 "$FLOCKLIMIT" -N lock -w 5 -n 10 true
 }
 
 @test "a lock file, a descriptor or a shell line for a command: use -f, --fd, -c" {
 	: >lock
 	run --separate-stderr -126 "$FLOCKLIMIT" "$T/lock" echo a
 	[[ $stderr == *"for a lock file use -f"* ]]
+	run --separate-stderr -126 "$FLOCKLIMIT" -w 5 -n 10 "$T/lock" echo a
+	[[ $stderr == *"for a lock file use -f PATH, and for flock's -w use -t" ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 9
 	[[ $stderr == *"use --fd N"* ]]
+	run --separate-stderr -127 "$FLOCKLIMIT" 10s sleep 1
+	[[ $stderr == *"for timeout's DURATION use -T DUR" ]]
+	run --separate-stderr -127 "$FLOCKLIMIT" 10 sleep 1
+	[[ $stderr == *"for timeout's DURATION use -T DUR" ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" :::: list
 	[[ $stderr == *"for a command per item use flockmap" ]]
 	run --separate-stderr -127 "$FLOCKLIMIT" 'echo b'
 	[[ $stderr == *"for a shell line use -c"* ]]
+}
+
+@test "a word before the command, or a verb: the form that works" {
+	local word wanted
+	while read -r word wanted; do
+		run --separate-stderr -127 env PATH=/nowhere "$FLOCKLIMIT" "$word" true
+		one_line
+		[[ $stderr == *": $wanted" ]]
+	done <<-'END'
+		run flocklimit runs COMMAND: leave the word out
+		exec flocklimit runs COMMAND: leave the word out
+		create the first use creates a limiter: leave the word out
+		list for a verb use flocklimitctl
+		status for a verb use flocklimitctl
+	END
+	# Where there is such a program, it is run.
+	printf '#!/bin/sh\necho "ran $*"\n' >run
+	chmod +x run
+	[ "$(PATH=$T:$PATH "$FLOCKLIMIT" run fast)" = "ran fast" ]
 }

@@ -114,6 +114,10 @@ limit(const struct ctl *c)
 	word = last_word(&mine);
 	if (word != NULL && parse_limit(word, &change.value))
 		return apply(&mine, change);
+	if (word != NULL && mine.words == 1 && parse_limit(mine.word[0], &number)) {
+		say(NULL, "limit: the limiter comes first: limit %s %s", word, mine.word[0]);
+		return FAILED;
+	}
 	say(c->all ? NULL : name_of(c),
 	    "limit%s%s%s: %s number from 0 to %u, N%% of the CPUs, or auto",
 	    word != NULL ? " '" : "", word != NULL ? word : "", word != NULL ? "'" : "",

@@ -157,6 +157,24 @@ limiter_set_pace(const struct taker_options *w, struct flk *limiter)
 						     : flk_set_pace(limiter, &w->pace, w->pacing);
 }
 
+const char *
+limiter_keeps(const struct taker_options *w, struct flk *limiter, const struct flk_place *place,
+	      char room[KEEPS_TEXT])
+{
+	struct flk_pace pace;
+	char text[PACE_TEXT];
+	unsigned parts;
+
+	*room = '\0';
+	flk_pace(limiter, &pace);
+	parts = pace_parts(&pace) & ~w->pacing;
+	if (place->next_start_ns != 0 && parts != 0)
+		snprintf(room, KEEPS_TEXT, " (the limiter's %s)", pace_text(&pace, parts, text));
+	else if (place->next_start_ns == 0 && *place->gated.when != '\0' && w->when == NULL)
+		snprintf(room, KEEPS_TEXT, " (the limiter's gate)");
+	return room;
+}
+
 static bool
 is_off(const char *when)
 {

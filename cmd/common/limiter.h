@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "flocklimit.h"
+#include "pace.h"
 #include "taker_options.h"
 
 #define LIMITER_NAME (PATH_MAX + 2)
@@ -19,7 +20,6 @@
  */
 int limiter_name(const struct taker_options *w, char name[LIMITER_NAME]);
 
-/* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
 /* What stands before this limiter in a command line of flocklimitctl. */
 static inline const char *
 limiter_option(const char *limiter)
@@ -27,6 +27,7 @@ limiter_option(const char *limiter)
 	return strchr(limiter, '/') != NULL ? "--file " : "";
 }
 
+/* The value of FLOCKLIMIT_LIMITER: that name or path, or for a limiter of a store its URL. */
 const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
 /*
@@ -43,6 +44,14 @@ void limiter_count_units(struct taker_options *w);
 
 /* Whether --when can be measured here: OPTION_OK, or OPTION_BAD after a line. */
 int limiter_check_gate(const struct taker_options *w);
+
+/*
+ * " (the limiter's rate 30/m)", if a waiter waits for a pace or a gate that an earlier call has set, and
+ * this one did not ask for; else "".
+ */
+#define KEEPS_TEXT (PACE_TEXT + 32)
+const char *limiter_keeps(const struct taker_options *w, struct flk *limiter,
+			  const struct flk_place *place, char room[KEEPS_TEXT]);
 
 /* The gate that --when asks for; false: none is asked for. */
 bool limiter_gate(const struct taker_options *w, struct flk_gate *gate);

@@ -107,8 +107,8 @@ add_holder(char room[PLACE_TEXT], size_t at, size_t width, const struct flk_plac
 }
 
 const char *
-waiting_text(const struct waiting *w, const struct flk_place *p, const char *where, size_t width,
-	     char room[PLACE_TEXT])
+waiting_text(const struct waiting *w, const struct flk_place *p, const char *where,
+	     const char *keeps, size_t width, char room[PLACE_TEXT])
 {
 	char span[32], ahead[80], gated[GATED_TEXT];
 	const char *nested = w->nested ? "; this process runs under that permit" : "";
@@ -130,11 +130,11 @@ waiting_text(const struct waiting *w, const struct flk_place *p, const char *whe
 	if (p->paused || p->limit == 0)
 		at = add(room, at, ": paused by an operator");
 	else if (start_s > 0 && p->used < p->limit)
-		at += (size_t)snprintf(room + at, PLACE_TEXT - at, ": next start in %s",
-				       say_duration(start_s, span));
+		at += (size_t)snprintf(room + at, PLACE_TEXT - at, ": next start in %s%s",
+				       say_duration(start_s, span), keeps);
 	else if (p->gated.waits && p->ahead == 0)
-		at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %s",
-				       gated_text(&p->gated, gated));
+		at += (size_t)snprintf(room + at, PLACE_TEXT - at, " for %s%s",
+				       gated_text(&p->gated, gated), keeps);
 	else if (p->oldest.ticket != 0)
 		at = add_holder(room, at, width, p);
 	add(room, at, ahead);

@@ -33,9 +33,10 @@ bool waiting_is_due(struct waiting *w, uint64_t now);
 
 /*
  * `waiting 2 s for pid 812 "ld -o app"; 3 ahead; 4 of 4 in use': in at most WIDTH columns; the
- * command is cut to what the other parts leave.  WHERE follows the time.  A NULL place: not known.
+ * command is cut to what the other parts leave.  WHERE follows the time, and KEEPS, of
+ * limiter_keeps(), what time or gate it waits for.  A NULL place: not known.
  */
 const char *waiting_text(const struct waiting *w, const struct flk_place *place, const char *where,
-			 size_t width, char room[PLACE_TEXT]);
+			 const char *keeps, size_t width, char room[PLACE_TEXT]);
 
 #endif

@@ -129,15 +129,19 @@ struct watcher {
 static void
 show(struct flk_taker *t, struct watcher *w, const struct flk_place *place)
 {
-	const char *limiter = w->o->want.limiter, *where = tend_line(t);
-	char text[PLACE_TEXT];
+	const char *limiter = w->o->want.limiter, *where = tend_line(t), *keeps = "";
+	char text[PLACE_TEXT], room[KEEPS_TEXT];
+
+	if (place != NULL)
+		keeps = limiter_keeps(&w->o->want, flk_limiter(t), place, room);
 
 	if (!w->waiting.terminal) {
-		say(limiter, "%s", waiting_text(&w->waiting, place, where, PLACE_TEXT, text));
+		say(limiter, "%s",
+		    waiting_text(&w->waiting, place, where, keeps, PLACE_TEXT, text));
 		return;
 	}
 	say_status(limiter,
-		   waiting_text(&w->waiting, place, where, say_status_width(limiter), text));
+		   waiting_text(&w->waiting, place, where, keeps, say_status_width(limiter), text));
 	w->status = true;
 }
 

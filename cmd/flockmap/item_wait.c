@@ -2,6 +2,7 @@
 #include "item_wait.h"
 
 #include "conduct.h"
+#include "limiter.h"
 #include "now.h"
 #include "screen.h"
 #include "tend.h"
@@ -44,16 +45,18 @@ item_wait_is_over(void)
  * them.  While none runs the item waits for other takers, and the screen shows its wait.
  */
 static void
-show(const char *limiter, struct flk_taker *t)
+show(const struct options *o, const char *limiter, struct flk_taker *t)
 {
 	struct flk_place place;
-	char text[PLACE_TEXT];
+	char text[PLACE_TEXT], keeps[KEEPS_TEXT] = "";
 	bool known;
 
 	if (conduct_running() > 0 || conduct_is_ending())
 		return;
 	known = flk_place(t, &place) == 0;
-	waiting_text(&waiting, known ? &place : NULL, tend_line(t), screen_width(), text);
+	if (known)
+		limiter_keeps(&o->want, flk_limiter(t), &place, keeps);
+	waiting_text(&waiting, known ? &place : NULL, tend_line(t), keeps, screen_width(), text);
 	if (waiting.terminal)
 		screen_wait(text);
 	else
@@ -71,6 +74,6 @@ item_wait_show(const struct options *o, const char *limiter, struct flk_taker *t
 	}
 	waits = true;
 	if (waiting_is_due(&waiting, now_ns()))
-		show(limiter, t);
+		show(o, limiter, t);
 	return waiting.next;
 }

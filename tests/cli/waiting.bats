@@ -116,7 +116,7 @@ one_ahead() { "$FLOCKLIMIT" -f "$1" -n 1 --nonblock true 2>&1 | grep -q ' 1 ahea
 	typescript a "$FLOCKLIMIT" -N x -n 1 --stagger 6s true
 	ended a
 	typescript b "$FLOCKLIMIT" -N x -n 1 true
-	eventually shown 'x: waiting [0-9.]+ s: next start in [0-9.]+ s; next in line; 0 of 1 in use' b
+	eventually shown 'x: waiting [0-9.]+ s: next start in [0-9.]+ s \(the limiter.s stagger 6s\); next in line' b
 	"$CTL" pause x
 	eventually shown 'x: waiting [0-9.]+ s: paused by an operator; next in line' b
 	"$CTL" resume x
@@ -188,6 +188,22 @@ switches() { sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/${pids[$
 	[ ! -s r.err ]
 	has_lines 2 b.err
 	has_lines 2 c.err
+}
+
+@test "the status line names a pace and a gate that an earlier call has set" {
+	"$FLOCKLIMIT" -N x -n 1 --stagger 1h true
+	"$FLOCKLIMIT" -N y -n 1 true
+	"$CTL" when y 'mem>4000T' --gate-patience never
+	typescript a "$FLOCKLIMIT" -N x true
+	typescript b "$FLOCKLIMIT" -N y true
+	eventually shown "x: waiting [0-9.]+ s: next start in [0-9.]+ min \(the limiter's stagger 1h\); next in line" a
+	eventually shown "y: waiting [0-9.]+ s for 4000 TiB free, .* now \(the limiter's gate\); next in line" b
+	kill "${pids[a]}" "${pids[b]}"
+	# One that asks for it knows.
+	typescript c "$FLOCKLIMIT" -N x --stagger 1h true
+	typescript d "$FLOCKLIMIT" -N y --when 'mem>4000T' --gate-patience never true
+	eventually shown 'x: waiting [0-9.]+ s: next start in [0-9.]+ min; ' c
+	eventually shown 'y: waiting [0-9.]+ s for 4000 TiB free, .* now; ' d
 }
 
 @test "--hold-for and release: the next one starts, and the history has it right" {

@@ -298,7 +298,7 @@ do_any(uint32_t i)
 		if (random_below(4) == 0)
 			flki_state_leave(&st, i);
 		else if (random_below(3) == 0)
-			flki_state_turn_back(&st, i);
+			flki_state_turn_away(&st, i, random_below(3));
 		else if (random_below(2) == 0)
 			flki_state_evict(&st, i, -1);
 		else

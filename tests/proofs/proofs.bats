@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bats
+# shellcheck disable=SC2016 # for make
 # shellcheck disable=SC2154,SC2030,SC2031 # how bats works: run, a subshell a test
 # A proof that was not run on the tip is noticed.
 
@@ -105,6 +106,16 @@ changes() { printf x >>"$1"; }
 	run "$proof" look
 	[ "$status" -eq 1 ]
 	[[ ${lines[0]} == 'stale   model: it has no stamp; make check-model' ]]
+}
+
+@test 'make -n proves nothing' {
+	stamp_a_tree
+	rm tests/proofs/stamps/model
+	printf 'check:\n\t@tests/proofs/proof run model "$(MAKE) -s one"\none:\n\techo 1 passed\n' >Makefile
+	make -n check
+	[ ! -e tests/proofs/stamps/model ]
+	make -kw check
+	"$proof" look model
 }
 
 @test 'a part of a proof, and a proof outside a clone, run without a stamp' {

@@ -16,7 +16,7 @@
 #include "state.h"
 
 #define SLOTS 6
-#define FAR   (UINT64_MAX / 2) /* no ticket is drawn from here on */
+#define FAR   (LAST_TICKET / 2) /* no ticket is drawn from here on */
 
 static struct header h, h_before;
 static struct slot slots[SLOTS], before[SLOTS];
@@ -71,8 +71,10 @@ invent(void)
 		atomic_store(&s->state, (uint32_t)ANY(HELD, HELD, HELD, WAITING, WAITING, WAITING,
 						      FREE, IDLE, OUT, FORGETTING, 6, UINT32_MAX));
 		s->kind = random_below(4) == 0 ? BARRIER : TAKER;
-		s->ticket = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, FAR - 1, FAR, UINT64_MAX);
-		s->order = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11);
+		s->ticket = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, FAR - 1, FAR, LAST_TICKET,
+				LAST_TICKET + 1, UINT64_MAX);
+		s->order = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, PLACE_GAP, 2 * PLACE_GAP,
+			       9 * PLACE_GAP + 1, UINT64_MAX);
 		s->weight = units();
 		s->least = units();
 		s->most = units();
@@ -175,7 +177,8 @@ has_own_seats(unsigned i)
 static bool
 is_right_by_itself(const struct slot *s)
 {
-	return s->ticket != 0 && s->order != 0 &&
+	return s->ticket != 0 && s->ticket <= LAST_TICKET && s->order != 0 &&
+	       s->order <= s->ticket * PLACE_GAP &&
 	       (s->kind == BARRIER ||
 		(nearest(s->least) == s->least && nearest(s->limit) == s->limit));
 }

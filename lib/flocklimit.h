@@ -405,10 +405,12 @@ int flk_gate(const struct flk *limiter, struct flk_gate *gate);
 /* 0 if these conditions are right and can be measured here; else WHY has a sentence about the first. */
 int flk_gate_check(const char *when, char *why, size_t size);
 
+#define FLK_GATE_QUESTION "question" /* where a condition may stand: the taker's own, `ask' */
+
 /* What keeps the head of the line waiting though units are free, by the last look. */
 struct flk_gated {
 	bool waits;               /* the head does */
-	char when[FLK_GATE_TEXT]; /* the condition; "": it waits for a look, or for an answer */
+	char when[FLK_GATE_TEXT]; /* the condition; "": it waits for a look */
 	uint64_t value; /* bytes, hundredths of a per cent, or tasks; UINT64_MAX: not known */
 };
 

@@ -187,12 +187,12 @@ int flki_leave_lock(struct flk_taker *t, struct state *st);
 /*
  * look.c: flki_look() measures what the gate, which is set, asks for, for the taker's next visit to
  * the lock; hasty: of a taker that will not wait.  flki_gate_condition() says by the last reading
- * what keeps the head; called inside the lock.  An answer to a taker's own question counts for
+ * what keeps slot s, the head; called inside the lock.  An answer to a taker's own question counts for
  * FLKI_ASK_NS, and then it is asked again.
  */
 #define FLKI_ASK_NS (UINT64_C(5) * 1000000000)
 void flki_look(struct flk_taker *t, bool hasty);
-void flki_gate_condition(const struct state *st, struct flk_gated *gated);
+void flki_gate_condition(const struct state *st, const struct slot *s, struct flk_gated *gated);
 
 /*
  * permit.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing.

@@ -99,7 +99,7 @@ flk_gate_check(const char *when, char *why, size_t size)
 }
 
 void
-flki_gate_condition(const struct state *st, struct flk_gated *gated)
+flki_gate_condition(const struct state *st, const struct slot *s, struct flk_gated *gated)
 {
 	char wrong[CONDITION_TEXT];
 	struct flk_gate gate;
@@ -109,11 +109,14 @@ flki_gate_condition(const struct state *st, struct flk_gated *gated)
 
 	*gated = (struct flk_gated){ .waits = true, .value = st->h->gate.value };
 	flki_gate_copy(st->h, &gate);
-	if (!flki_gate_is_set(st->h))
+	if (!flki_gate_is_set(st->h) || st->h->gate.failed == 0) {
+		gated->value = UINT64_MAX;
+		if (s->asks != 0)
+			strcpy(gated->when, FLK_GATE_QUESTION);
 		return;
+	}
 	for (number = st->h->gate.failed; number > 0; number--)
 		if (flki_condition_next(&text, &c, wrong) != 1)
 			return;
-	if (st->h->gate.failed > 0)
-		snprintf(gated->when, sizeof(gated->when), "%.*s", (int)c.length, c.word);
+	snprintf(gated->when, sizeof(gated->when), "%.*s", (int)c.length, c.word);
 }

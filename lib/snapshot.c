@@ -108,7 +108,7 @@ gated_now(struct state *st)
 	const struct slot *first = first_taker(st);
 
 	if (first != NULL && flki_gate_keeps(st, first))
-		flki_gate_condition(st, &gated);
+		flki_gate_condition(st, first, &gated);
 	return gated;
 }
 

@@ -358,7 +358,7 @@ note_gated(struct flk_taker *t, struct state *st)
 	if (t->gated == s->ticket || !flki_gate_keeps(st, s) ||
 	    (s->asks == 0 && (st->reading.gate == 0 || st->reading.failed == 0)))
 		return;
-	flki_gate_condition(st, &gated);
+	flki_gate_condition(st, s, &gated);
 	t->gated = s->ticket;
 	flki_state_note_gated(st, t->slot, &gated);
 }

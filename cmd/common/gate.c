@@ -88,7 +88,9 @@ gated_text(const struct flk_gated *g, char room[GATED_TEXT])
 
 	if (sign == NULL) {
 		snprintf(room, GATED_TEXT, "%s",
-			 g->when[0] != '\0' ? g->when : "the gate, as the last start settles");
+			 strcmp(g->when, FLK_GATE_QUESTION) == 0
+			     ? "a yes to its --when-run"
+			     : "the gate, as the last start settles");
 		return room;
 	}
 	if (*sign == '>') {

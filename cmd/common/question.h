@@ -20,7 +20,7 @@ struct question {
 
 /*
  * Runs the line, and waits for its end: true if it exits with 0.  At the deadline, after a minute, and
- * if a signal comes that is let in, it kills the shell, and the answer is no.
+ * if a signal comes that is let in, it kills all that the line started, and the answer is no.
  */
 bool question_ask(void *question);
 

@@ -87,6 +87,7 @@ heritage_save(struct heritage *h)
 	h->inherit[0] = h->inherit[1] = h->inherit[2] = -1;
 	h->taker = NULL;
 	h->n_more = 0;
+	h->own_group = false;
 	h->guard_fd = h->stdio[0] = h->stdio[1] = h->stdio[2] = -1;
 }
 
@@ -150,6 +151,8 @@ become(char **argv, char **envp, const struct heritage *h)
 	for (n = 0; n < h->n_more; n++)
 		if ((error = pass_guard(h->more[n].guard)) != 0)
 			return error;
+	if (h->own_group && setpgid(0, 0) == -1)
+		return errno;
 	heritage_restore(h);
 	while (argv[start.argc] != NULL)
 		start.argc++;

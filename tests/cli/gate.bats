@@ -283,6 +283,46 @@ times() {
 	eventually is_gone "$(cat up)"
 }
 
+# asks LABEL LINE: LABEL waits for a yes, and LINE has begun, which writes a pid to the file up.
+asks() {
+	rm -f up
+	background "$1" "$FLOCKLIMIT" -N x -n 1 --when-run "$2" true
+	eventually test -s up
+}
+
+@test "--when-run: the end of a question ends all that it started" {
+	asks a 'sh -c "echo \$\$ >up; exec sleep 1000" | cat; true'
+	kill -TERM "${pids[a]}"
+	ended a
+	[ "$status" = 143 ]
+	eventually is_gone "$(cat up)"
+	# What waits for the end of the output does not wait for the line.
+	in_time asked_in_time
+	eventually is_gone "$(cat up)"
+}
+
+# asked_in_time: its time is over after the line has begun.
+asked_in_time() {
+	rm -f up
+	run -75 "$FLOCKLIMIT" -N x -n 1 -q -t "$TIME" --when-run 'sh -c "echo \$\$ >up; exec sleep 1000"; true' true
+	[ -s up ]
+}
+
+@test "--when-run: without a pidfd, and without stdout and stderr" {
+	need_helper refuse
+	run -0 "$HELPERS/refuse" EPERM pidfd_open "$FLOCKLIMIT" -N x -n 1 -t 60 --when-run 'test -e up || { : >up; false; }' echo ran
+	[ "$output" = ran ]
+	"$FLOCKLIMIT" -N x -n 1 -t 60 --when-run true touch ran >&- 2>&-
+	[ -e ran ]
+}
+
+@test "--when-run: a no is called by its name" {
+	asks a 'echo $$ >up; exit 1'
+	eventually kept_by "a yes to its --when-run"
+	run -0 "$CTL" log --json x
+	[ "$(jq -r 'select(.event == "gated").when' <<<"$output")" = question ]
+}
+
 @test "--when-run: patience, and no effect under a permit" {
 	run -0 "$FLOCKLIMIT" -N x --when-run false --gate-patience 1s -t 100 echo ran
 	[ "$output" = ran ]

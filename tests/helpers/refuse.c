@@ -14,6 +14,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+#include "pidfd.h"
+
 #define NAMESPACES                                                                     \
 	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	 CLONE_NEWPID | CLONE_NEWNET)
@@ -31,6 +33,7 @@ static const struct {
 	{ "keyctl", SYS_keyctl, 0 },
 	{ "mount", SYS_mount, 0 },
 	{ "perf_event_open", SYS_perf_event_open, 0 },
+	{ "pidfd_open", SYS_pidfd_open, 0 },
 	{ "pivot_root", SYS_pivot_root, 0 },
 	{ "quotactl", SYS_quotactl, 0 },
 	{ "rt_sigtimedwait", SYS_rt_sigtimedwait, 0 },

@@ -241,7 +241,7 @@ limiters() {
 	eventually free second
 	background r "$FLOCKLIMIT" -N first --and second --until-ready python3 -c '
 import os, socket, time
-socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", "\0" + os.environ["NOTIFY_SOCKET"][1:])
+socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b"READY=1", os.environ["NOTIFY_SOCKET"])
 time.sleep(1000)'
 	eventually free second
 	eventually free first

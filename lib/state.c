@@ -182,8 +182,7 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	if (kind == TAKER && h->holders.count <= SEATS)
 		flki_state_sweep_holders(st);
 	/* Pairing: with flki_local_holds().  After the end of the last permit, and before the rest. */
-	__atomic_store_n(&s->ticket, h->last_ticket + 1, __ATOMIC_RELEASE);
-	atomic_thread_fence(memory_order_release);
+	flki_state_store_in_order(&s->ticket, h->last_ticket + 1);
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
 	s->passed_by = 0;

@@ -197,6 +197,18 @@ flki_state_store(uint64_t *word, uint64_t value)
 	__atomic_store_n(word, value, __ATOMIC_RELAXED);
 }
 
+/*
+ * The same, for a reader without the lock: one that finds `value' finds what was stored before it, and
+ * one that finds something stored behind it finds `value'.
+ */
+static inline void
+/* NOLINTNEXTLINE(readability-non-const-parameter): the builtin writes there */
+flki_state_store_in_order(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	atomic_thread_fence(memory_order_release);
+}
+
 /* ---- index.c: for state.c, repair.c and check.c ---- */
 
 /* Never NULL.  An index out of range marks the state as bad, and leads to `nowhere'. */

@@ -418,7 +418,7 @@ test_repair(void)
 	flk_enqueue(b, &four);
 	flk_enqueue(c, &four);
 	/* Two with one ticket, a weight and a seat that can't be, a sum that is wrong. */
-	slots[flk_slot(c)].ticket = slots[flk_slot(b)].ticket;
+	slots[flk_slot(b)].ticket = slots[flk_slot(c)].ticket;
 	slots[flk_slot(a)].weight = 0;
 	slots[flk_slot(a)].seat = 4000000;
 	f->file.h->used = 99;

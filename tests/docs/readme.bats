@@ -162,14 +162,16 @@ made --silent all" ]
 @test "the links in the README lead somewhere" {
 	local to
 	# As GitHub makes anchors of headings.
-	sed -n 's/^##* //p' "$README" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 \n-' | tr ' ' - |
-		sed 's/^/#/' >anchors
+	anchors() {
+		sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 \n-' | tr ' ' -
+	}
 	grep -oE '\]\([^)]*\)' "$README" | sed 's/^](//; s/)$//' >links
 	[ "$(wc -l <links)" -ge 10 ]
 	while read -r to; do
 		echo "$to"
 		case $to in
-		'#'*) grep -qxF -- "$to" anchors ;;
+		'#'*) anchors "$README" | grep -qxF -- "${to#*#}" ;;
+		*'#'*) anchors "$TOP/${to%%#*}" | grep -qxF -- "${to#*#}" ;;
 		*) [ -s "$TOP/$to" ] ;;
 		esac
 	done <links

@@ -14,10 +14,14 @@ repository() {
 	cp "$TOP/packaging/release/tagged" packaging/release/
 	printf 'AC_INIT([flocklimit], [1.2.3], [], [flocklimit])\n' >configure.ac
 	printf '# News\n\n## 1.2.3 (2026-11-23)\n' >NEWS.md
+	mkdir -p tests/proofs
+	cp "$TOP/tests/proofs/proof" tests/proofs/
+	printf 'model    check-model    configure.ac\n' >tests/proofs/table
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null
 	export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 	unset GIT_DIR GIT_WORK_TREE
 	git init -q .
+	tests/proofs/proof run model true
 	commit
 }
 
@@ -55,6 +59,14 @@ no() {
 	commit
 	git tag -f v1.2.3
 	no "configure.ac is not 1.2.3"
+}
+
+@test "make release: each long proof was run on this commit" {
+	repository
+	echo >>configure.ac
+	commit
+	git tag v1.2.3
+	no "a long proof was not run on this commit"
 }
 
 @test "the document of what was linked has what SPDX requires, and its check misses nothing" {

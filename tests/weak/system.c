@@ -296,9 +296,10 @@ flki_look(struct flk_taker *t, bool hasty)
 }
 
 void
-flki_gate_condition(const struct state *st, struct flk_gated *gated)
+flki_gate_condition(const struct state *st, const struct slot *s, struct flk_gated *gated)
 {
 	(void)st;
+	(void)s;
 	*gated = (struct flk_gated){ .waits = true };
 }
 

@@ -71,8 +71,10 @@ flki_cgroups(pid_t pid, const char *controller, void (*look)(const char *dir, vo
 			continue;
 		*group++ = '\0';
 		controllers++;
+		/* Of version 2, which has a directory of its own where version 1 is used as well. */
 		if (*controllers == '\0') {
 			look_up_from("/sys/fs/cgroup", group, look, ctx);
+			look_up_from("/sys/fs/cgroup/unified", group, look, ctx);
 		} else if (has(controllers, controller)) {
 			snprintf(path, sizeof(path), "/sys/fs/cgroup/%s", controller);
 			look_up_from(path, group, look, ctx);

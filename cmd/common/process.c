@@ -162,15 +162,6 @@ process_command(pid_t pid, char *room, size_t size)
 	return room;
 }
 
-bool
-process_is_stopped(pid_t pid)
-{
-	char state;
-	pid_t parent;
-
-	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
-}
-
 /* Where there is no /proc to list the open descriptors: all numbers up to the limit. */
 static void
 close_to_limit(int first)

@@ -31,9 +31,6 @@ const char *process_command(pid_t pid, char *room, size_t size);
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 
-/* Whether a signal or a debugger has stopped it. */
-bool process_is_stopped(pid_t pid);
-
 /* Whether the taker of this permit is dead, and its command lives. */
 bool outlived(const struct flk_entry *e);
 

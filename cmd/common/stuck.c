@@ -6,6 +6,7 @@
 #include "explain.h"
 #include "flocklimit.h"
 #include "process.h"
+#include "suspended.h"
 
 static const char *
 words_for(char state)
@@ -26,15 +27,16 @@ words_for(char state)
 }
 
 /*
- * The advice is never to kill: a stopped process continues after SIGCONT, and any other one by
- * itself, when it gets CPU time.
+ * The advice is never to kill: a suspended process goes on when somebody lets it, and any other one
+ * by itself, when it gets CPU time.
  */
 const char *
 stuck_text(pid_t pid, char room[STUCK_TEXT])
 {
+	char state, remedy[REMEDY_TEXT];
+	const char *suspended;
 	uint64_t quota;
 	pid_t parent;
-	char state;
 
 	if (pid == 0) {
 		snprintf(room, STUCK_TEXT, "%s", explain(-FLK_STUCK));
@@ -48,15 +50,10 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 		return room;
 	}
 	quota = flk_cpu_quota(pid);
-	if (state == 'T')
-		snprintf(room, STUCK_TEXT,
-			 "pid %d is stopped and keeps everyone out: kill -CONT %d", (int)pid,
-			 (int)pid);
-	else if (state == 't')
-		snprintf(room, STUCK_TEXT,
-			 "pid %d is stopped by a debugger and keeps everyone out: let the "
-			 "debugger continue it",
-			 (int)pid);
+	suspended = process_suspended(pid, remedy);
+	if (suspended != NULL)
+		snprintf(room, STUCK_TEXT, "pid %d is %s and keeps everyone out: %s", (int)pid,
+			 suspended, remedy);
 	else if (quota < 1000)
 		snprintf(
 		    room, STUCK_TEXT,

@@ -7,7 +7,7 @@
 
 #include <sys/types.h>
 
-#define STUCK_TEXT 300
+#define STUCK_TEXT 640
 
 /*
  * "pid 4711 is stopped and keeps everyone out: kill -CONT 4711".  The pid is the one that the

@@ -10,12 +10,12 @@
 #include "limiter.h"
 #include "now.h"
 #include "options.h"
-#include "process.h"
 #include "question.h"
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"
 #include "stuck.h"
+#include "suspended.h"
 #include "tend.h"
 #include "user.h"
 #include "waiting.h"
@@ -123,7 +123,7 @@ struct watcher {
 	const struct options *o;
 	struct waiting waiting;
 	bool status; /* a status line is on the screen */
-	bool said_place, said_stopped;
+	bool said_place, said_suspended;
 };
 
 static void
@@ -151,7 +151,8 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 {
 	bool is_due = waiting_is_due(&w->waiting, now);
 	struct flk_place place;
-	char text[PLACE_TEXT];
+	char text[PLACE_TEXT], remedy[REMEDY_TEXT];
+	const char *suspended;
 	int error;
 
 	if (!is_due && !w->o->verbose)
@@ -166,13 +167,12 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	if (!w->said_place)
 		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), say_place(&place, text));
 	w->said_place = true;
-	if (!w->said_stopped && place.head.ticket != 0 && place.head.host == NULL &&
-	    process_is_stopped((pid_t)place.head.pid)) {
+	if (!w->said_suspended && place.head.ticket != 0 && place.head.host == NULL &&
+	    (suspended = process_suspended((pid_t)place.head.pid, remedy)) != NULL) {
 		say(w->o->want.limiter,
-		    "the head of the line, pid %u, is stopped, and everybody waits for it: "
-		    "kill -CONT %u",
-		    place.head.pid, place.head.pid);
-		w->said_stopped = true;
+		    "the head of the line, pid %u, is %s, and everybody waits for it: %s",
+		    place.head.pid, suspended, remedy);
+		w->said_suspended = true;
 	}
 }
 

@@ -12,8 +12,9 @@
 #include "gate.h"
 #include "limiter.h"
 #include "pace.h"
-#include "process.h"
 #include "say.h"
+#include "suspended.h"
+#include "text.h"
 
 const char *
 state_of(const struct flk_snapshot *s)
@@ -94,6 +95,8 @@ why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t 
 	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
 	double start_s = seconds_until(s->next_start_ns);
 	char pace[PACE_TEXT], span_room[32], gated[GATED_TEXT];
+	char remedy[REMEDY_TEXT], shown[VISIBLE(REMEDY_TEXT)];
+	const char *suspended;
 	int n;
 
 	*text = '\0';
@@ -104,10 +107,10 @@ why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t 
 		return;
 	text += n;
 	size -= (size_t)n;
-	if (head->host == NULL && process_is_stopped((pid_t)head->pid))
-		snprintf(text, size,
-			 "is stopped, and everybody waits for it: kill -CONT %u, or cancel it",
-			 head->pid);
+	suspended = head->host == NULL ? process_suspended((pid_t)head->pid, remedy) : NULL;
+	if (suspended != NULL)
+		snprintf(text, size, "is %s, and everybody waits for it: %s, or cancel the ticket",
+			 suspended, visible(remedy, shown, sizeof(shown)));
 	else if (start_s > 0 && !s->paused)
 		snprintf(text, size, "waits for its time: next start in %s (%s)",
 			 say_duration(start_s, span_room),

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "suspended.h"
 #include "where.h"
 
 struct process {
@@ -117,16 +118,16 @@ processes_command(const struct processes *all, const struct flk_entry *e)
 	return 0;
 }
 
-bool
-processes_stopped(const struct processes *all, const struct flk_entry *e)
+const char *
+processes_suspended(const struct processes *all, const struct flk_entry *e)
 {
-	const struct process *taker = find(all, (pid_t)e->pid);
-	const struct process *command = find(all, processes_command(all, e));
+	char remedy[REMEDY_TEXT];
+	const char *how;
 
 	if (e->host != NULL)
-		return false;
-	return (taker != NULL && (taker->state == 'T' || taker->state == 't')) ||
-	       (command != NULL && (command->state == 'T' || command->state == 't'));
+		return NULL;
+	how = process_suspended((pid_t)e->pid, remedy);
+	return how != NULL ? how : process_suspended(processes_command(all, e), remedy);
 }
 
 static int

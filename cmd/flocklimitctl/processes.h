@@ -24,8 +24,8 @@ void processes_free(struct processes *all);
  */
 pid_t processes_command(const struct processes *all, const struct flk_entry *e);
 
-/* Whether a signal or a debugger has stopped the taker or its command. */
-bool processes_stopped(const struct processes *all, const struct flk_entry *e);
+/* How the taker or its command is suspended: "stopped", "frozen"; NULL: it is not. */
+const char *processes_suspended(const struct processes *all, const struct flk_entry *e);
 
 /* Other processes that have the file open, as far as we may see them. */
 size_t processes_with_open(const struct stat *file, pid_t *pid, size_t room);

@@ -303,6 +303,11 @@ test_quotas(void)
 	in_group("/cpu", "cpu.cfs_quota_us", "1000\n");
 	in_group("/cpu", "cpu.cfs_period_us", "100000\n");
 	is(flk_cpu_quota(getpid()), 10, "of the one around it");
+
+	no_files();
+	this_is_in("6:freezer:/\n0::/c\n");
+	in_group("/unified/c", "cpu.max", "7000 100000\n");
+	is(flk_cpu_quota(getpid()), 70, "version 2, beside version 1");
 }
 
 int

@@ -56,6 +56,7 @@ fake_close(int fd)
 #define close fake_close
 #include "cmd/common/process.c"
 #include "lib/cgroup.c"
+#include "cmd/common/suspended.c"
 #include "lib/cpus.c"
 #include "lib/measure.c"
 #undef open
@@ -143,8 +144,8 @@ check_measures(void)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	char state, remedy[REMEDY_TEXT];
 	pid_t parent;
-	char state;
 	uint8_t which;
 	uint32_t n;
 
@@ -153,7 +154,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (which == UINT8_MAX ? 3 : which % 3) {
 	case 0:
 		process_stat((pid_t)take32(&files), &state, &parent);
-		process_is_stopped(-1);
+		process_suspended(-1, remedy);
 		break;
 	case 1:
 		n = flk_cpus(take32(&files) % 100000 + 1);

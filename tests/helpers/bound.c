@@ -12,7 +12,7 @@
  *	files		$TMPDIR is a new directory, which goes with the test.  What a test leaves there is a
  *			failure, too.
  *	cgroups		A test may make one, flocklimit-NAME at the root of the hierarchy, where NAME is the last
- *			component of $TMPDIR.  It goes with the test as well.
+ *			component of $TMPDIR, and in it one called below.  They go with the test as well.
  *
  * All of this holds if the test is killed in its midst, and if we are: two processes watch over the
  * test, in sessions of their own.  Both are subreapers, so whatever the test started becomes a child of
@@ -76,13 +76,17 @@ remove_dir(void)
 static int
 remove_cgroup(void)
 {
-	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/cpu" };
+	static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified",
+					     "/sys/fs/cgroup/cpu", "/sys/fs/cgroup/freezer" };
 	char path[300];
 	int result = -1;
 	size_t i;
 
 	for (i = 0; i < sizeof(roots) / sizeof(roots[0]); i++) {
-		snprintf(path, sizeof(path), "%s/flocklimit-%s", roots[i], strrchr(dir, '/') + 1);
+		snprintf(path, sizeof(path), "%s/flocklimit-%s/below", roots[i],
+			 strrchr(dir, '/') + 1);
+		rmdir(path);
+		*strrchr(path, '/') = '\0';
 		if (rmdir(path) == 0)
 			result = 0;
 	}

@@ -20,6 +20,7 @@
 #include "paint.h"
 #include "process.h"
 #include "processes.h"
+#include "suspended.h"
 #include "text.h"
 #include "where.h"
 
@@ -96,13 +97,15 @@ void
 rows_look_up(struct screen *v)
 {
 	size_t i, end = v->top + layout_height();
+	char remedy[REMEDY_TEXT];
 
 	for (i = v->top; i < end && i < v->rows; i++) {
 		struct row *r = &v->row[i];
 		if (r->entry == NULL)
 			continue;
 		r->orphan = outlived(r->entry);
-		r->stopped = r->entry->host == NULL && process_is_stopped((pid_t)r->entry->pid);
+		r->suspended =
+		    r->entry->host == NULL ? process_suspended((pid_t)r->entry->pid, remedy) : NULL;
 		snprintf(r->user, sizeof(r->user), "%s", user_of((uid_t)r->entry->uid));
 	}
 }
@@ -115,8 +118,9 @@ rows_command(const struct row *r, char room[ROW_TEXT])
 	const struct flk_entry *e = r->entry;
 	char command[VISIBLE(FLK_COMMAND)], yield[YIELD_TEXT], waits_for[WAITS_FOR_TEXT];
 
-	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
-		 e->silent ? "(silent) " : "", r->stopped ? "(stopped) " : "",
+	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
+		 e->silent ? "(silent) " : "", r->suspended != NULL ? "(" : "",
+		 r->suspended != NULL ? r->suspended : "", r->suspended != NULL ? ") " : "",
 		 visible(e->command, command, sizeof(command)), yield_text(e, yield),
 		 waits_for_text(e, waits_for));
 	return room;
@@ -313,7 +317,7 @@ colour_of(const struct row *r)
 	if (r->entry != NULL) {
 		if (r->orphan)
 			return RED;
-		return r->stopped ? YELLOW : PLAIN;
+		return r->suspended != NULL ? YELLOW : PLAIN;
 	}
 	if (r->s == NULL)
 		return RED;

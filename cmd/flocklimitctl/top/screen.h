@@ -33,7 +33,8 @@ struct row {
 	double starts_in_s; /* of a waiter; negative: unknown */
 	unsigned position;
 	/* Set by rows_look_up(), for the rows in the view. */
-	bool stopped, orphan;
+	const char *suspended; /* "stopped"; NULL: it goes on */
+	bool orphan;
 	char user[USER_TEXT];
 
 	/* Of a limiter. */

@@ -34,14 +34,21 @@ struct view {
 
 /* ---- as text ---- */
 
+#define REMARK 40
 static const char *
-remark(const struct view *v, const struct flk_entry *e)
+remark(const struct view *v, const struct flk_entry *e, char room[REMARK])
 {
+	const char *how;
+
 	if (e->holds && outlived(e))
 		return " (outlived its flocklimit)";
 	if (e->silent)
 		return " (silent)";
-	return processes_stopped(v->processes, e) ? " (stopped)" : "";
+	how = processes_suspended(v->processes, e);
+	if (how == NULL)
+		return "";
+	snprintf(room, REMARK, " (%s)", how);
+	return room;
 }
 
 /* The processes that must end before the orphan's permit is free. */
@@ -87,7 +94,7 @@ print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)], seats[SEATS_TEXT];
-	char waits_for[WAITS_FOR_TEXT];
+	char waits_for[WAITS_FOR_TEXT], remarked[REMARK];
 	bool hosts = abroad(s->entry, s->holders);
 	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
 					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
@@ -104,7 +111,7 @@ print_holders(const struct view *v)
 		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   waits_for_text(e, waits_for), remark(v, e));
+			   waits_for_text(e, waits_for), remark(v, e, remarked));
 	}
 	puts("\nholding");
 	table_print(t, "  ");
@@ -119,7 +126,7 @@ print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
-	char weight[WEIGHT_TEXT], yield[YIELD_TEXT];
+	char weight[WEIGHT_TEXT], yield[YIELD_TEXT], remarked[REMARK];
 	bool hosts = abroad(s->entry + s->holders, s->waiters);
 	struct table *t =
 	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
@@ -143,7 +150,7 @@ print_line(const struct view *v)
 		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
 			   known ? span(wait_s[i], v->c->raw, more) : "?");
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   yield_text(e, yield), remark(v, e));
+			   yield_text(e, yield), remark(v, e, remarked));
 	}
 	free(wait_s);
 	puts("\nwaiting");
@@ -234,7 +241,8 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "command", json_text(e->command));
 	json_put(o, "since", json_seconds(epoch_of(e->since_ns)));
 	json_put(o, "stopped",
-		 e->host == NULL ? json_boolean(processes_stopped(v->processes, e)) : json_null());
+		 e->host == NULL ? json_boolean(processes_suspended(v->processes, e) != NULL)
+				 : json_null());
 	json_put(o, "yield", waits ? json_integer(e->yield) : json_null());
 	json_put(o, "overtaken", waits ? json_integer(e->passed_by) : json_null());
 	json_put(o, "position", waits ? json_integer(position) : json_null());

@@ -55,6 +55,14 @@ split_fork(const char *limiter, const char *option, int *end)
 	int ends[2];
 	pid_t child;
 
+	/* When process 1 ends, the kernel kills all the others of its PID namespace. */
+	if (getpid() == 1) {
+		say(limiter,
+		    "%s: process 1 cannot return, as all of its PID namespace would end: run it "
+		    "from a process that stays",
+		    option);
+		return -1;
+	}
 	if (pipe2(ends, O_CLOEXEC) == -1) {
 		split_failed(limiter, option, "pipe");
 		return -1;

@@ -144,6 +144,16 @@ leave_orphans='
 	[ "$status" -eq 143 ]
 }
 
+@test "as process 1 it does not return before its command, which would end with the namespace" {
+	need_unshare -pf --mount-proc
+	refused unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 --background touch ran
+	[[ $stderr == "flocklimit: x: --background: "*"process 1"* ]]
+	[ ! -e ran ]
+	# From another process there it does.
+	silent 0 unshare -pf --mount-proc sh -c '"$FLOCKLIMIT" -N x -n 1 --background touch ran; wait; "$FLOCKLIMIT" -N x true'
+	[ -e ran ]
+}
+
 @test "as process 1 with -F the command is process 1" {
 	need_unshare -pf --mount-proc
 	run -0 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 -F sh -c 'echo $$'

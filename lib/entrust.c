@@ -57,7 +57,7 @@ flki_local_entrust(struct flk_taker *t)
 		return -FLK_STRANGER;
 	if (t->guard_fd == -1 || atomic_load(&taker_slot(t)->state) != HELD)
 		return -FLK_NOPERMIT;
-	if (flki_life_of(getpid(), &start) == RUNS)
+	if (flki_life_of(0, &start) == RUNS)
 		flki_note_start(taker_slot(t), start, start);
 	return hand_over(t, 0);
 }

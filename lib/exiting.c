@@ -53,12 +53,13 @@ flki_life_of(pid_t pid, uint64_t *start_ns)
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	unsigned flags = 0, threads = 0;
 	unsigned long long start = 0;
-	char path[32], text[512], *p, state;
+	char path[32] = "/proc/self/stat", text[512], *p, state;
 	ssize_t n;
 	int fd;
 
 	*start_ns = 0;
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if (pid != 0)
+		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd == -1)
 		return cannot_look(errno) && (kill(pid, 0) == 0 || errno == EPERM) ? EXITS : ENDED;

@@ -12,6 +12,8 @@
 /*
  * ENDED: also where /proc does not say.  EXITS: its exit has begun, and it may still have
  * descriptors.  *start_ns is when it was started, by CLOCK_BOOTTIME, in whole ticks of /proc.
+ * PID 0: this process, also where /proc shows another PID namespace, in which another process has
+ * our number.
  */
 enum flki_life { ENDED, EXITS, RUNS };
 enum flki_life flki_life_of(pid_t pid, uint64_t *start_ns);

@@ -100,6 +100,13 @@ go() {
 	ended a
 }
 
+# There our /proc shows other processes, and one of them, which does not end, has the number of this one.
+@test "a command in place of flocklimit, in a PID namespace without a /proc of its own, gives its permit back" {
+	need_pidns
+	silent 0 unshare -pf "$FLOCKLIMIT" -f lim -n 1 --no-fork true
+	silent 0 "$FLOCKLIMIT" -f lim -n 1 --nonblock true
+}
+
 @test "in two PID namespaces each is killed in turn while the other comes and goes" {
 	need_pidns
 	local i

@@ -150,6 +150,7 @@ static void
 report(struct flk_taker *t, struct watcher *w, uint64_t now)
 {
 	bool is_due = waiting_is_due(&w->waiting, now);
+	struct flk_permit granted;
 	struct flk_place place;
 	char text[PLACE_TEXT], remedy[REMEDY_TEXT];
 	const char *suspended;
@@ -160,6 +161,9 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	error = flk_place(t, &place);
 	if (is_due && error == 0)
 		waiting_look_above(&w->waiting, flk_limiter(t), &place);
+	/* The look may have granted it, and what we saw above us was ourselves. */
+	if (error == 0 && flk_permit(t, &granted) == 0)
+		return;
 	if (is_due)
 		show(t, w, error == 0 ? &place : NULL);
 	if (error != 0 || !w->o->verbose)

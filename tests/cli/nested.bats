@@ -23,6 +23,14 @@ load ../helpers/lib.bash
 	[ -z "$output" ]
 }
 
+@test "a wait that has just ended is not for the permit that ended it" {
+	terminal a "$FLOCKLIMIT" -N x -n 1 --gate-patience 2s --when-run 'sleep 3; false' echo ran
+	eventually says "ran" a.out
+	exec 8>&-
+	ended a
+	! says "runs under that permit" a.out || false
+}
+
 @test "without environment and guard the wait says that it is for its own parent" {
 	terminal a "$FLOCKLIMIT" -N x -n 1 bash -c 'exec 50>&-
 		exec env -i FLOCKLIMIT_DIR="$FLOCKLIMIT_DIR" "$FLOCKLIMIT" -N x -n 1 echo ran'

@@ -175,19 +175,20 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	struct slot *s = flki_state_at(st, i);
 	uint32_t passed;
 
-	/*
-	 * The seats of dead holders are free, for a taker that gets its permit at once.  There are sets
-	 * of seats up to SEATS only; with more holders the look would cost more than it gives.
-	 */
-	if (kind == TAKER && h->holders.count <= SEATS)
-		flki_state_sweep_holders(st);
 	/* Pairing: with flki_local_holds().  After the end of the last permit, and before the rest. */
 	flki_state_store_in_order(&s->ticket, h->last_ticket + 1);
+	s->weight = s->least;
+	/*
+	 * The seats of dead holders are free, for a taker that gets its permit at once; one that has to
+	 * wait sweeps when it waits.  There are sets of seats up to SEATS only; with more holders the
+	 * look would cost more than it gives.
+	 */
+	if (kind == TAKER && h->holders.count <= SEATS && flki_state_has_room(st, s))
+		flki_state_sweep_holders(st);
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
 	s->passed_by = 0;
 	passed = flki_state_find_place(st, s);
-	s->weight = s->least;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	s->status = FLK_UNKNOWN;

@@ -50,8 +50,8 @@ sit(unsigned me)
 	}
 }
 
-static bool
-has_room(unsigned me)
+bool
+naive_has_room(unsigned me)
 {
 	int64_t said = (int64_t)naive_said_limit(naive[me].limit) - (int64_t)naive_header.withheld;
 	int64_t limit = (int64_t)naive_limit(naive[me].limit) - (int64_t)naive_header.withheld;
@@ -106,7 +106,7 @@ tell_head(unsigned head)
 
 	if (!naive_header.gated && !naive[head].asks)
 		return;
-	if (!has_room(head)) {
+	if (!naive_has_room(head)) {
 		naive_header.waiter = 0;
 	} else if (naive_header.waiter != naive[head].ticket) {
 		naive_header.waiter = naive[head].ticket;
@@ -119,7 +119,7 @@ tell_head(unsigned head)
 static bool
 fits(unsigned me)
 {
-	return gate_lets_in(me) && has_room(me);
+	return gate_lets_in(me) && naive_has_room(me);
 }
 
 /* All that is free, and no more than it wants; what it wants at least, if even that is not free. */

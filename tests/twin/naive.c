@@ -100,7 +100,7 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].not_seats = op->e;
 	naive[me].asks = (op->f & ASKS) != 0;
 	naive[me].kind = kind;
-	if (kind == TAKER && holders() <= SEATS)
+	if (kind == TAKER && holders() <= SEATS && naive_has_room(me))
 		sweep(me);
 	if (!naive_lives())
 		return;

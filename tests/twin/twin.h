@@ -145,6 +145,7 @@ void naive_visit(const struct op *op); /* what its doer brings for the gate; NUL
 void naive_rebuild(void);
 void naive_mend(unsigned me);
 
+bool naive_has_room(unsigned me);
 unsigned naive_predecessor(unsigned me);
 /* By rank in the line, else by ticket; NOBODY: the first. */
 unsigned naive_next(enum slot_state state, unsigned after);

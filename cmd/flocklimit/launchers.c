@@ -89,11 +89,10 @@ void
 launchers_look_through(char *const *command, struct launched *l)
 {
 	const struct launcher *launcher;
-	char *const *next = command;
+	char *const *next;
 
-	while (next != NULL && (launcher = find(*next)) != NULL)
-		if ((next = skip(launcher, next)) != NULL)
-			command = next;
+	while ((launcher = find(*command)) != NULL && (next = skip(launcher, command)) != NULL)
+		command = next;
 	l->words = command;
 	l->by_cmake = strcmp(launchers_name(command[0]), "cmake") == 0 && command[1] != NULL &&
 		      strcmp(command[1], "--build") == 0 && command[2] != NULL &&

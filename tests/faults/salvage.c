@@ -85,7 +85,7 @@ invent(void)
 		s->forget_to = random_below(3);
 		s->seat =
 		    (uint32_t)ANY(0, 1, 2, 3, 4, SLOTS + SEATS - 1, SLOTS + SEATS, UINT32_MAX);
-		s->seats = random_below(2) ? 0 : random_below(16) << ANY(0, 0, 4, 60);
+		s->seats = random_below(2) ? 0 : (uint64_t)random_below(16) << ANY(0, 0, 4, 60);
 		if (s->seats != 0 && random_below(4) != 0)
 			s->seat = (uint32_t)__builtin_ctzll(s->seats);
 		s->seat_bits = random_below(9);

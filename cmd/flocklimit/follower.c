@@ -34,7 +34,7 @@ follow(struct flk *limiter, void *value, pid_t parent)
 		error = flk_follow(limiter, number, NULL);
 		if (error == -FLK_GONE)
 			return; /* there will be no news */
-		else if (error != 0)
+		if (error != 0)
 			nanosleep(&blind, NULL);
 	}
 	_exit(0);
@@ -50,7 +50,7 @@ follower_start(struct flk *limiter, void *value)
 	if (pid != 0)
 		return pid;
 	fault_jump = &cut;
-	if (sigsetjmp(cut, true) == 0)
+	if (sigsetjmp(cut, 1) == 0)
 		follow(limiter, value, parent);
 	for (;;)
 		pause();

@@ -111,7 +111,7 @@ wake_lender(struct jobserver *j, bool news)
 	j->woken = true;
 	j->news |= news;
 	fault_jump = &cut;
-	if (sigsetjmp(cut, true) != 0)
+	if (sigsetjmp(cut, 1) != 0)
 		j->lost = true;
 	else if (j->asleep != NULL && !j->lost)
 		flk_interrupt(j->asleep);
@@ -207,7 +207,7 @@ lend_tokens(void *jobserver)
 	sigjmp_buf cut;
 
 	fault_jump = &cut;
-	if (sigsetjmp(cut, true) == 0) {
+	if (sigsetjmp(cut, 1) == 0) {
 		lend_to_end(j);
 	} else {
 		fault_say();

@@ -144,7 +144,7 @@ read_pressure(unsigned which, uint64_t *total_us, uint64_t *avg10)
 {
 	struct group g = { .which = which };
 	unsigned long long total;
-	unsigned whole, part;
+	unsigned percent, part;
 	char text[256];
 
 	flki_cgroups(getpid(), pressure_files[which].controller, look_at_limit, &g);
@@ -152,11 +152,11 @@ read_pressure(unsigned which, uint64_t *total_us, uint64_t *avg10)
 	      flki_read_text_in(g.dir, pressure_files[which].group, text, sizeof(text))) &&
 	    !flki_read_text(pressure_files[which].machine, text, sizeof(text)))
 		return false;
-	if (sscanf(text, "some avg10=%u.%2u avg60=%*s avg300=%*s total=%llu", &whole, &part,
+	if (sscanf(text, "some avg10=%u.%2u avg60=%*s avg300=%*s total=%llu", &percent, &part,
 		   &total) != 3)
 		return false;
 	*total_us = total;
-	*avg10 = whole * UINT64_C(100) + part;
+	*avg10 = percent * UINT64_C(100) + part;
 	return true;
 }
 

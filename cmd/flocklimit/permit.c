@@ -70,7 +70,7 @@ words_of_line(const char *line, char text[FLK_COMMAND])
 	size_t n;
 
 	line += strspn(line, " \t\n");
-	for (n = 0; line[n] != '\0' && n < FLK_COMMAND - 1; n++)
+	for (n = 0; n < FLK_COMMAND - 1 && line[n] != '\0'; n++)
 		text[n] = strchr("\t\n", line[n]) == NULL ? line[n] : ' ';
 	text[n] = '\0';
 }

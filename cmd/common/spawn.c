@@ -39,13 +39,13 @@ fault_say(void)
 				{ colon, sizeof(colon) - 1 },
 				{ (void *)(uintptr_t)name, strlen(name) },
 				{ tail, sizeof(tail) - 1 } };
-	static _Atomic bool begun, said;
+	static atomic_int begun, said; /* int: not each processor exchanges a byte */
 	ssize_t written;
 
-	if (!atomic_exchange(&begun, true)) {
+	if (!atomic_exchange(&begun, 1)) {
 		written = writev(STDERR_FILENO, line, 4);
 		(void)written;
-		said = true;
+		said = 1;
 	}
 	/* Several threads may fault at once: none may end the process before the line is out. */
 	while (!said)

@@ -52,7 +52,7 @@ struct ready {
 	socklen_t manager_size;
 
 	sem_t turn;        /* the reader's, after ready_from() and after is_ready() */
-	_Atomic bool asks; /* the reader: for is_ready() */
+	atomic_int asks;   /* the reader: for is_ready() */
 	_Atomic bool over; /* the reader has ended, or was not started */
 
 	/* What follows is the reader's. */
@@ -305,7 +305,7 @@ ready_hears(struct ready *r, const siginfo_t *info)
 	if (r == NULL || info->si_signo != SIGIO)
 		return false;
 	/* Whichever process sent it: the reader's was merged with one that was pending. */
-	if (atomic_exchange(&r->asks, false)) {
+	if (atomic_exchange(&r->asks, 0)) {
 		r->is_ready(r->context);
 		if (r->o->verbose)
 			say(r->o->want.limiter, "ready after %s: the permit is released",

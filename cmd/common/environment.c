@@ -101,7 +101,7 @@ environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[
 		 ticket);
 }
 
-bool
+static bool
 environment_says(struct flk *limiter, struct flk_permit *permit)
 {
 	const char *held = getenv(HELD), *p = held != NULL ? held : "";
@@ -124,7 +124,7 @@ environment_says(struct flk *limiter, struct flk_permit *permit)
 
 /* The guards that we inherited have numbers in a row, from GUARD_FD on. */
 bool
-environment_find(struct flk *limiter, struct flk_permit *permit)
+environment_inherits(struct flk *limiter, struct flk_permit *permit)
 {
 	int fd;
 
@@ -133,5 +133,11 @@ environment_find(struct flk *limiter, struct flk_permit *permit)
 	for (fd = GUARD_FD; fcntl(fd, F_GETFD) != -1; fd++)
 		if (flk_entrusted(limiter, fd, permit) == 0)
 			return true;
-	return flk_entrusted(limiter, -1, permit) == 0;
+	return false;
+}
+
+bool
+environment_find(struct flk *limiter, struct flk_permit *permit)
+{
+	return environment_inherits(limiter, permit) || flk_entrusted(limiter, -1, permit) == 0;
 }

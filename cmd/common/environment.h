@@ -26,12 +26,13 @@ char **environment_make(const char *name, const struct flk_permit *permit, const
 void environment_link(struct flk *limiter, uint32_t slot, uint64_t ticket, char link[HELD_LINK]);
 
 /*
- * Finds the permit of this limiter that we run under: by the chain, which only says where to look; the
- * limiter itself must say that the permit is still held.
+ * Finds the permit of this limiter that we run under: by the chain, which only says where to look, as
+ * the limiter itself must say that the permit is still held; or, where the chain was taken away, by a
+ * guard that we have inherited.
  */
-bool environment_says(struct flk *limiter, struct flk_permit *permit);
+bool environment_inherits(struct flk *limiter, struct flk_permit *permit);
 
-/* The same or, where the chain was taken away, by a descriptor that we have inherited with a permit. */
+/* The same, or by any descriptor to which a permit was entrusted: a script's, say. */
 bool environment_find(struct flk *limiter, struct flk_permit *permit);
 
 #endif

@@ -196,8 +196,9 @@ joins_all(struct job *j)
 	unsigned i;
 
 	/* Another descriptor of the script may have a permit: that is not this one's. */
-	j->joined = !j->o.queue_nested && j->o.hold_for == 0 &&
-		    (j->o.fd != -1 ? environment_says : environment_find)(j->limiter, &j->permit);
+	j->joined =
+	    !j->o.queue_nested && j->o.hold_for == 0 &&
+	    (j->o.fd != -1 ? environment_inherits : environment_find)(j->limiter, &j->permit);
 	if (j->joined && !j->o.quiet)
 		limiter_joined(&j->o.want, &j->permit);
 	for (i = 0; i < j->also.n; i++)

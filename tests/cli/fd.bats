@@ -166,6 +166,15 @@ taken() { run -75 free; }
 	exec 9<&-
 }
 
+@test "below a permit of the same limiter: joins it, also where the environment was emptied" {
+	# shellcheck disable=SC2016,SC2086 # for the shells; two words
+	for clean in env 'env -i'; do
+		run -0 "$FLOCKLIMIT" -f "$T/x" -n 1 $clean sh -c \
+			'exec 9<"$1"; "$2" --fd 9 -n 1 --nonblock && echo joined' sh "$T/x" "$FLOCKLIMIT"
+		[ "$output" = joined ]
+	done
+}
+
 @test "a queue: who waits for a descriptor keeps its place" {
 	hold a -N x -n 1
 	exec 9<"$(ctl path x)"

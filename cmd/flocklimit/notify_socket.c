@@ -121,9 +121,14 @@ notify_open(struct notify_socket *s)
 		return EINVAL;
 	s->fd = notify_datagrams();
 	if (s->fd == -1 || setsockopt(s->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == -1 ||
-	    bind(s->fd, (struct sockaddr *)&address, size) == -1 || chmod(bound, 0666) == -1 ||
-	    rename(bound, s->path) == -1 || chmod(s->dir, WHOLE) == -1)
+	    bind(s->fd, (struct sockaddr *)&address, size) == -1)
 		return errno;
+	if (chmod(bound, 0666) == -1 || rename(bound, s->path) == -1 ||
+	    chmod(s->dir, WHOLE) == -1) {
+		error = errno;
+		unlink(bound);
+		return error;
+	}
 	return setenv("NOTIFY_SOCKET", s->path, 1) == 0 ? 0 : errno;
 }
 

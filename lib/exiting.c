@@ -10,8 +10,8 @@
  *
  * A command that runs may have closed the guard, or a descendant may have unlocked it.
  *
- * The answer is in /proc.  Where /proc is missing or shows another PID namespace, the permit ends
- * with the guard.  If the pid was reused, little harm is done: the other process is hardly ever in
+ * The answer is in /proc.  Where /proc is missing or shows another PID namespace, or its times are
+ * those of another time namespace than the dead taker's, the permit ends with the guard.  If the pid was reused, little harm is done: the other process is hardly ever in
  * its exit, and if it is, it is soon gone.  Another user can make a process that stays in its exit
  * (a thread that outlives the first thread is enough): then the bound in orphan.c ends the wait.
  */
@@ -29,8 +29,8 @@
 #include "clock.h"
 #include "pidfd.h"
 
-#define PF_EXITING 0x4 /* of the flags in /proc/PID/stat; see proc(5) */
-#define TICK_MS    10  /* without pidfd_open(2) */
+#define PF_EXITING 0x4   /* of the flags in /proc/PID/stat; see proc(5) */
+#define TICK_US    10000 /* without pidfd_open(2) */
 #define TICK_NS    (SECOND / (uint64_t)sysconf(_SC_CLK_TCK)) /* of the times in /proc */
 
 /* No descriptor or memory for the look: then the process counts as exiting while it is there. */
@@ -88,19 +88,28 @@ flki_runs_since(pid_t pid, uint64_t after_ns, uint64_t before_ns)
 	       start <= before_ns;
 }
 
+/* Sleeps for MS at most, -1: for ever.  True if the process of the pidfd has ended. */
+static bool
+sleep_until_end(struct pollfd *end, int ms)
+{
+	int n = end->fd != -1 ? poll(end, 1, ms) : -1;
+
+	/* Without a pidfd, or where poll(2) is refused: RLIMIT_NOFILE may be 0 by now. */
+	if (n == -1)
+		usleep(TICK_US);
+	return n == 1;
+}
+
 void
 flki_await_exit(pid_t pid, uint64_t until_ns)
 {
-	uint64_t now = flki_monotonic_ns();
 	struct pollfd end = { .fd = flki_pidfd_open(pid), .events = POLLIN };
-	int ms, ended = 0;
+	uint64_t now;
 
 	/* Once the process that the pidfd names has ended, its number may be another's. */
-	while (ended != 1 && now < until_ns && flki_is_exiting(pid)) {
-		ms = (int)((until_ns - now) / MS) + 1;
-		ended = poll(&end, 1, end.fd == -1 ? TICK_MS : ms);
-		now = flki_monotonic_ns();
-	}
+	while ((now = flki_monotonic_ns()) < until_ns && flki_is_exiting(pid) &&
+	       !sleep_until_end(&end, (int)((until_ns - now) / MS) + 1))
+		;
 	if (end.fd != -1)
 		close(end.fd);
 }
@@ -110,8 +119,7 @@ flki_await_end(pid_t pid, uint64_t after_ns, uint64_t before_ns)
 {
 	struct pollfd end = { .fd = flki_pidfd_open(pid), .events = POLLIN };
 
-	while (flki_runs_since(pid, after_ns, before_ns) &&
-	       poll(&end, 1, end.fd == -1 ? TICK_MS : -1) != 1)
+	while (flki_runs_since(pid, after_ns, before_ns) && !sleep_until_end(&end, -1))
 		;
 	if (end.fd != -1)
 		close(end.fd);

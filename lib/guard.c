@@ -95,12 +95,13 @@ static int
 lock_byte(struct flk_taker *t, int fd)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
+	uint64_t before = flki_boottime_ns();
 	int error;
-
-	t->guarded_ns = flki_boottime_ns();
 
 	/* A vigil of orphan.c that waited for this byte has it locked for an instant. */
 	error = flki_byte_lock_patiently(fd, F_RDLCK, GUARD_BASE + t->slot);
+	if (error == 0)
+		t->guarded_ns = before;
 	return error == -EAGAIN ? -EBUSY : error;
 }
 

@@ -56,15 +56,10 @@ command_of(const struct slot *s)
  * any process that inherited the guard can unlock it, also one that has given up its rights.
  */
 static bool
-runs(const struct slot *s, pid_t command, bool until_its_end)
+runs(const struct slot *s, pid_t command)
 {
-	uint64_t after = __atomic_load_n(&s->started_after_ns, __ATOMIC_RELAXED);
-	uint64_t before = __atomic_load_n(&s->started_before_ns, __ATOMIC_RELAXED);
-	bool it_runs = flki_runs_since(command, after, before);
-
-	if (it_runs && until_its_end)
-		flki_await_end(command, after, before);
-	return it_runs;
+	return flki_runs_since(command, __atomic_load_n(&s->started_after_ns, __ATOMIC_RELAXED),
+			       __atomic_load_n(&s->started_before_ns, __ATOMIC_RELAXED));
 }
 
 /* Never 0, and the same for all takers, whatever time namespace they are in.  It may wrap. */
@@ -95,7 +90,7 @@ keeps_guard_or_exits(struct flk *f, uint32_t slot, bool *exits)
 		return true;
 	if ((command = command_of(s)) == 0)
 		return false;
-	if (runs(s, command, false))
+	if (runs(s, command))
 		return true;
 	*exits = flki_is_exiting(command) && patience_ms(f, s) > 0;
 	return *exits;
@@ -164,12 +159,16 @@ static void
 await_command(const struct vigil *v)
 {
 	const struct slot *s = &v->flk->file.slots[v->slot];
+	uint64_t after = __atomic_load_n(&s->started_after_ns, __ATOMIC_RELAXED);
+	uint64_t before = __atomic_load_n(&s->started_before_ns, __ATOMIC_RELAXED);
 	pid_t command = command_of(s);
 
 	if (atomic_load(&s->state) != HELD || flki_alive_is(&s->alive) ||
 	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != v->ticket || command == 0)
 		return;
-	if (!runs(s, command, true) && __atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0)
+	if (flki_runs_since(command, after, before))
+		flki_await_end(command, after, before);
+	else if (__atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0)
 		flki_await_exit(command, flki_monotonic_ns() + patience_ms(v->flk, s) * MS);
 }
 

@@ -159,8 +159,8 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 				       .seats = __atomic_load_n(&s->seats, __ATOMIC_RELAXED) };
 	permit->seats = flki_seats_of_weight(permit->seats, permit->weight);
 	/*
-	 * The copy is right if the slot has the same ticket after it.  Pairing: with the fence in
-	 * flki_state_enqueue(), behind which the next permit's words are written.
+	 * The copy is right if the slot has the same ticket after it.  Pairing: with the fence of
+	 * flki_state_store_in_order(), behind which the next permit's words are written.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	return (flki_alive_is(&s->alive) || flki_orphan_is(f, slot)) && state_of(s) == HELD &&

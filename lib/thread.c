@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * thread.c - the program's signals are for the program's threads.  But faults stay unblocked: a file
- * that is cut short raises SIGBUS in whichever thread touches its mapping, and a thread that blocks
- * a fault is killed with its process, past the program's handler.
+ * that is cut short raises SIGBUS in whichever thread touches its mapping, a filter of system calls
+ * SIGSYS in whichever makes one, and a thread that blocks a fault is killed with its process, past
+ * the program's handler.
  */
 #include "thread.h"
 
@@ -12,7 +13,7 @@
 int
 flki_thread_start(void *(*run)(void *), void *arg, size_t stack)
 {
-	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGTRAP, SIGABRT };
+	static const int faults[] = { SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGSYS };
 	sigset_t blocked, saved;
 	pthread_attr_t attr;
 	pthread_t thread;

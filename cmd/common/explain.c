@@ -4,6 +4,7 @@
  */
 #include "explain.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "backend.h"
@@ -25,6 +26,27 @@ static const struct {
 	{ -FLK_LEASED, "another process has a lease on the file: end that process, which lslocks "
 		       "names, or try again in a minute, when the kernel has ended the lease" },
 };
+
+static const struct {
+	int error;
+	const char *text;
+} remedies[] = {
+	{ EAGAIN, ": raise ulimit -u, or let others end" },
+	{ EMFILE, ": raise ulimit -n" },
+	{ ENFILE, ": raise ulimit -n" },
+	{ EFBIG, ": raise ulimit -f" },
+};
+
+const char *
+remedy(int error)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(remedies) / sizeof(remedies[0]); i++)
+		if (remedies[i].error == error)
+			return remedies[i].text;
+	return "";
+}
 
 const char *
 explain(int code)

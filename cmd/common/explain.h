@@ -8,4 +8,7 @@
 /* As flk_strerror(); where an option or a program helps, the sentence names it. */
 const char *explain(int code);
 
+/* What to do about an errno value that a small limit causes, with a colon before it; "": it is none. */
+const char *remedy(int error);
+
 #endif

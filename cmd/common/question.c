@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "descriptor.h"
+#include "explain.h"
 #include "now.h"
 #include "pidfd.h"
 #include "say.h"
@@ -40,7 +41,8 @@ start(const struct question *q)
 	h.stdio[1] = h.stdio[2] = fcntl(STDERR_FILENO, F_GETFD) != -1 ? STDERR_FILENO : null;
 	pid = spawn(argv, environ, &h, &exec_error);
 	if (pid == -1 || exec_error != 0)
-		say(NULL, "--when-run: /bin/sh: %s", strerror(pid == -1 ? errno : exec_error));
+		say(NULL, "--when-run: /bin/sh: %s%s", strerror(pid == -1 ? errno : exec_error),
+		    remedy(pid == -1 ? errno : exec_error));
 	if (null != -1)
 		close(null);
 	return pid;

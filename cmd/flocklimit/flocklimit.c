@@ -12,6 +12,7 @@
 #include "background.h"
 #include "commands.h"
 #include "environment.h"
+#include "explain.h"
 #include "fd.h"
 #include "flocklimit.h"
 #include "habits.h"
@@ -166,7 +167,7 @@ run_command(struct job *j)
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),
-		    errno == EAGAIN ? ": raise ulimit -u, or let others end" : "");
+		    remedy(errno));
 		return FAILED;
 	}
 	if (!j->joined)

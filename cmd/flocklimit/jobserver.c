@@ -319,8 +319,8 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 	if (error == ENOENT && access("/proc/self/fd", F_OK) == -1)
 		say(plan->limiter_name, "--jobserver needs /proc: mount it");
 	else
-		say(plan->limiter_name, "--jobserver: %s%s", explain(-error),
-		    error == EMFILE ? ": raise ulimit -n" : "");
+		say(plan->limiter_name, "--jobserver: %s%s",
+		    error == EAGAIN ? strerror(error) : explain(-error), remedy(error));
 	jobserver_close(j);
 	return NULL;
 }

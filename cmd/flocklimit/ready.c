@@ -29,6 +29,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "explain.h"
 #include "notify_socket.h"
 #include "now.h"
 #include "options.h"
@@ -283,7 +284,7 @@ ready_open(const struct options *o, void (*is_ready)(void *context), void *conte
 		pass_watchdog_on();
 		return r;
 	}
-	say(o->want.limiter, "--until-ready:%s %s", where, strerror(error));
+	say(o->want.limiter, "--until-ready:%s %s%s", where, strerror(error), remedy(error));
 	ready_close(r);
 	return NULL;
 }

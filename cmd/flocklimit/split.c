@@ -13,13 +13,14 @@
 #include <sys/wait.h>
 
 #include "descriptor.h"
+#include "explain.h"
 #include "say.h"
 #include "tend.h"
 
 int
 split_failed(const char *limiter, const char *option, const char *what)
 {
-	say(limiter, "%s: %s: %s", option, what, strerror(errno));
+	say(limiter, "%s: %s: %s%s", option, what, strerror(errno), remedy(errno));
 	return 125;
 }
 

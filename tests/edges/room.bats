@@ -227,6 +227,29 @@ is_static() {
 	done
 }
 
+@test "whatever needs descriptors says so, and what to raise" {
+	local n form
+	for form in --jobserver --until-ready --background '--and y' '--when-run true'; do
+		for n in 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+			# shellcheck disable=SC2086 # two words
+			run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n "$1"; shift
+				exec "$@"' sh "$n" "$FLOCKLIMIT" -N x -n 1 $form true
+			[ "$status" -ne 0 ] || continue
+			echo "$form, $n: $status: $stderr"
+			[ "$status" -eq 125 ]
+			[[ $stderr =~ ^flocklimit:\ .*:\ raise\ ulimit\ -n$ ]]
+		done
+		[ "$status" -eq 0 ]
+		silent 0 "$FLOCKLIMIT" -N x -n 1 -t 20 true
+	done
+}
+
+@test "a new limiter where no file may grow: a line that says what to raise" {
+	run -125 --separate-stderr bash -c 'ulimit -f 4; exec "$FLOCKLIMIT" -N new -n 1 true'
+	[[ $stderr == *"File too large: raise ulimit -f" ]]
+	silent 0 "$FLOCKLIMIT" -N new -n 1 true
+}
+
 @test "processes, from none on: a line each time, until there are enough" {
 	need_root
 	public

@@ -32,6 +32,7 @@
 #define TICK_US 100000
 #define OVER    UINT64_MAX /* no ticket: the vigil is over, but the entry is not free yet */
 #define LONGEST 10000      /* ms; the close of a device may take long, or for ever */
+#define GLIMPSE 20         /* ms */
 
 struct vigil {
 	struct flk *flk;
@@ -149,10 +150,10 @@ await_guard(const struct vigil *v)
 }
 
 /*
- * Waits for the end of the command, but not if the slot is another taker's by now.  Nor does it wait
- * for the end of an exit while exit_seen_ms is 0, which means that no taker has looked since the
- * guard became free.  Then it returns, so that the head is woken at once: the head writes the time
- * and starts another vigil.  Only a taker inside the lock may write it; this thread might write into the next
+ * Waits for the end of the command, but not if the slot is another taker's by now.  While exit_seen_ms
+ * is 0 no taker has looked since the guard became free, and the vigil waits for a GLIMPSE only, in which
+ * most exits are over.  Then it returns, so that the head is woken: the head writes the time and starts
+ * another vigil.  Only a taker inside the lock may write it; this thread might write into the next
  * taker's permit.
  */
 static void
@@ -162,14 +163,18 @@ await_command(const struct vigil *v)
 	uint64_t after = __atomic_load_n(&s->started_after_ns, __ATOMIC_RELAXED);
 	uint64_t before = __atomic_load_n(&s->started_before_ns, __ATOMIC_RELAXED);
 	pid_t command = command_of(s);
+	uint32_t ms = GLIMPSE;
 
 	if (atomic_load(&s->state) != HELD || flki_alive_is(&s->alive) ||
 	    __atomic_load_n(&s->ticket, __ATOMIC_RELAXED) != v->ticket || command == 0)
 		return;
-	if (flki_runs_since(command, after, before))
+	if (flki_runs_since(command, after, before)) {
 		flki_await_end(command, after, before);
-	else if (__atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0)
-		flki_await_exit(command, flki_monotonic_ns() + patience_ms(v->flk, s) * MS);
+	} else {
+		if (__atomic_load_n(&s->exit_seen_ms, __ATOMIC_RELAXED) != 0)
+			ms = patience_ms(v->flk, s);
+		flki_await_exit(command, flki_monotonic_ns() + ms * MS);
+	}
 }
 
 static void *

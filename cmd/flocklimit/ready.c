@@ -53,6 +53,7 @@ struct ready {
 	socklen_t manager_size;
 
 	sem_t turn;        /* the reader's, after ready_from() and after is_ready() */
+	bool released;     /* is_ready() was called */
 	atomic_int asks;   /* the reader: for is_ready() */
 	_Atomic bool over; /* the reader has ended, or was not started */
 
@@ -284,7 +285,7 @@ ready_open(const struct options *o, void (*is_ready)(void *context), void *conte
 		pass_watchdog_on();
 		return r;
 	}
-	say(o->want.limiter, "--until-ready:%s %s%s", where, strerror(error), remedy(error));
+	say(o->want.limiter, "--until-ready:%s %s%s", where, strerror(error), remedy_for(error));
 	ready_close(r);
 	return NULL;
 }
@@ -308,12 +309,19 @@ ready_hears(struct ready *r, const siginfo_t *info)
 	/* Whichever process sent it: the reader's was merged with one that was pending. */
 	if (atomic_exchange(&r->asks, 0)) {
 		r->is_ready(r->context);
+		r->released = true;
 		if (r->o->verbose)
 			say(r->o->want.limiter, "ready after %s: the permit is released",
 			    say_duration((double)(now_ns() - r->since) / 1e9, span));
 		sem_post(&r->turn);
 	}
 	return info->si_pid == 0 || info->si_pid == getpid();
+}
+
+bool
+ready_was(const struct ready *r)
+{
+	return r != NULL && r->released;
 }
 
 /* The reader may sleep on in a close or in the manager's socket: it ends with this process. */

@@ -12,8 +12,8 @@
  * 	                      (KILLED, if it is KILL)
  * 	the command has       exit with its status    exit with 124 (1)  exit with 137 (1);
  * 	ended                 or 128 + its signal                        124, if it was faster
- * 	the command has       stop by the same signal, until a CONT comes, and pass that on; at the
- * 	stopped               deadline the kernel sends us one
+ * 	the command has       stop by the same signal: see stop.h
+ * 	stopped
  * 	the permit is lost    tend_look() ends the command: see tend.h
  * 	SIGIO, SIGURG         call the jobserver, ready.c or the store, if it is theirs; else as
  * 	                      below
@@ -44,6 +44,7 @@
 #include "signal_wait.h"
 #include "signals.h"
 #include "spawn.h"
+#include "stop.h"
 #include "tend.h"
 
 enum state { RUNS, ASKED, KILLED };
@@ -57,66 +58,17 @@ struct running {
 
 /* ---- stopping, timeouts ---- */
 
-/* While we are stopped we can't look at the clock: the kernel sends us a CONT at the deadline. */
-static bool
-arrange_cont(uint64_t deadline, timer_t *timer)
-{
-	struct sigevent cont = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
-	struct itimerspec at = { .it_value = flki_timespec(deadline) };
-
-	if (deadline == NEVER || timer_create(CLOCK_MONOTONIC, &cont, timer) == -1)
-		return false;
-	timer_settime(*timer, TIMER_ABSTIME, &at, NULL);
-	return true;
-}
-
-/*
- * When the command has stopped, we stop by the same signal, so that the shell sees one stopped job.
- * Except when the deadline is near or past: its CONT could come before we stop, and be lost.
- */
+/* Except where no shell would continue us together with the command. */
 static void
-stop_with_it(const struct running *r, int sig)
+stop_with_it(const struct running *r, bool is_ready, int sig)
 {
-	struct sigaction by_default = { .sa_handler = SIG_DFL }, saved;
-	siginfo_t info = { .si_pid = 0 }, cont;
-	sigset_t one, mask;
-	timer_t timer;
-	bool timed;
-
-	/* No shell would continue us together with the command. */
-	if (r->o->background)
+	/* A service that stops itself waits for its manager, which READY=1 is for. */
+	if (r->o->background || (sig == SIGSTOP && r->o->until_ready && !is_ready))
 		return;
-	/*
-	 * The command may run again already: then a stop of ours would come too late, and last.  Or
-	 * the command has ended: run() will see that.
-	 */
-	if (waitid(P_PID, (id_t)r->pid, &info, WEXITED | WCONTINUED | WNOHANG | WNOWAIT) == 0 &&
-	    info.si_pid != 0)
-		return;
+	/* The deadline is near or past: to stop would only delay it. */
 	if (r->deadline != NEVER && now_ns() + SECOND / 10 >= r->deadline)
 		return;
-	timed = arrange_cont(r->deadline, &timer);
-	sigemptyset(&one);
-	sigaddset(&one, sig);
-	if (sig != SIGSTOP)
-		sigaction(sig, &by_default, &saved);
-	raise(sig);
-	signals_mask(SIG_UNBLOCK, &one, &mask);
-	/* The unblocked signal has stopped us; a CONT has continued us. */
-	signals_mask(SIG_SETMASK, &mask, NULL);
-	if (sig != SIGSTOP)
-		sigaction(sig, &saved, NULL);
-	if (timed)
-		timer_delete(timer);
-	/*
-	 * Pass the CONT on before we read any other signal: a SIGCHLD that says that the command
-	 * stopped may be pending, and would stop us once more.  No CONT comes if the signal could
-	 * not stop us.
-	 */
-	sigemptyset(&one);
-	sigaddset(&one, SIGCONT);
-	if (signal_wait(&one, now_ns() + SECOND / 1000, &cont) == SIGCONT)
-		signal_pass_on(r->pid, &cont);
+	stop_with(r->pid, sig, r->deadline);
 }
 
 static void
@@ -208,9 +160,9 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 				usage_add(&end->usage, &usage);
 				return exit_status(&r, status);
 			}
-			stop_with_it(&r, WSTOPSIG(status));
+			stop_with_it(&r, ready_was(ready), WSTOPSIG(status));
 		}
 		if (signal_pass_on(command, &info))
-			stop_with_it(&r, info.si_signo);
+			stop_with_it(&r, ready_was(ready), info.si_signo);
 	}
 }

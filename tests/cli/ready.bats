@@ -14,7 +14,7 @@ service() {
 	local label=$1
 	shift
 	cat >service.py <<-'PY'
-		import array, os, socket, sys
+		import array, os, signal, socket, sys
 		s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 		to = os.environ["NOTIFY_SOCKET"]
 		def send(words, fds=[]):
@@ -29,6 +29,9 @@ service() {
 		            send(words, [theirs])
 		            os.close(theirs)
 		            os.read(ours, 1)
+		        elif words == "READY=1, and stop":
+		            send("READY=1")
+		            os.kill(os.getpid(), signal.SIGSTOP)
 		        else:
 		            send(words)
 		        print("sent", words.replace("\n", " "), flush=True)
@@ -144,6 +147,21 @@ taken() { run -75 free; }
 	[ "$(jq -sc '.[1] | [.code, .detail]' <<<"$output")" = '[-2,"ready, and runs on"]' ]
 	run ctl gantt x
 	[[ $output == *"ready, and runs on"* ]]
+}
+
+@test "a command that stops itself once it has said READY=1 has given its permit back" {
+	local i
+	for i in 1 2 3 4 5; do
+		rm -f "s$i.fifo"
+		service "s$i" -N x -n 1 --until-ready
+		say "s$i" 'READY=1, and stop'
+		eventually is_state T "$(sed -n 's/^up //p' "s$i.out")"
+		eventually free
+		kill -CONT "$(sed -n 's/^up //p' "s$i.out")"
+		say "s$i" ''
+		ended "s$i"
+		[ "$status" = 7 ]
+	done
 }
 
 @test "at most one starts at once, while all run on" {

@@ -229,6 +229,38 @@ until_heard='until_heard() {
 	[ "$status" -eq 0 ]
 }
 
+@test "a stopped command is continued by its own pid, or killed: we notice" {
+	local cont
+	local -A status_of=([CONT]=0 [KILL]=137)
+	for cont in CONT KILL; do
+		rm -f a.fifo a.up
+		hold a -N x -n 1
+		kill -STOP "$(up a)"
+		eventually is_state T "${pids[a]}"
+		kill -s $cont "$(up a)"
+		[ $cont = KILL ] || { eventually is_state S "${pids[a]}" && let_go a; }
+		ended a
+		[ "$status" -eq "${status_of[$cont]}" ]
+	done
+	silent 0 "$FLOCKLIMIT" -N x -n 1 -t 10 true
+}
+
+@test "a command that is stopped and continued again and again ends as any" {
+	local i
+	hold a -N x -n 1
+	for i in {1..30}; do
+		kill -STOP "$(up a)"
+		kill -CONT "$(up a)"
+	done
+	let_go a
+	ended a
+	[ "$status" -eq 0 ]
+}
+
+@test "a run timeout ends a command that is stopped, also where no timer can be made" {
+	run -124 bash -c 'ulimit -i 0; exec "$FLOCKLIMIT" -N x -T 300ms sh -c "kill -STOP \$\$"'
+}
+
 @test "TSTP, TTIN and TTOU to us stop both, as often as they come" {
 	local sig
 	as_job hold a -N x -n 1

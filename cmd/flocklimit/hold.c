@@ -41,9 +41,11 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 	n = read(fd, ticket, sizeof(ticket));
 	if (n <= 0)
 		return split_status(keeper);
-	return write(STDOUT_FILENO, ticket, (size_t)n) == n
-		   ? 0
-		   : split_failed(o->want.limiter, OPTION, "stdout");
+	if (write(STDOUT_FILENO, ticket, (size_t)n) == n)
+		return 0;
+	/* A caller that hears of a failure has no permit. */
+	kill(keeper, SIGTERM);
+	return split_failed(o->want.limiter, OPTION, "stdout");
 }
 
 int

@@ -242,3 +242,10 @@ ends_the_wait() {
 	run -0 "$FLOCKLIMIT" -N x -n 1 sh -c '"$FLOCKLIMIT" -N x --background -q echo joined; sleep 0.1'
 	[ "$output" = joined ]
 }
+
+@test "--hold-for whose ticket can't be printed holds nothing" {
+	[ -c /dev/full ] || skip 'no /dev/full here'
+	run -125 --separate-stderr bash -c '"$FLOCKLIMIT" -N x -n 1 --hold-for "$1" >/dev/full' bash "$$"
+	[[ $stderr == *"--hold-for: stdout: No space left on device" ]]
+	silent 0 "$FLOCKLIMIT" -N x -n 1 -t 20 true
+}

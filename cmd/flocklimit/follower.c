@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "follower.h"
 
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -8,16 +9,18 @@
 #include <unistd.h>
 #include <sys/prctl.h>
 
+#include "clock.h"
 #include "flocklimit.h"
 #include "process.h"
 #include "spawn.h"
 
-#define LEAST_NS 1000000 /* from one signal to the next */
+#define LEAST_NS 1000000       /* from one signal to the next */
+#define LONGEST  (60 * SECOND) /* without a look */
 
 static void
 follow(struct flk *limiter, void *value, pid_t parent)
 {
-	struct timespec least = { 0, LEAST_NS }, blind = { 1, 0 };
+	struct timespec least = { 0, LEAST_NS }, blind = { 1, 0 }, deadline;
 	union sigval ours = { .sival_ptr = value };
 	struct flk_event event[32];
 	uint64_t number = 0;
@@ -31,10 +34,12 @@ follow(struct flk *limiter, void *value, pid_t parent)
 			number = event[n - 1].number;
 		sigqueue(parent, SIGIO, ours);
 		nanosleep(&least, NULL);
-		error = flk_follow(limiter, number, NULL);
+		/* A reader of the limiter can move our sleep to another word: then we look without news. */
+		deadline = flki_timespec(flki_monotonic_ns() + LONGEST);
+		error = flk_follow(limiter, number, &deadline);
 		if (error == -FLK_GONE)
 			return; /* there will be no news */
-		if (error != 0)
+		if (error != 0 && error != -ETIMEDOUT)
 			nanosleep(&blind, NULL);
 	}
 	_exit(0);

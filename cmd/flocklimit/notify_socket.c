@@ -55,11 +55,16 @@ notify_datagrams(void)
 static void
 remove_stale(const char *dir)
 {
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *entries = fd != -1 ? fdopendir(fd) : NULL;
 	struct dirent *entry;
 	struct stat sb;
+	DIR *entries;
+	int fd;
 
+	/* Others may have made many. */
+	if (lstat(dir, &sb) == -1 || sb.st_uid != geteuid())
+		return;
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	entries = fd != -1 ? fdopendir(fd) : NULL;
 	if (entries == NULL)
 		return;
 	if (fstat(fd, &sb) == 0 && sb.st_uid == geteuid() && (sb.st_mode & 0777) == WHOLE &&

@@ -38,7 +38,7 @@ static const struct {
 };
 
 const char *
-remedy(int error)
+remedy_for(int error)
 {
 	size_t i;
 

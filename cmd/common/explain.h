@@ -9,6 +9,6 @@
 const char *explain(int code);
 
 /* What to do about an errno value that a small limit causes, with a colon before it; "": it is none. */
-const char *remedy(int error);
+const char *remedy_for(int error);
 
 #endif

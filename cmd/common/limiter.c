@@ -81,7 +81,7 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 		    at, colon, strerror(-code));
 		break;
 	default:
-		say(limiter, "%s%s%s%s", at, colon, explain(code), remedy(-code));
+		say(limiter, "%s%s%s%s", at, colon, explain(code), remedy_for(-code));
 		break;
 	}
 	return 125;

@@ -42,7 +42,7 @@ start(const struct question *q)
 	pid = spawn(argv, environ, &h, &exec_error);
 	if (pid == -1 || exec_error != 0)
 		say(NULL, "--when-run: /bin/sh: %s%s", strerror(pid == -1 ? errno : exec_error),
-		    remedy(pid == -1 ? errno : exec_error));
+		    remedy_for(pid == -1 ? errno : exec_error));
 	if (null != -1)
 		close(null);
 	return pid;

@@ -167,7 +167,7 @@ run_command(struct job *j)
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),
-		    remedy(errno));
+		    remedy_for(errno));
 		return FAILED;
 	}
 	if (!j->joined)

@@ -320,7 +320,7 @@ jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage)
 		say(plan->limiter_name, "--jobserver needs /proc: mount it");
 	else
 		say(plan->limiter_name, "--jobserver: %s%s",
-		    error == EAGAIN ? strerror(error) : explain(-error), remedy(error));
+		    error == EAGAIN ? strerror(error) : explain(-error), remedy_for(error));
 	jobserver_close(j);
 	return NULL;
 }

@@ -20,7 +20,7 @@
 int
 split_failed(const char *limiter, const char *option, const char *what)
 {
-	say(limiter, "%s: %s: %s%s", option, what, strerror(errno), remedy(errno));
+	say(limiter, "%s: %s: %s%s", option, what, strerror(errno), remedy_for(errno));
 	return 125;
 }
 

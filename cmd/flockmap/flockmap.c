@@ -81,7 +81,7 @@ begin(struct jobs *a, struct flk_map *map)
 	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);
 	error = conduct_start(&a->o, map);
 	if (error != 0)
-		say(NULL, "cannot start a thread: %s%s", strerror(error), remedy(error));
+		say(NULL, "cannot start a thread: %s%s", strerror(error), remedy_for(error));
 	return error == 0;
 }
 
@@ -272,7 +272,8 @@ prepare(struct jobs *a)
 	}
 	wake_fd = conduct_prepare();
 	if (wake_fd == -1 || a->context.null_fd == -1) {
-		say(NULL, "cannot open a file descriptor: %s%s", strerror(errno), remedy(errno));
+		say(NULL, "cannot open a file descriptor: %s%s", strerror(errno),
+		    remedy_for(errno));
 		return FAILED;
 	}
 	a->source.input = input_open(&a->o, wake_fd);

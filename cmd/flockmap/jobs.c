@@ -112,7 +112,7 @@ work(struct jobs *a, struct job *j, struct flk_taker *taker)
 		if (conduct_end(false))
 			screen_say(a->o.want.limiter, "cannot start a process: %s%s",
 				   error > -FLK_BADNAME ? strerror(-error) : explain(error),
-				   remedy(-error));
+				   remedy_for(-error));
 		return 0;
 	}
 	/* A command that we ended is not logged: --resume must run it again. */

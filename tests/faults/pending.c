@@ -43,6 +43,7 @@ struct kernel_list { /* the kernel's struct robust_list_head */
 };
 
 static const char *limiter, *foreign;
+static void *foreign_map; /* the child's */
 
 /* ---- the child ---- */
 
@@ -62,7 +63,8 @@ take_and_give_back(void)
 	flk_taker_free(two);
 	flk_detach(f);
 	fd = open(foreign, O_RDWR);
-	if (mmap(place, FOREIGN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != place)
+	foreign_map = mmap(place, FOREIGN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0);
+	if (foreign_map != place)
 		_exit(2);
 	close(fd);
 }

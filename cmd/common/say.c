@@ -2,6 +2,7 @@
 #include "say.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #define LINE        1200
 #define LABEL       80 /* bytes of a limiter's name */
 #define LABEL_WIDTH 30
+#define LINE_MS     500
 
 const char *say_program = "flocklimit";
 
@@ -77,6 +79,15 @@ say_cut(char *text, size_t most)
 	memcpy(text + end, dots, strlen(dots) + 1);
 }
 
+/* A terminal that was stopped, by ^S say, takes nothing: a wait for it would be longer than any deadline. */
+static bool
+takes_within(int ms)
+{
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return !isatty(STDERR_FILENO) || poll(&out, 1, ms) != 0;
+}
+
 static void
 put(const char *text, size_t size)
 {
@@ -110,7 +121,8 @@ say(const char *limiter, const char *format, ...)
 	n = compose(line, limiter, format, ap);
 	va_end(ap);
 	line[n++] = '\n';
-	put(line, n);
+	if (takes_within(LINE_MS))
+		put(line, n);
 }
 
 /* False as well for a terminal that is not our controlling one: tcgetpgrp() fails there. */
@@ -166,7 +178,7 @@ say_status(const char *limiter, const char *text)
 	char line[LINE + 16], label[LABEL];
 	int n;
 
-	if (is_in_background())
+	if (is_in_background() || !takes_within(0))
 		return;
 	if (*text == '\0') {
 		put("\r\033[K", 4);

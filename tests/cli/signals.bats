@@ -321,6 +321,19 @@ until_heard='until_heard() {
 	[ "$(grep -cx 3 a.log)" -eq 1 ]
 }
 
+@test "^S on the terminal of a waiter: its deadline is kept, and so is its turn" {
+	hold h -N x -n 1
+	terminal a "$FLOCKLIMIT" -N x -n 1 -t 8 true
+	eventually says "next in line" a.out
+	printf '\023' >&8
+	ended a
+	exec 8>&-
+	[ "$status" -eq 75 ]
+	let_go h
+	ended h
+	silent 0 "$FLOCKLIMIT" -N x -n 1 -t 20 true
+}
+
 @test "^C on a terminal ends command and wrapper, and the permit" {
 	terminal a "$FLOCKLIMIT" -N x -n 1 sh -c 'echo up; exec sleep inf'
 	eventually says up a.out

@@ -119,6 +119,19 @@ crew_member(const struct flk_entry *e)
 	return pid;
 }
 
+/* A wrapper has other children than its command: the follower of a jobserver, say. */
+static pid_t
+command_of(const struct flk_entry *e)
+{
+	pid_t parent;
+	char state;
+
+	if (e->worker != 0 && process_stat((pid_t)e->worker, &state, &parent) &&
+	    parent == (pid_t)e->pid)
+		return (pid_t)e->worker;
+	return process_child((pid_t)e->pid);
+}
+
 /* flocklimit passes on signals that it can catch; KILL and STOP must go to the command itself. */
 int
 signal_holder(struct flk *f, const struct flk_entry *e, int sig)
@@ -129,5 +142,5 @@ signal_holder(struct flk *f, const struct flk_entry *e, int sig)
 		return signal_heirs(f, e, sig);
 	if (e->role == FLK_CREW)
 		return signal_process(f, e, crew_member(e), sig);
-	return signal_process(f, e, command ? process_child((pid_t)e->pid) : (pid_t)e->pid, sig);
+	return signal_process(f, e, command ? command_of(e) : (pid_t)e->pid, sig);
 }

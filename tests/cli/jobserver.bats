@@ -168,6 +168,13 @@ has_other_follower() {
 	[ -n "$now" ] && [ "$now" != "$2" ]
 }
 
+@test "cancel -s KILL kills the command, and not the one who follows" {
+	hold a -N x -n 2 --jobserver=pipe -q
+	"${FLOCKLIMIT}ctl" cancel -s KILL x "$("${FLOCKLIMIT}ctl" show --json x | jq '.holders[0].ticket')"
+	ended a
+	[ "$status" -eq 137 ]
+}
+
 @test "kill -9 of the one who follows: another comes, and the command hears nothing" {
 	local first i
 	client a -n 2

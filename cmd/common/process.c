@@ -17,7 +17,8 @@
 #define SYS_close_range 436
 #endif
 
-#define MOST_FDS (1 << 20)
+#define MOST_FDS   (1 << 20)
+#define MOST_DEPTH 1000 /* of a chain of processes */
 
 /* The name, in which every byte may be, ends with the last ')' of /proc/PID/stat. */
 bool
@@ -75,33 +76,46 @@ process_child(pid_t pid)
 	return child;
 }
 
-unsigned /* NOLINTNEXTLINE(misc-no-recursion): a tree of processes is not deep */
-process_leaves(pid_t pid)
+/* How many children work, and one of them. */
+static unsigned
+living_children(pid_t pid, pid_t *child)
 {
 	char path[80], state;
 	struct dirent *thread;
+	pid_t candidate, parent;
 	unsigned n = 0;
 	FILE *children;
-	pid_t other;
 	DIR *threads;
 
-	/* A zombie works no more. */
-	if (!process_stat(pid, &state, &other) || state == 'Z')
-		return 0;
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	threads = opendir(path);
 	while (threads != NULL && (thread = readdir(threads)) != NULL) {
 		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid,
 			 thread->d_name);
 		children = fopen(path, "re");
-		while (children != NULL && fscanf(children, "%d", &other) == 1)
-			n += process_leaves(other);
+		while (children != NULL && fscanf(children, "%d", &candidate) == 1) {
+			if (!process_stat(candidate, &state, &parent) || state == 'Z')
+				continue;
+			n++;
+			*child = candidate;
+		}
 		if (children != NULL)
 			fclose(children);
 	}
 	if (threads != NULL)
 		closedir(threads);
-	return n > 0 ? n : 1;
+	return n;
+}
+
+bool
+process_branches(pid_t pid)
+{
+	unsigned n, depth;
+
+	for (depth = 0; depth < MOST_DEPTH; depth++)
+		if ((n = living_children(pid, &pid)) != 1)
+			return n > 1;
+	return false;
 }
 
 /* The text of a file of /proc that belongs to the process; how many bytes were read. */

@@ -19,11 +19,8 @@ bool process_is_below(pid_t pid, pid_t ancestor);
 /* One child of the process; 0: it has none, or we may not see them. */
 pid_t process_child(pid_t pid);
 
-/*
- * How many processes without children are below that one, or are it: so many may work at once.
- * 0: it is gone, or /proc does not show it.
- */
-unsigned process_leaves(pid_t pid);
+/* Whether more than one process without children is below that one: so many may work at once. */
+bool process_branches(pid_t pid);
 
 /* The process's command line, "sleep 100", or "./deploy now"; "" if we may not see it. */
 const char *process_command(pid_t pid, char *room, size_t size);

@@ -284,7 +284,7 @@ count_processes(struct tokens *t, uint64_t now)
 	if (t->took || t->crowded || t->lay == 0)
 		return NEVER;
 	if (now >= t->count_ns) {
-		t->crowded = process_leaves(t->command) > 1;
+		t->crowded = process_branches(t->command);
 		t->count_ns = now + t->count_pause_ns;
 		t->count_pause_ns = least(2 * t->count_pause_ns, MOST_COUNT);
 	}

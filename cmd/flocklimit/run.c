@@ -76,7 +76,10 @@ end_it(struct running *r)
 {
 	int sig = r->state == RUNS ? r->o->want.signal : SIGKILL;
 
-	kill(r->pid, sig);
+	if (kill(r->pid, sig) == -1 && errno == EPERM)
+		say(r->o->want.limiter,
+		    "--run-timeout: pid %d runs as another user: we may not signal it",
+		    (int)r->pid);
 	kill(r->pid, SIGCONT); /* a stopped command can't end */
 	r->state = sig == SIGKILL ? KILLED : ASKED;
 	r->deadline = r->state == KILLED || r->o->want.kill_after_ns == NEVER

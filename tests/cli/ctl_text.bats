@@ -466,3 +466,12 @@ os.kill(os.getpid(), signal.SIGTSTP)'
 		done
 	done
 }
+
+@test "a path with escapes reaches no terminal as it is" {
+	local path=$T/x$'\e[31m' verb
+	"$FLOCKLIMIT" -f "$path" -n 1 true
+	for verb in show list check; do
+		run "${FLOCKLIMIT}ctl" "$verb" --file "$path"
+		[[ $output != *$'\e'* ]]
+	done
+}

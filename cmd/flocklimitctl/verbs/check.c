@@ -6,20 +6,22 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <limits.h>
 #include <string.h>
 
 #include "backend.h"
 #include "json.h"
 #include "limiters.h"
 #include "say.h"
+#include "text.h"
 
 static void
 print_failures(const char *name, char *why)
 {
-	char *line;
+	char *line, shown[PATH_MAX];
 
 	for (line = strtok(why, "\n"); line != NULL; line = strtok(NULL, "\n"))
-		printf("%s: %s\n", name, line);
+		printf("%s: %s\n", visible(name, shown, sizeof(shown)), line);
 }
 
 static json_t *

@@ -5,6 +5,7 @@
 #include "ctl.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -25,11 +26,11 @@ struct listing {
 static void
 add_row(const struct ctl *c, struct table *t, const char *name, const struct flk_snapshot *s)
 {
-	char wait[32] = "-";
+	char wait[32] = "-", shown[PATH_MAX];
 
 	if (s->waiters > 0)
 		span(s->entry[s->holders].since_s, c->raw, wait);
-	table_cell(t, "%s", name);
+	table_cell(t, "%s", visible(name, shown, sizeof(shown)));
 	table_cell(t, "%" PRIu64 "/%u", s->used, s->limit);
 	table_cell(t, "%u", s->holders);
 	table_cell(t, "%u", s->waiters);
@@ -42,7 +43,9 @@ add_row(const struct ctl *c, struct table *t, const char *name, const struct flk
 static void
 add_bad_row(struct table *t, const char *name, int error)
 {
-	table_cell(t, "%s", name);
+	char shown[PATH_MAX];
+
+	table_cell(t, "%s", visible(name, shown, sizeof(shown)));
 	table_cell(t, "-");
 	table_cell(t, "-");
 	table_cell(t, "-");

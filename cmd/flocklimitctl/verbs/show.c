@@ -5,6 +5,7 @@
 #include "ctl.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,15 +162,16 @@ print_line(const struct view *v)
 static void
 print_head(const char *name, const char *path, const struct flk_snapshot *s)
 {
-	char from[80] = "", pace[PACE_TEXT], gate[GATE_TEXT], seats[SEATS_TEXT];
+	char from[80] = "", pace[PACE_TEXT], gate[GATE_TEXT], seats[SEATS_TEXT], text[PATH_MAX];
 
 	if (s->override != FLK_AUTO)
 		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
 	else if (s->limit != s->declared)
 		snprintf(from, sizeof(from), " (latest -n: %u)", s->declared);
-	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n", name, state_of(s), s->used,
-	       s->limit, from, s->waiters);
-	printf("%s: %s\n", backend_is_store() ? "store" : "file", path);
+	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n",
+	       visible(name, text, sizeof(text)), state_of(s), s->used, s->limit, from, s->waiters);
+	printf("%s: %s\n", backend_is_store() ? "store" : "file",
+	       visible(path, text, sizeof(text)));
 	if (*pace_text(&s->pace, pace_parts(&s->pace), pace) != '\0')
 		printf("pace: %s\n", pace);
 	if (*gate_text(&s->gate, gate) != '\0')

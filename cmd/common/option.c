@@ -61,7 +61,8 @@ culprit(char **argv, const struct option *table, char room[32])
 		if (o->val == optopt && strncmp(word, "--", 2) == 0 &&
 		    strncmp(word + 2, o->name, strcspn(word + 2, "=")) == 0)
 			return word;
-	return optopt != 0 ? option_name(optopt, table, room) : argv[optind - 1];
+	return optopt >= 256 || (optopt > ' ' && optopt < 0x7f) ? option_name(optopt, table, room)
+								: argv[optind - 1];
 }
 
 int

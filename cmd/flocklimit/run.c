@@ -60,7 +60,7 @@ struct running {
 
 /* Except where no shell would continue us together with the command. */
 static void
-stop_with_it(const struct running *r, bool is_ready, int sig)
+stop_with_it(const struct running *r, bool has_stopped, bool is_ready, int sig)
 {
 	/* A service that stops itself waits for its manager, which READY=1 is for. */
 	if (r->o->background || (sig == SIGSTOP && r->o->until_ready && !is_ready))
@@ -68,7 +68,7 @@ stop_with_it(const struct running *r, bool is_ready, int sig)
 	/* The deadline is near or past: to stop would only delay it. */
 	if (r->deadline != NEVER && now_ns() + SECOND / 10 >= r->deadline)
 		return;
-	stop_with(r->pid, sig, r->deadline);
+	stop_with(r->pid, has_stopped, sig, r->deadline);
 }
 
 static void
@@ -163,9 +163,9 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 				usage_add(&end->usage, &usage);
 				return exit_status(&r, status);
 			}
-			stop_with_it(&r, ready_was(ready), WSTOPSIG(status));
+			stop_with_it(&r, true, ready_was(ready), WSTOPSIG(status));
 		}
 		if (signal_pass_on(command, &info))
-			stop_with_it(&r, ready_was(ready), info.si_signo);
+			stop_with_it(&r, false, ready_was(ready), info.si_signo);
 	}
 }

@@ -60,10 +60,10 @@ ms_until(uint64_t deadline, int most)
 
 /* A CONT that comes before the wrapper has stopped has no effect: another follows. */
 static _Noreturn void
-watch(pid_t wrapper, pid_t command, uint64_t deadline)
+watch(pid_t wrapper, pid_t command, bool has_stopped, uint64_t deadline)
 {
 	struct pollfd end = { .events = POLLIN };
-	bool looks, ended = false, over;
+	bool looks, ended = false, over, stops;
 	int ms = FIRST_MS;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -72,7 +72,9 @@ watch(pid_t wrapper, pid_t command, uint64_t deadline)
 	looks = may_look(wrapper);
 	while (getppid() == wrapper) {
 		ended |= poll(&end, 1, ms_until(deadline, ms)) == 1;
-		over = ended || now_ns() >= deadline || (looks && !is_stopped(command));
+		stops = looks && is_stopped(command);
+		over = ended || now_ns() >= deadline || (looks && has_stopped && !stops);
+		has_stopped |= stops;
 		if (over)
 			kill(wrapper, SIGCONT);
 		if (ended)
@@ -110,7 +112,7 @@ stop_by(int sig)
 }
 
 void
-stop_with(pid_t command, int sig, uint64_t deadline)
+stop_with(pid_t command, bool has_stopped, int sig, uint64_t deadline)
 {
 	pid_t wrapper = getpid(), watcher;
 	siginfo_t cont;
@@ -120,7 +122,7 @@ stop_with(pid_t command, int sig, uint64_t deadline)
 	if (runs_or_ended(command) || (watcher = fork()) == -1)
 		return;
 	if (watcher == 0)
-		watch(wrapper, command, deadline);
+		watch(wrapper, command, has_stopped, deadline);
 	stop_by(sig);
 	kill(watcher, SIGKILL);
 	while (waitpid(watcher, NULL, 0) == -1 && errno == EINTR)

@@ -8,6 +8,7 @@
  */
 #include "measure.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@
 #include "cancel.h"
 #include "cgroup.h"
 #include "clock.h"
+#include "futex.h"
+#include "thread.h"
 
 #define LEAST_SPAN (2 * SECOND - 50 * MS) /* a timer of two seconds may be read a little early */
 #define MOST_SPAN  (5 * SECOND)           /* older looks say nothing about now */
@@ -214,19 +217,84 @@ running_tasks(void)
 	return n > 0 ? n - 1 : 0;
 }
 
+/* ---- disks ---- */
+
+/*
+ * On a dead server a file system answers statvfs(2) when it likes: no deadline ends the call, and no
+ * signal that a taker has blocked.  So a thread asks, and the taker waits for its answer for a moment
+ * only; without one the free space is not known.  While MOST_ASKED have no answer, nobody asks anew:
+ * else each look of a waiter would leave one more thread behind.
+ */
+#define ANSWER_NS  SECOND
+#define MOST_ASKED 4
+#define STACK      65536
+
+/* It is the asker's and the thread's: the last of the two frees it. */
+struct question {
+	_Atomic uint32_t owners, answered; /* answered: a futex; pairs `bytes' with its reader */
+	uint64_t bytes;
+	char path[256];
+};
+
+static _Atomic uint32_t unanswered;
+
+static uint64_t
+free_bytes(const char *path)
+{
+	struct statvfs fs;
+
+	return statvfs(path, &fs) == 0 ? (uint64_t)fs.f_bavail * fs.f_frsize : UINT64_MAX;
+}
+
+static void
+drop(struct question *q)
+{
+	if (atomic_fetch_sub(&q->owners, 1) == 1)
+		free(q);
+}
+
+static void *
+answer(void *question)
+{
+	struct question *q = question;
+
+	q->bytes = free_bytes(q->path);
+	atomic_fetch_sub(&unanswered, 1);
+	atomic_store(&q->answered, 1);
+	flki_futex_wake(&q->answered);
+	drop(q);
+	return NULL;
+}
+
+static uint64_t
+await(struct question *q)
+{
+	uint64_t until = flki_monotonic_ns() + ANSWER_NS;
+
+	while (atomic_load(&q->answered) == 0 && flki_monotonic_ns() < until)
+		flki_futex_sleep(&q->answered, 0, until);
+	return atomic_load(&q->answered) != 0 ? q->bytes : UINT64_MAX;
+}
+
 static uint64_t
 free_space(const struct condition *c)
 {
-	struct statvfs fs;
-	char path[256];
+	struct question *q;
+	uint64_t bytes;
 
-	if (c->path_length >= sizeof(path))
+	if (c->path_length >= sizeof(q->path))
 		return UINT64_MAX;
-	memcpy(path, c->path, c->path_length);
-	path[c->path_length] = '\0';
-	if (statvfs(path, &fs) == -1)
+	if (atomic_fetch_add(&unanswered, 1) >= MOST_ASKED || (q = calloc(1, sizeof(*q))) == NULL) {
+		atomic_fetch_sub(&unanswered, 1);
 		return UINT64_MAX;
-	return (uint64_t)fs.f_bavail * fs.f_frsize;
+	}
+	memcpy(q->path, c->path, c->path_length);
+	q->owners = 2;
+	if (flki_thread_start(answer, q, STACK) != 0)
+		answer(q); /* it may take as long as it takes */
+	bytes = await(q);
+	drop(q);
+	return bytes;
 }
 
 uint64_t

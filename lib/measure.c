@@ -290,10 +290,14 @@ free_space(const struct condition *c)
 	}
 	memcpy(q->path, c->path, c->path_length);
 	q->owners = 2;
-	if (flki_thread_start(answer, q, STACK) != 0)
-		answer(q); /* it may take as long as it takes */
-	bytes = await(q);
-	drop(q);
+	if (flki_thread_start(answer, q, STACK) == 0) {
+		bytes = await(q);
+		drop(q);
+	} else {
+		bytes = free_bytes(q->path); /* it takes as long as it takes */
+		atomic_fetch_sub(&unanswered, 1);
+		free(q);
+	}
 	return bytes;
 }
 

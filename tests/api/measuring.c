@@ -115,6 +115,8 @@ value_of(enum condition_kind kind, const struct pressures *p)
 static void
 test_memory(void)
 {
+	static char group[700];
+
 	no_files();
 	is(value_of(MEM, NULL), UINT64_MAX, "no /proc: nothing is known");
 	put("/proc/meminfo", "MemTotal:  9 kB\nMemAvailableX: 7 kB\nMemAvailable:    4096 kB\n");
@@ -152,6 +154,20 @@ test_memory(void)
 	in_group("/a", "memory.max", "6000\n");
 	in_group("/a", "memory.current", "1000\n");
 	is(value_of(MEM, NULL), 4000, "the lower limit counts, whichever it is");
+
+	no_files();
+	put("/proc/meminfo", "MemAvailable: 4096 kB\n");
+	memset(group, 'g', sizeof(group) - 1);
+	memcpy(group, "0::/", 4);
+	this_is_in(group);
+	in_group("", "memory.max", "9");
+	in_group("", "memory.current", "4");
+	is(value_of(MEM, NULL), 4096 * KIB, "a group whose path is too long is not looked at");
+	no_files();
+	this_is_in("0::/\n");
+	in_group("", "memory.max", "9");
+	in_group("", "memory.current", "4");
+	is(value_of(MEM, NULL), 5, "and a number of one digit is one");
 }
 
 static void
@@ -245,6 +261,7 @@ test_looks(void)
 	is(after_looks((const int[]){ 0, 0, 5000, 0 }, 2, 30), 300, "five seconds");
 	is(after_looks((const int[]){ 0, 0, 5001, 0 }, 2, 30), UINT64_MAX, "are the most");
 	is(after_looks((const int[]){ 0, 0, 3000, 0 }, 2, 0), 0, "no pressure at all");
+	is(after_looks((const int[]){ 0, 0, 3000, 0 }, 2, 1000), 10000, "or all the time");
 	is(after_looks((const int[]){ 0, 0, 3000, 0 }, 2, -1), UINT64_MAX, "a total that sinks");
 
 	no_files();

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * guards.c - what lib/heirs.c makes of /proc: of lines about locks and mappings, of processes that end
+ * while it looks, and of a /proc that is closed.
+ */
+#include "../helpers/common.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *there; /* the path that faccessat() finds, below /proc */
+
+static int
+fake_faccessat(const char *path)
+{
+	return there != NULL && strcmp(path, there) == 0 ? 0 : -1;
+}
+
+#include "internal.h"
+#define faccessat(proc, path, mode, flags) fake_faccessat(path)
+#include "heirs.c"
+#undef faccessat
+
+#define LOCK(range) "lock:\t1: OFDLCK ADVISORY  READ  -1 00:1a:4711 " range "\n"
+
+static void
+test_locks(void)
+{
+	ok(covers(LOCK("1000 1000"), 1000, 1000), "a lock of one byte");
+	ok(!covers(LOCK("1000 1000"), 999, 999), "is on no byte before it");
+	ok(!covers(LOCK("1000 1000"), 1001, 1001), "nor after it");
+	ok(covers(LOCK("1000 1003"), 1003, 1003), "a lock of several is on the last");
+	ok(covers(LOCK("1000 1003"), 990, 1000), "one of many bytes is its first");
+	ok(covers(LOCK("1000 1003"), 1003, 2000), "or its last");
+	ok(!covers(LOCK("1000 1003"), 990, 999), "all before it are not");
+	ok(!covers(LOCK("1000 1003"), 1004, 2000), "nor all behind it");
+	ok(covers(LOCK("1000 EOF"), UINT64_C(1) << 40, UINT64_C(1) << 40), "a lock without an end");
+	ok(!covers("lock:\t1: OFDLCK ADVISORY  WRITE -1 00:1a:4711 1000 1000\n", 1000, 1000),
+	   "a lock for writing is no guard");
+	ok(!covers("lock:\t1: POSIX  ADVISORY  READ  12 00:1a:4711 1000 1000\n", 1000, 1000),
+	   "nor is one of the older kind");
+	ok(!covers("flags:\t0100000\n", 1000, 1000), "nor what is no lock");
+	ok(!covers(LOCK("1000"), 1000, 1000), "nor half a line");
+}
+
+static void
+test_mappings(void)
+{
+	struct mapping m;
+
+	ok(parse_mapping("7f00-7fff rw-s 00000000 00:1a 4711    /dev/shm/x\n", &m), "a mapping");
+	ok(m.from == 0x7f00 && m.to == 0x7fff && m.inode == 4711 &&
+	       strcmp(m.device, "00:1a") == 0 && strcmp(m.access, "rw-s") == 0,
+	   "is read");
+	ok(!parse_mapping("7f00-7fff rw-s 00000000 00:1a\n", &m), "and half a one is not");
+}
+
+/* The limiter is mapped here; PID is asked for. */
+static void
+test_takers(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
+	pid_t ended = fork_child();
+	struct mapping ours, m;
+	char self[24];
+
+	if (ended == 0)
+		_exit(0);
+	reap_child(ended);
+	flk_try(t, &one);
+	snprintf(self, sizeof(self), "%d", (int)getpid());
+	there = "self/task/1";
+	is(works_on_it(f, proc, "self", 1), 1, "a thread may have the number 1");
+	is(works_on_it(f, proc, "self", 2), 0, "but not any");
+	is(works_on_it(f, proc, "self", 0), 0, "and none has 0");
+	is(flki_local_is_taker(f, flk_slot(t), ended), -ENOENT, "of a process that has ended");
+	is(works_on_it(f, proc, "no-process", 1), -ENOENT, "nothing is known");
+	is(flki_local_is_taker(f, flk_slot(t), 0), 0, "no process has the number 0");
+	is(flki_local_is_taker(f, FIRST_SLOTS, getpid()), 0, "there is no such slot");
+	is(find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &ours), 1, "it is mapped");
+	ok(ours.from <= (uintptr_t)f->file.h && (uintptr_t)f->file.h < ours.to, "where it is");
+	is(find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &m), 1, "at its first byte");
+	is(find_mapping(proc, "self", ours.to - 1, NULL, &m), 1, "and its last");
+	ok(m.from == ours.from, "is the same mapping");
+	is(find_mapping(proc, "self", 0, NULL, &m), 0, "nothing is mapped at 0");
+	ours.inode++;
+	is(find_mapping(proc, "self", 0, &ours, &m), 0, "another file is not");
+	ours.inode--;
+	strcpy(ours.device, "ff:ff");
+	is(find_mapping(proc, "self", 0, &ours, &m), 0, "nor one on another device");
+	is(find_mapping(-1, "self", 0, NULL, &m), -EBADF, "without /proc nothing is known");
+	if (flk_guard(t, &fd) != 0)
+		tap_bail("no guard");
+	is(flki_local_is_taker(f, flk_slot(t), getpid()), 1, "its taker has the guard");
+	is(flki_local_is_taker(f, flk_slot(t), getppid()), 0, "and another process has not");
+	close(proc);
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
+/* Of the bytes of several permits, in one or two descriptions. */
+static void
+test_guards(void)
+{
+	const struct flk_request one = { .weight = 1, .limit = 3 };
+	struct flk *f = fresh(3);
+	struct flk_taker *a = taker(f), *b = taker(f);
+	pid_t found[4];
+	int fd;
+
+	flk_try(a, &one);
+	flk_try(b, &one);
+	if ((fd = flk_guard_open(f)) < 0 || flk_guard_by(a, fd) != 0)
+		tap_bail("no guard");
+	ok(flk_heirs(f, flk_slot(a), found, 1) == 1 && found[0] == getpid(), "we are its heir");
+	is(flk_heirs(f, flk_slot(a), found, 0), 0, "where there is no room, none is found");
+	ok(flki_guard_locks(fd, flk_slot(a), 1), "it locks one byte");
+	ok(!flki_guard_locks(fd, flk_slot(b), 1), "and no other");
+	ok(flki_guard_locks(fd, 0, MAX_SLOTS), "so one of all");
+	ok(!flki_guard_locks(1000000, 0, MAX_SLOTS), "what is no descriptor locks none");
+	flk_taker_free(b);
+	flk_taker_free(a);
+	close(fd);
+	flk_detach(f);
+}
+
+/* By its path, or by /proc where that leads to another file, or to none. */
+static void
+test_descriptors(void)
+{
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	struct stat sb;
+	int fd;
+
+	flk_try(t, &one);
+	is(flk_guard(t, &fd), 0, "a guard");
+	ok((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, "is no other program's");
+	flk_leave(t);
+	ok(fcntl(fd, F_GETFD) == -1, "and ends with the permit");
+	if (unlink(flk_path(f)) != 0)
+		tap_bail("unlink");
+	close(open(flk_path(f), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+	fd = flk_guard_open(f);
+	ok(fd > STDERR_FILENO && fstat(fd, &sb) == 0 && sb.st_ino == f->file.ino,
+	   "where the path leads to another file, it is on the limiter's own");
+	ok((fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0, "and no other program's");
+	close(fd);
+	unlink(flk_path(f));
+	fd = flk_guard_open(f);
+	ok(fd > STDERR_FILENO && fstat(fd, &sb) == 0 && sb.st_ino == f->file.ino,
+	   "and where it leads nowhere");
+	close(fd);
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
+int
+main(void)
+{
+	begin();
+	test_locks();
+	test_mappings();
+	test_takers();
+	test_guards();
+	test_descriptors();
+	return tap_done();
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * requests.c - which numbers a taker or an operator may ask for, and what becomes of a request if an
+ * operator changes the limiter right before the taker has the lock.
+ */
+#include "../helpers/common.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "clock.h"
+
+#define MOST FLK_MAX_UNITS
+
+/* ---- what a taker may ask for ---- */
+
+static const struct {
+	struct flk_request want;
+	int result;
+} requests[] = {
+	{ { .weight = MOST, .limit = MOST }, 0 },
+	{ { .weight = MOST + 1, .limit = MOST }, -EINVAL },
+	{ { .weight = 1, .limit = MOST + 1 }, -EINVAL },
+	{ { .weight = 1, .limit = 9, .most = MOST }, 0 },
+	{ { .weight = 1, .limit = 9, .most = MOST + 1 }, -EINVAL },
+	{ { .weight = 3, .limit = 9, .most = 3 }, 0 },
+	{ { .weight = 3, .limit = 9, .most = 2 }, -EINVAL },
+	{ { .weight = 0, .limit = 9, .most = 1 }, 0 },
+	{ { .weight = 1, .limit = 9, .yield = MOST }, 0 },
+	{ { .weight = 1, .limit = 9, .yield = MOST + 1 }, -EINVAL },
+	{ { .weight = 3, .limit = 2 }, -FLK_HEAVY },
+	{ { .weight = 2, .limit = 2 }, 0 },
+	{ { .weight = 3, .limit = 4, .not_seats = 1 }, 0 },
+	{ { .weight = 4, .limit = 4, .not_seats = 1 }, -FLK_HEAVY },
+	{ { .weight = 4, .limit = 4, .not_seats = 16 }, 0 },
+	{ { .weight = 64, .limit = 64, .not_seats = 1 }, -FLK_HEAVY },
+	{ { .weight = 64, .limit = 65, .not_seats = 1 }, 0 },
+};
+
+static void
+test_requests(void)
+{
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	unsigned i;
+
+	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
+		is(flk_try(t, &requests[i].want), requests[i].result, "request %u", i);
+		flk_leave(t);
+	}
+	flk_taker_free(t);
+	whole(f, "after all requests");
+	flk_detach(f);
+}
+
+static bool
+say_no(void *context)
+{
+	(void)context;
+	return false;
+}
+
+/* The patience of a question, in the file: whole seconds and 1, or for ever. */
+static void
+test_patience(void)
+{
+	static const struct {
+		uint64_t ns;
+		uint32_t asks;
+	} patience[] = {
+		{ 0, 61 },
+		{ SECOND, 2 },
+		{ (UINT32_MAX - UINT64_C(3)) * SECOND, UINT32_MAX - 2 },
+		{ (UINT32_MAX - UINT64_C(2)) * SECOND, UINT32_MAX - 1 },
+		{ (UINT32_MAX - UINT64_C(1)) * SECOND, UINT32_MAX - 1 },
+		{ UINT32_MAX * SECOND, UINT32_MAX - 1 },
+		{ UINT64_MAX - 1, UINT32_MAX - 1 },
+		{ UINT64_MAX, UINT32_MAX },
+	};
+	struct flk_request want = { .weight = 1, .limit = 1, .ask = say_no };
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+	unsigned i;
+
+	for (i = 0; i < sizeof(patience) / sizeof(patience[0]); i++) {
+		want.ask_patience_ns = patience[i].ns;
+		is(flk_enqueue(t, &want), -EINPROGRESS, "a taker with a question waits");
+		is(taker_slot(t)->asks, patience[i].asks, "for %llu ns at most",
+		   (unsigned long long)patience[i].ns);
+		flk_leave(t);
+	}
+	want.ask = NULL;
+	is(flk_enqueue(t, &want), 0, "one without a question does not");
+	is(taker_slot(t)->asks, 0, "whatever its patience");
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
+/* ---- what an operator may ask for ---- */
+
+static void
+paces(struct flk_pace pace, unsigned which, int result, const char *words)
+{
+	struct flk *f = fresh(1);
+	struct flk_pace got;
+
+	is(flk_set_pace(f, &pace, which), result, "%s", words);
+	flk_pace(f, &got);
+	if (result == 0 && which == 7)
+		ok(got.interval_ns == pace.interval_ns && got.burst == pace.burst &&
+		       got.stagger_ns == pace.stagger_ns && got.ramp_from == pace.ramp_from &&
+		       got.ramp_step == pace.ramp_step &&
+		       got.ramp_period_ns == pace.ramp_period_ns &&
+		       got.ramp_idle_ns == pace.ramp_idle_ns,
+		   "and it is what is set");
+	flk_detach(f);
+}
+
+static void
+test_paces(void)
+{
+	const uint64_t most = UINT64_MAX >> 16;
+	struct flk_pace all;
+
+	memset(&all, 0, sizeof(all));
+	all.interval_ns = 1;
+	all.burst = 2;
+	all.stagger_ns = 3;
+	all.ramp_from = 4;
+	all.ramp_step = 5;
+	all.ramp_period_ns = 6 * MS;
+	all.ramp_idle_ns = 7;
+	paces(all, 7, 0, "a pace of all parts");
+	paces(all, 8, -EINVAL, "there is no other part");
+	paces(all, 0, -EINVAL, "nor one without a part");
+	all.interval_ns = most;
+	all.burst = all.ramp_from = all.ramp_step = 65535;
+	all.stagger_ns = all.ramp_idle_ns = UINT64_MAX;
+	all.ramp_period_ns = UINT32_MAX * MS;
+	paces(all, 7, 0, "the largest numbers");
+	paces((struct flk_pace){ .interval_ns = most + 1, .burst = 1 }, 1, -EINVAL, "an interval");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 1, -EINVAL, "no burst");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 65536 }, 1, -EINVAL, "a large one");
+	paces((struct flk_pace){ .interval_ns = 0, .burst = 0 }, 1, 0, "no rate at all");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 2, 0, "which is not set");
+	all.ramp_from = 65536;
+	paces(all, 4, -EINVAL, "a ramp from too much");
+	paces(all, 3, 0, "which is not set");
+	all.ramp_from = 1;
+	all.ramp_step = 65536;
+	paces(all, 4, -EINVAL, "by too much");
+	all.ramp_step = 0;
+	paces(all, 4, -EINVAL, "by nothing");
+	all.ramp_step = 1;
+	paces(all, 4, 0, "by one");
+	all.ramp_period_ns = MS - 1;
+	paces(all, 4, -EINVAL, "in no time");
+	all.ramp_period_ns = MS;
+	paces(all, 4, 0, "in a millisecond");
+	all.ramp_period_ns = (UINT32_MAX + UINT64_C(1)) * MS;
+	paces(all, 4, -EINVAL, "in too long a time");
+	all.ramp_from = 0;
+	paces(all, 4, 0, "no ramp at all");
+}
+
+static struct flk *unused;
+
+static int
+pause_it(void)
+{
+	return flk_pause(unused);
+}
+
+static int
+close_it(void)
+{
+	return flk_refuse(unused);
+}
+
+static int
+override_it(void)
+{
+	return flk_override(unused, 0);
+}
+
+static int
+withhold_a_unit(void)
+{
+	const struct flk_request one = { .weight = 1, .limit = 3 };
+	struct flk_taker *t = taker(unused);
+	int error = flk_try(t, &one);
+
+	if (error == 0)
+		error = flk_forget(t);
+	flk_taker_free(t);
+	return error;
+}
+
+static int
+take_seat_0_out(void)
+{
+	return flk_set_seat(unused, 0, true);
+}
+
+static int
+take_seat_63_out(void)
+{
+	return flk_set_seat(unused, 63, true);
+}
+
+/* What an operator has steered stays, by each steering alone. */
+static void
+test_unused(void)
+{
+	static int (*const steer[])(void) = { pause_it,        close_it,        override_it,
+					      withhold_a_unit, take_seat_0_out, take_seat_63_out };
+	unsigned i;
+
+	for (i = 0; i < sizeof(steer) / sizeof(steer[0]); i++) {
+		unused = fresh(3);
+		is(steer[i](), 0, "steered in way %u", i);
+		is(flk_remove_unused(unused), -FLK_BUSY, "a limiter is in use");
+		is(flk_verify(unused), 0, "and stays");
+		is(flk_remove(unused), 0, "unless an operator removes it");
+		flk_detach(unused);
+	}
+	unused = fresh(3);
+	is(flk_set_seat(unused, 64, true), -EINVAL, "there is no seat 64");
+	is(flk_shrink(unused, 1, 0), -EINVAL, "nothing can't be released");
+	is(flk_restore(unused, 1), -FLK_OVERRELEASE, "nor what is not withheld be restored");
+	is(flk_remove_unused(unused), 0, "one that nobody has steered goes");
+	flk_detach(unused);
+}
+
+/* ---- right before the lock ---- */
+
+static struct flk *others;
+static void (*meanwhile)(void);
+static uint64_t ticket;
+
+static void
+right_before(void *context, bool is_inside)
+{
+	void (*act)(void) = meanwhile;
+
+	(void)context;
+	meanwhile = NULL;
+	if (is_inside && act != NULL)
+		act();
+	else
+		meanwhile = act;
+}
+
+static void
+shrink_by_1(void)
+{
+	if (flk_shrink(others, ticket, 1) != 0)
+		tap_bail("no shrinking");
+}
+
+static void
+shrink_by_2(void)
+{
+	if (flk_shrink(others, ticket, 2) != 0)
+		tap_bail("no shrinking");
+}
+
+static void
+declare_1(void)
+{
+	if (flk_set_limit(others, 1) != 0)
+		tap_bail("no limit");
+}
+
+static void
+test_right_before(void)
+{
+	const struct flk_options options = { .limit = 3, .inside = right_before };
+	const struct flk_request three = { .weight = 3 }, two = { .weight = 2 };
+	struct flk_permit permit;
+	struct flk_taker *t;
+	struct flk *f;
+
+	if (flk_attach(&f, fresh_path(), &options) != 0)
+		tap_bail("flk_attach");
+	others = attach(flk_path(f));
+	t = taker(f);
+	is(flk_try(t, &three), 0, "a permit of three units");
+	flk_permit(t, &permit);
+	ticket = permit.ticket;
+	meanwhile = shrink_by_1;
+	is(flk_release_units(t, 2), 0, "of which an operator takes one while two are released");
+	is(flk_permit(t, &permit), -FLK_NOPERMIT, "ends, for these were all");
+	is(flk_try(t, &three), 0, "another");
+	flk_permit(t, &permit);
+	ticket = permit.ticket;
+	meanwhile = shrink_by_2;
+	is(flk_release_units(t, 2), -FLK_OVERRELEASE, "of which an operator takes two");
+	ok(flk_permit(t, &permit) == 0 && permit.weight == 1, "has one, and keeps it");
+	is(flk_release_units(t, 1), 0, "until that is released");
+	meanwhile = declare_1;
+	is(flk_try(t, &two), -FLK_HEAVY, "the usual limit is that which is found inside");
+	flk_taker_free(t);
+	whole(f, "after what operators did");
+	flk_detach(others);
+	flk_detach(f);
+}
+
+/* A waiter that does not run just now has its permit when the operator's call returns. */
+static void
+test_grants_at_once(void)
+{
+	const struct flk_request two = { .weight = 2, .limit = 2 };
+	struct flk *f = fresh(2);
+	struct flk_taker *a = taker(f), *b = taker(f);
+
+	flk_try(a, &two);
+	is(flk_enqueue(b, &two), -EINPROGRESS, "a waiter");
+	is(flk_override(f, 4), 0, "for which an operator makes room");
+	is(state_of(taker_slot(b)), HELD, "is granted its permit by the operator");
+	flk_taker_free(b);
+	flk_taker_free(a);
+	whole(f, "after that");
+	flk_detach(f);
+}
+
+/* ---- what people see ---- */
+
+static void
+test_shown(void)
+{
+	static const char name[] = "a name that is so long that it does not fit into the room that "
+				   "there is for it in the file";
+	const struct flk_request one = {
+		.weight = 1, .limit = 1, .command = "make all", .yield = 5
+	};
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f), *second = taker(f);
+	struct flk_snapshot *s;
+	uint64_t before = now_ns();
+
+	flk_try(t, &one);
+	is(flk_enqueue(second, &one), -EINPROGRESS, "a waiter");
+	flk_working(t, getpid());
+	is(flk_waits_for(t, name), 0, "a holder waits for another limiter");
+	is(flk_waits_for(second, name), -FLK_NOPERMIT, "a waiter has nothing to wait with");
+	if (flk_snapshot(f, &s) != 0)
+		tap_bail("no snapshot");
+	ok(strlen(s->entry[0].waits_for) == FLK_WAITS_FOR - 1 &&
+	       strncmp(s->entry[0].waits_for, name, FLK_WAITS_FOR - 1) == 0,
+	   "of whose name there is as much as there is room for");
+	is(s->entry[1].waits_for[0], '\0', "the waiter has none");
+	ok(s->entry[0].since_ns >= before && s->entry[0].since_s >= 0 &&
+	       s->entry[0].since_s <= (double)(now_ns() - before) / 1e9,
+	   "the seconds since then are seconds");
+	ok(s->entry[0].yield == 0 && s->entry[1].yield == 5, "a holder consents to nothing");
+	ok(s->entry[0].worker == (uint32_t)getpid() && s->entry[1].worker == 0,
+	   "and a waiter has no worker");
+	free(s);
+	taker_slot(t)->since_ns = now_ns() + SECOND;
+	flk_snapshot(f, &s);
+	ok(s->entry[0].since_s == 0, "a time of a clock that is ahead is none");
+	free(s);
+	flk_taker_free(second);
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
+int
+main(void)
+{
+	begin();
+	test_requests();
+	test_patience();
+	test_paces();
+	test_unused();
+	test_right_before();
+	test_grants_at_once();
+	test_shown();
+	return tap_done();
+}

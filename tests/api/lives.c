@@ -16,15 +16,27 @@
 
 static bool no_memory;
 
+/* Not from the heap: what belongs to a thread that ends with its words is lost with it. */
 static void *
 fake_malloc(size_t size)
 {
-	return no_memory ? NULL : malloc(size);
+	static _Alignas(16) char pool[300][64];
+	static unsigned used;
+
+	return no_memory || used == 300 || size > 64 ? NULL : pool[used++];
+}
+
+static void
+fake_free(void *p)
+{
+	(void)p;
 }
 
 #define malloc(size) fake_malloc(size)
+#define free(p)      fake_free(p)
 #include "alive.c"
 #undef malloc
+#undef free
 
 #define MANY 9
 

@@ -116,9 +116,9 @@ test_orders(void)
 }
 
 static void
-plant(const char *text)
+plant(const char *order, const char *text)
 {
-	const char *path = in_dir(".all-paused");
+	const char *path = in_dir(order);
 
 	unlink(path);
 	if (symlink(text, path) == -1)
@@ -141,9 +141,13 @@ test_lies(void)
 	int fd;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		plant(texts[i]);
+		plant(".all-paused", texts[i]);
+		plant(".all-closed", texts[i]);
+		plant(".all-limit", texts[i]);
 		new_begins("-1", texts[i]);
 	}
+	flk_order(FLK_ORDER_CLOSED, 0);
+	flk_order(FLK_ORDER_LIMIT, FLK_AUTO);
 	unlink(in_dir(".all-paused"));
 	fd = open(in_dir(".all-paused"), O_CREAT | O_WRONLY, 0600);
 	close(fd);

@@ -6,8 +6,10 @@
 #include "../helpers/common.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -155,6 +157,36 @@ test_circles(void)
 	}
 }
 
+/* Slots behind the last that look as if they had owners: a taker that grows the file looks further. */
+static void
+test_claimed(void)
+{
+	const struct flk_request one = { .weight = 1, .limit = 99 };
+	struct flk_taker *many[FIRST_SLOTS + 1];
+	struct slot owned = { .alive = { .word = 1 } };
+	unsigned i;
+	int fd;
+
+	f = fresh(99);
+	fd = open(flk_path(f), O_RDWR | O_CLOEXEC);
+	for (i = FIRST_SLOTS; i < 2 * FIRST_SLOTS; i++)
+		if (pwrite(fd, &owned, sizeof(owned), (off_t)(SLOTS_AT + i * sizeof(owned))) !=
+		    (ssize_t)sizeof(owned))
+			tap_bail("pwrite");
+	close(fd);
+	for (i = 0; i <= FIRST_SLOTS; i++) {
+		many[i] = taker(f);
+		if (flk_try(many[i], &one) != 0)
+			break;
+	}
+	is(i, FIRST_SLOTS + 1, "there is room for one more than the file had");
+	is(flk_slot(many[FIRST_SLOTS]), 2 * FIRST_SLOTS, "behind those that look taken");
+	for (i = 0; i <= FIRST_SLOTS; i++)
+		flk_taker_free(many[i]);
+	whole(f, "after that");
+	flk_detach(f);
+}
+
 /* ---- what the check says ---- */
 
 static void
@@ -195,6 +227,7 @@ main(void)
 {
 	begin();
 	test_circles();
+	test_claimed();
 	test_sentences();
 	return tap_done();
 }

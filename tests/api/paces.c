@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * paces.c - when the head of a line looks again where the limiter has a pace: at the instant at which
+ * there is room for it, and no earlier; or never, where time alone brings none.
+ */
+#include "../helpers/common.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "state.h"
+#include "clock.h"
+
+static struct header h;
+static struct slot slots[2];
+static struct state st;
+
+/* One permit of `used' units is held, and a ramp has just begun; the head needs `weight'. */
+static void
+begin_ramp(uint64_t from, uint64_t step, uint64_t period_ms, uint32_t used, uint32_t weight)
+{
+	memset(&h, 0, sizeof(h));
+	memset(slots, 0, sizeof(slots));
+	h.override = FLK_AUTO;
+	h.pace.ramp = from << 48 | step << 32 | period_ms;
+	h.paced.ramp_since_ns = 100 * SECOND;
+	h.holders.count = 1;
+	h.used = used;
+	slots[0].weight = weight;
+	st = (struct state){ .h = &h, .slots = slots, .n = 2, .me = NIL };
+	st.now_ns = 100 * SECOND;
+}
+
+static bool
+has_room_at(uint64_t at)
+{
+	struct state then = st;
+
+	then.now_ns = at;
+	return flki_pace_capacity(&then) >= h.used + h.withheld + slots[0].weight;
+}
+
+static void
+test_ramps(void)
+{
+	unsigned from, step, used, weight, withheld, wrong = 0, looks = 0;
+	uint64_t at;
+
+	for (from = 1; from < 6; from++)
+		for (step = 1; step < 5; step++)
+			for (used = 0; used < 6; used++)
+				for (weight = 1; weight < 7; weight++)
+					for (withheld = 0; withheld < 3; withheld++) {
+						begin_ramp(from, step, 7, used, weight);
+						h.withheld = withheld;
+						at = flki_pace_look(&st, &slots[0]);
+						if (has_room_at(st.now_ns))
+							wrong += at != UINT64_MAX;
+						else
+							wrong +=
+							    !has_room_at(at) || has_room_at(at - 1);
+						looks++;
+					}
+	is(wrong, 0, "%u heads look when the ramp has room for them, and not before", looks);
+}
+
+static void
+test_never(void)
+{
+	begin_ramp(1, 1, 1000, 1, 1);
+	is(flki_pace_look(&st, &slots[0]) - st.now_ns, SECOND, "a head that waits for a ramp");
+	h.paused = 1;
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "has nothing to look for in a pause");
+	h.paused = 0;
+	h.holders.count = 0;
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "nor where no permit is held");
+	begin_ramp(1, 0, 1000, 1, 1);
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "nor where the ramp does not grow");
+	begin_ramp(1, 1, 0, 1, 1);
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "in any time");
+	begin_ramp(1, 1, UINT32_MAX, 1, 1);
+	h.withheld = UINT64_MAX / 2;
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "or not in this age");
+	begin_ramp(1, 1, 1000, 1, 1);
+	st.ahead_ns = (int64_t)(10 * SECOND);
+	st.now_ns = 110 * SECOND;
+	is(flki_pace_look(&st, &slots[0]) - st.now_ns, SECOND, "it looks by its own clock");
+}
+
+static void
+test_start(void)
+{
+	begin_ramp(9, 1, 1000, 1, 1);
+	h.pace.stagger_ns = 3 * SECOND;
+	h.paced.last_ns = 99 * SECOND;
+	is(flki_pace_look(&st, &slots[0]) - st.now_ns, 2 * SECOND,
+	   "a start that is not allowed yet");
+	is(flki_pace_start(&st) - st.now_ns, 2 * SECOND, "is at that time");
+	st.now_ns += 2 * SECOND;
+	is(flki_pace_start(&st), 0, "at which it is allowed");
+	is(flki_pace_look(&st, &slots[0]), UINT64_MAX, "and nothing is to be looked for");
+	h.paced.last_ns = 0;
+	st.now_ns = SECOND;
+	is(flki_pace_start(&st), 0, "the first start of all comes after none");
+	h.pace.stagger_ns = 0;
+	h.paced.last_ns = 2 * SECOND;
+	is(flki_pace_start(&st), 0, "and without a stagger none comes after another");
+	h.pace.rate = UINT64_C(3) << 48 | SECOND;
+	h.paced.free_ns = 3 * SECOND;
+	is(flki_pace_start(&st), 0, "three at once may start");
+	h.paced.free_ns++;
+	is(flki_pace_start(&st), SECOND + 1, "and the fourth when one interval is over");
+	h.pace.rate = SECOND;
+	h.paced.free_ns = 2 * SECOND;
+	is(flki_pace_start(&st), 2 * SECOND, "a burst of none is one of one");
+}
+
+static void
+test_capacity(void)
+{
+	begin_ramp(4, 2, 10, 1, 1);
+	is(flki_pace_capacity(&st), 4, "a ramp begins with so much");
+	st.now_ns += 10 * MS - 1;
+	is(flki_pace_capacity(&st), 4, "for a period");
+	st.now_ns++;
+	is(flki_pace_capacity(&st), 6, "and has more after it");
+	st.now_ns = 99 * SECOND;
+	is(flki_pace_capacity(&st), 4, "a clock that goes back says nothing");
+	st.now_ns = UINT64_MAX;
+	is(flki_pace_capacity(&st), UINT64_MAX, "in the end there is enough for all");
+	st.now_ns = 200 * SECOND;
+	h.holders.count = 0;
+	h.idle_since_ns = 150 * SECOND;
+	h.pace.ramp_idle_ns = 50 * SECOND + 1;
+	ok(flki_pace_capacity(&st) > 4, "where nothing is held it stays for a while");
+	h.pace.ramp_idle_ns--;
+	is(flki_pace_capacity(&st), 4, "and then begins anew");
+	h.paced.ramp_since_ns = 0;
+	h.pace.ramp_idle_ns = UINT64_MAX;
+	is(flki_pace_capacity(&st), 4, "as it does before the first start");
+	h.pace.ramp = 0;
+	is(flki_pace_capacity(&st), UINT64_MAX, "without a ramp there is no such limit");
+}
+
+int
+main(void)
+{
+	begin();
+	test_ramps();
+	test_never();
+	test_start();
+	test_capacity();
+	return tap_done();
+}

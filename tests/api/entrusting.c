@@ -50,7 +50,7 @@ ticket_of(const struct flk_taker *t)
 static uint64_t
 permit_of(int fd)
 {
-	struct flk_permit permit;
+	struct flk_permit permit = { .ticket = UINT64_MAX };
 
 	return flki_local_entrusted(f, fd, &permit) == 0 ? permit.ticket : 0;
 }
@@ -75,6 +75,7 @@ test_one(void)
 	struct flk_taker *t;
 	struct flk_permit permit;
 	uint64_t ticket;
+	uint32_t slot;
 	int fd;
 
 	f = fresh(9);
@@ -91,10 +92,14 @@ test_one(void)
 	is(permit_of(-1), ticket, "which is found among all");
 	flk_taker_free(t);
 	t = holder();
-	ticket = ticket_of(t);
+	slot = flk_slot(t);
 	is(flki_local_entrust_to(t, fd, 0), 0, "a second one");
 	is(flki_local_take_back(f, fd), 0, "all are taken back at once");
+	ok(state_of(&f->file.slots[slot]) != HELD && f->file.h->holders.count == 0,
+	   "and are over then");
+	ok(flki_lock_owner(f->file.h) == NIL && f->file.h->repaired == 0, "in good order");
 	is(permit_of(fd), 0, "none is left");
+	is(permit_of(-1), 0, "by any descriptor");
 	is(flki_local_take_back(f, fd), -FLK_NOPERMIT, "for another time");
 	is(flki_local_entrust_to(t, fd, 0), -FLK_NOPERMIT, "what is not held can't be handed over");
 	flk_taker_free(t);

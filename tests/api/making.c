@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * making.c - lib/create.c makes a limiter of a file that has none, and of no other file; without /proc where
- * it can; and within the size that a process may give to files.
+ * making.c - lib/create.c makes a limiter of a file that has none, and of no other file; and within the size
+ * that a process may give to files.
  */
 #include "../helpers/common.h"
 
@@ -19,11 +19,7 @@
 #define PATIENCE_MS 3 /* the library's, for another maker */
 #include "bytelock.h"
 
-static int boot_error;
-
 #include "internal.h"
-#include "boot.h"
-#define flki_boot_learn() (boot_error != 0 ? boot_error : (flki_boot_learn)())
 #include "create.c"
 
 /* ---- what a file has ---- */
@@ -161,22 +157,48 @@ test_makers(void)
 	close(fd);
 }
 
-/* ---- a new file ---- */
+/* ---- what is made can be used ---- */
 
 static void
-test_boot(void)
+use(const char *path, const char *words)
+{
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	struct flk *f = attach(path);
+	struct flk_taker *t = taker(f);
+
+	is(flk_try(t, &one), 0, "%s", words);
+	flk_taker_free(t);
+	whole(f, words);
+	flk_detach(f);
+}
+
+static void
+test_use(void)
 {
 	const char *path = fresh_path();
+	const uint32_t dead = 1;
+	uint64_t identity;
+	struct flk *f;
+	int fd;
 
-	boot_error = -EMFILE;
-	is(flki_create_new(AT_FDCWD, path, NULL), -EMFILE,
-	   "too many descriptors for the boot's id");
-	is(access(path, F_OK), -1, "nothing is made then");
-	boot_error = -FLK_NOBOOT;
-	is(flki_create_new(AT_FDCWD, path, NULL), 0, "a system that does not say its boot");
-	is(access(path, F_OK), 0, "may have limiters in memory");
-	is(flki_create_new(AT_FDCWD, path, NULL), -EEXIST, "one of a name");
-	boot_error = 0;
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	use(path, "a limiter that was made of an empty file");
+	unlink(path);
+	close(fd);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (ftruncate(fd, HEADER) == -1)
+		tap_bail("ftruncate");
+	use(path, "of zeros");
+	f = attach(path);
+	identity = flk_identity(f);
+	if (pwrite(fd, &dead, sizeof(dead), offsetof(struct header, dead)) != sizeof(dead))
+		tap_bail("pwrite");
+	use(path, "or in the place of one that was removed");
+	flk_detach(f);
+	f = attach(path);
+	ok(flk_identity(f) != identity, "which is another");
+	flk_detach(f);
+	close(fd);
 }
 
 /* ---- the size of files ---- */
@@ -229,7 +251,7 @@ main(void)
 	test_contents();
 	test_existing();
 	test_makers();
-	test_boot();
+	test_use();
 	test_size();
 	return tap_done();
 }

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@ static struct {
 } file[MOST];
 static unsigned files;
 static const char *opened;
-static bool is_open, misused;
+static bool is_open, misused, no_cpus;
 
 static void
 no_files(void)
@@ -91,9 +92,11 @@ fake_close(int fd)
 	return 0;
 }
 
-#define open  fake_open
-#define read  fake_read
-#define close fake_close
+#define open                              fake_open
+#define read                              fake_read
+#define close                             fake_close
+#define sched_getaffinity(pid, size, set) (no_cpus ? -1 : sched_getaffinity(pid, size, set))
+#define sysconf(name)                     (no_cpus ? -1 : sysconf(name))
 #include "cgroup.c"
 #include "cpus.c"
 #include "measure.c"
@@ -178,6 +181,8 @@ test_memory_of_old(void)
 	this_is_in("5:cpuset:/x\nodd\n4:blkio,memory:/m\n3:memory2:/y\n");
 	in_group("/memory/m", "memory.limit_in_bytes", "9000\n");
 	in_group("/memory/m", "memory.usage_in_bytes", "8500\n");
+	in_group("/memory/x", "memory.limit_in_bytes", "10\n");
+	in_group("/memory/x", "memory.usage_in_bytes", "10\n");
 	in_group("/memory/m", "memory.stat",
 		 "active_file 7\ntotal_active_file 30\ntotal_inactive_file 4\n");
 	is(value_of(MEM, NULL), 534, "version 1: what is left, and the file pages of all below");
@@ -311,6 +316,12 @@ test_quotas(void)
 	is(flk_cpus(400), 2, "but four halves are two");
 	is(flk_cpus(401), 3, "and a little more are three");
 	is(flk_cpus(0), 1, "nothing is one");
+
+	no_files();
+	no_cpus = true;
+	is(flk_cpus(100), 1, "a machine of which nothing is known has one");
+	no_cpus = false;
+	is(flk_cpus(UINT32_MAX) <= FLK_MAX_UNITS, 1, "and none has more than a limit can have");
 
 	no_files();
 	this_is_in("7:cpuset:/x\n6:cpuacct,cpu:/c\n");

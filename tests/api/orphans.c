@@ -304,6 +304,7 @@ static void
 test_many(void)
 {
 	uint32_t n;
+	pid_t pid;
 
 	begin_orphan();
 	ok(watch(), "a thread for one");
@@ -316,11 +317,12 @@ test_many(void)
 	ok(!flki_orphan_watch(&limiter, SLOT, TICKET + n), "no more");
 	is(limiter.base.users, 1 + ORPHANS_WATCHED, "each keeps the limiter open");
 
-	/* As after a fork: the numbers of another process, whose threads are not here. */
-	atomic_store(&limiter.watcher, flki_robust_process() + 1);
-	started = NULL;
-	ok(watch() && started != NULL, "a child starts threads of its own");
-	is(limiter.base.users, 2, "and does not count those of its parent");
+	if ((pid = fork_child()) == 0) {
+		started = NULL;
+		_exit(!watch() || started == NULL || limiter.base.users != 2);
+	}
+	is(reap_child(pid), 0,
+	   "a child starts threads of its own, and counts none of its parent's");
 
 	begin_orphan();
 	threads_fail = 1;

@@ -321,6 +321,17 @@ test_grants_at_once(void)
 	is(flk_enqueue(b, &two), -EINPROGRESS, "a waiter");
 	is(flk_override(f, 4), 0, "for which an operator makes room");
 	is(state_of(taker_slot(b)), HELD, "is granted its permit by the operator");
+	is(flk_refuse(f), 0, "who then closes the limiter");
+	is(flk_wait(b, NULL, NULL), 0, "what was granted is granted");
+	flk_admit(f);
+	flk_leave(b);
+	flk_leave(a);
+	flk_override(f, FLK_AUTO);
+	flk_try(a, &two);
+	flk_enqueue(b, &two);
+	f->file.h->closed = 1; /* as by an operator that was killed then */
+	is(flk_wait(b, NULL, NULL), -FLK_CLOSED, "and what was not is not");
+	f->file.h->closed = 0;
 	flk_taker_free(b);
 	flk_taker_free(a);
 	whole(f, "after that");

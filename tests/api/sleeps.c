@@ -237,6 +237,8 @@ test_due(void)
 	is(due(&st, 4, &first), UINT64_MAX, "the third has none");
 	page.pace.stagger_ns = UINT64_MAX;
 	is(due(&st, 3, &first), UINT64_MAX, "a start that never comes has no time for the second");
+	page.pace.stagger_ns = UINT64_MAX - 100 * MS - page.paced.last_ns;
+	is(due(&st, 3, &first), UINT64_MAX, "nor one that comes at the end of time");
 	begin_line(2, 1 << 1);
 	page.pace.stagger_ns = 10 * SECOND;
 	page.paced.last_ns = st.now_ns - SECOND;

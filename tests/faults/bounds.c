@@ -21,7 +21,7 @@ static struct header h;
 static struct slot *slots;
 static struct state st;
 static uint32_t dead; /* a set of slots */
-static unsigned outside;
+static unsigned outside, wakes[SLOTS];
 
 static enum fate
 fate(void *ctx, uint32_t i)
@@ -36,6 +36,7 @@ wake(void *ctx, uint32_t i)
 {
 	(void)ctx;
 	outside += i >= SLOTS;
+	wakes[i % SLOTS]++;
 }
 
 /* The last slot ends where the kernel lets no process read or write. */
@@ -191,6 +192,21 @@ test_far_back(void)
 	ok(is_whole(), "the line is right");
 }
 
+/* A barrier is woken if it has another predecessor, and sleeps on if it has not. */
+static void
+test_wakes(void)
+{
+	begin_state();
+	enter(0, 1, 1, TAKER);
+	enter(1, 1, 1, TAKER);
+	enter(2, 1, 1, BARRIER);
+	enter(3, 1, 1, BARRIER);
+	memset(wakes, 0, sizeof(wakes));
+	flki_state_evict_all(&st, -FLK_CLOSED);
+	ok(wakes[1] == 1 && wakes[2] == 1 && wakes[3] == 0, "nobody is woken for nothing");
+	ok(is_whole(), "the line is right");
+}
+
 /* ---- the end of the file ---- */
 
 static uint32_t
@@ -279,6 +295,7 @@ main(void)
 	map_slots();
 	test_full();
 	test_far_back();
+	test_wakes();
 	test_end();
 	return tap_done();
 }

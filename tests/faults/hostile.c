@@ -404,6 +404,10 @@ distort(int lie)
 	case 17:
 		slots[4].order++;
 		return "a waiter behind the place of its ticket";
+	case 18:
+		slots[4].ticket = slots[2].ticket;
+		slots[4].order = slots[2].order - 1;
+		return "two waiters with one ticket, of which one has passed the other";
 	default:
 		return NULL;
 	}

@@ -14,6 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+static const char *fake_proc; /* a directory of ours in the place of /proc, or NULL */
+
+static DIR *
+fake_opendir(const char *path)
+{
+	return opendir(fake_proc != NULL && strcmp(path, "/proc") == 0 ? fake_proc : path);
+}
+
 static const char *there; /* the path that faccessat() finds, below /proc */
 
 static int
@@ -24,8 +32,10 @@ fake_faccessat(const char *path)
 
 #include "internal.h"
 #define faccessat(proc, path, mode, flags) fake_faccessat(path)
+#define opendir(path)                      fake_opendir(path)
 #include "heirs.c"
 #undef faccessat
+#undef opendir
 
 #define LOCK(range) "lock:\t1: OFDLCK ADVISORY  READ  -1 00:1a:4711 " range "\n"
 
@@ -107,6 +117,69 @@ test_takers(void)
 	flk_detach(f);
 }
 
+/* A process of our own /proc, which has the limiter open as descriptor 3. */
+static void
+put_process(const char *pid, const struct flk *f, const char *locks)
+{
+	char path[200];
+	FILE *info;
+
+	snprintf(path, sizeof(path), "%s/%s", fake_proc, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/fd", fake_proc, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/fd/3", fake_proc, pid);
+	if (symlink(flk_path(f), path) == -1)
+		tap_bail("symlink");
+	snprintf(path, sizeof(path), "%s/%s/fdinfo", fake_proc, pid);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s/%s/fdinfo/3", fake_proc, pid);
+	info = fopen(path, "we");
+	if (info == NULL || fprintf(info, "pos:\t0\nflags:\t0100000\n%s", locks) < 0 ||
+	    fclose(info) != 0)
+		tap_bail("fdinfo");
+}
+
+static void
+test_heirs(void)
+{
+	struct flk *f = fresh(1);
+	char lock[120];
+	pid_t found[4];
+
+	snprintf(lock, sizeof(lock), "lock:\t1: OFDLCK ADVISORY  READ  -1 00:1a:47 %lld %lld\n",
+		 (long long)GUARD_BASE + 5, (long long)GUARD_BASE + 5);
+	fake_proc = strdup(fresh_path());
+	mkdir(fake_proc, 0700);
+	put_process("7", f, lock);
+	put_process("12", f, "");
+	put_process("x9", f, lock);
+	put_process("3456789", f, lock);
+	is(flk_heirs(f, 5, found, 4), 2, "of all processes those with the lock");
+	is(found[0] + found[1], 3456796, "are found, whatever their number");
+	is(flk_heirs(f, 5, found, 1), 1, "or as many as there is room for");
+	is(flk_heirs(f, 4, found, 4), 0, "no other permit has heirs");
+	free((char *)(uintptr_t)fake_proc);
+	fake_proc = NULL;
+	flk_detach(f);
+}
+
+static void
+test_dead_taker(void)
+{
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	struct flk *f = fresh(1);
+	struct flk_permit permit;
+	pid_t pid = fork_child();
+
+	if (pid == 0)
+		_exit(flk_try(taker(f), &one) != 0);
+	is(reap_child(pid), 0, "a taker dies with its permit");
+	ok(!flk_holds(f, 0, 1, &permit), "which is over, though nobody has reaped it");
+	is(state_of(&f->file.slots[0]), HELD, "yet");
+	flk_detach(f);
+}
+
 /* Of the bytes of several permits, in one or two descriptions. */
 static void
 test_guards(void)
@@ -114,15 +187,12 @@ test_guards(void)
 	const struct flk_request one = { .weight = 1, .limit = 3 };
 	struct flk *f = fresh(3);
 	struct flk_taker *a = taker(f), *b = taker(f);
-	pid_t found[4];
 	int fd;
 
 	flk_try(a, &one);
 	flk_try(b, &one);
 	if ((fd = flk_guard_open(f)) < 0 || flk_guard_by(a, fd) != 0)
 		tap_bail("no guard");
-	ok(flk_heirs(f, flk_slot(a), found, 1) == 1 && found[0] == getpid(), "we are its heir");
-	is(flk_heirs(f, flk_slot(a), found, 0), 0, "where there is no room, none is found");
 	ok(flki_guard_locks(fd, flk_slot(a), 1), "it locks one byte");
 	ok(!flki_guard_locks(fd, flk_slot(b), 1), "and no other");
 	ok(flki_guard_locks(fd, 0, MAX_SLOTS), "so one of all");
@@ -172,6 +242,8 @@ main(void)
 	test_locks();
 	test_mappings();
 	test_takers();
+	test_heirs();
+	test_dead_taker();
 	test_guards();
 	test_descriptors();
 	return tap_done();

@@ -197,8 +197,13 @@ test_use(void)
 	flk_detach(f);
 	f = attach(path);
 	ok(flk_identity(f) != identity, "which is another");
+	ok((fcntl(f->file.fd, F_GETFD) & FD_CLOEXEC) != 0, "no command inherits it");
 	flk_detach(f);
 	close(fd);
+	unlink(path);
+	if (symlink("/dev/shm", path) == -1)
+		tap_bail("symlink");
+	is(flk_attach(&f, path, NULL), -FLK_SYMLINK, "and no link leads to it");
 }
 
 /* ---- the size of files ---- */

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * paces.c - when the head of a line looks again where the limiter has a pace: at the instant at which
- * there is room for it, and no earlier; or never, where time alone brings none.
+ * there is room for it, and no earlier; or never, where time alone brings none.  And which paces there are.
  */
 #include "../helpers/common.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -142,6 +143,73 @@ test_capacity(void)
 	is(flki_pace_capacity(&st), UINT64_MAX, "without a ramp there is no such limit");
 }
 
+/* ---- what an operator may set ---- */
+
+static void
+paces(struct flk_pace pace, unsigned which, int result, const char *words)
+{
+	struct flk *f = fresh(1);
+	struct flk_pace got;
+
+	is(flk_set_pace(f, &pace, which), result, "%s", words);
+	flk_pace(f, &got);
+	if (result == 0 && which == 7)
+		ok(got.interval_ns == pace.interval_ns && got.burst == pace.burst &&
+		       got.stagger_ns == pace.stagger_ns && got.ramp_from == pace.ramp_from &&
+		       got.ramp_step == pace.ramp_step &&
+		       got.ramp_period_ns == pace.ramp_period_ns &&
+		       got.ramp_idle_ns == pace.ramp_idle_ns,
+		   "and it is what is set");
+	flk_detach(f);
+}
+
+static void
+test_paces(void)
+{
+	const uint64_t most = UINT64_MAX >> 16;
+	struct flk_pace all;
+
+	memset(&all, 0, sizeof(all));
+	all.interval_ns = 1;
+	all.burst = 2;
+	all.stagger_ns = 3;
+	all.ramp_from = 4;
+	all.ramp_step = 5;
+	all.ramp_period_ns = 6 * MS;
+	all.ramp_idle_ns = 7;
+	paces(all, 7, 0, "a pace of all parts");
+	paces(all, 8, -EINVAL, "there is no other part");
+	paces(all, 0, -EINVAL, "nor one without a part");
+	all.interval_ns = most;
+	all.burst = all.ramp_from = all.ramp_step = 65535;
+	all.stagger_ns = all.ramp_idle_ns = UINT64_MAX;
+	all.ramp_period_ns = UINT32_MAX * MS;
+	paces(all, 7, 0, "the largest numbers");
+	paces((struct flk_pace){ .interval_ns = most + 1, .burst = 1 }, 1, -EINVAL, "an interval");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 1, -EINVAL, "no burst");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 65536 }, 1, -EINVAL, "a large one");
+	paces((struct flk_pace){ .interval_ns = 0, .burst = 0 }, 1, 0, "no rate at all");
+	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 2, 0, "which is not set");
+	all.ramp_from = 65536;
+	paces(all, 4, -EINVAL, "a ramp from too much");
+	paces(all, 3, 0, "which is not set");
+	all.ramp_from = 1;
+	all.ramp_step = 65536;
+	paces(all, 4, -EINVAL, "by too much");
+	all.ramp_step = 0;
+	paces(all, 4, -EINVAL, "by nothing");
+	all.ramp_step = 1;
+	paces(all, 4, 0, "by one");
+	all.ramp_period_ns = MS - 1;
+	paces(all, 4, -EINVAL, "in no time");
+	all.ramp_period_ns = MS;
+	paces(all, 4, 0, "in a millisecond");
+	all.ramp_period_ns = (UINT32_MAX + UINT64_C(1)) * MS;
+	paces(all, 4, -EINVAL, "in too long a time");
+	all.ramp_from = 0;
+	paces(all, 4, 0, "no ramp at all");
+}
+
 int
 main(void)
 {
@@ -150,5 +218,6 @@ main(void)
 	test_never();
 	test_start();
 	test_capacity();
+	test_paces();
 	return tap_done();
 }

@@ -99,72 +99,7 @@ test_patience(void)
 	flk_detach(f);
 }
 
-/* ---- what an operator may ask for ---- */
-
-static void
-paces(struct flk_pace pace, unsigned which, int result, const char *words)
-{
-	struct flk *f = fresh(1);
-	struct flk_pace got;
-
-	is(flk_set_pace(f, &pace, which), result, "%s", words);
-	flk_pace(f, &got);
-	if (result == 0 && which == 7)
-		ok(got.interval_ns == pace.interval_ns && got.burst == pace.burst &&
-		       got.stagger_ns == pace.stagger_ns && got.ramp_from == pace.ramp_from &&
-		       got.ramp_step == pace.ramp_step &&
-		       got.ramp_period_ns == pace.ramp_period_ns &&
-		       got.ramp_idle_ns == pace.ramp_idle_ns,
-		   "and it is what is set");
-	flk_detach(f);
-}
-
-static void
-test_paces(void)
-{
-	const uint64_t most = UINT64_MAX >> 16;
-	struct flk_pace all;
-
-	memset(&all, 0, sizeof(all));
-	all.interval_ns = 1;
-	all.burst = 2;
-	all.stagger_ns = 3;
-	all.ramp_from = 4;
-	all.ramp_step = 5;
-	all.ramp_period_ns = 6 * MS;
-	all.ramp_idle_ns = 7;
-	paces(all, 7, 0, "a pace of all parts");
-	paces(all, 8, -EINVAL, "there is no other part");
-	paces(all, 0, -EINVAL, "nor one without a part");
-	all.interval_ns = most;
-	all.burst = all.ramp_from = all.ramp_step = 65535;
-	all.stagger_ns = all.ramp_idle_ns = UINT64_MAX;
-	all.ramp_period_ns = UINT32_MAX * MS;
-	paces(all, 7, 0, "the largest numbers");
-	paces((struct flk_pace){ .interval_ns = most + 1, .burst = 1 }, 1, -EINVAL, "an interval");
-	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 1, -EINVAL, "no burst");
-	paces((struct flk_pace){ .interval_ns = 1, .burst = 65536 }, 1, -EINVAL, "a large one");
-	paces((struct flk_pace){ .interval_ns = 0, .burst = 0 }, 1, 0, "no rate at all");
-	paces((struct flk_pace){ .interval_ns = 1, .burst = 0 }, 2, 0, "which is not set");
-	all.ramp_from = 65536;
-	paces(all, 4, -EINVAL, "a ramp from too much");
-	paces(all, 3, 0, "which is not set");
-	all.ramp_from = 1;
-	all.ramp_step = 65536;
-	paces(all, 4, -EINVAL, "by too much");
-	all.ramp_step = 0;
-	paces(all, 4, -EINVAL, "by nothing");
-	all.ramp_step = 1;
-	paces(all, 4, 0, "by one");
-	all.ramp_period_ns = MS - 1;
-	paces(all, 4, -EINVAL, "in no time");
-	all.ramp_period_ns = MS;
-	paces(all, 4, 0, "in a millisecond");
-	all.ramp_period_ns = (UINT32_MAX + UINT64_C(1)) * MS;
-	paces(all, 4, -EINVAL, "in too long a time");
-	all.ramp_from = 0;
-	paces(all, 4, 0, "no ramp at all");
-}
+/* ---- what an operator has done ---- */
 
 static struct flk *unused;
 
@@ -374,6 +309,12 @@ test_shown(void)
 	taker_slot(t)->since_ns = now_ns() + SECOND;
 	flk_snapshot(f, &s);
 	ok(s->entry[0].since_s == 0, "a time of a clock that is ahead is none");
+	is(flk_took(t, 1025, 0), 0, "what the work took");
+	is(taker_slot(t)->took.peak_kib, 2, "is in whole KiB");
+	flk_took(t, 1024, 0);
+	is(taker_slot(t)->took.peak_kib, 1, "and no more of them than needed");
+	flk_took(t, UINT64_MAX, UINT64_MAX);
+	is(taker_slot(t)->took.peak_kib, UINT32_MAX, "as many as there is room for");
 	free(s);
 	flk_taker_free(second);
 	flk_taker_free(t);
@@ -386,7 +327,6 @@ main(void)
 	begin();
 	test_requests();
 	test_patience();
-	test_paces();
 	test_unused();
 	test_right_before();
 	test_grants_at_once();

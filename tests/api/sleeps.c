@@ -315,6 +315,36 @@ test_pass_on(void)
 	ok(pass_on(&t, &w) == -FLK_MISTAKEN && visits == 3, "not with a slot that is another's");
 }
 
+/* The successor of a dead waiter may sleep on, as the kernel has woken another for that death. */
+static void
+test_successors(void)
+{
+	struct watch w = { .count = 3 };
+	uint32_t before[SLOTS], i;
+
+	begin_line(4, 0);
+	for (i = 0; i < SLOTS; i++)
+		atomic_store(&slots[i].alive.word, TID);
+	w.word[0] = flki_futex_on(&slots[4].wake, 0);
+	w.word[1] = flki_futex_on(&slots[1].alive.word, TID);
+	w.word[2] = flki_futex_on(&slots[0].alive.word, TID);
+	ok(!somebody_died(&w), "nobody has died");
+	for (i = 0; i < SLOTS; i++)
+		before[i] = atomic_load(&slots[i].wake);
+	wake_successors_of_dead(&st, &w);
+	is(atomic_load(&slots[2].wake), before[2], "and nobody is woken");
+	atomic_store(&slots[1].alive.word, 0);
+	ok(somebody_died(&w), "a waiter has died");
+	wake_successors_of_dead(&st, &w);
+	is(atomic_load(&slots[2].wake), before[2] + 1, "and the one behind it is woken");
+	before[1] = atomic_load(&slots[1].wake);
+	wake_head_for_orphans(&st, &w);
+	is(atomic_load(&slots[1].wake), before[1], "the head is not");
+	atomic_store(&slots[0].alive.word, 0);
+	wake_head_for_orphans(&st, &w);
+	is(atomic_load(&slots[1].wake), before[1] + 1, "unless a holder has died");
+}
+
 static void
 test_reasons(void)
 {
@@ -339,6 +369,7 @@ main(void)
 	test_due_by_gate();
 	test_kept_out();
 	test_pass_on();
+	test_successors();
 	test_reasons();
 	test_sleep_of_old();
 	return tap_done();

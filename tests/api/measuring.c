@@ -22,7 +22,8 @@ static struct {
 } file[MOST];
 static unsigned files;
 static const char *opened;
-static bool is_open, misused, no_cpus;
+static bool is_open, misused, no_affinity;
+static long online_cpus;
 
 static void
 no_files(void)
@@ -95,8 +96,8 @@ fake_close(int fd)
 #define open                              fake_open
 #define read                              fake_read
 #define close                             fake_close
-#define sched_getaffinity(pid, size, set) (no_cpus ? -1 : sched_getaffinity(pid, size, set))
-#define sysconf(name)                     (no_cpus ? -1 : sysconf(name))
+#define sched_getaffinity(pid, size, set) (no_affinity ? -1 : sched_getaffinity(pid, size, set))
+#define sysconf(name)                     (no_affinity ? online_cpus : sysconf(name))
 #include "cgroup.c"
 #include "cpus.c"
 #include "measure.c"
@@ -257,6 +258,7 @@ test_looks(void)
 		is(after_looks((const int[]){ 3000, 2500, 2000, 0 }, looks, 30), 300,
 		   "the span since the latest look that is old enough, after %u looks", looks);
 	is(after_looks((const int[]){ 2500, 400, 200, 0 }, 4, 30), 300, "the oldest of four");
+	is(after_looks((const int[]){ 4000, 2500, 200, 0 }, 4, 30), 300, "or the second");
 	is(after_looks((const int[]){ 1900, 400, 200, 0 }, 6, 30), UINT64_MAX,
 	   "none is old enough");
 	is(after_looks((const int[]){ 9000, 9000, 0, 0 }, 1, 30), UINT64_MAX, "one alone");
@@ -318,9 +320,12 @@ test_quotas(void)
 	is(flk_cpus(0), 1, "nothing is one");
 
 	no_files();
-	no_cpus = true;
+	no_affinity = true;
+	online_cpus = 3;
+	is(flk_cpus(100), 3, "where it is not known on which it may run, all count");
+	online_cpus = -1;
 	is(flk_cpus(100), 1, "a machine of which nothing is known has one");
-	no_cpus = false;
+	no_affinity = false;
 	is(flk_cpus(UINT32_MAX) <= FLK_MAX_UNITS, 1, "and none has more than a limit can have");
 
 	no_files();

@@ -160,6 +160,11 @@ paces(struct flk_pace pace, unsigned which, int result, const char *words)
 		       got.ramp_period_ns == pace.ramp_period_ns &&
 		       got.ramp_idle_ns == pace.ramp_idle_ns,
 		   "and it is what is set");
+	if (result == 0 && (which & FLK_RATE) != 0 && pace.interval_ns == 0)
+		ok(got.interval_ns == 0 && got.burst == 0, "and there is none");
+	if (result == 0 && (which & FLK_RAMP) != 0 && pace.ramp_from == 0)
+		ok(got.ramp_from == 0 && got.ramp_step == 0 && got.ramp_period_ns == 0,
+		   "and there is none");
 	flk_detach(f);
 }
 

@@ -291,6 +291,7 @@ test_shown(void)
 	flk_try(t, &one);
 	is(flk_enqueue(second, &one), -EINPROGRESS, "a waiter");
 	flk_working(t, getpid());
+	is(taker_slot(t)->started_before_ns, 0, "without a guard it may have been started before");
 	is(flk_waits_for(t, name), 0, "a holder waits for another limiter");
 	is(flk_waits_for(second, name), -FLK_NOPERMIT, "a waiter has nothing to wait with");
 	if (flk_snapshot(f, &s) != 0)
@@ -316,6 +317,9 @@ test_shown(void)
 	flk_took(t, UINT64_MAX, UINT64_MAX);
 	is(taker_slot(t)->took.peak_kib, UINT32_MAX, "as many as there is room for");
 	free(s);
+	f->file.h->damaged = 1;
+	is(flk_release_units(t, 0), -FLK_DAMAGED, "a damaged limiter takes nothing back");
+	f->file.h->damaged = 0;
 	flk_taker_free(second);
 	flk_taker_free(t);
 	flk_detach(f);

@@ -338,11 +338,32 @@ test_successors(void)
 	wake_successors_of_dead(&st, &w);
 	is(atomic_load(&slots[2].wake), before[2] + 1, "and the one behind it is woken");
 	before[1] = atomic_load(&slots[1].wake);
+	slots[4].seat_bits =
+	    (uint64_t)HELD << 32 | HELD; /* behind a word that is no taker's life */
 	wake_head_for_orphans(&st, &w);
 	is(atomic_load(&slots[1].wake), before[1], "the head is not");
 	atomic_store(&slots[0].alive.word, 0);
 	wake_head_for_orphans(&st, &w);
 	is(atomic_load(&slots[1].wake), before[1] + 1, "unless a holder has died");
+}
+
+/* What has died already can't be watched: it is looked at again, or a thread waits for its end. */
+static void
+test_watches(void)
+{
+	struct watch w = { .count = 0 };
+
+	begin_line(1, 0);
+	atomic_store(&slots[0].alive.word, TID);
+	watch_one(&st, &w, 0);
+	ok(w.count == 1 && !w.again && w.orphans == 0, "a taker that lives is watched");
+	atomic_store(&slots[0].alive.word, 0);
+	watch_one(&st, &w, 0);
+	ok(w.count == 1 && w.again && w.orphans == 0, "a dead one is looked at again");
+	w.again = false;
+	slots[0].orphan = 1;
+	watch_one(&st, &w, 0);
+	ok(!w.again && w.orphans == 1, "a thread waits for an orphan's end");
 }
 
 static void
@@ -370,6 +391,7 @@ main(void)
 	test_kept_out();
 	test_pass_on();
 	test_successors();
+	test_watches();
 	test_reasons();
 	test_sleep_of_old();
 	return tap_done();

@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 
 #include "file.h"
+#include "create.h"
 #include "space.h"
 
 #define US    1000
@@ -52,7 +53,7 @@ fake_malloc(size_t size)
 }
 
 static off_t size_of_file;
-static int stat_error, reserve_error;
+static int stat_error, reserve_error, lock_error;
 static off_t reserved_from, reserved_to;
 
 static int
@@ -83,6 +84,7 @@ fake_reserve(int fd, off_t from, off_t to)
 #define getegid()                        GROUP
 #define fstat(fd, sb)                    fake_fstat(fd, sb)
 #define flki_space_reserve(fd, from, to) fake_reserve(fd, from, to)
+#define flki_create_lock(fd)             (lock_error)
 #include "file.c"
 #undef malloc
 #undef fstat
@@ -277,6 +279,9 @@ test_verify(void)
 	file.ino = 0;
 	file.dev = 5;
 	is(flki_file_verify(&file), -EBADF, "on whatever device");
+	lock_error = -EBUSY;
+	is(flki_file_bury(&file, AT_FDCWD, fresh_path()), -EBUSY,
+	   "its name is not taken away unlocked");
 }
 
 int

@@ -192,6 +192,21 @@ test_far_back(void)
 	ok(is_whole(), "the line is right");
 }
 
+/* The seats below 64 can be excluded, and those above can't. */
+static void
+test_high_seats(void)
+{
+	begin_state();
+	slots[0].not_seats = UINT64_MAX;
+	enter(0, 1, 100, TAKER);
+	slots[1].not_seats = UINT64_MAX;
+	enter(1, 1, 100, TAKER);
+	ok(slots[0].seat == 64 && slots[1].seat == 65,
+	   "behind 64 seats that it does not want are more");
+	enter(2, 1, 100, TAKER);
+	ok(slots[2].seat == 0 && is_whole(), "and another has the first of all");
+}
+
 /* A barrier is woken if it has another predecessor, and sleeps on if it has not. */
 static void
 test_wakes(void)
@@ -295,6 +310,7 @@ main(void)
 	map_slots();
 	test_full();
 	test_far_back();
+	test_high_seats();
 	test_wakes();
 	test_end();
 	return tap_done();

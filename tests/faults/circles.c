@@ -193,6 +193,7 @@ static void
 test_sentences(void)
 {
 	char why[400] = "x", few[8] = "xxxxxxx", one = 'x';
+	struct flk_snapshot *s;
 
 	begin_limiter();
 	is(flk_check(f, why, sizeof(why)), 0, "a sound limiter");
@@ -216,6 +217,7 @@ test_sentences(void)
 	is(flk_check(f, why, sizeof(why)), -FLK_DAMAGED, "one that was found damaged");
 	ok(strcmp(why, "it was found damaged, and everyone is turned away") == 0, "is, still: %s",
 	   why);
+	is(flk_snapshot(f, &s), -FLK_DAMAGED, "of which there is no copy");
 	f->file.h->used++;
 	flk_check(f, why, sizeof(why));
 	ok(strstr(why, "turned away\nthe units in use") != NULL, "with what is wrong with it");

@@ -81,6 +81,7 @@ static const struct {
 	{ 18, "although it fits" },    { 19, "although it fits" }, { 20, "out of order" },
 	{ 21, "passed more often" },   { 22, "never drawn" },      { 23, "has no seat" },
 	{ 24, "two holders" },         { 25, "although it fits" }, { 26, "behind its place" },
+	{ 27, "no known state" },
 };
 
 static void
@@ -169,6 +170,9 @@ tell(int lie)
 		break;
 	case 26:
 		slots[4].order++;
+		break;
+	case 27:
+		atomic_store(&slots[9].state, FORGETTING + 1);
 		break;
 	default:
 		slots[2].weight = 0;

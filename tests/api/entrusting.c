@@ -76,6 +76,7 @@ test_one(void)
 	struct flk_permit permit;
 	uint64_t ticket;
 	uint32_t slot;
+	pid_t pid;
 	int fd;
 
 	f = fresh(9);
@@ -90,6 +91,11 @@ test_one(void)
 	is(flk_permit(t, &permit), -FLK_NOPERMIT, "its taker has it no longer");
 	is(permit_of(fd), ticket, "the descriptor has it");
 	is(permit_of(-1), ticket, "which is found among all");
+	if ((pid = fork_child()) == 0) {
+		close(fd);
+		_exit(permit_of(-1) != 0);
+	}
+	is(reap_child(pid), 0, "where it is among them");
 	flk_taker_free(t);
 	t = holder();
 	slot = flk_slot(t);

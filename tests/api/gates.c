@@ -75,6 +75,10 @@ test_readings(void)
 	h.gate.started_ns = NOW + 1;
 	ok(opens(), "a start of another clock is long over");
 	begin_gate(true);
+	st.now_ns = SECOND;
+	st.reading.at_ns = SECOND / 2;
+	ok(opens(), "where nothing has started nothing has to settle, also right after the boot");
+	begin_gate(true);
 	st.ahead_ns = (int64_t)(100 * SECOND);
 	st.now_ns += 100 * SECOND;
 	st.reading.at_ns += 100 * SECOND;

@@ -249,11 +249,15 @@ static void
 test_grants_at_once(void)
 {
 	const struct flk_request two = { .weight = 2, .limit = 2 };
+	const struct timespec now = { .tv_sec = 0 };
 	struct flk *f = fresh(2);
 	struct flk_taker *a = taker(f), *b = taker(f);
 
 	flk_try(a, &two);
 	is(flk_enqueue(b, &two), -EINPROGRESS, "a waiter");
+	flk_interrupt(b);
+	is(flk_wait(b, &now, NULL), -EINTR, "that is interrupted");
+	is(flk_wait(b, &now, NULL), -ETIMEDOUT, "once");
 	is(flk_override(f, 4), 0, "for which an operator makes room");
 	is(state_of(taker_slot(b)), HELD, "is granted its permit by the operator");
 	is(flk_refuse(f), 0, "who then closes the limiter");
@@ -319,6 +323,7 @@ test_shown(void)
 	free(s);
 	f->file.h->damaged = 1;
 	is(flk_release_units(t, 0), -FLK_DAMAGED, "a damaged limiter takes nothing back");
+	is(f->file.h->doubted, 0, "and is left as it is");
 	f->file.h->damaged = 0;
 	flk_taker_free(second);
 	flk_taker_free(t);

@@ -3,7 +3,7 @@
  * faults.c - whatever fails, when it fails: the caller hears of it, nothing is left lying about, and
  * the limiter is whole.
  *
- *	faults.t [TRIAL]	only the trial that has this in its name
+ *	faults.t [TRIAL]	only the trial that has this in its name; with -TRIAL all others
  *
  * Each trial is done again and again, each time in a process of its own, with the first, second,
  * third ... call of each function failing, by each errno that it may plausibly have, once or from
@@ -292,7 +292,8 @@ try_all(const struct trial *t)
 int
 main(int argc, char **argv)
 {
-	const char *only = argc > 1 ? argv[1] : "";
+	const char *word = argc > 1 ? argv[1] : "";
+	bool others = word[0] == '-';
 	unsigned i, all = 0;
 
 	begin();
@@ -306,7 +307,7 @@ main(int argc, char **argv)
 	flki_alive_prepare();
 	flki_alive_unprepare();
 	for (i = 0; i < trial_count; i++)
-		if (strstr(trials[i].name, only) != NULL)
+		if ((strstr(trials[i].name, word + others) == NULL) == others)
 			all += try_all(&trials[i]);
 	ok(all > 0, "%u faults in all", all);
 	return tap_done();

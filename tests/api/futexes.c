@@ -33,8 +33,8 @@ fake_call(long number, const void *word, long what, long value, const struct tim
 }
 
 /* futex_waitv(2) has five arguments, futex(2) six. */
-#define CALL5(number, a, b, c, d, e)        fake_call(number, a, b, c, d, e, 0)
-#define CALL6(number, a, b, c, d, e, f)     fake_call(number, a, b, c, d, (long)(e), f)
+#define CALL5(number, a, b, c, d, e)        fake_call(number, a, (long)(b), c, d, (long)(e), 0)
+#define CALL6(number, a, b, c, d, e, f)     fake_call(number, a, b, (long)(c), d, (long)(e), (long)(f))
 #define CHOOSE(a, b, c, d, e, f, g, h, ...) h
 #define syscall(...)                        CHOOSE(__VA_ARGS__, CALL6, CALL5, )(__VA_ARGS__)
 #include "futex.c"

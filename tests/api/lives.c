@@ -181,6 +181,10 @@ test_mutexes(void)
 	pthread_t thread;
 	bool done = false;
 
+#ifndef __GLIBC__
+	tap_skip("this C library's mutexes are in a list of their own");
+	return;
+#endif
 	if (pthread_create(&thread, NULL, take_behind_mutexes, &done) != 0)
 		tap_bail("no thread");
 	pthread_join(thread, NULL);

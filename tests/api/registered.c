@@ -42,18 +42,15 @@ get_list(long number, int pid, void *head, size_t *size)
 	return fake_get(syscall(number, pid, head, size), (uintptr_t)head, size);
 }
 
-/* syscall() has as many arguments as the call: get_robust_list(2) has three, gettid(2) none. */
-#define CHOOSE(a, b, c, d, what, ...) what
-#define syscall(...)                  CHOOSE(__VA_ARGS__, get_list, set_list, set_list, plain, )(__VA_ARGS__)
-
 __attribute__((unused)) static long
 set_list(long number, void *list, size_t size)
 {
-	(void)number;
-	(void)list;
-	(void)size;
-	return -1;
+	return lies ? -1 : syscall(number, list, size);
 }
+
+/* syscall() has as many arguments as the call: get_robust_list(2) has three, gettid(2) none. */
+#define CHOOSE(a, b, c, d, what, ...) what
+#define syscall(...)                  CHOOSE(__VA_ARGS__, get_list, set_list, set_list, plain, )(__VA_ARGS__)
 
 #include "robust.c"
 #undef syscall

@@ -48,9 +48,9 @@ put(const char *path, mode_t mode, uid_t uid)
 {
 	int i;
 
-	for (i = 0; i < MOST && file[i].there; i++)
+	for (i = 0; i < MOST - 1 && file[i].there; i++)
 		;
-	if (i == MOST)
+	if (file[i].there)
 		tap_bail("too many files");
 	strcpy(file[i].path, path);
 	file[i].mode = mode;

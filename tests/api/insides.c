@@ -23,7 +23,7 @@ static struct header page;
 static struct slot slots[FIRST_SLOTS];
 static struct flk limiter;
 static struct flk_taker one;
-static unsigned asked;
+static unsigned questions;
 static pid_t asked_about;
 static bool answer;
 
@@ -31,7 +31,7 @@ static bool
 ask(void *context, pid_t pid)
 {
 	(void)context;
-	asked++;
+	questions++;
 	asked_about = pid;
 	return answer;
 }
@@ -50,7 +50,7 @@ begin_stuck(void)
 	one.flk = &limiter;
 	slots[3].pid = 4711;
 	atomic_store(&page.lock, flki_lock_mark(3, 9));
-	asked = 0;
+	questions = 0;
 	asked_about = -1;
 	answer = true;
 }
@@ -69,12 +69,13 @@ test_waits_on(void)
 	ok(!waits_on(&one, NOW + 1, NULL), "or interrupted");
 	atomic_store(&one.interrupted, 0);
 	limiter.stuck = ask;
-	ok(waits_on(&one, NOW + 1, NULL) && asked == 1, "if its program wants that");
+	ok(waits_on(&one, NOW + 1, NULL) && questions == 1, "if its program wants that");
 	is(asked_about, 4711, "which is told who is inside");
 	is(flki_local_stuck_pid(&limiter), 4711, "also later");
 	answer = false;
-	ok(!waits_on(&one, NOW + 1, NULL) && asked == 2, "or does not");
-	ok(!waits_on(&one, NOT_LONG, NULL) && asked == 2, "one that waits not long is not asked");
+	ok(!waits_on(&one, NOW + 1, NULL) && questions == 2, "or does not");
+	ok(!waits_on(&one, NOT_LONG, NULL) && questions == 2,
+	   "one that waits not long is not asked");
 }
 
 static void
@@ -98,7 +99,7 @@ note_mask(int sig)
 {
 	(void)sig;
 	pthread_sigmask(SIG_SETMASK, NULL, &seen_mask);
-	asked++;
+	questions++;
 }
 
 /* A signal that the caller lets in comes in while the taker waits, and is blocked again then. */
@@ -115,9 +116,9 @@ test_signals(void)
 	pthread_sigmask(SIG_BLOCK, &block, &mask);
 	raise(SIGUSR1);
 	waits_on(&one, NOW + 1, NULL);
-	is(asked, 0, "a signal that is blocked stays out");
+	is(questions, 0, "a signal that is blocked stays out");
 	waits_on(&one, NOW + 1, &mask);
-	is(asked, 1, "one that is let in comes in");
+	is(questions, 1, "one that is let in comes in");
 	pthread_sigmask(SIG_SETMASK, NULL, &block);
 	is(sigismember(&block, SIGUSR1), 1, "and is blocked again then");
 }

@@ -13,7 +13,7 @@
 static struct header page;
 static struct slot slots[2];
 static struct event ring[8];
-static struct state st;
+static struct state view;
 static struct flk limiter;
 static struct flk_taker one;
 
@@ -30,11 +30,11 @@ begin_gate(bool set)
 	limiter.file.history = ring;
 	page.event_room = 8;
 	one = (struct flk_taker){ .flk = &limiter, .slot = 0, .guard_fd = -1 };
-	st = (struct state){ .h = &page, .slots = slots, .history = ring, .n = 2, .me = 0 };
+	view = (struct state){ .h = &page, .slots = slots, .history = ring, .n = 2, .me = 0 };
 	if (set)
-		flki_gate_set(&st, &gate);
+		flki_gate_set(&view, &gate);
 	slots[0].ticket = page.gate.waiter = 7;
-	st.reading = (struct reading){ .gate = page.gate.is, .failed = 1 };
+	view.reading = (struct reading){ .gate = page.gate.is, .failed = 1 };
 	page.gate.failed = 1;
 	page.gate.value = 9;
 }
@@ -42,7 +42,7 @@ begin_gate(bool set)
 static uint64_t
 events(void)
 {
-	note_gated(&one, &st);
+	note_gated(&one, &view);
 	return page.events;
 }
 
@@ -58,10 +58,10 @@ test_gate(void)
 	slots[0].ticket = page.gate.waiter = 8;
 	is(events(), 2, "and once for its next ticket");
 	begin_gate(true);
-	st.reading.failed = 0;
+	view.reading.failed = 0;
 	is(events(), 0, "not if all conditions hold");
 	begin_gate(true);
-	st.reading.gate = 0;
+	view.reading.gate = 0;
 	is(events(), 0, "or it has not looked");
 	begin_gate(true);
 	page.gate.waiter = 0;

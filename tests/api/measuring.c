@@ -176,8 +176,7 @@ test_memory(void)
 
 	no_files();
 	put("/proc/meminfo", "MemAvailable: 4096 kB\n");
-	memset(group, 'g', sizeof(group) - 1);
-	memcpy(group, "0::/", 4);
+	snprintf(group, sizeof(group), "0::/%0650d", 0);
 	this_is_in(group);
 	in_group("", "memory.max", "9");
 	in_group("", "memory.current", "4");

@@ -97,7 +97,7 @@ fake_start(void *(*run)(void *), void *arg)
 }
 
 static void
-fake_put(struct flk *f)
+fake_put(const struct flk *f)
 {
 	given_back += f == &limiter;
 }

@@ -72,7 +72,7 @@ fake_sigdelset(sigset_t *set, int sig)
 }
 
 static int
-fake_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+fake_create(const pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
 {
 	int state;
 

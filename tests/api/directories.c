@@ -398,25 +398,6 @@ test_making(void)
 	is(rmdirs, 0, "and stays, whatever else there is");
 }
 
-/* ---- paths ---- */
-
-static void
-test_join(void)
-{
-	struct directory d = { .dir = "/dir" };
-	char path[16];
-
-	is(flki_directory_size(&d, "name"), 10, "a directory, a slash, a name, and a zero");
-	is(flki_directory_join(&d, "name", path, 10), 0, "have room in as many bytes");
-	is(strcmp(path, "/dir/name"), 0, "as a path");
-	is(flki_directory_join(&d, "name", path, 9), -ENAMETOOLONG, "and in no less");
-	d.dir = NULL;
-	is(flki_directory_size(&d, "./name"), 7, "a path stays as it is");
-	is(flki_directory_join(&d, "./name", path, 7), 0, "and needs no more room");
-	is(strcmp(path, "./name"), 0, "than it has");
-	is(flki_directory_join(&d, "./name", path, 6), -ENAMETOOLONG, "nor less");
-}
-
 int
 main(void)
 {
@@ -426,6 +407,5 @@ main(void)
 	test_trust();
 	test_trust_of_chosen();
 	test_making();
-	test_join();
 	return tap_done();
 }

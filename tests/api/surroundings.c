@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * surroundings.c - what the library takes from its surroundings: the boot's id and the clock of a time
- * namespace, from texts of our own; and the signals of the threads that it starts.
+ * namespace, from texts of our own; the signals of the threads that it starts; and the paths that it shows.
  */
 #include "../helpers/common.h"
 
@@ -15,6 +15,7 @@
 
 #include "internal.h"
 #include "clock.h"
+#include "directory.h"
 
 /* ---- one file that is not there ---- */
 
@@ -207,6 +208,25 @@ test_thread(void)
 	is(flki_thread_start(NULL, NULL, 0), -ENOMEM, "or no memory for another");
 }
 
+/* ---- paths ---- */
+
+static void
+test_join(void)
+{
+	struct directory d = { .dir = "/dir" };
+	char path[16];
+
+	is(flki_directory_size(&d, "name"), 10, "a directory, a slash, a name, and a zero");
+	is(flki_directory_join(&d, "name", path, 10), 0, "have room in as many bytes");
+	is(strcmp(path, "/dir/name"), 0, "as a path");
+	is(flki_directory_join(&d, "name", path, 9), -ENAMETOOLONG, "and in no less");
+	d.dir = NULL;
+	is(flki_directory_size(&d, "./name"), 7, "a path stays as it is");
+	is(flki_directory_join(&d, "./name", path, 7), 0, "and needs no more room");
+	is(strcmp(path, "./name"), 0, "than it has");
+	is(flki_directory_join(&d, "./name", path, 6), -ENAMETOOLONG, "nor less");
+}
+
 int
 main(void)
 {
@@ -215,5 +235,6 @@ main(void)
 	test_boot();
 	test_clock();
 	test_thread();
+	test_join();
 	return tap_done();
 }

@@ -151,7 +151,7 @@ test_boot(void)
 /* ---- the clock ---- */
 
 static int64_t
-ahead(const char *offsets)
+clock_ahead_by(const char *offsets)
 {
 	struct flk f = { .ahead_ns = INT64_MIN };
 	int64_t answer;
@@ -166,17 +166,18 @@ ahead(const char *offsets)
 static void
 test_clock(void)
 {
-	is(ahead(NULL), 0, "without time namespaces there is one clock");
-	is(ahead("monotonic           5         7\nboottime            3         4\n"), 5000000007,
-	   "a clock that is ahead");
-	is(ahead("monotonic          -5         7\n"), -4999999993, "or behind");
-	is(ahead("monotonic 5\n"), 0, "half a time is none");
-	is(ahead("boottime 5 7\n"), 0, "nor is another clock's");
-	is(ahead("monotonic 2147483647 0\n"), INT32_MAX * INT64_C(1000000000), "68 years");
-	is(ahead("monotonic 2147483648 0\n"), 0, "and no more");
-	is(ahead("monotonic -2147483647 0\n"), -INT32_MAX * INT64_C(1000000000), "either way");
-	is(ahead("monotonic -2147483648 0\n"), 0, "and no less");
-	is(ahead(""), 0, "an empty file");
+	is(clock_ahead_by(NULL), 0, "without time namespaces there is one clock");
+	is(clock_ahead_by("monotonic           5         7\nboottime            3         4\n"),
+	   5000000007, "a clock that is ahead");
+	is(clock_ahead_by("monotonic          -5         7\n"), -4999999993, "or behind");
+	is(clock_ahead_by("monotonic 5\n"), 0, "half a time is none");
+	is(clock_ahead_by("boottime 5 7\n"), 0, "nor is another clock's");
+	is(clock_ahead_by("monotonic 2147483647 0\n"), INT32_MAX * INT64_C(1000000000), "68 years");
+	is(clock_ahead_by("monotonic 2147483648 0\n"), 0, "and no more");
+	is(clock_ahead_by("monotonic -2147483647 0\n"), -INT32_MAX * INT64_C(1000000000),
+	   "either way");
+	is(clock_ahead_by("monotonic -2147483648 0\n"), 0, "and no less");
+	is(clock_ahead_by(""), 0, "an empty file");
 	is(open_files, 0, "each look closes its file");
 }
 

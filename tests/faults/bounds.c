@@ -44,7 +44,7 @@ static void
 map_slots(void)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), size = SLOTS * sizeof(struct slot), room;
-	char *p;
+	static char *p;
 
 	room = (size + page - 1) / page * page;
 	p = mmap(NULL, room + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

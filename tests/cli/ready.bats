@@ -57,7 +57,7 @@ socket_of() {
 # -s: its parent is stopped until the descriptor is closed here, so that the parent's close is the last.
 write_sleeper() {
 	cat >"$1" <<-'PY'
-		import array, os, signal, socket, struct, sys, time
+		import array, glob, os, signal, socket, struct, sys, time
 		args = sys.argv[1:]
 		stop = args[0] == "-s" and args.pop(0)
 		peer = socket.socket()
@@ -76,6 +76,12 @@ write_sleeper() {
 		sent = []
 		if stop:
 		    os.kill(os.getppid(), signal.SIGSTOP)
+		    def stopped(task):
+		        with open(task + "/stat") as f:
+		            return f.read().rpartition(")")[2].split()[0] == "T"
+		    # The first thread takes the signal, and then the others stop.
+		    while not all(stopped(t) for t in glob.glob("/proc/%d/task/*" % os.getppid())):
+		        time.sleep(0.001)
 		for to in args:
 		    try:
 		        ours, theirs = os.pipe() # closed first

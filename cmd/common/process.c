@@ -57,25 +57,6 @@ process_is_below(pid_t pid, pid_t ancestor)
 	return false;
 }
 
-pid_t
-process_child(pid_t pid)
-{
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	pid_t child = 0, parent;
-	char state;
-
-	while (proc != NULL && child == 0 && (entry = readdir(proc)) != NULL) {
-		pid_t candidate = (pid_t)atoi(entry->d_name);
-		if (candidate > 0 && process_stat(candidate, &state, &parent) && parent == pid &&
-		    state != 'Z')
-			child = candidate;
-	}
-	if (proc != NULL)
-		closedir(proc);
-	return child;
-}
-
 /* How many children work, and one of them. */
 static unsigned
 living_children(pid_t pid, pid_t *child)

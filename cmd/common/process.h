@@ -16,9 +16,6 @@ bool process_stat(pid_t pid, char *state, pid_t *parent);
 /* Whether it is that process, or descends from it; false if /proc does not show it any more. */
 bool process_is_below(pid_t pid, pid_t ancestor);
 
-/* One child of the process; 0: it has none, or we may not see them. */
-pid_t process_child(pid_t pid);
-
 /* Whether more than one process without children is below that one: so many may work at once. */
 bool process_branches(pid_t pid);
 

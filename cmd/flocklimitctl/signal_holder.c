@@ -108,28 +108,18 @@ signal_heirs(struct flk *f, const struct flk_entry *e, int sig)
 	return error;
 }
 
-/* The process of one taker of a crew: by its slot, or else among the taker's children. */
+/*
+ * The process that a taker works by: by its slot, or else among the taker's children.  These may be others as
+ * well: the follower of a jobserver, say.
+ */
 static pid_t
-crew_member(const struct flk_entry *e)
+worker_of(const struct flk_entry *e)
 {
 	struct processes *processes = e->worker == 0 ? processes_read() : NULL;
 	pid_t pid = e->worker != 0 ? (pid_t)e->worker : processes_command(processes, e);
 
 	processes_free(processes);
 	return pid;
-}
-
-/* A wrapper has other children than its command: the follower of a jobserver, say. */
-static pid_t
-command_of(const struct flk_entry *e)
-{
-	pid_t parent;
-	char state;
-
-	if (e->worker != 0 && process_stat((pid_t)e->worker, &state, &parent) &&
-	    parent == (pid_t)e->pid)
-		return (pid_t)e->worker;
-	return process_child((pid_t)e->pid);
 }
 
 /* flocklimit passes on signals that it can catch; KILL and STOP must go to the command itself. */
@@ -140,7 +130,6 @@ signal_holder(struct flk *f, const struct flk_entry *e, int sig)
 
 	if (e->orphan)
 		return signal_heirs(f, e, sig);
-	if (e->role == FLK_CREW)
-		return signal_process(f, e, crew_member(e), sig);
-	return signal_process(f, e, command ? command_of(e) : (pid_t)e->pid, sig);
+	return signal_process(f, e, command || e->role == FLK_CREW ? worker_of(e) : (pid_t)e->pid,
+			      sig);
 }

@@ -319,9 +319,9 @@ ready_hears(struct ready *r, const siginfo_t *info)
 }
 
 bool
-ready_was(const struct ready *r)
+ready_is_awaited(const struct ready *r)
 {
-	return r != NULL && r->released;
+	return r != NULL && !r->released;
 }
 
 /* The reader may sleep on in a close or in the manager's socket: it ends with this process. */

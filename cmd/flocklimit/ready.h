@@ -28,8 +28,8 @@ void ready_from(struct ready *r, pid_t command);
 /* Calls is_ready() if it is time; true if that signal is not for the command. */
 bool ready_hears(struct ready *r, const siginfo_t *info);
 
-/* It has said READY=1, and is_ready() was called; R may be NULL. */
-bool ready_was(const struct ready *r);
+/* is_ready() was not called yet; false without an R. */
+bool ready_is_awaited(const struct ready *r);
 
 /* The command has ended: passes on what it reported last.  A READY=1 among that changes nothing. */
 void ready_close(struct ready *r);

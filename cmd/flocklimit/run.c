@@ -51,6 +51,7 @@ enum state { RUNS, ASKED, KILLED };
 
 struct running {
 	const struct options *o;
+	const struct ready *ready; /* NULL: without --until-ready */
 	pid_t pid;
 	enum state state;
 	uint64_t deadline; /* of this state, ns; NEVER */
@@ -60,10 +61,10 @@ struct running {
 
 /* Except where no shell would continue us together with the command. */
 static void
-stop_with_it(const struct running *r, bool has_stopped, bool is_ready, int sig)
+stop_with_it(const struct running *r, bool has_stopped, int sig)
 {
 	/* A service that stops itself waits for its manager, which READY=1 is for. */
-	if (r->o->background || (sig == SIGSTOP && r->o->until_ready && !is_ready))
+	if (r->o->background || (sig == SIGSTOP && ready_is_awaited(r->ready)))
 		return;
 	/* The deadline is near or past: to stop would only delay it. */
 	if (r->deadline != NEVER && now_ns() + SECOND / 10 >= r->deadline)
@@ -127,7 +128,9 @@ int
 run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
     struct ending *end)
 {
-	struct running r = { .o = o, .pid = command, .state = RUNS, .deadline = NEVER };
+	struct running r = {
+		.o = o, .ready = ready, .pid = command, .state = RUNS, .deadline = NEVER
+	};
 	struct rusage usage;
 	uint64_t next;
 	siginfo_t info;
@@ -163,9 +166,9 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 				usage_add(&end->usage, &usage);
 				return exit_status(&r, status);
 			}
-			stop_with_it(&r, true, ready_was(ready), WSTOPSIG(status));
+			stop_with_it(&r, true, WSTOPSIG(status));
 		}
 		if (signal_pass_on(command, &info))
-			stop_with_it(&r, false, ready_was(ready), info.si_signo);
+			stop_with_it(&r, false, info.si_signo);
 	}
 }

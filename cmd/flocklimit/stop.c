@@ -28,25 +28,6 @@
 #define FIRST_MS 20 /* between two looks: more and more */
 #define LAST_MS  500
 
-static bool
-is_stopped(pid_t pid)
-{
-	char state;
-	pid_t parent;
-
-	return process_stat(pid, &state, &parent) && (state == 'T' || state == 't');
-}
-
-/* Where /proc is missing, only the command's end is seen. */
-static bool
-may_look(pid_t pid)
-{
-	char state;
-	pid_t parent;
-
-	return process_stat(pid, &state, &parent);
-}
-
 /* At most so many ms, and none beyond the deadline. */
 static int
 ms_until(uint64_t deadline, int most)
@@ -63,17 +44,20 @@ static _Noreturn void
 watch(pid_t wrapper, pid_t command, bool has_stopped, uint64_t deadline)
 {
 	struct pollfd end = { .events = POLLIN };
-	bool looks, ended = false, over, stops;
+	bool ended = false, over, seen, stops;
 	int ms = FIRST_MS;
+	pid_t parent;
+	char state;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	process_close_from(0);
 	end.fd = flki_pidfd_open(command);
-	looks = may_look(wrapper);
 	while (getppid() == wrapper) {
 		ended |= poll(&end, 1, ms_until(deadline, ms)) == 1;
-		stops = looks && is_stopped(command);
-		over = ended || now_ns() >= deadline || (looks && has_stopped && !stops);
+		/* Where /proc is missing it neither stops nor runs: only its end is seen. */
+		seen = process_stat(command, &state, &parent);
+		stops = seen && (state == 'T' || state == 't');
+		over = ended || now_ns() >= deadline || (seen && has_stopped && !stops);
 		has_stopped |= stops;
 		if (over)
 			kill(wrapper, SIGCONT);

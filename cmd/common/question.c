@@ -40,9 +40,11 @@ start(const struct question *q)
 	h.stdio[0] = null;
 	h.stdio[1] = h.stdio[2] = fcntl(STDERR_FILENO, F_GETFD) != -1 ? STDERR_FILENO : null;
 	pid = spawn(argv, environ, &h, &exec_error);
-	if (pid == -1 || exec_error != 0)
-		say(NULL, "--when-run: /bin/sh: %s%s", strerror(pid == -1 ? errno : exec_error),
-		    remedy_for(pid == -1 ? errno : exec_error));
+	if (pid == -1)
+		exec_error = errno;
+	if (exec_error != 0)
+		say(NULL, "--when-run: /bin/sh: %s%s", strerror(exec_error),
+		    remedy_for(exec_error));
 	if (null != -1)
 		close(null);
 	return pid;

@@ -113,27 +113,26 @@ notify_open(struct notify_socket *s)
 	struct sockaddr_un address;
 	socklen_t size;
 	uint64_t number;
-	char bound[64];
+	char random[sizeof(s->path)];
 	int error, yes = 1;
 
 	if ((error = make_directory(s)) != 0)
 		return error;
 	if (getrandom(&number, sizeof(number), 0) != (ssize_t)sizeof(number))
 		return errno;
-	snprintf(bound, sizeof(bound), "%s/socket", s->dir);
-	snprintf(s->path, sizeof(s->path), "%s/%016" PRIx64, s->dir, number);
-	if (!notify_address(bound, &address, &size))
+	/* s->path is always the name that it has, for notify_close(). */
+	snprintf(s->path, sizeof(s->path), "%s/socket", s->dir);
+	snprintf(random, sizeof(random), "%s/%016" PRIx64, s->dir, number);
+	if (!notify_address(s->path, &address, &size))
 		return EINVAL;
 	s->fd = notify_datagrams();
 	if (s->fd == -1 || setsockopt(s->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) == -1 ||
-	    bind(s->fd, (struct sockaddr *)&address, size) == -1)
+	    bind(s->fd, (struct sockaddr *)&address, size) == -1 || chmod(s->path, 0666) == -1 ||
+	    rename(s->path, random) == -1)
 		return errno;
-	if (chmod(bound, 0666) == -1 || rename(bound, s->path) == -1 ||
-	    chmod(s->dir, WHOLE) == -1) {
-		error = errno;
-		unlink(bound);
-		return error;
-	}
+	memcpy(s->path, random, sizeof(random));
+	if (chmod(s->dir, WHOLE) == -1)
+		return errno;
 	return setenv("NOTIFY_SOCKET", s->path, 1) == 0 ? 0 : errno;
 }
 

@@ -42,7 +42,7 @@ struct flk_map {
 	pthread_cond_t turn;  /* a thread may lead now, or all is over */
 	struct flk *limiter;  /* where the next permit is taken; each taker has a part in its own */
 	struct flk_taker *leader; /* the taker that waits for a permit, or NULL */
-	bool led, delivering, over;
+	bool led, over;
 	unsigned idle, threads;
 	uint64_t begun, ended, delivered;
 	struct result *ring;
@@ -91,15 +91,15 @@ make_room(struct flk_map *m)
 	return true;
 }
 
-/* A thread that has ended an item delivers what can be delivered, unless another thread does. */
+/*
+ * A thread that has ended an item delivers what can be delivered.  While it is in done(), the place of
+ * that item is empty and still the next: another thread finds nothing to deliver.
+ */
 static void
 deliver(struct flk_map *m)
 {
 	struct result r, *next;
 
-	if (m->delivering)
-		return;
-	m->delivering = true;
 	while (next = &m->ring[m->delivered & (m->room - 1)], next->there) {
 		r = *next;
 		next->there = false;
@@ -111,7 +111,6 @@ deliver(struct flk_map *m)
 		if (m->begun - m->delivered++ == WINDOW)
 			pthread_cond_broadcast(&m->turn);
 	}
-	m->delivering = false;
 }
 
 static void

@@ -4,6 +4,7 @@
  * each at the nanosecond at which it changes.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -20,23 +21,15 @@ static struct slot slots[3];
 static struct slot *const head = &slots[0];
 static struct state st;
 
-static void
-nobody_hears(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-}
-
 /* The head waits since NOW; a holder has a permit; what was read is a second old, and all held. */
 static void
 begin_gate(bool set)
 {
 	struct flk_gate gate = { .when = "mem>1", .settle_ns = SETTLE, .patience_ns = PATIENCE_NS };
 
-	memset(&h, 0, sizeof(h));
-	memset(slots, 0, sizeof(slots));
-	st = (struct state){ .h = &h, .slots = slots, .n = 3, .me = 0, .now_ns = NOW };
-	st.world.wake = nobody_hears;
+	st = empty_state(&h, slots, 3);
+	st.me = 0;
+	st.now_ns = NOW;
 	if (set)
 		flki_gate_set(&st, &gate);
 	head->ticket = 7;

@@ -9,6 +9,7 @@
  * lock may be killed before and after each store that counts.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <string.h>
 
@@ -54,36 +55,13 @@ static struct {
 	uint64_t starts, ticket;
 } book;
 
-static enum fate
-fate(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-	return LIVES;
-}
-
-static void
-wake(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-}
-
 static void
 reset(uint64_t now)
 {
 	memset(&page, 0, sizeof(page));
-	memset(slots, 0, sizeof(slots));
 	memset(&book, 0, sizeof(book));
-	file->nslots = SLOTS;
-	file->waiting = file->holders = (struct list){ NIL, NIL, 0 };
-	file->override = FLK_AUTO;
-	st = (struct state){ .h = file,
-			     .slots = slots,
-			     .n = SLOTS,
-			     .me = NIL,
-			     .now_ns = now,
-			     .world = { .fate = fate, .wake = wake } };
+	st = empty_state(file, slots, SLOTS);
+	st.now_ns = now;
 }
 
 /* ---- the book ---- */

@@ -4,6 +4,7 @@
  * and what it returns if it can't come to the lock.  The kernel and the clock are our own.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -79,52 +80,20 @@ static struct slot slots[SLOTS];
 static struct state view;
 static struct flk limiter;
 
-static enum fate
-all_live(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-	return LIVES;
-}
-
-static void
-nobody_hears(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-}
-
-static void
-enter(uint32_t i, enum slot_kind kind)
-{
-	atomic_store(&slots[i].state, IDLE);
-	slots[i].least = slots[i].most = 1;
-	slots[i].limit = 1;
-	flki_state_enqueue(&view, i, kind);
-}
-
 /* 0 holds; 1 and on wait, of which some are barriers. */
 static void
 begin_line(unsigned waiters, unsigned barriers)
 {
 	uint32_t i;
 
-	memset(&page, 0, sizeof(page));
-	memset(slots, 0, sizeof(slots));
 	memset(&limiter, 0, sizeof(limiter));
 	limiter.file.h = &page;
 	limiter.file.slots = slots;
-	limiter.file.backed = page.nslots = SLOTS;
-	page.override = FLK_AUTO;
-	page.waiting = page.holders = (struct list){ NIL, NIL, 0 };
-	view = (struct state){ .h = &page,
-			       .slots = slots,
-			       .n = SLOTS,
-			       .me = NIL,
-			       .now_ns = 100 * SECOND,
-			       .world = { .fate = all_live, .wake = nobody_hears } };
+	limiter.file.backed = SLOTS;
+	view = empty_state(&page, slots, SLOTS);
+	view.now_ns = 100 * SECOND;
 	for (i = 0; i <= waiters; i++)
-		enter(i, barriers >> i & 1 ? BARRIER : TAKER);
+		enter_line(&view, i, 1, 1, barriers >> i & 1 ? BARRIER : TAKER);
 	the_time = 100 * SECOND;
 	many_result = many_sleeps = one_sleeps = visits = enter_result = quits = quit_result = 0;
 	one_word = NULL;

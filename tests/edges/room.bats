@@ -235,6 +235,8 @@ is_static() {
 			run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n "$1"; shift
 				exec "$@"' sh "$n" "$FLOCKLIMIT" -N x -n 1 $form true
 			[ "$status" -ne 0 ] || continue
+			# A program that is not static needs one before it is a program.
+			[[ $stderr != *"error while loading shared libraries"* ]] || continue
 			echo "$form, $n: $status: $stderr"
 			[ "$status" -eq 125 ]
 			[[ $stderr =~ ^flocklimit:\ .*:\ raise\ ulimit\ -n$ ]]

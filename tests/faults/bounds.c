@@ -6,6 +6,7 @@
  * And the other end: an operation that must see to all slots of a full file sees to each of them.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -56,26 +57,9 @@ map_slots(void)
 static void
 begin_state(void)
 {
-	memset(&h, 0, sizeof(h));
-	memset(slots, 0, SLOTS * sizeof(struct slot));
-	h.nslots = SLOTS;
-	h.override = FLK_AUTO;
-	h.waiting = h.holders = (struct list){ NIL, NIL, 0 };
 	dead = 0;
-	st = (struct state){ .h = &h,
-			     .slots = slots,
-			     .n = SLOTS,
-			     .me = NIL,
-			     .world = { .fate = fate, .wake = wake } };
-}
-
-static void
-enter(uint32_t i, uint32_t weight, uint32_t limit, enum slot_kind kind)
-{
-	atomic_store(&slots[i].state, IDLE);
-	slots[i].least = slots[i].most = weight;
-	slots[i].limit = limit;
-	flki_state_enqueue(&st, i, kind);
+	st = empty_state(&h, slots, SLOTS);
+	st.world = (struct world){ .fate = fate, .wake = wake };
 }
 
 static unsigned
@@ -103,7 +87,7 @@ all_hold(void)
 
 	begin_state();
 	for (i = 0; i < SLOTS; i++)
-		enter(i, 1, 100, TAKER);
+		enter_line(&st, i, 1, 100, TAKER);
 }
 
 static void
@@ -114,7 +98,7 @@ all_wait(void)
 	begin_state();
 	h.paused = 1;
 	for (i = 0; i < SLOTS; i++)
-		enter(i, 1, 100, TAKER);
+		enter_line(&st, i, 1, 100, TAKER);
 }
 
 static void
@@ -181,10 +165,10 @@ test_far_back(void)
 	h.paused = 1;
 	for (i = 0; i < SLOTS - 1; i++) {
 		slots[i].yield = SLOTS - i;
-		enter(i, 1, 100, TAKER);
+		enter_line(&st, i, 1, 100, TAKER);
 	}
 	slots[SLOTS - 1].yield = 0;
-	enter(SLOTS - 1, 1, 100, TAKER);
+	enter_line(&st, SLOTS - 1, 1, 100, TAKER);
 	is(h.waiting.head, SLOTS - 1, "a newcomer passes all that consent");
 	for (i = 0; i < SLOTS - 1 && slots[i].passed_by > 0; i++)
 		;
@@ -198,12 +182,12 @@ test_high_seats(void)
 {
 	begin_state();
 	slots[0].not_seats = UINT64_MAX;
-	enter(0, 1, 100, TAKER);
+	enter_line(&st, 0, 1, 100, TAKER);
 	slots[1].not_seats = UINT64_MAX;
-	enter(1, 1, 100, TAKER);
+	enter_line(&st, 1, 1, 100, TAKER);
 	ok(slots[0].seat == 64 && slots[1].seat == 65,
 	   "behind 64 seats that it does not want are more");
-	enter(2, 1, 100, TAKER);
+	enter_line(&st, 2, 1, 100, TAKER);
 	ok(slots[2].seat == 0 && is_whole(), "and another has the first of all");
 }
 
@@ -212,10 +196,10 @@ static void
 test_wakes(void)
 {
 	begin_state();
-	enter(0, 1, 1, TAKER);
-	enter(1, 1, 1, TAKER);
-	enter(2, 1, 1, BARRIER);
-	enter(3, 1, 1, BARRIER);
+	enter_line(&st, 0, 1, 1, TAKER);
+	enter_line(&st, 1, 1, 1, TAKER);
+	enter_line(&st, 2, 1, 1, BARRIER);
+	enter_line(&st, 3, 1, 1, BARRIER);
 	memset(wakes, 0, sizeof(wakes));
 	flki_state_evict_all(&st, -FLK_CLOSED);
 	ok(wakes[1] == 1 && wakes[2] == 1 && wakes[3] == 0, "nobody is woken for nothing");
@@ -273,8 +257,8 @@ do_any(void)
 	else if (state == WAITING && random_below(2) == 0)
 		flki_state_leave(&st, i);
 	else if (state != HELD && state != WAITING)
-		enter(i, 1 + random_below(3), 3 + random_below(9),
-		      random_below(5) == 0 ? BARRIER : TAKER);
+		enter_line(&st, i, 1 + random_below(3), 3 + random_below(9),
+			   random_below(5) == 0 ? BARRIER : TAKER);
 	dead = random_below(4) == 0 ? random_below(1 << SLOTS) : 0;
 	flki_state_reap_watched(&st, atomic_load(&slots[i].state) == WAITING ? i : NIL);
 	flki_state_sweep_holders(&st);

@@ -6,6 +6,7 @@
  * damage.c tells lies at random, to whole takers; this is for those that chance seldom finds.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,49 +22,16 @@ static struct header h;
 static struct slot slots[SLOTS];
 static struct state st;
 
-static enum fate
-all_live(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-	return LIVES;
-}
-
-static void
-nobody_hears(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-}
-
-static void
-enter(uint32_t i, uint32_t weight, uint32_t limit, enum slot_kind kind)
-{
-	atomic_store(&slots[i].state, IDLE);
-	slots[i].least = slots[i].most = weight;
-	slots[i].limit = limit;
-	flki_state_enqueue(&st, i, kind);
-}
-
 /* 0 and 1 hold 2 units each of 4 and 5; 2 and 4 wait, and 3, a barrier, between them. */
 static void
 begin_state(void)
 {
-	memset(&h, 0, sizeof(h));
-	memset(slots, 0, sizeof(slots));
-	h.nslots = SLOTS;
-	h.override = FLK_AUTO;
-	h.waiting = h.holders = (struct list){ NIL, NIL, 0 };
-	st = (struct state){ .h = &h,
-			     .slots = slots,
-			     .n = SLOTS,
-			     .me = NIL,
-			     .world = { .fate = all_live, .wake = nobody_hears } };
-	enter(0, 2, 4, TAKER);
-	enter(1, 2, 5, TAKER);
-	enter(2, 3, 5, TAKER);
-	enter(3, 1, 1, BARRIER);
-	enter(4, 1, 5, TAKER);
+	st = empty_state(&h, slots, SLOTS);
+	enter_line(&st, 0, 2, 4, TAKER);
+	enter_line(&st, 1, 2, 5, TAKER);
+	enter_line(&st, 2, 3, 5, TAKER);
+	enter_line(&st, 3, 1, 1, BARRIER);
+	enter_line(&st, 4, 1, 5, TAKER);
 }
 
 /* ---- the index ---- */
@@ -310,7 +278,7 @@ do_any(uint32_t i)
 		break;
 	default:
 		if (random_below(2) == 0)
-			enter(i, 1, 5, random_below(4) == 0 ? BARRIER : TAKER);
+			enter_line(&st, i, 1, 5, random_below(4) == 0 ? BARRIER : TAKER);
 		else
 			flki_state_evict_all(&st, -1);
 		break;
@@ -490,21 +458,21 @@ test_no_number_between(void)
 	flki_state_evict_all(&st, -1);
 	flki_state_evict(&st, 3, -1);
 	slots[2].yield = slots[4].yield = 9;
-	enter(2, 5, 5, TAKER);
-	enter(4, 5, 5, TAKER);
+	enter_line(&st, 2, 5, 5, TAKER);
+	enter_line(&st, 4, 5, 5, TAKER);
 	slots[4].order = slots[2].order + 1;
-	enter(5, 1, 5, TAKER);
+	enter_line(&st, 5, 1, 5, TAKER);
 	ok(slots[2].prev == 5 && slots[2].passed_by == 1 && slots[4].passed_by == 1,
 	   "before the first there is always one");
 	slots[5].order = slots[2].order - 1;
-	enter(6, 1, 5, TAKER);
+	enter_line(&st, 6, 1, 5, TAKER);
 	ok(slots[6].prev == 4 && h.waiting.tail == 6 && slots[2].passed_by == 1 &&
 	       slots[4].passed_by == 1,
 	   "it passes none, and none counts it");
 	slots[4].order = slots[2].order + 2;
 	slots[7].yield = 1;
 	slots[6].yield = 9;
-	enter(7, 1, 5, TAKER);
+	enter_line(&st, 7, 1, 5, TAKER);
 	ok(slots[7].prev == 2 && slots[7].next == 4 && slots[2].passed_by == 1 &&
 	       slots[4].passed_by == 2 && slots[6].passed_by == 1,
 	   "it passes the two before which there is one");
@@ -521,7 +489,7 @@ test_torn_line(void)
 	begin_state();
 	h.waiting = (struct list){ NIL, NIL, 0 };
 	h.barriers = 0;
-	enter(6, 1, 3, TAKER);
+	enter_line(&st, 6, 1, 3, TAKER);
 	ok(flki_state_rebuild(&st), "a newcomer to a torn line stands in no other waiter's place");
 	ok(h.waiting.head == 2 && h.waiting.tail == 6, "and before none that came earlier");
 
@@ -529,7 +497,7 @@ test_torn_line(void)
 	slots[2].next = 4; /* slot 3 is lost */
 	slots[4].prev = 2;
 	slots[4].yield = 9;
-	enter(6, 1, 3, TAKER);
+	enter_line(&st, 6, 1, 3, TAKER);
 	ok(flki_state_rebuild(&st) && slots[6].prev == 3 && slots[6].next == 4,
 	   "it passes those alone that it found in the line");
 }

@@ -8,6 +8,7 @@
  * hostile.c has each lie alone, and knows what becomes of it; here many meet.
  */
 #include "../helpers/common.h"
+#include "../helpers/line.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +23,6 @@ static struct header h, h_before;
 static struct slot slots[SLOTS], before[SLOTS];
 static struct state st;
 static bool woken[SLOTS], woken_early;
-
-static enum fate
-all_live(void *ctx, uint32_t i)
-{
-	(void)ctx;
-	(void)i;
-	return LIVES;
-}
 
 static void
 note_wake(void *ctx, uint32_t i)
@@ -58,12 +51,10 @@ invent(void)
 {
 	unsigned i;
 
-	memset(&h, 0, sizeof(h));
-	memset(slots, 0, sizeof(slots));
 	memset(woken, 0, sizeof(woken));
 	woken_early = false;
-	h.nslots = SLOTS;
-	h.override = FLK_AUTO;
+	st = empty_state(&h, slots, SLOTS);
+	st.world.wake = note_wake;
 	h.last_ticket = random_below(9);
 	h.last_fence = random_below(3);
 	for (i = 0; i < SLOTS; i++) {
@@ -94,11 +85,6 @@ invent(void)
 	}
 	memcpy(&h_before, &h, sizeof(h));
 	memcpy(before, slots, sizeof(slots));
-	st = (struct state){ .h = &h,
-			     .slots = slots,
-			     .n = SLOTS,
-			     .me = NIL,
-			     .world = { .fate = all_live, .wake = note_wake } };
 }
 
 /* ---- what is true of a slot ---- */

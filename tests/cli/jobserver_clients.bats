@@ -216,29 +216,40 @@ share() {
 	done
 }
 
+# endless LABEL FORM STYLE MS [GATE]: a build without an end of its own.
+endless() {
+	local label=$1 form=$2 style=$3
+	shift 3
+	background "$label" "$FLOCKLIMIT" -N x -n 6 --jobserver="$form" sh -c 'echo $$ >"$0.up"; exec "$@"' "$label" \
+		"$HELPERS/jobclient" "$style" 9999999 "$1" log "$label" "${@:2}"
+}
+
+# finish LABEL: it starts no more jobs, and ends when the last has.
+finish() {
+	kill -USR1 "$(cat "$1.up")"
+	soon "$1"
+	[ "$status" = 0 ]
+	[ "$(running "$1")" = 0 ]
+}
+
+has_run() { [ "$(grep -c "^- $1" log)" -ge "$2" ]; }
+
 @test "two builds of each kind: a late one gets its share, and never one too many" {
-	local style first
+	local style
 	for style in make ninja cargo; do
 		rm -f log gate
 		mkfifo gate
 		# Of cargo's kind only the late one: the first would keep all.
-		first=${style/cargo/make}
-		background a "$FLOCKLIMIT" -N x -n 6 --jobserver=fifo sh -c 'echo $$ >a.up; exec "$@"' sh \
-			"$HELPERS/jobclient" "$first" 9999999 20 log a
-		eventually grep -q -- '^- a' log
-		# So many jobs that a build like ninja's never comes to its last before it has its share.
-		background b "$FLOCKLIMIT" -N x -n 6 --jobserver=pipe "$HELPERS/jobclient" "$style" 600 0 log b gate
+		endless a fifo "${style/cargo/make}" 20
+		eventually grep -qs -- '^- a' log
+		endless b pipe "$style" 0 gate
 		# Beside one that takes what it can get and never ends, half of all.
 		eventually share "$style" b 3
 		exec 7<>gate
-		soon b
-		[ "$status" = 0 ]
+		eventually has_run b 600
+		finish b
 		exec 7>&-
-		kill -USR1 "$(cat a.up)"
-		soon a
-		[ "$status" = 0 ]
-		[ "$(grep -c ' b ' log)" = 1200 ]
-		[ "$(running a)" = 0 ]
+		finish a
 		echo "$style: a ran $(grep -c '^+ a' log) jobs"
 		[ "$(most)" = 6 ]
 		used 0

@@ -10,10 +10,12 @@
  *
  * A command that runs may have closed the guard, or a descendant may have unlocked it.
  *
- * The answer is in /proc.  Where /proc is missing or shows another PID namespace, or its times are
- * those of another time namespace than the dead taker's, the permit ends with the guard.  If the pid was reused, little harm is done: the other process is hardly ever in
- * its exit, and if it is, it is soon gone.  Another user can make a process that stays in its exit
- * (a thread that outlives the first thread is enough): then the bound in orphan.c ends the wait.
+ * The answer is in /proc.  Where /proc is missing, in another PID namespace than the dead taker's,
+ * where its number is another process's, or where the times of /proc are those of another time
+ * namespace, the permit ends with the guard.  If the pid was reused, little harm is done: the other
+ * process is hardly ever in its exit, and if it is, it is soon gone.  Another user can make a process
+ * that stays in its exit (a thread that outlives the first thread is enough): then the bound in
+ * orphan.c ends the wait.
  */
 #include "exiting.h"
 
@@ -24,6 +26,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 #include "cancel.h"
 #include "clock.h"
@@ -86,6 +89,16 @@ flki_runs_since(pid_t pid, uint64_t after_ns, uint64_t before_ns)
 
 	return before_ns != 0 && flki_life_of(pid, &start) == RUNS && start + TICK_NS > after_ns &&
 	       start <= before_ns;
+}
+
+/* The namespace's number is that of its inode, which a live namespace shares with no other. */
+uint32_t
+flki_pid_namespace(void)
+{
+	int cancel FLKI_RESTORED = flki_no_cancel();
+	struct stat sb;
+
+	return stat("/proc/self/ns/pid", &sb) == 0 ? (uint32_t)sb.st_ino : 0;
 }
 
 /* Sleeps for MS at most, -1: for ever.  True if the process of the pidfd has ended. */

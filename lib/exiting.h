@@ -29,6 +29,9 @@ flki_is_exiting(pid_t pid)
 /* It runs, and was started between these two times: it is not another process with its number. */
 bool flki_runs_since(pid_t pid, uint64_t after_ns, uint64_t before_ns);
 
+/* The PID namespace in which this process has its number; 0: /proc does not say. */
+uint32_t flki_pid_namespace(void);
+
 /* Sleeps until flki_is_exiting() is false, or until that time. */
 void flki_await_exit(pid_t pid, uint64_t until_ns);
 /* Sleeps while flki_runs_since(), and until the exit is over. */

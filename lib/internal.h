@@ -196,7 +196,8 @@ void flki_gate_condition(const struct state *st, const struct slot *s, struct fl
 
 /*
  * permit.c: a copy of what the owner of slot s waits for elsewhere; empty: nothing.
- * flki_note_start() writes down when the command was started that keeps the permit; both 0: none.
+ * flki_note_start() writes down when the command was started that keeps the permit, and in which PID
+ * namespace; both times 0: it keeps none.
  */
 void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
 void flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns);

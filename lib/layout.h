@@ -217,8 +217,9 @@ struct slot {
 	 * while it runs, even without a guard: see orphan.c.  A grant clears them: there is none.
 	 */
 	uint64_t started_after_ns, started_before_ns;
-	unsigned char room[100]; /* zeros: for what a later layout adds */
-	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
+	uint32_t started_in; /* the PID namespace of these pids, see exiting.h; a grant keeps it */
+	unsigned char room[96]; /* zeros: for what a later layout adds */
+	uint32_t role;          /* enum flk_role; its high byte is 0: see space.c */
 };
 
 /*

@@ -41,7 +41,19 @@ struct vigil {
 	unsigned entry; /* of flk->watched */
 };
 
-/* The command that runs under the permit, as far as the dead taker has said; 0: it has not. */
+/* In another PID namespace than ours, where its number is another process's. */
+static bool
+is_elsewhere(const struct slot *s)
+{
+	uint32_t in = __atomic_load_n(&s->started_in, __ATOMIC_RELAXED);
+
+	return in != 0 && in != flki_pid_namespace();
+}
+
+/*
+ * The command that runs under the permit, as far as the dead taker has said and we can look at it;
+ * 0: it has not, or we can't.
+ */
 static pid_t
 command_of(const struct slot *s)
 {
@@ -49,7 +61,7 @@ command_of(const struct slot *s)
 
 	if (pid == 0 && __atomic_load_n(&s->role, __ATOMIC_RELAXED) == FLK_CARRIED)
 		pid = __atomic_load_n(&s->pid, __ATOMIC_RELAXED);
-	return pid <= INT32_MAX ? (pid_t)pid : 0;
+	return pid <= INT32_MAX && !is_elsewhere(s) ? (pid_t)pid : 0;
 }
 
 /*

@@ -11,24 +11,31 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "exiting.h"
 
 /* ---- its work ---- */
 
 void
 flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns)
 {
+	__atomic_store_n(&s->started_in, flki_pid_namespace(), __ATOMIC_RELAXED);
 	__atomic_store_n(&s->started_after_ns, after_ns, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->started_before_ns, before_ns, __ATOMIC_RELAXED);
 }
 
-/* A worker that was to keep the permit was started since the permit has its guard. */
+/*
+ * A worker that was to keep the permit was started since the permit has its guard.  What a worker has
+ * noted itself, in a child of vfork(2), says more exactly when, and stays.
+ */
 static void
 note_worker(const struct flk_taker *t, pid_t pid)
 {
 	struct slot *s = taker_slot(t);
+	bool keeps = t->guard_fd != -1;
 
-	if (t->guard_fd != -1)
-		flki_note_start(s, t->guarded_ns, flki_boottime_ns());
+	if (s->worker_pid == (uint32_t)pid)
+		return;
+	flki_note_start(s, keeps ? t->guarded_ns : 0, keeps ? flki_boottime_ns() : 0);
 	__atomic_store_n(&s->worker_pid, (uint32_t)pid, __ATOMIC_RELAXED);
 }
 

@@ -22,6 +22,7 @@
 #define SLOT    3
 #define TICKET  77
 #define COMMAND 4711
+#define HERE    4026531836 /* the number of a PID namespace */
 
 /* ---- a world of our own ---- */
 
@@ -31,6 +32,7 @@ static struct flk limiter;
 static struct slot *const mine = &slots[SLOT];
 
 static bool guard_is_free;
+static uint32_t here;
 static enum { NONE, RUNNING, ENDING } doing; /* what process COMMAND does */
 static uint64_t the_time, awaited_until;
 static int awaited_end, awaited_exit, guards_awaited, given_back, wakes, ticks, guard_error;
@@ -128,6 +130,7 @@ fake_now(void)
 }
 
 #define flki_guard_is_free(f, slot)     fake_guard_is_free(f, slot)
+#define flki_pid_namespace()            here
 #define flki_runs_since(pid, a, b)      fake_runs_since(pid, a, b)
 #define flki_is_exiting(pid)            fake_is_exiting(pid)
 #define flki_await_exit(pid, until)     fake_await_exit(pid, until)
@@ -165,6 +168,7 @@ begin_orphan(void)
 	mine->started_before_ns = 6;
 	the_time = 1000 * SECOND;
 	guard_is_free = false;
+	here = HERE;
 	doing = NONE;
 	awaited_end = awaited_exit = guards_awaited = given_back = wakes = ticks = guard_error = 0;
 	threads_fail = allocations_fail = 0;
@@ -195,6 +199,13 @@ test_keeps(void)
 	ok(!flki_orphan_is(&limiter, SLOT), "unless it has named another");
 	mine->worker_pid = UINT32_MAX;
 	ok(!flki_orphan_is(&limiter, SLOT), "no process has such a number");
+	mine->worker_pid = COMMAND;
+	mine->started_in = HERE;
+	ok(flki_orphan_is(&limiter, SLOT), "a command of this PID namespace");
+	mine->started_in = HERE + 1;
+	ok(!flki_orphan_is(&limiter, SLOT), "in another its number is another process's");
+	here = 0;
+	ok(!flki_orphan_is(&limiter, SLOT), "and where /proc does not say in which we are");
 }
 
 static void

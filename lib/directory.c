@@ -28,13 +28,30 @@
 static const char *const parents[] = { "/run/flocklimit", "/run/lock", "/dev/shm", "/tmp" };
 
 #define PARENTS (sizeof(parents) / sizeof(parents[0]))
-#define TRIES   4 /* against another process of ours that makes the directory elsewhere */
+#define NOBODY  65534 /* the overflow uid, unless an operator has changed it */
+#define TRIES   4     /* against another process of ours that makes the directory elsewhere */
 
 static void
 name_dir(struct directory *d, size_t parent)
 {
 	snprintf(d->found, sizeof(d->found), "%s/flocklimit-%lu", parents[parent],
 		 (unsigned long)geteuid());
+}
+
+/*
+ * In a user namespace that maps no user, each user has the number of nobody, and so has the owner of each
+ * file: the directory would be shared by users who are not one.
+ */
+static bool
+is_unmapped(void)
+{
+	char c;
+	int fd = geteuid() == NOBODY ? open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC) : -1;
+	bool empty = fd != -1 && read(fd, &c, 1) == 0;
+
+	if (fd != -1)
+		close(fd);
+	return empty;
 }
 
 /* Only its owner can have made it, because a user can't give a directory away. */
@@ -135,6 +152,8 @@ flki_directory_choose(struct directory *d, const char *name)
 		strcpy(d->found, "/run/flocklimit-0");
 		return 0;
 	}
+	if (is_unmapped())
+		return -FLK_UNMAPPED;
 	for (i = 0; i < PARENTS; i++) {
 		name_dir(d, i);
 		if (is_own_dir(d->found))

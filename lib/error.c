@@ -37,6 +37,9 @@ flk_strerror(int code)
 		return "no existing directory can contain the limiter directory: ask the operator "
 		       "for /run/flocklimit, with mode 1777, or choose a directory with "
 		       "FLOCKLIMIT_DIR";
+	case FLK_UNMAPPED:
+		return "this user namespace maps no user, and so has no limiter directory of its "
+		       "own: map one, or choose a directory with FLOCKLIMIT_DIR";
 	case FLK_RELATIVE:
 		return "FLOCKLIMIT_DIR is not an absolute path: it would be another directory in "
 		       "each working directory; let it begin with a slash";

@@ -27,7 +27,7 @@ static struct {
 
 static const char *environment; /* $FLOCKLIMIT_DIR */
 static uid_t user;
-static int opened, mkdirs, rmdirs, flags_of_open, fstat_fails;
+static int opened, mkdirs, rmdirs, flags_of_open, fstat_fails, mapped;
 /* What another process does right before our mkdir(), right after it, and after our rmdir(). */
 static void (*meanwhile)(void), (*then)(void), (*after_removal)(void);
 
@@ -134,6 +134,14 @@ fake_rmdir(const char *path)
 	return 0;
 }
 
+/* Of the user namespace's mapping. */
+static ssize_t
+fake_read(int fd, char *to, size_t size)
+{
+	*to = '1';
+	return size == 1 && strcmp(file[fd - FD].path, "/proc/self/uid_map") == 0 ? mapped : -1;
+}
+
 static uid_t
 fake_geteuid(void)
 {
@@ -152,6 +160,7 @@ fake_getenv(const char *name)
 #define stat(path, sb)      fake_lstat(path, sb)
 #define fstat(fd, sb)       fake_fstat(fd, sb)
 #define open(path, flags)   fake_open(path, flags)
+#define read(fd, to, size)  fake_read(fd, to, size)
 #define close(fd)           fake_close(fd)
 #define mkdir(path, mode)   fake_mkdir(path, mode)
 #define rmdir(path)         fake_rmdir(path)
@@ -241,6 +250,24 @@ test_choice(void)
 	chooses(IN_TMP, "the last parent does as well");
 	file[find("/tmp")].there = false;
 	is(choosing("x"), -FLK_NODIR, "no parent at all");
+}
+
+static void
+test_unmapped(void)
+{
+	begin_world(65534);
+	chooses("/dev/shm/flocklimit-65534", "nobody's, where /proc does not say more");
+	put("/proc/self/uid_map", S_IFCHR, 0);
+	mapped = 1;
+	chooses("/dev/shm/flocklimit-65534", "nobody's, in a namespace that maps users");
+	mapped = 0;
+	is(choosing("x"), -FLK_UNMAPPED, "in one that maps none, he has none");
+	environment = "/mine";
+	chooses("/mine", "but he may choose one");
+	is(opened, 0, "nothing stays open");
+	begin_world(US);
+	put("/proc/self/uid_map", S_IFCHR, 0);
+	chooses(IN_SHM, "others need not ask");
 }
 
 static void
@@ -403,6 +430,7 @@ main(void)
 {
 	begin();
 	test_choice();
+	test_unmapped();
 	test_chosen();
 	test_trust();
 	test_trust_of_chosen();

@@ -230,14 +230,15 @@ int
 flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 {
 	mode_t mode = options != NULL && options->mode != 0 ? options->mode : 0600;
+	int fd, error, boot = flki_boot_learn();
+	bool lasting;
 	struct stat sb;
-	int fd, error;
 
-	/* Without the boot's id, a limiter on a disk would be of no use. */
-	if ((error = flki_boot_learn()) != 0 && error != -FLK_NOBOOT)
-		return error;
+	if (boot != 0 && boot != -FLK_NOBOOT)
+		return boot;
 	fd = open_nameless(dirfd, base, mode);
 	if (fd >= 0) {
+		lasting = flki_fs_is_lasting(flki_fs_kind(fd));
 		error =
 		    fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1 ? -errno : flki_create_lock(fd);
 		if (error == 0)
@@ -248,6 +249,9 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 		/* Without /proc it can't be given a name. */
 		if (error != -ENOENT)
 			return error;
+		/* Without the boot's id, a limiter on a disk would be of no use. */
+		if (boot != 0 && lasting)
+			return boot;
 	} else if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -EINVAL) {
 		return fd;
 	}

@@ -70,11 +70,13 @@ flki_look(struct flk_taker *t, bool hasty)
 int
 flk_gate_check(const char *when, char *why, size_t size)
 {
+	static const char no_pressure[] =
+	    "no pressure files here: boot the kernel with psi=1, and mount /proc";
 	static const char *const missing[] = {
 		[MEM] = "no /proc/meminfo here: mount /proc",
-		[PSI_CPU] = "this kernel has no pressure files: boot it with psi=1",
-		[PSI_MEM] = "this kernel has no pressure files: boot it with psi=1",
-		[PSI_IO] = "this kernel has no pressure files: boot it with psi=1",
+		[PSI_CPU] = no_pressure,
+		[PSI_MEM] = no_pressure,
+		[PSI_IO] = no_pressure,
 		[RUNNING] = "no /proc/loadavg here: mount /proc",
 		[DISK] = "no such path: name a directory of that file system",
 	};
@@ -88,8 +90,12 @@ flk_gate_check(const char *when, char *why, size_t size)
 		return -EINVAL;
 	}
 	while ((got = flki_condition_next(&text, &c, wrong)) == 1) {
+		errno = 0;
 		if (flki_measure(&c, NULL) == UINT64_MAX) {
-			snprintf(why, size, "'%.*s': %s", (int)c.length, c.word, missing[c.kind]);
+			snprintf(why, size, "'%.*s': %s", (int)c.length, c.word,
+				 errno == EMFILE || errno == ENFILE
+				     ? "no file descriptors left to look: raise ulimit -n"
+				     : missing[c.kind]);
 			return -ENOTSUP;
 		}
 	}

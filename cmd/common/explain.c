@@ -31,10 +31,11 @@ static const struct {
 	int error;
 	const char *text;
 } remedies[] = {
-	{ EAGAIN, ": raise ulimit -u, or let others end" },
+	{ EAGAIN, ": raise ulimit -u, or the cgroup's pids.max, or let others end" },
 	{ EMFILE, ": raise ulimit -n" },
 	{ ENFILE, ": raise ulimit -n" },
 	{ EFBIG, ": raise ulimit -f" },
+	{ ENOMEM, ": raise ulimit -v, or let others end" },
 };
 
 const char *

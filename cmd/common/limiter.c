@@ -228,7 +228,9 @@ limiter_ask(const struct taker_options *w, const struct heritage *heritage,
 {
 	if (w->when_run == NULL)
 		return;
-	*q = (struct question){ .line = w->when_run, .heritage = heritage, .deadline = NEVER };
+	*q = (struct question){
+		.limiter = w->limiter, .line = w->when_run, .heritage = heritage, .deadline = NEVER
+	};
 	want->ask = question_ask;
 	want->ask_context = q;
 	if (w->gate_patience_ns != NOT_GIVEN)

@@ -157,14 +157,20 @@ process_command(pid_t pid, char *room, size_t size)
 	return room;
 }
 
-/* Where there is no /proc to list the open descriptors: all numbers up to the limit. */
+int
+process_most_fds(void)
+{
+	long most = sysconf(_SC_OPEN_MAX);
+
+	return most > 0 && most < MOST_FDS ? (int)most : MOST_FDS;
+}
+
 static void
 close_to_limit(int first)
 {
-	long most = sysconf(_SC_OPEN_MAX);
 	int fd;
 
-	for (fd = first; fd < (most > 0 && most < MOST_FDS ? most : MOST_FDS); fd++)
+	for (fd = first; fd < process_most_fds(); fd++)
 		close(fd);
 }
 

@@ -22,6 +22,9 @@ bool process_branches(pid_t pid);
 /* The process's command line, "sleep 100", or "./deploy now"; "" if we may not see it. */
 const char *process_command(pid_t pid, char *room, size_t size);
 
+/* Where /proc does not list the open descriptors: how many numbers there are. */
+int process_most_fds(void);
+
 /* Closes that descriptor and all above. */
 void process_close_from(int first);
 

@@ -43,7 +43,7 @@ start(const struct question *q)
 	if (pid == -1)
 		exec_error = errno;
 	if (exec_error != 0)
-		say(NULL, "--when-run: /bin/sh: %s%s", strerror(exec_error),
+		say(q->limiter, "--when-run: /bin/sh: %s%s", strerror(exec_error),
 		    remedy_for(exec_error));
 	if (null != -1)
 		close(null);

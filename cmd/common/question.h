@@ -12,7 +12,8 @@
 struct heritage;
 
 struct question {
-	const char *line; /* for sh -c */
+	const char *limiter; /* as people know it */
+	const char *line;    /* for sh -c */
 	const struct heritage *heritage;
 	uint64_t deadline;    /* ns, monotonic; NEVER */
 	const sigset_t *mask; /* let in while the command runs; or NULL */

@@ -22,6 +22,9 @@
 #include "say.h"
 #include "signals.h"
 
+#define TRIES   4
+#define TICK_US 5000
+
 /* For on_bus(): see on_fault(). */
 static const char *_Atomic fault_limiter = "";
 static _Atomic int fault_status = 125;
@@ -174,11 +177,17 @@ record_child(const struct heritage *h)
 pid_t
 spawn(char **argv, char **envp, const struct heritage *h, int *exec_error)
 {
+	unsigned tries = 0;
 	pid_t pid;
 
 	*exec_error = 0;
-	/* The dangers of vfork do not apply: signals are blocked, and the child only execs. */
-	pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+	do {
+		if (tries > 0)
+			usleep(TICK_US);
+		/* The dangers of vfork do not apply: signals are blocked, and the child only execs. */
+		pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork) */
+		/* A thread of ours that looked for us, and has ended, counts until it is gone. */
+	} while (pid == -1 && errno == EAGAIN && ++tries < TRIES);
 	if (pid == 0) {
 		/* The child shares our memory; its signal handling and descriptors are copies. */
 		/* NOLINTNEXTLINE(clang-analyzer-unix.Vfork): it stores our pid */

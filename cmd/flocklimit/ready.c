@@ -278,7 +278,8 @@ ready_open(const struct options *o, void (*is_ready)(void *context), void *conte
 		error = find_manager(r);
 	}
 	if (error == 0 && (error = notify_open(&r->in)) != 0)
-		where = " no socket in /run, /tmp or /dev/shm:";
+		where =
+		    r->in.dir[0] == '\0' ? " no socket in /run, /tmp or /dev/shm:" : " its socket:";
 	if (error == 0)
 		error = start_reader(r);
 	if (error == 0) {

@@ -14,8 +14,11 @@
 
 #include "descriptor.h"
 #include "explain.h"
+#include "process.h"
 #include "say.h"
 #include "tend.h"
+
+static int null_fd = -1; /* /dev/null, for split_close() */
 
 int
 split_failed(const char *limiter, const char *option, const char *what)
@@ -64,6 +67,11 @@ split_fork(const char *limiter, const char *option, int *end)
 		    option);
 		return -1;
 	}
+	null_fd = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+	if (null_fd == -1) {
+		split_failed(limiter, option, "/dev/null");
+		return -1;
+	}
 	if (pipe2(ends, O_CLOEXEC) == -1) {
 		split_failed(limiter, option, "pipe");
 		return -1;
@@ -107,18 +115,27 @@ split_free(int end)
 	return !is_alone(end);
 }
 
-/* Closes the descriptors that we inherited: these are not close-on-exec, and ours all are. */
+/* Those that we inherited are not close-on-exec, and ours all are. */
+static void
+close_if_inherited(int fd)
+{
+	int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+
+	if (flags != -1 && (flags & FD_CLOEXEC) == 0)
+		close(fd);
+}
+
 static void
 close_inherited(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
+	int fd;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		int fd = atoi(entry->d_name), flags = fd > 2 ? fcntl(fd, F_GETFD) : -1;
-		if (flags != -1 && (flags & FD_CLOEXEC) == 0)
-			close(fd);
-	}
+	for (fd = 0; dir == NULL && fd < process_most_fds(); fd++)
+		close_if_inherited(fd);
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		close_if_inherited(atoi(entry->d_name));
 	if (dir != NULL)
 		closedir(dir);
 }
@@ -126,12 +143,11 @@ close_inherited(void)
 void
 split_close(void)
 {
-	int fd, null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fd;
 
-	for (fd = 0; fd <= 2 && null != -1; fd++)
-		dup2(null, fd);
-	if (null > 2)
-		close(null);
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		dup2(null_fd, fd);
+	close(null_fd);
 	close_inherited();
 	tend_hush();
 }

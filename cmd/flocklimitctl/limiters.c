@@ -118,12 +118,16 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 	case FLK_GONE:
 		say(name, "%s%sit was removed", at, colon);
 		return NO;
+	case EROFS:
+		say(name, "%s%s%s: even a look writes to a limiter: mount it writable", at, colon,
+		    strerror(EROFS));
+		return FAILED;
 	case EACCES:
 	case EPERM:
 		say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
 		return FAILED;
 	default:
-		say(name, "%s%s%s", at, colon, explain(code));
+		say(name, "%s%s%s%s", at, colon, explain(code), remedy_for(-code));
 		return FAILED;
 	}
 }

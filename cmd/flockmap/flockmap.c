@@ -21,6 +21,7 @@
 #include "now.h"
 #include "option.h"
 #include "pid1.h"
+#include "pidfd.h"
 #include "question.h"
 #include "say.h"
 #include "screen.h"
@@ -259,31 +260,6 @@ copy_words(int argc, char **argv)
 }
 
 /* Opens what can fail before the first item: 0, or after a line the status to exit with. */
-static int
-prepare(struct jobs *a)
-{
-	int wake_fd, error;
-
-	/* Before we create a limiter or a joblog, or wait for the first item. */
-	if (template_is_fixed(&a->o, a->o.command[0]) &&
-	    (error = check_program(a->o.command[0])) != 0) {
-		jobs_cannot_run(a, a->o.command[0], error);
-		return cannot_run(error);
-	}
-	wake_fd = conduct_prepare();
-	if (wake_fd == -1 || a->context.null_fd == -1) {
-		say(NULL, "cannot open a file descriptor: %s%s", strerror(errno),
-		    remedy_for(errno));
-		return FAILED;
-	}
-	a->source.input = input_open(&a->o, wake_fd);
-	if (a->source.input == NULL)
-		return FAILED;
-	if ((error = limiter_name(&a->o.want, a->context.name)) != 0)
-		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
-	return joblog_open(&a->o) == OPTION_OK ? 0 : FAILED;
-}
-
 /*
  * /dev/null, also as 0, 1 and 2 where these are closed: a pipe must not get such a number.  As stdout
  * it can't be written to: what commands print would be lost, and nothing would say so.
@@ -301,6 +277,55 @@ open_null(void)
 		}
 	} while (fd != -1 && fd <= STDERR_FILENO);
 	return fd;
+}
+
+/* A call that no limit refuses is refused by a filter, or the kernel is too old for it. */
+static int
+cannot_have(const char *what, int error)
+{
+	const char *remedy = remedy_for(error);
+
+	if (error == EPERM || error == ENOSYS)
+		remedy = ": let the container's filter of system calls allow it";
+	say(NULL, "%s: %s%s", what, strerror(error), remedy);
+	return FAILED;
+}
+
+static bool
+can_wait_for_commands(void)
+{
+	int fd = flki_pidfd_open(getpid());
+
+	if (fd == -1)
+		return false;
+	close(fd);
+	return true;
+}
+
+static int
+prepare(struct jobs *a)
+{
+	int wake_fd, error;
+
+	if (a->context.null_fd == -1 && (a->context.null_fd = open_null()) == -1)
+		return cannot_have("/dev/null", errno);
+	/* Before we create a limiter or a joblog, or wait for the first item. */
+	if (template_is_fixed(&a->o, a->o.command[0]) &&
+	    (error = check_program(a->o.command[0])) != 0) {
+		jobs_cannot_run(a, a->o.command[0], error);
+		return cannot_run(error);
+	}
+	wake_fd = conduct_prepare();
+	if (wake_fd == -1)
+		return cannot_have("signalfd", errno);
+	if (!can_wait_for_commands())
+		return cannot_have("pidfd_open", errno);
+	a->source.input = input_open(&a->o, wake_fd);
+	if (a->source.input == NULL)
+		return FAILED;
+	if ((error = limiter_name(&a->o.want, a->context.name)) != 0)
+		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
+	return joblog_open(&a->o) == OPTION_OK ? 0 : FAILED;
 }
 
 int

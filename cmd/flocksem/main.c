@@ -326,6 +326,11 @@ run(struct sem *s)
 		free(line);
 		return status;
 	}
+	if (!s->foreground && getpid() == 1) {
+		say(NULL, "process 1 cannot return before its command, which would end with it: "
+			  "use --fg");
+		return FAILED;
+	}
 	if (s->stdin_file != NULL && (status = read_from(s->stdin_file)) != OPTION_OK)
 		return status;
 	snprintf(limit, sizeof(limit), "%u", s->limit);

@@ -72,6 +72,32 @@ refusing() {
 	done
 }
 
+@test "without pidfd_open flockmap starts nothing, and says what to do" {
+	local error
+	for error in EPERM ENOSYS; do
+		run --separate-stderr -125 refusing "$error" pidfd_open "$MAP" -N x -n 1 touch ::: ran
+		[[ $stderr == "flockmap: pidfd_open: "*allow* ]]
+		[ ! -e ran ]
+	done
+}
+
+# ---- without /dev/null ----
+
+@test "without /dev/null: what can't do without says so, and a script that waits for a ticket goes on" {
+	need_mount
+	mkdir limiters
+	run --separate-stderr timeout 60 unshare -m sh -c 'mount -t tmpfs -o mode=755 none /dev && mkdir /dev/shm
+		ticket=$("$FLOCKLIMIT" -N x -n 1 --hold-for $$); echo "$?:$ticket"
+		"$FLOCKLIMIT" -N x -n 1 --background true; echo $?
+		"$MAP" -N x -n 1 echo ::: a; echo $?
+		"$FLOCKLIMIT" -N x -n 1 echo ran'
+	echo "$output, $stderr"
+	[ "$output" = $'125:\n125\n125\nran' ]
+	[ "${stderr_lines[0]}" = "flocklimit: x: --hold-for: /dev/null: No such file or directory" ]
+	[ "${stderr_lines[1]}" = "flocklimit: x: --background: /dev/null: No such file or directory" ]
+	[ "${stderr_lines[2]}" = "flockmap: /dev/null: No such file or directory" ]
+}
+
 # ---- without /proc ----
 
 @test "without /proc flocklimit and flockmap run commands" {
@@ -82,6 +108,40 @@ refusing() {
 	echo "$output"
 	[ "$status" -eq 0 ]
 	[ "$output" = $'one\ntwo\nthree' ]
+}
+
+@test "without /proc the keeper of --hold-for keeps no descriptor of its caller" {
+	need_mount
+	mkdir limiters
+	background a unshare -m sh -c 'mount -t tmpfs none /proc && mount -t tmpfs -o mode=700 none limiters
+		sleep inf & echo $! >a.up; "$FLOCKLIMIT" -N x -n 1 --hold-for $! 7>&1 >a.ticket; : >a.done; wait' 3>&-
+	eventually test -e a.done
+	[ -s a.ticket ]
+	keeper=$(pgrep -f -- "^$FLOCKLIMIT -N x -n 1 --hold-for $(cat a.up)\$")
+	[ ! -e "/proc/$keeper/fd/7" ]
+	kill -KILL "$(cat a.up)"
+	eventually is_gone "$keeper"
+}
+
+@test "without /proc a limiter on a disk is refused, and leaves no file" {
+	need_mount
+	mkdir disk
+	case $(stat -f -c %T disk) in tmpfs | overlayfs) skip "no disk here" ;; esac
+	run --separate-stderr -125 unshare -m sh -c 'mount -t tmpfs none /proc && "$FLOCKLIMIT" -f disk/x -n 1 true'
+	[[ $stderr == *"mount /proc"* ]]
+	[ -z "$(ls disk)" ]
+}
+
+# ---- a user namespace without a mapping ----
+
+@test "a user that is not mapped has no limiter directory, and harms none" {
+	need_unshare -U
+	env -u FLOCKLIMIT_DIR -u FLOCKLIMIT_NAME unshare -U sh -c '"$FLOCKLIMIT" -n 1 true 2>err; echo $? >code'
+	[ "$(cat code)" = 125 ]
+	[ "$(cat err)" = "flocklimit: true: this user namespace maps no user, and so has no limiter directory of its own: map one, or choose a directory with FLOCKLIMIT_DIR" ]
+	mkdir mine
+	run -0 env FLOCKLIMIT_DIR="$T/mine" unshare -U "$FLOCKLIMIT" -N x -n 1 echo ran
+	[ "$output" = ran ]
 }
 
 # ---- process 1 ----
@@ -146,6 +206,8 @@ leave_orphans='
 
 @test "as process 1 it does not return before its command, which would end with the namespace" {
 	need_unshare -pf --mount-proc
+	run --separate-stderr -125 unshare -pf --mount-proc "${FLOCKLIMIT%limit}sem" --id p touch ran
+	[ "$stderr" = "flocksem: process 1 cannot return before its command, which would end with it: use --fg" ]
 	refused unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 --background touch ran
 	[[ $stderr == "flocklimit: x: --background: "*"process 1"* ]]
 	[ ! -e ran ]
@@ -158,4 +220,39 @@ leave_orphans='
 	need_unshare -pf --mount-proc
 	run -0 unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 -F sh -c 'echo $$'
 	[ "$output" = 1 ]
+}
+
+# The guards of both are held while a first question of the jobserver waits, so that the other's
+# processes, which have the numbers of its command, start in between.
+@test "a dead container's permit is not kept by another's process with its command's number" {
+	need_unshare -pf --mount-proc
+	mkdir bin
+	mkfifo answer go
+	cat >bin/cargo <<-'E'
+		#!/bin/sh
+		case $1 in
+		--version)
+			: >asked
+			read -r line <answer
+			echo "cargo 1.80.0"
+			;;
+		*) echo $$ >a.up && exec sleep inf ;;
+		esac
+	E
+	chmod +x bin/cargo
+	background a env "PATH=$T/bin:$PATH" unshare -pf --mount-proc "$FLOCKLIMIT" -N x -n 1 --jobserver cargo build
+	eventually test -e asked
+	background b unshare -pf --mount-proc sh -c '
+		for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep inf & done
+		: >started
+		read -r line <go
+		"$FLOCKLIMIT" -N x -n 1 -t 20 echo ran'
+	eventually test -e started
+	echo >answer
+	eventually test -s a.up
+	kill -KILL "$(pgrep -P "${pids[a]}")"
+	ended a
+	echo >go
+	ended b
+	[ "$(cat b.out)" = ran ]
 }

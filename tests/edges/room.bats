@@ -246,6 +246,23 @@ is_static() {
 	done
 }
 
+@test "a gate that can't be looked at for want of descriptors says so" {
+	local when
+	for when in 'mem>1K' 'running<100000' 'disk:/>1'; do
+		run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 3; exec "$FLOCKLIMIT" -N x -n 1 --when "$1" true' sh "$when"
+		[[ $stderr != *"error while loading shared libraries"* ]] || skip "not static"
+		echo "$when: $status: $stderr"
+		[[ $when == disk:* ]] || [ "$stderr" = "flocklimit: --when '$when': no file descriptors left to look: raise ulimit -n" ]
+	done
+}
+
+@test "flocklimitctl without a descriptor says what to raise" {
+	"$FLOCKLIMIT" -N x -n 1 true
+	run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; exec "$FLOCKLIMIT"ctl show x' sh
+	[[ $stderr != *"error while loading shared libraries"* ]] || skip "not static"
+	[ "$status" -eq 0 ] || [[ $stderr == *": raise ulimit -n" ]]
+}
+
 @test "a new limiter where no file may grow: a line that says what to raise" {
 	run -125 --separate-stderr bash -c 'ulimit -f 4; exec "$FLOCKLIMIT" -N new -n 1 true'
 	[[ $stderr == *"File too large: raise ulimit -f" ]]
@@ -271,7 +288,7 @@ is_static() {
 		else
 			[ "$good" -eq 0 ]
 			[ "$status" -eq 125 ]
-			[ "$stderr" = "flocklimit: x: cannot start a process: Resource temporarily unavailable: raise ulimit -u, or let others end" ]
+			[ "$stderr" = "flocklimit: x: cannot start a process: Resource temporarily unavailable: raise ulimit -u, or the cgroup's pids.max, or let others end" ]
 			refusals=$((refusals + 1))
 		fi
 	done

@@ -90,7 +90,7 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->want.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
 	require(o->want.limit == 0 || o->want.percent == 0);
 	require(o->conflict_exit >= 0 && o->conflict_exit <= 255);
-	require(o->want.signal >= 1 && o->want.signal <= 64);
+	require(o->want.signal >= 0 && o->want.signal <= 64);
 	require((o->want.mode & ~0775u) == 0);
 	require((o->command == NULL) == (o->hold_for != 0));
 	require(o->want.limiter != NULL && *o->want.limiter != '\0');

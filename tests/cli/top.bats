@@ -349,9 +349,10 @@ load ../helpers/top.bash
 	line_up 5 -w 2
 	top_in 80x24 x
 	see_line 24 'q quit*'
-	# From 80 columns down, what is of least use goes first.
+	# From 80 columns down, what is of least use goes first: the weights, too, beside a long name or number.
 	resize 60x24
-	see_line 4 '  # TICKET WEIGHT *PID USER *COMMAND'
+	see_line 4 '  # TICKET *PID USER *COMMAND'
+	run -1 grep -q SEAT <(line 4)
 	resize 40x12
 	see_line 4 '  # TICKET * TIME COMMAND'
 	see_line 12 'q quit*'

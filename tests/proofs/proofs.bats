@@ -25,7 +25,7 @@ stamp_a_tree() {
 	git add .
 	proof=tests/proofs/proof
 	"$proof" run model 'echo "ok 1 - a state"; echo "# 7 states"; echo 1..1'
-	"$proof" run fresh 'echo "5 passed, 0 failed"'
+	"$proof" run fresh 'printf "5 passed, 0 failed"' # a last line without a newline
 }
 
 # changes FILE: one byte of it.

@@ -259,7 +259,6 @@ copy_words(int argc, char **argv)
 	return copy;
 }
 
-/* Opens what can fail before the first item: 0, or after a line the status to exit with. */
 /*
  * /dev/null, also as 0, 1 and 2 where these are closed: a pipe must not get such a number.  As stdout
  * it can't be written to: what commands print would be lost, and nothing would say so.
@@ -302,6 +301,7 @@ can_wait_for_commands(void)
 	return true;
 }
 
+/* Opens what can fail before the first item: 0, or after a line the status to exit with. */
 static int
 prepare(struct jobs *a)
 {

@@ -238,7 +238,7 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 		return boot;
 	fd = open_nameless(dirfd, base, mode);
 	if (fd >= 0) {
-		lasting = flki_fs_is_lasting(flki_fs_kind(fd));
+		lasting = boot != 0 && flki_fs_is_lasting(flki_fs_kind(fd));
 		error =
 		    fchmod(fd, mode) == -1 || fstat(fd, &sb) == -1 ? -errno : flki_create_lock(fd);
 		if (error == 0)
@@ -250,7 +250,7 @@ flki_create_new(int dirfd, const char *base, const struct flk_options *options)
 		if (error != -ENOENT)
 			return error;
 		/* Without the boot's id, a limiter on a disk would be of no use. */
-		if (boot != 0 && lasting)
+		if (lasting)
 			return boot;
 	} else if (fd != -EOPNOTSUPP && fd != -EISDIR && fd != -EINVAL) {
 		return fd;

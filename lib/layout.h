@@ -132,7 +132,7 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(6)
+#define LAYOUT      UINT32_C(7)
 #define HEADER      4096u
 #define PLACE_GAP   (UINT64_C(1) << 16) /* from one place in the line to the next, at arrival */
 #define LAST_TICKET (UINT64_MAX / PLACE_GAP)

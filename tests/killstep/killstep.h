@@ -12,6 +12,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 
 #include "flocklimit.h"
@@ -80,6 +82,12 @@ bool actor_follows(const struct actor *a);
 void actor_signal(struct actor *a);
 /* One whom time wakes. */
 void actor_wait_up(struct actor *a);
+
+/* By which an actor reads the clock, and tells the kernel nothing. */
+#ifndef SYS_clock_gettime64
+#define SYS_clock_gettime64 403
+#endif
+#define CLOCK_CALL (sizeof(time_t) > sizeof(long) ? SYS_clock_gettime64 : SYS_clock_gettime)
 
 /*
  * What a deed's steps were: a point is where it can be killed.  After each instruction, and for a

@@ -6,20 +6,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 
 #include "../helpers/common.h"
-
-#define VDSO_BYTES 16384
-
-/* The clock tries again when it was just being set, so what is there is no place to count from. */
-static bool
-in_vdso(uintptr_t pc)
-{
-	uintptr_t start = getauxval(AT_SYSINFO_EHDR);
-
-	return start != 0 && pc >= start && pc - start < VDSO_BYTES;
-}
 
 void
 trace_reset(struct trace *t)
@@ -43,8 +31,8 @@ trace_add(struct trace *t, struct actor *a, bool changed)
 			tap_bail("memory");
 	}
 	t->slept[i] = a->where == ASLEEP;
-	t->changed[i] = changed || a->call != -1;
-	t->pc[i] = a->where == AMID && a->call == -1 && !in_vdso(actor_pc(a)) ? actor_pc(a) : 0;
+	t->changed[i] = changed || (a->call != -1 && a->call != CLOCK_CALL);
+	t->pc[i] = a->where == AMID && a->call == -1 ? actor_pc(a) : 0;
 }
 
 /* How often each instruction was seen since the start or the last sleep. */

@@ -12,8 +12,9 @@
  * the second kills out.
  *
  * Two kills between which neither the file nor what the kernel was told has changed leave the same
- * behind.  So the first kill is made at every point; the second at every point too, but after
- * one first kill of those that leave the same.
+ * behind.  So the first kill is made at every point, and those who live on go on in one of two ways,
+ * or in both where something has changed; the second at every point too, but after one first kill
+ * of those that leave the same.
  */
 #include "killstep.h"
 
@@ -112,17 +113,21 @@ static void
 sweep(struct tally *t, const struct operation *op, unsigned share, unsigned shares)
 {
 	long k, j, states = 0, index = -1;
+	bool other;
 
 	if (!rehearse(&stage, op)) {
 		report(t, op, trace.points, -1, 0);
 		return;
 	}
 	t->points = trace.points;
-	for (k = 0; k <= trace.points && t->failures < TOLD; k++)
-		if ((unsigned long)k % shares == share) {
-			kill_once(t, op, k, 0);
-			kill_once(t, op, k, BACKWARD | BY_DEATH);
-		}
+	for (k = 0; k <= trace.points && t->failures < TOLD; k++) {
+		if ((unsigned long)k % shares != share)
+			continue;
+		other = (unsigned long)k / shares % 2 != 0;
+		kill_once(t, op, k, other ? BACKWARD | BY_DEATH : 0);
+		if (trace.changed[k])
+			kill_once(t, op, k, other ? 0 : BACKWARD | BY_DEATH);
+	}
 	if (first_only)
 		return;
 	for (k = 0; k <= trace.points; k++)
@@ -211,6 +216,28 @@ cpus(void)
 	return n < MOST_WORKERS ? n : MOST_WORKERS;
 }
 
+/*
+ * A worker and its actors run in turns, so they stay on one CPU: to wake a process on another takes
+ * longer than a step.
+ */
+static void
+stay_on_cpu(unsigned which)
+{
+	cpu_set_t set, one;
+	size_t cpu;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == -1)
+		return;
+	for (cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		if (!CPU_ISSET(cpu, &set) || which-- > 0)
+			continue;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		return;
+	}
+}
+
 static void
 run_workers(unsigned n, bool all, double seconds)
 {
@@ -220,6 +247,7 @@ run_workers(unsigned n, bool all, double seconds)
 	for (i = 0; i < n; i++) {
 		pid[i] = fork_child();
 		if (pid[i] == 0) {
+			stay_on_cpu(i);
 			begin();
 			orders_begin();
 			alarm(4 * 3600);

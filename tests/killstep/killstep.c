@@ -12,9 +12,8 @@
  * the second kills out.
  *
  * Two kills between which neither the file nor what the kernel was told has changed leave the same
- * behind.  So the first kill is made at every point, and those who live on go on in one of two ways,
- * or in both where something has changed; the second at every point too, but after one first kill
- * of those that leave the same.
+ * behind.  So the first kill is made at every point; the second at every point too, but after
+ * one first kill of those that leave the same.
  */
 #include "killstep.h"
 
@@ -113,21 +112,17 @@ static void
 sweep(struct tally *t, const struct operation *op, unsigned share, unsigned shares)
 {
 	long k, j, states = 0, index = -1;
-	bool other;
 
 	if (!rehearse(&stage, op)) {
 		report(t, op, trace.points, -1, 0);
 		return;
 	}
 	t->points = trace.points;
-	for (k = 0; k <= trace.points && t->failures < TOLD; k++) {
-		if ((unsigned long)k % shares != share)
-			continue;
-		other = (unsigned long)k / shares % 2 != 0;
-		kill_once(t, op, k, other ? BACKWARD | BY_DEATH : 0);
-		if (trace.changed[k])
-			kill_once(t, op, k, other ? 0 : BACKWARD | BY_DEATH);
-	}
+	for (k = 0; k <= trace.points && t->failures < TOLD; k++)
+		if ((unsigned long)k % shares == share) {
+			kill_once(t, op, k, 0);
+			kill_once(t, op, k, BACKWARD | BY_DEATH);
+		}
 	if (first_only)
 		return;
 	for (k = 0; k <= trace.points; k++)

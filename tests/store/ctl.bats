@@ -505,55 +505,6 @@ all_hold() {
 	[ "$(count /team/)" = 0 ]
 }
 
-# older_keys VALUE: x as an older flocklimit keeps it, which does not know of two slashes.
-older_keys() {
-	put x/cfg "$1"
-	put x/h/00000000000000aa '{"v":1,"w":1,"n":1,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"sleep","ttl":10,"grace":7,"since":1000,"seat":0,"under":1}'
-	put x/h/00000000000000aa/cfg '{"v":2,"n":1}'
-	put x/tail 00000000000000ab
-}
-
-@test "store: a limiter of an older version is refused until it is removed, and then made anew" {
-	store
-	older_keys '{"v":1,"n":1,"state":"open"}'
-	run -125 "$FLOCKLIMIT" -N x -n 1 true
-	echo "$output"
-	[[ $output == "flocklimit: x: "*"/team/x/cfg is of an older flocklimit"*"flocklimitctl rm" ]]
-	[ "${#lines[@]}" = 1 ]
-	ctl_line 125 show x
-	[[ $stderr == *"older flocklimit"* ]]
-	ctl_line 125 limit x 3
-	run --separate-stderr -1 ctl check x
-	[[ $output == *"/team/x/cfg is of an older flocklimit"* ]]
-	[[ $(ctl list) == *x*"older flocklimit"* ]]
-	# Its takers may run for all that is known here.
-	ctl_line 125 rm x
-	[[ $stderr == *"takers of an older flocklimit hold or wait"*"below /team/x/h/" ]]
-	ctl rm --idle
-	ask etcd kv/deleterange "$(key_of /team/x/h/00000000000000aa)" --fail
-	put x/w/00000000000000ab '{}'
-	ctl_line 125 rm x
-	[[ $stderr == *"below /team/x/w/" ]]
-	ask etcd kv/deleterange "$(key_of /team/x/w/00000000000000ab)" --fail
-	ctl rm x
-	# But for the limiter that is another's.
-	[ "$(count /team/)" = 1 ]
-	"$FLOCKLIMIT" -N x -n 1 true
-	[ "$(ctl --store "$FLOCKLIMIT_STORE/x/h" list --json | jq -c 'map(.name)')" = '["00000000000000aa"]' ]
-}
-
-@test "store: rm --idle leaves a limiter of an older version that an operator has steered" {
-	store
-	put x/cfg '{"v":1,"n":1,"state":"paused"}'
-	put y/cfg '{"v":1,"n":1,"override":7}'
-	put z/cfg '{"v":1,"n":1}'
-	ctl rm --idle
-	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x","y"]' ]
-	tell etcd 'on /v3/kv/txn with delete:/team/x/cfg cut'
-	ctl rm x y
-	[ "$(count /team/)" = 0 ]
-}
-
 @test "store: a limiter of a version to come is left alone" {
 	store
 	put x/cfg '{"v":3,"n":1}'

@@ -216,10 +216,10 @@ record_decode(struct record *r, const char *value, size_t size)
 	return good;
 }
 
-static bool
-decode_config(struct config *c, const char *value, size_t size, int64_t version)
+bool
+config_decode(struct config *c, const char *value, size_t size)
 {
-	json_t *o = opened(value, size, version);
+	json_t *o = opened(value, size, CONFIG_VERSION);
 	bool good = o != NULL;
 	const char *state = json_string_value(json_object_get(o, "state"));
 
@@ -238,18 +238,6 @@ decode_config(struct config *c, const char *value, size_t size, int64_t version)
 	return good;
 }
 
-bool
-config_decode(struct config *c, const char *value, size_t size)
-{
-	return decode_config(c, value, size, CONFIG_VERSION);
-}
-
-bool
-config_decode_older(struct config *c, const char *value, size_t size)
-{
-	return decode_config(c, value, size, 1);
-}
-
 const char *
 config_trouble(const char *value, size_t size)
 {
@@ -257,12 +245,7 @@ config_trouble(const char *value, size_t size)
 	int64_t version = json_integer_value(json_object_get(o, "v"));
 
 	json_decref(o);
-	if (version > CONFIG_VERSION)
-		return "is of a newer flocklimit than this one: use that";
-	if (version == CONFIG_VERSION || version < 1)
-		return NULL;
-	return "is of an older flocklimit, whose takers this one does not see: let them end, then "
-	       "flocklimitctl rm";
+	return version > CONFIG_VERSION ? "is of a newer flocklimit than this one: use that" : NULL;
 }
 
 bool

@@ -57,9 +57,6 @@ bool record_decode(struct record *r, const char *value, size_t size);
 bool config_decode(struct config *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
 
-/* The same of a cfg of version 1. */
-bool config_decode_older(struct config *c, const char *value, size_t size);
-
 /*
  * Of a cfg that config_decode() refuses as it is of another version: what to do about it, as the
  * end of a sentence that begins with the key.  NULL if its version is not what is wrong.

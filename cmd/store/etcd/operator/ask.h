@@ -53,13 +53,6 @@ bool ask_went_well(struct ask *a, const struct etcd_reply *reply);
 /* A txn's body; or NULL, and *code is the answer. */
 json_t *operation_txn(struct ask *a, int *code);
 
-bool operation_removes(const struct ask *a);
-bool operation_may_remove(const struct ask *a); /* as far as its config goes */
-
-/* ---- older.c: ASK_REMOVE and ASK_REMOVE_UNUSED where the look found version 1 ---- */
-
-void older_remove(struct ask *a);
-
 /* ---- names.c, check.c ---- */
 
 void names_ask(struct ask *a);

@@ -158,8 +158,8 @@ breaking(struct ask *a, int *code)
 
 /* ---- all of it ---- */
 
-bool
-operation_may_remove(const struct ask *a)
+static bool
+may_remove(const struct ask *a)
 {
 	const struct config *c = &a->look.config;
 
@@ -177,7 +177,7 @@ removal(struct ask *a, int *code)
 	size_t i;
 
 	*code = -FLK_BUSY;
-	if (l->holders > 0 || l->waiters > 0 || !operation_may_remove(a))
+	if (l->holders > 0 || l->waiters > 0 || !may_remove(a))
 		return NULL;
 	compares = json_array();
 	then = json_array();
@@ -194,8 +194,8 @@ removal(struct ask *a, int *code)
 	return etcd_txn(compares, then, NULL);
 }
 
-bool
-operation_removes(const struct ask *a)
+static bool
+removes_it(const struct ask *a)
 {
 	return a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
 }
@@ -204,7 +204,7 @@ json_t *
 operation_txn(struct ask *a, int *code)
 {
 	const struct look *l = &a->look;
-	bool removes = operation_removes(a);
+	bool removes = removes_it(a);
 
 	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 && a->q.kind != ASK_DECLARE) {
 		*code = a->unsure && removes ? 0 : -ENOENT;

@@ -29,10 +29,7 @@ looked(void *context, const struct etcd_reply *reply)
 	if (!ask_went_well(a, reply))
 		return;
 	if (!look_read(&a->look, LOOK_ALL, reply)) {
-		if (a->look.older && operation_removes(a))
-			older_remove(a);
-		else
-			ask_answer_code(a, -FLK_STORE, a->look.trouble);
+		ask_answer_code(a, -FLK_STORE, a->look.trouble);
 	} else if (a->q.kind == ASK_LOOK) {
 		tell_view(a);
 	} else if ((body = operation_txn(a, &code)) == NULL) {

@@ -24,10 +24,6 @@
  * limiter's cfg, and the last slash before "/cfg" parts name from path.
  *
  * cfg, e/, h/ and l/ lie in one range, for one watch.  A SELF is never used twice.
- *
- * Version 1 had neither the two slashes nor the cfg before them, as in PATH/NAME/h/SELF.  Its cfg is at the
- * same place, and each grant of either version compares the revision of a cfg of its own version:
- * so takers of both never hold permits of one limiter.  older.c removes what version 1 left.
  */
 #ifndef KEYS_H
 #define KEYS_H

@@ -117,7 +117,6 @@ refuse_config(struct look *l, const char *value, size_t size)
 {
 	const char *is = config_trouble(value, size);
 
-	l->older = config_decode_older(&l->config, value, size);
 	return is != NULL ? trouble(l, "", l->limiter.s, is)
 			  : trouble(l, "what is kept in ", l->limiter.s, NONSENSE);
 }
@@ -157,7 +156,6 @@ look_read_config(struct look *l, const json_t *range)
 
 	l->config = (struct config){ .override = FLK_AUTO };
 	l->config_mod = 0;
-	l->older = false;
 	if (n < 0)
 		trouble(l, "what is kept in ", l->limiter.s, NONSENSE);
 	if (n > 0) {

@@ -57,7 +57,6 @@ struct look {
 	char before[STORE_SELF]; /* the waiter before it; "": none */
 	int64_t before_created;  /* of its w/ */
 
-	bool older;    /* it failed as cfg is of version 1; then config is what that one says */
 	char *trouble; /* a sentence, if the last look_read() failed */
 };
 

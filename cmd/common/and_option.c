@@ -34,10 +34,10 @@ and_option_parse(struct taker_options *w, char *word)
 				  "not a weight: use NAME=W or NAME=W/N, say gpu=2/8");
 	memcpy(number, word + name + 1, weight);
 	number[weight] = '\0';
-	status = taker_options_parse(w, 'w', OPTION, number);
+	status = take_weight(NULL, w, OPTION, number);
 	w->weight_word = word;
 	if (status == OPTION_OK && *limit == '/')
-		status = taker_options_parse(w, 'n', OPTION, limit + 1);
+		status = take_limit(NULL, w, OPTION, limit + 1);
 	/* A command that joins a permit takes no weight: that is known later. */
 	if (status == OPTION_OK && w->limit != 0 && w->weight > w->limit &&
 	    getenv("FLOCKLIMIT_HELD") == NULL)

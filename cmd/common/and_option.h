@@ -7,13 +7,6 @@
 
 #include "taker_options.h"
 
-#define AND_MOST 15 /* how often --and may be given */
-
-struct ands {
-	char *word[AND_MOST];
-	unsigned n;
-};
-
 /* OPTION_OK, or OPTION_BAD after a line. */
 int and_option_add(struct ands *a, char *word);
 

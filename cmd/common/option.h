@@ -1,35 +1,132 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * option.h - what every command line has in common.
+ * option.h - a command line as a table: a row is an option, with all that is said of it.
+ *
+ * From the rows come what getopt(3) needs, --help, and the refusals; and, by completions/generate,
+ * which reads the rows as text, what the shells offer.
  */
 #ifndef OPTION_H
 #define OPTION_H
 
 #include <getopt.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #define OPTION_OK  (-1) /* go on */
+#define OPTION_NOT (-2) /* go on, as if it had not been given */
 #define OPTION_BAD 125  /* a line was printed; the status to exit with */
 
-/* As it was typed: --opt, or -o. */
-const char *option_name(int c, const struct option *table, char room[32]);
+struct option_row {
+	const char *name;    /* the long one; NULL: the end of the rows */
+	const char *letters; /* each of which means the same */
+	const char *value;   /* as --help has it: "W"; "=A|B"; "[=A]", which may be left out */
+	const char *help;    /* its lines; NULL: --help and the shells leave it out */
+	const char *is;      /* the option that it is another name of */
+	bool many;           /* it may be given again, and adds to itself */
 
-int option_bad(const char *option, const char *value, const char *what);
+	/*
+	 * The values, with spaces between them, that take_choice() knows, and that the shells offer.
+	 * Then, or instead, the shells offer @files, @limiters, @ids (of sem), @lines, @command (which
+	 * the value is), @signals, @processes or @times.
+	 */
+	const char *offers;
 
-/*
- * An optional value needs the equals sign.  OPTION was given without a value: if the NEXT word is
- * one of its VALUES, refuses it with a line that shows the equals sign.
- */
-int option_apart(const char *option, const char *next, const char *const values[]);
+	/*
+	 * Takes WORD, which is NULL if the value was left out, of OPTION, as it was typed: OPTION_OK,
+	 * OPTION_NOT or, after a line, OPTION_BAD.  NULL: there is nothing to take.
+	 */
+	int (*take)(const struct option_row *row, void *into, const char *option, char *word);
+	size_t at;            /* where it goes in what INTO points to */
+	uint64_t least, most; /* of a number */
+	const char *wrong;    /* what a word is that is no such value, and what to write */
+
+	const char *no_command; /* why no command can stand beside it */
+
+	/* Why it is only for limiters in files, or only for those in a store. */
+	const char *not_in_store;
+	bool only_in_store;
+};
+
+typedef int option_take(const struct option_row *row, void *into, const char *option, char *word);
+
+/* To `at': a bool, a char *, a uint32_t, ns in a uint64_t, and an int. */
+option_take take_yes, take_text, take_number, take_time, take_choice;
+
+/* What two options, or more, are to each other. */
+struct option_rule {
+	const char *option;
+	const char *others; /* with spaces between them */
+	const char *why; /* they exclude each other; NULL: the option has no effect without one */
+};
 
 struct habit;
 
-/*
- * Prints a line about the option for which getopt returned ':' or '?'.  `habits' has options of
- * other tools, each with a hint (see suggest.h); NULL: none.
- */
-int option_refuse(int c, char **argv, const struct option *table, const struct habit *habits);
+struct command_line {
+	const char *usage;                /* what --help begins with */
+	const struct option_row *rows[3]; /* lists of rows; NULL: no more */
+	const struct option_rule *rules;  /* up to one without an option; or NULL */
+	const struct habit *habits;       /* options of other tools (see suggest.h) */
 
-/* Prints TEXT on stdout, for --help and --version; returns the status to exit with. */
-int option_print(const char *text);
+	/* What else the word may mean as a value, in another tool; NULL: nothing. */
+	const char *(*other_meaning)(const struct option_row *row, const char *word);
+
+	const char *more; /* what --help ends with */
+};
+
+#define MOST_GIVEN 64
+
+/* Which options were given, each once. */
+struct given {
+	const struct option_row *row[MOST_GIVEN];
+	unsigned n;
+};
+
+/*
+ * Reads the options before the first other word, at optind then: OPTION_OK; or the status to exit with,
+ * after a line, or after what --help or --version print.
+ */
+int options_read(const struct command_line *c, void *into, struct given *given, int argc,
+		 char **argv);
+
+/* Whether those that were given go together: OPTION_OK, or OPTION_BAD after a line. */
+int options_agree(const struct command_line *c, const struct given *given);
+
+bool options_given(const struct given *given, const char *name);
+
+/* ---- the parts, for a command line that is read in another way ---- */
+
+#define OPTION_ROWS 80
+
+/* As getopt(3) wants it.  The letters begin with a '+': the options end at the first other word. */
+struct option_table {
+	const struct option_row *row[OPTION_ROWS];
+	struct option longs[OPTION_ROWS + 1];
+	char letters[3 * OPTION_ROWS + 3];
+	unsigned n;
+};
+
+/* Of lists of rows, up to a NULL. */
+void option_table_make(struct option_table *t, const struct option_row *const rows[]);
+
+/* What getopt(3) returned. */
+const struct option_row *option_table_row(const struct option_table *t, int got);
+
+/* Whether the option counts as given. */
+void option_note(struct given *given, const struct option_row *row, bool is_given);
+
+/* What --help says of it, with newlines; "" if nothing. */
+#define OPTION_HELP 400
+const char *option_help(const struct option_row *row, char room[OPTION_HELP]);
+
+/* ---- values ---- */
+
+int option_bad(const char *option, const char *value, const char *what);
+
+/* Whether the word is one of those in the list, which have a space between them; and which: 0, 1, ... */
+bool option_is_among(const char *list, const char *word, int *which);
+
+/* The word is one of those that the row offers: OPTION_OK and which; or OPTION_BAD, after a line. */
+int option_choice(const struct option_row *row, const char *option, const char *word, int *which);
 
 #endif

@@ -39,19 +39,18 @@ has_password(const char *url)
 }
 
 static int
-only_for_stores(const struct store_options *s)
+only_for_stores(const struct given *given)
 {
-	const char *option = s->local != NULL     ? "--local"
-			     : s->ttl != NULL     ? "--ttl"
-			     : s->grace != NULL   ? "--grace"
-			     : s->on_lost != NULL ? "--on-lost"
-			     : s->reclaim != NULL ? "--reclaim"
-						  : NULL;
+	unsigned i;
 
-	if (option == NULL)
-		return -1;
-	say(NULL, "%s is for limiters of a store: use it with --store", option);
-	return OPTION_BAD;
+	for (i = 0; i < given->n; i++) {
+		if (!given->row[i]->only_in_store)
+			continue;
+		say(NULL, "--%s is for limiters of a store: use it with --store",
+		    given->row[i]->name);
+		return OPTION_BAD;
+	}
+	return -1;
 }
 
 /* The store's URL: --store or, where no file is named, $FLOCKLIMIT_STORE; NULL: this machine. */
@@ -141,7 +140,7 @@ store_exec(const struct taker_options *w, char **argv)
 	bool named;
 
 	if (url == NULL)
-		return only_for_stores(&w->store);
+		return only_for_stores(&w->given);
 	if (w->store.url != NULL && w->file != NULL) {
 		say(NULL, "--store and --file cannot be combined: use one of them");
 		return OPTION_BAD;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "and_option.h"
 #include "find_program.h"
 #include "flocklimit.h"
 #include "name.h"
@@ -32,12 +33,14 @@ parse_percent(const char *word, uint32_t *percent)
 	return true;
 }
 
-static int
-parse_limit(struct taker_options *w, const char *option, char *word)
+int
+take_limit(const struct option_row *row, void *into, const char *option, char *word)
 {
+	struct taker_options *w = into;
 	size_t n = strlen(word);
 	uint64_t v;
 
+	(void)row;
 	w->limit_given = true;
 	if (n > 1 && word[n - 1] == '%') {
 		if (!parse_percent(word, &w->percent))
@@ -78,12 +81,14 @@ parse_units(const char *word, uint32_t *units, uint32_t *percent)
 #define NO_WEIGHT "not a weight: use 1 to 1000000000, N%, MIN-MAX or MIN-; for flock's -w use -t"
 
 /* N, or MIN-MAX, or MIN- for up to the limit. */
-static int
-parse_weight(struct taker_options *w, const char *option, const char *word)
+int
+take_weight(const struct option_row *row, void *into, const char *option, char *word)
 {
+	struct taker_options *w = into;
 	const char *dash = strchr(word, '-');
 	char least[16];
 
+	(void)row;
 	w->weight_given = true;
 	w->weight_word = word;
 	if (dash == NULL) {
@@ -110,148 +115,225 @@ parse_weight(struct taker_options *w, const char *option, const char *word)
 }
 
 static int
-parse_time(const char *option, const char *word, uint64_t *ns)
+take_name(const struct option_row *row, void *into, const char *option, char *word)
 {
-	if (!parse_duration(word, ns))
-		return option_bad(option, word, PARSE_DURATION);
+	if (*word == '\0' || strchr(word, '/') != NULL)
+		return option_bad(option, word, "not a name: for a path use --file");
+	if (*word == '-')
+		return option_bad(option, word, "not a name: it must not begin with a hyphen");
+	return take_text(row, into, option, word);
+}
+
+static int
+take_path(const struct option_row *row, void *into, const char *option, char *word)
+{
+	return *word == '\0' ? option_bad(option, word, "not a path")
+			     : take_text(row, into, option, word);
+}
+
+static int
+take_mode(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+	uint32_t mode;
+
+	(void)row;
+	if (!parse_octal(word, 0777, &mode) || (mode & 0600) != 0600 || (mode & 02) != 0)
+		return option_bad(option, word, "not a mode: use 0600 to 0775, say 0660");
+	w->mode = (mode_t)mode;
 	return OPTION_OK;
 }
 
-/* Kept as it was typed: the store's program parses it. */
 static int
-keep_for_store(struct store_options *s, int c, const char *word)
+take_and(const struct option_row *row, void *into, const char *option, char *word)
 {
-	switch (c) {
-	case TAKER_STORE:
-		s->url = word;
-		return OPTION_OK;
-	case TAKER_LOCAL:
-		s->local = word;
-		return OPTION_OK;
-	case TAKER_TTL:
-		s->ttl = word;
-		return OPTION_OK;
-	case TAKER_GRACE:
-		s->grace = word;
-		return OPTION_OK;
-	case TAKER_ON_LOST:
-		s->on_lost = word;
-		return OPTION_OK;
-	case TAKER_RECLAIM:
-		s->reclaim = word;
-		return OPTION_OK;
-	default:
-		return TAKER_OTHER;
-	}
+	(void)row;
+	(void)option;
+	return and_option_add(&((struct taker_options *)into)->ands, word);
 }
 
 static int
-parse_value(struct taker_options *w, int c, const char *option, char *word)
+take_nonblock(const struct option_row *row, void *into, const char *option, char *word)
 {
-	uint64_t v;
-	uint32_t mode;
-
-	switch (c) {
-	case 'N':
-		if (*word == '\0' || strchr(word, '/') != NULL)
-			return option_bad(option, word, "not a name: for a path use --file");
-		if (*word == '-')
-			return option_bad(option, word,
-					  "not a name: it must not begin with a hyphen");
-		w->name = word;
-		return OPTION_OK;
-	case 'w':
-		return parse_weight(w, option, word);
-	case TAKER_MODE:
-		if (!parse_octal(word, 0777, &mode) || (mode & 0600) != 0600 || (mode & 02) != 0)
-			return option_bad(option, word, "not a mode: use 0600 to 0775, say 0660");
-		w->mode = (mode_t)mode;
-		return OPTION_OK;
-	case TAKER_MAX_QUEUE:
-		if (!parse_number(word, 0, FLK_MAX_UNITS, &v))
-			return option_bad(option, word, "not a number of takers: use 0 or more");
-		w->limit_queue = true;
-		w->max_queue = (uint32_t)v;
-		return OPTION_OK;
-	case TAKER_YIELD:
-		if (!parse_number(word, 0, FLK_MAX_UNITS, &v))
-			return option_bad(option, word,
-					  "not a number of takers: use 0 or more, say 10");
-		w->yield = (uint32_t)v;
-		return OPTION_OK;
-	case TAKER_NOT_SEAT:
-		return seats_parse(word, &w->not_seats) ? OPTION_OK
-							: option_bad(option, word, SEATS_LIST);
-	case 's':
-		if (!parse_signal(word, &w->signal))
-			return option_bad(option, word, "not a signal: use a name or a number");
-		return OPTION_OK;
-	default:
-		return keep_for_store(&w->store, c, word);
-	}
+	(void)row;
+	(void)option;
+	(void)word;
+	((struct taker_options *)into)->timeout_ns = 0;
+	return OPTION_OK;
 }
 
-int
-taker_options_parse(struct taker_options *w, int c, const char *option, char *word)
+static int
+take_queue(const struct option_row *row, void *into, const char *option, char *word)
 {
-	switch (c) {
-	case 'n':
-	case 'j':
-		return parse_limit(w, option, word);
-	case 't':
-		return parse_time(option, word, &w->timeout_ns);
-	case TAKER_NONBLOCK:
-		w->timeout_ns = 0;
-		return OPTION_OK;
-	case 'T':
-		c = parse_time(option, word, &w->run_timeout_ns);
-		if (w->run_timeout_ns == 0)
-			w->run_timeout_ns = NEVER; /* as timeout(1) has it */
-		return c;
-	case 'k':
-		c = parse_time(option, word, &w->kill_after_ns);
-		if (w->kill_after_ns == 0)
-			w->kill_after_ns = NEVER;
-		return c;
-	case 'f':
-		if (*word == '\0')
-			return option_bad(option, word, "not a path");
-		w->file = word;
-		return OPTION_OK;
-	case TAKER_RATE:
-		w->pacing |= FLK_RATE;
-		return pace_parse_rate(word, &w->pace) ? OPTION_OK
-						       : option_bad(option, word, PACE_RATE);
-	case TAKER_STAGGER:
-		w->pacing |= FLK_STAGGER;
-		return pace_parse_stagger(word, &w->pace) ? OPTION_OK
-							  : option_bad(option, word, PACE_STAGGER);
-	case TAKER_RAMP:
-		w->pacing |= FLK_RAMP;
-		return pace_parse_ramp(word, &w->pace) ? OPTION_OK
-						       : option_bad(option, word, PACE_RAMP);
-	case TAKER_WHEN:
-		w->when = word;
-		return OPTION_OK;
-	case TAKER_WHEN_RUN:
-		w->when_run = word;
-		return OPTION_OK;
-	case TAKER_SETTLE:
-		return parse_time(option, word, &w->settle_ns);
-	case TAKER_GATE_PATIENCE:
-		if (strcmp(word, "never") == 0) {
-			w->gate_patience_ns = NEVER;
-			return OPTION_OK;
-		}
+	((struct taker_options *)into)->limit_queue = true;
+	return take_number(row, into, option, word);
+}
+
+static int
+take_seats(const struct option_row *row, void *into, const char *option, char *word)
+{
+	(void)row;
+	return seats_parse(word, &((struct taker_options *)into)->not_seats)
+		   ? OPTION_OK
+		   : option_bad(option, word, SEATS_LIST);
+}
+
+/* A part of the pace, which is read like the others. */
+static int
+take_pace(struct taker_options *w, unsigned part, bool read, const char *option, const char *word,
+	  const char *wrong)
+{
+	w->pacing |= part;
+	return read ? OPTION_OK : option_bad(option, word, wrong);
+}
+
+static int
+take_rate(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+
+	return take_pace(w, FLK_RATE, pace_parse_rate(word, &w->pace), option, word, row->wrong);
+}
+
+static int
+take_stagger(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+
+	return take_pace(w, FLK_STAGGER, pace_parse_stagger(word, &w->pace), option, word,
+			 row->wrong);
+}
+
+static int
+take_ramp(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+
+	return take_pace(w, FLK_RAMP, pace_parse_ramp(word, &w->pace), option, word, row->wrong);
+}
+
+static int
+take_time_or_never(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+
+	(void)row;
+	if (strcmp(word, "never") != 0)
 		return parse_duration(word, &w->gate_patience_ns)
 			   ? OPTION_OK
 			   : option_bad(option, word, PARSE_DURATION "; or never");
-	case TAKER_RAMP_IDLE:
-		return parse_time(option, word, &w->pace.ramp_idle_ns);
-	default:
-		return parse_value(w, c, option, word);
-	}
+	w->gate_patience_ns = NEVER;
+	return OPTION_OK;
 }
+
+/* As timeout(1) has it, 0 is no limit. */
+static int
+take_time_above_0(const struct option_row *row, void *into, const char *option, char *word)
+{
+	uint64_t *ns = (void *)((char *)into + row->at);
+	int status = take_time(row, into, option, word);
+
+	if (status != OPTION_OK || *ns > 0)
+		return status;
+	*ns = NEVER;
+	return OPTION_NOT;
+}
+
+static int
+take_signal(const struct option_row *row, void *into, const char *option, char *word)
+{
+	(void)row;
+	return parse_signal(word, &((struct taker_options *)into)->signal)
+		   ? OPTION_OK
+		   : option_bad(option, word, "not a signal: use a name or a number");
+}
+
+#define TO(member) .at = offsetof(struct taker_options, member)
+
+static const char no_pace[] = "a store keeps no pace";
+
+/* clang-format off */
+const struct option_row taker_rows[] = {
+	{ .name = "name", .letters = "N", .value = "NAME", .take = take_name, TO(name), .offers = "@limiters",
+	  .help = "the limiter (default: $FLOCKLIMIT_NAME, or the last\n"
+	          "part of COMMAND's path)" },
+	{ .name = "file", .letters = "f", .value = "PATH", .take = take_path, TO(file), .offers = "@files",
+	  .help = "the limiter kept in PATH" },
+	{ .name = "mode", .value = "OCTAL", .take = take_mode, .offers = "0600 0660",
+	  .help = "permissions of a new file, 0660 to share with a group",
+	  .not_in_store = "a store has no file modes" },
+	{ .name = "limit", .letters = "nj", .value = "N|N%", .take = take_limit, .offers = "1 2 4 8 16 50% 100%",
+	  .help = "at most N units at once, or per cent of the CPUs" },
+	{ .name = "jobs", .value = "N|N%", .is = "limit", .help = "the same" },
+	{ .name = "weight", .letters = "w", .value = "W", .take = take_weight,
+	  .help = "COMMAND takes W units (1); MIN-MAX: what is free then" },
+	{ .name = "and", .value = "NAME[=W[/N]]", .take = take_and, .many = true, .offers = "@limiters",
+	  .help = "take W units (1) of this limiter, too; repeatable",
+	  .not_in_store = "a store's permit is of one limiter" },
+	{ .name = "timeout", .letters = "t", .value = "DUR", .take = take_time, TO(timeout_ns), .offers = "@times",
+	  .help = "give up waiting after DUR; 0: do not wait" },
+	{ .name = "nonblock", .take = take_nonblock, .help = "the same as -t 0" },
+	{ .name = "max-queue", .value = "M", .take = take_queue, TO(max_queue), .most = FLK_MAX_UNITS,
+	  .wrong = "not a number of takers: use 0 or more",
+	  .help = "give up now rather than wait behind M others" },
+	{ .name = "yield", .value = "K", .take = take_number, TO(yield), .most = FLK_MAX_UNITS,
+	  .wrong = "not a number of takers: use 0 or more, say 10",
+	  .help = "let up to K takers that arrive later go first (0)",
+	  .not_in_store = "in a store, the line has one order" },
+	{ .name = "not-seat", .value = "LIST", .take = take_seats,
+	  .help = "take none of these seats, say 0,3 or 0-3",
+	  .not_in_store = "a store takes the smallest seat" },
+	{ .name = "rate", .value = "N/DUR[:BURST]", .take = take_rate, .wrong = PACE_RATE,
+	  .offers = "1/s 10/s 30/m 60/m 100/h off",
+	  .help = "at most N starts per DUR, all takers together", .not_in_store = no_pace },
+	{ .name = "stagger", .value = "DUR", .take = take_stagger, .wrong = PACE_STAGGER, .offers = "100ms 1s 10s off",
+	  .help = "at least DUR between two starts", .not_in_store = no_pace },
+	{ .name = "ramp", .value = "FROM+STEP/DUR", .take = take_ramp, .wrong = PACE_RAMP,
+	  .offers = "1+1/1s 1+1/30s 1+1/1m off",
+	  .help = "begin with FROM units, add STEP each DUR\n"
+	          "(these three belong to the limiter; off removes one)", .not_in_store = no_pace },
+	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(pace.ramp_idle_ns),
+	  .offers = "@times",
+	  .help = "ramp again after DUR without a holder (1m)", .not_in_store = no_pace },
+	{ .name = "when", .value = "COND,...", .take = take_text, TO(when),
+	  .help = "start only while the machine has room, as in mem>4G,\n"
+	          "psi.io<20, running<16 or disk:/tmp>10G; also the\n"
+	          "limiter's; off removes it", .not_in_store = "a store has no gate" },
+	{ .name = "settle", .value = "DUR", .take = take_time, TO(settle_ns), .offers = "0 1s 2s 5s 10s",
+	  .help = "look again only DUR after the last start (2s)" },
+	{ .name = "gate-patience", .value = "DUR|never", .take = take_time_or_never, .offers = "10s 1m 10m never",
+	  .help = "start anyway when nothing has run for DUR (1m)" },
+	{ .name = "when-run", .value = "LINE", .take = take_text, TO(when_run), .offers = "@lines",
+	  .help = "start only when sh -c LINE exits with 0", .not_in_store = "a store has no gate" },
+	{ .name = "store", .value = "URL", .take = take_text, TO(store.url),
+	  .help = "keep the limiter in a store, for many machines:\n"
+	          "see flocklimit-store(7)" },
+	{ .name = "ttl", .value = "DUR", .take = take_text, TO(store.ttl), .offers = "5s 10s 30s 60s 5m",
+	  .help = "store: a taker is dead after DUR without contact (10s)", .only_in_store = true },
+	{ .name = "grace", .value = "DUR", .take = take_text, TO(store.grace), .offers = "10s 30s 60s 5m",
+	  .help = "store: then keep its permit for DUR (the shortest safe)", .only_in_store = true },
+	{ .name = "on-lost", .value = "=kill|warn", .take = take_text, TO(store.on_lost), .offers = "kill warn",
+	  .help = "store: when COMMAND loses its permit (kill)", .only_in_store = true },
+	{ .name = "reclaim", .value = "=auto|manual", .take = take_text, TO(store.reclaim), .offers = "auto manual",
+	  .help = "store: a dead taker's permit passes on by itself\n"
+	          "(default), or when an operator breaks it", .only_in_store = true },
+	{ .name = "local", .value = "N", .take = take_text, TO(store.local), .offers = "1 2 4 8 16",
+	  .help = "store: also at most N units on this machine", .only_in_store = true },
+	{ .name = "conflict-exit-code", .letters = "E", .value = "C", .take = take_number, TO(conflict_exit),
+	  .most = 255, .wrong = "not an exit status: use 0 to 255",
+	  .help = "exit status when there is no permit (75)" },
+	{ .name = "run-timeout", .letters = "T", .value = "DUR", .take = take_time_above_0, TO(run_timeout_ns),
+	  .offers = "@times", .help = "end COMMAND when it has run for DUR," },
+	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_signal, .offers = "@signals",
+	  .help = "with SIG (TERM)," },
+	{ .name = "kill-after", .letters = "k", .value = "DUR", .take = take_time_above_0, TO(kill_after_ns),
+	  .offers = "@times", .help = "and with KILL after another DUR" },
+	{ .name = "nested", .value = "=join|queue", .take = take_choice, TO(nested), .offers = "join queue",
+	  .help = "under a permit of this limiter: join it (default),\n"
+	          "or queue for another" },
+	{ .name = NULL },
+};
+/* clang-format on */
 
 /* The last part of the program's path; what a name can't hold becomes _. */
 static const char *
@@ -293,20 +375,6 @@ taker_options_elastic(const struct taker_options *w)
 int
 taker_options_check(const struct taker_options *w)
 {
-	if (w->pace.ramp_idle_ns != PACE_IDLE_NS && !(w->pacing & FLK_RAMP)) {
-		say(NULL, "--ramp-idle has no effect without --ramp: give --ramp, or drop it");
-		return OPTION_BAD;
-	}
-	if (w->settle_ns != NOT_GIVEN && w->when == NULL) {
-		say(NULL, "--settle has no effect without --when: give --when, or drop it");
-		return OPTION_BAD;
-	}
-	if (w->gate_patience_ns != NOT_GIVEN && w->when == NULL && w->when_run == NULL) {
-		say(NULL,
-		    "--gate-patience has no effect without --when or --when-run: give one, or "
-		    "drop it");
-		return OPTION_BAD;
-	}
 	if (w->file == NULL && w->limiter != NULL && strchr(w->limiter, '/') != NULL)
 		return option_bad("FLOCKLIMIT_NAME", w->limiter,
 				  "not a name: for a path use --file");

@@ -9,7 +9,7 @@
 
 #include "spawn.h"
 
-enum jobserver_style { JOBSERVER_BEST, JOBSERVER_FIFO, JOBSERVER_PIPE };
+enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
 
 /*
  * True: the command gets a FIFO to open; false: two descriptors to inherit.  JOBSERVER_BEST asks

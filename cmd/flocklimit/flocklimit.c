@@ -186,20 +186,6 @@ run_command(struct job *j)
 	return cannot_start(j, error);
 }
 
-/* With a store: the status to exit with, after a line; else -1. */
-static int
-refuse_in_store(const struct options *o)
-{
-	if (!backend_is_store() || (!o->until_ready && o->ands.n == 0))
-		return -1;
-	if (o->until_ready)
-		say(o->want.limiter, "--until-ready is for limiters in files: drop it, and in the "
-				     "store the command holds its permit until it ends");
-	else
-		say(o->want.limiter, "--and is for limiters in files: drop it, or drop --store");
-	return FAILED;
-}
-
 int
 flocklimit_main(int argc, char **argv)
 {
@@ -211,7 +197,7 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
 		return status;
-	if ((status = store_exec(&j.o.want, argv)) != -1 || (status = refuse_in_store(&j.o)) != -1)
+	if ((status = store_exec(&j.o.want, argv)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
@@ -242,13 +228,13 @@ flocklimit_main(int argc, char **argv)
 		case FLK_FULL:
 		case FLK_CLOSED:
 		case FLK_EVICTED:
-			return j.o.conflict_exit;
+			return j.o.want.conflict_exit;
 		case FLK_STUCK:
 			/* Else line_take() has printed a line. */
 			if (j.taker == NULL ||
 			    (j.also.failed != NULL && j.also.failed->taker == NULL))
 				job_refuse(&j, error);
-			return j.o.conflict_exit;
+			return j.o.want.conflict_exit;
 		default:
 			if (fd_refuse(&j.o, error))
 				return FAILED;

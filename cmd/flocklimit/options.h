@@ -8,20 +8,17 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "and_option.h"
 #include "clients.h"
 #include "taker_options.h"
 
 struct options {
 	struct taker_options want;
 	const char *line; /* -c */
-	int conflict_exit;
 	bool jobserver;
 	enum jobserver_style style;
 	bool background, keep_stdin; /* --background, --background=stdin */
 	bool until_ready;
-	struct ands ands;
-	bool no_fork, close_fd, queue_nested, preserve_status, verbose, quiet;
+	bool no_fork, close_fd, preserve_status, verbose, quiet;
 	pid_t hold_for; /* 0: not given */
 	int fd;         /* --fd; -1: not given */
 	bool unlock;

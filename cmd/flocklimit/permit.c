@@ -128,13 +128,14 @@ take_also(void *job, struct also *one, const struct flk_request *want)
 static int
 read_also(struct job *j)
 {
-	j->also_means = (struct also_means){ .context = j,
-					     .quiet = j->o.quiet,
-					     .joins = !j->o.queue_nested && j->o.hold_for == 0,
-					     .guarded = !j->o.close_fd,
-					     .options = also_options,
-					     .take = take_also };
-	return also_read(&j->also, &j->also_means, &j->o.ands, &j->o.want);
+	j->also_means =
+	    (struct also_means){ .context = j,
+				 .quiet = j->o.quiet,
+				 .joins = j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0,
+				 .guarded = !j->o.close_fd,
+				 .options = also_options,
+				 .take = take_also };
+	return also_read(&j->also, &j->also_means, &j->o.want.ands, &j->o.want);
 }
 
 /* ---- all of them ---- */
@@ -197,7 +198,7 @@ joins_all(struct job *j)
 
 	/* Another descriptor of the script may have a permit: that is not this one's. */
 	j->joined =
-	    !j->o.queue_nested && j->o.hold_for == 0 &&
+	    j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0 &&
 	    (j->o.fd != -1 ? environment_inherits : environment_find)(j->limiter, &j->permit);
 	if (j->joined && !j->o.quiet)
 		limiter_joined(&j->o.want, &j->permit);
@@ -253,7 +254,7 @@ job_take(struct job *j)
 
 	j->deadline = 0;
 	j->patience = patience_for(j, &j->o.want);
-	if (j->o.ands.n > 0 && (error = read_also(j)) != 0)
+	if (j->o.want.ands.n > 0 && (error = read_also(j)) != 0)
 		return error;
 	for (;;) {
 		if ((error = open_limiter(j)) != 0)

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend.h"
 #include "commands.h"
 #include "ctl.h"
 #include "pace.h"
@@ -21,96 +22,147 @@
 #include "taker_options.h"
 #include "verb.h"
 
-#define USED 32 /* letters of options */
 #define UNIT (UINT64_C(1) << 30)
 
+/* ---- the table ---- */
+
 static int
-bad(const char *option, const char *value, const char *what)
+take_name(const struct option_row *row, void *into, const char *option, char *word)
 {
-	say(NULL, "%s '%s': %s", option, value, what);
-	return FAILED;
+	struct ctl *c = into;
+
+	(void)row;
+	(void)option;
+	c->name[c->names++] = word;
+	return OPTION_OK;
 }
 
-/* -1, or the status to exit with. */
 static int
-take_option(struct ctl *c, int letter, char *value)
+take_file(const struct option_row *row, void *into, const char *option, char *word)
 {
-	switch (letter) {
-	case 'f':
-		c->file[c->files++] = value;
-		return -1;
-	case 'A':
-		c->all = true;
-		return -1;
-	case 'D':
-		if (parse_duration(value, &c->ramp_idle_ns))
-			return -1;
-		return bad("--ramp-idle", value, PARSE_DURATION);
-	case 'F':
-		c->follow = true;
-		return -1;
-	case 'I':
-		c->idle = true;
-		return -1;
-	case 'J':
-		c->json = true;
-		return -1;
-	case 'N':
-		c->name[c->names++] = value;
-		return -1;
-	case 'P':
-		c->repair = true;
-		return -1;
-	case 'R':
-		c->raw = true;
-		return -1;
-	case 'S':
-		c->store = value;
-		return -1;
-	case 'U':
-		if (parse_size(value, &c->unit))
-			return -1;
-		return bad("--unit", value, PARSE_SIZE);
-	case 'X':
-		c->text = true;
-		return -1;
-	case 'W':
-		if (parse_duration(value, &c->settle_ns))
-			return -1;
-		return bad("--settle", value, PARSE_DURATION);
-	case 'G':
-		c->gate_patience_ns = NEVER;
-		if (strcmp(value, "never") == 0 || parse_duration(value, &c->gate_patience_ns))
-			return -1;
-		return bad("--gate-patience", value, PARSE_DURATION "; or never");
-	case 'n':
-		if (parse_number(value, 0, UINT64_C(1) << 60, &c->last))
-			return -1;
-		return bad("--lines", value, "not a number of events");
-	case 'o': /* means_nothing() decides what it means to the verb */
-		c->output = value;
-		return -1;
-	case 's':
-		if (parse_signal(value, &c->signal))
-			return -1;
-		return bad("--signal", value, "not a signal: a name such as TERM, or a number");
-	case 't':
-		if (parse_duration(value, &c->timeout_ns))
-			return -1;
-		return bad("--timeout", value, PARSE_DURATION);
-	default:
-		return FAILED;
-	}
+	struct ctl *c = into;
+
+	(void)row;
+	(void)option;
+	c->file[c->files++] = word;
+	return OPTION_OK;
 }
+
+static int
+take_signal(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct ctl *c = into;
+
+	return parse_signal(word, &c->signal) ? OPTION_OK : option_bad(option, word, row->wrong);
+}
+
+static int
+take_lines(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct ctl *c = into;
+
+	return parse_number(word, 0, UINT64_C(1) << 60, &c->last)
+		   ? OPTION_OK
+		   : option_bad(option, word, row->wrong);
+}
+
+static int
+take_unit(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct ctl *c = into;
+
+	return parse_size(word, &c->unit) ? OPTION_OK : option_bad(option, word, row->wrong);
+}
+
+static int
+take_patience(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct ctl *c = into;
+
+	c->gate_patience_ns = NEVER;
+	return strcmp(word, "never") == 0 || parse_duration(word, &c->gate_patience_ns)
+		   ? OPTION_OK
+		   : option_bad(option, word, row->wrong);
+}
+
+#define TO(member)  .at = offsetof(struct ctl, member)
+#define YES(member) .take = take_yes, TO(member)
+
+/* clang-format off */
+static const struct option_row name_rows[] = {
+	{ .name = "name", .letters = "N", .value = "NAME", .take = take_name, .many = true, .offers = "@limiters",
+	  .help = "the same as NAME" },
+	{ .name = NULL },
+};
+
+static const struct option_row file_rows[] = {
+	{ .name = "file", .letters = "f", .value = "PATH", .take = take_file, .many = true, .offers = "@files",
+	  .help = "the limiter kept in PATH instead of NAME (log: --file)" },
+	{ .name = "follow", YES(follow), .help = "print events as they happen (log: -f)" },
+	{ .name = NULL },
+};
+
+/* log -f follows, as tail -f does. */
+static const struct option_row follow_rows[] = {
+	{ .name = "file", .value = "PATH", .take = take_file, .many = true, .offers = "@files",
+	  .help = "the limiter kept in PATH instead of NAME" },
+	{ .name = "follow", .letters = "f", YES(follow), .help = "print events as they happen" },
+	{ .name = NULL },
+};
+
+static const struct option_row rows[] = {
+	{ .name = "store", .value = "URL", .take = take_text, TO(store),
+	  .help = "limiters kept in a store, for many machines" },
+	{ .name = "all", YES(all), .help = "all limiters; for verbs that steer, new ones too" },
+	{ .name = "json", YES(json), .help = "for programs" },
+	{ .name = "raw", YES(raw), .help = "seconds and numbers as they are" },
+	{ .name = "timeout", .letters = "t", .value = "DUR", .take = take_time, TO(timeout_ns), .offers = "@times",
+	  .help = "wait no longer than DUR, then exit with 1" },
+	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_signal, .offers = "@signals",
+	  .wrong = "not a signal: a name such as TERM, or a number",
+	  .help = "send SIG to the process of a holder" },
+	{ .name = "lines", .letters = "n", .value = "K", .take = take_lines, .offers = "10 100 1000",
+	  .wrong = "not a number of events", .help = "the last K events" },
+	{ .name = "text", YES(text), .help = "draw in the terminal" },
+	{ .name = "output", .letters = "o", .value = "FILE", .take = take_text, TO(output), .offers = "@files",
+	  .help = "write the picture to FILE" },
+	{ .name = "unit", .value = "SIZE", .take = take_unit, .offers = "256M 512M 1G 2G 4G", .wrong = PARSE_SIZE,
+	  .help = "the memory that one unit stands for (1G)" },
+	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
+	{ .name = "idle", YES(idle), .help = "all unused limiters" },
+	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(ramp_idle_ns), .offers = "@times",
+	  .help = "begin again after nothing was held for DUR (1m)" },
+	{ .name = "settle", .value = "DUR", .take = take_time, TO(settle_ns), .offers = "0 1s 2s 5s 10s",
+	  .help = "look again only DUR after the last start (2s)" },
+	{ .name = "gate-patience", .value = "DUR|never", .take = take_patience, .offers = "10s 1m 10m never",
+	  .wrong = PARSE_DURATION "; or never", .help = "start anyway after DUR without a holder (1m)" },
+	{ .name = "help", .letters = "h", .help = "this text; after a verb, the help of that verb" },
+	{ .name = "version", .letters = "V", .help = "the version" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+/* For the options before a verb, of which none is known yet, or those behind it. */
+static void
+make_table(struct option_table *t, const struct verb *verb)
+{
+	bool follows = verb != NULL && verb_takes(verb, "follow");
+	const struct option_row *const lists[] = { name_rows, follows ? follow_rows : file_rows,
+						   rows, NULL };
+
+	option_table_make(t, lists);
+}
+
+/* ---- reading ---- */
 
 /*
  * Refuses an option that getopt(3) does not know; of several letters after one dash, that letter.
  */
 static int
-unknown_option(const char *word)
+unknown_option(const char *word, const struct option_table *t)
 {
 	char letter[3] = { '-', (char)optopt, '\0' }, room[SUGGEST_TEXT];
-	const char *hint = optopt == 0 ? verb_option_hint(word, room) : "";
+	const char *hint = optopt == 0 ? verb_option_hint(word, t->longs, room) : "";
 
 	if (optopt >= '0' && optopt <= '9')
 		say(NULL, "'%s': not an option, and no number here may be below 0: see --help",
@@ -123,69 +175,77 @@ unknown_option(const char *word)
 	return FAILED;
 }
 
+static int
+help(const struct verb *verb)
+{
+	struct option_table t;
+
+	make_table(&t, verb);
+	verb != NULL ? verb_help(verb, &t) : verbs_help(&t);
+	return DONE;
+}
+
 /*
  * Parses options up to the next word, at optind: -1, or the status to exit with.  Called once
- * before the verb is known, with a NULL `verb': the options are noted, and -f is --file; and once
- * after the verb.
+ * before the verb is known, with a NULL `verb', and once after the verb, when names and options may
+ * be mixed.
  */
 static int
-parse(struct ctl *c, const struct verb *verb, char used[USED], int argc, char **argv)
+parse(struct ctl *c, const struct verb *verb, struct given *given, int argc, char **argv)
 {
-	/* log -f follows, as tail -f does. */
-	bool follows = verb != NULL && strchr(verb->options, 'F') != NULL;
-	const char *letters = verb == NULL ? "+:N:f:hn:o:s:t:V"
-			      : follows    ? ":N:fhn:o:s:t:V"
-					   : ":N:f:hn:o:s:t:V";
-	int letter, status;
-	size_t n = strlen(used);
+	const struct option_row *row;
+	struct option_table t;
+	int got, status = -1;
+	char option[32];
 
+	make_table(&t, verb);
 	opterr = 0;
-	while ((letter = getopt_long(argc, argv, letters, verb_options, NULL)) != -1) {
-		if (letter == 'f' && follows && optarg == NULL)
-			letter = 'F';
-		switch (letter) {
-		case 'h':
-			verb != NULL ? verb_help(verb) : verbs_help();
-			return DONE;
-		case 'V':
-			puts("flocklimitctl " VERSION);
-			return DONE;
-		case ':':
+	while (status == -1 &&
+	       (got = getopt_long(argc, argv, t.letters + (verb != NULL), t.longs, NULL)) != -1) {
+		if (got == ':') {
 			say(NULL, "%s: needs a value: see --help", argv[optind - 1]);
 			return FAILED;
-		case '?':
-			return unknown_option(argv[optind - 1]);
-		default:
-			break;
 		}
-		if (strchr("NfS", letter) == NULL && strchr(used, letter) == NULL && n + 1 < USED)
-			used[n++] = (char)letter;
-		if ((status = take_option(c, letter, optarg)) != -1)
-			return status;
+		if (got == '?')
+			return unknown_option(argv[optind - 1], &t);
+		row = option_table_row(&t, got);
+		if (strcmp(row->name, "help") == 0)
+			return help(verb);
+		if (strcmp(row->name, "version") == 0) {
+			puts("flocklimitctl " VERSION);
+			return DONE;
+		}
+		snprintf(option, sizeof(option), "--%s", row->name);
+		status = row->take(row, c, option, optarg);
+		option_note(given, row, true);
 	}
-	return -1;
+	return status;
 }
 
 /* -o json is a habit from other tools; accepted where -o means nothing else. */
 static bool
-is_json(const struct ctl *c, const struct verb *verb, char letter)
+is_json(const struct ctl *c, const struct verb *verb, const char *option)
 {
-	return letter == 'o' && strcmp(c->output, "json") == 0 &&
-	       strchr(verb->options, 'J') != NULL;
+	return strcmp(option, "output") == 0 && strcmp(c->output, "json") == 0 &&
+	       verb_takes(verb, "json");
 }
 
 static int
-means_nothing(struct ctl *c, const struct verb *verb, const char *used)
+means_nothing(struct ctl *c, const struct verb *verb, const struct given *given)
 {
-	for (; *used != '\0'; used++) {
-		if (strchr(verb->options, *used) != NULL)
+	const char *option;
+	unsigned i;
+
+	for (i = 0; i < given->n; i++) {
+		option = given->row[i]->name;
+		if (verb_takes(verb, option))
 			continue;
-		if (is_json(c, verb, *used)) {
+		if (is_json(c, verb, option)) {
 			c->json = true;
 			continue;
 		}
-		say(NULL, "--%s: means nothing to %s: see %s --help", verb_option_name(*used),
-		    verb->name, verb->name);
+		say(NULL, "--%s: means nothing to %s: see %s --help", option, verb->name,
+		    verb->name);
 		return FAILED;
 	}
 	return -1;
@@ -193,7 +253,7 @@ means_nothing(struct ctl *c, const struct verb *verb, const char *used)
 
 /* `help VERB', a habit from other tools. */
 static int
-help(const char *word)
+help_of(const char *word)
 {
 	const struct verb *verb = word != NULL ? verb_find(word) : NULL;
 
@@ -201,8 +261,7 @@ help(const char *word)
 		verb_unknown(word);
 		return FAILED;
 	}
-	verb != NULL ? verb_help(verb) : verbs_help();
-	return DONE;
+	return help(verb);
 }
 
 /* Puts the names of --name before the words; c->name has room for all of them. */
@@ -218,13 +277,13 @@ join_names(struct ctl *c, char **word, int words)
 static int
 take_words(struct ctl *c, const struct verb **verb, int argc, char **argv)
 {
-	char used[USED] = "";
-	int status = parse(c, NULL, used, argc, argv);
+	struct given given = { .n = 0 };
+	int status = parse(c, NULL, &given, argc, argv);
 
 	if (status != -1)
 		return status;
 	if (optind < argc && strcmp(argv[optind], "help") == 0)
-		return help(argv[optind + 1]);
+		return help_of(argv[optind + 1]);
 	*verb = verb_find(optind < argc ? argv[optind] : "list");
 	if (*verb == NULL) {
 		verb_unknown(argv[optind]);
@@ -233,10 +292,22 @@ take_words(struct ctl *c, const struct verb **verb, int argc, char **argv)
 	argc -= optind;
 	argv += optind;
 	optind = 0; /* begin anew */
-	if (argc > 0 && (status = parse(c, *verb, used, argc, argv)) != -1)
+	if (argc > 0 && (status = parse(c, *verb, &given, argc, argv)) != -1)
 		return status;
 	join_names(c, argv + optind, argc - optind);
-	return means_nothing(c, *verb, used);
+	return means_nothing(c, *verb, &given);
+}
+
+/* What limiters of this kind have nothing for. */
+static int
+refuse_here(const struct verb *verb)
+{
+	const char *why = backend_is_store() ? verb->not_in_store : verb->only_in_store;
+
+	if (why == NULL)
+		return -1;
+	say(NULL, "%s: %s", verb->name, why);
+	return FAILED;
 }
 
 /* The limiter's file was cut short under our mapping. */
@@ -282,6 +353,8 @@ flocklimitctl_main(int argc, char **argv)
 		want.file = c.file[0];
 		status = store_exec(&want, argv);
 	}
+	if (status == -1)
+		status = refuse_here(verb);
 	if (status == -1)
 		status = verb->run(&c);
 out:

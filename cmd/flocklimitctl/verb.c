@@ -8,94 +8,82 @@
 #include "say.h"
 #include "suggest.h"
 
+/* clang-format off */
 static const struct verb verbs[] = {
-	{ "list", list, "JR", "[NAME]...", "all limiters, with what they hold" },
-	{ "show", show, "JRA", "{NAME...|--all}", "holders and waiters, for how long, and why" },
-	{ "top", top, "", "[NAME]...", "the same, live" },
-	{ "limit", limit, "A", "{NAME...|--all} N|N%|auto",
-	  "override every -n until auto; 0: start none" },
-	{ "rate", rate, "", "NAME... N/DUR[:BURST]|off", "allow so many starts per time" },
-	{ "stagger", stagger, "", "NAME... DUR|off", "keep so much time between two starts" },
-	{ "ramp", ramp, "D", "NAME... FROM+STEP/DUR|off",
-	  "begin with FROM units, add STEP each DUR" },
-	{ "seat", seat, "", "NAME... SEATS off|on", "take seats out of use, or put them back" },
-	{ "when", when_to, "WG", "NAME... COND,...|off", "start only while the machine has room" },
-	{ "pause", pause_it, "A", "{NAME...|--all}", "start nothing new; takers wait" },
-	{ "resume", resume_it, "A", "{NAME...|--all}", "start waiters again" },
-	{ "close", close_it, "A", "{NAME...|--all}", "reject waiters and newcomers" },
-	{ "open", open_it, "A", "{NAME...|--all}", "admit takers again" },
-	{ "wait", wait_for, "tA", "{NAME...|--all}", "wait until all present takers are done" },
-	{ "cancel", cancel, "s", "NAME TICKET...",
-	  "take waiters out of the line; signal a holder" },
-	{ "release", release, "", "NAME TICKET...", "end permits of flocklimit --hold-for" },
-	{ "shrink", shrink, "", "NAME TICKET UNITS", "give back units of a permit that is held" },
-	{ "break", break_it, "", "NAME TICKET...", "take permits of a store from their holders" },
-	{ "log", log_of, "JRFnA", "{NAME...|--all}", "what happened" },
-	{ "why", why_of, "JR", "NAME TICKET...", "what a ticket waits or waited for" },
-	{ "gantt", gantt, "XoA", "{NAME...|--all}", "what happened, as a picture (SVG)" },
-	{ "stats", stats, "JR", "[NAME]...", "counters and histograms for Prometheus" },
-	{ "suggest", suggest_weights, "JRUA", "{NAME...|--all}",
-	  "weights that fit the memory of commands" },
-	{ "check", check, "JPA", "{NAME...|--all}", "verify every invariant" },
-	{ "path", path_of, "", "NAME...", "print its path, for flocklimit --fd" },
-	{ "rm", remove_it, "I", "{NAME...|--idle}", "remove unused limiters" },
+	{ .name = "list", .run = list, .options = "json raw",
+	  .arguments = "[NAME]...", .does = "all limiters, with what they hold" },
+	{ .name = "show", .run = show, .options = "json raw all",
+	  .arguments = "{NAME...|--all}", .does = "holders and waiters, for how long, and why" },
+	{ .name = "top", .run = top,
+	  .arguments = "[NAME]...", .does = "the same, live" },
+	{ .name = "limit", .run = limit, .options = "all",
+	  .arguments = "{NAME...|--all} N|N%|auto", .does = "override every -n until auto; 0: start none",
+	  .values = "auto 0 1 2 4 8 16 50% 100%" },
+	{ .name = "rate", .run = rate,
+	  .arguments = "NAME... N/DUR[:BURST]|off", .does = "allow so many starts per time",
+	  .values = "1/s 10/s 30/m 60/m 100/h off" },
+	{ .name = "stagger", .run = stagger,
+	  .arguments = "NAME... DUR|off", .does = "keep so much time between two starts",
+	  .values = "100ms 1s 10s off" },
+	{ .name = "ramp", .run = ramp, .options = "ramp-idle",
+	  .arguments = "NAME... FROM+STEP/DUR|off", .does = "begin with FROM units, add STEP each DUR",
+	  .values = "1+1/1s 1+1/30s 1+1/1m off" },
+	{ .name = "seat", .run = seat,
+	  .arguments = "NAME... SEATS off|on", .does = "take seats out of use, or put them back",
+	  .values = "0 1 2 3 4 5 6 7",
+	  .not_in_store = "only for limiters of one machine: a store takes no seat out of use" },
+	{ .name = "when", .run = when_to, .options = "settle gate-patience",
+	  .arguments = "NAME... COND,...|off", .does = "start only while the machine has room",
+	  .values = "off" },
+	{ .name = "pause", .run = pause_it, .options = "all",
+	  .arguments = "{NAME...|--all}", .does = "start nothing new; takers wait" },
+	{ .name = "resume", .run = resume_it, .options = "all",
+	  .arguments = "{NAME...|--all}", .does = "start waiters again" },
+	{ .name = "close", .run = close_it, .options = "all",
+	  .arguments = "{NAME...|--all}", .does = "reject waiters and newcomers" },
+	{ .name = "open", .run = open_it, .options = "all",
+	  .arguments = "{NAME...|--all}", .does = "admit takers again" },
+	{ .name = "wait", .run = wait_for, .options = "timeout all",
+	  .arguments = "{NAME...|--all}", .does = "wait until all present takers are done" },
+	{ .name = "cancel", .run = cancel, .options = "signal",
+	  .arguments = "NAME TICKET...", .does = "take waiters out of the line; signal a holder",
+	  .tickets = "waiting" },
+	{ .name = "release", .run = release,
+	  .arguments = "NAME TICKET...", .does = "end permits of flocklimit --hold-for",
+	  .tickets = "kept" },
+	{ .name = "shrink", .run = shrink,
+	  .arguments = "NAME TICKET UNITS", .does = "give back units of a permit that is held",
+	  .tickets = "holding",
+	  .not_in_store = "only for limiters of one machine: a store's permit stays whole" },
+	{ .name = "break", .run = break_it,
+	  .arguments = "NAME TICKET...", .does = "take permits of a store from their holders",
+	  .tickets = "holding",
+	  .only_in_store = "only for stores: a permit on this machine goes back by itself" },
+	{ .name = "log", .run = log_of, .options = "json raw follow lines all",
+	  .arguments = "{NAME...|--all}", .does = "what happened" },
+	{ .name = "why", .run = why_of, .options = "json raw",
+	  .arguments = "NAME TICKET...", .does = "what a ticket waits or waited for",
+	  .tickets = "waiting",
+	  .not_in_store = "a store keeps no history, and so no reasons of a wait" },
+	{ .name = "gantt", .run = gantt, .options = "text output all",
+	  .arguments = "{NAME...|--all}", .does = "what happened, as a picture (SVG)",
+	  .not_in_store = "a store keeps no history that could be drawn" },
+	{ .name = "stats", .run = stats, .options = "json raw",
+	  .arguments = "[NAME]...", .does = "counters and histograms for Prometheus" },
+	{ .name = "suggest", .run = suggest_weights, .options = "json raw unit all",
+	  .arguments = "{NAME...|--all}", .does = "weights that fit the memory of commands",
+	  .not_in_store = "a store keeps no history, and so no memory of commands" },
+	{ .name = "check", .run = check, .options = "json repair all",
+	  .arguments = "{NAME...|--all}", .does = "verify every invariant" },
+	{ .name = "path", .run = path_of,
+	  .arguments = "NAME...", .does = "print its path, for flocklimit --fd",
+	  .not_in_store = "a limiter of a store has no file: use flocklimit --hold-for" },
+	{ .name = "rm", .run = remove_it, .options = "idle",
+	  .arguments = "{NAME...|--idle}", .does = "remove unused limiters" },
 };
+/* clang-format on */
 
 #define VERBS (sizeof(verbs) / sizeof(verbs[0]))
-
-const struct option verb_options[] = {
-	{ "all", no_argument, NULL, 'A' },
-	{ "file", required_argument, NULL, 'f' },
-	{ "follow", no_argument, NULL, 'F' },
-	{ "gate-patience", required_argument, NULL, 'G' },
-	{ "help", no_argument, NULL, 'h' },
-	{ "idle", no_argument, NULL, 'I' },
-	{ "json", no_argument, NULL, 'J' },
-	{ "lines", required_argument, NULL, 'n' },
-	{ "name", required_argument, NULL, 'N' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "ramp-idle", required_argument, NULL, 'D' },
-	{ "raw", no_argument, NULL, 'R' },
-	{ "repair", no_argument, NULL, 'P' },
-	{ "settle", required_argument, NULL, 'W' },
-	{ "signal", required_argument, NULL, 's' },
-	{ "store", required_argument, NULL, 'S' },
-	{ "text", no_argument, NULL, 'X' },
-	{ "timeout", required_argument, NULL, 't' },
-	{ "unit", required_argument, NULL, 'U' },
-	{ "version", no_argument, NULL, 'V' },
-	{ NULL, 0, NULL, 0 },
-};
-
-/* The line of --help for an option, by its letter; 0: an option of all verbs. */
-static const struct {
-	char letter;
-	const char *line;
-} options_help[] = {
-	{ '\0', "  -N, --name NAME       the same as NAME\n" },
-	{ '\0',
-	  "  -f, --file PATH       the limiter kept in PATH instead of NAME (log: --file)\n" },
-	{ '\0', "      --store URL       limiters kept in a store, for many machines\n" },
-	{ 'A', "      --all             all limiters; for verbs that steer, new ones too\n" },
-	{ 'J', "      --json            for programs\n" },
-	{ 'R', "      --raw             seconds and numbers as they are\n" },
-	{ 't', "  -t, --timeout DUR     wait no longer than DUR, then exit with 1\n" },
-	{ 's', "  -s, --signal SIG      send SIG to the process of a holder\n" },
-	{ 'F', "  -f, --follow          print events as they happen\n" },
-	{ 'n', "  -n, --lines K         the last K events\n" },
-	{ 'X', "      --text            draw in the terminal\n" },
-	{ 'o', "  -o, --output FILE     write the picture to FILE\n" },
-	{ 'U', "      --unit SIZE       the memory that one unit stands for (1G)\n" },
-	{ 'P', "      --repair          rebuild what is damaged\n" },
-	{ 'I', "      --idle            all unused limiters\n" },
-	{ 'D', "      --ramp-idle DUR   begin again after nothing was held for DUR (1m)\n" },
-	{ 'W', "      --settle DUR      look again only DUR after the last start (2s)\n" },
-	{ 'G', "      --gate-patience DUR|never   start anyway after DUR without a holder (1m)\n" },
-	{ '\0', "  -h, --help            this text; after a verb, the help of that verb\n" },
-	{ '\0', "  -V, --version         the version\n" },
-};
-
-#define OPTIONS (sizeof(options_help) / sizeof(options_help[0]))
 
 /* Verbs of other tools. */
 static const struct habit habits[] = {
@@ -163,7 +151,7 @@ verb_unknown(const char *word)
 }
 
 const char *
-verb_option_hint(const char *word, char room[SUGGEST_TEXT])
+verb_option_hint(const char *word, const struct option *longs, char room[SUGGEST_TEXT])
 {
 	const char *hint;
 	char typed[32];
@@ -177,22 +165,32 @@ verb_option_hint(const char *word, char room[SUGGEST_TEXT])
 			hint = room;
 		}
 	}
-	return hint != NULL ? hint : suggest_option(word, verb_options, room);
+	return hint != NULL ? hint : suggest_option(word, longs, room);
 }
 
-const char *
-verb_option_name(int letter)
+bool
+verb_takes(const struct verb *verb, const char *option)
 {
-	const struct option *o;
+	int which;
 
-	for (o = verb_options; o->name != NULL; o++)
-		if (o->val == letter)
-			return o->name;
-	return "option";
+	return option_is_among("name file store help version", option, &which) ||
+	       (verb->options != NULL && option_is_among(verb->options, option, &which));
+}
+
+/* What is said of the options; of a verb's only, if it is not NULL. */
+static void
+print_options(const struct verb *verb, const struct option_table *t)
+{
+	char text[OPTION_HELP];
+	unsigned i;
+
+	for (i = 0; i < t->n; i++)
+		if (verb == NULL || verb_takes(verb, t->row[i]->name))
+			fputs(option_help(t->row[i], text), stdout);
 }
 
 void
-verbs_help(void)
+verbs_help(const struct option_table *t)
 {
 	char call[40];
 	size_t i;
@@ -204,22 +202,16 @@ verbs_help(void)
 		printf("  %-31s %s\n", call, verbs[i].does);
 	}
 	printf("\nOptions; VERB --help lists those of a verb:\n");
-	for (i = 0; i < OPTIONS; i++)
-		fputs(options_help[i].line, stdout);
+	print_options(NULL, t);
 	printf("\nExit status: 0 done; 1 no (not idle, not found, check failed);\n"
 	       "125 flocklimitctl failed.\n");
 }
 
 void
-verb_help(const struct verb *verb)
+verb_help(const struct verb *verb, const struct option_table *t)
 {
-	size_t i;
-
 	printf("Usage: flocklimitctl %s [OPTION]... %s\n%s: %s.\n\n", verb->name, verb->arguments,
 	       verb->name, verb->does);
-	for (i = 0; i < OPTIONS; i++)
-		if (options_help[i].letter == '\0' ||
-		    strchr(verb->options, options_help[i].letter) != NULL)
-			fputs(options_help[i].line, stdout);
+	print_options(verb, t);
 	printf("\nMore: man flocklimitctl\n");
 }

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * verb.h - the verbs of flocklimitctl, their options, and what --help says of both.
+ * verb.h - the verbs of flocklimitctl, and what --help says of them.
  */
 #ifndef VERB_H
 #define VERB_H
 
-#include <getopt.h>
+#include <stdbool.h>
 
+#include "option.h"
 #include "suggest.h"
 
 struct ctl;
 
+/* A row, which completions/generate reads as text, as it does the options'. */
 struct verb {
 	const char *name;
 	int (*run)(const struct ctl *c);
-	const char *options;   /* the letters of the options that it takes */
+	const char *options;   /* the names of those that it takes, beside those that all take */
 	const char *arguments; /* what follows the name */
 	const char *does;
+	const char *values;  /* what the shells offer behind the limiters */
+	const char *tickets; /* or whose tickets: waiting, holding, or kept by --hold-for */
+	const char *not_in_store, *only_in_store; /* why */
 };
 
-/* An option that has no short form has a capital letter for its value. */
-extern const struct option verb_options[];
-
 const struct verb *verb_find(const char *name);
+
+bool verb_takes(const struct verb *verb, const char *option);
 
 /* Prints that there is no such verb, and which one the user may have meant. */
 void verb_unknown(const char *word);
 
-void verbs_help(void);
-void verb_help(const struct verb *verb);
+void verbs_help(const struct option_table *t);
+void verb_help(const struct verb *verb, const struct option_table *t);
 
 /* Which option, or verb, the user may have meant by this option that is none; "" if none is near. */
-const char *verb_option_hint(const char *word, char room[SUGGEST_TEXT]);
-
-/* The long name of an option. */
-const char *verb_option_name(int letter);
+const char *verb_option_hint(const char *word, const struct option *longs, char room[SUGGEST_TEXT]);
 
 #endif

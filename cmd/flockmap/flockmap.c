@@ -139,7 +139,7 @@ refuse(struct jobs *a, int code)
 	}
 	if (!a->o.quiet)
 		screen_say(limiter, "no permit: %s; nothing more was started", why);
-	return a->o.conflict_exit;
+	return a->o.want.conflict_exit;
 }
 
 /*
@@ -204,7 +204,7 @@ run_map(struct jobs *a)
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
 	if (limiter_gate(w, &gate))
 		m.gate = &gate;
-	if (a->o.ands.n > 0)
+	if (a->o.want.ands.n > 0)
 		m.before = several_before;
 
 	if ((error = backend_map_new(&map, a->context.name, &m)) != 0)
@@ -224,7 +224,8 @@ is_nested(struct jobs *a)
 	struct flk *limiter;
 	bool nested;
 
-	if (a->o.queue_nested || backend_attach(&limiter, a->context.name, &existing) != 0)
+	if (a->o.want.nested == NESTED_QUEUE ||
+	    backend_attach(&limiter, a->context.name, &existing) != 0)
 		return false;
 	nested = environment_find(limiter, &a->context.permit);
 	a->identity = flk_identity(limiter);
@@ -344,10 +345,6 @@ flockmap_main(int argc, char **argv)
 	status = map_options_parse(&a.o, argc, argv);
 	if (status == OPTION_OK)
 		status = store_exec(&a.o.want, words);
-	if (status == OPTION_OK && backend_is_store() && a.o.ands.n > 0) {
-		say(a.o.want.limiter, "--and is for limiters in files: drop it, or drop --store");
-		status = FAILED;
-	}
 	free(words);
 	if (status != OPTION_OK)
 		return status;
@@ -366,7 +363,7 @@ flockmap_main(int argc, char **argv)
 	if ((status = prepare(&a)) != 0)
 		return status;
 	limiter_count_units(&a.o.want);
-	if (a.o.ands.n > 0)
+	if (a.o.want.ands.n > 0)
 		several_prepare(&a);
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();

@@ -98,7 +98,7 @@ work(struct jobs *a, struct job *j, struct flk_taker *taker)
 	bool ended;
 	int error;
 
-	if (a->o.ands.n > 0 && (error = several_take_rest(a, j, taker)) != 0) {
+	if (a->o.want.ands.n > 0 && (error = several_take_rest(a, j, taker)) != 0) {
 		item_wait_end();
 		conduct_end(false);
 		return error == -FLK_CANCELLED ? 0 : error;

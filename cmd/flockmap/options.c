@@ -1,135 +1,39 @@
 /* SPDX-License-Identifier: ISC */
 #include "options.h"
 
+#include <getopt.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "habits.h"
 #include "limiter.h"
-#include "option.h"
-#include "parse.h"
 #include "say.h"
 #include "template.h"
 
-enum {
-	OPT_AND = 256,
-	OPT_DRY_RUN,
-	OPT_FAIL_FAST,
-	OPT_JOBLOG,
-	OPT_NESTED,
-	OPT_ORDER,
-	OPT_RESUME,
-	OPT_RESUME_FAILED,
-	OPT_RETRIES,
-	OPT_TAG,
-	OPT_WEIGHT_FROM
-};
-
-static const char short_options[] = "+:0E:I:L:Va:d:hq" TAKER_SHORT;
-
-static const struct option long_options[] = {
-	TAKER_LONG,
-	{ "and", required_argument, NULL, OPT_AND },
-	{ "arg-file", required_argument, NULL, 'a' },
-	{ "conflict-exit-code", required_argument, NULL, 'E' },
-	{ "delimiter", required_argument, NULL, 'd' },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "fail-fast", optional_argument, NULL, OPT_FAIL_FAST },
-	{ "help", no_argument, NULL, 'h' },
-	{ "joblog", required_argument, NULL, OPT_JOBLOG },
-	{ "max-items", required_argument, NULL, 'L' },
-	{ "nested", required_argument, NULL, OPT_NESTED },
-	{ "null", no_argument, NULL, '0' },
-	{ "order", required_argument, NULL, OPT_ORDER },
-	{ "quiet", no_argument, NULL, 'q' },
-	{ "replace", required_argument, NULL, 'I' },
-	{ "resume", no_argument, NULL, OPT_RESUME },
-	{ "resume-failed", no_argument, NULL, OPT_RESUME_FAILED },
-	{ "retries", required_argument, NULL, OPT_RETRIES },
-	{ "tag", no_argument, NULL, OPT_TAG },
-	{ "version", no_argument, NULL, 'V' },
-	{ "weight-from", required_argument, NULL, OPT_WEIGHT_FROM },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
-    "Run COMMAND for each item, under a shared limiter.\n"
-    "\n"
-    "Items are lines of standard input, or the words after `:::'.\n"
-    "In COMMAND and ARG:\n"
-    "  {} the item (appended if absent)   {#} its number   {%} the seat\n"
-    "  {.} without its extension   {/} its last part   {//} its directory   {/.} both\n"
-    "\n"
-    "  -a, --arg-file FILE    items are lines of FILE\n"
-    "  -0, --null             items end with a NUL\n"
-    "  -d, --delimiter C      items end with C, or with \\n, \\t, \\r, \\0\n"
-    "  -L, --max-items K      K items per command: {1}, {2}, ... are single ones\n"
-    "  -I, --replace STR      replace STR instead of {}\n"
-    "  -N, --name NAME        the limiter (default: $FLOCKLIMIT_NAME, or the last\n"
-    "                         part of COMMAND's path)\n"
-    "  -f, --file PATH        the limiter kept in PATH\n"
-    "      --mode OCTAL       permissions of a new limiter file (0600)\n"
-    "  -n, -j, --limit N|N%   at most N units at once, or per cent of the CPUs\n"
-    "      --jobs N|N%        the same\n"
-    "  -w, --weight W         each command takes W units (1); MIN-MAX: what is free\n"
-    "      --weight-from FIELD|LINE   take the weight from the item's FIELD, or from\n"
-    "                         what sh prints for LINE, in which $1 is the item\n"
-    "      --and NAME[=W[/N]]     take W units (1) of this limiter, too; repeatable\n"
-    "  -t, --timeout DUR      give up if an item waits longer than DUR (its run: -T)\n"
-    "      --nonblock         the same as -t 0\n"
-    "      --max-queue M      give up rather than wait behind M others\n"
-    "      --yield K          let up to K takers that arrive later go first (0)\n"
-    "      --not-seat LIST    take none of these seats, say 0,3 or 0-3\n"
-    "      --rate N/DUR[:BURST]   at most N starts per DUR, all takers together\n"
-    "      --stagger DUR      at least DUR between two starts\n"
-    "      --ramp FROM+STEP/DUR   begin with FROM units, add STEP each DUR\n"
-    "                         (these three belong to the limiter; off removes one)\n"
-    "      --ramp-idle DUR    ramp again after DUR without a holder (1m)\n"
-    "      --when COND,...    start only while the machine has room, as in mem>4G,\n"
-    "                         psi.io<20, running<16 or disk:/tmp>10G; also the\n"
-    "                         limiter's; off removes it\n"
-    "      --settle DUR       look again only DUR after the last start (2s)\n"
-    "      --gate-patience DUR|never   start anyway when nothing has run for DUR (1m)\n"
-    "      --when-run LINE    start an item only when sh -c LINE exits with 0\n"
-    "      --store URL        keep the limiter in a store, for many machines:\n"
-    "                         see flocklimit-store(7)\n"
-    "      --ttl DUR          store: a taker is dead after DUR without contact (10s)\n"
-    "      --grace DUR        store: then keep its permit for DUR (the shortest safe)\n"
-    "      --on-lost=kill|warn    store: when a command loses its permit (kill)\n"
-    "      --reclaim=auto|manual  store: a dead taker's permit passes on by itself\n"
-    "                         (default), or when an operator breaks it\n"
-    "      --local N          store: also at most N units on this machine\n"
-    "  -E, --conflict-exit-code C   exit status when there is no permit (75)\n"
-    "  -T, --run-timeout DUR  end a command when it has run for DUR,\n"
-    "  -s, --signal SIG       with SIG (TERM),\n"
-    "  -k, --kill-after DUR   and with KILL after another DUR\n"
-    "      --order input|done|none   when to print what commands print (input)\n"
-    "      --tag              begin each line with the item\n"
-    "      --fail-fast[=now]  start no more after a failure; now: end running ones\n"
-    "      --retries R        retry a failed command up to R times\n"
-    "      --joblog FILE      log each command that has ended to FILE\n"
-    "      --resume-failed    skip commands that succeeded according to FILE\n"
-    "      --resume           skip failed commands as well; exit with 123 then\n"
-    "      --nested=join|queue   under a permit of this limiter: join it and run one\n"
-    "                         command at a time (default), or queue for others\n"
-    "      --dry-run          print the commands and run nothing\n"
-    "  -q, --quiet            print nothing about progress, waits and failures\n"
-    "  -h, --help             print this help\n"
-    "  -V, --version          print the version\n"
-    "\n"
-    "DUR is in seconds, or has units: us, ms, s, m (min), h, d, as 1.5h or 1h30m.\n"
-    "Exit status: 0 all succeeded; 123 a command failed; 75 no permit;\n"
-    "125 flockmap failed; 126 COMMAND cannot be executed; 127 COMMAND not found.\n";
+/* ---- the table ---- */
 
 static int
-parse_delimiter(struct options *o, const char *option, const char *word)
+take_null(const struct option_row *row, void *into, const char *option, char *word)
 {
+	struct options *o = into;
+
+	(void)row;
+	(void)option;
+	(void)word;
+	o->lines = false;
+	o->delimiter = '\0';
+	return OPTION_OK;
+}
+
+static int
+take_delimiter(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct options *o = into;
 	static const char from[] = "ntr0\\", to[] = "\n\t\r\0\\";
 	const char *p;
 
+	(void)row;
 	o->lines = false;
 	o->delimiter = word[0];
 	if (word[0] != '\0' && word[1] == '\0')
@@ -143,140 +47,99 @@ parse_delimiter(struct options *o, const char *option, const char *word)
 }
 
 static int
-parse_choice(const char *option, const char *word, const char *const names[], int *choice)
+take_replace(const struct option_row *row, void *into, const char *option, char *word)
 {
-	char what[80];
-	int i;
-
-	for (i = 0; names[i] != NULL; i++) {
-		if (strcmp(word, names[i]) == 0) {
-			*choice = i;
-			return OPTION_OK;
-		}
-	}
-	snprintf(what, sizeof(what), "use %s%s%s%s%s", names[0], names[2] != NULL ? ", " : " or ",
-		 names[1], names[2] != NULL ? " or " : "", names[2] != NULL ? names[2] : "");
-	return option_bad(option, word, what);
+	return *word == '\0' ? option_bad(option, word, "nothing to replace: use {} or the like")
+			     : take_text(row, into, option, word);
 }
 
 static int
-parse_count(const char *option, const char *word, uint64_t least, unsigned *count)
+take_fail_fast(const struct option_row *row, void *into, const char *option, char *word)
 {
-	uint64_t v;
+	int which;
 
-	if (!parse_number(word, least, 1000000, &v))
-		return option_bad(option, word,
-				  least > 0 ? "use 1 to 1000000" : "use 0 to 1000000");
-	*count = (unsigned)v;
-	return OPTION_OK;
+	((struct options *)into)->fail_fast = word != NULL ? END_ALL : START_NO_MORE;
+	return word != NULL ? option_choice(row, option, word, &which) : OPTION_OK;
 }
 
 /* -k or -t, and a word that can't be a duration: the user may mean the option of another tool. */
 static const char *
-other_meaning(int c, const char *word)
+other_meaning(const struct option_row *row, const char *word)
 {
-	if (c != 'k' && c != 't')
+	bool k = strcmp(row->name, "kill-after") == 0;
+
+	if (!k && strcmp(row->name, "timeout") != 0)
 		return NULL;
 	if (strspn(word, ".0123456789") > 0 && word[strlen(word) - 1] != '%')
 		return NULL;
-	return c == 'k' ? "not a duration: for parallel's -k drop the option, as output is in order"
-			: "not a duration: for parallel's --timeout use -T DUR; for xargs' -t "
-			  "--dry-run";
+	return k ? "not a duration: for parallel's -k drop the option, as output is in order"
+		 : "not a duration: for parallel's --timeout use -T DUR; for xargs' -t "
+		   "--dry-run";
 }
 
-/* Options with a fixed list of values, or a value of a kind of its own. */
-static int
-parse_value(struct options *o, int c, const char *option, char *word)
-{
-	static const char *const orders[] = { "input", "done", "none", NULL };
-	static const char *const nestings[] = { "join", "queue", NULL };
-	const char *other;
-	int choice = 0, status;
-	uint64_t v;
+#define TO(member)  .at = offsetof(struct options, member)
+#define YES(member) .take = take_yes, TO(member)
 
-	switch (c) {
-	case 'E':
-		if (!parse_number(word, 0, 255, &v))
-			return option_bad(option, word, "not an exit status: use 0 to 255");
-		o->conflict_exit = (int)v;
-		return OPTION_OK;
-	case 'I':
-		if (*word == '\0')
-			return option_bad(option, word, "nothing to replace: use {} or the like");
-		o->replace = word;
-		return OPTION_OK;
-	case OPT_ORDER:
-		status = parse_choice(option, word, orders, &choice);
-		o->order = (enum order)choice;
-		return status;
-	case OPT_NESTED:
-		status = parse_choice(option, word, nestings, &choice);
-		o->queue_nested = choice == 1;
-		return status;
-	default:
-		if ((other = other_meaning(c, word)) != NULL)
-			return option_bad(option, word, other);
-		return taker_options_parse(&o->want, c, option, word);
-	}
-}
+/* clang-format off */
+static const struct option_row rows[] = {
+	{ .name = "arg-file", .letters = "a", .value = "FILE", .take = take_text, TO(arg_file), .offers = "@files",
+	  .help = "items are lines of FILE" },
+	{ .name = "null", .letters = "0", .take = take_null, .help = "items end with a NUL" },
+	{ .name = "delimiter", .letters = "d", .value = "C", .take = take_delimiter,
+	  .help = "items end with C, or with \\n, \\t, \\r, \\0" },
+	{ .name = "max-items", .letters = "L", .value = "K", .take = take_number, TO(per_command),
+	  .least = 1, .most = 1000000, .wrong = "use 1 to 1000000",
+	  .help = "K items per command: {1}, {2}, ... are single ones" },
+	{ .name = "replace", .letters = "I", .value = "STR", .take = take_replace, TO(replace),
+	  .help = "replace STR instead of {}" },
+	{ .name = "weight-from", .value = "FIELD|LINE", .take = take_text, TO(weight_from),
+	  .help = "take the weight from the item's FIELD, or from\n"
+	          "what sh prints for LINE, in which $1 is the item" },
+	{ .name = "order", .value = "input|done|none", .take = take_choice, TO(order), .offers = "input done none",
+	  .help = "when to print what commands print (input)" },
+	{ .name = "tag", YES(tag), .help = "begin each line with the item" },
+	{ .name = "fail-fast", .value = "[=now]", .take = take_fail_fast, .offers = "now",
+	  .help = "start no more after a failure; now: end running ones" },
+	{ .name = "retries", .value = "R", .take = take_number, TO(retries), .most = 1000000,
+	  .wrong = "use 0 to 1000000", .help = "retry a failed command up to R times" },
+	{ .name = "joblog", .value = "FILE", .take = take_text, TO(joblog), .offers = "@files",
+	  .help = "log each command that has ended to FILE" },
+	{ .name = "resume", YES(resume), .help = "skip commands in FILE; exit with 123 if one failed" },
+	{ .name = "resume-failed", YES(resume_failed), .help = "skip those that succeeded; run the failed again" },
+	{ .name = "dry-run", YES(dry_run), .help = "print the commands and run nothing" },
+	{ .name = "quiet", .letters = "q", YES(quiet), .help = "print nothing about progress, waits and failures" },
+	{ .name = "help", .letters = "h", .help = "print this help" },
+	{ .name = "version", .letters = "V", .help = "print the version" },
+	{ .name = NULL },
+};
+/* clang-format on */
 
-static int
-parse_option(struct options *o, int c, char **argv)
-{
-	char room[32];
-	const char *option = option_name(c, long_options, room);
-	static const char *const now[] = { "now", NULL };
+static const struct option_rule rules[] = {
+	TAKER_RULES,
+	{ "resume", "joblog", NULL },
+	{ "resume-failed", "joblog", NULL },
+	{ NULL, NULL, NULL },
+};
 
-	switch (c) {
-	case OPT_FAIL_FAST:
-		if (optarg != NULL && strcmp(optarg, "now") != 0)
-			return option_bad(option, optarg, "use --fail-fast or --fail-fast=now");
-		o->fail_fast = optarg != NULL ? END_ALL : START_NO_MORE;
-		return optarg != NULL ? OPTION_OK : option_apart(option, argv[optind], now);
-	case '0':
-		o->lines = false;
-		o->delimiter = '\0';
-		return OPTION_OK;
-	case 'd':
-		return parse_delimiter(o, option, optarg);
-	case 'a':
-		o->arg_file = optarg;
-		return OPTION_OK;
-	case 'L':
-		return parse_count(option, optarg, 1, &o->per_command);
-	case OPT_RETRIES:
-		return parse_count(option, optarg, 0, &o->retries);
-	case OPT_WEIGHT_FROM:
-		o->weight_from = optarg;
-		return OPTION_OK;
-	case OPT_AND:
-		return and_option_add(&o->ands, optarg);
-	case OPT_TAG:
-		o->tag = true;
-		return OPTION_OK;
-	case OPT_JOBLOG:
-		o->joblog = optarg;
-		return OPTION_OK;
-	case OPT_RESUME_FAILED:
-		o->resume_failed = true;
-		o->resume = true;
-		return OPTION_OK;
-	case OPT_RESUME:
-		o->resume = true;
-		return OPTION_OK;
-	case OPT_DRY_RUN:
-		o->dry_run = true;
-		return OPTION_OK;
-	case 'q':
-		o->quiet = true;
-		return OPTION_OK;
-	case ':':
-	case '?':
-		return option_refuse(c, argv, long_options, map_habits);
-	default:
-		return parse_value(o, c, option, optarg);
-	}
-}
+static const struct command_line command_line = {
+	.usage =
+	    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
+	    "Run COMMAND for each item, under a shared limiter.\n"
+	    "\n"
+	    "Items are lines of standard input, or the words after `:::'.\n"
+	    "In COMMAND and ARG:\n"
+	    "  {} the item (appended if absent)   {#} its number   {%} the seat\n"
+	    "  {.} without its extension   {/} its last part   {//} its directory   {/.} both\n",
+	.rows = { taker_rows, rows },
+	.rules = rules,
+	.habits = map_habits,
+	.other_meaning = other_meaning,
+	.more = "DUR is in seconds, or has units: us, ms, s, m (min), h, d, as 1.5h or 1h30m.\n"
+		"Exit status: 0 all succeeded; 123 a command failed; 75 no permit;\n"
+		"125 flockmap failed; 126 COMMAND cannot be executed; 127 COMMAND not found.\n",
+};
+
+/* ---- the words ---- */
 
 /* COMMAND [ARG]... [::: ITEM...] */
 static int
@@ -314,11 +177,8 @@ check_together(const struct options *o)
 		say(NULL, "--tag needs collected output: use it with --order input or done");
 		return OPTION_BAD;
 	}
-	if (o->resume && o->joblog == NULL) {
-		say(NULL, "--resume needs --joblog, the log of the commands that have ended");
-		return OPTION_BAD;
-	}
-	if (taker_options_check(&o->want) != OPTION_OK)
+	if (options_agree(&command_line, &o->want.given) != OPTION_OK ||
+	    taker_options_check(&o->want) != OPTION_OK)
 		return OPTION_BAD;
 	return limiter_check_gate(&o->want);
 }
@@ -333,23 +193,17 @@ map_options_split(struct options *o)
 int
 map_options_parse(struct options *o, int argc, char **argv)
 {
-	int c, status;
+	int status;
 
 	*o = (struct options){ .want = TAKER_DEFAULTS,
-			       .conflict_exit = 75,
 			       .delimiter = '\n',
 			       .lines = true,
 			       .replace = "{}",
 			       .per_command = 1 };
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
-		if (c == 'h')
-			return option_print(help);
-		if (c == 'V')
-			return option_print("flockmap " VERSION "\n");
-		if ((status = parse_option(o, c, argv)) != OPTION_OK)
-			return status;
-	}
+	status = options_read(&command_line, o, &o->want.given, argc, argv);
+	if (status != OPTION_OK)
+		return status;
+	o->resume |= o->resume_failed;
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;
 	/* A command that is an item itself has no name that lasts. */

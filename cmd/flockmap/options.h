@@ -7,7 +7,6 @@
 
 #include <stdbool.h>
 
-#include "and_option.h"
 #include "taker_options.h"
 
 enum order { IN_ORDER, AS_DONE, STRAIGHT };
@@ -15,21 +14,19 @@ enum fail_fast { GO_ON, START_NO_MORE, END_ALL };
 
 struct options {
 	struct taker_options want;
-	int conflict_exit;
 	char delimiter;          /* of items */
 	bool lines;              /* items are lines, and empty ones are skipped */
 	const char *arg_file;    /* NULL: stdin, or what came after ::: */
 	const char *replace;     /* {} */
-	unsigned per_command;    /* items */
+	uint32_t per_command;    /* items */
 	const char *weight_from; /* NULL: want.weight */
-	struct ands ands;
 	enum order order;
 	bool tag;
 	enum fail_fast fail_fast;
-	unsigned retries;
+	uint32_t retries;
 	const char *joblog;
 	bool resume, resume_failed;
-	bool dry_run, quiet, queue_nested;
+	bool dry_run, quiet;
 	char **command; /* up to NULL */
 	char **items;   /* after :::, up to NULL; or NULL */
 };

@@ -72,12 +72,13 @@ open_as(void *jobs, struct also *one, struct flk_options *options)
 void
 several_prepare(struct jobs *a)
 {
-	a->also_means[0] = a->also_means[1] = (struct also_means){ .context = a,
-								   .quiet = true,
-								   .joins = !a->o.queue_nested,
-								   .guarded = true,
-								   .options = open_as,
-								   .take = take };
+	a->also_means[0] = a->also_means[1] =
+	    (struct also_means){ .context = a,
+				 .quiet = true,
+				 .joins = a->o.want.nested == NESTED_JOIN,
+				 .guarded = true,
+				 .options = open_as,
+				 .take = take };
 	a->also_means[0].quiet = a->o.quiet;
 }
 
@@ -89,7 +90,7 @@ begin(struct jobs *a, struct job *j)
 	j->also = calloc(1, sizeof(*j->also));
 	if (j->also == NULL)
 		return -ENOMEM;
-	return also_read(j->also, &a->also_means[j->number > 1], &a->o.ands, &a->o.want);
+	return also_read(j->also, &a->also_means[j->number > 1], &a->o.want.ands, &a->o.want);
 }
 
 static int

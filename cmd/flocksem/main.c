@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,91 +45,15 @@ struct sem {
 	char **words;
 };
 
-enum {
-	OPT_ID = 256,
-	OPT_FG,
-	OPT_BG,
-	OPT_WAIT,
-	OPT_ST,
-	OPT_TIMEOUT,
-	OPT_DRY_RUN,
-	OPT_NICE,
-	OPT_NONE,
-	OPT_WORD
-};
-
-static const char short_options[] = "+:j:P:a:qkruhV";
-
-static const struct option long_options[] = {
-	{ "id", required_argument, NULL, OPT_ID },
-	{ "semaphorename", required_argument, NULL, OPT_ID },
-	{ "semaphore-name", required_argument, NULL, OPT_ID },
-	{ "jobs", required_argument, NULL, 'j' },
-	{ "max-procs", required_argument, NULL, 'j' },
-	{ "fg", no_argument, NULL, OPT_FG },
-	{ "bg", no_argument, NULL, OPT_BG },
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "st", required_argument, NULL, OPT_ST },
-	{ "semaphoretimeout", required_argument, NULL, OPT_ST },
-	{ "semaphore-timeout", required_argument, NULL, OPT_ST },
-	{ "timeout", required_argument, NULL, OPT_TIMEOUT },
-	{ "arg-file", required_argument, NULL, 'a' },
-	{ "quote", no_argument, NULL, 'q' },
-	{ "nice", required_argument, NULL, OPT_NICE },
-	{ "dry-run", no_argument, NULL, OPT_DRY_RUN },
-	{ "dryrun", no_argument, NULL, OPT_DRY_RUN },
-	{ "help", no_argument, NULL, 'h' },
-	{ "version", no_argument, NULL, 'V' },
-	/* What is so without them, or means nothing for one command. */
-	{ "semaphore", no_argument, NULL, OPT_NONE },
-	{ "ungroup", no_argument, NULL, OPT_NONE },
-	{ "line-buffer", no_argument, NULL, OPT_NONE },
-	{ "linebuffer", no_argument, NULL, OPT_NONE },
-	{ "lb", no_argument, NULL, OPT_NONE },
-	{ "keep-order", no_argument, NULL, OPT_NONE },
-	{ "no-run-if-empty", no_argument, NULL, OPT_NONE },
-	{ "will-cite", no_argument, NULL, OPT_NONE },
-	{ "no-notice", no_argument, NULL, OPT_NONE },
-	{ "gnu", no_argument, NULL, OPT_NONE },
-	{ "plain", no_argument, NULL, OPT_NONE },
-	{ "env", required_argument, NULL, OPT_WORD },
-	{ NULL, 0, NULL, 0 },
-};
-
-static const char help[] =
-    "Usage: flocksem [OPTION]... COMMAND...\n"
-    "       flocksem [--id NAME] --wait\n"
-    "Run a shell line when a limiter has room for it, with the words of sem(1).\n"
-    "\n"
-    "      --id NAME         the limiter (default: the name of the terminal)\n"
-    "  -j, --jobs N|+N|-N|N%|FILE   at most N at once (1); +N and -N beside the CPUs,\n"
-    "                        N% of the CPUs; or what FILE says; 0: no limit\n"
-    "  -P, --max-procs N     the same\n"
-    "      --bg              return when COMMAND has its permit and runs (default)\n"
-    "      --fg              return when COMMAND has ended, with its status\n"
-    "      --wait            wait until all commands of this limiter have ended\n"
-    "      --st DUR|-DUR     after DUR start COMMAND above the limit; with a minus,\n"
-    "                        give up with status 1\n"
-    "      --timeout DUR     end COMMAND when it has run for DUR\n"
-    "  -q, --quote           pass the words to COMMAND as they are\n"
-    "  -a, --arg-file FILE   COMMAND reads FILE as its standard input\n"
-    "      --nice N          run COMMAND with niceness N more\n"
-    "      --dry-run         print the line and run nothing\n"
-    "  -h, --help            print this help\n"
-    "  -V, --version         print the version\n"
-    "\n"
-    "Other options of sem that have no effect here are accepted: -u, --line-buffer,\n"
-    "-k, -r, --env NAME, --semaphore, --will-cite.\n"
-    "Exit status: 0 COMMAND runs; with --fg its own; 1 --st was over; 75 the\n"
-    "limiter is closed; 125 flocksem failed; 126 or 127 there is no shell to run.\n";
-
 /* ---- options ---- */
 
 static int
-wait_at_most(struct sem *s, const char *option, char *word)
+take_patience(const struct option_row *row, void *into, const char *option, char *word)
 {
+	struct sem *s = into;
 	uint64_t ns;
 
+	(void)row;
 	s->give_up = word + (*word == '-');
 	if (!parse_duration(s->give_up, &ns))
 		return option_bad(option, word, PARSE_DURATION);
@@ -139,11 +64,13 @@ wait_at_most(struct sem *s, const char *option, char *word)
 }
 
 static int
-be_nice(const char *option, const char *word)
+take_nice(const struct option_row *row, void *into, const char *option, char *word)
 {
 	bool less = *word == '-';
 	uint64_t n;
 
+	(void)row;
+	(void)into;
 	if (!parse_number(word + less, 0, 40, &n))
 		return option_bad(option, word, "not a niceness: use 0 to 19");
 	errno = 0;
@@ -152,54 +79,95 @@ be_nice(const char *option, const char *word)
 	return OPTION_OK;
 }
 
+/* As sem has it, the last of --fg and --bg counts. */
 static int
-parse_option(struct sem *s, int c, char **argv)
+take_place(const struct option_row *row, void *into, const char *option, char *word)
 {
-	char room[32];
-	const char *option = option_name(c, long_options, room);
+	(void)option;
+	(void)word;
+	((struct sem *)into)->foreground = row->name[0] == 'f';
+	return OPTION_OK;
+}
+
+static int
+take_jobs(const struct option_row *row, void *into, const char *option, char *word)
+{
+	return jobs_parse(word, &((struct sem *)into)->limit)
+		   ? OPTION_OK
+		   : option_bad(option, word, row->wrong);
+}
+
+static int
+take_run_timeout(const struct option_row *row, void *into, const char *option, char *word)
+{
 	uint64_t ns;
 
-	switch (c) {
-	case OPT_ID:
-		s->id = optarg;
-		return OPTION_OK;
-	case 'j':
-	case 'P':
-		return jobs_parse(optarg, &s->limit)
-			   ? OPTION_OK
-			   : option_bad(option, optarg,
-					"not a number of jobs: use N, +N, -N, N%, or a file");
-	case OPT_FG:
-	case OPT_BG:
-		s->foreground = c == OPT_FG;
-		return OPTION_OK;
-	case OPT_WAIT:
-		s->wait = true;
-		return OPTION_OK;
-	case OPT_ST:
-		return wait_at_most(s, option, optarg);
-	case OPT_TIMEOUT:
-		s->run_timeout = optarg;
-		return parse_duration(optarg, &ns) ? OPTION_OK
-						   : option_bad(option, optarg, PARSE_DURATION);
-	case 'a':
-		s->stdin_file = optarg;
-		return OPTION_OK;
-	case 'q':
-		s->quote = true;
-		return OPTION_OK;
-	case OPT_DRY_RUN:
-		s->dry_run = true;
-		return OPTION_OK;
-	case OPT_NICE:
-		return be_nice(option, optarg);
-	case ':':
-	case '?':
-		return option_refuse(c, argv, long_options, sem_habits);
-	default:
-		return OPTION_OK;
-	}
+	return parse_duration(word, &ns) ? take_text(row, into, option, word)
+					 : option_bad(option, word, PARSE_DURATION);
 }
+
+#define TO(member)  .at = offsetof(struct sem, member)
+#define YES(member) .take = take_yes, TO(member)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+	{ .name = "id", .value = "NAME", .take = take_text, TO(id), .offers = "@ids",
+	  .help = "the limiter (default: the name of the terminal)" },
+	{ .name = "semaphorename", .value = "NAME", .is = "id" },
+	{ .name = "semaphore-name", .value = "NAME", .is = "id" },
+	{ .name = "jobs", .letters = "j", .value = "N|+N|-N|N%|FILE", .take = take_jobs, .offers = "1 2 4 8 16 +0 -1 50% 100% @files",
+	  .wrong = "not a number of jobs: use N, +N, -N, N%, or a file",
+	  .help = "at most N at once (1); +N and -N beside the CPUs,\n"
+	          "N% of the CPUs; or what FILE says; 0: no limit" },
+	{ .name = "max-procs", .letters = "P", .value = "N", .is = "jobs", .help = "the same" },
+	{ .name = "bg", .take = take_place, .help = "return when COMMAND has its permit and runs (default)" },
+	{ .name = "fg", .take = take_place, .help = "return when COMMAND has ended, with its status" },
+	{ .name = "wait", YES(wait), .help = "wait until all commands of this limiter have ended" },
+	{ .name = "st", .value = "DUR|-DUR", .take = take_patience,
+	  .offers = "1s 10s 1m 10m 1h -1s -10s -1m -10m -1h",
+	  .help = "after DUR start COMMAND above the limit; with a minus,\n"
+	          "give up with status 1" },
+	{ .name = "semaphoretimeout", .value = "DUR", .is = "st" },
+	{ .name = "semaphore-timeout", .value = "DUR", .is = "st" },
+	{ .name = "timeout", .value = "DUR", .take = take_run_timeout, TO(run_timeout), .offers = "@times",
+	  .help = "end COMMAND when it has run for DUR" },
+	{ .name = "quote", .letters = "q", YES(quote), .help = "pass the words to COMMAND as they are" },
+	{ .name = "arg-file", .letters = "a", .value = "FILE", .take = take_text, TO(stdin_file), .offers = "@files",
+	  .help = "COMMAND reads FILE as its standard input" },
+	{ .name = "nice", .value = "N", .take = take_nice, .offers = "5 10 19",
+	  .help = "run COMMAND with niceness N more" },
+	{ .name = "dry-run", YES(dry_run), .help = "print the line and run nothing" },
+	{ .name = "dryrun", .is = "dry-run" },
+	{ .name = "help", .letters = "h", .help = "print this help" },
+	{ .name = "version", .letters = "V", .help = "print the version" },
+	/* What is so without them, or means nothing for one command. */
+	{ .name = "semaphore" },
+	{ .name = "ungroup", .letters = "u" },
+	{ .name = "line-buffer" },
+	{ .name = "linebuffer" },
+	{ .name = "lb" },
+	{ .name = "keep-order", .letters = "k" },
+	{ .name = "no-run-if-empty", .letters = "r" },
+	{ .name = "will-cite" },
+	{ .name = "no-notice" },
+	{ .name = "gnu" },
+	{ .name = "plain" },
+	{ .name = "env", .value = "NAME" },
+	{ .name = NULL },
+};
+/* clang-format on */
+
+static const struct command_line command_line = {
+	.usage = "Usage: flocksem [OPTION]... COMMAND...\n"
+		 "       flocksem [--id NAME] --wait\n"
+		 "Run a shell line when a limiter has room for it, with the words of sem(1).\n",
+	.rows = { rows },
+	.habits = sem_habits,
+	.more = "Other options of sem that have no effect here are accepted: -u, --line-buffer,\n"
+		"-k, -r, --env NAME, --semaphore, --will-cite.\n"
+		"Exit status: 0 COMMAND runs; with --fg its own; 1 --st was over; 75 the\n"
+		"limiter is closed; 125 flocksem failed; 126 or 127 there is no shell to run.\n",
+};
 
 /* It is found here, and not after the wait, that the command could not start above the limit. */
 static int
@@ -219,17 +187,11 @@ check_overflow(const struct sem *s)
 static int
 parse(struct sem *s, int argc, char **argv)
 {
-	int c, status;
+	struct given given = { .n = 0 };
+	int status = options_read(&command_line, s, &given, argc, argv);
 
-	opterr = 0;
-	while ((c = getopt_long(argc, argv, short_options, long_options, NULL)) != -1) {
-		if (c == 'h')
-			return option_print(help);
-		if (c == 'V')
-			return option_print("flocksem " VERSION "\n");
-		if ((status = parse_option(s, c, argv)) != OPTION_OK)
-			return status;
-	}
+	if (status != OPTION_OK)
+		return status;
 	s->words = argv + optind;
 	if (!s->wait && *s->words == NULL) {
 		say(NULL, "no command to run: see flocksem --help");

@@ -92,35 +92,21 @@ take_times(const struct store_options *s)
 static int
 refuse_what_is_local(const struct taker_options *w)
 {
-	const char *option = w->pacing != 0 ? "--rate, --stagger and --ramp are"
-			     : w->mode != 0 ? "--mode is"
-					    : NULL;
+	unsigned i;
 
 	if (taker_options_elastic(w)) {
 		say(w->limiter, "-w %s is for limiters of one machine: in a store, give one number",
 		    w->weight_word);
 		return OPTION_BAD;
 	}
-	if (w->yield > 0) {
-		say(w->limiter,
-		    "--yield is for limiters of one machine: in a store, the line has one order");
+	for (i = 0; i < w->given.n; i++) {
+		if (w->given.row[i]->not_in_store == NULL)
+			continue;
+		say(w->limiter, "--%s is for limiters of one machine: %s", w->given.row[i]->name,
+		    w->given.row[i]->not_in_store);
 		return OPTION_BAD;
 	}
-	if (w->not_seats != 0) {
-		say(w->limiter,
-		    "--not-seat is for limiters of one machine: a store takes the smallest seat");
-		return OPTION_BAD;
-	}
-	if (w->when != NULL || w->when_run != NULL) {
-		say(w->limiter,
-		    "--when and --when-run are for limiters of one machine: a store has no gate");
-		return OPTION_BAD;
-	}
-	if (option == NULL)
-		return OPTION_OK;
-	say(NULL, "%s for limiters of one machine: a store keeps no pace and no file modes",
-	    option);
-	return OPTION_BAD;
+	return OPTION_OK;
 }
 
 static const char *

@@ -224,7 +224,7 @@ limiters() {
 	[[ $stderr == *"15 times"* ]]
 	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "no store"
 	refused "$FLOCKLIMIT" -N x --and y --store etcd://localhost:1/x true
-	[[ $stderr == *"x: --and is for limiters in files"* ]]
+	[[ $stderr == *"x: --and is for limiters of one machine"* ]]
 }
 
 @test "--hold-for, --background and --until-ready with --and" {

@@ -7,17 +7,17 @@
 
 load ../helpers/lib.bash
 
-COMPLETIONS=$TESTS_SOURCE/../completions
+COMPLETIONS=$TESTS_BUILD/../completions
 CTL=${FLOCKLIMIT}ctl
 
 # Each: what is offered at the end of LINE, one a line.
 
 bash_offers() {
 	bash --norc -c '
-		. "$1/flocklimit.bash"
-		. "$1/flocklimitctl.bash"
-		. "$1/flockmap.bash"
-		. "$1/flocksem.bash"
+		. "$1/flocklimit"
+		. "$1/flocklimitctl"
+		. "$1/flockmap"
+		. "$1/flocksem"
 		line=${2//=/ = } # as readline makes words of it
 		read -ra COMP_WORDS <<<"$line"
 		[[ $line != *" " ]] || COMP_WORDS+=("")
@@ -209,7 +209,7 @@ completes() {
 		shift
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
 		_flocklimit
-		echo "${COMPREPLY[@]}"' bash "$COMPLETIONS/flocklimit.bash" "$@"
+		echo "${COMPREPLY[@]}"' bash "$COMPLETIONS/flocklimit" "$@"
 }
 
 @test "bash: options, names, signals and the command that flocklimit runs" {

@@ -340,5 +340,5 @@ asked_in_time() {
 
 @test "a store has no gate" {
 	refused "$FLOCKLIMIT" --store etcd://127.0.0.1:1/a -N x --when 'mem>1K' true
-	[[ $stderr == *"--when and --when-run are for limiters of one machine"* ]]
+	[[ $stderr == *"--when is for limiters of one machine"* ]]
 }

@@ -83,7 +83,7 @@ answers() {
 	answers "-c needs --name, --file or FLOCKLIMIT_NAME" -c true
 	FLOCKLIMIT_NAME=x silent 0 "$FLOCKLIMIT" -c true
 	silent 0 "$FLOCKLIMIT" -f "$T/lim" -c true
-	answers "-N '-n': not a name: it must not begin with a hyphen" --name -n 4 true
+	answers "--name '-n': not a name: it must not begin with a hyphen" --name -n 4 true
 	answers "'-n': not a name" -N -n 4 true
 	FLOCKLIMIT_NAME=-n refused "$FLOCKLIMIT" true
 	[ ! -e limiters/-n ]

@@ -276,7 +276,7 @@ waits_for_b() {
 	[[ $stderr == *"15 times"* ]]
 	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "no store"
 	map_line 125 "$MAP" -N x --and y --store etcd://localhost:1/x echo ::: 1
-	[[ $stderr == *"x: --and is for limiters in files"* ]]
+	[[ $stderr == *"x: --and is for limiters of one machine"* ]]
 }
 
 @test "maps and single takers of 3 of 6 limiters, some killed: never over the limit, and every one ends" {

@@ -436,5 +436,5 @@ socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b\"READY=1\", os.environ
 	[[ $stderr == *"--fd runs no command"*"--until-ready"* ]]
 	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "no store"
 	refused "$FLOCKLIMIT" -N x --until-ready --store etcd://localhost:1/x true
-	[[ $stderr == *"x: --until-ready is for limiters in files"* ]]
+	[[ $stderr == *"x: --until-ready is for limiters of one machine"* ]]
 }

@@ -52,9 +52,9 @@ takes() {
 	while read -r verb; do
 		about=$("$CTL" "$verb" --help | sed -n "s/^$verb: \(.*\)\.$/\1/p")
 		[ -n "$about" ]
-		grep -qxF "	'$verb:$about'" "$TOP/completions/_flocklimitctl"
+		grep -qxF "	'$verb:$about'" "$BUILD/completions/_flocklimitctl"
 		grep -qF -- "-n __flocklimitctl_begins -a $verb -d '${about^}'" \
-			"$TOP/completions/flocklimitctl.fish"
+			"$BUILD/completions/flocklimitctl.fish"
 	done < <(ctl_verbs)
 }
 
@@ -90,12 +90,12 @@ takes() {
 	same SYNOPSIS some synopsis
 
 	for verb in $(ctl_verbs); do
-		bash -c '. "$1"; _flocklimitctl_options "$2"' bash "$TOP/completions/flocklimitctl.bash" "$verb" |
+		bash -c '. "$1"; _flocklimitctl_options "$2"' bash "$BUILD/completions/flocklimitctl" "$verb" |
 			grep -oE -- '--[a-z-]+' | sed "s/^/$verb /"
 	done | sort >bash
 	same bash program bash
 
-	sed -nE 's/^([a-z |]+)\) _arguments -s \$file(.*)/\1)\2/p' "$TOP/completions/_flocklimitctl" |
+	sed -nE 's/^([a-z |]+)\) _arguments -s \$file(.*)/\1)\2/p' "$BUILD/completions/_flocklimitctl" |
 		while IFS=')' read -r verbs options; do
 			for verb in $(tr -d '|' <<<"$verbs"); do
 				{ printf '%s\n' --name --file --store --help --version; grep -oE -- '--[a-z-]+' <<<"$options" || :; } |
@@ -105,7 +105,7 @@ takes() {
 	same zsh program zsh
 
 	grep -oE "^complete -c flocklimitctl (-n '__flocklimitctl_option [a-z ]*' )?.*-l [a-z-]+" \
-		"$TOP/completions/flocklimitctl.fish" | while read -r line; do
+		"$BUILD/completions/flocklimitctl.fish" | while read -r line; do
 		verbs=$(sed -n "s/.*-n '__flocklimitctl_option \([a-z ]*\)'.*/\1/p" <<<"$line")
 		for verb in ${verbs:-$(ctl_verbs)}; do
 			echo "$verb --${line##*-l }"

@@ -45,19 +45,19 @@ help_shorts() {
 
 @test "the completions have every option, and no other" {
 	help_longs >help
-	grep -v '^[[:space:]]*#' "$TOP/completions/flocklimit.bash" |
+	grep -v '^[[:space:]]*#' "$BUILD/completions/flocklimit" |
 		grep -oE -- '--[a-z][a-z-]+' | sort -u >bash
 	same bash help bash
-	grep -oE -- '--[a-z][a-z-]+' "$TOP/completions/_flocklimit" | sort -u >zsh
+	grep -oE -- '--[a-z][a-z-]+' "$BUILD/completions/_flocklimit" | sort -u >zsh
 	same zsh help zsh
-	grep '^complete ' "$TOP/completions/flocklimit.fish" | grep -oE -- ' -l [a-z-]+' |
+	grep '^complete ' "$BUILD/completions/flocklimit.fish" | grep -oE -- ' -l [a-z-]+' |
 		sed 's/ -l /--/' | sort -u >fish
 	same fish help fish
 
 	help_shorts >help
-	grep -oE -- "[{,]-[A-Za-z]\\b" "$TOP/completions/_flocklimit" | tr -d '{,' | sort -u >zsh
+	grep -oE -- "[{,]-[A-Za-z]\\b" "$BUILD/completions/_flocklimit" | tr -d '{,' | sort -u >zsh
 	same "zsh, short" help zsh
-	grep '^complete ' "$TOP/completions/flocklimit.fish" | grep -oE -- ' -s [A-Za-z]\b' |
+	grep '^complete ' "$BUILD/completions/flocklimit.fish" | grep -oE -- ' -s [A-Za-z]\b' |
 		sed 's/ -s //; s/^/-/' | sort -u >fish
 	same "fish, short" help fish
 }

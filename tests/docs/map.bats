@@ -8,6 +8,7 @@ load ../helpers/lib.bash
 load ../helpers/map.bash
 
 TOP=$TESTS_SOURCE/..
+BUILD=$TESTS_BUILD/..
 PAGE=$TOP/man/flockmap.1
 
 # same WHAT FILE FILE: two sorted lists are one, and not empty.
@@ -53,18 +54,18 @@ shorts() {
 
 @test "the completions of flockmap have every option, and no other" {
 	longs >help
-	grep -v '^[[:space:]]*#' "$TOP/completions/flockmap.bash" | grep -oE -- '--[a-z][a-z-]+' |
+	grep -v '^[[:space:]]*#' "$BUILD/completions/flockmap" | grep -oE -- '--[a-z][a-z-]+' |
 		sort -u >bash
 	same bash help bash
-	grep -oE -- '--[a-z][a-z-]+' "$TOP/completions/_flockmap" | sort -u >zsh
+	grep -oE -- '--[a-z][a-z-]+' "$BUILD/completions/_flockmap" | sort -u >zsh
 	same zsh help zsh
-	grep '^complete ' "$TOP/completions/flockmap.fish" | grep -oE -- ' -l [a-z-]+' |
+	grep '^complete ' "$BUILD/completions/flockmap.fish" | grep -oE -- ' -l [a-z-]+' |
 		sed 's/ -l /--/' | sort -u >fish
 	same fish help fish
 	shorts >help
-	grep -oE -- "[{,]-[A-Za-z0-9]\\b" "$TOP/completions/_flockmap" | tr -d '{,' | sort -u >zsh
+	grep -oE -- "[{,]-[A-Za-z0-9]\\b" "$BUILD/completions/_flockmap" | tr -d '{,' | sort -u >zsh
 	same "zsh, short" help zsh
-	grep '^complete ' "$TOP/completions/flockmap.fish" | grep -oE -- ' -s [A-Za-z0-9]\b' |
+	grep '^complete ' "$BUILD/completions/flockmap.fish" | grep -oE -- ' -s [A-Za-z0-9]\b' |
 		sed 's/ -s //; s/^/-/' | sort -u >fish
 	same "fish, short" help fish
 }
@@ -118,7 +119,7 @@ completes() {
 		shift
 		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE="$*" COMP_POINT=${#COMP_LINE}
 		_flockmap
-		echo "${COMPREPLY[@]}"' bash "$TOP/completions/flockmap.bash" "$@"
+		echo "${COMPREPLY[@]}"' bash "$BUILD/completions/flockmap" "$@"
 }
 
 @test "bash completes flockmap's options, values, command and items" {
@@ -146,9 +147,9 @@ completes() {
 @test "flockmap's completions are sound zsh and fish" {
 	command -v zsh fish >/dev/null || skip "neither zsh nor fish"
 	if command -v zsh >/dev/null; then
-		zsh -n "$TOP/completions/_flockmap"
+		zsh -n "$BUILD/completions/_flockmap"
 	fi
 	if command -v fish >/dev/null; then
-		fish --no-execute "$TOP/completions/flockmap.fish"
+		fish --no-execute "$BUILD/completions/flockmap.fish"
 	fi
 }

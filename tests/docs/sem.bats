@@ -24,11 +24,10 @@ shorts() {
 }
 
 @test "flocksem(1) has every option of the program, and no other" {
-	sed -n 's/^\t{ "\([a-z-]*\)", .*/--\1/p' "$TOP/cmd/flocksem/main.c" | sort -u >program
+	sed -n 's/^\t{ \.name = "\([a-z-]*\)".*/--\1/p' "$TOP/cmd/flocksem/main.c" | sort -u >program
 	grep -oE '\bFl -[a-z][a-z-]+' "$PAGE" | sed 's/Fl -/--/' | sort -u >page
 	same "long options" program page
-	sed -n 's/^static const char short_options\[\] = "+:\(.*\)";/\1/p' "$TOP/cmd/flocksem/main.c" | tr -d : |
-		grep -o . | sed 's/^/-/' | sort -u >program
+	sed -n 's/^\t{ .*\.letters = "\([A-Za-z]*\)".*/-\1/p' "$TOP/cmd/flocksem/main.c" | sort -u >program
 	grep -E '^(\.It )?\.?Fl ' "$PAGE" | grep -oE '\bFl [A-Za-z]\b' | sed 's/Fl /-/' | sort -u >page
 	same "short options" program page
 	"$SEM" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u >help
@@ -37,17 +36,17 @@ shorts() {
 
 @test "the completions of flocksem have every option of the help, and no other" {
 	longs >help
-	sed -n "/valued='/p; /plain='/p" "$TOP/completions/flocksem.bash" | grep -oE -- '--[a-z][a-z-]+' | sort -u >bash
+	sed -n "/valued='/p; /plain='/p" "$BUILD/completions/flocksem" | grep -oE -- '--[a-z][a-z-]+' | sort -u >bash
 	same bash help bash
-	grep -v "'!" "$TOP/completions/_flocksem" | grep -oE -- '--[a-z][a-z-]+' | sort -u >zsh
+	sed -n "/^_arguments/,\$p" "$BUILD/completions/_flocksem" | grep -v "'!" | grep -oE -- '--[a-z][a-z-]+' | sort -u >zsh
 	same zsh help zsh
-	grep '^complete ' "$TOP/completions/flocksem.fish" | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' |
+	grep '^complete ' "$BUILD/completions/flocksem.fish" | grep -oE -- ' -l [a-z-]+' | sed 's/ -l /--/' |
 		sort -u >fish
 	same fish help fish
 	shorts >help
-	grep -oE -- "[{,]-[A-Za-z]\\b" "$TOP/completions/_flocksem" | tr -d '{,' | sort -u >zsh
+	grep -oE -- "[{,]-[A-Za-z]\\b" "$BUILD/completions/_flocksem" | tr -d '{,' | sort -u >zsh
 	same "zsh, short" help zsh
-	grep '^complete ' "$TOP/completions/flocksem.fish" | grep -oE -- ' -s [A-Za-z]\b' |
+	grep '^complete ' "$BUILD/completions/flocksem.fish" | grep -oE -- ' -s [A-Za-z]\b' |
 		sed 's/ -s //; s/^/-/' | sort -u >fish
 	same "fish, short" help fish
 }

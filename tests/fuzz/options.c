@@ -25,7 +25,9 @@ swallow(int fd, const void *text, size_t size)
 
 #define write swallow
 #include "cmd/common/option.c"
+#include "cmd/common/option_value.c"
 #include "cmd/common/taker_options.c"
+#undef TO
 #include "cmd/flocklimit/options.c"
 #undef write
 
@@ -89,7 +91,7 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->want.limit == 0 || o->want.weight <= o->want.limit);
 	require(o->want.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
 	require(o->want.limit == 0 || o->want.percent == 0);
-	require(o->conflict_exit >= 0 && o->conflict_exit <= 255);
+	require(o->want.conflict_exit >= 0 && o->want.conflict_exit <= 255);
 	require(o->want.signal >= 0 && o->want.signal <= 64);
 	require((o->want.mode & ~0775u) == 0);
 	require((o->command == NULL) == (o->hold_for != 0));

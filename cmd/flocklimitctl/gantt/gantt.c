@@ -18,7 +18,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "backend.h"
 #include "chart.h"
 #include "limiters.h"
 #include "now.h"
@@ -193,10 +192,6 @@ deliver(const struct ctl *c, struct sheet *sheet)
 static bool
 can_draw(const struct ctl *c)
 {
-	if (backend_is_store()) {
-		say(NULL, "gantt: a store keeps no history that could be drawn");
-		return false;
-	}
 	if (!is_named(c))
 		return false;
 	if (is_many(c) && !c->text) {

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "limiter_state.h"
 #include "limiters.h"
 #include "parse.h"
@@ -141,10 +140,6 @@ shrink(const struct ctl *c)
 	char **rest;
 	struct flk *f;
 
-	if (backend_is_store()) {
-		say(NULL, "shrink: only for limiters of one machine: a store's permit stays whole");
-		return FAILED;
-	}
 	if ((f = open_named(c, &rest, &rests, &status)) == NULL)
 		return status;
 	if (rests != 2 || !parse_number(rest[0], 1, UINT64_C(1) << 60, &ticket) ||
@@ -172,9 +167,5 @@ break_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 int
 break_it(const struct ctl *c)
 {
-	if (!backend_is_store()) {
-		say(NULL, "break: only for stores: a permit on this machine goes back by itself");
-		return FAILED;
-	}
 	return for_tickets(c, break_one, NULL);
 }

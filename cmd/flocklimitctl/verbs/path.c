@@ -38,10 +38,6 @@ path_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 int
 path_of(const struct ctl *c)
 {
-	if (backend_is_store()) {
-		say(NULL, "path: a limiter of a store has no file: use flocklimit --hold-for");
-		return FAILED;
-	}
 	if (c->words + c->files == 0) {
 		say(NULL, "path: which limiters? NAME..., or --file PATH");
 		return FAILED;

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "backend.h"
 #include "limiters.h"
 #include "say.h"
 
@@ -36,11 +35,6 @@ seat(const struct ctl *c)
 	const char *to, *numbers;
 	struct seats seats;
 
-	if (backend_is_store()) {
-		say(NULL,
-		    "seat: only for limiters of one machine: a store takes no seat out of use");
-		return FAILED;
-	}
 	if (!is_named(c))
 		return FAILED;
 	to = last_word(&mine);

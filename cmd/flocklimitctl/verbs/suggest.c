@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "json.h"
 #include "limiters.h"
 #include "say.h"
@@ -148,10 +147,6 @@ suggest_weights(const struct ctl *c)
 	struct sheet sheet = { .table = NULL };
 	int status;
 
-	if (backend_is_store()) {
-		say(NULL, "suggest: a store keeps no history, and so no memory of commands");
-		return FAILED;
-	}
 	if (!is_named(c))
 		return FAILED;
 	sheet.array = json_array();

@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
 #include "json.h"
 #include "limiters.h"
 #include "now.h"
@@ -212,10 +211,6 @@ why_of(const struct ctl *c)
 	json_t *array;
 	int status;
 
-	if (backend_is_store()) {
-		say(NULL, "why: a store keeps no history, and so no reasons of a wait");
-		return FAILED;
-	}
 	array = json_array();
 	status = for_tickets(c, why_one, array);
 	if (c->json)

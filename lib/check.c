@@ -59,9 +59,7 @@ check_counts(struct state *st)
 		held += state == HELD;
 		waiting += state == WAITING;
 		barriers += state == WAITING && st->slots[i].kind == BARRIER;
-		if (state == FORGETTING)
-			return "a permit is neither held nor forgotten";
-		if (state > FORGETTING)
+		if (state > OUT)
 			return "a slot has no known state";
 	}
 	if (held != st->h->holders.count || waiting != st->h->waiting.count ||

@@ -24,7 +24,7 @@
  *	WAITING -> IDLE		[flki_state_leave]	its owner gave up
  *	WAITING -> OUT		[flki_state_evict]	closed, evicted, or a barrier that is done
  *	HELD -> IDLE		[flki_state_release]
- *	HELD -> FORGETTING	[flki_state_forget]	then IDLE, its units withheld
+ *	HELD -> IDLE		[flki_state_forget]	its units are withheld before that
  *	WAITING, HELD -> FREE	[reap]		its owner is dead, and no process has its guard
  *	IDLE, OUT -> FREE	[drop, or found dead by the next claim]
  *
@@ -144,7 +144,7 @@
 #define GUARD_BASE  (INT64_C(1) << 40)
 #define INIT_BYTE   (GUARD_BASE - 1)
 
-enum slot_state { FREE, IDLE, WAITING, HELD, OUT, FORGETTING };
+enum slot_state { FREE, IDLE, WAITING, HELD, OUT };
 enum slot_kind { TAKER, BARRIER };
 
 /*
@@ -180,7 +180,6 @@ struct slot {
 	uint32_t kind;
 	/* What follows is written by the owner while IDLE, or under the lock. */
 	uint64_t ticket;
-	uint64_t forget_to; /* FORGETTING: what `withheld' will be */
 	uint64_t since_ns;  /* of the present state; the writer's CLOCK_MONOTONIC */
 	uint64_t seat_bits; /* no part of the taker: a part of the seat map, see below */
 	uint32_t weight, limit, in_force, seat; /* weight: WAITING as `least' */
@@ -218,8 +217,8 @@ struct slot {
 	 */
 	uint64_t started_after_ns, started_before_ns;
 	uint32_t started_in; /* the PID namespace of these pids, see exiting.h; a grant keeps it */
-	unsigned char room[96]; /* zeros: for what a later layout adds */
-	uint32_t role;          /* enum flk_role; its high byte is 0: see space.c */
+	unsigned char room[104]; /* zeros: for what a later layout adds */
+	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
 /*
@@ -396,7 +395,7 @@ _Static_assert(HEADER % sizeof(struct slot) == 0 &&
 		   offsetof(struct slot, role) + sizeof(uint32_t) == sizeof(struct slot),
 	       "the last byte of a page is the high byte of a role");
 _Static_assert(sizeof(struct slot) == 512, "slots must not change size by accident");
-_Static_assert(offsetof(struct slot, seats) == 296, "offsets must not differ between processors");
+_Static_assert(offsetof(struct slot, seats) == 288, "offsets must not differ between processors");
 _Static_assert(sizeof(struct event) == 64, "a page has 64 of them");
 _Static_assert(MAX_SLOTS <= 1u << 24, "a seat fits beside a kind");
 _Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, granted) == 264 &&

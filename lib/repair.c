@@ -4,8 +4,7 @@
  * other.
  *
  * The repairer may itself be killed at any point of flki_state_rebuild().  Until the index is
- * rebuilt it changes no slot's state but FORGETTING, and completing that twice is the same as once.
- * So the next repairer starts from the same slots.
+ * rebuilt it changes no slot's state, so the next repairer starts from the same slots.
  *
  * A program that does not keep to the lock may change a link between any two of our looks.  So each
  * link is read once and followed through flki_state_at(), and no loop is longer than there are
@@ -53,20 +52,6 @@ collect(struct state *st, uint32_t wanted, bool by_order)
 	for (level = 0; level < 33; level++)
 		list = merge(st, by_order, run[level], list);
 	return list;
-}
-
-static void
-complete_forgetting(struct state *st)
-{
-	uint32_t i;
-
-	for (i = 0; i < st->n; i++) {
-		struct slot *s = &st->slots[i];
-		if (atomic_load(&s->state) != FORGETTING)
-			continue;
-		st->h->withheld = s->forget_to;
-		atomic_store(&s->state, FREE);
-	}
 }
 
 static bool
@@ -152,7 +137,6 @@ flki_state_rebuild(struct state *st)
 	uint32_t i;
 	bool right;
 
-	complete_forgetting(st);
 	h->waiting = h->holders = (struct list){ NIL, NIL, 0 };
 	h->used = 0;
 	h->barriers = 0;
@@ -265,7 +249,6 @@ flki_state_salvage(struct state *st)
 		case FREE:
 		case IDLE:
 		case OUT:
-		case FORGETTING:
 			break;
 		case HELD:
 			salvage_holder(st, s);

@@ -321,17 +321,15 @@ flki_state_release_units(struct state *st, uint32_t i, uint32_t units)
 }
 
 /*
- * The units leave `used' and join `withheld' in one commit: a repair that finds FORGETTING knows
- * from forget_to what `withheld' must become, whether that store was made or not.
+ * The units are withheld before the permit is over: between the two they count twice, so nobody takes
+ * them.  If its owner is killed there, the dead holder is reaped, and that is the same result.
  */
 void
 flki_state_forget(struct state *st, uint32_t i)
 {
 	struct slot *s = flki_state_at(st, i);
 
-	s->forget_to = st->h->withheld + s->weight;
-	COMMIT(s, FORGETTING);
-	flki_state_store(&st->h->withheld, s->forget_to);
+	flki_state_store(&st->h->withheld, st->h->withheld + s->weight);
 	COMMIT(s, IDLE);
 	flki_state_count_out(st, i);
 	st->h->released++;

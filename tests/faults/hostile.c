@@ -42,14 +42,13 @@ static const struct {
 } lies[] = {
 	{ 0, "outside the file" },     { 1, "another state" },     { 2, "forwards and backwards" },
 	{ 3, "order of the tickets" }, { 4, "never drawn" },       { 5, "end or length" },
-	{ 6, "end or length" },        { 7, "neither held nor" },  { 8, "has no seat" },
-	{ 9, "has no seat" },          { 10, "two holders" },      { 11, "in no list" },
-	{ 12, "in no list" },          { 13, "in no list" },       { 14, "not the sum" },
-	{ 15, "taken by nobody" },     { 16, "smallest limit" },   { 17, "smallest limit" },
-	{ 18, "although it fits" },    { 19, "although it fits" }, { 20, "out of order" },
-	{ 21, "passed more often" },   { 22, "never drawn" },      { 23, "has no seat" },
-	{ 24, "two holders" },         { 25, "although it fits" }, { 26, "behind its place" },
-	{ 27, "no known state" },
+	{ 6, "end or length" },        { 8, "has no seat" },       { 9, "has no seat" },
+	{ 10, "two holders" },         { 11, "in no list" },       { 12, "in no list" },
+	{ 13, "in no list" },          { 14, "not the sum" },      { 15, "taken by nobody" },
+	{ 16, "smallest limit" },      { 17, "smallest limit" },   { 18, "although it fits" },
+	{ 19, "although it fits" },    { 20, "out of order" },     { 21, "passed more often" },
+	{ 22, "never drawn" },         { 23, "has no seat" },      { 24, "two holders" },
+	{ 25, "although it fits" },    { 26, "behind its place" }, { 27, "no known state" },
 };
 
 static void
@@ -76,9 +75,6 @@ tell(int lie)
 		break;
 	case 6:
 		h.holders.count = 3;
-		break;
-	case 7:
-		atomic_store(&slots[9].state, FORGETTING);
 		break;
 	case 8:
 		slots[0].seat = SLOTS;
@@ -140,7 +136,7 @@ tell(int lie)
 		slots[4].order++;
 		break;
 	case 27:
-		atomic_store(&slots[9].state, FORGETTING + 1);
+		atomic_store(&slots[9].state, OUT + 1);
 		break;
 	default:
 		slots[2].weight = 0;

@@ -60,7 +60,7 @@ invent(void)
 	for (i = 0; i < SLOTS; i++) {
 		struct slot *s = &slots[i];
 		atomic_store(&s->state, (uint32_t)ANY(HELD, HELD, HELD, WAITING, WAITING, WAITING,
-						      FREE, IDLE, OUT, FORGETTING, 6, UINT32_MAX));
+						      FREE, IDLE, OUT, OUT + 1, UINT32_MAX));
 		s->kind = random_below(4) == 0 ? BARRIER : TAKER;
 		s->ticket = ANY(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, FAR - 1, FAR, LAST_TICKET,
 				LAST_TICKET + 1, UINT64_MAX);
@@ -73,7 +73,6 @@ invent(void)
 		s->fence = random_below(5);
 		s->yield = random_below(3);
 		s->passed_by = random_below(4);
-		s->forget_to = random_below(3);
 		s->seat =
 		    (uint32_t)ANY(0, 1, 2, 3, 4, SLOTS + SEATS - 1, SLOTS + SEATS, UINT32_MAX);
 		s->seats = random_below(2) ? 0 : (uint64_t)random_below(16) << ANY(0, 0, 4, 60);
@@ -264,7 +263,7 @@ wrong_after_salvage(void)
 			why = wrong_holder(i);
 		else if (was(i, WAITING))
 			why = wrong_waiter(i);
-		else if (slots[i].state != (before[i].state > FORGETTING ? FREE : before[i].state))
+		else if (slots[i].state != (before[i].state > OUT ? FREE : before[i].state))
 			why = "another state of one that neither holds nor waits";
 	return why;
 }
@@ -272,7 +271,6 @@ wrong_after_salvage(void)
 static const char *
 wrong_after_rebuild(void)
 {
-	uint64_t withheld = 0;
 	unsigned i;
 
 	for (i = 0; i < SLOTS; i++) {
@@ -283,12 +281,8 @@ wrong_after_rebuild(void)
 			return "a waiter in no state to be in";
 		if (slots[i].state > IDLE && !woken[i])
 			return "a taker that sleeps on, with what it saw before";
-		if (was(i, FORGETTING))
-			withheld = before[i].forget_to;
-		if (was(i, FORGETTING) && slots[i].state != FREE)
-			return "a permit that is half forgotten";
 	}
-	if (h.withheld != withheld)
+	if (h.withheld != 0)
 		return "units forgotten in vain";
 	return flki_state_check(&st);
 }

@@ -23,19 +23,18 @@
 static const struct field {
 	uint16_t at;
 	bool in_slot, wide;
-} fields[] = { H(magic),         H(layout),       H(header_size),   H(slot_size),
-	       H(byte_order),    H(boot),         H(birth),         H(lock),
-	       H(nslots),        H(hint),         H(dead),          H(damaged),
-	       H(override),      H(declared),     H(paused),        H(closed),
-	       H(withheld),      H(last_ticket),  H(waiting.head),  H(waiting.tail),
-	       H(waiting.count), H(holders.head), H(holders.tail),  H(holders.count),
-	       H(barriers),      H(used),         H(min_limit),     H(min_count),
-	       H(seat_hint),     S(alive.word),   S(alive.touched), S(alive.prev),
-	       S(alive.NEXT),    S(state),        S(wake),          S(gen),
-	       S(kind),          S(ticket),       S(forget_to),     S(since_ns),
-	       S(seat_bits),     S(weight),       S(limit),         S(in_force),
-	       S(seat),          S(prev),         S(next),          S(reason),
-	       S(pid),           S(orphan),       S(command) };
+} fields[] = {
+	H(magic),         H(layout),       H(header_size),  H(slot_size),     H(byte_order),
+	H(boot),          H(birth),        H(lock),         H(nslots),        H(hint),
+	H(dead),          H(damaged),      H(override),     H(declared),      H(paused),
+	H(closed),        H(withheld),     H(last_ticket),  H(waiting.head),  H(waiting.tail),
+	H(waiting.count), H(holders.head), H(holders.tail), H(holders.count), H(barriers),
+	H(used),          H(min_limit),    H(min_count),    H(seat_hint),     S(alive.word),
+	S(alive.touched), S(alive.prev),   S(alive.NEXT),   S(state),         S(wake),
+	S(gen),           S(kind),         S(ticket),       S(since_ns),      S(seat_bits),
+	S(weight),        S(limit),        S(in_force),     S(seat),          S(prev),
+	S(next),          S(reason),       S(pid),          S(orphan),        S(command)
+};
 
 /* What came later has bytes of its own, so that an old input means what it meant. */
 #define LATER   240

@@ -69,8 +69,6 @@ truth_of(const struct stage *s)
 	for (i = 0; i < n; i++) {
 		const struct slot *slot = &s->eye->file.slots[i];
 		uint32_t state = atomic_load(&slot->state);
-		if (state == FORGETTING)
-			t.withheld = slot->forget_to;
 		if (!flki_alive_is(&slot->alive))
 			continue;
 		if (state == HELD)

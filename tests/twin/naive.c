@@ -152,14 +152,9 @@ release_units(unsigned me, uint32_t units)
 static void
 forget(unsigned me)
 {
-	uint64_t sum = naive_header.withheld + naive[me].weight;
-
-	if (!turns(me, FORGETTING))
-		return;
-	naive[me].forget_to = sum;
+	naive_header.withheld += naive[me].weight;
 	if (!turns(me, IDLE))
 		return;
-	naive_header.withheld = sum;
 	naive_count(RELEASED);
 	naive_note(FLK_EV_FORGOT, me, (int)naive[me].weight);
 	naive_grant();
@@ -265,14 +260,6 @@ naive_mend(unsigned me)
 void
 naive_rebuild(void)
 {
-	unsigned i;
-
-	for (i = 0; i < takers; i++)
-		if (naive[i].state == FORGETTING) {
-			naive_header.withheld = naive[i].forget_to;
-			if (!turns(i, FREE))
-				return;
-		}
 	naive_header.waiter = 0;
 	naive_count(REPAIRED);
 	naive_note(FLK_EV_REPAIRED, NOBODY, 0);

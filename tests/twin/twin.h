@@ -106,7 +106,7 @@ const char *oversleeps(void);
 struct naive {
 	enum slot_state state;
 	enum slot_kind kind;
-	uint64_t ticket, forget_to, fence;
+	uint64_t ticket, fence;
 	uint64_t rank; /* in the line: the smallest is the head's */
 	uint32_t yield, passed_by, passed;
 	uint32_t weight, least, most, limit;

@@ -4,20 +4,22 @@
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2094 # programs that are called as files are
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
-# What README.md shows is what the programs do: first commands, recipes, screens, pictures, figures.
+# What README.md and doc/recipes.md show is what the programs do: first commands, recipes, screens, pictures.
 
 load ../helpers/lib.bash
 load ../helpers/docs.bash
 load ../helpers/top.bash
 
 README=$TOP/README.md
+RECIPES=$TOP/doc/recipes.md
 CTL=${FLOCKLIMIT}ctl
 MAP=${FLOCKLIMIT%/*}/flockmap
 export README
 
-# part FROM TO: the README from one heading to the next.
-part() {
-	sed -n "/^## $1\$/,/^## $2\$/p" "$README"
+# all_recipes: of both, without those about stores.
+all_recipes() {
+	sed -n '/^## Recipes$/,/^## More than one machine$/p' "$README"
+	sed '/^## More than one machine$/,$d' "$RECIPES"
 }
 
 # blocks DIR: the ```sh blocks of standard input, one file each.
@@ -51,8 +53,9 @@ recipe_commands() {
 	PATH=$T/bin:$PATH
 }
 
-@test "the README has the commands that one needs first, before its contents" {
-	sed '/^## Contents/,$d' "$README" >first
+@test "the README has the commands that one needs first, and is short" {
+	[ "$(wc -l <"$README")" -le 280 ]
+	sed '/^## Recipes/,$d' "$README" >first
 	grep -qxF '    ./bootstrap && ./flocklimit -n 4 -w 1 echo hello' first
 	grep -qxF '    ./bootstrap && make check' first
 	[ "$("$FLOCKLIMIT" -n 4 -w 1 echo hello)" = hello ]
@@ -159,22 +162,24 @@ made --silent all" ]
 	[ "$(tail -n 1 log)" = 'made --silent all' ]
 }
 
-@test "the links in the README lead somewhere" {
-	local to
+@test "the links lead somewhere" {
+	local from to
 	# As GitHub makes anchors of headings.
 	anchors() {
 		sed -n 's/^##* //p' "$1" | tr '[:upper:]' '[:lower:]' | tr -cd 'a-z0-9 \n-' | tr ' ' -
 	}
-	grep -oE '\]\([^)]*\)' "$README" | sed 's/^](//; s/)$//' >links
-	[ "$(wc -l <links)" -ge 10 ]
-	while read -r to; do
-		echo "$to"
-		case $to in
-		'#'*) anchors "$README" | grep -qxF -- "${to#*#}" ;;
-		*'#'*) anchors "$TOP/${to%%#*}" | grep -qxF -- "${to#*#}" ;;
-		*) [ -s "$TOP/$to" ] ;;
-		esac
-	done <links
+	for from in "$README" "$RECIPES" "$TOP/INSTALL.md"; do
+		grep -oE '\]\([^)]*\)' "$from" | sed 's/^](//; s/)$//' >links
+		[ -s links ]
+		while read -r to; do
+			echo "$from: $to"
+			case $to in
+			'#'*) anchors "$from" | grep -qxF -- "${to#*#}" ;;
+			*'#'*) anchors "${from%/*}/${to%%#*}" | grep -qxF -- "${to#*#}" ;;
+			*) [ -s "${from%/*}/$to" ] ;;
+			esac
+		done <links
+	done
 	for to in "$TOP"/man/*.[1-8]; do
 		to=${to##*/}
 		grep -qF "| ${to%.*}(${to##*.}) |" "$README"
@@ -183,12 +188,12 @@ made --silent all" ]
 
 @test "the recipes in the README are sound shell, and their options exist" {
 	local program
-	sed -n '/^```sh$/,/^```$/p' "$README" | grep -v '^```' >recipes
+	sed -n '/^```sh$/,/^```$/p' "$README" "$RECIPES" | grep -v '^```' >recipes
 	[ -s recipes ]
 	sh -n recipes
 	for program in "$FLOCKLIMIT" "$MAP"; do
 		"$program" --help | grep -oE -- '--[a-z][a-z-]+' | sort -u >help
-		grep -oE "\b${program##*/} .*" "$README" | sed 's/`.*//' |
+		grep -ohE "\b${program##*/} .*" "$README" "$RECIPES" | sed 's/`.*//' |
 			grep -oE -- ' --[a-z][a-z-]+' | tr -d ' ' | sort -u >used
 		[ -s used ]
 		comm -13 help used >unknown
@@ -219,7 +224,7 @@ ran() {
 	command -v parallel >/dev/null || skip "no parallel"
 	recipe_commands
 	mkdir recipes
-	part Recipes 'More than one machine' | blocks recipes
+	all_recipes | blocks recipes
 	cd work
 	for recipe in ../recipes/*; do
 		text=$(<"$recipe")
@@ -252,7 +257,8 @@ ran() {
 		*gpu*) ran 1 '^train' ;;
 		*50%*) ran 1 '^make check$' ;;
 		*analyse*) ran 1 '^analyse data\.csv$' ;;
-		*rate*) ran 3 ;;
+		*migrate*) ran 3 ;;
+		*rate*) ran 1 '^curl -s https://api\.example/status$' ;;
 		*-k\ 30s*) ran 1 '^backup /home$' ;;
 		*hold-for*) "$CTL" wait deploy -t 1m ;;
 		*--unlock*) ran 1 '^make install$' ;;
@@ -283,7 +289,7 @@ ran() {
 	local line n=0
 	recipe_commands
 	cd work
-	sed -nE 's/^    (([0-9*/]+ +){5})(.*)/\3/p' "$README" >../crontab
+	sed -nE 's/^    (([0-9*/]+ +){5})(.*)/\3/p' "$README" "$RECIPES" >../crontab
 	while read -r line; do
 		echo "$line"
 		# To cron, a bare % is the end of the line.
@@ -293,7 +299,7 @@ ran() {
 		line=${line//\/usr\/local\/bin\//}
 		sh -e -c "${line//\/var\/lib\/prometheus\/node-exporter/.}" 3>&-
 		case $line in
-		*stats*) grep -q '^flocklimit_granted_total{limiter="mirror"} 2$' flocklimit.prom ;;
+		*stats*) grep -q '^flocklimit_granted_total{limiter="mirror"} 3$' flocklimit.prom ;;
 		*) [ "$(wc -l <"$T/log")" -eq 1 ] ;;
 		esac
 		n=$((n + 1))
@@ -313,7 +319,7 @@ titles() {
 	eventually in_line 1
 	"$CTL" show x | titles | sort -u >show
 	[ "$(wc -l <show)" = 2 ]
-	sed -n 's/^    //p' "$README" | titles | sort -u >titles
+	cat "$README" "$RECIPES" | sed -n 's/^    //p' | titles | sort -u >titles
 	comm -23 show titles >missing
 	cat missing
 	[ ! -s missing ]
@@ -323,7 +329,7 @@ titles() {
 	same top top <(comm -13 show titles)
 	screen | sed -n 's/ *$//; /^q quit/p' >keys
 	[ -s keys ]
-	grep -qF "$(cat keys)" "$README"
+	grep -qF "$(cat keys)" "$RECIPES"
 	close_terminal
 }
 
@@ -366,30 +372,4 @@ is_picture() {
 		echo "doc/terminal.svg: $word"
 		grep -qF ">$word</text>" "$TOP/doc/terminal.svg"
 	done
-}
-
-@test "the README's figures are those of the benchmark's page, and its ratios theirs" {
-	local bench=$TOP/tests/bench/README.md what ours theirs ratio
-	part 'How fast it is' 'What it does not do' | sed -n 's/^| \(.*\) |$/\1/p' | tail -n +3 >rows
-	[ "$(wc -l <rows)" -ge 8 ]
-	while IFS='|' read -r what ours theirs ratio; do
-		echo "$what|$ours|$theirs|$ratio"
-		ours=$(grep -oE '[0-9.]+ [a-zA-Z]+' <<<"$ours")
-		theirs=$(grep -oE '[0-9.]+ [a-zA-Z]+$' <<<"${theirs% }")
-		[ "${ours#* }" = "${theirs#* }" ]
-		grep -qE "\| ${ours% *} \|" "$bench"
-		grep -qE "\| ${theirs% *} \|" "$bench"
-		# The ratio is of the figures before they were rounded.
-		awk -v a="${ours% *}" -v b="${theirs% *}" -v r="${ratio// /}" '
-			function half(x) { return 0.5 / 10 ^ (x ~ /\./ ? length(x) - index(x, ".") : 0) }
-			BEGIN {
-				low = (a - half(a)) / (b + half(b)) - half(r)
-				high = (a + half(a)) / (b - half(b)) + half(r)
-				exit r < low || r > high
-			}'
-		# Where the page has a ratio, it is this one.
-		case $what in
-		*memory* | *release*next*) grep -qF "| ${ratio// /} |" "$bench" ;;
-		esac
-	done <rows
 }

@@ -3,7 +3,7 @@
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
-# What flocklimit-store(7) and the README say of stores is what the programs do.
+# What flocklimit-store(7), the README and doc/recipes.md say of stores is what the programs do.
 
 load ../helpers/lib.bash
 load ../helpers/docs.bash
@@ -127,7 +127,7 @@ seconds() {
 	cp bin/make work/deploy
 	cp bin/make work/migrate
 	literals examples <"$PAGE"
-	sed -n '/^## More than one machine/,/^## How fast it is/p' "$TOP/README.md" |
+	awk '/^## / { on = $0 == "## More than one machine" } on' "$TOP/README.md" "$TOP/doc/recipes.md" |
 		awk '/^```sh$/ { file = sprintf("examples/readme%02d", ++n); next } /^```$/ { file = "" } file != "" { print >file }'
 	a_store
 	cd work

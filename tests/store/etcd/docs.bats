@@ -91,7 +91,7 @@ role_in_force() {
 	done
 	mkdir work
 	cp bin/simulate bin/deploy bin/migrate work/
-	awk '/^## / { on = $0 == "## More than one machine" } on' "$TOP/README.md" |
+	awk '/^## / { on = $0 == "## More than one machine" } on' "$TOP/README.md" "$TOP/doc/recipes.md" |
 		awk '/^```sh$/ { file = sprintf("examples/readme%02d", ++n); next } /^```$/ { file = "" } file != "" { print >file }'
 	export FLOCKLIMIT_STORE=etcd://$ADDRESS/ci PATH=$T/bin:$PATH
 	flocklimit -N licence -n 8 true

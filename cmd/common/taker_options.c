@@ -252,27 +252,28 @@ take_signal(const struct option_row *row, void *into, const char *option, char *
 
 static const char no_pace[] = "a store keeps no pace";
 
+/* The six of every day come first. */
 /* clang-format off */
 const struct option_row taker_rows[] = {
+	{ .name = "limit", .letters = "nj", .value = "N|N%", .take = take_limit, .offers = "1 2 4 8 16 50% 100%",
+	  .help = "at most N units at once, or per cent of the CPUs" },
+	{ .name = "weight", .letters = "w", .value = "W", .take = take_weight,
+	  .help = "COMMAND takes W units (1); MIN-MAX: what is free then" },
 	{ .name = "name", .letters = "N", .value = "NAME", .take = take_name, TO(name), .offers = "@limiters",
 	  .help = "the limiter (default: $FLOCKLIMIT_NAME, or the last\n"
 	          "part of COMMAND's path)" },
+	{ .name = "timeout", .letters = "t", .value = "DUR", .take = take_time, TO(timeout_ns), .offers = "@times",
+	  .help = "give up waiting after DUR; 0: do not wait" },
+	{ .name = "nonblock", .take = take_nonblock, .help = "the same as -t 0" },
 	{ .name = "file", .letters = "f", .value = "PATH", .take = take_path, TO(file), .offers = "@files",
 	  .help = "the limiter kept in PATH" },
 	{ .name = "mode", .value = "OCTAL", .take = take_mode, .offers = "0600 0660",
 	  .help = "permissions of a new file, 0660 to share with a group",
 	  .not_in_store = "a store has no file modes" },
-	{ .name = "limit", .letters = "nj", .value = "N|N%", .take = take_limit, .offers = "1 2 4 8 16 50% 100%",
-	  .help = "at most N units at once, or per cent of the CPUs" },
-	{ .name = "jobs", .value = "N|N%", .is = "limit", .help = "the same" },
-	{ .name = "weight", .letters = "w", .value = "W", .take = take_weight,
-	  .help = "COMMAND takes W units (1); MIN-MAX: what is free then" },
+	{ .name = "jobs", .value = "N|N%", .is = "limit", .help = "the same as --limit" },
 	{ .name = "and", .value = "NAME[=W[/N]]", .take = take_and, .many = true, .offers = "@limiters",
 	  .help = "take W units (1) of this limiter, too; repeatable",
 	  .not_in_store = "a store's permit is of one limiter" },
-	{ .name = "timeout", .letters = "t", .value = "DUR", .take = take_time, TO(timeout_ns), .offers = "@times",
-	  .help = "give up waiting after DUR; 0: do not wait" },
-	{ .name = "nonblock", .take = take_nonblock, .help = "the same as -t 0" },
 	{ .name = "max-queue", .value = "M", .take = take_queue, TO(max_queue), .most = FLK_MAX_UNITS,
 	  .wrong = "not a number of takers: use 0 or more",
 	  .help = "give up now rather than wait behind M others" },

@@ -57,7 +57,7 @@ recipe_commands() {
 	[ "$(wc -l <"$README")" -le 280 ]
 	sed '/^## Recipes/,$d' "$README" >first
 	grep -qxF '    ./bootstrap && ./flocklimit -n 4 -w 1 echo hello' first
-	grep -qxF '    ./bootstrap && make check' first
+	grep -qxF '    ./bootstrap --check && make check' first
 	[ "$("$FLOCKLIMIT" -n 4 -w 1 echo hello)" = hello ]
 }
 
@@ -83,6 +83,15 @@ a_clone() {
 	mkdir -p source/tests && touch -d '1 hour ago' source/tests/Makefile.inc
 }
 
+@test "make check says which packages its tests lack" {
+	a_clone
+	PATH=$T/bin:$PATH run -0 "$TESTS_SOURCE/helpers/say-missing" "$TOP/bootstrap"
+	[ -z "$output" ]
+	printf '%s\n' bats jq >absent
+	PATH=$T/bin:$PATH run -0 "$TESTS_SOURCE/helpers/say-missing" "$TOP/bootstrap"
+	[ "$output" = "make check: what needs bats jq is skipped; to have it all: ./bootstrap --check" ]
+}
+
 # as_user: in bin/, who runs is no root, and sudo needs a password that is not known.
 as_user() {
 	printf '#!/bin/sh\necho 1000\n' >bin/id
@@ -101,9 +110,16 @@ bootstrap() {
 	printf '#!/bin/sh\n' >bin/dpkg-query
 	bootstrap
 	cat err
-	grep -qE ' autoconf .* bats ' err
+	grep -qE ' autoconf .* libcurl4-openssl-dev ' err
+	run -1 grep -E ' (bats|debhelper|clang) ' err
 	[ "$(head -n 1 log)" = 1 ]
 	[ "$(wc -l <err)" = 1 ]
+	[[ $(tail -n 1 out) == "bootstrap: built $T/source/flocklimit, flocksem, flockmap and flocklimitctl: "* ]]
+	[ "$(wc -l <out)" -le 10 ]
+	bootstrap --check
+	grep -qE ' autoconf .* bats ' err
+	bootstrap --deb
+	grep -qE ' autoconf .* debhelper ' err
 }
 
 @test "bootstrap installs nothing, and says nothing, where nothing is missing" {
@@ -118,10 +134,10 @@ made --silent all" ]
 	a_clone
 	as_user
 	printf '%s\n' libcurl4-openssl-dev libncurses-dev bats >absent
-	bootstrap
+	bootstrap --check
 	cat err
 	[ "$(wc -l <err)" = 1 ]
-	[[ $(cat err) == "bootstrap: building without libcurl4-openssl-dev libncurses-dev bats, "*"run as root: apt-get install -y --no-install-recommends libcurl4-openssl-dev libncurses-dev bats" ]]
+	[[ $(cat err) == "bootstrap: building without libcurl4-openssl-dev libncurses-dev bats, "*"run as root: apt-get update && apt-get install -y --no-install-recommends libcurl4-openssl-dev libncurses-dev bats" ]]
 	[ "$(cat log)" = "configured --silent
 made --silent all" ]
 }
@@ -131,14 +147,14 @@ made --silent all" ]
 	as_user
 	printf '%s\n' libjansson-dev bats >absent
 	# The package is not there, but the library is.
-	bootstrap
+	bootstrap --check
 	[[ $(cat err) == "bootstrap: building without libjansson-dev bats, "* ]]
 	: >log
 	echo jansson >unknown
-	run -1 bootstrap
+	run -1 bootstrap --check
 	cat err
 	[ "$(wc -l <err)" = 1 ]
-	[[ $(cat err) == "bootstrap: nothing can be built without libjansson-dev, "*"run as root: apt-get install -y --no-install-recommends libjansson-dev bats" ]]
+	[[ $(cat err) == "bootstrap: nothing can be built without libjansson-dev, "*"run as root: apt-get update && apt-get install -y --no-install-recommends libjansson-dev bats" ]]
 	[ ! -s log ]
 }
 
@@ -156,7 +172,7 @@ made --silent all" ]
 	as_user
 	echo bats >absent
 	printf '#!/bin/sh\n[ "$*" = "-n true" ]\n' >bin/sudo
-	bootstrap
+	bootstrap --check
 	cat err
 	[ "$(grep -c 'building without bats, ' err)" = 1 ]
 	[ "$(tail -n 1 log)" = 'made --silent all' ]

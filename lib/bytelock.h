@@ -2,7 +2,7 @@
 /*
  * bytelock.h - locks on the bytes that are only ever locked, far behind the end of the file.
  *
- *	byte		lock	had by
+ *	byte		lock	held by
  *	INIT_BYTE	write	the maker of a limiter, until it is done: create.c; an operator that
  *				removes a limiter; an opener that takes away a dead one's name
  *	GUARD_BASE + i	read	the command that runs under the permit in slot i, by a descriptor

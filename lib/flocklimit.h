@@ -84,7 +84,7 @@ enum flk_error {
 	FLK_ELSEWHERE,      /* of another boot or machine, or a copy; not known to be local */
 	FLK_NOROBUST,       /* the kernel gives this thread no robust list */
 	FLK_LEASED,         /* another process has a lease on the file: fcntl(2), F_SETLEASE */
-	FLK_ASK,            /* only the taker's own question keeps it: flk_answer(), then wait on */
+	FLK_ASK,            /* only its own question holds it back: flk_answer(), then flk_wait() */
 	FLK_UNMAPPED /* no limiter directory for a user that the user namespace does not map */
 };
 

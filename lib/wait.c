@@ -6,12 +6,13 @@
  * head watches the holders, every other waiter watches its predecessor.  So the death of a taker,
  * by whatever means, wakes the waiter that has to reap it.
  *
- * A waiter that has passed its successor looks on a tick until the successor watches it.  The successor
- * was woken, to watch the newcomer instead of what the newcomer watches now.  But until it runs, the
- * kernel may wake it for a death that the newcomer has to see to; if it is killed then, it may be that
- * no taker is behind it to notice.  The newcomer does not watch it for that: of two that watch each
- * other, one may be woken for the other's death, and be killed before it runs; then nobody learns of
- * either.
+ * A newcomer N that has passed its successor X looks on a tick until X watches it.  X was woken, to
+ * watch N instead of what N watches now.  But until X runs, the kernel may wake it for a death that N
+ * has to see to; if X is killed then, it may be that no taker is behind it to notice.  N does not watch
+ * X for that, as two waiters that watch each other may both die unnoticed:
+ *
+ *	X dies; the kernel wakes one sleeper for that: N
+ *	N is killed before it runs; only X would have been woken for that
  *
  * But the kernel wakes only one sleeper for a death.  That may be a taker that something else woke
  * first, and that has another place in the line by now, or a permit.  The taker that should have
@@ -311,7 +312,7 @@ look(struct flk_taker *t, struct state *st)
 	}
 }
 
-/* A taker that was taken out of the line before the limiter was removed hears of the former. */
+/* If the taker was evicted before the limiter was removed, report the eviction. */
 static int
 out_or(struct flk_taker *t, int error)
 {

@@ -14,18 +14,18 @@
 /* ---- opening ---- */
 
 int
-also_read(struct alsos *a, const struct also_means *means, const struct ands *words,
+also_read(struct extra_permits *a, const struct extra_ops *ops, const struct ands *words,
 	  const struct taker_options *main)
 {
 	struct also *one;
 
-	a->means = means;
+	a->ops = ops;
 	for (a->n = 0; a->n < words->n; a->n++) {
 		one = calloc(1, sizeof(*one));
 		if (one == NULL)
 			return -ENOMEM;
 		a->of[a->n] = one;
-		one->means = means;
+		one->ops = ops;
 		one->word = a->n;
 		/* It was parsed before, without an error. */
 		and_option_parse(&one->want, words->word[a->n]);
@@ -47,7 +47,7 @@ by_identity(const void *x, const void *y)
 
 /* Two names may lead to one file. */
 static int
-refuse_twins(struct alsos *a, uint64_t main)
+refuse_twins(struct extra_permits *a, uint64_t main)
 {
 	unsigned i;
 
@@ -78,9 +78,9 @@ join(struct also *one, bool quiet)
 }
 
 int
-also_open(struct alsos *a, uint64_t main, const char *program, int *cannot_run)
+also_open(struct extra_permits *a, uint64_t main, const char *program, int *cannot_run)
 {
-	const struct also_means *m = a->means;
+	const struct extra_ops *m = a->ops;
 	struct flk_options options;
 	struct also *one;
 	unsigned i;
@@ -109,7 +109,7 @@ also_open(struct alsos *a, uint64_t main, const char *program, int *cannot_run)
 
 /* A taker without a permit has nothing to mark. */
 void
-also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limiter)
+also_waits_for(const struct extra_permits *a, struct flk_taker *main, const char *limiter)
 {
 	unsigned i;
 
@@ -120,7 +120,7 @@ also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limite
 }
 
 int
-also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
+also_take(struct extra_permits *a, struct flk_taker *main, uint64_t from, uint64_t to,
 	  const struct flk_request *want)
 {
 	struct flk_request request = { .limit_queue = want->limit_queue,
@@ -139,7 +139,7 @@ also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
 		request.limit = one->want.limit;
 		a->failed = one;
 		also_waits_for(a, main, one->want.limiter);
-		error = a->means->take(a->means->context, one, &request);
+		error = a->ops->take(a->ops->context, one, &request);
 		if (error == 0)
 			error = flk_verify(one->limiter);
 		if (error == 0)
@@ -152,7 +152,7 @@ also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
 }
 
 int
-also_guard(struct alsos *a)
+also_guard(struct extra_permits *a)
 {
 	struct also *one;
 	unsigned i;
@@ -164,7 +164,7 @@ also_guard(struct alsos *a)
 		if (one->joined)
 			continue;
 		a->heir[a->heirs] = (struct heir){ .taker = one->taker, .guard = -1 };
-		if (a->means->guarded &&
+		if (a->ops->guarded &&
 		    (error = flk_guard(one->taker, &a->heir[a->heirs].guard)) != 0) {
 			a->failed = one;
 			return error;
@@ -175,7 +175,7 @@ also_guard(struct alsos *a)
 }
 
 void
-also_inherit(const struct alsos *a, struct heritage *h)
+also_inherit(const struct extra_permits *a, struct heritage *h)
 {
 	h->more = a->heir;
 	h->n_more = a->heirs;
@@ -184,7 +184,7 @@ also_inherit(const struct alsos *a, struct heritage *h)
 /* ---- giving back ---- */
 
 void
-also_release(struct alsos *a, uint64_t from, uint64_t to)
+also_release(struct extra_permits *a, uint64_t from, uint64_t to)
 {
 	unsigned i;
 
@@ -195,7 +195,7 @@ also_release(struct alsos *a, uint64_t from, uint64_t to)
 }
 
 void
-also_ended(struct alsos *a, int status, const struct usage *usage)
+also_ended(struct extra_permits *a, int status, const struct usage *usage)
 {
 	unsigned i;
 
@@ -205,7 +205,7 @@ also_ended(struct alsos *a, int status, const struct usage *usage)
 }
 
 void
-also_entrust(struct alsos *a)
+also_entrust(struct extra_permits *a)
 {
 	unsigned i;
 
@@ -215,7 +215,7 @@ also_entrust(struct alsos *a)
 }
 
 void
-also_close(struct alsos *a)
+also_close(struct extra_permits *a)
 {
 	struct also *one;
 	unsigned i;
@@ -232,7 +232,7 @@ also_close(struct alsos *a)
 }
 
 void
-also_free(struct alsos *a)
+also_free(struct extra_permits *a)
 {
 	also_close(a);
 	while (a->n > 0)
@@ -242,7 +242,7 @@ also_free(struct alsos *a)
 /* ---- words ---- */
 
 void
-also_links(const struct alsos *a, char links[ALSO_LINKS])
+also_links(const struct extra_permits *a, char links[ALSO_LINKS])
 {
 	size_t n = strlen(links);
 	unsigned i;
@@ -258,7 +258,7 @@ also_links(const struct alsos *a, char links[ALSO_LINKS])
 }
 
 int
-also_refuse(const struct alsos *a, int code)
+also_refuse(const struct extra_permits *a, int code)
 {
 	const struct also *one = a->failed;
 	const struct taker_options *w = &one->want;

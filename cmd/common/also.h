@@ -22,7 +22,7 @@
 
 /* One of them. */
 struct also {
-	const struct also_means *means;
+	const struct extra_ops *ops;
 	struct taker_options want; /* what the taker wants of this limiter */
 	unsigned word;             /* by which --and it was named: 0, 1, ... */
 	char path[LIMITER_NAME];
@@ -34,7 +34,7 @@ struct also {
 };
 
 /* What differs between the programs. */
-struct also_means {
+struct extra_ops {
 	void *context;
 	bool quiet;
 	bool joins;   /* the permits that we run under already */
@@ -45,8 +45,8 @@ struct also_means {
 	int (*take)(void *context, struct also *one, const struct flk_request *want);
 };
 
-struct alsos {
-	const struct also_means *means;
+struct extra_permits {
+	const struct extra_ops *ops;
 	struct also *of[AND_MOST]; /* in the order in which they are taken */
 	struct heir heir[AND_MOST];
 	unsigned n, heirs;
@@ -58,7 +58,7 @@ struct alsos {
  * Before all other calls, and before there is a limiter: 0 or a code.  MAIN is what is wanted of the
  * limiter of -N; its deadline is the one for all.
  */
-int also_read(struct alsos *a, const struct also_means *means, const struct ands *words,
+int also_read(struct extra_permits *a, const struct extra_ops *ops, const struct ands *words,
 	      const struct taker_options *main);
 
 /*
@@ -66,41 +66,41 @@ int also_read(struct alsos *a, const struct also_means *means, const struct ands
  * of -N.  PROGRAM: NULL, or what must be executable before a limiter is created; *cannot_run: why it
  * is not.
  */
-int also_open(struct alsos *a, uint64_t main, const char *program, int *cannot_run);
+int also_open(struct extra_permits *a, uint64_t main, const char *program, int *cannot_run);
 
 /*
  * Takes those whose identities are from FROM to TO, for the command and in the role of WANT.  MAIN:
  * the taker of -N, or NULL.
  */
-int also_take(struct alsos *a, struct flk_taker *main, uint64_t from, uint64_t to,
+int also_take(struct extra_permits *a, struct flk_taker *main, uint64_t from, uint64_t to,
 	      const struct flk_request *want);
 
 /* In each limiter of which a permit is held, also MAIN's: its owner waits for LIMITER; NULL: no more. */
-void also_waits_for(const struct alsos *a, struct flk_taker *main, const char *limiter);
+void also_waits_for(const struct extra_permits *a, struct flk_taker *main, const char *limiter);
 
 /* All are taken: ties them to guards. */
-int also_guard(struct alsos *a);
+int also_guard(struct extra_permits *a);
 
 /* What the command inherits of them, after also_guard(). */
-void also_inherit(const struct alsos *a, struct heritage *h);
+void also_inherit(const struct extra_permits *a, struct heritage *h);
 
 /* Releases those from FROM to TO, the last first. */
-void also_release(struct alsos *a, uint64_t from, uint64_t to);
+void also_release(struct extra_permits *a, uint64_t from, uint64_t to);
 
-void also_ended(struct alsos *a, int status, const struct usage *usage);
-void also_entrust(struct alsos *a);
+void also_ended(struct extra_permits *a, int status, const struct usage *usage);
+void also_entrust(struct extra_permits *a);
 
 /* Releases what is held, and closes the limiters. */
-void also_close(struct alsos *a);
+void also_close(struct extra_permits *a);
 
 /* Closes them, and frees what also_read() made. */
-void also_free(struct alsos *a);
+void also_free(struct extra_permits *a);
 
 /* Appends their links to FLOCKLIMIT_HELD's. */
 #define ALSO_LINKS (HELD_LINK * (AND_MOST + 1))
-void also_links(const struct alsos *a, char links[ALSO_LINKS]);
+void also_links(const struct extra_permits *a, char links[ALSO_LINKS]);
 
 /* Prints why there is no permit; the status to exit with. */
-int also_refuse(const struct alsos *a, int code);
+int also_refuse(const struct extra_permits *a, int code);
 
 #endif

@@ -10,7 +10,7 @@
 
 #include "flocklimit.h"
 
-/* The state letter and the parent, from /proc; false if they can't be had. */
+/* The state letter and the parent, from /proc; false if they can't be read. */
 bool process_stat(pid_t pid, char *state, pid_t *parent);
 
 /* Whether it is that process, or descends from it; false if /proc does not show it any more. */

@@ -43,7 +43,7 @@ wait_for_ticket(const struct options *o, int fd, pid_t keeper)
 		return split_status(keeper);
 	if (write(STDOUT_FILENO, ticket, (size_t)n) == n)
 		return 0;
-	/* A caller that hears of a failure has no permit. */
+	/* A caller that learns of a failure has no permit. */
 	kill(keeper, SIGTERM);
 	return split_failed(o->want.limiter, OPTION, "stdout");
 }

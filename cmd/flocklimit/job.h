@@ -23,8 +23,8 @@ struct job {
 	struct flk *limiter;
 	struct flk_taker *taker;
 	struct flk_permit permit;
-	struct alsos also;
-	struct also_means also_means;
+	struct extra_permits also;
+	struct extra_ops extra_ops;
 	struct patience also_patience[AND_MOST]; /* by the words of --and */
 	uint64_t deadline; /* of the wait, for all of them; 0: it has not begun */
 	bool joined;       /* under a permit that we run under already */

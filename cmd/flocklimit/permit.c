@@ -128,14 +128,14 @@ take_also(void *job, struct also *one, const struct flk_request *want)
 static int
 read_also(struct job *j)
 {
-	j->also_means =
-	    (struct also_means){ .context = j,
-				 .quiet = j->o.quiet,
-				 .joins = j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0,
-				 .guarded = !j->o.close_fd,
-				 .options = also_options,
-				 .take = take_also };
-	return also_read(&j->also, &j->also_means, &j->o.want.ands, &j->o.want);
+	j->extra_ops =
+	    (struct extra_ops){ .context = j,
+				.quiet = j->o.quiet,
+				.joins = j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0,
+				.guarded = !j->o.close_fd,
+				.options = also_options,
+				.take = take_also };
+	return also_read(&j->also, &j->extra_ops, &j->o.want.ands, &j->o.want);
 }
 
 /* ---- all of them ---- */
@@ -150,8 +150,8 @@ release_waiting(void)
 }
 
 /*
- * All permits, in the order of the limiters' identities: see also.h.  If one is not to be had, those
- * taken before it are released.
+ * All permits, in the order of the limiters' identities: see also.h.  If one cannot be taken, we
+ * release those taken before it.
  */
 static int
 take_all(struct job *j, struct flk_request *want)

@@ -205,7 +205,7 @@ says_ready(const char *text, size_t size)
 	return false;
 }
 
-/* Before it is passed on: when the manager hears of it, the permit is back. */
+/* Before we pass it on: when the manager learns of it, the permit is back. */
 static void
 note_ready(struct ready *r)
 {

@@ -52,13 +52,13 @@ tokens_begin(struct tokens *t)
 	t->want.command = t->text;
 	t->patience_ns = LEAST_PATIENCE;
 	t->count_pause_ns = FIRST_COUNT;
-	return t->taker == NULL ? -ENOMEM : flk_taker_new(&t->eye, t->limiter);
+	return t->taker == NULL ? -ENOMEM : flk_taker_new(&t->observer, t->limiter);
 }
 
 /* ---- bytes ---- */
 
 static uint32_t
-lying(const struct tokens *t)
+bytes_in_pipe(const struct tokens *t)
 {
 	int n = 0;
 
@@ -72,8 +72,8 @@ take_byte(struct tokens *t)
 
 	if (read(t->pipe, &token, 1) != 1)
 		return false; /* the command was faster */
-	if (t->lay > 0)
-		t->lay--;
+	if (t->in_pipe > 0)
+		t->in_pipe--;
 	return true;
 }
 
@@ -90,8 +90,8 @@ least(uint64_t a, uint64_t b)
 static void
 pause_asking(struct tokens *t, uint64_t now)
 {
-	t->in_vain++;
-	t->again_ns = now + least(t->patience_ns * t->in_vain, MOST_PAUSE);
+	t->unused++;
+	t->again_ns = now + least(t->patience_ns * t->unused, MOST_PAUSE);
 	t->patience_ns = least(2 * t->patience_ns, MOST_PATIENCE);
 }
 
@@ -111,7 +111,7 @@ hand_over(struct tokens *t)
 		return error;
 	}
 	t->lent++;
-	t->lay++;
+	t->in_pipe++;
 	return 0;
 }
 
@@ -194,22 +194,22 @@ is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place, uint6
 static bool
 notice_work(struct tokens *t, uint64_t now)
 {
-	uint32_t n = lying(t);
+	uint32_t n = bytes_in_pipe(t);
 	uint64_t lent_ns = t->fresh_ns - t->patience_ns;
-	bool worked = n != t->lay;
+	bool worked = n != t->in_pipe;
 
 	if (worked) {
-		if (t->fresh_ns > now && n < t->lay)
+		if (t->fresh_ns > now && n < t->in_pipe)
 			t->patience_ns = least(4 * (now - lent_ns), MOST_PATIENCE);
 		if (t->patience_ns < LEAST_PATIENCE)
 			t->patience_ns = LEAST_PATIENCE;
 		t->fresh_ns = t->again_ns = 0;
 		t->busy_ns = now + t->patience_ns;
-		t->in_vain = 0;
-		t->keeps = n < t->lay;
+		t->unused = 0;
+		t->keeps = n < t->in_pipe;
 		t->took |= t->keeps;
 	}
-	t->lay = n;
+	t->in_pipe = n;
 	return worked;
 }
 
@@ -220,7 +220,7 @@ notice_work(struct tokens *t, uint64_t now)
 static void
 keep_within(struct tokens *t)
 {
-	while (t->lay > t->lent && take_byte(t)) {
+	while (t->in_pipe > t->lent && take_byte(t)) {
 		if (!t->cheated)
 			say(t->name,
 			    "--jobserver: the command wrote back more tokens than it took: "
@@ -236,16 +236,17 @@ keep_within(struct tokens *t)
 static int
 call_back(struct tokens *t, struct flk_place *place, bool worked, uint64_t now)
 {
-	uint32_t kept = now < t->fresh_ns ? 1 : 0, before = t->lay;
+	uint32_t kept = now < t->fresh_ns ? 1 : 0, before = t->in_pipe;
 	int error = 0;
 
-	while (error == 0 && t->lay > kept && t->lent > 0 && is_wanted_elsewhere(t, place, now)) {
+	while (error == 0 && t->in_pipe > kept && t->lent > 0 &&
+	       is_wanted_elsewhere(t, place, now)) {
 		if (!take_byte(t))
 			break;
 		release_one(t);
-		error = flk_place(t->eye, place);
+		error = flk_place(t->observer, place);
 	}
-	if (t->lay < before && t->lay == 0 && !worked)
+	if (t->in_pipe < before && t->in_pipe == 0 && !worked)
 		pause_asking(t, now);
 	return error;
 }
@@ -263,7 +264,7 @@ lend(struct tokens *t, const struct flk_place *place, uint64_t now)
 	int error = 0;
 
 	while (error == 0 && !t->asking && t->lent < t->most) {
-		wanted = t->lay == 0 && now >= t->again_ns;
+		wanted = t->in_pipe == 0 && now >= t->again_ns;
 		if ((others && !wanted) ||
 		    (is_held_off(t, now) && jobs_of_head(&place->head) <= our_jobs(t)))
 			break;
@@ -281,7 +282,7 @@ lend(struct tokens *t, const struct flk_place *place, uint64_t now)
 static uint64_t
 count_processes(struct tokens *t, uint64_t now)
 {
-	if (t->took || t->crowded || t->lay == 0)
+	if (t->took || t->crowded || t->in_pipe == 0)
 		return NEVER;
 	if (now >= t->count_ns) {
 		t->crowded = process_branches(t->command);
@@ -302,7 +303,7 @@ tokens_look(struct tokens *t)
 	keep_within(t);
 	if (t->cheated)
 		return NEVER;
-	if ((error = flk_place(t->eye, &place)) != 0 ||
+	if ((error = flk_place(t->observer, &place)) != 0 ||
 	    (error = call_back(t, &place, worked, now)) != 0)
 		return error == -FLK_STUCK ? now + SECOND : NEVER;
 	if (others_wait(t, &place))
@@ -310,13 +311,13 @@ tokens_look(struct tokens *t)
 	idle = place.paused || place.closed;
 	if (!idle)
 		lend(t, &place, now);
-	if (t->lay > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place, now))
+	if (t->in_pipe > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place, now))
 		due = t->fresh_ns;
-	else if (t->lay > 0 && t->busy_ns > now && others_wait(t, &place))
+	else if (t->in_pipe > 0 && t->busy_ns > now && others_wait(t, &place))
 		due = t->busy_ns;
 	else if (!t->asking && t->lent < t->most && !idle && is_held_off(t, now))
 		due = t->held_off_ns;
-	else if (t->lay == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
+	else if (t->in_pipe == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
 		due = t->again_ns;
 	return least(due, count_processes(t, now));
 }
@@ -363,7 +364,7 @@ tokens_end(struct tokens *t)
 		flk_entrust(t->taker[i]);
 	for (; t->taker != NULL && i <= t->most; i++)
 		flk_taker_free(t->taker[i]);
-	flk_taker_free(t->eye);
+	flk_taker_free(t->observer);
 }
 
 bool

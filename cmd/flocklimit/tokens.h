@@ -24,12 +24,12 @@ struct tokens {
 
 	/* Of tokens.c.  The first `lent' takers hold a permit; the next one may be in the line. */
 	struct flk_taker **taker;
-	struct flk_taker *eye; /* takes nothing: it is for flk_place(), to look at the line */
+	struct flk_taker *observer; /* takes nothing: flk_place() looks at the line with it */
 	uint32_t lent;
-	uint32_t lay; /* bytes in the pipe after the last look */
+	uint32_t in_pipe; /* bytes in the pipe after the last look */
 	bool asking, cheated;
 	bool took;    /* the command has taken a token */
-	bool crowded; /* several processes of it ran at once, while tokens lay there */
+	bool crowded; /* several processes of it ran at once, while tokens were in the pipe */
 	bool keeps;   /* the command took a token, and was not seen to give one back since */
 	/*
 	 * The newest token, for which a taker waited: until when, and how long, the command may
@@ -40,7 +40,7 @@ struct tokens {
 	uint64_t again_ns; /* when to ask again */
 	uint64_t count_ns, count_pause_ns; /* when to count its processes, and then again */
 	uint64_t held_off_ns; /* until when a command that keeps its tokens gets no more */
-	uint32_t in_vain;     /* so many of these tokens in a row were called back unused */
+	uint32_t unused;      /* so many tokens in a row were called back unused */
 	char text[FLK_COMMAND];
 };
 

@@ -42,8 +42,8 @@ static struct {
 /*
  * A thread that is about to enter the limiter's region locks it for reading; the thread that lets
  * us be stopped locks it for writing.  So no thread is stopped inside, where it would keep everyone
- * out.  Who waits to write keeps `door', so that readers who come later wait behind it: not every C
- * library has a lock for which a writer goes first.
+ * out.  A waiting writer holds `door', so later readers queue behind it: not every C library has a
+ * lock that lets a writer go first.
  */
 static pthread_rwlock_t inside = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t door = PTHREAD_MUTEX_INITIALIZER;

@@ -30,8 +30,8 @@ struct job {
 	bool lost;                 /* its permit was lost, and it was ended because of that */
 	uint64_t began_ns, ran_ns; /* when, by CLOCK_REALTIME; and for how long */
 	struct capture out, err;
-	struct alsos *also;     /* its permits of --and; NULL: none */
-	char text[FLK_COMMAND]; /* the command, as flocklimitctl shows it */
+	struct extra_permits *also; /* its permits of --and; NULL: none */
+	char text[FLK_COMMAND];     /* the command, as flocklimitctl shows it */
 };
 
 /* What all jobs have in common. */

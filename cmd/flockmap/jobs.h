@@ -29,7 +29,7 @@ struct jobs {
 	_Atomic uint64_t said;
 
 	/* For --and: see several.h. */
-	struct also_means also_means[2];
+	struct extra_ops extra_ops[2];
 	uint64_t identity;                /* of the limiter of which we join a permit */
 	atomic_flag also_refused;         /* a job got no permit of one of them, the first that */
 	char also_name[FLK_NAME_MAX + 1]; /* has this name, or "": a line was printed */

@@ -56,7 +56,7 @@ say_stuck(void *also, pid_t pid)
 {
 	struct also *one = also;
 
-	return jobs_are_stuck(one->means->context, one->want.limiter, pid);
+	return jobs_are_stuck(one->ops->context, one->want.limiter, pid);
 }
 
 static void
@@ -72,14 +72,14 @@ open_as(void *jobs, struct also *one, struct flk_options *options)
 void
 several_prepare(struct jobs *a)
 {
-	a->also_means[0] = a->also_means[1] =
-	    (struct also_means){ .context = a,
-				 .quiet = true,
-				 .joins = a->o.want.nested == NESTED_JOIN,
-				 .guarded = true,
-				 .options = open_as,
-				 .take = take };
-	a->also_means[0].quiet = a->o.quiet;
+	a->extra_ops[0] = a->extra_ops[1] =
+	    (struct extra_ops){ .context = a,
+				.quiet = true,
+				.joins = a->o.want.nested == NESTED_JOIN,
+				.guarded = true,
+				.options = open_as,
+				.take = take };
+	a->extra_ops[0].quiet = a->o.quiet;
 }
 
 static int
@@ -90,7 +90,7 @@ begin(struct jobs *a, struct job *j)
 	j->also = calloc(1, sizeof(*j->also));
 	if (j->also == NULL)
 		return -ENOMEM;
-	return also_read(j->also, &a->also_means[j->number > 1], &a->o.want.ands, &a->o.want);
+	return also_read(j->also, &a->extra_ops[j->number > 1], &a->o.want.ands, &a->o.want);
 }
 
 static int

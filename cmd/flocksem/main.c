@@ -197,7 +197,7 @@ parse(struct sem *s, int argc, char **argv)
 		say(NULL, "no command to run: see flocksem --help");
 		return OPTION_BAD;
 	}
-	/* As tty(1) has it, whose words sem takes for the id.  There is one thread. */
+	/* GNU sem uses what tty(1) prints as the id, and so do we.  There is one thread. */
 	/* cppcheck-suppress ttynameCalled */
 	if (s->id == NULL && (s->id = ttyname(STDIN_FILENO)) == NULL)
 		s->id = "not a tty";

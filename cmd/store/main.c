@@ -18,8 +18,8 @@ static const struct {
 		 { "flockmap", flockmap_main } };
 
 /*
- * What this process opens must not become its stdio.  Where that was closed, nothing can be written
- * there: it is told, as ever.
+ * Makes sure that no file which this process opens becomes its stdin, stdout or stderr.  Where one
+ * of these was closed, a write there fails, and the process reports it as ever.
  */
 static void
 fill_stdio(void)
@@ -43,9 +43,9 @@ main(int argc, char **argv)
 		name = slash + 1;
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
-			/* The kernel took the name of our file: ps(1) and pgrep(1) go by it. */
+			/* The kernel took the name of our file; ps(1) and pgrep(1) go by this. */
 			prctl(PR_SET_NAME, commands[i].name);
-			/* The others keep away from stdio, which their commands get as it was. */
+			/* The others leave stdio alone: what they run gets it as it was. */
 			if (commands[i].main == flocklimitctl_main)
 				fill_stdio();
 			return commands[i].main(argc, argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * settings.c - store_exec.h as store-etcd implements it: it has been executed already, and executes
- * nothing more.
+ * settings.c - store_exec.h as store-etcd implements it: flocklimit has executed us already, so
+ * store_exec() executes nothing more.
  */
 #include "settings.h"
 
@@ -30,7 +30,7 @@ bad(const char *option, const char *word, const char *what)
 	return OPTION_BAD;
 }
 
-/* In whole seconds, rounded up: stores count so. */
+/* In whole seconds, rounded up: stores count in seconds. */
 static int
 take_seconds(const char *option, const char *word, uint32_t least, uint32_t *s)
 {
@@ -47,7 +47,7 @@ take_seconds(const char *option, const char *word, uint32_t least, uint32_t *s)
 	return OPTION_BAD;
 }
 
-/* One of two words: is it the second? */
+/* Whether a word is the second of two; any third word is an error. */
 static int
 take_word(const char *option, const char *word, const char *const words[2], bool *second)
 {

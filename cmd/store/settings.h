@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * settings.h - what the command line and the environment say of the store, looked into.
+ * settings.h - what the command line and the environment say of the store, checked.
  */
 #ifndef SETTINGS_H
 #define SETTINGS_H
@@ -16,7 +16,7 @@ struct settings {
 	uint32_t local; /* --local; 0: not given */
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
-	bool quiet;     /* tend_quiet(): no lines but what must be said */
+	bool quiet;     /* tend_quiet(): only the lines that must be said */
 };
 
 /* Fixed before there is a second thread or process. */

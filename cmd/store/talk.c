@@ -72,7 +72,10 @@ talk_receive(int socket, struct talk *t, int *fd)
 {
 	struct iovec part = { t, sizeof(*t) };
 	union passing along;
-	/* Room for one: the padding of `along' would do for another, which nobody would close. */
+	/*
+	 * Room for one descriptor.  The padding of `along' would fit another, which we would never
+	 * close.
+	 */
 	struct msghdr m = { .msg_iov = &part,
 			    .msg_iovlen = 1,
 			    .msg_control = &along,

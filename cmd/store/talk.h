@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * talk.h - what a wrapper and its keeper say to each other: datagrams on a SEQPACKET socket, each a
- * struct talk whole, some with a descriptor.  Both are one program, forked: no versions, no order
- * of bytes.
+ * whole struct talk, some with a descriptor.  Both are one program, forked: no versions, no byte
+ * order.
  *
- * One socket, the control socket, is for the process; it brings the others, one for each taker.
- * The end of a taker's socket is the end of the processes that could release its permit.
+ * The process has one control socket; over it come the others, one for each taker.  When a taker's
+ * socket ends, the processes that could release its permit have ended.
  */
 #ifndef TALK_H
 #define TALK_H
@@ -18,19 +18,19 @@
 enum talk_kind {
 	/* to the keeper, on the control socket */
 	TALK_NEW = 1, /* with the keeper's end of a taker's socket: limiter, cell */
-	TALK_HUSH,    /* nothing of the caller's is to be kept open any more, not even stderr */
+	TALK_HUSH,    /* keep nothing of the caller's open any more, not even stderr */
 
 	/* to the keeper, on a taker's */
 	TALK_ENTER, /* self, want */
-	TALK_ADOPT, /* self, want, held, told: of a taker without a keeper; its descriptors came before */
+	TALK_ADOPT, /* self, want, held, reported: a taker without a keeper; its descriptors came before */
 	TALK_LEAVE,
 	TALK_RELEASE,
-	TALK_WORKING, /* with a pidfd: pid */
-	TALK_GUARD,   /* with the guard's read end */
-	TALK_LOCAL,   /* with what keeps this machine's permit: to be kept open while it holds */
-	TALK_ENTRUST, /* with a pidfd: the wrapper becomes the command */
-	TALK_TOLD,    /* people were told that the permit is lost, for good */
-	TALK_LOOK,    /* ask; ticket, or 0: how things stand for this taker; patience_ns */
+	TALK_WORKING,  /* with a pidfd: pid */
+	TALK_GUARD,    /* with the guard's read end */
+	TALK_LOCAL,    /* with what keeps this machine's permit: keep it open while it holds */
+	TALK_ENTRUST,  /* with a pidfd: the wrapper becomes the command */
+	TALK_REPORTED, /* the wrapper has reported to people that the permit is lost, for good */
+	TALK_LOOK,     /* ask; ticket, or 0: the state of this taker; patience_ns */
 
 	/* from the keeper, on a taker's: as in engine.h */
 	TALK_QUEUED,
@@ -49,9 +49,9 @@ struct talk {
 	int code;
 	uint64_t ask, patience_ns, ticket, alive_ns;
 	uint32_t weight, limit, seat;
-	uint32_t cell; /* of link_board_ns: see link.h */
+	uint32_t cell; /* in link_board_ns: see link.h */
 	uint32_t pid, uid;
-	bool held, told;
+	bool held, reported;
 	struct engine_want want;
 	struct flk_place place;
 	char limiter[FLK_NAME_MAX + 1];
@@ -59,18 +59,19 @@ struct talk {
 	char key[ENGINE_KEY], text[ENGINE_TEXT];
 };
 
-/* Copies what there is room for; NULL is "". */
+/* Copies as much as fits; NULL is "". */
 void talk_copy(char *to, size_t size, const char *from);
 
 /*
- * Never waits, never a SIGPIPE.  fd: -1, or one to go along, which stays the caller's too.
- * 0, -EPIPE when nobody is there, -EAGAIN when the other does not read.
+ * Never waits, and never raises SIGPIPE. fd: -1, or a descriptor to send along, which stays the
+ * caller's too.  0, -EPIPE when the other end is closed, -EAGAIN when the other process does not
+ * read.
  */
 int talk_send(int socket, const struct talk *t, int fd);
 
 /*
- * 0, -EAGAIN: nothing there, -EPIPE: nobody there, -EMFILE: something that came with a descriptor for
- * which there was no room.  *fd is -1, or one that is now the caller's.
+ * 0; -EAGAIN: nothing has come; -EPIPE: the other end is closed; -EMFILE: a message came with a
+ * descriptor for which there was no room.  *fd is -1, or a descriptor that is now the caller's.
  */
 int talk_receive(int socket, struct talk *t, int *fd);
 

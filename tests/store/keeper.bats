@@ -521,7 +521,7 @@ has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
 	run -75 "$FLOCKLIMIT" -N x -n 1 -q -t 100ms true
 	[ -z "$output" ]
 	background a "$FLOCKLIMIT" -N x -n 1 echo ran
-	eventually says "can't be reached; trying on" a.err
+	eventually says "can't be reached; retrying" a.err
 	rm "$DB/away"
 	ended a
 	[ "$status" = 0 ]
@@ -556,18 +556,18 @@ has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
 	run -0 "$FLOCKLIMIT" -N x -n 1 true
 }
 
-@test "the permit can't be given back: a line, the command's status, and the keeper tries on" {
+@test "the permit can't be given back: a line, the command's status, and the keeper keeps retrying" {
 	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'touch "$1/away"; exit 3' sh "$DB"
 	ended a
 	[ "$status" = 3 ]
 	says "could not be given back yet" a.err
-	says "and otherwise it ends by itself" a.err
+	says "if it cannot, the permit expires by itself" a.err
 	held 1
 	rm "$DB/away"
 	at_rest
 	background a "$FLOCKLIMIT" -N x -n 1 --reclaim=manual sh -c 'touch "$1/away"' sh "$DB"
 	ended a
-	says "and otherwise flocklimitctl break ends it" a.err
+	says "if it cannot, flocklimitctl break ends the permit" a.err
 	rm "$DB/away"
 	at_rest
 }

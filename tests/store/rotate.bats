@@ -64,7 +64,7 @@ goes_on() {
 	[ "$(asked_for_tokens)" -le 6 ]
 }
 
-@test "a password is changed, and its file only later: both try on, and etcd is not asked again and again" {
+@test "a password is changed, and its file only later: both retry, and etcd is not asked again and again" {
 	local asked
 	secret password old
 	stand ann:old "user=ann&password-file=$T/password"
@@ -80,7 +80,7 @@ goes_on() {
 	goes_on
 }
 
-@test "a password that stays wrong: the waiter tries on and says why, and etcd is asked ever less" {
+@test "a password that stays wrong: the waiter retries and says why, and etcd is asked ever less" {
 	local asked
 	secret password old
 	stand ann:old "user=ann&password-file=$T/password"
@@ -88,7 +88,7 @@ goes_on() {
 	eventually has_lines 1 b.err
 	cat b.err
 	says "user or password is wrong" b.err
-	says "trying on" b.err
+	says "retrying" b.err
 	# For the holder it is too late at its deadline.
 	ended a
 	cat a.err
@@ -124,7 +124,7 @@ goes_on() {
 	says "user or password is wrong" b.err
 }
 
-@test "a token that ends, and its file has another only later: both try on" {
+@test "a token that ends, and its file has another only later: both retry" {
 	secret token dbDgyEJFrlaNVtqZ.1
 	# The fake gives these out, one after the other.
 	fake etcd -u ann:old

@@ -35,7 +35,7 @@ struct engine_taker {
 	LIST_ENTRY(engine_taker) entry;
 	struct engine *engine;
 	char self[STORE_SELF];
-	engine_tell *tell;
+	engine_report *report;
 	void *context;
 	enum state state;
 	struct engine_want want;
@@ -46,7 +46,7 @@ struct engine_taker {
 
 struct question {
 	SLIST_ENTRY(question) entry;
-	engine_tells *answer;
+	engine_answers *answer;
 	void *context;
 	uint64_t until_ns;
 };
@@ -207,16 +207,16 @@ find(const struct view *v, const struct engine_taker *t)
 /* ---- a taker ---- */
 
 static void
-tell(struct engine_taker *t, enum engine_kind kind, int code, const char *text)
+report(struct engine_taker *t, enum engine_kind kind, int code, const char *text)
 {
 	struct engine_event e = { .kind = kind, .code = code, .text = text, .alive_ns = boot_ns() };
 
 	t->renewed_ns = e.alive_ns;
-	t->tell(t->context, &e);
+	t->report(t->context, &e);
 }
 
 static void
-tell_entry(struct engine_taker *t, const struct view_entry *x)
+report_entry(struct engine_taker *t, const struct view_entry *x)
 {
 	struct engine_event e = { .kind = x->holds ? ENGINE_GRANTED : ENGINE_QUEUED,
 				  .ticket = x->ticket,
@@ -230,7 +230,7 @@ tell_entry(struct engine_taker *t, const struct view_entry *x)
 		 x->ticket, x->weight, x->limit, x->seat, t->self, (int)x->pid);
 	t->renewed_ns = e.alive_ns;
 	t->state = x->holds ? HAS : WAITS;
-	t->tell(t->context, &e);
+	t->report(t->context, &e);
 }
 
 static bool
@@ -259,7 +259,7 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 
 	if (t->want.weight > limit) {
 		t->state = DONE;
-		tell(t, ENGINE_REFUSED, -FLK_HEAVY, NULL);
+		report(t, ENGINE_REFUSED, -FLK_HEAVY, NULL);
 		return;
 	}
 	x.ticket = own != NULL ? own->ticket : 0;
@@ -269,7 +269,7 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 	if (!x.holds &&
 	    (t->want.no_wait || (t->want.limit_queue && v->waiters >= t->want.max_queue))) {
 		t->state = DONE;
-		tell(t, ENGINE_REFUSED, t->want.no_wait ? -EAGAIN : -FLK_FULL, NULL);
+		report(t, ENGINE_REFUSED, t->want.no_wait ? -EAGAIN : -FLK_FULL, NULL);
 		return;
 	}
 	for (i = 0; i < v->holders; i++)
@@ -282,7 +282,7 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 	x.seat = x.holds ? seat : 0;
 	x.ticket = x.ticket != 0 ? x.ticket : next_ticket(t->engine);
 	put(t, x.holds ? 'h' : 'w', x.ticket, limit, x.seat);
-	tell_entry(t, &x);
+	report_entry(t, &x);
 }
 
 /* A test sees by the length of the entry's file how often another keeper has taken it over. */
@@ -302,12 +302,12 @@ static void
 adopt(struct engine_taker *t, const struct view_entry *own)
 {
 	if (own != NULL) {
-		tell_entry(t, own);
+		report_entry(t, own);
 		mark_adopted(t);
 		return;
 	}
 	t->state = DONE;
-	tell(t, t->held ? ENGINE_LOST : ENGINE_REFUSED, -FLK_NOPERMIT, "its permit is gone");
+	report(t, t->held ? ENGINE_LOST : ENGINE_REFUSED, -FLK_NOPERMIT, "its permit is gone");
 }
 
 static void
@@ -328,14 +328,14 @@ step_taker(struct engine_taker *t, const struct view *v)
 			break;
 		}
 		t->state = DONE;
-		tell(t, ENGINE_REFUSED, -FLK_EVICTED, NULL);
+		report(t, ENGINE_REFUSED, -FLK_EVICTED, NULL);
 		break;
 	case HAS:
 		if (own == NULL) {
 			t->state = DONE;
-			tell(t, ENGINE_LOST, 0, "somebody broke it");
+			report(t, ENGINE_LOST, 0, "somebody broke it");
 		} else if (boot_ns() - t->renewed_ns >= t->engine->ttl_s * SECOND / 3) {
-			tell(t, ENGINE_RENEWED, 0, NULL);
+			report(t, ENGINE_RENEWED, 0, NULL);
 		}
 		break;
 	case LEAVES:
@@ -347,7 +347,7 @@ step_taker(struct engine_taker *t, const struct view *v)
 			unlinkat(t->engine->dir, t->file, 0);
 		}
 		own = NULL;
-		tell(t, t->state == LEAVES ? ENGINE_LEFT : ENGINE_RELEASED, 0, NULL);
+		report(t, t->state == LEAVES ? ENGINE_LEFT : ENGINE_RELEASED, 0, NULL);
 		t->state = DONE;
 		break;
 	default:
@@ -386,7 +386,7 @@ engine_step(struct engine *e)
 		if (away != e->away && t->state != NEW && t->state != DONE) {
 			struct engine_event event = { .kind = away ? ENGINE_AWAY : ENGINE_BACK,
 						      .text = "yes:// can't be reached" };
-			t->tell(t->context, &event);
+			t->report(t->context, &event);
 		}
 	e->away = away;
 	if (away || mute) {
@@ -408,15 +408,15 @@ engine_step(struct engine *e)
 /* ---- for the keeper ---- */
 
 int
-engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
-		 engine_tell *tell_it, void *context)
+engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_report *to,
+		 void *context)
 {
 	struct engine_taker *t = calloc(1, sizeof(*t));
 
 	if (t == NULL)
 		return -ENOMEM;
 	t->engine = e;
-	t->tell = tell_it;
+	t->report = to;
 	t->context = context;
 	snprintf(t->self, sizeof(t->self), "%s", self);
 	LIST_INSERT_HEAD(&e->takers, t, entry);
@@ -471,7 +471,7 @@ engine_working(struct engine_taker *t, pid_t pid)
 
 void
 engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
-	   engine_tells *answer, void *context)
+	   engine_answers *answer, void *context)
 {
 	struct question *new = calloc(1, sizeof(*new));
 

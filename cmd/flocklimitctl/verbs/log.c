@@ -190,7 +190,7 @@ look_first(const char *name, struct flk *f)
 	else if (error == -ENOENT)
 		return refuse(name, flk_path(f), f, error);
 	else if (where_is_away())
-		say(name, "%s; trying on", explain(error));
+		say(name, "%s; retrying", explain(error));
 	return DONE;
 }
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * engine.h - one limiter (or all of a prefix) in a distributed engine.  An engine is one that has
- * these functions; nothing above this line knows which it is.
+ * engine.h - one limiter (or all limiters of a prefix) in a distributed engine.  An engine
+ * implements these functions; no code above this line knows which engine it is.
  *
  * All of it is asynchronous, and in one thread: the caller that drives an engine sleeps until
- * engine_fd() is readable or engine_due() has come, and calls engine_step(), from which every
- * event and answer comes.  None ever comes from another call.  Times are CLOCK_BOOTTIME, ns.
+ * engine_fd() is readable or engine_due() has come, and calls engine_step(), which delivers every
+ * event and answer.  No other call delivers any.  Times are CLOCK_BOOTTIME, ns.
  *
  * What an engine must be able to do, beyond keeping records:
  *  - number takers in the order of their arrival, for good: tickets;
- *  - grant so that two that decide at once can't both be right: compare and set over several
- *    records;
- *  - tell one taker of a change that concerns it, without asking again and again;
- *  - notice by itself that a client is gone, and say so, without giving its permit away.
+ *  - grant so that two takers that decide at once can't both be right: compare and set over
+ *    several records;
+ *  - notify one taker of a change that concerns it, without polling;
+ *  - notice by itself that a client is gone, and report it, without giving its permit away.
  */
 #ifndef ENGINE_H
 #define ENGINE_H
@@ -34,20 +34,20 @@ struct engine_taker;
 struct engine_options {
 	const struct url *url;
 	const char *limiter; /* NULL: only engine_ask() of ASK_LIST */
-	uint32_t ttl_s;      /* the taker is taken for dead when it was silent for so long */
-	uint32_t grace_s;    /* and its permit is given on after so long again */
-	bool manual;         /* never take a permit back from the dead: flocklimitctl break */
+	uint32_t ttl_s;      /* treat the taker as dead after this long without contact */
+	uint32_t grace_s;    /* then keep its permit this much longer */
+	bool manual; /* never take a permit back from the dead: only flocklimitctl break does */
 };
 
 /*
  * Codes are as in flocklimit.h: -FLK_CLOSED, -FLK_FULL, -FLK_HEAVY, -FLK_EVICTED, -EAGAIN;
- * -FLK_STORE for what is wrong with the store and will not mend itself, with a sentence that says
- * what to do.  A store that can't be reached is no error: the engine tries on.
+ * -FLK_STORE for a fault of the store that waiting does not fix, with a sentence that says what to
+ * do.  A store that can't be reached is no error: the engine retries.
  */
 int engine_open(struct engine **engine, const struct engine_options *options,
 		char why[ENGINE_TEXT]);
 
-/* Tells the store nothing. */
+/* Sends the store nothing. */
 void engine_close(struct engine *e);
 
 int engine_fd(const struct engine *e);
@@ -69,16 +69,16 @@ struct engine_want {
 };
 
 enum engine_kind {
-	ENGINE_QUEUED,   /* it stands in the line: ticket */
-	ENGINE_GRANTED,  /* it holds: ticket, weight, limit, seat, key, alive_ns */
-	ENGINE_REFUSED,  /* it neither waits nor holds: code, text; pid, uid, host of the evictor */
+	ENGINE_QUEUED,  /* it stands in the line: ticket */
+	ENGINE_GRANTED, /* it holds: ticket, weight, limit, seat, key, alive_ns */
+	ENGINE_REFUSED, /* the taker neither waits nor holds: code, text; pid, uid, host of the evictor */
 	ENGINE_RENEWED,  /* it holds: alive_ns */
-	ENGINE_LOST,     /* it holds no more: text says why; nothing is kept of it in the store */
+	ENGINE_LOST,     /* it no longer holds: text says why; the store keeps nothing of it */
 	ENGINE_LEFT,     /* after engine_leave(): it neither waits nor holds */
 	ENGINE_RELEASED, /* after engine_release(): others may have its units */
-	ENGINE_AWAY,     /* the store can't be reached, and it tries on: text */
-	ENGINE_BACK,     /* it can be again */
-	ENGINE_NOTE      /* for people to know: text; a permit was re-attached, a place lost, ... */
+	ENGINE_AWAY,     /* the store can't be reached, and the engine retries: text */
+	ENGINE_BACK,     /* the store can be reached again */
+	ENGINE_NOTE      /* for people: text; a permit was re-attached, a place lost, ... */
 };
 
 struct engine_event {
@@ -86,43 +86,45 @@ struct engine_event {
 	int code;
 	uint64_t ticket;
 	uint32_t weight, limit, seat;
-	uint64_t alive_ns; /* when what last proved it alive to the store was sent: its permit is
-			      nobody else's before alive_ns + ttl + grace */
+	uint64_t alive_ns; /* when the call was sent by which the store last knew that it lives:
+			      no other taker gets its permit before alive_ns + ttl + grace */
 	uint32_t pid, uid;
 	const char *key; /* of the permit in the store */
 	const char *host;
 	const char *text;
 };
 
-typedef void engine_tell(void *context, const struct engine_event *event);
+typedef void engine_report(void *context, const struct engine_event *event);
 
 /*
- * self: a new name, which no taker ever had; or, for engine_adopt(), that of a taker without a
- * keeper.
+ * self: a new name, which no taker ever had; or, for engine_adopt(), the name of a taker that has
+ * lost its keeper.
  */
 int engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
-		     engine_tell *tell, void *context);
+		     engine_report *report, void *context);
 
-/* Tells the store nothing, and is told nothing more. */
+/* Sends the store nothing, and report() is not called again. */
 void engine_taker_free(struct engine_taker *t);
 
 /* Takes a permit, or a place in the line: QUEUED, GRANTED or REFUSED. */
 void engine_enter(struct engine_taker *t, const struct engine_want *want);
 
 /*
- * Goes on with what the store knows of it: QUEUED or GRANTED; LOST if it held (held: the wrapper was
- * told so), REFUSED if it did not and is nowhere to be found.
+ * Continues with what the store knows of the taker.  Reports QUEUED or GRANTED.  If the store knows
+ * nothing of it: LOST if it held (held: the wrapper knows of the grant), else REFUSED.
  */
 void engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held);
 
-/* Gives up the place or, if it was granted meanwhile, the permit: LEFT. */
+/* Gives up the place or, if the permit was granted meanwhile, the permit: LEFT. */
 void engine_leave(struct engine_taker *t);
 
-/* Gives the permit back: RELEASED.  Until the store has heard of it, tried on for as long as the
- * taker is there. */
+/*
+ * Gives the permit back: RELEASED.  The engine retries until the store has the release, as long as
+ * the taker exists.
+ */
 void engine_release(struct engine_taker *t);
 
-/* For others to see: the process that works under the permit. */
+/* For people: the process that works under the permit. */
 void engine_working(struct engine_taker *t, pid_t pid);
 
 /* ---- questions ----------------------------------------------------------------------------- */
@@ -130,7 +132,7 @@ void engine_working(struct engine_taker *t, pid_t pid);
 enum engine_ask_kind {
 	ASK_LOOK,     /* view */
 	ASK_LIST,     /* names */
-	ASK_DECLARE,  /* limit: for those that declare none */
+	ASK_DECLARE,  /* limit: for takers that declare none */
 	ASK_OVERRIDE, /* limit, or FLK_AUTO */
 	ASK_PAUSE,
 	ASK_RESUME,
@@ -138,12 +140,12 @@ enum engine_ask_kind {
 	ASK_ADMIT,
 	ASK_CANCEL,        /* the waiter with that ticket; -FLK_NOPERMIT if there is none */
 	ASK_BREAK,         /* the holder with that ticket, alive or not; -FLK_NOPERMIT */
-	ASK_REMOVE,        /* all that is kept of it; -FLK_BUSY while anybody holds or waits */
-	ASK_REMOVE_UNUSED, /* -FLK_BUSY, too, while an operator's word stands in it */
-	ASK_CHECK          /* -FLK_DAMAGED: text has a line for each thing that is wrong */
+	ASK_REMOVE,        /* all keys; -FLK_BUSY while any taker holds or waits */
+	ASK_REMOVE_UNUSED, /* -FLK_BUSY, too, while an operator's setting is in force */
+	ASK_CHECK          /* -FLK_DAMAGED: text has a line for each fault */
 };
 
-/* -ENOENT, but of ASK_LOOK and ASK_DECLARE, where nothing is kept of that limiter. */
+/* -ENOENT (but not for ASK_LOOK and ASK_DECLARE) if the store keeps nothing of that limiter. */
 struct engine_question {
 	enum engine_ask_kind kind;
 	int64_t limit;
@@ -158,17 +160,17 @@ struct engine_answer {
 	size_t n;
 };
 
-typedef void engine_tells(void *context, const struct engine_answer *answer);
+typedef void engine_answers(void *context, const struct engine_answer *answer);
 
-/* Tried for patience_ns; answered once. */
+/* Retries for patience_ns; answers once. */
 void engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
-		engine_tells *answer, void *context);
+		engine_answers *answer, void *context);
 
 /*
- * What happens from now on: an event of flocklimit.h each, with the host of the taker or operator
- * that it is about (NULL: the store does not say).  An event of kind 0 is about the following
- * itself: with code 0, no event is missed from here on; else the following has ended, and `host' is
- * why.
+ * Reports what happens from now on: each an event of flocklimit.h, with the host of the taker or
+ * operator that it is about (NULL: the store does not say).  An event of kind 0 is about the
+ * follower itself: with code 0, it misses no event from here on; with any other code it has ended,
+ * and `host' says why.
  */
 typedef void engine_happens(void *context, const struct flk_event *event, const char *host);
 void engine_follow(struct engine *e, engine_happens *happens, void *context);

@@ -26,7 +26,7 @@ record_now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* What others wrote is reckoned with: so far, that can't overflow. */
+/* Bounds for numbers that others wrote: below these, our sums can't overflow. */
 #define MOST_MS    (INT64_MAX / 1000000)
 #define MOST_GRACE (UINT32_MAX - 1)
 
@@ -39,7 +39,7 @@ put_number(json_t *o, const char *name, int64_t n)
 		json_object_set_new(o, name, json_integer(n));
 }
 
-/* What is no UTF-8 can't stand in JSON; there, each byte that is no ASCII becomes a '?'. */
+/* JSON holds only UTF-8; in any other text, each byte that is not ASCII becomes a '?'. */
 static void
 put_text(json_t *o, const char *name, const char *text)
 {
@@ -161,7 +161,7 @@ read_text(const json_t *o, const char *name, char *room, size_t size)
 	size_t n = s == NULL ? 0 : strlen(s);
 
 	if (n >= size) {
-		/* Not in the middle of a letter. */
+		/* Never in the middle of a character. */
 		for (n = size - 1; n > 0 && ((unsigned char)s[n] & 0xc0) == 0x80; n--)
 			;
 	}

@@ -20,7 +20,7 @@ forget(char **text)
 	*text = NULL;
 }
 
-/* It becomes a line of HTTP's head, and of JSON. */
+/* The secret becomes part of an HTTP header, and of JSON. */
 static bool
 usable(const char *text)
 {
@@ -33,7 +33,7 @@ usable(const char *text)
 	return *t == '\0';
 }
 
-/* A file that is as secret as it ought to be: its descriptor, or a negative errno and why. */
+/* Opens a file if it is as secret as it should be: a descriptor, or a negative errno and why. */
 static int
 open_secret(const char *path, const char *name, char *why, size_t size)
 {
@@ -58,7 +58,7 @@ open_secret(const char *path, const char *name, char *why, size_t size)
 	return error;
 }
 
-/* What is in it, without the newline at its end. */
+/* Reads the file, without the newline at its end. */
 static int
 read_secret(char **secret, const char *path, const char *name, char *why, size_t size)
 {
@@ -86,7 +86,7 @@ read_secret(char **secret, const char *path, const char *name, char *why, size_t
 	return error;
 }
 
-/* A copy of the environment's, or NULL if there is none, or it is empty. */
+/* A copy of the environment variable; NULL if it is not set, or empty. */
 static int
 from_environment(char **secret, const char *name, char *why, size_t size)
 {
@@ -103,8 +103,8 @@ from_environment(char **secret, const char *name, char *why, size_t size)
 }
 
 /*
- * A file that the URL names.  The client may have gone to another directory since the URL was
- * written: so it is named from the root.
+ * A file that the URL names.  The path must be absolute: the client may have changed its directory
+ * since the URL was written.
  */
 static int
 take_path(char **path, const struct url *u, const char *name, char *why, size_t size)
@@ -121,7 +121,7 @@ take_path(char **path, const struct url *u, const char *name, char *why, size_t 
 	return *path == NULL ? -ENOMEM : 0;
 }
 
-/* The same, of one that is read by others than us. */
+/* The same for a file that others than us (libcurl) read. */
 static int
 take_readable(char **path, const struct url *u, const char *name, char *why, size_t size)
 {
@@ -176,7 +176,7 @@ load_user(struct secret *s, const struct url *u, char *why, size_t size)
 	if (error != 0)
 		return error;
 	if (u->password != NULL) {
-		free(s->password_file); /* it is not where the password is from */
+		free(s->password_file); /* the password is not from this file */
 		s->password_file = NULL;
 		s->password = strdup(u->password);
 		return s->password == NULL ? -ENOMEM : 0;
@@ -215,7 +215,7 @@ secret_load(struct secret *s, const struct url *u, char *why, size_t size)
 	return error;
 }
 
-/* Whether the file has another secret than that, which is the new one then. */
+/* Whether the file has another secret by now; then *secret becomes the new one. */
 static bool
 changed(char **secret, const char *path, const char *name, char *why, size_t size)
 {

@@ -15,22 +15,22 @@
 struct secret {
 	char *user, *password;     /* NULL: none */
 	char *token;               /* a ready one; NULL: none */
-	char *password_file;       /* where it is from; NULL: not from a file */
-	char *token_file;          /* the same of the token */
+	char *password_file;       /* the file that the password is from; NULL: not from a file */
+	char *token_file;          /* the same for the token */
 	char *cacert, *cert, *key; /* names of files; NULL: none */
 };
 
-/* 0, or a negative errno and why; secret_clear() in any case. */
+/* 0, or a negative errno and why; call secret_clear() in any case. */
 int secret_load(struct secret *s, const struct url *u, char *why, size_t size);
 
 /*
- * Reads the file again, if there is one: whether another token, or password, is in it now.  If it
- * can't be read any more, why; else why is left alone.
+ * Reads the file again, if there is one: true if it has another token, or password, by now.  If we
+ * can't read it any more, `why' says why; else `why' is left alone.
  */
 bool secret_token_changed(struct secret *s, char *why, size_t size);
 bool secret_password_changed(struct secret *s, char *why, size_t size);
 
-/* Whether there is a file that may have another one later. */
+/* Whether the secret is from a file, which may have another one later. */
 bool secret_may_change(const struct secret *s);
 
 void secret_clear(struct secret *s);

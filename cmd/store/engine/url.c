@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * url.c - see url.h.  What is said of a wrong URL never quotes it: a password with a special
- * character in it may be taken for any other part.
+ * url.c - see url.h.  Messages about a wrong URL never quote it: a password with a special
+ * character in it could look like any other part.
  */
 #include "url.h"
 
@@ -12,7 +12,9 @@
 #define UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 
-/* The text up to any of these, cut off; *text is what follows, *end what it ended with. */
+/*
+ * Cuts the text off at the first of these; *text is what follows, *end the character that was cut.
+ */
 static char *
 cut(char **text, const char *ends, char *end)
 {
@@ -34,7 +36,7 @@ hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* %XX into bytes, in place; control characters are as little allowed as they are unescaped. */
+/* Turns %XX into bytes, in place; refuses control characters, escaped or not. */
 static bool
 decode(char *text)
 {
@@ -177,7 +179,7 @@ parse_path(struct url *u, char *path)
 		return "its path has a @ in it: write %40 (and in a password %2F for /)";
 	if (!decode(path))
 		return "its path has a % that is not part of a %XX: write %25 for %";
-	/* Two slashes part a limiter from its keys: etcd/schema/keys.h. */
+	/* Two slashes separate a limiter from its keys: etcd/schema/keys.h. */
 	if (strstr(path, "//") != NULL)
 		return "its path has two slashes in a row";
 	n = strlen(path);
@@ -187,7 +189,7 @@ parse_path(struct url *u, char *path)
 	return NULL;
 }
 
-/* As it was given, but for what may be secret; before anything of it is cut or decoded. */
+/* The URL as given, without what may be secret; call it before anything is cut or decoded. */
 static void
 set_shown(struct url *u, const char *scheme, const char *rest)
 {
@@ -201,7 +203,7 @@ set_shown(struct url *u, const char *scheme, const char *rest)
 		colon = at;
 	if (colon == NULL)
 		colon = at = rest;
-	/* Nothing is added: it has room. */
+	/* Nothing is added: it fits. */
 	to = stpcpy(stpcpy(u->shown, scheme), "://");
 	to = mempcpy(to, rest, (size_t)(colon - rest));
 	to = mempcpy(to, at, (size_t)(end - at));
@@ -235,7 +237,7 @@ url_parse(struct url *u, const char *text)
 		return "it has a # in it: write %23";
 	hosts = cut(&rest, "/?", &end);
 	if (end == '/') {
-		/* The path begins with the slash that ended the hosts: it moves up by one. */
+		/* The path begins with the slash that ended the hosts: move it up by one. */
 		memmove(rest + 1, rest, strlen(rest) + 1);
 		*rest = '/';
 		wrong = parse_path(u, cut(&rest, "?", &end));

@@ -15,8 +15,8 @@
 #define URL_PATH   "/flocklimit" /* where limiters are kept if the URL gives no path */
 
 struct url {
-	char room[URL_TEXT];          /* what all the others point into */
-	char shown[URL_TEXT];         /* as people may see it: without password and parameters */
+	char room[URL_TEXT];          /* the other members point into this */
+	char shown[URL_TEXT];         /* for people: without password and parameters */
 	const char *scheme, *variant; /* variant: "" if none */
 	const char *user, *password;  /* NULL: not given */
 	struct {

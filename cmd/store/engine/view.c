@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * view.c - the rule by which a permit is granted, over a limiter as it stood at one moment.  It
- * is that of a limiter on one machine.
+ * view.c - the rule by which a permit is granted, applied to a limiter as it stood at one moment.
+ * It is the same rule as that of a limiter on one machine.
  *
  * A limit is a promise to the taker that declared it.  The head becomes a holder if the sum of all
  * weights then stays within its own limit and within the limit of every holder; or, instead of all
- * these, within the operator's override.  A weight above the limit counts as the whole of it: such
+ * these, within the operator's override.  A weight above the limit counts as the whole limit: such
  * a holder runs alone, and so can't keep up the line for ever.  A holder counts with its weight
- * also under an override that was set below that afterwards: no other can be granted beside it
- * then.
+ * also under an override that was set below that weight afterwards: no other taker gets a permit
+ * beside it then.
  */
 #include "view.h"
 
@@ -69,7 +69,7 @@ view_seat(const struct view *v)
 	uint32_t seat;
 	size_t i;
 
-	/* One of the first holders + 1 seats is free; a seat seldom has to be passed by. */
+	/* One of the first holders + 1 seats is free; we seldom have to skip a seat. */
 	for (seat = 0; seat <= v->holders; seat++) {
 		for (i = 0; i < v->holders && v->entry[i].seat != seat; i++)
 			;

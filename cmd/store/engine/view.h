@@ -3,7 +3,7 @@
  * view.h - a limiter of a store as it stood at one moment, whatever engine keeps it.
  *
  * Entries are holders by ticket, then waiters by ticket.  Times are those of the takers' own
- * clocks, for people to read; nothing is decided by them.
+ * clocks, for people to read; no decision depends on them.
  */
 #ifndef VIEW_H
 #define VIEW_H
@@ -26,16 +26,16 @@ struct view_entry {
 	uint32_t ttl_s, grace_s;
 	int64_t since_ms; /* of the epoch: when it began to wait, or to hold */
 	bool holds;
-	bool suspect; /* it holds, and nothing tells that it is alive */
+	bool suspect; /* it holds, but nothing shows that it is alive */
 	enum flk_role role;
 	char command[FLK_COMMAND];
 };
 
 struct view {
-	uint32_t declared; /* 0: nobody ever declared a limit */
+	uint32_t declared; /* 0: no taker ever declared a limit */
 	int64_t override;  /* or FLK_AUTO */
 	bool paused, closed;
-	bool there; /* anything is kept under that name at all */
+	bool there; /* the store keeps anything under that name */
 	size_t holders, waiters;
 	struct view_entry entry[];
 };
@@ -47,8 +47,9 @@ uint64_t view_used(const struct view *v);
 uint32_t view_limit(const struct view *v);
 
 /*
- * Whether a taker of that weight and limit (0: none declared) may hold beside those that do.
- * *limit is what it would hold under.  A weight above an override counts as the whole of it.
+ * Whether a taker of that weight and limit (0: none declared) may hold beside the present holders.
+ * *under is the limit that it would hold under.  A weight above an override counts as the whole
+ * override.
  */
 bool view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under);
 

@@ -109,8 +109,8 @@ engine_due(const struct engine *e)
 }
 
 /*
- * What the store has to tell comes first: a keeper that was stopped for a while must not decide by
- * what it knew before.
+ * Events from the store come first: a keeper that was stopped for a while must not decide by what
+ * it knew before.
  */
 void
 engine_step(struct engine *e)
@@ -125,7 +125,7 @@ engine_step(struct engine *e)
 	for (t = LIST_FIRST(&e->takers); t != NULL; t = next) {
 		if (taker_due(t) <= now)
 			taker_step(t, now);
-		/* A taker that was freed meanwhile is in the other list. */
+		/* If that freed the taker, it is in the other list. */
 		next = t->freed ? LIST_FIRST(&e->takers) : LIST_NEXT(t, link);
 	}
 	for (part = LIST_FIRST(&e->parts); part != NULL; part = next_part) {

@@ -17,7 +17,7 @@
 
 #define SOCKET 3
 
-/* It ends when there is nothing more to keep, and by KILL. */
+/* The keeper ends when it has nothing more to keep, and by KILL. */
 static const int ignored[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2, SIGALRM
 };
@@ -30,7 +30,7 @@ forget_signals(void)
 	int sig;
 
 	for (sig = 1; sig <= SIGRTMAX; sig++)
-		signal(sig, SIG_DFL); /* what can't be set stays as it is */
+		signal(sig, SIG_DFL); /* signals that can't be set stay as they are */
 	for (i = 0; i < sizeof(ignored) / sizeof(ignored[0]); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
@@ -40,7 +40,7 @@ forget_signals(void)
 void
 detach_stderr(void)
 {
-	dup2(STDOUT_FILENO, STDERR_FILENO); /* that is /dev/null */
+	dup2(STDOUT_FILENO, STDERR_FILENO); /* stdout is /dev/null */
 }
 
 int
@@ -58,13 +58,13 @@ detach(int socket, bool quiet)
 		detach_stderr();
 	if (socket != SOCKET && dup2(socket, SOCKET) == -1)
 		return -1;
-	/* No end of anybody's guard or socket may be kept by us: it would never be seen to end. */
+	/* We must keep no end of any guard or socket open: its reader would never see it end. */
 	process_close_from(SOCKET + 1);
 	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_NAME, "store-keeper");
 	umask(077);
 	if (chdir("/") == -1)
-		return SOCKET; /* a directory is kept busy, no more */
+		return SOCKET; /* we only keep a directory busy */
 	return SOCKET;
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * detach.h - a process that has nothing of its parent's but one socket, and its stderr for lines.
+ * detach.h - detaches a process from all of its parent but one socket, and stderr for lines.
  */
 #ifndef DETACH_H
 #define DETACH_H
 
 #include <stdbool.h>
 
-/* In a child: returns where the socket is now, or -1.  quiet: not even stderr. */
+/* In a child: returns where the socket is now, or -1.  quiet: closes stderr, too. */
 int detach(int socket, bool quiet);
 
-/* Lets go of stderr. */
+/* Closes stderr (opens /dev/null there). */
 void detach_stderr(void);
 
 /* A line on stderr that does not wait for a reader. */

@@ -42,12 +42,12 @@ expiry_deadline(const struct expiry *e)
 bool
 expiry_renew(struct expiry *e, uint64_t alive_ns)
 {
-	bool told = e->warn && e->stage == EXPIRY_WARNED && !e->lost;
+	bool warned = e->warn && e->stage == EXPIRY_WARNED && !e->lost;
 
 	if (alive_ns <= e->alive_ns)
 		return false;
 	e->alive_ns = alive_ns;
-	if (!told)
+	if (!warned)
 		return false;
 	e->stage = EXPIRY_SAFE;
 	return true;
@@ -68,7 +68,7 @@ expiry_due(const struct expiry *e)
 	case EXPIRY_SAFE:
 		if (e->lost)
 			return e->kill_ns;
-		/* Its people are told when it may really be another's, not before. */
+		/* People are warned when another taker may really have the permit, not before. */
 		return expiry_deadline(e) - (e->warn ? 0 : e->notice_ns);
 	case EXPIRY_WARNED:
 		return e->warn ? EXPIRY_NEVER : e->kill_ns;

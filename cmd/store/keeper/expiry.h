@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * expiry.h - when a permit that the store no longer confirms expires, and what is done to its command
- * then.  Pure: the caller passes the time, and does what it is told.
+ * expiry.h - when a permit expires that the store no longer confirms, and what happens to its
+ * command then.  Pure: the caller passes the time, and does what expiry_step() returns.
  *
  * The store gives a permit to no other taker before alive_ns + ttl + grace.  The command must have
  * ended by then, by whatever clock.  Its last moment, D, is therefore that time less a margin for
- * clocks that do not run alike.  The command is sent TERM `notice' before D, and KILL at D.  When the
- * store has said that the permit is lost already, the command is sent TERM at once, and KILL after
- * the notice.
+ * clocks that do not run alike.  The keeper sends the command TERM `notice' before D, and KILL at
+ * D.  If the store has already said that the permit is lost, the keeper sends TERM at once, and
+ * KILL after the notice.
  */
 #ifndef EXPIRY_H
 #define EXPIRY_H
@@ -29,9 +29,9 @@ struct expiry {
 	uint64_t life_ns, margin_ns, notice_ns; /* fixed: ttl + grace, ... */
 	bool warn;                              /* fixed: nothing is sent */
 	uint64_t alive_ns;                      /* only rises */
-	uint64_t kill_ns;                       /* once told: when KILL is due */
+	uint64_t kill_ns;                       /* in EXPIRY_WARNED: when KILL is due */
 	enum expiry_stage stage;
-	bool lost; /* the store said so, or TERM was sent: a renewal does not undo it */
+	bool lost; /* the store said so, or we sent TERM: a renewal does not undo it */
 };
 
 void expiry_begin(struct expiry *e, uint32_t ttl_s, uint32_t grace_s, bool warn, uint64_t alive_ns);
@@ -39,7 +39,7 @@ void expiry_begin(struct expiry *e, uint32_t ttl_s, uint32_t grace_s, bool warn,
 /* The command's last moment. */
 uint64_t expiry_deadline(const struct expiry *e);
 
-/* The store has confirmed the permit; true if people were warned before, and it was kept. */
+/* The store has confirmed the permit; true if people were warned of a loss, and it was kept. */
 bool expiry_renew(struct expiry *e, uint64_t alive_ns);
 
 /* The store has said that the permit is lost. */

@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "detach.h"
 #include "kept.h"
-#include "retired.h"
+#include "closing.h"
 #include "settings.h"
 #include "store_exec.h"
 
@@ -19,10 +19,10 @@
 static struct {
 	int control;   /* -1: the wrapper is gone */
 	pid_t wrapper; /* its pid */
-	bool silent;   /* nobody is told anything any more */
+	bool silent;   /* stderr is closed: the keeper reports nothing any more */
 	struct source on_control;
-	LIST_HEAD(all_kept, kept) kept;
-	SLIST_HEAD(branches, branch) branches;
+	LIST_HEAD(all_takers, keeper_taker) takers;
+	SLIST_HEAD(all_limiters, keeper_limiter) limiters;
 } k;
 
 /* ---- limiters ---- */
@@ -30,35 +30,35 @@ static struct {
 static void
 on_engine(struct source *s)
 {
-	struct branch *b = (void *)((char *)s - offsetof(struct branch, on_engine));
+	struct keeper_limiter *b = (void *)((char *)s - offsetof(struct keeper_limiter, on_engine));
 
 	engine_step(b->engine);
 }
 
-static struct branch *
-find_branch(const char *limiter)
+static struct keeper_limiter *
+find_limiter(const char *limiter)
 {
 	struct engine_options o = { .url = &settings.url,
 				    .limiter = limiter,
 				    .ttl_s = settings.ttl_s,
 				    .grace_s = settings.grace_s,
 				    .manual = settings.manual };
-	struct branch *b;
+	struct keeper_limiter *b;
 
-	SLIST_FOREACH(b, &k.branches, entry)
-		if (strcmp(b->limiter, limiter) == 0)
+	SLIST_FOREACH(b, &k.limiters, entry)
+		if (strcmp(b->name, limiter) == 0)
 			return b;
 	b = calloc(1, sizeof(*b));
 	if (b == NULL)
 		return NULL;
-	talk_copy(b->limiter, sizeof(b->limiter), limiter);
-	o.limiter = b->limiter;
+	talk_copy(b->name, sizeof(b->name), limiter);
+	o.limiter = b->name;
 	b->on_engine.ready = on_engine;
 	if (engine_open(&b->engine, &o, b->why) != 0)
 		b->engine = NULL;
 	else
 		source_watch(engine_fd(b->engine), EPOLLIN, &b->on_engine);
-	SLIST_INSERT_HEAD(&k.branches, b, entry);
+	SLIST_INSERT_HEAD(&k.limiters, b, entry);
 	return b;
 }
 
@@ -67,13 +67,13 @@ find_branch(const char *limiter)
 static void
 take_in(const struct talk *t, int *fd)
 {
-	struct branch *b = *fd != -1 ? find_branch(t->limiter) : NULL;
-	struct kept *s = b != NULL ? kept_new(b, *fd, t->cell, k.wrapper) : NULL;
+	struct keeper_limiter *b = *fd != -1 ? find_limiter(t->limiter) : NULL;
+	struct keeper_taker *s = b != NULL ? kept_new(b, *fd, t->cell, k.wrapper) : NULL;
 
 	if (s == NULL)
 		return;
 	*fd = -1;
-	LIST_INSERT_HEAD(&k.kept, s, entry);
+	LIST_INSERT_HEAD(&k.takers, s, entry);
 }
 
 static void
@@ -85,7 +85,7 @@ on_control(struct source *s)
 	(void)s;
 	while (k.control != -1 && (error = talk_receive(k.control, &t, &fd)) != -EAGAIN) {
 		if (error == -EMFILE)
-			continue; /* its taker finds nobody there, and has another keeper */
+			continue; /* its taker finds the socket closed, and gets another keeper */
 		if (error != 0) {
 			source_unwatch(k.control);
 			close(k.control);
@@ -112,9 +112,9 @@ static uint64_t
 step_engines(uint64_t now)
 {
 	uint64_t next = NEVER;
-	struct branch *b;
+	struct keeper_limiter *b;
 
-	SLIST_FOREACH(b, &k.branches, entry) {
+	SLIST_FOREACH(b, &k.limiters, entry) {
 		if (b->engine == NULL)
 			continue;
 		if (engine_due(b->engine) <= now)
@@ -128,10 +128,10 @@ static uint64_t
 step_kept(uint64_t now)
 {
 	uint64_t next = NEVER;
-	struct kept *s, *after;
+	struct keeper_taker *s, *after;
 	bool held = false;
 
-	for (s = LIST_FIRST(&k.kept); s != NULL; s = after) {
+	for (s = LIST_FIRST(&k.takers); s != NULL; s = after) {
 		after = LIST_NEXT(s, entry);
 		next = least(next, kept_step(s, now));
 		held |= s->stage == HOLDS;
@@ -140,10 +140,7 @@ step_kept(uint64_t now)
 			kept_free(s);
 		}
 	}
-	/*
-	 * A reader of the wrapper's stderr sees its end when the command has ended, not when the
-	 * keeper has.
-	 */
+	/* A program that reads the wrapper's stderr sees it end with the command, not with the keeper. */
 	if (k.control == -1 && !held && !k.silent) {
 		detach_stderr();
 		k.silent = true;
@@ -166,9 +163,9 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 		now = flki_boottime_ns();
 		next = step_engines(now);
 		next = least(next, step_kept(now));
-		next = least(next, retired_step(now));
-		next = least(next, step_engines(now)); /* what the others have asked for */
-		if (k.control == -1 && LIST_EMPTY(&k.kept) && !retired_any())
+		next = least(next, closing_step(now));
+		next = least(next, step_engines(now)); /* what the steps above asked for */
+		if (k.control == -1 && LIST_EMPTY(&k.takers) && !closing_any())
 			_exit(0);
 		sources_sleep(next);
 	}

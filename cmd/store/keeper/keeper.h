@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * keeper.h - the process that has the permits of one wrapper: it alone talks to the store.
+ * keeper.h - the process that has the permits of one wrapper: only it talks to the store.
  */
 #ifndef KEEPER_H
 #define KEEPER_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In a child of the wrapper's: does not return.  quiet: has no stderr. */
+/* In a child of the wrapper: does not return.  quiet: close stderr. */
 _Noreturn void keeper_run(int control, pid_t wrapper, bool quiet);
 
 #endif

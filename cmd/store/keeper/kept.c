@@ -12,7 +12,7 @@
 #include "clock.h"
 #include "detach.h"
 #include "exiting.h"
-#include "retired.h"
+#include "closing.h"
 #include "settings.h"
 #include "store_exec.h"
 #include "wrapper/link.h"
@@ -27,7 +27,9 @@ close_fd(int *fd)
 	*fd = -1;
 }
 
-/* A description that the wrapper has, too, would go on to be watched when we have closed it. */
+/*
+ * If the wrapper has the same open file description, epoll would go on watching it after our close.
+ */
 static void
 drop_fd(int *fd)
 {
@@ -37,10 +39,10 @@ drop_fd(int *fd)
 }
 
 void
-kept_rest(struct kept *k)
+kept_rest(struct keeper_taker *k)
 {
 	k->stage = AT_REST;
-	k->gone = k->told = false;
+	k->gone = k->reported = false;
 	k->exit_ns = EXPIRY_NEVER;
 	k->away[0] = '\0';
 	drop_fd(&k->guard);
@@ -48,23 +50,23 @@ kept_rest(struct kept *k)
 	close_fd(&k->local);
 	if (k->taker == NULL)
 		return;
-	k->ear->kept = NULL;
-	retired_add(k->branch, k->taker, k->ear);
+	k->target->taker = NULL;
+	closing_add(k->limiter, k->taker, k->target);
 	k->taker = NULL;
-	k->ear = NULL;
+	k->target = NULL;
 }
 
 static void
-leave(struct kept *k)
+leave(struct keeper_taker *k)
 {
 	k->stage = LEAVING;
 	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
 	engine_leave(k->taker);
 }
 
-/* Tried on until the permit ends by itself. */
+/* The engine retries the release until the permit expires by itself. */
 void
-kept_release(struct kept *k)
+kept_release(struct keeper_taker *k)
 {
 	k->exit_ns = EXPIRY_NEVER;
 	if (k->gone) {
@@ -82,7 +84,7 @@ kept_release(struct kept *k)
 /* ---- what the wrapper asks ---- */
 
 static void
-refuse(struct kept *k, const char *why)
+refuse(struct keeper_taker *k, const char *why)
 {
 	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
 
@@ -91,25 +93,25 @@ refuse(struct kept *k, const char *why)
 }
 
 static void
-begin(struct kept *k, const struct talk *t)
+begin(struct keeper_taker *k, const struct talk *t)
 {
-	if (k->branch->engine == NULL) {
-		refuse(k, k->branch->why);
+	if (k->limiter->engine == NULL) {
+		refuse(k, k->limiter->why);
 		return;
 	}
 	if (k->stage != AT_REST)
-		return; /* a wrapper of ours does not ask twice */
+		return; /* our wrappers do not ask twice */
 	talk_copy(k->self, sizeof(k->self), t->self);
-	k->ear = malloc(sizeof(*k->ear));
-	if (k->ear == NULL ||
-	    engine_taker_new(&k->taker, k->branch->engine, k->self, kept_on_event, k->ear) != 0) {
-		free(k->ear);
-		k->ear = NULL;
+	k->target = malloc(sizeof(*k->target));
+	if (k->target == NULL || engine_taker_new(&k->taker, k->limiter->engine, k->self,
+						  kept_on_event, k->target) != 0) {
+		free(k->target);
+		k->target = NULL;
 		k->taker = NULL;
 		refuse(k, "no memory for another taker");
 		return;
 	}
-	k->ear->kept = k;
+	k->target->taker = k;
 	k->stage = ASKED;
 	if (t->kind == TALK_ENTER) {
 		engine_enter(k->taker, &t->want);
@@ -118,9 +120,9 @@ begin(struct kept *k, const struct talk *t)
 	engine_adopt(k->taker, &t->want, t->held);
 	if (!t->held)
 		return;
-	/* What the last keeper knew of its life is what is known until the store answers. */
+	/* Until the store answers, the permit is known to live as long as the last keeper knew. */
 	k->stage = HOLDS;
-	k->told = t->told;
+	k->reported = t->reported;
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&link_board_ns[k->cell]));
 	if (k->pidfd != -1)
@@ -134,13 +136,13 @@ answer(void *context, const struct engine_answer *a)
 	struct talk t = { .kind = TALK_LOOKED, .ask = ask->number, .code = a->code };
 	size_t i;
 
-	if (ask->kept == NULL) {
+	if (ask->taker == NULL) {
 		free(ask);
 		return;
 	}
 	talk_copy(t.text, sizeof(t.text), a->text);
 	if (a->code == 0 && a->view != NULL) {
-		kept_place(a->view, ask->kept->self, &t);
+		kept_place(a->view, ask->taker->self, &t);
 		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
 			if (a->view->entry[i].ticket == ask->ticket) {
 				t.held = true;
@@ -149,26 +151,26 @@ answer(void *context, const struct engine_answer *a)
 				t.seat = a->view->entry[i].seat;
 			}
 	}
-	kept_send(ask->kept, &t);
+	kept_send(ask->taker, &t);
 	LIST_REMOVE(ask, entry);
 	free(ask);
 }
 
 static void
-look(struct kept *k, const struct talk *t)
+look(struct keeper_taker *k, const struct talk *t)
 {
 	struct engine_question q = { .kind = ASK_LOOK };
 	struct talk no = { .kind = TALK_LOOKED, .ask = t->ask, .code = -FLK_STORE };
-	struct ask *a = k->branch->engine != NULL ? malloc(sizeof(*a)) : NULL;
+	struct ask *a = k->limiter->engine != NULL ? malloc(sizeof(*a)) : NULL;
 
 	if (a == NULL) {
-		talk_copy(no.text, sizeof(no.text), k->branch->why);
+		talk_copy(no.text, sizeof(no.text), k->limiter->why);
 		kept_send(k, &no);
 		return;
 	}
-	*a = (struct ask){ .kept = k, .number = t->ask, .ticket = t->ticket };
+	*a = (struct ask){ .taker = k, .number = t->ask, .ticket = t->ticket };
 	LIST_INSERT_HEAD(&k->asks, a, entry);
-	engine_ask(k->branch->engine, &q, t->patience_ns, answer, a);
+	engine_ask(k->limiter->engine, &q, t->patience_ns, answer, a);
 }
 
 static void
@@ -180,7 +182,7 @@ keep_fd(int *to, int *fd)
 }
 
 static void
-obey(struct kept *k, const struct talk *t, int *fd)
+obey(struct keeper_taker *k, const struct talk *t, int *fd)
 {
 	switch (t->kind) {
 	case TALK_ENTER:
@@ -214,8 +216,8 @@ obey(struct kept *k, const struct talk *t, int *fd)
 	case TALK_LOCAL:
 		keep_fd(&k->local, fd);
 		break;
-	case TALK_TOLD:
-		k->told = k->stage == HOLDS;
+	case TALK_REPORTED:
+		k->reported = k->stage == HOLDS;
 		break;
 	case TALK_LOOK:
 		look(k, t);
@@ -229,12 +231,12 @@ obey(struct kept *k, const struct talk *t, int *fd)
 
 /*
  * A process that is killed closes its descriptors one after another.  After its guard is closed it
- * may still have a device, a listening socket or a file lock.  The next command must not start before
- * those are closed, too: see lib/exiting.c.  The pidfd is readable when the exit is over, and
- * kept_step() bounds the wait for it.
+ * may still have a device, a listening socket or a file lock.  The next command must not start
+ * before those are closed, too: see lib/exiting.c.  The pidfd is readable when the exit is over,
+ * and kept_step() bounds the wait for it.
  */
 static bool
-awaits_exit(struct kept *k)
+awaits_exit(struct keeper_taker *k)
 {
 	if (k->pidfd == -1 || !flki_is_exiting(k->pid))
 		return false;
@@ -246,11 +248,11 @@ awaits_exit(struct kept *k)
 	return true;
 }
 
-/* No process has the guard open any more: a hangup, for what is written there is nothing to us. */
+/* No process has the guard open any more: it hung up.  We ignore what is written there. */
 static void
 on_guard(struct source *source)
 {
-	struct kept *k = source->kept;
+	struct keeper_taker *k = source->taker;
 
 	if (k->guard != -1)
 		source_unwatch(k->guard);
@@ -262,7 +264,7 @@ on_guard(struct source *source)
 static void
 on_pidfd(struct source *source)
 {
-	struct kept *k = source->kept;
+	struct keeper_taker *k = source->taker;
 
 	source_unwatch(k->pidfd);
 	if (k->stage == HOLDS)
@@ -270,7 +272,7 @@ on_pidfd(struct source *source)
 }
 
 static void
-carry_on_alone(struct kept *k)
+carry_on_alone(struct keeper_taker *k)
 {
 	source_unwatch(k->socket);
 	close_fd(&k->socket);
@@ -293,20 +295,21 @@ carry_on_alone(struct kept *k)
 }
 
 /*
- * Without a descriptor that we have no room for, a permit would end too early.  Another keeper may have
- * room: the wrapper finds us gone, and the store is told nothing.
+ * We had no room for a descriptor that came.  Without it, a permit would end too early.  Another
+ * keeper may have room: we close the socket, the wrapper finds us gone, and we send the store
+ * nothing.
  */
 static void
-give_up(struct kept *k)
+give_up(struct keeper_taker *k)
 {
 	source_unwatch(k->socket);
 	close_fd(&k->socket);
 	kept_drop_unsent(k);
 	if (k->taker != NULL) {
 		engine_taker_free(k->taker);
-		free(k->ear);
+		free(k->target);
 		k->taker = NULL;
-		k->ear = NULL;
+		k->target = NULL;
 	}
 	kept_rest(k);
 }
@@ -314,7 +317,7 @@ give_up(struct kept *k)
 static void
 on_socket(struct source *source)
 {
-	struct kept *k = source->kept;
+	struct keeper_taker *k = source->taker;
 	struct talk t;
 	int error, fd;
 
@@ -329,12 +332,9 @@ on_socket(struct source *source)
 	}
 }
 
-/*
- * Without a wrapper: has the last process closed the guard, or, without a guard, has the command
- * ended?
- */
+/* Without a wrapper: has the last process closed the guard, or, without a guard, has the command ended? */
 static bool
-is_deserted(const struct kept *k)
+is_deserted(const struct keeper_taker *k)
 {
 	struct pollfd fd = { .fd = k->guard != -1 ? k->guard : k->pidfd,
 			     .events = k->guard != -1 ? 0 : POLLIN };
@@ -343,7 +343,7 @@ is_deserted(const struct kept *k)
 }
 
 void
-kept_catch_up(struct kept *k)
+kept_catch_up(struct keeper_taker *k)
 {
 	if (k->socket != -1)
 		on_socket(&k->on_socket);
@@ -353,14 +353,14 @@ kept_catch_up(struct kept *k)
 
 /* ---- its life ---- */
 
-struct kept *
-kept_new(struct branch *b, int socket, uint32_t cell, pid_t wrapper)
+struct keeper_taker *
+kept_new(struct keeper_limiter *b, int socket, uint32_t cell, pid_t wrapper)
 {
-	struct kept *k = calloc(1, sizeof(*k));
+	struct keeper_taker *k = calloc(1, sizeof(*k));
 
 	if (k == NULL)
 		return NULL;
-	k->branch = b;
+	k->limiter = b;
 	k->socket = socket;
 	k->cell = cell;
 	k->wrapper = wrapper;
@@ -377,19 +377,19 @@ kept_new(struct branch *b, int socket, uint32_t cell, pid_t wrapper)
 }
 
 bool
-kept_is_over(const struct kept *k)
+kept_is_over(const struct keeper_taker *k)
 {
 	return k->socket == -1 && k->stage == AT_REST;
 }
 
 void
-kept_free(struct kept *k)
+kept_free(struct keeper_taker *k)
 {
 	struct ask *a;
 
 	while ((a = LIST_FIRST(&k->asks)) != NULL) {
 		LIST_REMOVE(a, entry);
-		a->kept = NULL;
+		a->taker = NULL;
 	}
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_events.c - the events of a taker that come from the engine.
+ * kept_events.c - what a keeper does about the events of the engine's taker.
  */
 #include "kept.h"
 
@@ -14,7 +14,7 @@
 #include "wrapper/link.h"
 
 static void
-hear_grant(struct kept *k, const struct engine_event *e)
+hear_grant(struct keeper_taker *k, const struct engine_event *e)
 {
 	struct talk t = { .kind = TALK_GRANTED,
 			  .ticket = e->ticket,
@@ -37,40 +37,40 @@ hear_grant(struct kept *k, const struct engine_event *e)
 }
 
 static void
-hear_renewal(struct kept *k, const struct engine_event *e)
+hear_renewal(struct keeper_taker *k, const struct engine_event *e)
 {
 	if (k->stage != HOLDS)
 		return;
 	atomic_store(&link_board_ns[k->cell], e->alive_ns);
 	if (expiry_renew(&k->expiry, e->alive_ns))
-		detach_say(k->branch->limiter, "the store has confirmed the permit: it was kept");
+		detach_say(k->limiter->name, "the store has confirmed the permit: it was kept");
 }
 
 static void
-hear_loss(struct kept *k, const struct engine_event *e)
+hear_loss(struct keeper_taker *k, const struct engine_event *e)
 {
-	bool told;
+	bool warned;
 
 	if (k->stage == HOLDS)
 		kept_catch_up(k);
 	if (k->stage == AT_REST)
 		return;
-	if (k->stage != HOLDS) { /* then nobody has a permit to lose any more */
+	if (k->stage != HOLDS) { /* then there is no permit to lose any more */
 		kept_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
 		kept_rest(k);
 		return;
 	}
 	k->gone = true;
-	told = k->expiry.stage != EXPIRY_SAFE;
+	warned = k->expiry.stage != EXPIRY_SAFE;
 	expiry_lose(&k->expiry, flki_boottime_ns());
-	if (told)
+	if (warned)
 		kept_send_lost(k, e->text);
 	else
 		kept_carry_out(k, expiry_step(&k->expiry, flki_boottime_ns()), e->text);
 }
 
 static void
-hear_refusal(struct kept *k, const struct engine_event *e)
+hear_refusal(struct keeper_taker *k, const struct engine_event *e)
 {
 	struct talk t = { .kind = k->stage == LEAVING ? TALK_LEFT : TALK_REFUSED,
 			  .code = e->code,
@@ -85,7 +85,7 @@ hear_refusal(struct kept *k, const struct engine_event *e)
 }
 
 static void
-hear_reach(struct kept *k, const struct engine_event *e)
+hear_reach(struct keeper_taker *k, const struct engine_event *e)
 {
 	struct talk t = { .kind = e->kind == ENGINE_AWAY ? TALK_AWAY : TALK_BACK };
 
@@ -97,7 +97,7 @@ hear_reach(struct kept *k, const struct engine_event *e)
 void
 kept_on_event(void *context, const struct engine_event *e)
 {
-	struct kept *k = ((struct ear *)context)->kept;
+	struct keeper_taker *k = ((struct event_target *)context)->taker;
 	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
 
 	if (k == NULL)
@@ -129,7 +129,7 @@ kept_on_event(void *context, const struct engine_event *e)
 		break;
 	case ENGINE_NOTE:
 		if (!settings.quiet) /* the wrapper set it before it forked us */
-			detach_say(k->branch->limiter, "%s", e->text);
+			detach_say(k->limiter->name, "%s", e->text);
 		break;
 	}
 }

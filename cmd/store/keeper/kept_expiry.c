@@ -26,7 +26,7 @@ clock_text(char room[16])
 }
 
 static void
-send_signal(const struct kept *k, int sig)
+send_signal(const struct keeper_taker *k, int sig)
 {
 	if (k->pidfd != -1) {
 		flki_pidfd_signal(k->pidfd, sig);
@@ -36,14 +36,14 @@ send_signal(const struct kept *k, int sig)
 		pipe_users_signal(k->guard, k->wrapper, sig);
 }
 
-/* One loss, one line: the wrapper may have said its own, as we were stopped. */
+/* One line per loss: while we were stopped, the wrapper may have written its own. */
 static void
-say_lost(const struct kept *k, enum expiry_deed deed, const char *why)
+say_lost(const struct keeper_taker *k, enum expiry_deed deed, const char *why)
 {
-	const char *limiter = k->branch->limiter;
+	const char *limiter = k->limiter->name;
 	char at[16];
 
-	if (k->told)
+	if (k->reported)
 		return;
 	clock_text(at);
 	if (deed == EXPIRY_WARN)
@@ -61,7 +61,7 @@ say_lost(const struct kept *k, enum expiry_deed deed, const char *why)
 }
 
 void
-kept_carry_out(struct kept *k, enum expiry_deed deed, const char *why)
+kept_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why)
 {
 	switch (deed) {
 	case EXPIRY_TERM:
@@ -82,13 +82,13 @@ kept_carry_out(struct kept *k, enum expiry_deed deed, const char *why)
 }
 
 static const char *
-why_late(const struct kept *k)
+why_late(const struct keeper_taker *k)
 {
 	return k->away[0] != '\0' ? k->away : "the store did not confirm it in time";
 }
 
 static uint64_t
-step(struct kept *k, uint64_t now)
+step(struct keeper_taker *k, uint64_t now)
 {
 	if (k->stage == HOLDS && expiry_due(&k->expiry) <= now)
 		kept_catch_up(k);
@@ -107,7 +107,7 @@ step(struct kept *k, uint64_t now)
 }
 
 uint64_t
-kept_step(struct kept *k, uint64_t now)
+kept_step(struct keeper_taker *k, uint64_t now)
 {
 	uint64_t next = step(k, now), again = kept_send_unsent(k, now);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.  Pure,
- * but for the clock from which people's durations are computed.
+ * kept_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.
+ * Pure, but for the clock, from which durations for people are computed.
  */
 #include <string.h>
 #include <time.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket has
- * room for some dozens.  The keeper keeps the messages that find no room: a wrapper that never heard
- * of its grant would wait for ever, and hold the permit.
+ * kept_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket
+ * has room for some dozens.  The keeper keeps the messages that find no room: a wrapper that never
+ * learned of its grant would wait for ever, and hold the permit.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +13,8 @@
 #define AGAIN UINT64_C(100000000) /* ns between two tries */
 
 /*
- * The later one replaces the earlier one.  Otherwise a stopped wrapper would cost memory each time that
- * the store goes away and comes back.
+ * The later message replaces the earlier one.  Otherwise a stopped wrapper would cost memory each
+ * time the store goes away and comes back.
  */
 static bool
 takes_the_place_of(enum talk_kind kind, enum talk_kind last)
@@ -24,22 +24,21 @@ takes_the_place_of(enum talk_kind kind, enum talk_kind last)
 }
 
 static void
-owe(struct kept *k, const struct talk *t)
+owe(struct keeper_taker *k, const struct talk *t)
 {
 	struct owed *o = TAILQ_LAST(&k->owed, all_owed);
 
 	if (o == NULL || !takes_the_place_of(t->kind, o->talk.kind)) {
 		if ((o = malloc(sizeof(*o))) == NULL)
-			_exit(
-			    1); /* the wrapper starts another keeper, and sends it all that it needs */
+			_exit(1); /* the wrapper starts another keeper, and sends it all of this */
 		TAILQ_INSERT_TAIL(&k->owed, o, entry);
 	}
 	o->talk = *t;
 }
 
-/* True, too, if the wrapper is gone: the end of the socket will say so. */
+/* True, too, if the wrapper is gone: the socket's end will show it. */
 static bool
-sent(const struct kept *k, const struct talk *t)
+sent(const struct keeper_taker *k, const struct talk *t)
 {
 	int error = talk_send(k->socket, t, -1);
 
@@ -47,7 +46,7 @@ sent(const struct kept *k, const struct talk *t)
 }
 
 void
-kept_send(struct kept *k, const struct talk *t)
+kept_send(struct keeper_taker *k, const struct talk *t)
 {
 	if (k->socket == -1)
 		return;
@@ -56,7 +55,7 @@ kept_send(struct kept *k, const struct talk *t)
 }
 
 void
-kept_send_kind(struct kept *k, enum talk_kind kind)
+kept_send_kind(struct keeper_taker *k, enum talk_kind kind)
 {
 	struct talk t = { .kind = kind };
 
@@ -64,7 +63,7 @@ kept_send_kind(struct kept *k, enum talk_kind kind)
 }
 
 void
-kept_send_lost(struct kept *k, const char *why)
+kept_send_lost(struct keeper_taker *k, const char *why)
 {
 	struct talk t = { .kind = TALK_LOST };
 
@@ -73,7 +72,7 @@ kept_send_lost(struct kept *k, const char *why)
 }
 
 uint64_t
-kept_send_unsent(struct kept *k, uint64_t now)
+kept_send_unsent(struct keeper_taker *k, uint64_t now)
 {
 	struct owed *o;
 
@@ -87,7 +86,7 @@ kept_send_unsent(struct kept *k, uint64_t now)
 }
 
 void
-kept_drop_unsent(struct kept *k)
+kept_drop_unsent(struct keeper_taker *k)
 {
 	struct owed *o;
 

@@ -39,7 +39,9 @@ has_it(int proc, const char *pid, const struct stat *pipe)
 	return found;
 }
 
-/* Held fast by a pidfd while it is looked at: else it could be another's number by now. */
+/*
+ * Opens a pidfd before it looks at the process: else the number could be another process's by now.
+ */
 static void
 send_to(int proc, const char *name, const struct stat *pipe, int sig)
 {

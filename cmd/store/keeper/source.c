@@ -37,7 +37,7 @@ on_timer(struct source *s)
 	ssize_t n = read(timer, &count, sizeof(count));
 
 	(void)s;
-	(void)n; /* it was for what the loop does anyway */
+	(void)n; /* the loop does what is due anyway */
 }
 
 bool
@@ -63,6 +63,6 @@ sources_sleep(uint64_t next)
 		       next != UINT64_MAX && next <= flki_boottime_ns() ? 0 : -1);
 	for (i = 0; i < n; i++) {
 		struct source *s = event[i].data.ptr;
-		s->ready(s); /* nothing is freed before all have been told */
+		s->ready(s); /* no ready() frees a source */
 	}
 }

@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct kept;
+struct keeper_taker;
 
-/* What epoll(7) tells us of. */
+/* A descriptor that epoll(7) watches, and what to call when it is ready. */
 struct source {
 	void (*ready)(struct source *s);
-	struct kept *kept;
+	struct keeper_taker *taker;
 };
 
 bool sources_open(void);
@@ -21,7 +21,7 @@ bool sources_open(void);
 int source_watch(int fd, uint32_t events, struct source *s); /* 0, or a negative errno */
 void source_unwatch(int fd);
 
-/* Until a source is ready, or that time has come (CLOCK_BOOTTIME, ns; UINT64_MAX: never). */
+/* Sleeps until a source is ready, or that time has come (CLOCK_BOOTTIME, ns; UINT64_MAX: never). */
 void sources_sleep(uint64_t until_ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * follow.c - to wait until everything is done that is there now, and to be told of what happens.
+ * follow.c - waiting until all present takers are done, and following what happens.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,9 +10,9 @@
 #include "session.h"
 #include "wrapper/internal.h"
 
-#define RELOOK UINT64_C(30000000000) /* ns: whatever the store has told, or not */
+#define RELOOK UINT64_C(30000000000) /* ns: look again, whatever the store has reported */
 
-/* By CLOCK_BOOTTIME, what was meant by CLOCK_MONOTONIC. */
+/* A deadline by CLOCK_MONOTONIC, by CLOCK_BOOTTIME. */
 static uint64_t
 boot_ns(const struct timespec *deadline)
 {
@@ -46,7 +46,7 @@ store_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 
 /* ---- until it is idle ---- */
 
-/* The takers that the operator waits for: by ticket while events tell, by name in a new look. */
+/* The takers that the operator waits for: events find them by ticket, a new look finds them by name. */
 struct one {
 	char self[STORE_SELF];
 	uint64_t ticket; /* 0: it is done */
@@ -55,7 +55,7 @@ struct one {
 struct crew {
 	struct one *one;
 	size_t n, left;
-	bool first; /* to be filled */
+	bool first; /* yet to be filled */
 };
 
 static int
@@ -75,7 +75,7 @@ fill(struct crew *c, const struct view *v)
 	return 0;
 }
 
-/* One that lost its place and stands in the line again is still to be waited for. */
+/* A taker that lost its place and stands in the line again must still finish. */
 static void
 recount(struct crew *c, const struct view *v)
 {
@@ -132,7 +132,10 @@ strike_all(struct session *d, struct crew *c, uint64_t *number)
 	}
 }
 
-/* Before the deadline, or as soon as anything tells that the store is there at all. */
+/*
+ * Until the deadline; the first look has SESSION_PATIENCE, as it must find out whether the store is
+ * there.
+ */
 static int
 look(struct session *d, struct crew *c, uint64_t until_ns)
 {
@@ -142,7 +145,7 @@ look(struct session *d, struct crew *c, uint64_t until_ns)
 
 	error = session_ask(d, &q, left < SESSION_PATIENCE && !c->first ? left : SESSION_PATIENCE,
 			    take, c);
-	/* While it is away, nothing is known to be done. */
+	/* While the store is away, we know of no taker that it is done. */
 	if (error == -FLK_STORE && !c->first)
 		error = left < SESSION_PATIENCE ? -ETIMEDOUT : 0;
 	return error;
@@ -154,7 +157,7 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns, struct store_tak
 	uint64_t number, relook = 0;
 	int error;
 
-	/* Is there such a limiter, and can it be read?  Then: whatever ends from now on is told. */
+	/* First: does the limiter exist, and can we read it?  Then follow: from there on we miss no end. */
 	if ((error = look(d, c, until_ns)) != 0 || c->left == 0 ||
 	    (error = session_follow(d)) != 0 ||
 	    (error = session_sleep(d, SESSION_NEVER, until_ns, t)) != 0)
@@ -183,7 +186,7 @@ store_wait_idle(struct flk_taker *taker, const struct timespec *deadline)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	/* It would wait for itself. */
+	/* A taker that waits or holds would wait for itself. */
 	if (t->stage != IDLE)
 		return -FLK_BUSY;
 	error = session_of(t->flk, &d);

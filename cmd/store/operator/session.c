@@ -15,19 +15,21 @@
 #include "settings.h"
 #include "wrapper/internal.h"
 
-#define SESSIONS 4 /* that are kept */
+#define SESSIONS 4 /* how many are kept */
 
 struct session {
-	char name[FLK_NAME_MAX + 1]; /* "": of all limiters */
-	struct engine *engine;       /* NULL: there is none yet */
+	char name[FLK_NAME_MAX + 1]; /* "": all limiters */
+	struct engine *engine;       /* NULL: none yet */
 	struct news *news;           /* NULL: nobody follows */
-	uint64_t used;               /* the larger, the later */
+	uint64_t used;               /* the larger, the later used */
 };
 
 static struct session desks[SESSIONS];
 static bool was_away;
 
-/* A question under way.  Its asker frees it or, if that has left meanwhile, the answer does. */
+/*
+ * A question under way.  Its asker frees it or, if the asker has left meanwhile, the answer does.
+ */
 struct wait {
 	bool answered, left;
 	int code;
@@ -50,7 +52,7 @@ clear(struct session *d)
 	*d = (struct session){ .engine = NULL };
 }
 
-/* The one of that name, or else the one that was not used for longest; what is followed stays. */
+/* The session of that name, or else the least recently used one; a session that follows stays. */
 static struct session *
 pick(const char *name)
 {
@@ -68,7 +70,7 @@ pick(const char *name)
 static int
 find(const char *name, struct session **session)
 {
-	/* ttl and grace are a taker's; an operator takes no permit. */
+	/* ttl and grace matter to takers; an operator takes no permit. */
 	struct engine_options options = { .url = &settings.url,
 					  .limiter = *name != '\0' ? name : NULL,
 					  .ttl_s = settings.ttl_s,
@@ -174,7 +176,7 @@ session_ask(struct session *d, const struct engine_question *q, uint64_t patienc
 		return -ENOMEM;
 	*w = (struct wait){ .take = take, .context = context };
 	engine_ask(d->engine, q, patience_ns, answered, w);
-	/* A signal that is handled is no reason to forget what was asked. */
+	/* A signal that was handled is no reason to forget the question. */
 	while (!w->answered && (error == 0 || error == -EINTR))
 		error = session_drive(d, SESSION_NEVER, -1);
 	if (w->answered) {

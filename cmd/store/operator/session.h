@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session.h - what an operator does with a store: one question at a time, in this process, each
- * waited for.  No keeper has a part in it.
+ * session.h - what an operator does with a store: one question at a time, in this process, which
+ * waits for each answer.  No keeper takes part.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -22,41 +22,43 @@ struct session;
 struct store_taker;
 
 /*
- * That of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a connection
- * costs more than a question; so hold on to it in a function, and no longer.  One thread only.
+ * The session of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a
+ * connection costs more than a question; so hold on to it within one function, and no longer.  One
+ * thread only.
  */
 int session_of(const struct flk *f, struct session **session);
 
-/* That of all limiters. */
+/* The session of all limiters. */
 int session_of_all(struct session **session);
 
-/* The answer, of code 0 or -FLK_DAMAGED, while it lasts; returns what session_ask() shall. */
+/* Reads an answer of code 0 or -FLK_DAMAGED, which is valid only now; session_ask() returns its result. */
 typedef int session_take(void *context, const struct engine_answer *answer);
 
 /*
- * Asks, and waits until the answer is there: its code, or what take() made of it.  A store that
- * can't be reached is -FLK_STORE, and flk_strerror() says why.
+ * Asks, and waits for the answer: returns its code, or what take() made of it.  If the store can't
+ * be reached, -FLK_STORE, and flk_strerror() says why.
  */
 int session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
 		session_take *take, void *context);
 
 /* ---- session_events.c ---- */
 
-/* Follows what happens, once.  0, or why it can't. */
+/* Follows what happens; a second call does nothing.  0, or why it can't. */
 int session_follow(struct session *d);
 
 /* The number of the newest event; 0: none yet. */
 uint64_t session_newest(const struct session *d);
 
-/* Copies the events after NUMBER, as flk_history(). */
+/* Copies the events after NUMBER, like flk_history(). */
 size_t session_events(const struct session *d, uint64_t number, struct flk_event *event,
 		      size_t room);
 const char *session_host(const struct session *d, uint64_t number);
 
 /*
- * Sleeps until there is an event after NUMBER or, where NUMBER is SESSION_NEVER, until all is told
- * from now on.  until_ns: CLOCK_BOOTTIME.  0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.  For a taker
- * that sleeps, flk_cancel() and flk_interrupt() end the sleep, and a signal does not; else NULL.
+ * Sleeps until there is an event after NUMBER or, if NUMBER is SESSION_NEVER, until we miss no
+ * event from now on.  until_ns: CLOCK_BOOTTIME. 0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.  For a
+ * taker that sleeps (else NULL), flk_cancel() and flk_interrupt() end the sleep, and a signal does
+ * not.
  */
 int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session_events.c - what happens in a limiter of a store, for as long as somebody follows it: the last
- * FLK_HISTORY events are kept here, as the store keeps none.
+ * session_events.c - what happens in a limiter of a store, while a session follows it.  It keeps
+ * the last FLK_HISTORY events here, as the store keeps none.
  */
 #include "session.h"
 
@@ -12,28 +12,28 @@
 #include "clock.h"
 #include "wrapper/internal.h"
 
-struct told {
+struct past_event {
 	struct flk_event event;
-	const char *host; /* of session_machine() */
+	const char *host; /* from session_machine() */
 };
 
 /*
- * Event NUMBER is in place NUMBER % FLK_HISTORY, if it is one of the last so many.  It is one block
- * of malloc(3), which session.c frees with the session.
+ * Event NUMBER is at index NUMBER % FLK_HISTORY, if it is among the last FLK_HISTORY. struct news
+ * is one block of malloc(3), which session.c frees with the session.
  */
 struct news {
 	uint64_t newest; /* number; 0: none */
-	bool begun;      /* nothing is missed from here on */
-	int ended;       /* why there will be no more; 0: there may be */
-	struct told told[FLK_HISTORY];
+	bool begun;      /* we miss nothing from here on */
+	int ended;       /* why there will be no more events; 0: there may be */
+	struct past_event event[FLK_HISTORY];
 };
 
-/* As in engine.h: kind 0 is about the following itself. */
+/* As in engine.h: kind 0 is about the follower itself. */
 static void
 happens(void *context, const struct flk_event *event, const char *host)
 {
 	struct news *n = context;
-	struct told *t;
+	struct past_event *t;
 
 	if (event->kind == 0 && event->code == 0) {
 		n->begun = true;
@@ -45,7 +45,7 @@ happens(void *context, const struct flk_event *event, const char *host)
 			store_trouble(host);
 		return;
 	}
-	t = &n->told[++n->newest % FLK_HISTORY];
+	t = &n->event[++n->newest % FLK_HISTORY];
 	t->event = *event;
 	t->event.number = n->newest;
 	t->host = session_machine(host != NULL ? host : "");
@@ -90,7 +90,7 @@ session_events(const struct session *d, uint64_t number, struct flk_event *event
 		return 0;
 	for (i = number + 1 > oldest(n) ? number + 1 : oldest(n); i <= n->newest && copied < room;
 	     i++)
-		event[copied++] = n->told[i % FLK_HISTORY].event;
+		event[copied++] = n->event[i % FLK_HISTORY].event;
 	return copied;
 }
 
@@ -101,7 +101,7 @@ session_host(const struct session *d, uint64_t number)
 
 	if (n == NULL || number < oldest(n) || number > n->newest)
 		return NULL;
-	return n->told[number % FLK_HISTORY].host;
+	return n->event[number % FLK_HISTORY].host;
 }
 
 int
@@ -121,6 +121,6 @@ session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct stor
 			return -ETIMEDOUT;
 		error = session_drive(d, until_ns, t != NULL ? t->bell : -1);
 		if (t != NULL && error == -EINTR)
-			error = 0; /* a handler ends no wait of a taker */
+			error = 0; /* a signal handler ends no wait of a taker */
 	}
 }

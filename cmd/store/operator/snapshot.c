@@ -10,7 +10,7 @@
 #include "session.h"
 #include "wrapper/internal.h"
 
-/* Since when it says by its own clock, by ours; never in the future, whatever the two are apart. */
+/* Converts since_ms of its clock to our clock; never in the future, however far the two differ. */
 static void
 copy_entry(struct flk_entry *e, const struct view_entry *v, uint32_t slot)
 {

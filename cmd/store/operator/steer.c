@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * steer.c - what flocklimit.h has for operators, in a store.
+ * steer.c - the operators' functions of flocklimit.h, for a store.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ store_steer(struct flk *f, enum flki_steering what, int64_t number)
 		q.kind = number != 0 ? ASK_REFUSE : ASK_ADMIT;
 		break;
 	case FLKI_STEER_RESTORED:
-		return number == 0 ? 0 : -FLK_OVERRELEASE; /* nothing is ever withheld */
+		return number == 0 ? 0 : -FLK_OVERRELEASE; /* a store withholds no units */
 	default:
 		return -EINVAL;
 	}
@@ -95,7 +95,7 @@ store_check(struct flk *f, char *why, size_t size)
 	return ask(f, &q, take_report, &report);
 }
 
-/* ---- what a store has not ---- */
+/* ---- what a store does not have ---- */
 
 static int
 refuse(const char *why)
@@ -108,8 +108,9 @@ int
 store_repair(struct flk *f)
 {
 	(void)f;
-	return refuse("a store's limiter is not repaired: flocklimitctl check tells what is wrong, "
-		      "and break ends a permit");
+	return refuse(
+	    "a store's limiter is not repaired: flocklimitctl check reports what is wrong, "
+	    "and break ends a permit");
 }
 
 int
@@ -129,7 +130,7 @@ store_pace(const struct flk *f, struct flk_pace *pace)
 	*pace = (struct flk_pace){ .interval_ns = 0 };
 }
 
-/* The keeper on the holder's machine alone can find the processes that keep a permit. */
+/* Only the keeper on the holder's machine can find the processes that keep a permit. */
 size_t
 /* NOLINTNEXTLINE(readability-non-const-parameter): as in flocklimit.h */
 store_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)

@@ -40,7 +40,7 @@ take(void *context, const struct engine_answer *a)
 	if (to->name == NULL)
 		return -ENOMEM;
 	for (i = 0; i < a->n; i++) {
-		/* What others keep beside them is no limiter, and may be anything. */
+		/* Other keys beside the limiters' may be anything; skip them. */
 		if (store_locate(a->names[i], path, sizeof(path)) != 0)
 			continue;
 		if ((copy = strdup(a->names[i])) == NULL)
@@ -110,7 +110,7 @@ where_happened(struct flk *f, const struct flk_event *e)
 
 /* ---- the user and the container of a process ---- */
 
-/* A file of /proc/PID with all that fits: how much, or -errno. */
+/* Reads all that fits of a file of /proc/PID: how much, or -errno. */
 static ssize_t
 read_proc(pid_t pid, const char *file, char *room, size_t size)
 {
@@ -130,7 +130,7 @@ read_proc(pid_t pid, const char *file, char *room, size_t size)
 	return n < 0 ? n : (ssize_t)used;
 }
 
-/* The same program as this one, if perhaps of another version. */
+/* Whether the process runs the same program as we do, perhaps of another version. */
 static int
 runs_this(pid_t pid)
 {
@@ -152,7 +152,7 @@ runs_this(pid_t pid)
 	return strcmp(base[0], base[1]) == 0;
 }
 
-/* It has that ticket in its environment: it runs under the permit. */
+/* Whether the process has that ticket in its environment: then it runs under the permit. */
 static int
 was_given(pid_t pid, uint64_t ticket)
 {
@@ -164,7 +164,7 @@ was_given(pid_t pid, uint64_t ticket)
 
 	if (n < 0)
 		return (int)n;
-	/* With the NUL behind it. */
+	/* With its final NUL. */
 	return memmem(room, (size_t)n, sought, size + 1) != NULL;
 }
 
@@ -180,7 +180,7 @@ where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 	return runs != 0 ? runs : is;
 }
 
-/* A store is not told which process it is: that would be a write for each command. */
+/* The store does not know which process works: that would cost a write for each command. */
 bool
 where_works(const struct flk_entry *e, pid_t pid)
 {
@@ -193,7 +193,7 @@ where_break(struct flk *f, uint64_t ticket)
 	return store_break(f, ticket);
 }
 
-/* ---- what a store has not ---- */
+/* ---- what a store does not have ---- */
 
 static int
 refuse(const char *why)
@@ -212,7 +212,7 @@ where_discard(const char *name)
 int
 where_order(enum flk_order order, int64_t value)
 {
-	/* There is none that could be taken back. */
+	/* A store has no order that could be taken back. */
 	if (value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0))
 		return 0;
 	return refuse("a store keeps no orders for new limiters: existing ones have this order, "

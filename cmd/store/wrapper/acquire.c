@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * acquire.c - a taker's way to a permit: through this machine's line, where there is one, into the
+ * acquire.c - a taker's way to a permit: through this machine's line, if there is one, into the
  * store's line, and the wait there.  taker.c has what comes after it.
  */
 #include "internal.h"
@@ -12,7 +12,7 @@
 #include "now.h"
 #include "wrapper/local.h"
 
-#define BRIEFLY  (3 * SECOND / 10) /* a wait that is not one yet */
+#define BRIEFLY  (3 * SECOND / 10) /* a wait so short that it does not count as one */
 #define TRY_AWAY (2 * SECOND)      /* flk_try() does not give up for one lost packet */
 #define TRY_MOST (15 * SECOND)
 
@@ -38,7 +38,10 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
 	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
 		return -EINVAL;
-	/* In a store, each taker takes what it says, in one order, and has one seat. */
+	/*
+	 * A store grants a fixed weight, in the order of arrival, on the smallest free seat, and
+	 * asks no question.
+	 */
 	if (want->most > weight || want->yield > 0 || want->not_seats != 0 || want->ask != NULL)
 		return -ENOTSUP;
 	if (taker_is_strange(t))
@@ -65,7 +68,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	talk_copy(t->want.command, sizeof(t->want.command), want->command);
 	taker_name(t->self);
 	t->key[0] = '\0';
-	t->lost = t->killed = t->away = t->away_told = t->local_refused = false;
+	t->lost = t->killed = t->away = t->away_reported = t->local_refused = false;
 	t->code = t->waited_for = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;
@@ -81,13 +84,13 @@ ask_store(struct store_taker *t)
 	talk_copy(m.self, sizeof(m.self), t->self);
 	if ((error = await_hear(t)) != 0)
 		return error;
-	/* By its new name from here on, whichever keeper hears of it. */
+	/* From here on the taker has its new name, whichever keeper receives it. */
 	error = talk_send(t->tie.socket, &m, -1);
 	t->stage = ENTERING;
 	return error == -EPIPE ? await_hear(t) : error;
 }
 
-/* What came of it: 0 held, -EINPROGRESS, or why it is out of the line. */
+/* The result: 0 held, -EINPROGRESS, or why the taker is out of the line. */
 static int
 outcome(struct store_taker *t)
 {
@@ -99,7 +102,7 @@ outcome(struct store_taker *t)
 	return t->code != 0 ? t->code : -FLK_NOPERMIT;
 }
 
-/* With this machine's permit in hand. */
+/* The taker holds this machine's permit by now. */
 static int
 go_to_store(struct store_taker *t)
 {
@@ -212,7 +215,7 @@ store_wait(struct flk_taker *taker, const struct timespec *deadline, const sigse
 	return error != 0 ? error : outcome(t);
 }
 
-/* The keeper has the line: no other taker of this machine can keep us out of it. */
+/* The keeper holds the place: no other taker of this machine can keep us out of the line. */
 int
 store_queue(struct flk_taker *taker, const struct flk_request *want, uint64_t until_ns)
 {
@@ -228,7 +231,7 @@ ring(struct store_taker *t)
 	ssize_t n;
 
 	n = write(t->bell, &one, sizeof(one));
-	(void)n; /* it rings already */
+	(void)n; /* a failed write means that the bell rings already */
 	errno = saved;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * await.c - what the keeper says to a taker, and waiting for it; and what a new keeper is told.
+ * await.c - what the keeper says to a taker, how a taker waits for it, and what a new keeper is
+ * sent.
  */
 #include "internal.h"
 
@@ -17,8 +18,8 @@
 #include "settings.h"
 #include "wrapper/local.h"
 
-#define TELL_AFTER (2 * SECOND) /* of not reaching the store */
-#define NEVER      UINT64_MAX
+#define REPORT_AFTER (2 * SECOND) /* how long the store is out of reach before we report it */
+#define NEVER        UINT64_MAX
 
 _Thread_local struct taker_list takers_of_thread;
 
@@ -43,7 +44,7 @@ await_tied(const struct store_taker *t)
 	fcntl(t->tie.socket, F_SETFL, O_NONBLOCK | O_ASYNC);
 }
 
-/* What came before is not told of: the first look sees it. */
+/* No signal comes for what came before: the first look sees it. */
 void
 await_by_signal(void)
 {
@@ -54,7 +55,7 @@ await_by_signal(void)
 		await_tied(t);
 }
 
-/* ---- what is heard ---- */
+/* ---- messages from the keeper ---- */
 
 static void
 hear_grant(struct store_taker *t, const struct talk *m)
@@ -66,14 +67,14 @@ hear_grant(struct store_taker *t, const struct talk *m)
 					 .seat = m->seat,
 					 .fence = m->ticket };
 	talk_copy(t->key, sizeof(t->key), m->key);
-	/* What it holds already it holds on: another keeper says so, and a release goes on. */
+	/* A holder keeps its stage: another keeper repeats the grant, and a release under way continues. */
 	if (t->stage == ENTERING || t->stage == LINE)
 		t->stage = HELD;
 }
 
 /*
- * A keeper died before the store had heard of the taker, or so long ago that the store has forgotten
- * it: it goes in anew, by another name.
+ * A keeper died before the store knew of the taker, or so long ago that the store has forgotten the
+ * taker: it enters anew, by another name.
  */
 static bool
 was_never_there(const struct store_taker *t, const struct talk *m)
@@ -139,9 +140,9 @@ hear(struct store_taker *t, const struct talk *m)
 		store_trouble(m->text);
 		break;
 	case TALK_BACK:
-		if (t->away_told)
+		if (t->away_reported)
 			say(limiter_of(t)->name, "%s can be reached again", limiter_of(t)->where);
-		t->away = t->away_told = false;
+		t->away = t->away_reported = false;
 		break;
 	case TALK_LOOKED:
 		if (m->ask == t->asked) {
@@ -157,11 +158,12 @@ hear(struct store_taker *t, const struct talk *m)
 /* ---- a new keeper ---- */
 
 /*
- * Its descriptors first, so that the keeper has them when it takes the permit over.  It may find at
- * once that the permit is lost, or, if the wrapper is killed in here, that nothing runs under it.
+ * Sends the descriptors first, so that the keeper has them when it takes the permit over.  The
+ * keeper may find at once that the permit is lost, or, if the wrapper is killed in here, that
+ * nothing runs under it.
  */
 static int
-tell_all(const struct store_taker *t)
+hand_over_all(const struct store_taker *t)
 {
 	struct talk m = { .kind = TALK_GUARD };
 	int error = 0, fd;
@@ -177,7 +179,7 @@ tell_all(const struct store_taker *t)
 		error = talk_send(t->tie.socket, &m, fd);
 	m = (struct talk){ .kind = TALK_ADOPT, .want = t->want };
 	m.held = t->stage == HELD || t->stage == RELEASING;
-	m.told = t->lost && !settings.warn;
+	m.reported = t->lost && !settings.warn;
 	talk_copy(m.self, sizeof(m.self), t->self);
 	if (error == 0 && t->stage != IDLE && t->stage != LOCAL)
 		error = talk_send(t->tie.socket, &m, -1);
@@ -198,7 +200,7 @@ go_on_with_another(struct store_taker *t)
 		error = link_tie(&t->tie, limiter_of(t)->name);
 		if (error == 0) {
 			await_tied(t);
-			error = tell_all(t);
+			error = hand_over_all(t);
 		}
 	} while (error == -EPIPE);
 	if (error == -ECHILD) {
@@ -227,7 +229,7 @@ await_hear(struct store_taker *t)
 	for (;;) {
 		error = talk_receive(t->tie.socket, &m, &fd);
 		if (fd != -1)
-			close(fd); /* none is ever sent to us */
+			close(fd); /* no keeper sends us any */
 		if (error == 0)
 			hear(t, &m);
 		else if (error != -EPIPE)
@@ -240,28 +242,28 @@ await_hear(struct store_taker *t)
 /* ---- waiting ---- */
 
 static void
-tell_of_away(struct store_taker *t)
+report_away(struct store_taker *t)
 {
-	t->away_told = true;
+	t->away_reported = true;
 	if (!settings.quiet)
-		say(limiter_of(t)->name, "%s; trying on", store_strerror(-FLK_STORE));
+		say(limiter_of(t)->name, "%s; retrying", store_strerror(-FLK_STORE));
 	else
-		t->away_told = false;
+		t->away_reported = false;
 }
 
 static uint64_t
 next_stop(struct store_taker *t, uint64_t deadline)
 {
-	uint64_t tell = t->away_ns + TELL_AFTER;
+	uint64_t report_ns = t->away_ns + REPORT_AFTER;
 
-	if (!t->away || t->away_told || settings.quiet ||
+	if (!t->away || t->away_reported || settings.quiet ||
 	    (t->stage != ENTERING && t->stage != LINE))
 		return deadline;
-	if (now_ns() >= tell) {
-		tell_of_away(t);
+	if (now_ns() >= report_ns) {
+		report_away(t);
 		return deadline;
 	}
-	return tell < deadline ? tell : deadline;
+	return report_ns < deadline ? report_ns : deadline;
 }
 
 static void
@@ -287,7 +289,7 @@ await_bell(struct store_taker *t)
 	if (why == 0)
 		return 0;
 	n = read(t->bell, &count, sizeof(count));
-	(void)n; /* it may be rung in this instant: then there is a wake for nothing */
+	(void)n; /* if it rings at this moment, there is one wake for nothing */
 	return why;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * backend.c - limiters are kept in a store.
+ * backend.c - backend.h for limiters that are kept in a store.
  */
 #include "backend.h"
 

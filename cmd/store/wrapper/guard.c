@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * guard.c - a permit that outlives its taker: the guard is a pipe, and the permit lasts until nobody
- * has its write end any more; the keeper has the other end, and so have we, for another keeper.
+ * guard.c - a permit that outlives its taker.  The guard is a pipe, and the permit lasts until no
+ * process has its write end any more.  The keeper has the read end, and so have we, to give it to
+ * another keeper.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,8 +50,9 @@ make_pipe(int ends[2])
 }
 
 /*
- * Makes this pipe the guard, and the keeper hears of it; another keeper, if that one has ended, from
- * what the taker has by then.  After an error the taker has the guard that it had before.
+ * Makes this pipe the guard, and sends it to the keeper.  If the keeper has ended, its successor
+ * gets it with all that the taker has by then.  After an error the taker has the guard that it had
+ * before.
  */
 static int
 tie(struct store_taker *t, int guard, bool lent, int end)
@@ -152,14 +154,14 @@ store_guard_by(struct flk_taker *taker, int fd)
 	return tie(t, fd, true, end);
 }
 
-/* Its keeper hears of it from store_working(): a child can't tell it. */
+/* store_working() reports the process to the keeper: a child can't. */
 void
 store_working_child(struct flk_taker *taker)
 {
 	(void)taker;
 }
 
-/* Takes the pidfd. */
+/* Takes over the pidfd. */
 static int
 works(struct store_taker *t, pid_t pid, int pidfd)
 {

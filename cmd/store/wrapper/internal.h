@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * internal.h - the store's limiters and takers, as lib/ops.h has them: the wrapper's side.
+ * internal.h - the store's limiters and takers as lib/ops.h defines them: the wrapper's side.
  */
 #ifndef STORE_INTERNAL_H
 #define STORE_INTERNAL_H
@@ -18,7 +18,7 @@
 #include "store_exec.h"
 #include "talk.h"
 
-/* A pipe of flk_guard_open(): known by its inode, as its write end may be another descriptor by now. */
+/* A pipe of flk_guard_open().  We know it by its inode: its write end may be another descriptor by now. */
 struct common_guard {
 	SLIST_ENTRY(common_guard) entry;
 	dev_t dev;
@@ -28,8 +28,8 @@ struct common_guard {
 
 struct store_limiter {
 	struct flk_base base;   /* first: see lib/ops.h */
-	_Atomic uint32_t limit; /* what a taker that declares none is taken to get */
-	uint32_t fallback;      /* the limit where none was ever declared */
+	_Atomic uint32_t limit; /* what a taker that declares no limit is assumed to get */
+	uint32_t fallback;      /* the limit where no taker ever declared one */
 	struct flk *local;      /* --local: see local.h; or NULL */
 	pthread_mutex_t lock;   /* guards what follows */
 	SLIST_HEAD(common_guards, common_guard) guards;
@@ -38,24 +38,24 @@ struct store_limiter {
 };
 
 /*
- * What a taker has asked the keeper for, or has.  A new keeper is told so much that it can go on
- * from there: see tell_all() in await.c.
+ * What a taker has asked the keeper for, or has.  A new keeper receives enough to continue from
+ * there: see hand_over_all() in await.c.
  */
 enum stage {
 	IDLE,
 	LOCAL,    /* stands in the line for this machine's permit; the store knows nothing of it */
-	ENTERING, /* has asked for a permit, and heard nothing */
+	ENTERING, /* has asked for a permit, and has no answer yet */
 	LINE,     /* stands in the line */
 	HELD,
-	LEAVING,   /* has asked to be let go: no longer waits */
-	RELEASING, /* the same, and holds no longer */
+	LEAVING,   /* has asked to leave the line, and no longer waits */
+	RELEASING, /* has asked to give the permit back, and no longer holds it */
 };
 
 struct store_taker {
 	struct flk *flk;               /* first: see lib/ops.h */
-	LIST_ENTRY(store_taker) entry; /* of its thread's */
+	LIST_ENTRY(store_taker) entry; /* in the list of its thread's takers */
 	struct flk_taker *local;       /* or NULL */
-	const void *owner;             /* the thread, by an address of its own; and the process */
+	const void *owner;             /* the thread, by an address of its own; and the process: */
 	pid_t process;
 	enum stage stage;
 	struct tie tie;
@@ -73,21 +73,21 @@ struct store_taker {
 	_Atomic uint32_t cancelled, interrupted;
 	bool guard_lent; /* the write end is not ours to close */
 	bool local_held;
-	bool local_refused; /* it was this machine's line that gave it none */
+	bool local_refused; /* this machine's line refused it */
 	bool away;          /* the store can't be reached */
-	bool away_told;     /* and people know */
-	bool lost;          /* the permit was, while it was held */
-	bool killed;        /* and its command by us */
+	bool away_reported; /* we have reported that to people */
+	bool lost;          /* the permit was lost while it was held */
+	bool killed;        /* we have killed its command */
 	bool answered;
-	uint64_t away_ns;  /* since when: CLOCK_MONOTONIC */
-	uint64_t lost_ns;  /* the same */
-	uint64_t again_ns; /* no keeper: when to try again */
+	uint64_t away_ns;  /* since when the store is away: CLOCK_MONOTONIC */
+	uint64_t lost_ns;  /* when the permit was lost: CLOCK_MONOTONIC */
+	uint64_t again_ns; /* there is no keeper: when to try again */
 	uint64_t asked;    /* the number of the last question */
 
 	struct flk_permit permit; /* LINE: the ticket */
 	struct engine_want want;
 	struct talk question, answer;
-	char self[STORE_SELF]; /* of this wait and permit, never used again */
+	char self[STORE_SELF]; /* its name for this wait and permit; never used again */
 	char evictor_host[STORE_HOST];
 	char key[ENGINE_KEY]; /* of the permit in the store */
 	char lost_text[ENGINE_TEXT];
@@ -97,7 +97,7 @@ struct store_taker {
 LIST_HEAD(taker_list, store_taker);
 extern _Thread_local struct taker_list takers_of_thread;
 
-/* What the callers of flocklimit.h hold is one of these. */
+/* The callers of flocklimit.h hold pointers to this. */
 static inline struct store_taker *
 taker_of(struct flk_taker *t)
 {
@@ -116,13 +116,15 @@ limiter_of(const struct store_taker *t)
 	return (struct store_limiter *)t->flk;
 }
 
-/* limiter.c: what store_strerror() has for -FLK_STORE and -FLK_LOST: this thread's last. */
+/*
+ * limiter.c: the text that store_strerror() has for -FLK_STORE and -FLK_LOST: this thread's last.
+ */
 void store_trouble(const char *text);
 
 /* taker.c */
 bool taker_is_strange(const struct store_taker *t);
 
-/* This machine's permit or place in its line, where there is one (--local). */
+/* Gives back this machine's permit or place in its line, if there is one (--local). */
 void taker_give_local_back(struct store_taker *t);
 
 /* name.c */
@@ -130,25 +132,25 @@ void taker_name(char self[STORE_SELF]);
 
 /* await.c */
 
-/* Not SIGIO: a jobserver looks at each of those, and what it is answered would be another. */
+/* Not SIGIO: a jobserver acts on each SIGIO, and would take one of ours for an answer. */
 #define AWAIT_SIGNAL SIGURG
 
-/* From now on this thread is sent that signal when a taker of it is told something. */
+/* From now on this thread gets that signal when the keeper sends one of its takers a message. */
 void await_by_signal(void);
-void await_tied(const struct store_taker *t); /* that taker has another socket now */
+void await_tied(const struct store_taker *t); /* the taker has another socket now */
 
-/* The mask of await() where its caller has none: see tend_open(). */
+/* The mask of await() if its caller passes none: see tend_open(). */
 void await_mask(const sigset_t *mask);
 
-/* Sends; if the keeper is dead, another goes on and is sent the same. */
+/* Sends; if the keeper is dead, starts another, hands everything over and sends it the same. */
 int await_send(struct store_taker *t, const struct talk *m, int fd);
 
-/* Reads what there is: 0, or a negative code when there can't be a keeper. */
+/* Reads all messages that have come: 0, or a negative code if no keeper can be started. */
 int await_hear(struct store_taker *t);
 
 /*
- * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX), or flk_cancel() and
- * flk_interrupt() if it `rings': 0, -ETIMEDOUT, -FLK_CANCELLED, -EINTR, or what is wrong.
+ * Waits until `done', the deadline (CLOCK_MONOTONIC; UINT64_MAX: none) or, with `rings',
+ * flk_cancel() or flk_interrupt(): 0, -ETIMEDOUT, -FLK_CANCELLED, -EINTR, or the error.
  */
 int await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t deadline,
 	  const sigset_t *mask, bool rings);
@@ -156,10 +158,10 @@ int await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint
 /* Whether flk_cancel() or flk_interrupt() rang: -FLK_CANCELLED, -EINTR; or 0. */
 int await_bell(struct store_taker *t);
 
-/* A question of TALK_LOOK; its answer is in t->answer. */
+/* Asks a TALK_LOOK; its answer is in t->answer. */
 int await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns);
 
-/* guard.c: lets go of the pipe and the pidfd. */
+/* guard.c: closes the pipe and the pidfd. */
 void guard_drop(struct store_taker *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * limiter.c - a limiter of a store, as far as it is no question for the store: its name.
+ * limiter.c - what a limiter of a store knows without asking the store: above all, its name.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -97,9 +97,9 @@ hashed(uint64_t hash, const char *p)
 }
 
 /*
- * The same name in the same store, from whatever machine.  A URL without a path hashes as the URL
- * with the default path: the engine keeps both in one place, and a nested taker that took them for
- * two limiters would wait behind the permit that it runs under.
+ * The same for the same name in the same store, on every machine.  A URL without a path hashes as
+ * the URL with the default path: the engine keeps both in one place, and a nested taker that took
+ * them for two limiters would wait behind the permit that it runs under.
  */
 uint64_t
 store_identity(const struct flk *f)

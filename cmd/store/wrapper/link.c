@@ -14,15 +14,14 @@
 #include "store_exec.h"
 #include "talk.h"
 
-#define DEATHS 8 /* so many keepers in a SPAN die of something that another would die of, too */
+#define DEATHS 8 /* if so many keepers die within SPAN, another would die of the same */
 #define SPAN   (2 * SECOND)
 
 _Atomic uint64_t *link_board_ns;
 
 static struct {
-	pthread_mutex_t
-	    lock;    /* guards all of it; held while a keeper is forked, not while one waits */
-	pid_t owner; /* the process that made the link: its children must make their own */
+	pthread_mutex_t lock; /* guards all of it; held while a keeper is forked, not in a wait */
+	pid_t owner;          /* the process that made the link: its children must make their own */
 	int control;
 	unsigned generation;
 	bool hushed;
@@ -31,7 +30,7 @@ static struct {
 	uint32_t back[FLK_MAX_TAKERS];
 } l = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1 };
 
-/* A child begins anew; what it has of its parent's would keep that one's end from being seen. */
+/* A child starts afresh: if it kept its parent's socket open, nobody would see the parent end. */
 static int
 make_mine(void)
 {
@@ -52,11 +51,12 @@ make_mine(void)
 }
 
 /*
- * Twice, so that it is nobody's child: neither the command nor its parent is to meet it.
+ * Forks twice, so that the keeper is nobody's child: neither the command nor its parent should meet
+ * it.
  *
- * The keeper allocates memory.  After a fork in a process with threads, libc lets it; an allocator
- * that a program brings along, as a sanitizer's, may be locked for ever by a thread that the keeper
- * does not have.  So link_begin() has the first keeper forked before there are threads.
+ * The keeper allocates memory.  After a fork in a process with threads, libc allows that; but the
+ * allocator that a program brings along, such as a sanitizer's, may be locked for ever by a thread
+ * that the keeper does not have.  So link_begin() forks the first keeper before there are threads.
  */
 static int
 fork_keeper(int theirs)
@@ -74,7 +74,7 @@ fork_keeper(int theirs)
 	}
 	while (waitpid(between, &status, 0) == -1)
 		if (errno != EINTR)
-			return 0; /* somebody else has reaped it */
+			return 0; /* another thread has reaped it */
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EAGAIN;
 }
 
@@ -116,7 +116,7 @@ take_cell(struct tie *tie)
 	return 0;
 }
 
-/* Over the control socket goes one end; -EPIPE: the keeper is dead. */
+/* Sends one end over the control socket; -EPIPE: the keeper is dead. */
 static int
 introduce(struct tie *tie, const char *limiter)
 {
@@ -142,7 +142,7 @@ link_begin(void)
 {
 	pthread_mutex_lock(&l.lock);
 	if (make_mine() == 0 && l.generation == 0)
-		start_keeper(); /* if it can't, link_tie() tries again, and returns why */
+		start_keeper(); /* if this fails, link_tie() tries again, and returns why */
 	pthread_mutex_unlock(&l.lock);
 }
 

@@ -13,10 +13,10 @@
 
 int local_attach(struct flk **local, const char *name, const struct flk_options *options);
 
-/* What a taker that wants that of the store asks of this machine. */
+/* What a taker that wants this of the store asks of this machine. */
 struct flk_request local_request(const struct engine_want *want);
 
-/* A descriptor, which is the taker's: the permit lasts while any process has it open; or an error. */
+/* A descriptor that the taker owns: the permit lasts while any process has it open; or an error. */
 int local_guard(struct flk_taker *local);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * name.c - a taker's name in the store, for one wait and permit.
+ * name.c - a taker's name in the store, for one wait and one permit.
  */
 #include "internal.h"
 

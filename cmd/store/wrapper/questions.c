@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * questions.c - questions about how things stand, which the keeper puts to the store.
+ * questions.c - questions about the state of a limiter, which the keeper puts to the store.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "settings.h"
 #include "wrapper/local.h"
 
-#define PATIENCE SECOND /* so a waiter hears in time that the store can't be reached */
+#define PATIENCE SECOND /* short, so that a waiter learns in time that the store can't be reached */
 
 int
 store_place(struct flk_taker *taker, struct flk_place *place)
@@ -35,7 +35,7 @@ store_place(struct flk_taker *taker, struct flk_place *place)
 	return 0;
 }
 
-/* After so long without an answer, the permit is lost at any rate, and what it paid for has ended. */
+/* After this long without an answer, the permit is lost in any case, and the command under it has ended. */
 bool
 store_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *permit)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * store.c - the table of a limiter that is kept in a store.
+ * store.c - the table of functions of a limiter that is kept in a store.
  */
 #include "internal.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * store.h - the functions of a limiter that is kept in a store: what lib/ops.h names, and how such a
- * limiter is opened.
+ * store.h - the functions of a limiter that is kept in a store: those that lib/ops.h names, and one
+ * that opens such a limiter.
  */
 #ifndef STORE_H
 #define STORE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * taker.c - a taker: its beginning and its end, what it knows of its permit, and how it gives up its
- * place or its permit.  acquire.c has its way to a permit.  The keeper does what a taker asks for.
+ * taker.c - a taker: its beginning and its end, what it knows of its permit, and how it gives up
+ * its place or its permit.  acquire.c has its way to a permit.  The keeper does what a taker asks
+ * for.
  */
 #include "internal.h"
 
@@ -19,7 +20,7 @@
 #include "settings.h"
 #include "wrapper/local.h"
 
-#define LET_GO SECOND /* how long an end waits for the store to hear of it */
+#define LET_GO SECOND /* how long an end waits for the store's answer */
 
 static _Thread_local char thread_mark;
 
@@ -35,7 +36,7 @@ static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool thread_ends_unseen;
 
-/* In a child, the cell of the board is the parent's to give back. */
+/* In a child, the cell on the board still belongs to the parent. */
 static void
 untie(struct store_taker *t)
 {
@@ -47,8 +48,9 @@ untie(struct store_taker *t)
 }
 
 /*
- * A taker belongs to its thread.  The keeper sees the tie's end, as if the process had ended: it ends
- * the wait and, unless a guard keeps it, the permit.  Any thread may free what is left of the taker.
+ * A taker belongs to its thread.  When the thread ends, the keeper sees the tie end, as if the
+ * process had ended: it ends the wait and, unless a guard keeps it, the permit.  Any thread may
+ * free what is left of the taker.
  */
 static void
 thread_ends(void *mark)
@@ -149,12 +151,12 @@ is_idle_or_lost(const struct store_taker *t)
 	return t->stage == IDLE || t->lost;
 }
 
-/* The keeper goes on by itself where the store does not hear. */
+/* If the store does not answer in time, the keeper continues by itself. */
 static int
 let_go(struct store_taker *t, enum stage stage)
 {
 	struct talk m = { .kind = stage == LEAVING ? TALK_LEAVE : TALK_RELEASE };
-	/* A place that the store can't be told of is nobody's to wait for. */
+	/* Nobody needs to wait until an unreachable store knows that the place is free. */
 	uint64_t patience = stage == LEAVING && t->away ? SECOND / 10 : LET_GO;
 	int error;
 
@@ -165,11 +167,12 @@ let_go(struct store_taker *t, enum stage stage)
 			      NULL, false);
 	if (error == -ETIMEDOUT && stage == RELEASING)
 		say(limiter_of(t)->name,
-		    "the permit could not be given back yet: %s; the keeper tries on, and "
-		    "otherwise %s",
+		    "the permit could not be given back yet: %s; the keeper keeps retrying; if it "
+		    "cannot, %s",
 		    t->away ? store_strerror(-FLK_STORE) : limiter_of(t)->where,
-		    settings.manual ? "flocklimitctl break ends it" : "it ends by itself");
-	/* Its socket ends with the answer outstanding: the keeper finishes, and a new wait begins anew. */
+		    settings.manual ? "flocklimitctl break ends the permit"
+				    : "the permit expires by itself");
+	/* We close the socket too early for the answer: the keeper finishes, a new wait starts afresh. */
 	if (t->stage != IDLE) {
 		link_untie(&t->tie);
 		if (link_tie(&t->tie, limiter_of(t)->name) == 0)

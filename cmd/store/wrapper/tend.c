@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tend.c - the wrapper while its command runs: it forks another keeper if the first dies, and is the
- * backup for one that is stopped: at its permit's last moment it ends the command itself.
+ * tend.c - the wrapper while its command runs.  It forks another keeper if the first dies, and
+ * stands in for a keeper that is stopped: at the permit's last moment it ends the command itself.
  */
 #include "tend.h"
 
@@ -15,10 +15,10 @@
 #include "say.h"
 #include "settings.h"
 
-#define LATER (SECOND / 20) /* the keeper has the first word */
+#define LATER (SECOND / 20) /* the keeper acts first */
 
-#define AGAIN  SECOND       /* to try to have a keeper */
-#define NOTICE (2 * SECOND) /* from its TERM to its KILL: expiry.c */
+#define AGAIN  SECOND       /* before the next try to start a keeper */
+#define NOTICE (2 * SECOND) /* from the keeper's TERM to its KILL: expiry.c */
 
 void
 tend_quiet(bool be_quiet)
@@ -65,7 +65,7 @@ tend_lost(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);
 
-	await_hear(t); /* it is told before the command is sent anything */
+	await_hear(t); /* the keeper reports the loss before it signals the command */
 	return t->lost && !settings.warn;
 }
 
@@ -81,7 +81,7 @@ tend_hears(const siginfo_t *info)
 	if (info->si_signo != AWAIT_SIGNAL)
 		return false;
 	tend_look();
-	return info->si_code > 0; /* the kernel's */
+	return info->si_code > 0; /* from the kernel */
 }
 
 int
@@ -98,7 +98,7 @@ left_until(uint64_t at, uint64_t now)
 	return at > now ? at - now : 0;
 }
 
-/* What is left of its time; of one that was lost already, until it must be sent KILL. */
+/* The time left to the permit; if it is lost already, the time until the command must get KILL. */
 static uint64_t
 time_left(const struct store_taker *t)
 {
@@ -114,18 +114,18 @@ time_left(const struct store_taker *t)
 }
 
 /*
- * Said last, as it waits for the reader of stderr.  The keeper hears of the line first, and says
- * none of its own when it goes on.
+ * Writes its line last, as that waits for the reader of stderr.  The keeper learns of the line
+ * first, and writes none of its own when it continues.
  */
 static void
 end_it(struct store_taker *t)
 {
-	struct talk m = { .kind = TALK_TOLD };
-	bool told = t->lost;
+	struct talk m = { .kind = TALK_REPORTED };
+	bool reported = t->lost;
 
 	t->lost = t->killed = true;
 	flki_pidfd_signal(t->pidfd, SIGKILL);
-	if (told)
+	if (reported)
 		return;
 	talk_send(t->tie.socket, &m, -1);
 	talk_copy(t->lost_text, sizeof(t->lost_text),
@@ -134,14 +134,14 @@ end_it(struct store_taker *t)
 	    (int)t->working);
 }
 
-/* With or without a keeper. */
+/* Whether the wrapper must end the command in time; with or without a keeper. */
 static bool
 is_ours_to_end(const struct store_taker *t)
 {
 	return t->stage == HELD && !t->killed && !settings.warn && t->pidfd != -1;
 }
 
-/* When to hear it again, if there can't be a keeper now: there may be room for one later. */
+/* Hears the keeper.  If none can be started now, returns when to try again: there may be room later. */
 static uint64_t
 hear(struct store_taker *t)
 {

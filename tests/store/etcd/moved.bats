@@ -54,7 +54,7 @@ moves() {
 	spotless
 }
 
-@test "a name that nobody knows: tried on, and found when it is known" {
+@test "a name that nobody knows: retried, and found when it is known" {
 	stand 127.0.0.2 6
 	: >"$T/hosts"
 	background c "${VIA[@]}" "$FLOCKLIMIT" -N y -n 1 true

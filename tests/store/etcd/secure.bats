@@ -87,7 +87,7 @@ says_of_certificate() {
 	[[ ${stderr_lines[-1]} == *"$ADDRESS"*"$1"* ]]
 	[ "${#stderr_lines[@]}" -eq 1 ] || {
 		[ "${#stderr_lines[@]}" -eq 2 ]
-		[[ ${stderr_lines[0]} == *"$ADDRESS"*"$2"*"; trying on" ]]
+		[[ ${stderr_lines[0]} == *"$ADDRESS"*"$2"*"; retrying" ]]
 	}
 }
 

@@ -144,7 +144,7 @@ ends() {
 	in_order
 }
 
-@test "not there when they come: they try on, and say so; with -t: 75" {
+@test "not there when they come: they retry, and say so; with -t: 75" {
 	own_server
 	use_store
 	watched

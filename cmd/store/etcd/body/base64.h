@@ -8,14 +8,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Bytes of text for so many bytes, with the NUL. */
+/* Room for the text of so many bytes, with the NUL. */
 #define BASE64_ROOM(n) (((n) + 2) / 3 * 4 + 1)
 
 void base64_encode(char *text, const char *bytes, size_t size);
 
 /*
- * Strictly: no white space, padded, nothing left over.  bytes: room for strlen(text) / 4 * 3 + 1;
- * they end with a NUL beyond their size.
+ * Strict: no white space, padded, nothing left over.  bytes: room for strlen(text) / 4 * 3 + 1; they
+ * end with a NUL beyond their size.
  */
 bool base64_decode(char *bytes, size_t *size, const char *text);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * json.c - pieces of the gateway's bodies: what is asked, made; what was answered, read.
+ * json.c - pieces of the gateway's bodies: makes requests, reads answers.
  *
- * What a server sends is never trusted: a member of another type than it ought to be counts as
- * absent where it may be absent, and makes the whole meaningless where it may not.  A body that
- * could not be made for want of memory is NULL all the way up.
+ * We never trust what a server sends: a member of a wrong type counts as absent if it may be
+ * absent, and makes the whole meaningless if it may not.  A body that could not be made for want of
+ * memory is NULL all the way up.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -69,11 +69,11 @@ etcd_prefix_end(char *end, const char *prefix)
 		end[n - 1] = (char)((unsigned char)end[n - 1] + 1);
 }
 
-/* ---- what was answered --------------------------------------------------------------------- */
+/* ---- reading answers ------------------------------------------------------------------------ */
 
 /*
- * The member's bytes, which an absent one has none of; they end with a NUL beyond their size and
- * are the caller's to free.  NULL: no string, no base64, or for want of memory.
+ * The member's bytes, none if it is absent; they end with a NUL beyond their size, and the caller
+ * frees them.  NULL: no string, no base64, or no memory.
  */
 static char *
 read_bytes(const json_t *object, const char *name, size_t *size)
@@ -165,9 +165,9 @@ etcd_response_range(const json_t *txn_body, size_t n)
 	return json_is_object(range) ? range : NULL;
 }
 
-/* ---- what is asked ------------------------------------------------------------------------- */
+/* ---- making requests ------------------------------------------------------------------------ */
 
-/* Takes the value; NULL, and nothing left of either, if either is NULL. */
+/* Takes the value over; if either is NULL, frees the other and returns NULL. */
 static json_t *
 with(json_t *object, const char *name, json_t *value)
 {

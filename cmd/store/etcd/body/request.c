@@ -2,15 +2,15 @@
 /*
  * request.c - the body of a watch: one create_request per range, one after the other.
  *
- * The server's gateway reads the body by a decoder, and goes on reading while it already answers the
- * first request; but with its first answer, what it has not read of the body is thrown away.  So all
- * of it must be in the decoder's hands when it has found the first request.  It reads pieces that
- * end at 512, 1536, 3584, ... bytes, each 512 more than twice the one before: spaces in front of
- * the first request push its end into the last piece that there is.
+ * The server's gateway reads the body by a decoder, and continues to read while it already answers
+ * the first request; but with its first answer, it throws away what it has not read of the body.
+ * So the decoder must have all of the body when it has found the first request.  It reads pieces
+ * that end at 512, 1536, 3584, ... bytes, each 512 more than twice the one before: spaces in front
+ * of the first request push its end into the last piece that there is.
  *
  * That is sure for some 4000 bytes, which the server reads from the network at once.  In a longer
  * body the network decides, and now and then a range is lost: then the watch does not become OPEN,
- * and is begun anew.
+ * and the client begins it again.
  */
 #include "request.h"
 
@@ -45,7 +45,7 @@ create(const struct request_range *r)
 	return NULL;
 }
 
-/* How many spaces; first: the length of the first request; length: of all. */
+/* How many spaces; first: the length of the first request; length: of all requests. */
 static size_t
 padding(size_t first, size_t length)
 {

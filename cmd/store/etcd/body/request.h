@@ -10,7 +10,7 @@
 struct request_range {
 	char *key, *end; /* end: NULL for one key */
 	bool no_put, no_delete;
-	int64_t next; /* from that revision on; 0: from now on */
+	int64_t next; /* changes from that revision on; 0: from now on */
 };
 
 /* The body; NULL for want of memory. */

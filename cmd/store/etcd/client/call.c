@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * call.c - calls: each is sent, answered or given up, and told; once.
+ * call.c - calls: each is sent, answered or given up, and finished; once.
  *
- *   WAITING -> SENT     [transmit]  there is a token to be had, or none is needed
- *   SENT    -> WAITING  [answered]  its token was refused, for the first time
- *   any     -> told     [finish]    it is no more
+ *   WAITING -> SENT      [transmit]  there is a token, or none is needed
+ *   SENT    -> WAITING   [answered]  its token was refused, for the first time
+ *   any     -> finished  [finish]    the caller has its reply; the call is freed
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,22 +19,22 @@ struct etcd_call {
 	LIST_ENTRY(etcd_call) link;
 	struct etcd *etcd;
 	char *path;
-	char *body; /* while it is WAITING; then it is the post's */
+	char *body; /* while it is WAITING; then the post has it */
 	size_t size;
 	struct post post;
 	bool sent;
 	bool again;   /* its token was refused once */
-	bool called;  /* it is to be looked at: see calls_told() */
-	uint64_t due; /* when it is given up */
+	bool called;  /* calls_resume() has yet to look at it */
+	uint64_t due; /* when to give it up */
 	uint64_t sent_ns;
-	uint64_t turn;       /* of the client, when it was sent */
-	uint64_t token;      /* which it was sent with */
+	uint64_t turn;       /* the client's turn when it was sent */
+	uint64_t token;      /* the number of the token that it was sent with */
 	struct endpoint *at; /* where it was sent to */
 	etcd_done *done;
 	void *context;
 };
 
-/* What is still the call's is freed; the body goes with the post, or stays for the next. */
+/* Frees what the call still has; the body goes with the post, or stays for the next post. */
 static void
 unsend(struct etcd_call *c, bool keep_body)
 {
@@ -78,7 +78,7 @@ fail(struct etcd_call *c, enum etcd_result result, const char *text)
 
 static bool transmit(struct etcd_call *c);
 
-/* Whether it waits for another token, and is to be left alone. */
+/* Whether it waits for another token; then the caller leaves it alone. */
 static bool
 goes_on(struct etcd_call *c, const struct verdict *v)
 {
@@ -198,7 +198,7 @@ etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms, e
 	return c;
 }
 
-/* ---- those that wait for a token ----------------------------------------------------------- */
+/* ---- calls that wait for a token ----------------------------------------------------------- */
 
 static struct etcd_call *
 first_called(const struct etcd *e)
@@ -211,9 +211,9 @@ first_called(const struct etcd *e)
 	return NULL;
 }
 
-/* A call's end may begin or cancel others: of those that wait now, one at a time is looked for. */
+/* The end of one call may begin or cancel others: so look for the waiting calls one at a time. */
 void
-calls_told(struct etcd *e, enum etcd_result result, const char *text)
+calls_resume(struct etcd *e, enum etcd_result result, const char *text)
 {
 	struct etcd_call *c;
 
@@ -240,7 +240,7 @@ calls_due(const struct etcd *e)
 	return due;
 }
 
-/* What was sent is timed by libcurl. */
+/* libcurl has the timeouts of the calls that were sent. */
 void
 calls_step(struct etcd *e)
 {

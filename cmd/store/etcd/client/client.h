@@ -4,8 +4,8 @@
  *
  *   open.c     the client as a whole
  *   call.c     calls
- *   watch.c    watches; stream.c: what they hear; ending.c: how they end
- *   token.c    the token that both are authorised by
+ *   watch.c    watches; stream.c: what they receive; ending.c: how they end
+ *   token.c    the token that authorises both
  *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
  *   endpoint.c its endpoints
  * and, in etcd/http/:
@@ -30,16 +30,16 @@
 #define CLIENT_TEXT 400 /* bytes of a sentence */
 
 struct endpoint {
-	char host[256]; /* without brackets; no longer name is one */
+	char host[256]; /* without brackets; no name that can be resolved is longer */
 	unsigned port;
 	char *base;      /* "http://host:2379" */
 	char *name;      /* "host:2379" */
-	bool named;      /* host is no address; then: */
-	unsigned serial; /* of the alias that it is connected to by */
-	char *address;   /* "alias:2379:address,..."; NULL, as the next two: none is known */
-	char *through;   /* "::alias:2379" */
-	char *dropped;   /* "-alias:2379": the alias before */
-	bool other;      /* it has answered in the other protocol: see probe.c */
+	bool named;      /* host is a name, not an address; then: */
+	unsigned serial; /* of the alias by which it is connected */
+	char *address; /* "alias:2379:address,..."; NULL, like the next two: no address is known */
+	char *through; /* "::alias:2379" */
+	char *dropped; /* "-alias:2379": the alias before */
+	bool other;    /* it has answered in the other protocol: see probe.c */
 };
 
 struct verdict;
@@ -48,9 +48,9 @@ LIST_HEAD(call_list, etcd_call);
 LIST_HEAD(watch_list, etcd_watch);
 
 /*
- * Turn is how often the client gave up an endpoint for the next.  What is under way remembers the
- * turn that it began in, so that many failures at one endpoint are one reason to go on, not many;
- * and a watch of an earlier turn is begun anew.
+ * Turn is how often the client gave up an endpoint for the next.  A call or watch remembers the
+ * turn that it began in, so that many failures at one endpoint are one reason to move, not many;
+ * and the client begins a watch of an earlier turn again.
  */
 struct etcd {
 	struct http *http;
@@ -61,19 +61,19 @@ struct etcd {
 	uint64_t turn;
 	size_t failed; /* so many turns in a row ended without any answer */
 	struct resolver resolver;
-	uint64_t look_up_at, pause; /* no look-up before; and from the next one's end to that */
-	bool sound; /* something was once answered as etcd answers: what is not so will pass */
+	uint64_t look_up_at, pause; /* no look-up before; from the next one's end to that */
+	bool sound; /* we once had an answer of etcd: a foreign answer is temporary */
 	struct call_list calls;
 	struct watch_list watches;
 	struct token *token;
 	struct post probe;
-	struct endpoint *probed; /* which the probe under way asks; or NULL */
+	struct endpoint *probed; /* the probe under way asks this endpoint; NULL: none */
 };
 
-/* Ends that turn, if it has not ended: there was no answer, or none that helps. */
+/* Ends that turn, if it has not ended: no answer came, or none that helps. */
 void client_turn(struct etcd *e, uint64_t turn);
 
-/* The same, but the turn goes on: there is nowhere else to go. */
+/* The same, but the turn continues: there is nowhere else to go. */
 void client_failed(struct etcd *e);
 
 /* There was an answer. */
@@ -84,7 +84,7 @@ struct endpoint *client_endpoint(struct etcd *e);
 /* Has any endpoint a known address?  If not, the client looks their names up, now and then. */
 bool client_reaches(struct etcd *e);
 
-/* The post's address and what it is connected by; path: what follows the endpoint.  False: memory. */
+/* Sets the post's address and connection; path: what follows the endpoint.  False: no memory. */
 bool client_aim(struct etcd *e, struct post *p, const char *path);
 
 /* "endpoint: words" */
@@ -99,48 +99,48 @@ void probe_begin(struct etcd *e, struct endpoint *at);
 void probe_end(struct etcd *e);
 
 int endpoints_set(struct etcd *e, const struct url *u); /* 0, or a negative errno */
-void endpoints_hear(struct etcd *e);                    /* e->http is there from now on */
+void endpoints_hear(struct etcd *e);                    /* e->http exists from now on */
 void endpoints_free(struct etcd *e);
 uint64_t endpoints_due(const struct etcd *e);
 void endpoints_step(struct etcd *e);
 
 /* ---- token.c ---- */
 
-/* For all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
-typedef void token_tell(struct etcd *e, enum etcd_result result, const char *text);
+/* Resumes all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
+typedef void token_settled(struct etcd *e, enum etcd_result result, const char *text);
 
-struct token *token_new(token_tell *told);
+struct token *token_new(token_settled *settled);
 void token_free(struct token *t);
 
 /*
- * Whether something may be sent now, by token_now() (NULL: by none).  If not, told() will be called
- * when it may be, or if it never may.
+ * Whether the caller may send now, with token_now() (NULL: without a token).  If not, token.c calls
+ * settled() when it may, or if it never may.
  */
 bool token_ready(struct etcd *e);
 
 /*
- * Whether no token is asked for now, since user and password were refused and are still the same;
- * then nothing waits for one.  *why says that.
+ * Whether the client asks for no token now, since user and password were refused and are still the
+ * same; then the caller must not wait for one.  *why says that.
  */
 bool token_barred(struct etcd *e, const char **why);
 
 const char *token_now(const struct etcd *e);
 
-/* How many tokens there were: what was refused may have been sent with an earlier one. */
+/* How many tokens there were: a refused call may have been sent with an earlier one. */
 uint64_t token_number(const struct etcd *e);
 
 /* That token was refused: whether there is, or will be, another one. */
 bool token_refused(struct etcd *e, uint64_t number);
 
 /*
- * What was refused for good is tried on where the store has served us before and the secret is in a
+ * Makes a final refusal one to retry, if the store has served us before and the secret is in a
  * file: somebody is about to write another one there.
  */
 void token_hope(const struct etcd *e, struct verdict *v);
 
 /* ---- call.c and watch.c, for open.c ---- */
 
-token_tell calls_told, watches_told;
+token_settled calls_resume, watches_resume;
 uint64_t calls_due(const struct etcd *e);
 void calls_step(struct etcd *e);
 uint64_t watches_due(const struct etcd *e);

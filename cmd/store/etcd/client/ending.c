@@ -10,7 +10,7 @@
 #include "verdict.h"
 #include "watch.h"
 
-#define LIVED_NS (1000 * MS) /* a stream that was open for so long was no failure */
+#define LIVED_NS (1000 * MS) /* a stream that was open for this long was no failure */
 
 void
 stream_close(struct etcd_watch *w)
@@ -34,11 +34,11 @@ stream_destroy(struct etcd_watch *w)
 }
 
 void
-stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
-	    const char *text)
+stream_report(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
+	      const char *text)
 {
 	struct etcd_news news = { .kind = kind, .change = change, .text = text };
-	bool outer = w->telling;
+	bool outer = w->in_callback;
 
 	if (w->dead)
 		return;
@@ -46,9 +46,9 @@ stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_c
 		news.revision = w->begun_at;
 		w->begun_at = 0;
 	}
-	w->telling = true;
+	w->in_callback = true;
 	w->hears(w->context, &news);
-	w->telling = outer;
+	w->in_callback = outer;
 	if (w->dead && !outer)
 		stream_destroy(w);
 }
@@ -78,7 +78,7 @@ stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text)
 	w->state = OVER;
 	w->waits = false;
 	w->due = UINT64_MAX;
-	stream_tell(w, kind, NULL, text);
+	stream_report(w, kind, NULL, text);
 }
 
 void
@@ -118,9 +118,9 @@ stream_ended(struct post *p, enum http_trouble trouble, const char *why)
 		verdict_of(&v, w->etcd, p->status, body, &asked);
 		json_decref(body);
 	}
-	w->telling = true;
+	w->in_callback = true;
 	stream_judged(w, &v);
-	w->telling = false;
+	w->in_callback = false;
 	if (w->dead)
 		stream_destroy(w);
 }

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * endpoint.c - the endpoints of a client: which of them is used, and by which address.
+ * endpoint.c - the endpoints of a client: which of them it uses, and by which address.
  *
- * The addresses of names are handed to libcurl, which would resolve a name in a thread of its own,
- * or block.  They are looked up at the beginning, and again whenever a round over all endpoints has
- * failed: a name may have moved.
+ * The client hands the addresses of names to libcurl, which would resolve a name in a thread of its
+ * own, or block.  It looks them up at the beginning, and again whenever a round over all endpoints
+ * has failed: a name may have moved.
  *
- * libcurl keeps connections by the name that they were made to.  So it is told to connect to an
- * alias of ours, which is new for each set of addresses: a connection to where the name was before
- * is not used again.
+ * libcurl keeps connections by the name that they were made to.  So we have it connect to an alias
+ * of ours, which is new for each set of addresses: it does not use a connection to the name's old
+ * place again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,7 +22,7 @@
 
 #define DEFAULT_PORT 2379
 #define CONNECT_MS   2000
-#define FIRST_NS     (2000 * MS) /* the beginning waits so long for an address */
+#define FIRST_NS     (2000 * MS) /* how long the beginning waits for an address */
 #define PAUSE_NS     (500 * MS)  /* between two look-ups, at first, */
 #define PAUSE_MOST   (5000 * MS) /* and when many in a row were of no use */
 
@@ -32,7 +32,7 @@ reaches(const struct endpoint *at)
 	return !at->named || at->address != NULL;
 }
 
-/* To the next endpoint with a known address, if there is one. */
+/* Moves to the next endpoint with a known address, if there is one. */
 static void
 go_on(struct etcd *e)
 {
@@ -70,7 +70,7 @@ text_of(const char *format, ...)
 	return n == -1 ? NULL : text;
 }
 
-/* The name's addresses from now on; for want of memory it has none. */
+/* Sets the name's addresses; for want of memory it has none. */
 static void
 set_address(struct endpoint *at, size_t i, const char *addresses)
 {
@@ -103,7 +103,7 @@ found(void *context, size_t i, const char *addresses)
 	set_address(&e->endpoint[i], i, addresses);
 	if (!reaches(&e->endpoint[e->at]))
 		go_on(e);
-	/* Watches at the old address begin anew; what its calls come to says nothing any more. */
+	/* Watches at the old address begin again; its calls' results mean nothing now. */
 	if (i == e->at) {
 		e->turn++;
 		e->failed = 0;
@@ -156,7 +156,7 @@ endpoints_due(const struct etcd *e)
 	return resolver_due(&e->resolver);
 }
 
-/* The first endpoint is the one to begin with, if its address is to be had in time. */
+/* Begins with the first endpoint, if its address comes in time. */
 static void
 look_up_first(struct etcd *e)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * etcd.h - a client of etcd's JSON gateway (v3), over libcurl: calls that are answered once, and
- * watches.  One thread; see engine.h for how it is driven.  It knows nothing of limiters.
- * Whoever uses it ignores SIGPIPE: some versions of libcurl raise it over TLS.
+ * watches.  One thread; see engine.h for how it is driven.  It knows nothing of limiters.  Its user
+ * ignores SIGPIPE: some versions of libcurl raise it over TLS.
  *
- * A call is tried once, at one endpoint; after a failure the next goes to the next endpoint, and
- * every watch is begun anew there by itself.  The URL's first endpoint is tried first.
+ * A call is tried once, at one endpoint.  After a failure the next call goes to the next endpoint,
+ * and every watch begins again there by itself.  The URL's first endpoint comes first.
  *
- * What was sent and not answered may have been done: that is the caller's to find out.  The one
- * exception: a call that was refused for want of a valid token is repeated after a new one was had,
- * as it was not done.
+ * A call that was sent and got no answer may have been done: the caller must find out.  The one
+ * exception: a call that was refused for want of a valid token was not done, so the client repeats
+ * it when it has a new token.
  */
 #ifndef ETCD_H
 #define ETCD_H
@@ -29,15 +29,15 @@ enum etcd_result {
 	ETCD_OK,
 	ETCD_AWAY,    /* no answer, or none that helps: refused, timed out, 5xx, no leader, ... */
 	ETCD_NOLEASE, /* 404: lease not found */
-	ETCD_EXISTS,  /* 412: that lease id is taken */
-	ETCD_DENIED,  /* no rights: text says on which key, as far as is known */
-	ETCD_WRONG    /* it will not mend itself: certificate, user, password, version, ... */
+	ETCD_EXISTS,  /* 412: that lease id is in use */
+	ETCD_DENIED,  /* no rights: text says on which key, if known */
+	ETCD_WRONG    /* waiting does not help: certificate, user, password, version, ... */
 };
 
 struct etcd_reply {
 	enum etcd_result result;
-	const json_t *body; /* if ETCD_OK; never NULL then; of a stream's answer (lease/keepalive),
-				what is in its "result" */
+	const json_t *body; /* if ETCD_OK; never NULL then; of a stream's answer
+			       (lease/keepalive), what is in its "result" */
 	int64_t revision;   /* of the header; 0 if none */
 	uint64_t sent_ns;   /* CLOCK_BOOTTIME: before the call was sent, for the last time */
 	const char *text; /* a sentence, if not ETCD_OK: "etcd.example:2379: connection refused" */
@@ -46,12 +46,15 @@ struct etcd_reply {
 typedef void etcd_done(void *context, const struct etcd_reply *reply);
 
 /*
- * 0, or a negative code and why: of the URL, of a file it names.  Names of hosts are resolved here,
- * which may block for two seconds; and again, without blocking, when all endpoints have failed.
+ * 0, or a negative code and why: of the URL, of a file it names.  Resolves names of hosts, which
+ * may block for two seconds; resolves them again, without blocking, when all endpoints have failed.
  */
 int etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size);
 
-/* With all its calls and watches, none of which is told; never from what etcd_step() calls. */
+/*
+ * Frees its calls and watches, too, and calls none of their functions; never call it from within
+ * etcd_step().
+ */
 void etcd_free(struct etcd *e);
 
 int etcd_fd(const struct etcd *e);
@@ -59,12 +62,12 @@ uint64_t etcd_due(const struct etcd *e);
 void etcd_step(struct etcd *e);
 
 /*
- * POSTs to a path such as "/v3/kv/txn"; takes the body.  done() is called by etcd_step(), once,
- * unless it was cancelled.  timeout_ms: of the whole call.  NULL only for want of memory.
+ * POSTs to a path such as "/v3/kv/txn"; takes the body over.  etcd_step() calls done() once, unless
+ * the call is cancelled.  timeout_ms: for the whole call.  NULL only for want of memory.
  */
 struct etcd_call *etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms,
 			    etcd_done *done, void *context);
-void etcd_cancel(struct etcd_call *call); /* not after done() began: then it is over by itself */
+void etcd_cancel(struct etcd_call *call); /* not after done() began: then it ends by itself */
 
 /* ---- watches ------------------------------------------------------------------------------- */
 
@@ -85,7 +88,7 @@ struct etcd_change {
 enum etcd_watch_kind {
 	WATCH_BEGUN, /* nothing is missed from its revision on; after an interruption, too */
 	WATCH_CHANGE,
-	WATCH_COMPACTED, /* what happened since is not known any more: look, and watch anew; it has ended */
+	WATCH_COMPACTED, /* etcd has forgotten what happened since: look, and watch again; it has ended */
 	WATCH_FAILED /* it has ended: text says why (no rights, ...) */
 };
 
@@ -93,7 +96,7 @@ struct etcd_news {
 	enum etcd_watch_kind kind;
 	const struct etcd_change *change;
 	const char *text;
-	int64_t revision; /* WATCH_BEGUN of one from 0: from where on it is of all ranges; else 0 */
+	int64_t revision; /* WATCH_BEGUN of a watch from 0: where all its ranges begin; else 0 */
 };
 
 typedef void etcd_hears(void *context, const struct etcd_news *news);
@@ -101,23 +104,24 @@ typedef void etcd_hears(void *context, const struct etcd_news *news);
 #define ETCD_RANGES 8
 
 /*
- * All changes of up to 8 ranges from that revision on (0: from now on), each once.  They come in the
- * order of their revisions within a range; of two ranges, one may be behind the other while it
- * catches up.  Ranges do not overlap.  It goes on at another endpoint by itself, from where each of
- * its ranges was.  After WATCH_COMPACTED and WATCH_FAILED etcd_unwatch() is still to be called; it
- * may be from within hears(), as at any time.  NULL only for want of memory.
+ * Reports all changes of up to 8 ranges from that revision on (0: from now on), each once.  They
+ * come in the order of their revisions within a range; of two ranges, one may be behind the other
+ * while it catches up.  Ranges do not overlap.  The watch moves to another endpoint by itself, and
+ * continues there where each of its ranges was.  After WATCH_COMPACTED and WATCH_FAILED the caller
+ * must still call etcd_unwatch(), from within hears() or at any other time.  NULL only for want of
+ * memory.
  */
 struct etcd_watch *etcd_watch(struct etcd *e, const struct etcd_range *range, size_t ranges,
 			      int64_t from_revision, etcd_hears *hears, void *context);
 void etcd_unwatch(struct etcd_watch *w);
 
-/* ---- pieces of bodies and replies; base64 inside, nothing of it outside ---- */
+/* ---- pieces of bodies and replies; only their insides are in base64 ---- */
 
 json_t *etcd_string(const char *bytes, size_t size);          /* in base64 */
 json_t *etcd_number(int64_t n);                               /* int64 are strings in that JSON */
 int64_t etcd_integer(const json_t *object, const char *name); /* 0 if absent */
 
-/* The end of the range of all keys that begin with this one, which is not empty; room of its size. */
+/* The end of the range of all keys that begin with this one, which is not empty; room: prefix's size. */
 void etcd_prefix_end(char *end, const char *prefix);
 
 /* One key and value of a range's reply; etcd_kvs_free() frees them all. */
@@ -129,7 +133,7 @@ struct etcd_kv {
 
 /*
  * The kvs of a range response (of a reply, or inside a txn's): how many, or -1 if they make no
- * sense, as those of NULL, or for want of memory.
+ * sense (as of NULL), or for want of memory.
  */
 long etcd_kvs(const json_t *range_response, struct etcd_kv **kvs);
 void etcd_kvs_free(struct etcd_kv *kvs, long n);
@@ -144,10 +148,10 @@ json_t *etcd_if_mod(const char *key, int64_t revision);     /* MOD = revision */
 json_t *etcd_if_no_news(const char *key, const char *end,
 			int64_t revision); /* MOD < revision + 1 */
 
-/* The whole body; takes its arrays, any of which may be NULL. */
+/* The whole body; takes its arrays over, any of which may be NULL. */
 json_t *etcd_txn(json_t *compares, json_t *then, json_t *otherwise);
 
-/* Whether the txn's compares held; and the n-th response, a range's, of what was done, or NULL. */
+/* Whether the txn's compares held; and the n-th response of what was done (a range's), or NULL. */
 bool etcd_succeeded(const json_t *txn_body);
 const json_t *etcd_response_range(const json_t *txn_body, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * open.c - the client as a whole: it is opened, driven and closed.
+ * open.c - the client as a whole: it opens, drives and closes it.
  */
 #include "client.h"
 
@@ -40,12 +40,12 @@ check_url(const struct url *u, char *why, size_t size)
 	return 0;
 }
 
-/* Calls and watches wait for one token: both are told of it. */
+/* Calls and watches wait for the same token: resumes both. */
 static void
-token_told(struct etcd *e, enum etcd_result result, const char *text)
+resume(struct etcd *e, enum etcd_result result, const char *text)
 {
-	calls_told(e, result, text);
-	watches_told(e, result, text);
+	calls_resume(e, result, text);
+	watches_resume(e, result, text);
 }
 
 int
@@ -61,7 +61,7 @@ etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 		return -ENOMEM;
 	LIST_INIT(&e->calls);
 	LIST_INIT(&e->watches);
-	e->token = token_new(token_told);
+	e->token = token_new(resume);
 	if (e->token == NULL ||
 	    asprintf(&e->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
 		goto out;

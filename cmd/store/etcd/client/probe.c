@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * probe.c - does an endpoint speak the other protocol: TLS where the URL says etcd://, or plain HTTP
- * where it says etcd+https://?
+ * probe.c - does an endpoint speak the other protocol: TLS where the URL says etcd://, or plain
+ * HTTP where it says etcd+https://?
  *
  * etcd closes such a connection without a word, and so does a server that is about to end.  The two
- * differ in one thing: the wrong protocol's endpoint answers in the other protocol.  So where a
+ * differ in one thing: the wrong protocol's endpoint answers in the other protocol.  So if a
  * connection broke and no server has answered this client yet, the client asks the same endpoint in
- * the other protocol.  Only an answer is evidence.  The request carries no secret and asks for nothing
- * but the version.
+ * the other protocol.  Only an answer is evidence.  The request carries no secret and asks for
+ * nothing but the version.
  */
 #include <stdio.h>
 #include <stdlib.h>

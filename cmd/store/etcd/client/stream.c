@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * stream.c - what the lines of a watch's stream say.  A line that makes no sense ends the stream, not
- * the watch.
+ * stream.c - what the lines of a watch's stream say.  A line that makes no sense ends the stream,
+ * not the watch.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,9 @@
 #include "verdict.h"
 #include "watch.h"
 
-/* The range that a line is about, or NULL: the server numbers them as they were asked for. */
+/*
+ * The range that a line is about, or NULL: the server numbers ranges in the order of the requests.
+ */
 static struct request_range *
 range_of(struct etcd_watch *w, const json_t *result, size_t *i)
 {
@@ -42,13 +44,13 @@ heard_event(struct etcd_watch *w, const json_t *event, int64_t next, int64_t *la
 	change.mod_revision = kv.mod_revision;
 	change.lease = kv.lease;
 	if (kv.mod_revision >= next)
-		stream_tell(w, WATCH_CHANGE, &change, NULL);
+		stream_report(w, WATCH_CHANGE, &change, NULL);
 	free(kv.key);
 	free(kv.value);
 	return true;
 }
 
-/* All of a revision that is in a range comes in one line: W1. */
+/* One line has all changes of a revision that are in a range: W1. */
 static bool
 heard_events(struct etcd_watch *w, struct request_range *r, const json_t *events)
 {
@@ -80,7 +82,7 @@ created(struct etcd_watch *w, struct request_range *r, size_t i, const json_t *r
 	w->opened = flki_boottime_ns();
 	w->due = UINT64_MAX;
 	w->denied = false;
-	stream_tell(w, WATCH_BEGUN, NULL, NULL);
+	stream_report(w, WATCH_BEGUN, NULL, NULL);
 }
 
 static void
@@ -141,8 +143,8 @@ heard_line(struct etcd_watch *w, const char *text, size_t size)
 }
 
 /*
- * The lines are taken out of the answer first: what is done about one may close the stream, and the
- * answer with it.
+ * Takes the lines out of the answer first: a function called for one of them may close the stream,
+ * and free the answer.
  */
 void
 stream_hears(struct post *p)
@@ -163,7 +165,7 @@ stream_hears(struct post *p)
 	memcpy(lines, p->answer, n);
 	memmove(p->answer, p->answer + n, p->length - n + 1);
 	p->length -= n;
-	w->telling = true;
+	w->in_callback = true;
 	for (at = lines; n > 0; at = next) {
 		next = (char *)memchr(at, '\n', n) + 1;
 		n -= (size_t)(next - at);
@@ -172,7 +174,7 @@ stream_hears(struct post *p)
 		if (w->dead || (w->state != OPENING && w->state != OPEN))
 			break;
 	}
-	w->telling = false;
+	w->in_callback = false;
 	free(lines);
 	if (w->dead)
 		stream_destroy(w);

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * token.c - the token that calls and watches are authorised by: a ready one; or one that etcd gives
- * for a user and password, which costs it some 50 ms of work, so it is asked for only when it is
- * needed, once for all that wait for it.  A password that was refused is not tried again before its
- * file has another one, or, as it may be made good again in etcd, a while has passed.
+ * token.c - the token that authorises calls and watches: a ready one; or one that etcd gives for a
+ * user and password, which costs etcd some 50 ms of work, so the client asks for one only when it
+ * needs it, once for all calls and watches that wait.  It does not try a refused password again
+ * before the file has another one or, as somebody may correct it in etcd, a while has passed.
  *
- *   NEEDLESS -> WANTED   [token_refused]   nobody knows us, and there are user and password
- *   WANTED   -> ASKED    [token_ready]     somebody wants to send something
+ *   NEEDLESS -> WANTED   [token_refused]   etcd does not know us, and we have user and password
+ *   WANTED   -> ASKED    [token_ready]     a call or watch wants to be sent
  *   ASKED    -> HELD     [answered]
  *   ASKED    -> WANTED   [answered]        no answer, or refused: the calls that waited fail
  *   ASKED    -> ASKED    [answered]        refused, and the file has another password
  *   ASKED    -> NEEDLESS [answered]        the server wants none
- *   HELD     -> WANTED   [token_refused]   the next is asked for by token_ready()
+ *   HELD     -> WANTED   [token_refused]   token_ready() asks for the next one
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,26 +29,26 @@ enum state { NEEDLESS, WANTED, ASKED, HELD };
 
 struct token {
 	enum state state;
-	bool begun;       /* state is not yet derived from what secrets there are */
+	bool begun;       /* token_ready() has derived the state from the secrets */
 	char *text;       /* if HELD, and not a ready one */
-	uint64_t number;  /* of the one that is used */
+	uint64_t number;  /* of the token in use */
 	struct post post; /* if ASKED */
 	struct etcd *etcd;
-	token_tell *told;    /* what is done then may ask anew */
-	struct endpoint *at; /* where it was asked for */
+	token_settled *settled; /* its callees may ask for a token again */
+	struct endpoint *at;    /* which endpoint was asked */
 	uint64_t turn;
-	uint64_t bar;          /* not 0: the password was refused, and rests for so long: */
-	uint64_t barred_until; /* ... */
+	uint64_t bar; /* not 0: the password was refused; pause about this long, until: */
+	uint64_t barred_until;
 	char why[CLIENT_TEXT];
 };
 
 struct token *
-token_new(token_tell *told)
+token_new(token_settled *settled)
 {
 	struct token *t = calloc(1, sizeof(*t));
 
 	if (t != NULL)
-		t->told = told;
+		t->settled = settled;
 	return t;
 }
 
@@ -93,7 +93,7 @@ hold(struct token *t, const char *text)
 
 static bool ask(struct etcd *e);
 
-/* All takers have the same password refused at once: each tries again at a time of its own. */
+/* All takers' passwords are refused at the same moment: each retries at a time of its own. */
 static void
 bar(struct token *t)
 {
@@ -101,7 +101,7 @@ bar(struct token *t)
 	t->barred_until = flki_boottime_ns() + retry_spread(t->bar);
 }
 
-/* True: it is asked for by the password that the file has by now. */
+/* True: the client asks again with the password that the file has by now. */
 static bool
 asked_anew(struct etcd *e, struct verdict *v)
 {
@@ -158,7 +158,7 @@ answered(struct post *p, enum http_trouble trouble, const char *why)
 	drop(t);
 	if (v.result == ETCD_AWAY && v.license != BAD_PASSWORD)
 		client_turn(e, t->turn);
-	t->told(e, v.result, words);
+	t->settled(e, v.result, words);
 }
 
 /* False for want of memory. */

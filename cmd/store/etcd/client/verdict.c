@@ -8,7 +8,7 @@
 #include "etcd/body/base64.h"
 #include "etcd/http/trouble.h"
 
-/* Of the server's own sentence, which are the same from 3.4 on, a piece that is only in this one. */
+/* For each of the server's sentences (the same from 3.4 on), a piece that no other sentence has. */
 static const struct {
 	const char *piece;
 	enum etcd_result result;
@@ -31,7 +31,7 @@ static const struct {
 	{ "database space exceeded", ETCD_AWAY, LICENSED,
 	  "its disk quota is used up: etcdctl alarm list" },
 	{ "HTTP request to an HTTPS server", ETCD_WRONG, LICENSED, TLS_ONLY },
-	/* Of a server that lost the others, or is on its way. */
+	/* From a server that lost the others, or is about to. */
 	{ "no leader", ETCD_AWAY, LICENSED, NULL },
 	{ "leader changed", ETCD_AWAY, LICENSED, NULL },
 	{ "request timed out", ETCD_AWAY, LICENSED, NULL },
@@ -40,7 +40,7 @@ static const struct {
 
 #define FOREIGN "it is not etcd 3.4 or newer"
 
-/* The first key that the request has, decoded; NULL if there is none.  We made the request. */
+/* The first key of the request, decoded; NULL if there is none.  We made the request. */
 static char *
 first_key(const struct asked *asked)
 {
@@ -137,9 +137,7 @@ verdict_message(const json_t *body)
 	return message;
 }
 
-/*
- * An answer that is not etcd's: from a proxy before it, perhaps, while etcd is away; or for good.
- */
+/* An answer that is not etcd's: perhaps from a proxy in front of it, while etcd is away; or for good. */
 static void
 foreign(struct verdict *v, const struct etcd *e, long status)
 {
@@ -181,9 +179,9 @@ verdict_of(struct verdict *v, struct etcd *e, long status, const json_t *body,
 
 /*
  * What may be behind a connection that broke before the server ever answered.  Under TLS 1.3 the
- * server reads the client's certificate only after the client may write.  Where it refuses the
- * certificate, it sends an alert and resets the connection, and libcurl's write may fail by the reset
- * before libcurl has read the alert.
+ * server reads the client's certificate only after the client may write.  If it refuses the
+ * certificate, it sends an alert and resets the connection, and libcurl's write may fail by the
+ * reset before libcurl has read the alert.
  */
 static const char *
 hint_of(const struct etcd *e)

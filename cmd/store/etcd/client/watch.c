@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * watch.c - watches: each a stream of lines that goes on at another endpoint, or later at the same,
+ * watch.c - watches: each a stream of lines that continues at another endpoint, or later at the same,
  * from where each of its ranges was.
  *
  *   RESTING -> OPENING  [begin]         at its due, when there is a token
  *   OPENING -> OPEN     [stream_hears]  the server knows of all its ranges
  *   OPENING -> RESTING  [stream_rest]   it failed, the server was silent, or the client took its turn
  *   OPEN    -> RESTING  [stream_rest]   to the next endpoint
- *   any     -> OVER     [stream_end]    there is no going on: the caller was told why
+ *   any     -> OVER     [stream_end]    it can't continue: the caller has the reason
  *
- * W1  range.next of every range is the revision from which on nothing of it was told; 0: not known.
- * W2  While the caller is told something, the watch is not freed, only marked as dead.
+ * W1  range.next of every range is the first revision of which nothing was reported; 0: not known.
+ * W2  While the caller's function runs, the watch is not freed, only marked as dead.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@
 void
 etcd_unwatch(struct etcd_watch *w)
 {
-	if (w->telling)
+	if (w->in_callback)
 		w->dead = true;
 	else
 		stream_destroy(w);
@@ -115,7 +115,7 @@ next_called(const struct etcd *e)
 }
 
 void
-watches_told(struct etcd *e, enum etcd_result result, const char *text)
+watches_resume(struct etcd *e, enum etcd_result result, const char *text)
 {
 	struct etcd_watch *w;
 
@@ -143,7 +143,7 @@ watches_due(const struct etcd *e)
 	return due;
 }
 
-/* Something may hang unseen at an endpoint that the client gave up: none stays behind. */
+/* A stream may hang unnoticed at an endpoint that the client gave up: leave none behind. */
 void
 watches_step(struct etcd *e)
 {

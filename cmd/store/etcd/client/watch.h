@@ -18,16 +18,16 @@ struct etcd_watch {
 	enum watch_state state;
 	size_t ranges;
 	struct request_range range[ETCD_RANGES];
-	int64_t begun_at; /* the latest revision from which on a range is watched since now; or 0 */
+	int64_t begun_at; /* the latest revision from which a range was begun "from now on"; or 0 */
 	unsigned created; /* a bit for each range that the server knows of */
 	struct post post; /* if OPENING or OPEN */
 	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */
 	uint64_t opened;  /* when OPEN: since when */
 	unsigned failures;
 	bool waits;  /* it is due, but for a token */
-	bool called; /* it is to be looked at: see watches_step() */
-	bool denied; /* it had no rights, perhaps as its token was old; and tries with another */
-	bool telling, dead;
+	bool called; /* watches_step() or watches_resume() has yet to look at it */
+	bool denied; /* it had no rights, perhaps by an old token; it retries with another */
+	bool in_callback, dead;
 	uint64_t turn, token;
 	struct endpoint *at;
 	etcd_hears *hears;
@@ -37,22 +37,22 @@ struct etcd_watch {
 /* ---- ending.c ---- */
 
 /*
- * W2: a caller that has set `telling' looks at `dead' afterwards; another must touch the watch no
- * more.
+ * W2: a caller that has set `in_callback' checks `dead' afterwards; any other caller must not touch
+ * the watch any more.
  */
-void stream_tell(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd_change *change,
-		 const char *text);
+void stream_report(struct etcd_watch *w, enum etcd_watch_kind kind,
+		   const struct etcd_change *change, const char *text);
 
-/* It goes on later.  Which endpoint is next is left to the client's turn. */
+/* Continues later.  The client's turn decides which endpoint is next. */
 void stream_rest(struct etcd_watch *w);
 
-/* It goes on no more. */
+/* Does not continue. */
 void stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text);
 
-/* One of the two. */
+/* Does one of the two. */
 void stream_judged(struct etcd_watch *w, struct verdict *v);
 
-void stream_close(struct etcd_watch *w); /* the watch stays in the state in which it is */
+void stream_close(struct etcd_watch *w); /* the watch stays in its state */
 void stream_destroy(struct etcd_watch *w);
 
 /* For struct post: the stream has ended. */

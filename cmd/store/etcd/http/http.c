@@ -21,8 +21,8 @@ struct http {
 	const struct latecurl *curl;
 	CURLM *multi;
 	int epoll;
-	uint64_t due;            /* when libcurl wants to be called in any case */
-	struct post_queue ready; /* of which there is something to tell */
+	uint64_t due;            /* when libcurl wants a call in any case */
+	struct post_queue ready; /* whose starters we must call */
 	struct http_tls tls;
 };
 
@@ -60,7 +60,7 @@ set_timer(CURLM *multi, long ms, void *context)
 	return 0;
 }
 
-/* libcurl's own sockets would be inherited by what is executed. */
+/* Sockets that libcurl opens itself would be inherited by programs that we execute. */
 static curl_socket_t
 open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *a)
 {
@@ -70,9 +70,9 @@ open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *a)
 }
 
 /*
- * The body, once.  That it is given by a function, and by one that can't go back, is what keeps
- * libcurl from sending it again over another connection.  Where it asks anew without going back
- * first, no byte of the first time was sent, and what it would send now is not the body: end it.
+ * Gives the body, once.  libcurl gets it from a function that can't rewind: so it can't send the
+ * body again over another connection.  If libcurl asks again without rewinding first, no byte of
+ * the first time was sent, and what it would send now is not the body: abort.
  */
 static size_t
 give(char *to, size_t one, size_t room, void *context)
@@ -176,7 +176,9 @@ http_fd(const struct http *h)
 	return h->epoll;
 }
 
-/* libcurl is told of it, too, and finds it to be no socket of its own. */
+/*
+ * http_step() passes this descriptor to libcurl, too, which finds that it is none of its sockets.
+ */
 void
 http_also(struct http *h, int fd)
 {
@@ -198,7 +200,7 @@ http_due(const struct http *h)
 }
 
 static void
-tell(struct http *h)
+call_starters(struct http *h)
 {
 	struct post *p;
 
@@ -242,7 +244,7 @@ http_step(struct http *h)
 		h->curl->multi_socket_action(h->multi, ev[i].data.fd, what, &running);
 	}
 	if (h->due <= flki_boottime_ns()) {
-		h->due = UINT64_MAX; /* libcurl sets it again where it wants to */
+		h->due = UINT64_MAX; /* libcurl sets it again if it needs to */
 		h->curl->multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 	while ((m = h->curl->multi_info_read(h->multi, &running)) != NULL) {
@@ -255,13 +257,15 @@ http_step(struct http *h)
 		p->code = m->data.result;
 		make_ready(p);
 	}
-	tell(h);
+	call_starters(h);
 }
 
 /* ---- a post -------------------------------------------------------------------------------- */
 
-/* No redirects, no proxies, nothing of ~/.netrc, no HTTP/2: its streams would share a connection,
- * and a watch that is ended is a connection closed. */
+/*
+ * No redirects, no proxies, no ~/.netrc.  No HTTP/2: its streams would share a connection, and to
+ * end a watch is to close a connection.
+ */
 static void
 set_transport(const struct http *h, const struct post *p)
 {
@@ -281,7 +285,7 @@ set_transport(const struct http *h, const struct post *p)
 	if (h->tls.cacert != NULL) {
 		curl->easy_setopt(easy, CURLOPT_CAINFO, h->tls.cacert);
 #if LIBCURL_VERSION_NUM >= 0x075700
-		/* It would be read again only after a day, and be replaced in vain until then. */
+		/* Without this, a new file would have no effect for a day. */
 		curl->easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 #endif
 	}
@@ -302,8 +306,8 @@ add_line(struct http *h, struct curl_slist **list, const char *line)
 }
 
 /*
- * Without "hasleader" a server that lost the others keeps calls and watches hanging.  With
- * "Expect" libcurl would ask before a long body, and lose a round trip.
+ * Without "hasleader" a server that has lost the others lets calls and watches hang.  With "Expect"
+ * libcurl would ask before a long body, and lose a round trip.
  */
 static bool
 set_headers(struct http *h, struct post *p)

@@ -23,7 +23,7 @@ static const struct {
 
 static struct latecurl curl;
 
-/* The two libraries differ in the TLS library that they use. */
+/* The two libraries (libcurl's builds) differ in the TLS library that they use. */
 static void *
 load(void)
 {
@@ -60,7 +60,7 @@ latecurl(bool tls, char *why, size_t size)
 		}
 		memcpy((char *)&curl + functions[i].at, &f, sizeof(f));
 	}
-	/* It may be called more than once. */
+	/* A second call is allowed. */
 	if (curl.global_init(tls ? CURL_GLOBAL_DEFAULT : CURL_GLOBAL_NOTHING) != CURLE_OK) {
 		snprintf(why, size, "libcurl can't be initialised");
 		return NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * latecurl.h - libcurl, loaded when it is needed: with all that it needs itself, to link it would
+ * latecurl.h - libcurl, loaded when it is needed: linking it, with all that it needs itself, would
  * cost every start of a process several milliseconds.
  */
 #ifndef LATECURL_H
@@ -29,7 +29,7 @@ struct latecurl {
 	CURLMcode (*multi_cleanup)(CURLM *);
 };
 
-/* All of it, or NULL and why.  tls: that will be spoken, too.  It is never unloaded. */
+/* All of it, or NULL and why.  tls: the caller will use TLS, too.  It is never unloaded. */
 const struct latecurl *latecurl(bool tls, char *why, size_t size);
 
 #endif

@@ -38,7 +38,7 @@ add(char line[RESOLVE_LINE], size_t *n, bool first, const struct addrinfo *a)
 	return true;
 }
 
-/* A name that has no address is passed over: its old ones are better than none. */
+/* Skips a name that has no address: its old addresses are better than none. */
 static void
 resolve(const char *name, size_t i)
 {
@@ -57,11 +57,11 @@ resolve(const char *name, size_t i)
 	if (n == none)
 		return;
 	line[n++] = '\n';
-	if (write(STDOUT_FILENO, line, n) != (ssize_t)n) /* less than PIPE_BUF: all of it */
+	if (write(STDOUT_FILENO, line, n) != (ssize_t)n) /* less than PIPE_BUF: written whole */
 		_exit(1);
 }
 
-/* Its descriptors 0 to 2 are the pipe: the parent's are not for it to keep open. */
+/* Makes its descriptors 0 to 2 the pipe, and closes the others: it must keep none of the parent's open. */
 static _Noreturn void
 run(pid_t parent, int out, const char *const *name, size_t n, size_t first)
 {
@@ -87,7 +87,7 @@ run(pid_t parent, int out, const char *const *name, size_t n, size_t first)
 
 /* ---- the parent ---------------------------------------------------------------------------- */
 
-/* If not, it may sleep in a file system that is away: nobody waits for it then. */
+/* False: the child may sleep in a file system that is away, and nobody waits for it then. */
 static bool
 is_reaped(struct resolver *r, int flags)
 {
@@ -118,14 +118,14 @@ resolver_start(struct resolver *r, const char *const *name, size_t n)
 	r->fd = pipes[0];
 	r->length = 0;
 	r->exits = false;
-	/* A name that hangs must not keep the others from ever being looked up. */
+	/* A name that hangs must not keep the other names from ever being looked up. */
 	r->first = (r->first + 1) % n;
 	r->until = flki_boottime_ns() + resolver_patience_ms * MS;
 	r->under_way = true;
 	return true;
 }
 
-/* A child that was reaped without us, as where SIGCHLD is ignored, is not killed: R3. */
+/* If the kernel reaped the child (as when SIGCHLD is ignored), we don't kill it: R3. */
 void
 resolver_end(struct resolver *r)
 {
@@ -145,9 +145,9 @@ resolver_due(const struct resolver *r)
 	return r->under_way ? r->until : UINT64_MAX;
 }
 
-/* Takes the whole lines out of the text. */
+/* Takes the whole lines out of the text, and passes them on. */
 static void
-tell(struct resolver *r, resolver_finds *finds, void *context)
+pass_on_lines(struct resolver *r, resolver_finds *finds, void *context)
 {
 	char *line = r->text, *newline;
 	unsigned long i;
@@ -175,9 +175,9 @@ resolver_step(struct resolver *r, resolver_finds *finds, void *context)
 		return false;
 	while ((n = read(r->fd, r->text + r->length, sizeof(r->text) - 1 - r->length)) > 0) {
 		r->length += (size_t)n;
-		tell(r, finds, context);
+		pass_on_lines(r, finds, context);
 		if (r->length == sizeof(r->text) - 1)
-			r->length = 0; /* no line of ours */
+			r->length = 0; /* no line of ours is that long */
 	}
 	r->exits = n == 0;
 	return !r->exits && flki_boottime_ns() < r->until;

@@ -6,9 +6,9 @@
 #include <strings.h>
 
 /*
- * Of what libcurl or OpenSSL say, a piece that tells one cause from another, and ours for it.  Under
- * TLS 1.3 a client hears only when it reads that its certificate was refused, so these pieces are
- * looked for in every error.
+ * Pieces of libcurl's and OpenSSL's messages that identify a cause, and our words for it.  Under
+ * TLS 1.3 a client learns only when it reads that the server refused its certificate, so we look
+ * for these pieces in every error.
  */
 static const struct {
 	const char *piece, *words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ask.c - how a question is asked of the store and answered, whatever it is: see ask.h.
+ * ask.c - how a question is put to the store and answered, whatever it is: see ask.h.
  */
 #include "ask.h"
 
@@ -11,9 +11,9 @@
 #include "engine/retry.h"
 #include "store_exec.h"
 
-#define CALL_MS 2000 /* for one call: there may be another endpoint to turn to */
+#define CALL_MS 2000 /* for one call: then there may be another endpoint to turn to */
 
-/* It is in no list any more. */
+/* It must be in no list any more. */
 void
 ask_free(struct ask *a)
 {
@@ -32,7 +32,7 @@ void
 ask_answer(struct ask *a, const struct engine_answer *answer)
 {
 	engine_part_remove(&a->part);
-	a->tells(a->context, answer);
+	a->answers(a->context, answer);
 	ask_free(a);
 }
 
@@ -78,7 +78,7 @@ ask_went_well(struct ask *a, const struct etcd_reply *reply)
 		snprintf(a->text, sizeof(a->text), "can't be reached: %s",
 			 reply->text != NULL ? reply->text : "no answer");
 		break;
-	case ETCD_NOLEASE: /* it expired in between */
+	case ETCD_NOLEASE: /* the lease expired meanwhile */
 	case ETCD_EXISTS:
 		break;
 	}

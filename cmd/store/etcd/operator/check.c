@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * check.c - is what is kept of a limiter whole?  Of all its keys, by what they are.
+ * check.c - is what the store keeps of a limiter whole?  Checks each of its keys by its kind.
  */
 #include "ask.h"
 
@@ -135,7 +135,7 @@ check_one(struct check *c, const struct etcd_kv *kv)
 	}
 }
 
-/* The lines, without the last one's end; NULL for want of memory. */
+/* The lines, without the last newline; NULL for want of memory. */
 static char *
 lines(const struct ask *a, const struct etcd_kv *kv, size_t n, bool *any)
 {

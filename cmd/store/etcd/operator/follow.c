@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * follow.c - what happens in a limiter: all of it is read once, and watched from there on.
+ * follow.c - what happens in a limiter: reads all of it once, and watches from there on.
  */
 #include "roster.h"
 
@@ -14,17 +14,17 @@
 #define CALL_MS 5000
 
 struct follow {
-	struct engine_part part; /* due: to read, or to tell what the last change meant */
+	struct engine_part part; /* due: to read, or to report what the last change meant */
 	struct engine *e;
 	struct etcd_call *call;
-	struct etcd_watch *watch; /* NULL: it is to be read, or there will be no more */
+	struct etcd_watch *watch; /* NULL: to be read, or no more will come */
 	unsigned failures;
-	bool read, begun, ended; /* it was once; they were told so */
+	bool read, begun, ended; /* we have read it once; we have reported begin, end */
 	struct roster roster;
 };
 
 static void
-tell(struct follow *f, int code, const char *why)
+report(struct follow *f, int code, const char *why)
 {
 	struct flk_event e = { .kind = 0, .code = code };
 
@@ -36,7 +36,7 @@ fail(struct follow *f, int code, const char *why)
 {
 	f->part.due_ns = UINT64_MAX;
 	f->ended = true;
-	tell(f, code, why);
+	report(f, code, why);
 }
 
 static void
@@ -53,12 +53,12 @@ hears(void *context, const struct etcd_news *news)
 	switch (news->kind) {
 	case WATCH_BEGUN:
 		if (!f->begun)
-			tell(f, 0, NULL);
+			report(f, 0, NULL);
 		f->begun = true;
 		break;
 	case WATCH_CHANGE:
 		roster_change(&f->roster, news->change);
-		f->part.due_ns = 0; /* nothing may come for long: what it means is told then */
+		f->part.due_ns = 0; /* no other change may come for long: report this one then */
 		break;
 	case WATCH_COMPACTED:
 		f->watch = NULL;
@@ -149,7 +149,7 @@ engine_follow(struct engine *e, engine_happens *happens, void *context)
 	struct follow *f = calloc(1, sizeof(*f));
 
 	if (f == NULL)
-		return; /* as if nothing ever happened */
+		return; /* then the caller sees no event, as if nothing happened */
 	f->part.step = step;
 	f->part.end = end;
 	f->e = e;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * names.c - the limiters of a path, by reading only keys: page by page.  Keys of limiters of longer
- * paths lie between them: once a page has told whether a name is that of a limiter, whatever else
- * begins with the name is skipped.
+ * names.c - finds the limiters of a path by reading only keys, page by page.  Keys of limiters with
+ * longer paths lie between them: once a page has shown whether a name is that of a limiter, it
+ * skips all other keys that begin with the name.
  */
 #include "ask.h"
 
@@ -45,7 +45,9 @@ go_on_after(struct ask *a, const char *key)
 	memcpy(a->from.s + size, "\001", 2);
 }
 
-/* A key with that name in it: adds the limiter, if it is one of its keys.  False: no memory. */
+/*
+ * A key with that name in it: adds the limiter, if the key is one of its keys.  False: no memory.
+ */
 static bool
 read_key(struct ask *a, const char *key, const char *name, size_t n)
 {
@@ -57,7 +59,7 @@ read_key(struct ask *a, const char *key, const char *name, size_t n)
 		go_on_after(a, key);
 		return true;
 	}
-	/* Another limiter's: the first of this one is yet to come, or there is none. */
+	/* Another limiter's key: the first key of this one is yet to come, or there is none. */
 	if (kind == 0 && strcmp(key, parts.s) < 0) {
 		a->from = strcmp(key, limiter.s) < 0 ? limiter : parts;
 		return true;
@@ -69,7 +71,7 @@ read_key(struct ask *a, const char *key, const char *name, size_t n)
 	return kind == 0 || add(a, copy);
 }
 
-/* What the page has of keys that are not skipped.  False: no memory. */
+/* Reads the keys of a page that are not to be skipped.  False: no memory. */
 static bool
 read_page(struct ask *a, struct etcd_kv *kv, long n)
 {
@@ -82,7 +84,7 @@ read_page(struct ask *a, struct etcd_kv *kv, long n)
 		if (strncmp(key, a->e->base.s, base) != 0 || strcmp(key, a->from.s) < 0)
 			continue;
 		size = strcspn(key + base, "/");
-		/* Longer than any of ours: on behind all that begin so, or there would be no end. */
+		/* Longer than any key of ours: skip all keys that begin so, or there would be no end. */
 		if (strlen(key) + 2 > sizeof(a->from.s)) {
 			key[sizeof(a->from.s) - 2] = '\0';
 			etcd_prefix_end(a->from.s, key);
@@ -123,7 +125,7 @@ paged(void *context, const struct etcd_reply *reply)
 	} else if (n == PAGE) {
 		names_ask(a);
 	} else {
-		/* Keys are in the order of names with a slash behind, which is another. */
+		/* The keys are ordered by name plus slash, which is not the order of the names. */
 		if (a->names > 0)
 			qsort(a->name, a->names, sizeof(*a->name), by_name);
 		answer.names = (const char *const *)a->name;

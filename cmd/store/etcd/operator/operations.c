@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * operations.c - what an operator does to a limiter, as one txn each.
+ * operations.c - what an operator does to a limiter, each as one txn.
  */
 #include "ask.h"
 
@@ -9,7 +9,7 @@
 
 #include "engine/sign.h"
 
-/* The config is still the one that was looked at. */
+/* Compares that cfg has not changed since the look. */
 static json_t *
 if_same_config(const struct look *l)
 {
@@ -156,7 +156,7 @@ breaking(struct ask *a, int *code)
 	return etcd_txn(compares, then, NULL);
 }
 
-/* ---- all of it ---- */
+/* ---- removing all of it ---- */
 
 static bool
 may_remove(const struct ask *a)
@@ -166,7 +166,7 @@ may_remove(const struct ask *a)
 	return a->q.kind == ASK_REMOVE || (!c->paused && !c->closed && c->override == FLK_AUTO);
 }
 
-/* Kind by kind, so that no key goes that is not a limiter's. */
+/* Deletes kind by kind, so that no key goes that is not the limiter's. */
 static json_t *
 removal(struct ask *a, int *code)
 {

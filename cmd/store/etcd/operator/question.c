@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * question.c - an operator's question from its beginning: which way it goes, and when again.
+ * question.c - an operator's question from its beginning: how it is asked, and when again.
  */
 #include "ask.h"
 
@@ -10,7 +10,7 @@
 #include "store_exec.h"
 
 static void
-tell_view(struct ask *a)
+answer_view(struct ask *a)
 {
 	struct view *v = look_view(&a->look);
 	struct engine_answer answer = { .code = v != NULL ? 0 : -ENOMEM, .view = v };
@@ -31,7 +31,7 @@ looked(void *context, const struct etcd_reply *reply)
 	if (!look_read(&a->look, LOOK_ALL, reply)) {
 		ask_answer_code(a, -FLK_STORE, a->look.trouble);
 	} else if (a->q.kind == ASK_LOOK) {
-		tell_view(a);
+		answer_view(a);
 	} else if ((body = operation_txn(a, &code)) == NULL) {
 		ask_answer_code(a, code, NULL);
 	} else {
@@ -69,17 +69,17 @@ end(struct engine_part *part)
 
 void
 engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
-	   engine_tells *answer, void *context)
+	   engine_answers *answer, void *context)
 {
 	struct ask *a = calloc(1, sizeof(*a));
 	uint64_t now = flki_boottime_ns();
 
 	if (a == NULL)
-		return; /* as if the store had not answered, for ever */
+		return; /* as if the store never answered */
 	*a = (struct ask){ .part = { .step = step, .end = end },
 			   .e = e,
 			   .q = *q,
-			   .tells = answer,
+			   .answers = answer,
 			   .context = context,
 			   .until_ns =
 			       patience_ns < UINT64_MAX - now ? now + patience_ns : UINT64_MAX };

@@ -11,7 +11,7 @@
 #include "engine/sign.h"
 #include "program.h"
 
-/* gcc 12 takes an array that has not grown for the one before it grew. */
+/* gcc 12 mistakes an array that has not grown for its old memory. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wanalyzer-double-free"
 #pragma GCC diagnostic ignored "-Wanalyzer-use-after-free"
@@ -25,7 +25,7 @@ roster_free(struct roster *p)
 	p->n = p->room = 0;
 }
 
-/* ---- telling ---- */
+/* ---- events ---- */
 
 static struct flk_event
 event_now(uint32_t kind, int32_t code)
@@ -40,8 +40,8 @@ event_now(uint32_t kind, int32_t code)
 
 /* by: the operator that did it, or NULL: the taker itself did. */
 static void
-tell(const struct roster *p, uint32_t kind, int32_t code, const struct person *x,
-     const struct culprit *by)
+report(const struct roster *p, uint32_t kind, int32_t code, const struct person *x,
+       const struct culprit *by)
 {
 	struct flk_event e = event_now(kind, code);
 	const struct record *r = &x->record;
@@ -57,7 +57,7 @@ tell(const struct roster *p, uint32_t kind, int32_t code, const struct person *x
 }
 
 static void
-tell_steering(const struct roster *p, uint32_t kind, int32_t code, const struct culprit *by)
+report_steering(const struct roster *p, uint32_t kind, int32_t code, const struct culprit *by)
 {
 	struct flk_event e = event_now(kind, code);
 
@@ -68,7 +68,7 @@ tell_steering(const struct roster *p, uint32_t kind, int32_t code, const struct 
 	p->happens(p->context, &e, by != NULL ? by->host : NULL);
 }
 
-/* by: NULL where nobody knows. */
+/* by: NULL if unknown. */
 static void
 steered(struct roster *p, const struct config *new, bool quiet, const struct culprit *by)
 {
@@ -78,13 +78,13 @@ steered(struct roster *p, const struct config *new, bool quiet, const struct cul
 	if (quiet)
 		return;
 	if (new->declared != old.declared &&new->declared != 0)
-		tell_steering(p, FLK_EV_DECLARED, (int32_t) new->declared, by);
+		report_steering(p, FLK_EV_DECLARED, (int32_t) new->declared, by);
 	if (new->override != old.override)
-		tell_steering(p, FLK_EV_OVERRIDE, (int32_t) new->override, by);
+		report_steering(p, FLK_EV_OVERRIDE, (int32_t) new->override, by);
 	if (new->paused != old.paused)
-		tell_steering(p, new->paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0, by);
+		report_steering(p, new->paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0, by);
 	if (new->closed != old.closed)
-		tell_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
+		report_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
 }
 
 /* ---- the takers that are there ---- */
@@ -143,11 +143,11 @@ static void
 ended(struct roster *p, struct person *x, const struct change *c)
 {
 	if (c->e_put)
-		tell(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
+		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
 	else if (x->alive || c->l_deleted)
-		tell(p, FLK_EV_RELEASED, FLK_UNKNOWN, x, NULL);
+		report(p, FLK_EV_RELEASED, FLK_UNKNOWN, x, NULL);
 	else
-		tell(p, FLK_EV_REAPED, 1, x, NULL);
+		report(p, FLK_EV_REAPED, 1, x, NULL);
 	drop(p, x);
 }
 
@@ -155,15 +155,15 @@ static void
 left(struct roster *p, struct person *x, const struct change *c)
 {
 	if (c->e_put)
-		tell(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
+		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
 	else
-		tell(p, FLK_EV_LEFT, p->config.closed ? -FLK_CLOSED : 0, x, NULL);
+		report(p, FLK_EV_LEFT, p->config.closed ? -FLK_CLOSED : 0, x, NULL);
 	drop(p, x);
 }
 
 /*
- * A grant deletes w/ and puts h/ and l/; a permit that is given back has its h/ and l/ deleted,
- * one that is taken back only h/, as l/ is gone by then.  A put of l/ alone is a re-attach.
+ * A grant deletes w/ and puts h/ and l/.  A release deletes h/ and l/.  A repairer that takes a
+ * permit back deletes only h/, as l/ is gone by then.  A put of l/ alone is a re-attach.
  */
 void
 roster_flush(struct roster *p)
@@ -178,14 +178,14 @@ roster_flush(struct roster *p)
 	if (c.h_put) {
 		if ((x = find_or_add(p, c.self)) != NULL) {
 			set_person(x, &c.record, true, c.l_put, c.created);
-			tell(p, FLK_EV_GRANTED, 0, x, NULL);
+			report(p, FLK_EV_GRANTED, 0, x, NULL);
 		}
 	} else if (c.h_deleted && x != NULL && x->holds) {
 		ended(p, x, &c);
 	} else if (c.w_put) {
 		if ((x = find_or_add(p, c.self)) != NULL) {
 			set_person(x, &c.record, false, false, c.created);
-			tell(p, FLK_EV_QUEUED, 0, x, NULL);
+			report(p, FLK_EV_QUEUED, 0, x, NULL);
 		}
 	} else if (c.w_deleted && x != NULL && !x->holds) {
 		left(p, x, &c);
@@ -207,7 +207,7 @@ note(struct change *to, char kind, const struct etcd_change *c)
 			to->w_deleted |= kind == 'w';
 			break;
 		}
-		/* What was there before is none that came now. */
+		/* A rewrite of an older key is no new taker. */
 		if (c->create_revision != c->mod_revision)
 			break;
 		to->h_put |= kind == 'h';
@@ -242,7 +242,7 @@ roster_change(struct roster *p, const struct etcd_change *c)
 
 	if (kind == 'c') {
 		roster_flush(p);
-		/* One that makes no sense is for flocklimitctl check to tell of. */
+		/* Skip a cfg that makes no sense: flocklimitctl check reports it. */
 		if (c->deleted || config_decode(&config, c->value, c->value_size))
 			steered(p, &config, c->deleted,
 				sign_read(&by, c->value, c->value_size) ? &by : NULL);
@@ -272,7 +272,7 @@ meet(struct roster *p, const char *self, const struct record *r, bool holds, boo
 		return;
 	set_person(x, r, holds, alive, created);
 	if (news && !quiet)
-		tell(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
+		report(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
 }
 
 static void
@@ -284,9 +284,9 @@ mark(struct roster *p, const char *self)
 		x->present = true;
 }
 
-/* The takers that are gone come first: others were granted what they held. */
+/* Report the takers that are gone first: others were granted what they held. */
 static void
-tell_the_gone(struct roster *p, const struct look *l)
+report_the_gone(struct roster *p, const struct look *l)
 {
 	size_t i;
 
@@ -300,8 +300,8 @@ tell_the_gone(struct roster *p, const struct look *l)
 		struct person *x = &p->person[i - 1];
 		if (x->present)
 			continue;
-		tell(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
-		     NULL);
+		report(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
+		       NULL);
 		drop(p, x);
 	}
 }
@@ -313,7 +313,7 @@ roster_read(struct roster *p, const struct look *l, bool quiet)
 
 	roster_flush(p);
 	steered(p, &l->config, quiet, NULL);
-	tell_the_gone(p, l);
+	report_the_gone(p, l);
 	for (i = 0; i < l->holders; i++)
 		meet(p, l->holder[i].self, &l->holder[i].record, true, l->holder[i].alive,
 		     l->holder[i].created, quiet);

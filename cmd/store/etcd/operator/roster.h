@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * roster.h - the takers of a limiter, as a follower knows them: changed keys become events.
+ * roster.h - the takers of a limiter, as a follower knows them: turns changed keys into events.
  */
 #ifndef ROSTER_H
 #define ROSTER_H
@@ -11,12 +11,15 @@ struct person {
 	char self[STORE_SELF];
 	bool holds;   /* else it waits */
 	bool alive;   /* its l/ is there */
-	bool present; /* for roster_read(): it is still there */
+	bool present; /* for roster_read(): the taker is still there */
 	uint64_t ticket;
 	struct record record;
 };
 
-/* What one revision did to one of them; several keys change at once, and only all tell what. */
+/*
+ * What one revision did to a taker.  Several keys change at once, and only all of them show what
+ * happened.
+ */
 struct change {
 	char self[STORE_SELF];
 	bool w_put, w_deleted, h_put, h_deleted, l_put, l_deleted, e_put;
@@ -32,17 +35,17 @@ struct roster {
 	struct config config;
 	struct person *person;
 	size_t n, room;
-	struct change change; /* the one that is being put together; self "": none */
+	struct change change; /* the change that is being put together; self "": none */
 	bool failed;          /* no memory: the rest can't be known */
 };
 
-void roster_free(struct roster *p); /* what it holds */
+void roster_free(struct roster *p); /* frees its members */
 
-/* One change that a watch tells; what it means is told when the next one comes, or by: */
+/* Takes one change that a watch reports.  The event follows when the next change comes, or by: */
 void roster_change(struct roster *p, const struct etcd_change *c);
 void roster_flush(struct roster *p);
 
-/* All of it, as it stands; with `quiet' nobody is told what is different now. */
+/* Reads all of it, as it stands; reports what is different now, unless `quiet'. */
 void roster_read(struct roster *p, const struct look *l, bool quiet);
 
 #endif

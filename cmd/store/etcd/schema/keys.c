@@ -9,9 +9,9 @@
 #include <string.h>
 
 #define CFG  "/cfg"
-#define PART "//" /* in no path, and so in no limiter's cfg */
+#define PART "//" /* no path has this, and so no limiter's cfg */
 
-/* The longest: PATH/NAME/cfg//h/SELF, and its NUL in the size of SELF. */
+/* The longest key: PATH/NAME/cfg//h/SELF; the size of SELF includes the NUL. */
 static_assert(KEY_PATH_MAX + 1 + FLK_NAME_MAX + sizeof(CFG PART "h/") - 1 + STORE_SELF <= KEY_MAX,
 	      "there is room for every key");
 
@@ -88,7 +88,7 @@ key_end(const struct key *prefix)
 	size_t n = strlen(k.s);
 
 	if (n > 0)
-		k.s[n - 1]++; /* a slash in all of ours */
+		k.s[n - 1]++; /* the last character of every prefix of ours is a slash */
 	return k;
 }
 

@@ -15,13 +15,13 @@
  *	t/SELF	its grace is not over; on a lease of that length, which is granted after s/ was
  *		first written
  *	w/SELF	its place in the line: struct record; on its lease
- *	tail	the SELF of the taker that came into the line last, on its lease: the next taker
- *		stands behind that one, if it still waits
+ *	tail	the SELF of the taker that was the last to enter the line, on its lease: the next
+ *		taker stands behind it, if it still waits
  *
  * Limiters nest: the path of one may be path and name of another.  Yet no key of one limiter is
- * ever a key of another, nor in a range of its keys: a path has no two slashes in a row
- * (url_parse() sees to that), and a name has no slash.  So the first two slashes of a key end its
- * limiter's cfg, and the last slash before "/cfg" parts name from path.
+ * ever a key of another, nor lies in a range of another's keys: a path has no two slashes in a row
+ * (url_parse() refuses them), and a name has no slash.  So the first two slashes of a key end its
+ * limiter's cfg, and the last slash before "/cfg" separates name from path.
  *
  * cfg, e/, h/ and l/ lie in one range, for one watch.  A SELF is never used twice.
  */
@@ -35,7 +35,7 @@
 #include "engine/view.h"
 
 #define KEY_MAX      ENGINE_KEY
-#define KEY_PATH_MAX 400 /* bytes of a URL's path, so that there is room for the rest */
+#define KEY_PATH_MAX 400 /* bytes of a URL's path; leaves room for the rest of a key */
 
 struct key {
 	char s[KEY_MAX];
@@ -43,7 +43,7 @@ struct key {
 
 #define KEY_DEFAULT_PATH "/flocklimit"
 
-/* "/team/": what the limiters of that URL begin with. */
+/* "/team/": the limiters of that URL begin with it. */
 struct key key_base(const struct url *url);
 
 /* "/team/build/cfg": the limiter's key. */
@@ -52,15 +52,15 @@ struct key key_limiter(const struct url *url, const char *limiter);
 /* The same for a name that is `n' bytes long. */
 struct key key_named(const struct key *base, const char *name, size_t n);
 
-/* kind: 'e', 'h', 'l', 's', 't', 'w'; self: NULL for what all of that kind begin with. */
+/* kind: 'e', 'h', 'l', 's', 't', 'w'; self: NULL for the prefix of all keys of that kind. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
 struct key key_cfg(const struct key *limiter);
 struct key key_tail(const struct key *limiter);
 
-/* What the limiter's other keys begin with. */
+/* The prefix of the limiter's other keys. */
 struct key key_parts(const struct key *limiter);
 
-/* One past all keys that begin so. */
+/* One past all keys with that prefix. */
 struct key key_end(const struct key *prefix);
 
 /* From cfg to all of l/. */
@@ -71,7 +71,7 @@ void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
  * The kind of a key, and in `self' the taker that it belongs to; 'c' for cfg, 'z' for tail, '?' for
- * a key that no flocklimit writes.  0 for a key that is none of that limiter's.
+ * a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

@@ -27,7 +27,7 @@ look_free(struct look *l)
 
 /* ---- asking ---- */
 
-/* An operation that puts a whole range in an order; for txns. */
+/* The order of a range. */
 enum look_order { LOOK_ASCENDING, LOOK_DESCENDING };
 
 static json_t *
@@ -35,7 +35,7 @@ ordered(const char *key, const char *end, bool keys_only, int64_t limit, enum lo
 	int64_t max_created)
 {
 	json_t *op = etcd_get(key, end, keys_only, limit);
-	/* The one member of an operation is what it is about, by whichever name. */
+	/* An operation has one member, whose value describes the range, whatever its name is. */
 	json_t *range = json_object_iter_value(json_object_iter(op));
 
 	json_object_set_new(range, "sort_target", json_string("CREATE"));
@@ -63,7 +63,7 @@ look_ops(const struct key *limiter, enum look_line line, const char *self, int64
 		json_array_append_new(then,
 				      ordered(w.s, w_end.s, true, 1, LOOK_DESCENDING, created - 1));
 	} else {
-		/* LOOK_FIRST: whether anybody waits, and how many, is told without sorting them. */
+		/* LOOK_FIRST needs no order: only whether any taker waits, and how many. */
 		json_array_append_new(
 		    then, line == LOOK_FIRST ? etcd_get(w.s, w_end.s, true, 1)
 					     : ordered(w.s, w_end.s, false, 0, LOOK_ASCENDING, 0));
@@ -90,7 +90,7 @@ look_body_again(const struct look *l, const char *self, int64_t created)
 	return etcd_txn(compares, then, look_ops(&l->limiter, LOOK_MINE, self, created));
 }
 
-/* Of the other branch there is a response for each of its operations. */
+/* The other branch has a response for each of its operations. */
 bool
 look_same(const struct etcd_reply *reply)
 {
@@ -111,7 +111,7 @@ trouble(struct look *l, const char *what, const char *key, const char *is)
 
 #define NONSENSE "makes no sense: flocklimitctl check"
 
-/* A cfg that can't be gone by. */
+/* Refuses a cfg by which no taker can decide. */
 static bool
 refuse_config(struct look *l, const char *value, size_t size)
 {
@@ -206,7 +206,7 @@ read_alive(struct look *l, const json_t *range)
 	for (i = 0; i < n; i++) {
 		if (key_parse(&l->limiter, kv[i].key, self) != 'l')
 			continue;
-		/* Both come in the order of their keys, so it is mostly the next one. */
+		/* Both lists are in the order of their keys, so it is mostly the next one. */
 		while (next < l->holders && strcmp(l->holder[next].self, self) < 0)
 			next++;
 		h = next < l->holders && strcmp(l->holder[next].self, self) == 0
@@ -222,7 +222,7 @@ read_alive(struct look *l, const json_t *range)
 	return n >= 0;
 }
 
-/* What reclaim.c knew of one that is still dead is still true: marks go by revisions. */
+/* What reclaim.c knew of a holder that is still dead remains true: marks go by revisions. */
 static void
 keep_marks(struct look *l, const struct look_holder *old, size_t n)
 {
@@ -295,7 +295,7 @@ read_before(struct look *l, const json_t *range)
 		return false;
 	l->before[0] = '\0';
 	l->before_created = n > 0 ? kv[0].create_revision : 0;
-	/* Whoever writes there what is none of ours is passed by when he goes, not before. */
+	/* A foreign value here blocks us until its writer deletes it. */
 	if (n > 0 && key_parse(&l->limiter, kv[0].key, l->before) != 'w')
 		n = -1;
 	etcd_kvs_free(kv, n < 0 ? 1 : n);

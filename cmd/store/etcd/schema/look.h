@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * look.h - a limiter as the store's keys told it at one revision, and kept up to date by what a
- * watch tells of [c, m) from the next one on.
+ * look.h - a limiter as the store's keys described it at one revision.  The changes in [c, m) that
+ * a watch reports from the next revision on keep it up to date.
  */
 #ifndef LOOK_H
 #define LOOK_H
@@ -13,7 +13,7 @@
 #include "etcd/client/etcd.h"
 #include "keys.h"
 
-/* Of the line a taker reads no more than it has to; people see all of it. */
+/* A taker reads no more of the line than it must; people see all of it. */
 enum look_line { LOOK_FIRST, LOOK_MINE, LOOK_ALL };
 
 struct look_holder {
@@ -27,9 +27,9 @@ struct look_holder {
 	/* For reclaim.c, while the holder is not alive; all zero again when it is. */
 	int64_t seen;     /* mod revision of s/ as another taker put it; 0: not known to be there */
 	uint64_t seen_ns; /* when this taker first saw that revision */
-	int64_t marked;   /* mod revision of the s/ that ripe_ns is of; 0: not yet known */
-	uint64_t ripe_ns; /* when to look after it again */
-	bool over;        /* its grace is over, by t/ */
+	int64_t marked;   /* the mod revision of s/ that ripe_ns belongs to; 0: not yet known */
+	uint64_t ripe_ns; /* when to handle this holder again */
+	bool over;        /* its grace is over: t/ is gone */
 };
 
 struct look_waiter {
@@ -41,7 +41,7 @@ struct look_waiter {
 
 struct look {
 	struct key limiter;
-	int64_t revision; /* what it is as of; of the last change that was applied */
+	int64_t revision; /* the store's revision, or that of the last change that was applied */
 	int64_t config_mod;
 	struct config config;
 	struct look_holder
@@ -51,7 +51,7 @@ struct look {
 	size_t waiters;
 	uint64_t in_line; /* how many wait; not with LOOK_MINE */
 
-	/* LOOK_MINE: how the asker stands. */
+	/* LOOK_MINE: the asker's place. */
 	bool mine; /* its w/ is there, since: */
 	int64_t created;
 	char before[STORE_SELF]; /* the waiter before it; "": none */
@@ -61,27 +61,27 @@ struct look {
 };
 
 void look_init(struct look *l, const struct key *limiter);
-void look_free(struct look *l); /* what it holds */
+void look_free(struct look *l); /* frees its members */
 
 /* A whole txn; self and created (of its w/) are for LOOK_MINE. */
 json_t *look_body(const struct key *limiter, enum look_line line, const char *self,
 		  int64_t created);
 
 /*
- * The body of a LOOK_MINE.  The server's work for one grows with the waiters.  Where l knows the
- * waiter before the asker, and both still stand in the line, this body reads cfg alone: see
+ * The body of a LOOK_MINE.  The server's work for a full one grows with the waiters.  If l knows
+ * the waiter before the asker, and both still stand in the line, this body reads cfg alone: see
  * look_same().
  */
 json_t *look_body_again(const struct look *l, const char *self, int64_t created);
 bool look_same(const struct etcd_reply *reply);
 
-/* False if it makes no sense; l->trouble says what.  What was known of suspects is kept. */
+/* False if the answer makes no sense; l->trouble says what.  Keeps what it knew of suspects. */
 bool look_read(struct look *l, enum look_line line, const struct etcd_reply *reply);
 
-/* The same of cfg alone. */
+/* The same for cfg alone. */
 bool look_read_config(struct look *l, const json_t *range);
 
-/* look_apply.c: true if anything is different now.  Changes that are older than l are passed by. */
+/* look_apply.c: true if anything has changed.  Skips changes that are older than l. */
 bool look_apply(struct look *l, const struct etcd_change *change);
 
 struct look_holder *look_find(const struct look *l, const char *self);
@@ -89,7 +89,7 @@ struct look_holder *look_find(const struct look *l, const char *self);
 /* A new one at the end, all zero; NULL for want of memory. */
 struct look_holder *look_add(struct look *l);
 
-/* look_view.c: to be freed; NULL for want of memory. */
+/* look_view.c: the caller frees it; NULL for want of memory. */
 struct view *look_view(const struct look *l);
 
 #endif

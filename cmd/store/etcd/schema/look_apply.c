@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * look_apply.c - keeps a look up to date: applies to it each change that a watch reports.
+ * look_apply.c - keeps a look up to date: applies each change that a watch reports.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@ apply_config(struct look *l, const struct etcd_change *c)
 {
 	struct config config = { .override = FLK_AUTO };
 
-	/* What makes no sense is left for the next look to refuse. */
+	/* The next look refuses a cfg that makes no sense. */
 	if (!c->deleted && !config_decode(&config, c->value, c->value_size))
 		config.paused = true;
 	l->config = config;
@@ -59,7 +59,7 @@ look_apply(struct look *l, const struct etcd_change *c)
 {
 	char self[STORE_SELF];
 
-	/* One revision may have several changes, and they come one by one: "<", not "<=". */
+	/* One revision may have several changes, which come one by one: "<", not "<=". */
 	if (c->mod_revision < l->revision)
 		return false;
 	l->revision = c->mod_revision;

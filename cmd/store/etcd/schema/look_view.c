@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * look_view.c - makes a view of a look: what the rule decides by, and what people are shown.
+ * look_view.c - makes a view of a look: the rule decides by it, and people see it.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * changes.c - what the store tells of by itself, looked at in the state that it finds.
+ * changes.c - what a taker does about a change that a watch reports, by the state that it is in.
  */
 #include "taker.h"
 
@@ -37,13 +37,13 @@ static void
 first_hears(struct engine_taker *t, char kind, const char *self, const struct etcd_change *c)
 {
 	if (kind == 'w') {
-		/* GRANTING ends it by itself, and its answer tells. */
+		/* GRANTING deletes w/ itself, and learns the result from its own answer. */
 		if (t->state == FIRST && c->deleted && strcmp(self, t->self) == 0 &&
 		    c->mod_revision > t->created)
 			taker_go(t, RECONCILE);
 		return;
 	}
-	/* BEHIND's watch, still open, tells of less than a look needs. */
+	/* BEHIND's watch, still open, reports less than a look needs. */
 	if (t->watching == WATCH_FIRST && look_apply(&t->look, c) && t->state == FIRST)
 		taker_act(t);
 }
@@ -87,12 +87,12 @@ change(struct engine_taker *t, const struct etcd_change *c)
 	case ATTACHING:
 		held_hears(t, kind, c);
 		break;
-	default: /* what it waits for there tells more */
+	default: /* the answer that the taker waits for there says more */
 		break;
 	}
 }
 
-/* What it knew may have been overtaken by what it was not told. */
+/* The watch has ended: what the taker knew may be out of date by now. */
 static void
 ended(struct engine_taker *t, bool at_once)
 {
@@ -104,19 +104,19 @@ ended(struct engine_taker *t, bool at_once)
 		t->retry_ns = flki_boottime_ns() + (at_once ? 0 : WATCH_AGAIN);
 		break;
 	case LOOKING:
-		t->heard = INT64_MAX; /* once more */
+		t->heard = INT64_MAX; /* look once more */
 		break;
 	case HOLDING:
-		/* The next renewal looks, and watches again. */
+		/* The next renewal reads h/ and l/, and watches again. */
 		if (at_once)
 			hold_beat(t);
 		break;
-	default: /* GRANTING looks if it fails; the others watch when they settle */
+	default: /* GRANTING looks if it fails; the other states watch when they settle */
 		break;
 	}
 }
 
-/* The look that FIRST goes by must be no older than what its watch tells of. */
+/* The look by which FIRST decides must be no older than the first change that its watch reports. */
 static void
 begun(struct engine_taker *t, int64_t revision)
 {

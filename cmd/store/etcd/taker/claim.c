@@ -3,9 +3,9 @@
  * claim.c - from nothing to a permit or a place, in two round trips: a lease and, beside it, a
  * look; then the claim, which is one txn.
  *
- * The claim grants if, since the look, no other limit or state was set, nobody came into the line
- * and no permit was granted.  Permits may have ended since: the more it fits.  If any of this is
- * not so, the same txn makes it a place in the line, which is a claim that nobody can contest.
+ * The claim grants if, since the look, no operator set another limit or state, no taker entered the
+ * line and no permit was granted.  Permits may have ended since: it fits all the more.  If any of
+ * this fails, the same txn makes the claim a place in the line, which no other taker can contest.
  */
 #include "taker.h"
 
@@ -15,7 +15,7 @@
 
 #include "store_exec.h"
 
-#define AT_ONCE 3 /* claims that met others' before it takes its time */
+#define AT_ONCE 3 /* so many claims may meet others' before the taker pauses in between */
 
 static bool
 may_wait(const struct engine_taker *t)
@@ -66,7 +66,7 @@ looked(struct engine_taker *t, const struct etcd_reply *reply)
 	taker_act(t);
 }
 
-/* Without waiting, the look may be enough; the lease is dropped then. */
+/* A taker that must not wait may need the look alone; it then drops the lease. */
 void
 asking_act(struct engine_taker *t)
 {
@@ -116,7 +116,7 @@ claim_compares(const struct engine_taker *t)
 
 /*
  * Its place, the taker that came last before it, and how the limiter is steered then.  A range over
- * all waiters would cost the server the more the longer the line is.
+ * all waiters would cost the server more, the longer the line is.
  */
 enum { PLACE, LAST, LAST_NOW, MINE, STEERED, IN_LINE };
 
@@ -181,7 +181,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_go(t, RECONCILE);
 		return;
 	}
-	/* It counts itself. */
+	/* The count includes the taker itself. */
 	if (t->want.limit_queue && (uint64_t)etcd_integer(etcd_response_range(body, IN_LINE),
 							  "count") > t->want.max_queue) {
 		t->state = LOOKING;
@@ -201,7 +201,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 	}
 	t->before[0] = '\0';
 	read_last(&t->look, etcd_response_range(body, LAST));
-	/* The first needs no other look if nothing came between. */
+	/* The first waiter needs no other look if nothing changed in between. */
 	if (t->look.before[0] != '\0' || t->look.in_line > 0 || t->fitted ||
 	    reply->revision != t->look.revision + 1) {
 		taker_go(t, LOOKING);
@@ -209,7 +209,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 		t->look.revision = reply->revision;
 		line_settle(t, FIRST);
 	}
-	taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
+	taker_report(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
 }
 
 static void
@@ -228,7 +228,10 @@ claimed(struct engine_taker *t, const struct etcd_reply *reply)
 	} else if (!t->fitted || may_wait(t)) {
 		queued(t, reply);
 	} else {
-		/* Others came first, and it must not wait: whether it would have to is asked anew. */
+		/*
+		 * Others came first, and the taker must not wait: it looks again whether it would
+		 * have to.
+		 */
 		t->state = ASKING;
 		if (++t->again < AT_ONCE)
 			taker_act(t);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * hold.c - a taker that holds: it proves that it lives, and attaches anew when the store thought
- * that it did not.
+ * hold.c - a taker that holds: it proves that it is alive, and attaches again when the store
+ * believed that it was dead.
  *
- * A renewal counts when two answers came: of the lease's keepalive, which a server that has lost
- * its cluster answers as well, and of a read of h/ and l/, which only the cluster can.
+ * A renewal counts when two answers came: that of the lease's keepalive, which a server that has
+ * lost its cluster answers as well, and that of a read of h/ and l/, which only the cluster can
+ * answer.
  */
 #include "taker.h"
 
@@ -14,8 +15,8 @@
 #include "store_exec.h"
 
 /*
- * A limiter of one machine is well served by the number of its CPUs.  In a store, the number of the
- * machine that happened to come first is hardly what the user meant for all of them.
+ * On one machine, the number of its CPUs is a good limit.  In a store, the CPUs of the machine that
+ * happened to come first are hardly what the user meant for all of them.
  */
 static void
 warn_of_first(struct engine_taker *t)
@@ -33,19 +34,19 @@ warn_of_first(struct engine_taker *t)
 }
 
 static void
-tell_held(struct engine_taker *t, enum engine_kind kind)
+report_held(struct engine_taker *t, enum engine_kind kind)
 {
 	struct key h = taker_key(t, 'h');
 
-	t->told = t->held = true;
+	t->reported = t->held = true;
 	warn_of_first(t);
-	taker_tell(t, &(struct engine_event){ .kind = kind,
-					      .ticket = t->ticket,
-					      .weight = t->want.weight,
-					      .limit = t->under,
-					      .seat = t->seat,
-					      .alive_ns = t->alive_ns,
-					      .key = h.s });
+	taker_report(t, &(struct engine_event){ .kind = kind,
+						.ticket = t->ticket,
+						.weight = t->want.weight,
+						.limit = t->under,
+						.seat = t->seat,
+						.alive_ns = t->alive_ns,
+						.key = h.s });
 }
 
 void
@@ -55,7 +56,7 @@ hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool at
 	t->l_gone = 0;
 	t->attached = revision;
 	t->proven_ns = attached ? t->alive_ns : 0;
-	t->told = false;
+	t->reported = false;
 	look_free(&t->look);
 	t->renewed = t->checked = false;
 	t->beat_ns = UINT64_MAX;
@@ -70,7 +71,7 @@ hold_begin(struct engine_taker *t, int64_t held_since, int64_t revision, bool at
 	taker_go(t, HOLDING);
 	if (taker_is_fresh(t)) {
 		lease_keep(t);
-		tell_held(t, ENGINE_GRANTED);
+		report_held(t, ENGINE_GRANTED);
 	} else {
 		hold_beat(t);
 	}
@@ -91,10 +92,10 @@ round_over(struct engine_taker *t)
 	t->leased = true;
 	t->alive_ns = t->proven_ns = t->round_ns;
 	t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
-	tell_held(t, t->told ? ENGINE_RENEWED : ENGINE_GRANTED);
+	report_held(t, t->reported ? ENGINE_RENEWED : ENGINE_GRANTED);
 }
 
-/* Whatever of a renewal is still under way is about a lease that does not count any more. */
+/* A renewal that is still under way is about a lease that no longer counts. */
 static void
 detached(struct engine_taker *t)
 {
@@ -120,7 +121,7 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 	round_over(t);
 }
 
-/* h/ and l/. */
+/* Reads h/ and l/. */
 static json_t *
 get_both(const struct engine_taker *t)
 {
@@ -132,7 +133,9 @@ get_both(const struct engine_taker *t)
 	return ops;
 }
 
-/* When h/ was created, and l/'s lease; 0 of what is not there.  False if that was not answered. */
+/*
+ * When h/ was created, and l/'s lease; 0 for a key that is absent.  False if there was no answer.
+ */
 static bool
 read_both(const struct etcd_reply *reply, int64_t *created, int64_t *lease)
 {
@@ -165,7 +168,7 @@ checked(struct engine_taker *t, const struct etcd_reply *reply)
 	} else if (lease != t->lease) {
 		detached(t);
 	} else {
-		/* If the watch has ended, or could not begin. */
+		/* The watch may have ended, or it could not begin. */
 		watch_held(t, reply->revision + 1);
 		t->checked = true;
 		round_over(t);
@@ -186,7 +189,7 @@ hold_beat(struct engine_taker *t)
 }
 
 /*
- * l/ is gone; h/ may be gone, too, and the store tells of it later, as it is another watch of the
+ * l/ is gone.  h/ may be gone, too, and the store reports that later, as it is another watch of the
  * stream.  The taker keeps its lease until it knows: an operator that took the permit back has left
  * e/ on that lease.
  */
@@ -198,19 +201,19 @@ hold_asked(struct engine_taker *t)
 	hold_beat(t);
 }
 
-/* ---- attached anew ---- */
+/* ---- attached again ---- */
 
 static void
 attached_at(struct engine_taker *t, int64_t revision)
 {
-	bool told = t->told;
+	bool reported = t->reported;
 
 	t->attached = revision;
 	t->proven_ns = t->alive_ns;
 	taker_go(t, HOLDING);
 	lease_keep(t);
-	tell_held(t, told ? ENGINE_RENEWED : ENGINE_GRANTED);
-	if (told && !t->freed)
+	report_held(t, reported ? ENGINE_RENEWED : ENGINE_GRANTED);
+	if (reported && !t->freed)
 		taker_note(t, t->revoked ? "its lease was revoked, or the store ended it too "
 					   "early: the permit is kept on another"
 					 : "the store treated it as dead, but heard from it in "
@@ -218,9 +221,9 @@ attached_at(struct engine_taker *t, int64_t revision)
 }
 
 /*
- * l/ was put meanwhile: by a txn of ours that was not answered, or by one that came late from the
- * keeper that had this taker before.  The taker takes over that lease; a renewal will say how long
- * it lasts.
+ * Another txn has put l/ meanwhile: one of ours that had no answer, or a late one from the keeper
+ * that had this taker before.  The taker takes over that lease; a renewal will show how long it
+ * lasts.
  */
 static void
 go_on_with(struct engine_taker *t, int64_t lease, int64_t revision)
@@ -271,7 +274,7 @@ attached(struct engine_taker *t, const struct etcd_reply *reply)
 	}
 }
 
-/* Only where nothing is attached: one that came late would put l/ on a lease that nobody renews. */
+/* Puts l/ only if it is absent: a late put would attach it to a lease that nobody renews. */
 void
 attaching_act(struct engine_taker *t)
 {

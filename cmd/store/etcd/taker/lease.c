@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * lease.c - a taker's lease: had, and kept alive.  taker.c drops it.
+ * lease.c - how a taker gets its lease, and keeps it alive.  taker.c drops it.
  *
- * alive_ns is the time at which the last call was made that the store answered as it does while
- * the lease lives; so the lease lives until alive_ns + ttl at least, whatever is lost after that.
+ * alive_ns is the time at which the taker sent the last call that the store answered as it does
+ * while the lease lives; so the lease lives until alive_ns + ttl at least, whatever is lost after
+ * that.
  */
 #include "taker.h"
 
@@ -11,7 +12,7 @@
 
 #include "engine/retry.h"
 
-/* An id that is taken is no more ours than any other: nobody knows since when it is. */
+/* If the id is in use already, that lease is not ours to keep: we don't know how old it is. */
 static void
 asked(struct engine_taker *t, const struct etcd_reply *reply)
 {
@@ -32,7 +33,7 @@ lease_ask(struct engine_taker *t)
 {
 	if (t->slot[LEASE].call != NULL)
 		return;
-	/* The first has the taker's name, for people to find it. */
+	/* The first lease has the taker's name as its id, for people to find it. */
 	t->lease = t->lease == 0 && t->alive_ns == 0 && t->failures == 0
 		       ? (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX)
 		       : engine_random_id();
@@ -44,14 +45,14 @@ lease_ask(struct engine_taker *t)
 		taker_again(t);
 }
 
-/* When to try a renewal again that could not be made. */
+/* When to retry a renewal that failed. */
 static uint64_t
 after_failure(const struct engine_taker *t)
 {
 	return flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
 }
 
-/* The gateway wraps what comes from a stream; a dead lease is one without a time to live. */
+/* The gateway wraps what comes from a stream; a dead lease has no TTL. */
 static bool
 is_alive(const struct etcd_reply *reply)
 {
@@ -70,7 +71,7 @@ beaten(struct engine_taker *t, const struct etcd_reply *reply)
 		t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
 		taker_act(t);
 	} else if (reply->result == ETCD_OK || reply->result == ETCD_NOLEASE) {
-		/* With it went the place. */
+		/* The place went with the lease. */
 		t->leased = false;
 		taker_go(t, RECONCILE);
 	} else {

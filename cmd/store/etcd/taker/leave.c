@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * leave.c - giving up whatever there is: a place, a permit, or a claim that nobody answered.
+ * leave.c - giving up whatever the taker has: a place, a permit, or a claim that got no answer.
  *
- * All is deleted in one txn, whatever it finds: the keys are no one else's and never used again, so
- * it may come late and twice.  The lease is ended after that; nobody waits for it.
+ * One txn deletes all keys, whatever it finds: they belong to no other taker, and no taker uses
+ * them again, so it may come late and twice.  After that the taker revokes its lease, and waits for
+ * no answer.
  */
 #include "taker.h"
 
@@ -58,7 +59,7 @@ leaving_act(struct engine_taker *t)
 		taker_call(t, MAIN, "/v3/lease/revoke", engine_lease_body(t->lease, 0), fenced);
 		return;
 	}
-	/* It may be the last that came into the line, and then leaves no word of that. */
+	/* If this taker was the last to enter the line, delete tail, too. */
 	compares = json_array();
 	then = deletions(t);
 	otherwise = deletions(t);
@@ -77,7 +78,7 @@ leave_begin(struct engine_taker *t, enum engine_kind kind, int code)
 	t->open_claim |= t->state == CLAIMING;
 	if (t->state == OVER || t->state <= MARKING) {
 		taker_stop(t);
-		t->untold = true;
+		t->unreported = true;
 		return;
 	}
 	taker_hush(t, LEASE);

@@ -3,9 +3,9 @@
  * line.c - a waiter: it looks which waiter is before it, and grants itself a permit when it is the
  * head.
  *
- * Only the head grants, itself, and while there is a line no newcomer can: so all that the head
- * must know is what cfg says and which holders have gone.  The grant ends its place in the same
- * txn, so a waiter that has lost its place, and does not know it yet, can't grant itself a permit.
+ * Only the head grants, itself, and while there is a line no newcomer can: so the head only needs
+ * to know what cfg says and which holders have gone.  The grant ends its place in the same txn, so
+ * a waiter that has lost its place, and does not know it yet, can't grant itself a permit.
  */
 #include "taker.h"
 
@@ -16,7 +16,7 @@
 
 #define RELOOK (30 * SECOND)
 
-/* Each watch is trusted for so long, and not all at once. */
+/* A taker looks again after this long, whatever its watch reports; not all takers at once. */
 void
 line_settle(struct engine_taker *t, enum taker_state state)
 {
@@ -26,8 +26,8 @@ line_settle(struct engine_taker *t, enum taker_state state)
 }
 
 /*
- * It may be the first now, and then it must know at once of what happens after its look: the watch
- * for that is begun beside it.
+ * The taker may be the first now, and then it must learn at once what happens after its look: it
+ * begins the watch for that beside the look.
  */
 void
 line_moves(struct engine_taker *t)
@@ -114,7 +114,7 @@ first_act(struct engine_taker *t)
 	} else if (taker_is_fresh(t)) {
 		taker_go(t, GRANTING);
 	} else {
-		/* A permit on a lease that is about to end would be lost at once: act() follows. */
+		/* A permit on an ending lease would be lost at once: act() follows the renewal. */
 		lease_beat(t);
 	}
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * lost.c - a taker whose permit is no more: it finds out why, and tells.
+ * lost.c - a taker that has lost its permit: it finds out why, and reports it.
  *
- * The record of a permit goes in one of four ways.  An operator who breaks the permit leaves e/ on
+ * The record of a permit goes in one of four ways.  An operator breaks the permit, and leaves e/ on
  * the taker's lease.  A waiter takes the permit back when l/ has been gone for the taker's grace:
- * then the taker was silent for as long, or it would have attached anew.  Somebody deletes the
- * record by hand.  Or a backup is restored, or an empty store put in its place: then the store's
- * revision may be one from before the grant.
+ * then the taker was silent for as long, or it would have attached again.  Somebody deletes the
+ * record by hand.  Or an operator restores a backup, or puts an empty store in its place: then the
+ * store's revision may be one from before the grant.
  */
 #include "taker.h"
 
@@ -20,7 +20,7 @@ enum { AT_E, AT_L };
 const char lost_unkept[] =
     "the permit passed to another taker, or its record was deleted, while no keeper renewed it";
 
-/* Whether the n-th key was there; its culprit, if that is asked for. */
+/* Whether the n-th key was there; reads its culprit, unless NULL. */
 static bool
 was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
 {
@@ -59,7 +59,7 @@ say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[
 		snprintf(text, ENGINE_TEXT,
 			 "the permit's record is gone from the store: somebody deleted it, or "
 			 "restored an older backup");
-	else if (t->proven_ns == 0) /* it was another keeper's */
+	else if (t->proven_ns == 0) /* the last proof was another keeper's */
 		snprintf(text, ENGINE_TEXT, "%s", lost_unkept);
 	else
 		snprintf(
@@ -68,9 +68,9 @@ say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[
 		    (double)silent_ns / 1e9);
 }
 
-/* Without an answer, too: the command must not run on for want of a reason. */
+/* Reports the loss even without an answer: the command must not run on because we lack a reason. */
 static void
-told_why(struct engine_taker *t, const struct etcd_reply *reply)
+reason_read(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	struct culprit who = { 0 };
 	char text[ENGINE_TEXT];
@@ -94,7 +94,7 @@ told_why(struct engine_taker *t, const struct etcd_reply *reply)
 						     .uid = who.uid,
 						     .host = who.host });
 	} else {
-		/* Nobody was told that it held: it takes its turn again. */
+		/* The taker never reported a grant: it takes its turn again. */
 		t->looked = false;
 		t->created = 0;
 		taker_drop_lease(t);
@@ -117,5 +117,5 @@ losing_act(struct engine_taker *t)
 	then = json_array();
 	json_array_append_new(then, etcd_get(e.s, NULL, false, 0));
 	json_array_append_new(then, etcd_get(l.s, NULL, true, 0));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), told_why);
+	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), reason_read);
 }

@@ -3,20 +3,19 @@
  * reclaim.c - a taker that dead holders keep waiting takes their permits back: here it is the
  * repairer.
  *
- * A holder is suspect when it has h/ and no l/: its lease ended, so the store has not heard of it
- * for its ttl.  It may be alive for all that, and has its grace to end its command or to attach
- * anew.
+ * A holder is suspect when it has h/ and no l/: its lease ended, so it did not reach the store for
+ * its ttl.  It may still be alive, and has its grace to end its command or to attach again.
  *
  * The first repairer that sees it marks it: s/, and then t/ on a lease as long as the grace.  The
- * txn that writes t/ writes s/ again, so the revision of s/ tells that t/ was there.  The lease of
+ * txn that writes t/ writes s/ again, so the revision of s/ shows that t/ was there.  The lease of
  * t/ is younger than the mark: of an older lease the repairer could not know how much was left when
  * it marked.
  *
- * A holder that attaches anew deletes the mark.  So a mark with the revision that the repairer saw
- * proves that the store has not heard of the holder since.  That the grace is over, the repairer
- * knows by its own clock since it saw the mark, or by t/ being gone.  So neither a late watch nor a
- * repairer that was stopped can take a permit back too early.  Takers that never wait take permits
- * back, too: one of them marks, and a later one finds the grace over.
+ * A holder that attaches again deletes the mark.  So a mark with the revision that the repairer saw
+ * proves that the holder has not attached since.  That the grace is over, the repairer knows by its
+ * own clock since it saw the mark, or by t/ being gone.  So neither a late watch nor a repairer
+ * that was stopped can take a permit back too early.  Takers that never wait take permits back,
+ * too: one of them marks, and a later one finds the grace over.
  */
 #include "taker.h"
 
@@ -58,7 +57,7 @@ put_off(struct engine_taker *t)
 	taker_act(t);
 }
 
-/* ---- back ---- */
+/* ---- taking the permit back ---- */
 
 static void
 reclaimed(struct engine_taker *t, const struct etcd_reply *reply)
@@ -71,7 +70,7 @@ reclaimed(struct engine_taker *t, const struct etcd_reply *reply)
 		h->marked = 0;
 		h->over = false;
 	}
-	/* The watch tells that it is gone, or what else has changed. */
+	/* The watch reports that h/ is gone, or what else has changed. */
 	put_off(t);
 }
 
@@ -103,7 +102,7 @@ put_mark(const struct key *s, int64_t mod)
 	return etcd_put(s->s, value, 0);
 }
 
-/* Unanswered, the mark may have either revision: it is to be read. */
+/* Without an answer, the mark may have either revision: the repairer must read it. */
 static void
 grace_put(struct engine_taker *t, const struct etcd_reply *reply)
 {
@@ -115,7 +114,9 @@ grace_put(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_act(t);
 		return;
 	}
-	/* Unanswered, it must not: t/ would be gone too early. */
+	/*
+	 * Keeps the lease if there was no answer: t/ may stand on it, and would be gone too early.
+	 */
 	if (reply->result == ETCD_OK)
 		engine_revoke(t->e, t->grace_lease);
 	if (h != NULL)
@@ -123,7 +124,7 @@ grace_put(struct engine_taker *t, const struct etcd_reply *reply)
 	put_off(t);
 }
 
-/* Without a lease our own clock must do. */
+/* Without a lease, the repairer relies on its own clock. */
 static void
 put_grace(struct engine_taker *t, const struct etcd_reply *reply)
 {
@@ -146,7 +147,7 @@ put_grace(struct engine_taker *t, const struct etcd_reply *reply)
 	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), grace_put);
 }
 
-/* From now on, by our clock; and by t/, for all others. */
+/* The grace begins now: by our clock; and by t/, for all other repairers. */
 static void
 begin_grace(struct engine_taker *t, struct look_holder *h, int64_t mark)
 {
@@ -160,7 +161,7 @@ begin_grace(struct engine_taker *t, struct look_holder *h, int64_t mark)
 
 /* ---- marked ---- */
 
-/* Its grace is over when t/ is, or a grace after we first saw this mark. */
+/* The grace is over when t/ is gone, or a whole grace after we first saw this mark. */
 static void
 wait_grace(struct look_holder *h, int64_t mark, bool over)
 {
@@ -179,8 +180,9 @@ wait_grace(struct look_holder *h, int64_t mark, bool over)
 }
 
 /*
- * Another repairer, which may be long gone, marked it: before it put t/, or after.  By t/, the
- * permits of holders that died together come back together, whichever repairer looks first.
+ * Another repairer, which may be long gone, marked the holder: before it put t/, or after.  By t/,
+ * the permits of holders that died together are taken back together, whichever repairer looks
+ * first.
  */
 static void
 read_mark(struct engine_taker *t, struct look_holder *h, const json_t *body)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * reconcile.c - the keeper reads what the store has of a taker, when it does not know: after an
- * answer that did not come, after the lease went, and after the keeper before it was killed.
+ * reconcile.c - the keeper reads what the store has of a taker, when it does not know: after a call
+ * that got no answer, after the lease went, and after the keeper before it was killed.
  */
 #include "taker.h"
 
@@ -67,7 +67,7 @@ find(struct found *f, const json_t *body)
 
 /* ---- what to do about it ---- */
 
-/* That of l/ counts: there may have been several. */
+/* The lease of l/ counts: there may have been several. */
 static void
 is_holder(struct engine_taker *t, const struct found *f, int64_t revision)
 {
@@ -97,13 +97,14 @@ is_waiter(struct engine_taker *t, const struct found *f)
 	}
 	t->created = f->w_created;
 	t->ticket = (uint64_t)f->w_created;
-	/* One that is renewed as soon as can be, as nobody knows how long it lasts. */
+	/* Renew an adopted lease as soon as possible: nobody knows how long it lasts. */
 	if (!t->leased)
 		t->beat_ns = flki_boottime_ns() + (t->alive_ns == 0 ? 0 : retry_pause(t->missed++));
 	lease_keep(t);
 	taker_go(t, LOOKING);
 	if (news)
-		taker_tell(t, &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
+		taker_report(t,
+			     &(struct engine_event){ .kind = ENGINE_QUEUED, .ticket = t->ticket });
 }
 
 static void
@@ -206,7 +207,7 @@ reconcile_act(struct engine_taker *t)
 
 /* ---- the fence ---- */
 
-/* Now the claim is done, or never will be. */
+/* Now the claim has been done, or never will be. */
 static void
 fenced(struct engine_taker *t, const struct etcd_reply *reply)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * states.c - a taker's life as its owner and the loop drive it: what it does in which state, and
+ * states.c - a taker's life, driven by its owner and by the loop: what it does in which state, and
  * when.  See taker.h.
  */
 #include "taker.h"
@@ -15,7 +15,7 @@ nothing_to_do(struct engine_taker *t)
 	(void)t;
 }
 
-/* HOLDING: the renewals come by their own time; MARKING: one call leads to the next. */
+/* HOLDING: renewals have their own time; MARKING: one call leads to the next. */
 static const struct taker_deeds deeds = { .act = {
 	[NEW] = nothing_to_do,     [ASKING] = asking_act,       [MARKING] = marking_act,
 	[CLAIMING] = claiming_act, [RECONCILE] = reconcile_act, [FENCING] = fencing_act,
@@ -32,7 +32,7 @@ taker_due(const struct engine_taker *t)
 {
 	uint64_t due = t->retry_ns;
 
-	if (t->untold)
+	if (t->unreported)
 		return 0;
 	if (t->beat_ns < due)
 		due = t->beat_ns;
@@ -44,17 +44,17 @@ taker_due(const struct engine_taker *t)
 }
 
 static void
-tell_end(struct engine_taker *t)
+report_end(struct engine_taker *t)
 {
-	t->untold = false;
-	taker_tell(t, &(struct engine_event){ .kind = t->ending, .code = t->ending_code });
+	t->unreported = false;
+	taker_report(t, &(struct engine_event){ .kind = t->ending, .code = t->ending_code });
 }
 
 void
 taker_step(struct engine_taker *t, uint64_t now)
 {
-	if (t->untold) {
-		tell_end(t);
+	if (t->unreported) {
+		report_end(t);
 		return;
 	}
 	if (t->beat_ns <= now) {
@@ -76,8 +76,8 @@ taker_step(struct engine_taker *t, uint64_t now)
 /* ---- engine.h ---- */
 
 int
-engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_tell *tell,
-		 void *context)
+engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self,
+		 engine_report *report, void *context)
 {
 	struct engine_taker *t;
 
@@ -88,7 +88,7 @@ engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self
 		return -ENOMEM;
 	t->e = e;
 	t->deeds = &deeds;
-	t->tell = tell;
+	t->report = report;
 	t->context = context;
 	memcpy(t->self, self, sizeof(t->self));
 	look_init(&t->look, &e->limiter);
@@ -108,7 +108,7 @@ engine_taker_free(struct engine_taker *t)
 	look_free(&t->look);
 	LIST_REMOVE(t, link);
 	t->freed = true;
-	/* Whoever is on the way up to engine_step() still has it in hand. */
+	/* The functions that lead up to engine_step() still use it. */
 	if (t->e->stepping)
 		LIST_INSERT_HEAD(&t->e->freed, t, link);
 	else
@@ -132,13 +132,15 @@ engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held)
 		t->want.weight = 1;
 	t->adopted = true;
 	t->held = held;
-	/* What the other one sent last may still be done. */
+	/* What the other keeper sent last may still be done. */
 	t->open_claim = !held;
 	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
 	taker_go(t, RECONCILE);
 }
 
-/* The store is not told: a write for each command is much for what few look at. */
+/*
+ * The store does not learn it: a write for each command is much for something that few people read.
+ */
 void
 engine_working(struct engine_taker *t, pid_t pid)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * taker.c - what is common to all states of a taker.  It calls none of the files that have what one
- * state does, but through the table of states.c.  See taker.h.
+ * taker.c - what is common to all states of a taker.  It calls the files that have what one state
+ * does only through the table of states.c.  See taker.h.
  */
 #include "taker.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- calls ---- */
 
-/* What no state can do anything about; a taker that holds or gives back goes on trying. */
+/* A failure that no state can fix; a taker that holds, or gives its permit back, keeps retrying. */
 static bool
 is_hopeless(const struct engine_taker *t, const struct etcd_reply *reply)
 {
@@ -27,9 +27,9 @@ refuse_hopeless(struct engine_taker *t, const struct etcd_reply *reply)
 	taker_refuse(t, -FLK_STORE, reply->text);
 }
 
-/* Of its state, not of what is done beside it: a suspect is nobody's trouble but its own. */
+/* Report failures of the taker's own calls only; a failed call about a suspect is not ours. */
 static void
-tell_of_store(struct engine_taker *t, const struct etcd_reply *reply)
+report_store(struct engine_taker *t, const struct etcd_reply *reply)
 {
 	bool away = reply->result == ETCD_AWAY || reply->result == ETCD_DENIED ||
 		    reply->result == ETCD_WRONG;
@@ -37,8 +37,8 @@ tell_of_store(struct engine_taker *t, const struct etcd_reply *reply)
 	if (t->freed || t->state == OVER || away == t->away)
 		return;
 	t->away = away;
-	taker_tell(t, &(struct engine_event){ .kind = away ? ENGINE_AWAY : ENGINE_BACK,
-					      .text = reply->text });
+	taker_report(t, &(struct engine_event){ .kind = away ? ENGINE_AWAY : ENGINE_BACK,
+						.text = reply->text });
 }
 
 static void
@@ -57,7 +57,7 @@ answered(void *context, const struct etcd_reply *reply)
 		t->failures = 0;
 	slot->answer(t, reply);
 	if (!dead)
-		tell_of_store(t, reply);
+		report_store(t, reply);
 }
 
 bool
@@ -119,19 +119,19 @@ taker_again(struct engine_taker *t)
 	t->retry_ns = flki_boottime_ns() + retry_pause(t->failures++);
 }
 
-/* ---- telling, and the end ---- */
+/* ---- events, and the end ---- */
 
 void
-taker_tell(struct engine_taker *t, const struct engine_event *event)
+taker_report(struct engine_taker *t, const struct engine_event *event)
 {
 	if (!t->freed)
-		t->tell(t->context, event);
+		t->report(t->context, event);
 }
 
 void
 taker_note(struct engine_taker *t, const char *text)
 {
-	taker_tell(t, &(struct engine_event){ .kind = ENGINE_NOTE, .text = text });
+	taker_report(t, &(struct engine_event){ .kind = ENGINE_NOTE, .text = text });
 }
 
 void
@@ -169,7 +169,7 @@ void
 taker_end(struct engine_taker *t, const struct engine_event *event)
 {
 	taker_stop(t);
-	taker_tell(t, event);
+	taker_report(t, event);
 }
 
 void

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * watching.c - which changes a taker wants to hear of.
+ * watching.c - which changes a taker watches.
  */
 #include "taker.h"
 
@@ -29,8 +29,8 @@ watch_line(struct engine_taker *t, int64_t from)
 }
 
 /*
- * From now on, and not from when it looked: of what is past, however little, etcd tells only when
- * it comes to it, up to 100 ms later.
+ * From now on, and not from its look on: etcd reports past changes, however few, only when it comes
+ * to them, up to 100 ms later.
  */
 void
 watch_first(struct engine_taker *t)

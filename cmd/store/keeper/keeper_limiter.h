@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * keeper_limiter.h - a limiter in the keeper, and how the events of its takers reach them.
+ */
+#ifndef KEEPER_LIMITER_H
+#define KEEPER_LIMITER_H
+
+#include <sys/queue.h>
+
+#include "engine/engine.h"
+#include "source.h"
+
+/* A limiter with a taker in this keeper. */
+struct keeper_limiter {
+	SLIST_ENTRY(keeper_limiter) entry;
+	struct source on_engine;
+	struct engine *engine; /* NULL: we could not open it, `why' */
+	char why[ENGINE_TEXT];
+	char name[FLK_NAME_MAX + 1];
+};
+
+/*
+ * The context of an engine's taker.  It may outlive the struct keeper_taker: until the engine's
+ * taker is freed, its events still come, and concern no taker any more.
+ */
+struct event_target {
+	struct keeper_taker *taker; /* NULL: none any more */
+};
+
+#endif

@@ -8,7 +8,9 @@
 
 #include "flocklimit.h"
 #include "ops.h"
+#include "setting.h"
 #include "share.h"
+#include "state.h"
 
 static const struct flk_ops *
 ops(const struct flk *f)
@@ -275,94 +277,46 @@ flk_place(struct flk_taker *t, struct flk_place *place)
 
 /* ---- for operators ---- */
 
-int
-flk_set_limit(struct flk *f, uint32_t limit)
+static int
+check_settings(unsigned which, const struct flk_settings *to)
 {
-	if (limit < 1 || limit > FLK_MAX_UNITS)
+	const struct flki_number *n;
+	char why[200];
+	int error;
+
+	if (which == 0 || which >= 2 * FLK_SET_RESTORED)
 		return -EINVAL;
-	return ops(f)->steer(f, FLKI_STEER_LIMIT, limit);
-}
-
-int
-flk_override(struct flk *f, int64_t limit)
-{
-	if (limit != FLK_AUTO && (limit < 0 || limit > FLK_MAX_UNITS))
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++)
+		if ((which & n->which) != 0 && !flki_number_is_good(n, flki_number_get(n, to)))
+			return -EINVAL;
+	if ((which & FLK_SET_PACE) != 0 &&
+	    (error = flki_pace_check(&to->pace, which & FLK_SET_PACE)) != 0)
+		return error;
+	if ((which & FLK_SET_GATE) == 0)
+		return 0;
+	if (memchr(to->gate.when, '\0', sizeof(to->gate.when)) == NULL)
 		return -EINVAL;
-	return ops(f)->steer(f, FLKI_STEER_OVERRIDE, limit);
+	return flk_gate_check(to->gate.when, why, sizeof(why));
 }
 
 int
-flk_pause(struct flk *f)
+flk_set(struct flk *f, unsigned which, const struct flk_settings *to)
 {
-	return ops(f)->steer(f, FLKI_STEER_PAUSED, 1);
+	int error = check_settings(which, to);
+
+	return error != 0 ? error : ops(f)->set(f, which, to);
 }
 
 int
-flk_resume(struct flk *f)
+flk_get(struct flk *f, struct flk_settings *settings)
 {
-	return ops(f)->steer(f, FLKI_STEER_PAUSED, 0);
-}
-
-int
-flk_refuse(struct flk *f)
-{
-	return ops(f)->steer(f, FLKI_STEER_CLOSED, 1);
-}
-
-int
-flk_admit(struct flk *f)
-{
-	return ops(f)->steer(f, FLKI_STEER_CLOSED, 0);
-}
-
-int
-flk_restore(struct flk *f, uint32_t units)
-{
-	return ops(f)->steer(f, FLKI_STEER_RESTORED, units);
-}
-
-int
-flk_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
-{
-	return ops(f)->set_pace(f, pace, which);
-}
-
-void
-flk_pace(const struct flk *f, struct flk_pace *pace)
-{
-	ops(f)->pace(f, pace);
+	return ops(f)->get(f, settings);
 }
 
 int
 flk_evict(struct flk *f, uint64_t ticket)
 {
 	return ops(f)->evict(f, ticket);
-}
-
-int
-flk_set_gate(struct flk *f, const struct flk_gate *gate)
-{
-	const struct flk_ops *o = ops(f);
-	char why[200];
-	int error;
-
-	if (o->set_gate == NULL)
-		return -ENOTSUP;
-	if (memchr(gate->when, '\0', sizeof(gate->when)) == NULL)
-		return -EINVAL;
-	error = flk_gate_check(gate->when, why, sizeof(why));
-	return error != 0 ? error : o->set_gate(f, gate);
-}
-
-int
-flk_gate(const struct flk *f, struct flk_gate *gate)
-{
-	const struct flk_ops *o = ops(f);
-
-	if (o->gate == NULL)
-		return -ENOTSUP;
-	o->gate(f, gate);
-	return 0;
 }
 
 int
@@ -373,16 +327,6 @@ flk_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 	if (units < 1)
 		return -EINVAL;
 	return o->shrink != NULL ? o->shrink(f, ticket, units) : -ENOTSUP;
-}
-
-int
-flk_set_seat(struct flk *f, unsigned seat, bool off)
-{
-	const struct flk_ops *o = ops(f);
-
-	if (seat >= FLK_SEATS)
-		return -EINVAL;
-	return o->set_seat != NULL ? o->set_seat(f, seat, off) : -ENOTSUP;
 }
 
 int

@@ -127,7 +127,7 @@ fill_header(struct header *h, const struct bound *bound, const struct flk_option
 static int
 finish(struct header *h, int dirfd)
 {
-	struct flk_orders orders;
+	struct flk_settings orders;
 	int error = flki_orders_read(dirfd, &orders);
 
 	if (error != 0)

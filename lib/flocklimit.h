@@ -263,7 +263,7 @@ int flk_ended(struct flk_taker *taker, int status);
  */
 int flk_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns);
 
-/* Ends the permit, and withholds its units until flk_restore() adds them again. */
+/* Ends the permit, and withholds its units until FLK_SET_RESTORED adds them again. */
 int flk_forget(struct flk_taker *taker);
 
 /* After -FLK_ASK: whether the taker may start.  A yes counts for five seconds. */
@@ -337,37 +337,7 @@ int flk_wait_idle(struct flk_taker *taker, const struct timespec *deadline);
 
 #define FLK_AUTO (-1)
 
-int flk_set_limit(struct flk *limiter, uint32_t limit); /* for takers that declare none */
-int flk_override(struct flk *limiter,
-		 int64_t limit);    /* replaces declared limits; FLK_AUTO ends it */
-int flk_pause(struct flk *limiter); /* nothing new starts */
-int flk_resume(struct flk *limiter);
-int flk_refuse(struct flk *limiter); /* closes it: waiters and newcomers get -FLK_CLOSED */
-int flk_admit(struct flk *limiter);  /* opens it again */
-int flk_restore(struct flk *limiter,
-		uint32_t units); /* units that initial or flk_forget() withheld */
-
-/*
- * An order to all limiters that are created in the limiter directory from now on: they begin in
- * that state.  After the order, steer the existing limiters one by one.  0 and FLK_AUTO take an order
- * back.  It lasts until the next boot, and does not affect a limiter that is named by its path.
- */
-enum flk_order {
-	FLK_ORDER_PAUSED, /* 1: as after flk_pause() */
-	FLK_ORDER_CLOSED, /* 1: as after flk_refuse() */
-	FLK_ORDER_LIMIT   /* as by flk_override() */
-};
-
-struct flk_orders {
-	bool paused, closed;
-	int64_t override; /* or FLK_AUTO */
-};
-
-int flk_order(enum flk_order order, int64_t value);
-int flk_orders(struct flk_orders *orders); /* the orders in force */
-
-/* ---- pacing: when to start, not only how many ---- */
-
+/* Pacing: when to start, not only how many. */
 struct flk_pace {
 	uint64_t interval_ns; /* between starts, on average; 0: no rate */
 	uint32_t burst;       /* how many may start at once; 1 to 65535 */
@@ -378,20 +348,12 @@ struct flk_pace {
 	uint64_t ramp_idle_ns;         /* begins again after nothing was held for this long */
 };
 
-enum flk_pacing { FLK_RATE = 1, FLK_STAGGER = 2, FLK_RAMP = 4 };
-
-/* Sets the parts that `which' names, for all takers. */
-int flk_set_pace(struct flk *limiter, const struct flk_pace *pace, unsigned which);
-void flk_pace(const struct flk *limiter, struct flk_pace *pace);
-
-/* ---- the gate: start only while the machine has room ---- */
-
 #define FLK_GATE_TEXT 184
 
 /*
- * Nothing starts unless all conditions hold: mem>4G, psi.cpu<50, psi.mem<10, psi.io<20, running<16,
- * disk:/path>10G, with spaces or commas in between.  The head of the line looks, once a second.  One
- * look admits one taker.
+ * The gate: nothing starts unless all conditions hold: mem>4G, psi.cpu<50, psi.mem<10, psi.io<20,
+ * running<16, disk:/path>10G, with spaces or commas in between.  The head of the line looks, once a
+ * second.  One look admits one taker.
  */
 struct flk_gate {
 	char when[FLK_GATE_TEXT]; /* "": no gate */
@@ -399,9 +361,52 @@ struct flk_gate {
 	uint64_t patience_ns; /* while nothing is held, the head waits no longer; or UINT64_MAX */
 };
 
-/* Sets it for all takers: 0, -EINVAL for wrong conditions, -ENOTSUP in a store. */
-int flk_set_gate(struct flk *limiter, const struct flk_gate *gate);
-int flk_gate(const struct flk *limiter, struct flk_gate *gate);
+/* What an operator sets of a limiter, for all its takers. */
+struct flk_settings {
+	uint32_t declared; /* the limit of takers that declare none */
+	int64_t override;  /* a limit instead of those that takers declare; FLK_AUTO: none */
+	bool paused;       /* nothing new starts */
+	bool closed;       /* waiters and newcomers get -FLK_CLOSED */
+	uint64_t
+	    seats_off; /* a set, as in not_seats.  No permit gets these seats, and the limit counts
+			       as one less for each.  A permit that has such a seat keeps it. */
+	uint32_t withheld; /* units that `initial' or flk_forget() withheld */
+	struct flk_pace pace;
+	struct flk_gate gate;
+};
+
+/* Which of them. */
+enum flk_setting {
+	FLK_SET_RATE = 1, /* of the pace: interval_ns and burst */
+	FLK_SET_STAGGER = 2,
+	FLK_SET_RAMP = 4,
+	FLK_SET_DECLARED = 8,
+	FLK_SET_OVERRIDE = 16,
+	FLK_SET_PAUSED = 32,
+	FLK_SET_CLOSED = 64,
+	FLK_SET_GATE = 128,
+	FLK_SET_SEATS_OFF = 256, /* takes these seats out of use */
+	FLK_SET_SEATS_ON = 512,  /* puts these seats back */
+	FLK_SET_RESTORED = 1024  /* adds so many of the withheld units again */
+};
+
+#define FLK_SET_PACE (FLK_SET_RATE | FLK_SET_STAGGER | FLK_SET_RAMP)
+
+/*
+ * Sets those that `which' names, in one visit: 0, or a code, and then nothing is changed: -EINVAL,
+ * -FLK_OVERRELEASE if fewer units are withheld, -ENOTSUP if a store has no such setting.
+ */
+int flk_set(struct flk *limiter, unsigned which, const struct flk_settings *to);
+int flk_get(struct flk *limiter, struct flk_settings *settings);
+
+/*
+ * An order to all limiters that are created in the limiter directory from now on: they begin with
+ * these settings, of FLK_SET_OVERRIDE, FLK_SET_PAUSED and FLK_SET_CLOSED.  After the order, set those of the
+ * existing limiters one by one.  FLK_AUTO and false take an order back.  It lasts until the next boot,
+ * and does not affect a limiter that is named by its path.
+ */
+int flk_order(unsigned which, const struct flk_settings *to);
+int flk_orders(struct flk_settings *orders); /* the orders in force */
 
 /* 0 if these conditions are right and can be measured here; else WHY has a sentence about the first. */
 int flk_gate_check(const char *when, char *why, size_t size);
@@ -427,12 +432,6 @@ int flk_evict(struct flk *limiter, uint64_t ticket);
  * -ENOTSUP in a store.
  */
 int flk_shrink(struct flk *limiter, uint64_t ticket, uint32_t units);
-
-/*
- * Takes a seat, 0 to 63, out of use, or puts it back.  No permit gets that seat, and the limit counts
- * as one less.  A permit that has the seat keeps it.  -ENOTSUP in a store.
- */
-int flk_set_seat(struct flk *limiter, unsigned seat, bool off);
 
 /* After -FLK_EVICTED: the process that called flk_evict(), as it sees itself. */
 void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
@@ -482,16 +481,11 @@ struct flk_times {
 };
 
 struct flk_snapshot {
-	uint32_t declared, limit; /* as flk_declared(); and the one in force */
-	int64_t override;         /* or FLK_AUTO */
-	uint32_t withheld;
+	struct flk_settings set; /* declared: as flk_declared() */
+	uint32_t limit;          /* in force */
 	uint64_t used;
-	bool paused, closed;
-	uint64_t seats_off; /* out of use, by flk_set_seat() */
 	uint64_t last_ticket, granted, released, left, evicted, reaped, repaired;
 	struct flk_times waited, held;
-	struct flk_pace pace;
-	struct flk_gate gate;
 	struct flk_gated gated;
 	uint64_t
 	    next_start_ns; /* the pace lets nothing start before: CLOCK_MONOTONIC; 0: no such time */
@@ -508,7 +502,7 @@ struct flk_place {
 	uint64_t used;
 	uint32_t limit, holders;
 	uint32_t ahead; /* the number of waiters ahead of this taker */
-	bool paused, closed;
+	struct flk_settings set;
 	uint64_t next_start_ns; /* as in struct flk_snapshot */
 	struct flk_gated gated;
 	struct flk_entry oldest; /* of the holders; ticket 0: none */
@@ -565,7 +559,7 @@ enum flk_event_kind {
 	FLK_EV_OPENED,
 	FLK_EV_RESTORED, /* code: how many units */
 	FLK_EV_REPAIRED, /* a taker was killed during a change, and the next one rebuilt the index */
-	FLK_EV_PACED,    /* code: the parts set, of enum flk_pacing; pace: the whole pace */
+	FLK_EV_PACED,    /* code: the parts set, of FLK_SET_PACE; pace: the whole pace */
 	FLK_EV_SEAT_OFF, /* code: the seat that is out of use from now on */
 	FLK_EV_SEAT_ON,  /* code: the seat that is in use again */
 	FLK_EV_GATE,     /* when: the beginning of the conditions of the new gate; "": none */
@@ -612,9 +606,8 @@ struct flk_map_options {
 	const struct flk_options *options; /* as for flk_attach() */
 	struct flk_request want;           /* for each item */
 	const struct timespec *patience;   /* how long an item may wait for its permit; or NULL */
-	const struct flk_pace *pace;       /* the pace to set, as for flk_set_pace() */
-	unsigned pacing;                   /* which parts of it, of enum flk_pacing; 0: none */
-	const struct flk_gate *gate;       /* the gate to set; or NULL */
+	const struct flk_settings *to;     /* to set, as for flk_set(), before the first item */
+	unsigned which;                    /* which of them; 0: none */
 	bool in_order;                     /* done() gets the items in the order of next() */
 	bool go_on;                        /* begin more after work() failed */
 	void *context;

@@ -202,6 +202,9 @@ void flki_gate_condition(const struct state *st, const struct slot *s, struct fl
 void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
 void flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns);
 
+/* steer.c: what the header says; also without the lock, and then each number by itself. */
+void flki_settings_read(const struct header *h, struct flk_settings *s);
+
 /*
  * timens.c: by how many ns our clock is ahead of the machine's; 0 where the system does not say.
  * The first call asks the system, so it is not made inside the lock.

@@ -62,14 +62,10 @@ int flki_local_snapshot(struct flk *f, struct flk_snapshot **snapshot);
 int flki_local_check(struct flk *f, char *why, size_t size);
 
 /* steer.c */
-int flki_local_steer(struct flk *f, enum flki_steering what, int64_t number);
-int flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which);
-void flki_local_pace(const struct flk *f, struct flk_pace *pace);
-int flki_local_set_gate(struct flk *f, const struct flk_gate *gate);
-void flki_local_gate(const struct flk *f, struct flk_gate *gate);
+int flki_local_set(struct flk *f, unsigned which, const struct flk_settings *to);
+int flki_local_get(struct flk *f, struct flk_settings *settings);
 int flki_local_evict(struct flk *f, uint64_t ticket);
 int flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units);
-int flki_local_set_seat(struct flk *f, unsigned seat, bool off);
 int flki_local_remove(struct flk *f, bool steered_too);
 int flki_local_repair(struct flk *f);
 

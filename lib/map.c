@@ -149,10 +149,8 @@ attach(const struct flk_map *m, struct flk **limiter)
 
 	if (error != 0)
 		return error;
-	if (m->o.pacing != 0)
-		error = flk_set_pace(*limiter, m->o.pace, m->o.pacing);
-	if (error == 0 && m->o.gate != NULL)
-		error = flk_set_gate(*limiter, m->o.gate);
+	if (m->o.which != 0)
+		error = flk_set(*limiter, m->o.which, m->o.to);
 	if (error != 0) {
 		flk_detach(*limiter);
 		*limiter = NULL;

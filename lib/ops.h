@@ -25,15 +25,6 @@
 
 #include "flocklimit.h"
 
-/* What an operator sets, and the meaning of the number with it. */
-enum flki_steering {
-	FLKI_STEER_LIMIT,    /* for takers that declare none: 1 to FLK_MAX_UNITS */
-	FLKI_STEER_OVERRIDE, /* 0 to FLK_MAX_UNITS, or FLK_AUTO */
-	FLKI_STEER_PAUSED,   /* 0 or 1 */
-	FLKI_STEER_CLOSED,   /* 0 or 1 */
-	FLKI_STEER_RESTORED  /* units */
-};
-
 struct flk_ops {
 	/* Of a limiter. */
 	void (*close)(struct flk *f); /* frees it, after its last user is done */
@@ -79,13 +70,9 @@ struct flk_ops {
 	int (*place)(struct flk_taker *t, struct flk_place *place);
 
 	/* For operators. */
-	int (*steer)(struct flk *f, enum flki_steering what, int64_t number);
-	int (*set_pace)(struct flk *f, const struct flk_pace *pace, unsigned which);
+	int (*set)(struct flk *f, unsigned which, const struct flk_settings *to); /* good ones */
+	int (*get)(struct flk *f, struct flk_settings *settings);
 	int (*shrink)(struct flk *f, uint64_t ticket, uint32_t units); /* NULL: -ENOTSUP */
-	int (*set_seat)(struct flk *f, unsigned seat, bool off);       /* NULL: -ENOTSUP */
-	void (*pace)(const struct flk *f, struct flk_pace *pace);
-	int (*set_gate)(struct flk *f, const struct flk_gate *gate); /* NULL: there are none */
-	void (*gate)(const struct flk *f, struct flk_gate *gate);
 	int (*evict)(struct flk *f, uint64_t ticket);
 	int (*remove)(struct flk *f, bool steered_too); /* false: flk_remove_unused() */
 	int (*snapshot)(struct flk *f, struct flk_snapshot **snapshot);

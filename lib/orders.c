@@ -34,23 +34,12 @@
 #include "boot.h"
 #include "cancel.h"
 #include "directory.h"
+#include "setting.h"
 
 #define TRIES 64 /* against another operator that gives the same order at the same time */
 #define TEXT  80
 #define BOOT  33 /* a boot's id in hexadecimal digits, with its final zero */
-
-static const char *const names[] = {
-	[FLK_ORDER_PAUSED] = ".all-paused",
-	[FLK_ORDER_CLOSED] = ".all-closed",
-	[FLK_ORDER_LIMIT] = ".all-limit",
-};
-
-/* The name of a new link until it is renamed. */
-static const char *const drafts[] = {
-	[FLK_ORDER_PAUSED] = ".all-paused.new",
-	[FLK_ORDER_CLOSED] = ".all-closed.new",
-	[FLK_ORDER_LIMIT] = ".all-limit.new",
-};
+#define DRAFT 32 /* the name of a new link until it is renamed */
 
 /* An order is in force until the next boot, as the limiters are. */
 static void
@@ -114,51 +103,49 @@ read_order(int dirfd, const char *name, int64_t *value)
 }
 
 int
-flki_orders_read(int dirfd, struct flk_orders *orders)
+flki_orders_read(int dirfd, struct flk_settings *orders)
 {
+	const struct flki_number *n;
 	int64_t value = 0;
 	int found;
 
-	*orders = (struct flk_orders){ .override = FLK_AUTO };
-	if (dirfd == AT_FDCWD)
-		return 0;
-	if ((found = read_order(dirfd, names[FLK_ORDER_PAUSED], &value)) < 0)
-		return found;
-	orders->paused = found == 1 && value != 0;
-	if ((found = read_order(dirfd, names[FLK_ORDER_CLOSED], &value)) < 0)
-		return found;
-	orders->closed = found == 1 && value != 0;
-	if ((found = read_order(dirfd, names[FLK_ORDER_LIMIT], &value)) < 0)
-		return found;
-	if (found == 1)
-		orders->override = value;
+	*orders = flki_no_settings;
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS && dirfd != AT_FDCWD; n++) {
+		if (n->order == NULL)
+			continue;
+		if ((found = read_order(dirfd, n->order, &value)) < 0)
+			return found;
+		if (found == 1)
+			flki_number_put(n, orders, value);
+	}
 	return 0;
 }
 
 static int
-take_back(int dirfd, enum flk_order order)
+take_back(int dirfd, const char *order)
 {
-	return unlinkat(dirfd, names[order], 0) == 0 || errno == ENOENT ? 0 : -errno;
+	return unlinkat(dirfd, order, 0) == 0 || errno == ENOENT ? 0 : -errno;
 }
 
 /* Two operators may use one draft at the same time: then one of the two orders stays, whole. */
 static int
-give(int dirfd, enum flk_order order, int64_t value)
+give(int dirfd, const char *order, int64_t value)
 {
-	char text[TEXT], boot[BOOT];
+	char text[TEXT], boot[BOOT], draft[DRAFT];
 	int tries;
 
 	this_boot(boot);
 	snprintf(text, sizeof(text), "%lld@%s", (long long)value, boot);
+	snprintf(draft, sizeof(draft), "%s.new", order);
 	for (tries = 0; tries < TRIES; tries++) {
-		if (unlinkat(dirfd, drafts[order], 0) == -1 && errno != ENOENT)
+		if (unlinkat(dirfd, draft, 0) == -1 && errno != ENOENT)
 			return -errno;
-		if (symlinkat(text, dirfd, drafts[order]) == -1) {
+		if (symlinkat(text, dirfd, draft) == -1) {
 			if (errno != EEXIST)
 				return -errno;
 			continue;
 		}
-		if (renameat(dirfd, drafts[order], dirfd, names[order]) == 0)
+		if (renameat(dirfd, draft, dirfd, order) == 0)
 			return 0;
 		if (errno != ENOENT)
 			return -errno;
@@ -181,31 +168,44 @@ open_directory(bool make, int *dirfd)
 		   : flki_directory_open(&directory, "x", make, dirfd);
 }
 
+static int
+order_number(int dirfd, const struct flki_number *n, int64_t value)
+{
+	return value == n->none ? take_back(dirfd, n->order) : give(dirfd, n->order, value);
+}
+
 int
-flk_order(enum flk_order order, int64_t value)
+flk_order(unsigned which, const struct flk_settings *to)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	bool ends = value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0);
+	bool ends = !flki_settings_steer(which, to); /* then no directory is made for it */
+	const struct flki_number *n;
+	unsigned known = 0;
 	int dirfd, error;
 
-	if ((unsigned)order > FLK_ORDER_LIMIT)
-		return -EINVAL;
-	if (!ends && (value < 0 || value > (order == FLK_ORDER_LIMIT ? FLK_MAX_UNITS : 1)))
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
+		known |= n->order != NULL ? n->which : 0;
+		if ((which & n->which) != 0 && !flki_number_is_good(n, flki_number_get(n, to)))
+			return -EINVAL;
+	}
+	if (which == 0 || (which & ~known) != 0)
 		return -EINVAL;
 	if ((error = open_directory(!ends, &dirfd)) != 0)
 		return ends && error == -ENOENT ? 0 : error;
-	error = ends ? take_back(dirfd, order) : give(dirfd, order, value);
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS && error == 0; n++)
+		if ((which & n->which) != 0)
+			error = order_number(dirfd, n, flki_number_get(n, to));
 	close(dirfd);
 	return error;
 }
 
 int
-flk_orders(struct flk_orders *orders)
+flk_orders(struct flk_settings *orders)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	int dirfd, error;
 
-	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	*orders = flki_no_settings;
 	if ((error = open_directory(false, &dirfd)) != 0)
 		return error == -ENOENT ? 0 : error;
 	error = flki_orders_read(dirfd, orders);

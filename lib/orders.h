@@ -11,6 +11,6 @@
  * Reads the orders of the directory DIRFD; AT_FDCWD has none.  The maker of a limiter calls this
  * after it linked the limiter's name and before it stores `magic': see orders.c.
  */
-int flki_orders_read(int dirfd, struct flk_orders *orders);
+int flki_orders_read(int dirfd, struct flk_settings *orders);
 
 #endif

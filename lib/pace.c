@@ -148,14 +148,14 @@ flki_pace_check(const struct flk_pace *p, unsigned which)
 {
 	uint64_t ms = p->ramp_period_ns / MS;
 
-	if ((which & FLK_RATE) && p->interval_ns != 0 &&
+	if ((which & FLK_SET_RATE) && p->interval_ns != 0 &&
 	    (p->interval_ns > MOST_INTERVAL || p->burst < 1 || p->burst > 65535))
 		return -EINVAL;
-	if ((which & FLK_RAMP) && p->ramp_from != 0 &&
+	if ((which & FLK_SET_RAMP) && p->ramp_from != 0 &&
 	    (p->ramp_from > 65535 || p->ramp_step > 65535 || p->ramp_step < 1 || ms < 1 ||
 	     ms > UINT32_MAX))
 		return -EINVAL;
-	return which == 0 || which > (FLK_RATE | FLK_STAGGER | FLK_RAMP) ? -EINVAL : 0;
+	return which == 0 || which > (FLK_SET_RATE | FLK_SET_STAGGER | FLK_SET_RAMP) ? -EINVAL : 0;
 }
 
 /* Stores only a change, so that a look that changes nothing leaves the page clean. */
@@ -193,13 +193,13 @@ flki_pace_set(struct state *st, const struct flk_pace *p, unsigned which)
 {
 	struct header *h = st->h;
 
-	if (which & FLK_RATE)
+	if (which & FLK_SET_RATE)
 		flki_state_store(&h->pace.rate, p->interval_ns != 0
 						    ? (uint64_t)p->burst << 48 | p->interval_ns
 						    : 0);
-	if (which & FLK_STAGGER)
+	if (which & FLK_SET_STAGGER)
 		flki_state_store(&h->pace.stagger_ns, p->stagger_ns);
-	if (which & FLK_RAMP) {
+	if (which & FLK_SET_RAMP) {
 		flki_state_store(&h->pace.ramp_idle_ns, p->ramp_idle_ns);
 		flki_state_store(&h->paced.ramp_since_ns, flki_pace_now(st));
 		flki_state_store(&h->pace.ramp, p->ramp_from != 0

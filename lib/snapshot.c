@@ -117,13 +117,8 @@ copy_header(struct state *st, struct flk_snapshot *snap, uint32_t usual)
 {
 	const struct header *h = st->h;
 
-	*snap = (struct flk_snapshot){ .declared = declared_now(h, usual),
-				       .override = h->override,
-				       .withheld = (uint32_t)h->withheld,
-				       .used = h->used,
-				       .paused = h->paused != 0,
-				       .closed = h->closed != 0,
-				       .seats_off = h->seats_off,
+	*snap = (struct flk_snapshot){ .used = h->used,
+				       .limit = limit_now(st, 0, usual),
 				       .last_ticket = h->last_ticket,
 				       .granted = h->granted,
 				       .released = h->released,
@@ -132,11 +127,10 @@ copy_header(struct state *st, struct flk_snapshot *snap, uint32_t usual)
 				       .reaped = h->reaped,
 				       .repaired = h->repaired,
 				       .waited = h->waits,
-				       .held = h->holds };
-	snap->limit = limit_now(st, 0, usual);
-	snap->next_start_ns = next_start(st);
-	flki_pace_copy(h, &snap->pace);
-	flki_gate_copy(h, &snap->gate);
+				       .held = h->holds,
+				       .next_start_ns = next_start(st) };
+	flki_settings_read(h, &snap->set);
+	snap->set.declared = declared_now(h, usual);
 	snap->gated = gated_now(st);
 }
 
@@ -157,10 +151,9 @@ flki_local_place(struct flk_taker *t, struct flk_place *place)
 	*place = (struct flk_place){ .used = st.h->used,
 				     .holders = st.h->holders.count,
 				     .limit = limit_now(&st, taker_slot(t)->limit, usual),
-				     .paused = st.h->paused != 0,
-				     .closed = st.h->closed != 0,
 				     .next_start_ns = next_start(&st),
 				     .gated = gated_now(&st) };
+	flki_settings_read(st.h, &place->set);
 	i = waits ? taker_slot(t)->prev : st.h->waiting.tail;
 	for (left = st.n; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(&st, i);

@@ -8,14 +8,15 @@
 
 #include "cancel.h"
 #include "create.h"
+#include "setting.h"
 
-/* What an operator asks for: a number, and units or a switch with it; a pace and its parts; a gate. */
+/* What an operator asks for: settings; or to take a taker or the limiter away. */
 struct order {
-	int64_t number;
-	const struct flk_pace *pace;
-	unsigned which;
+	unsigned which; /* of `to' */
+	const struct flk_settings *to;
+	uint64_t ticket;
 	uint32_t units;
-	const struct flk_gate *gate;
+	bool steered_too;
 };
 
 /*
@@ -42,133 +43,121 @@ steer(struct flk *f, int (*change)(struct state *, const struct order *), struct
 	return error;
 }
 
-static int
-steer_to(struct flk *f, int (*change)(struct state *, const struct order *), int64_t number)
+/* One store, so a reader, or the next owner of the lock, finds the old number or the new one. */
+static void
+change_number(struct state *st, const struct flki_number *n, int64_t value)
 {
-	return steer(f, change, (struct order){ .number = number });
+	void *word = (char *)st->h + n->word;
+
+	if (n->width == sizeof(uint64_t))
+		flki_state_store(word, (uint64_t)value);
+	else
+		__atomic_store_n((uint32_t *)word, (uint32_t)value, __ATOMIC_RELAXED);
+	flki_state_note_steering(st, value != n->none ? n->set : n->over,
+				 n->kind != FLKI_SWITCH ? (int32_t)value : 0);
+}
+
+static void
+change_seats(struct state *st, uint64_t seats, bool off)
+{
+	uint64_t was = st->h->seats_off;
+
+	flki_state_store(&st->h->seats_off, off ? was | seats : was & ~seats);
+	for (; seats != 0; seats &= seats - 1)
+		flki_state_note_steering(st, off ? FLK_EV_SEAT_OFF : FLK_EV_SEAT_ON,
+					 __builtin_ctzll(seats));
 }
 
 static int
-change_limit(struct state *st, const struct order *o)
+change_withheld(struct state *st, uint32_t units)
 {
-	st->h->declared = (uint32_t)o->number;
-	flki_state_note_steering(st, FLK_EV_DECLARED, (int32_t)o->number);
+	if (units > st->h->withheld)
+		return -FLK_OVERRELEASE;
+	flki_state_store(&st->h->withheld, st->h->withheld - units);
+	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)units);
 	return 0;
 }
 
-static int
-change_override(struct state *st, const struct order *o)
+static void
+change_pace(struct state *st, const struct flk_pace *pace, unsigned which)
 {
-	flki_state_store((uint64_t *)&st->h->override, (uint64_t)o->number);
-	flki_state_note_steering(st, FLK_EV_OVERRIDE, (int32_t)o->number);
-	return 0;
+	flki_pace_set(st, pace, which);
+	/* The second in the line has a timer from now on: see due() in wait.c. */
+	if (st->h->waiting.head != NIL)
+		flki_state_wake(st, flki_state_at(st, st->h->waiting.head)->next);
+	flki_state_note_pace(st, which);
 }
 
-static int
-change_paused(struct state *st, const struct order *o)
+static void
+change_gate(struct state *st, const struct flk_gate *gate)
 {
-	st->h->paused = o->number != 0;
-	flki_state_note_steering(st, o->number ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0);
-	return 0;
+	flki_gate_set(st, gate);
+	st->h->gate.waiter = 0; /* so that the head is told, and the second in the line */
+	flki_state_note_gate(st, gate->when);
 }
 
+/* What can fail comes first. */
 static int
-change_closed(struct state *st, const struct order *o)
+change_settings(struct state *st, const struct order *o)
 {
-	st->h->closed = o->number != 0;
-	flki_state_note_steering(st, o->number ? FLK_EV_CLOSED : FLK_EV_OPENED, 0);
-	if (o->number)
+	const struct flk_settings *to = o->to;
+	const struct flki_number *n;
+	int error = 0;
+
+	if ((o->which & FLK_SET_RESTORED) != 0)
+		error = change_withheld(st, to->withheld);
+	if (error != 0)
+		return error;
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++)
+		if ((o->which & n->which) != 0)
+			change_number(st, n, flki_number_get(n, to));
+	if ((o->which & FLK_SET_SEATS_OFF) != 0)
+		change_seats(st, to->seats_off, true);
+	if ((o->which & FLK_SET_SEATS_ON) != 0)
+		change_seats(st, to->seats_off, false);
+	if ((o->which & FLK_SET_PACE) != 0)
+		change_pace(st, &to->pace, o->which & FLK_SET_PACE);
+	if ((o->which & FLK_SET_GATE) != 0)
+		change_gate(st, &to->gate);
+	if ((o->which & FLK_SET_CLOSED) != 0 && to->closed)
 		flki_state_evict_all(st, -FLK_CLOSED);
 	return 0;
 }
 
-static int
-change_withheld(struct state *st, const struct order *o)
-{
-	if ((uint64_t)o->number > st->h->withheld)
-		return -FLK_OVERRELEASE;
-	flki_state_store(&st->h->withheld, st->h->withheld - (uint64_t)o->number);
-	flki_state_note_steering(st, FLK_EV_RESTORED, (int32_t)o->number);
-	return 0;
-}
-
-static int
-change_pace(struct state *st, const struct order *o)
-{
-	flki_pace_set(st, o->pace, o->which);
-	/* The second in the line has a timer from now on: see due() in wait.c. */
-	if (st->h->waiting.head != NIL)
-		flki_state_wake(st, flki_state_at(st, st->h->waiting.head)->next);
-	flki_state_note_pace(st, o->which);
-	return 0;
-}
-
 int
-flki_local_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
+flki_local_set(struct flk *f, unsigned which, const struct flk_settings *to)
 {
-	int error = flki_pace_check(pace, which);
-
-	if (error != 0)
-		return error;
-	flki_clock_ahead(f); /* asked for now, because inside.c asks only if there is a pace */
-	return steer(f, change_pace, (struct order){ .pace = pace, .which = which });
-}
-
-static int
-change_gate(struct state *st, const struct order *o)
-{
-	flki_gate_set(st, o->gate);
-	st->h->gate.waiter = 0; /* so that the head is told, and the second in the line */
-	flki_state_note_gate(st, o->gate->when);
-	return 0;
-}
-
-int
-flki_local_set_gate(struct flk *f, const struct flk_gate *gate)
-{
-	flki_clock_ahead(f);
-	return steer(f, change_gate, (struct order){ .gate = gate });
+	/* Asked for now, because inside.c asks only if there is a pace or a gate. */
+	if ((which & (FLK_SET_PACE | FLK_SET_GATE)) != 0)
+		flki_clock_ahead(f);
+	return steer(f, change_settings, (struct order){ .which = which, .to = to });
 }
 
 void
-flki_local_gate(const struct flk *f, struct flk_gate *gate)
+flki_settings_read(const struct header *h, struct flk_settings *s)
 {
-	flki_gate_copy(f->file.h, gate);
-}
+	const struct flki_number *n;
 
-void
-flki_local_pace(const struct flk *f, struct flk_pace *pace)
-{
-	flki_pace_copy(f->file.h, pace);
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
+		const void *word = (const char *)h + n->word;
+		flki_number_put(
+		    n, s,
+		    n->width == sizeof(uint64_t)
+			? (int64_t)__atomic_load_n((const uint64_t *)word, __ATOMIC_RELAXED)
+			: (int64_t)__atomic_load_n((const uint32_t *)word, __ATOMIC_RELAXED));
+	}
+	s->seats_off = __atomic_load_n(&h->seats_off, __ATOMIC_RELAXED);
+	s->withheld = (uint32_t)__atomic_load_n(&h->withheld, __ATOMIC_RELAXED);
+	flki_pace_copy(h, &s->pace);
+	flki_gate_copy(h, &s->gate);
 }
 
 int
-flki_local_steer(struct flk *f, enum flki_steering what, int64_t number)
+flki_local_get(struct flk *f, struct flk_settings *s)
 {
-	static int (*const change[])(struct state *, const struct order *) = {
-		[FLKI_STEER_LIMIT] = change_limit,       [FLKI_STEER_OVERRIDE] = change_override,
-		[FLKI_STEER_PAUSED] = change_paused,     [FLKI_STEER_CLOSED] = change_closed,
-		[FLKI_STEER_RESTORED] = change_withheld,
-	};
-
-	return steer_to(f, change[what], number);
-}
-
-static int
-change_seat(struct state *st, const struct order *o)
-{
-	uint64_t seat = UINT64_C(1) << o->number, off = st->h->seats_off;
-
-	flki_state_store(&st->h->seats_off, o->which != 0 ? off | seat : off & ~seat);
-	flki_state_note_steering(st, o->which != 0 ? FLK_EV_SEAT_OFF : FLK_EV_SEAT_ON,
-				 (int32_t)o->number);
+	flki_settings_read(f->file.h, s);
+	s->declared = flki_local_declared(f);
 	return 0;
-}
-
-int
-flki_local_set_seat(struct flk *f, unsigned seat, bool off)
-{
-	return steer(f, change_seat, (struct order){ .number = seat, .which = off });
 }
 
 /* ---- taking others out ---- */
@@ -180,7 +169,7 @@ change_waiter(struct state *st, const struct order *o)
 
 	for (; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(st, i);
-		if (s->ticket == (uint64_t)o->number && s->kind == TAKER) {
+		if (s->ticket == o->ticket && s->kind == TAKER) {
 			flki_state_evict(st, i, -FLK_EVICTED);
 			return 0;
 		}
@@ -192,7 +181,7 @@ change_waiter(struct state *st, const struct order *o)
 int
 flki_local_evict(struct flk *f, uint64_t ticket)
 {
-	return steer_to(f, change_waiter, (int64_t)ticket);
+	return steer(f, change_waiter, (struct order){ .ticket = ticket });
 }
 
 /* An operator, or the command itself, gives back a part of a permit, and never the last unit. */
@@ -203,7 +192,7 @@ change_holder(struct state *st, const struct order *o)
 
 	for (; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(st, i);
-		if (s->ticket == (uint64_t)o->number) {
+		if (s->ticket == o->ticket) {
 			if (o->units >= s->weight)
 				return -FLK_OVERRELEASE;
 			flki_state_release_units(st, i, o->units);
@@ -217,13 +206,18 @@ change_holder(struct state *st, const struct order *o)
 int
 flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 {
-	return steer(f, change_holder, (struct order){ .number = (int64_t)ticket, .units = units });
+	return steer(f, change_holder, (struct order){ .ticket = ticket, .units = units });
 }
 
-/*
- * Marks the limiter as dead if it has neither holders nor waiters: no taker can come in from then
- * on.  With the number 0, a limiter that an operator has steered stays.
- */
+/* Something that an operator set, but for what takers declare. */
+static bool
+is_steered(const struct header *h)
+{
+	return h->paused || h->closed || h->override != FLK_AUTO || h->withheld > 0 ||
+	       h->seats_off != 0;
+}
+
+/* Marks the limiter as dead if it has neither holders nor waiters: no taker can come in from then on. */
 static int
 change_dead(struct state *st, const struct order *o)
 {
@@ -232,8 +226,7 @@ change_dead(struct state *st, const struct order *o)
 	flki_state_reap_watched(st, NIL);
 	if (h->waiting.head != NIL || h->holders.head != NIL)
 		return -FLK_BUSY;
-	if (o->number == 0 && (h->paused || h->closed || h->override != FLK_AUTO ||
-			       h->withheld > 0 || h->seats_off != 0))
+	if (!o->steered_too && is_steered(h))
 		return -FLK_BUSY;
 	atomic_store(&st->h->dead, 1);
 	return 0;
@@ -255,7 +248,7 @@ flki_local_remove(struct flk *f, bool steered_too)
 		error = flki_create_lock(f->file.fd);
 	if (error != 0)
 		return error;
-	error = steer_to(f, change_dead, steered_too);
+	error = steer(f, change_dead, (struct order){ .steered_too = steered_too });
 	if (error == 0 || error == -FLK_GONE)
 		error = flki_file_bury(&f->file, AT_FDCWD, f->path);
 	flki_create_unlock(f->file.fd);

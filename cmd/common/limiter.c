@@ -145,81 +145,61 @@ limiter_count_units(struct taker_options *w)
 		w->most = w->weight;
 }
 
-int
-limiter_set_pace(const struct taker_options *w, struct flk *limiter)
-{
-	struct flk_pace now;
-
-	if (w->pacing == 0)
-		return 0;
-	flk_pace(limiter, &now);
-	return pace_is_so(&w->pace, &now, w->pacing) ? 0
-						     : flk_set_pace(limiter, &w->pace, w->pacing);
-}
-
 const char *
-limiter_keeps(const struct taker_options *w, struct flk *limiter, const struct flk_place *place,
-	      char room[KEEPS_TEXT])
+limiter_keeps(const struct taker_options *w, const struct flk_place *place, char room[KEEPS_TEXT])
 {
-	struct flk_pace pace;
+	const struct flk_pace *pace = &place->set.pace;
+	unsigned parts = pace_parts(pace) & ~w->which;
 	char text[PACE_TEXT];
-	unsigned parts;
 
 	*room = '\0';
-	flk_pace(limiter, &pace);
-	parts = pace_parts(&pace) & ~w->pacing;
 	if (place->next_start_ns != 0 && parts != 0)
-		snprintf(room, KEEPS_TEXT, " (the limiter's %s)", pace_text(&pace, parts, text));
+		snprintf(room, KEEPS_TEXT, " (the limiter's %s)", pace_text(pace, parts, text));
 	else if (place->next_start_ns == 0 && *place->gated.when != '\0' && w->when == NULL)
 		snprintf(room, KEEPS_TEXT, " (the limiter's gate)");
 	return room;
 }
 
-static bool
-is_off(const char *when)
-{
-	return strcmp(when, "off") == 0 || *when == '\0';
-}
-
 int
-limiter_check_gate(const struct taker_options *w)
+limiter_read_gate(struct taker_options *w)
 {
 	char why[200];
 
-	if (w->when == NULL || is_off(w->when) || flk_gate_check(w->when, why, sizeof(why)) == 0)
+	if (w->when == NULL)
 		return OPTION_OK;
-	say(NULL, "--when %s", why);
-	return OPTION_BAD;
+	w->which |= FLK_SET_GATE;
+	if (strcmp(w->when, "off") == 0 || *w->when == '\0')
+		return OPTION_OK;
+	if (flk_gate_check(w->when, why, sizeof(why)) != 0) {
+		say(NULL, "--when %s", why);
+		return OPTION_BAD;
+	}
+	snprintf(w->to.gate.when, sizeof(w->to.gate.when), "%s", w->when);
+	return OPTION_OK;
 }
 
-bool
-limiter_gate(const struct taker_options *w, struct flk_gate *gate)
+static bool
+gate_is_so(const struct flk_gate *a, const struct flk_gate *b)
 {
-	*gate = (struct flk_gate){ .settle_ns = w->settle_ns, .patience_ns = w->gate_patience_ns };
-	if (gate->settle_ns == NOT_GIVEN)
-		gate->settle_ns = FLK_SETTLE_NS;
-	if (gate->patience_ns == NOT_GIVEN)
-		gate->patience_ns = FLK_PATIENCE_NS;
-	if (w->when != NULL && !is_off(w->when))
-		snprintf(gate->when, sizeof(gate->when), "%s", w->when);
-	return w->when != NULL;
+	return strcmp(a->when, b->when) == 0 &&
+	       (*a->when == '\0' ||
+		(a->settle_ns == b->settle_ns && a->patience_ns == b->patience_ns));
 }
 
 int
-limiter_set_gate(const struct taker_options *w, struct flk *limiter)
+limiter_set(const struct taker_options *w, struct flk *limiter)
 {
-	struct flk_gate now, to;
-	int error;
+	struct flk_settings now;
+	unsigned which = w->which;
+	int error = which != 0 ? flk_get(limiter, &now) : 0;
 
-	if (!limiter_gate(w, &to))
-		return 0;
-	if ((error = flk_gate(limiter, &now)) != 0)
+	if (which == 0 || error != 0)
 		return error;
-	if (strcmp(now.when, to.when) == 0 &&
-	    (to.when[0] == '\0' ||
-	     (now.settle_ns == to.settle_ns && now.patience_ns == to.patience_ns)))
-		return 0;
-	return flk_set_gate(limiter, &to);
+	if (pace_is_so(&w->to.pace, &now.pace, which))
+		which &= ~(unsigned)FLK_SET_PACE;
+	if (gate_is_so(&w->to.gate, &now.gate))
+		which &= ~(unsigned)FLK_SET_GATE;
+	return which != 0 ? flk_set(limiter, which, &w->to) : 0;
 }
 
 void
@@ -233,8 +213,7 @@ limiter_ask(const struct taker_options *w, const struct heritage *heritage,
 	};
 	want->ask = question_ask;
 	want->ask_context = q;
-	if (w->gate_patience_ns != NOT_GIVEN)
-		want->ask_patience_ns = w->gate_patience_ns > 0 ? w->gate_patience_ns : 1;
+	want->ask_patience_ns = w->to.gate.patience_ns > 0 ? w->to.gate.patience_ns : 1;
 }
 
 bool

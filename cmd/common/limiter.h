@@ -42,31 +42,25 @@ int limiter_attach(struct flk **limiter, const char *name, struct flk_options *o
 /* Makes numbers of the percentages of -n and -w, by the CPUs that this process may use. */
 void limiter_count_units(struct taker_options *w);
 
-/* Whether --when can be measured here: OPTION_OK, or OPTION_BAD after a line. */
-int limiter_check_gate(const struct taker_options *w);
+/* Reads --when, if it can be measured here: OPTION_OK, or OPTION_BAD after a line. */
+int limiter_read_gate(struct taker_options *w);
+
+/* Sets what the options say of the limiter, unless it is so already: 0, or a negative code. */
+int limiter_set(const struct taker_options *w, struct flk *limiter);
 
 /*
  * " (the limiter's rate 30/m)", if a waiter waits for a pace or a gate that an earlier call has set, and
  * this one did not ask for; else "".
  */
 #define KEEPS_TEXT (PACE_TEXT + 32)
-const char *limiter_keeps(const struct taker_options *w, struct flk *limiter,
-			  const struct flk_place *place, char room[KEEPS_TEXT]);
+const char *limiter_keeps(const struct taker_options *w, const struct flk_place *place,
+			  char room[KEEPS_TEXT]);
 
-/* The gate that --when asks for; false: none is asked for. */
-bool limiter_gate(const struct taker_options *w, struct flk_gate *gate);
-
-/* Sets the limiter's gate, unless it has that gate already: 0, or a negative code. */
-int limiter_set_gate(const struct taker_options *w, struct flk *limiter);
-
-/* The same for --when-run in a request; Q stays with the request. */
+/* Puts --when-run into a request, with which Q stays. */
 struct question;
 struct heritage;
 void limiter_ask(const struct taker_options *w, const struct heritage *heritage,
 		 struct flk_request *want, struct question *q);
-
-/* Sets the limiter's pace, unless it has that pace already: 0, or a negative code. */
-int limiter_set_pace(const struct taker_options *w, struct flk *limiter);
 
 /* After limiter_count_units(): -w was given, and the permit has another weight. */
 bool limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit);

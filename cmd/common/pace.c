@@ -104,11 +104,11 @@ pace_parse_ramp(const char *word, struct flk_pace *p)
 bool
 pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which)
 {
-	if ((which & FLK_RATE) && (a->interval_ns != b->interval_ns || a->burst != b->burst))
+	if ((which & FLK_SET_RATE) && (a->interval_ns != b->interval_ns || a->burst != b->burst))
 		return false;
-	if ((which & FLK_STAGGER) && a->stagger_ns != b->stagger_ns)
+	if ((which & FLK_SET_STAGGER) && a->stagger_ns != b->stagger_ns)
 		return false;
-	return !(which & FLK_RAMP) ||
+	return !(which & FLK_SET_RAMP) ||
 	       (a->ramp_from == b->ramp_from && a->ramp_step == b->ramp_step &&
 		a->ramp_period_ns == b->ramp_period_ns && a->ramp_idle_ns == b->ramp_idle_ns);
 }
@@ -211,14 +211,14 @@ pace_text(const struct flk_pace *p, unsigned which, char room[PACE_TEXT])
 	char span[SPAN];
 
 	room[0] = '\0';
-	if (which & FLK_RATE) {
+	if (which & FLK_SET_RATE) {
 		append(room, "rate ");
 		p->interval_ns != 0 ? append_rate(p, room) : append(room, "off");
 	}
-	if (which & FLK_STAGGER)
+	if (which & FLK_SET_STAGGER)
 		append(room, "%sstagger %s", room[0] != '\0' ? ", " : "",
 		       p->stagger_ns != 0 ? span_text(p->stagger_ns, span) : "off");
-	if (which & FLK_RAMP) {
+	if (which & FLK_SET_RAMP) {
 		append(room, "%sramp ", room[0] != '\0' ? ", " : "");
 		p->ramp_from != 0 ? append_ramp(p, room) : append(room, "off");
 	}
@@ -228,6 +228,6 @@ pace_text(const struct flk_pace *p, unsigned which, char room[PACE_TEXT])
 unsigned
 pace_parts(const struct flk_pace *p)
 {
-	return (p->interval_ns != 0 ? FLK_RATE : 0u) | (p->stagger_ns != 0 ? FLK_STAGGER : 0u) |
-	       (p->ramp_from != 0 ? FLK_RAMP : 0u);
+	return (p->interval_ns != 0 ? FLK_SET_RATE : 0u) | (p->stagger_ns != 0 ? FLK_SET_STAGGER : 0u) |
+	       (p->ramp_from != 0 ? FLK_SET_RAMP : 0u);
 }

@@ -243,7 +243,7 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 	int n;
 
 	n = snprintf(room, PLACE_TEXT, "%s%llu of %u in use, %u ahead of you",
-		     p->paused || p->limit == 0 ? "paused, " : "", (unsigned long long)p->used,
+		     p->set.paused || p->limit == 0 ? "paused, " : "", (unsigned long long)p->used,
 		     p->limit, p->ahead);
 	if (start_s > 0 && n > 0 && n < PLACE_TEXT)
 		n += snprintf(room + n, PLACE_TEXT - (size_t)n, ", next start in %s",

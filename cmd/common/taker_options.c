@@ -183,7 +183,7 @@ static int
 take_pace(struct taker_options *w, unsigned part, bool read, const char *option, const char *word,
 	  const char *wrong)
 {
-	w->pacing |= part;
+	w->which |= part;
 	return read ? OPTION_OK : option_bad(option, word, wrong);
 }
 
@@ -192,7 +192,8 @@ take_rate(const struct option_row *row, void *into, const char *option, char *wo
 {
 	struct taker_options *w = into;
 
-	return take_pace(w, FLK_RATE, pace_parse_rate(word, &w->pace), option, word, row->wrong);
+	return take_pace(w, FLK_SET_RATE, pace_parse_rate(word, &w->to.pace), option, word,
+			 row->wrong);
 }
 
 static int
@@ -200,7 +201,7 @@ take_stagger(const struct option_row *row, void *into, const char *option, char 
 {
 	struct taker_options *w = into;
 
-	return take_pace(w, FLK_STAGGER, pace_parse_stagger(word, &w->pace), option, word,
+	return take_pace(w, FLK_SET_STAGGER, pace_parse_stagger(word, &w->to.pace), option, word,
 			 row->wrong);
 }
 
@@ -209,7 +210,8 @@ take_ramp(const struct option_row *row, void *into, const char *option, char *wo
 {
 	struct taker_options *w = into;
 
-	return take_pace(w, FLK_RAMP, pace_parse_ramp(word, &w->pace), option, word, row->wrong);
+	return take_pace(w, FLK_SET_RAMP, pace_parse_ramp(word, &w->to.pace), option, word,
+			 row->wrong);
 }
 
 static int
@@ -219,10 +221,10 @@ take_time_or_never(const struct option_row *row, void *into, const char *option,
 
 	(void)row;
 	if (strcmp(word, "never") != 0)
-		return parse_duration(word, &w->gate_patience_ns)
+		return parse_duration(word, &w->to.gate.patience_ns)
 			   ? OPTION_OK
 			   : option_bad(option, word, PARSE_DURATION "; or never");
-	w->gate_patience_ns = NEVER;
+	w->to.gate.patience_ns = NEVER;
 	return OPTION_OK;
 }
 
@@ -293,14 +295,14 @@ const struct option_row taker_rows[] = {
 	  .offers = "1+1/1s 1+1/30s 1+1/1m off",
 	  .help = "begin with FROM units, add STEP each DUR\n"
 	          "(these three belong to the limiter; off removes one)", .not_in_store = no_pace },
-	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(pace.ramp_idle_ns),
+	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns),
 	  .offers = "@times",
 	  .help = "ramp again after DUR without a holder (1m)", .not_in_store = no_pace },
 	{ .name = "when", .value = "COND,...", .take = take_text, TO(when),
 	  .help = "start only while the machine has room, as in mem>4G,\n"
 	          "psi.io<20, running<16 or disk:/tmp>10G; also the\n"
 	          "limiter's; off removes it", .not_in_store = "a store has no gate" },
-	{ .name = "settle", .value = "DUR", .take = take_time, TO(settle_ns), .offers = "0 1s 2s 5s 10s",
+	{ .name = "settle", .value = "DUR", .take = take_time, TO(to.gate.settle_ns), .offers = "0 1s 2s 5s 10s",
 	  .help = "look again only DUR after the last start (2s)" },
 	{ .name = "gate-patience", .value = "DUR|never", .take = take_time_or_never, .offers = "10s 1m 10m never",
 	  .help = "start anyway when nothing has run for DUR (1m)" },

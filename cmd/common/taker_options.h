@@ -44,11 +44,10 @@ struct taker_options {
 	uint64_t run_timeout_ns; /* NEVER */
 	uint64_t kill_after_ns;  /* NEVER */
 	int signal;
-	struct flk_pace pace;
-	unsigned pacing;  /* which parts of the pace were given: FLK_RATE, ... */
-	const char *when; /* the gate's conditions, or off; NULL: not given */
-	uint64_t settle_ns, gate_patience_ns; /* NEVER - 1: not given */
-	const char *when_run;                 /* the taker's own question; NULL: none */
+	struct flk_settings to; /* what the limiter is to be set to, */
+	unsigned which;         /* and which of it was given: FLK_SET_RATE, ... */
+	const char *when;       /* the gate's conditions, or off; NULL: not given */
+	const char *when_run;   /* the taker's own question; NULL: none */
 	struct ands ands;
 	int conflict_exit;
 	int nested; /* NESTED_JOIN, ... */
@@ -56,16 +55,13 @@ struct taker_options {
 	struct given given;
 };
 
-#define TAKER_DEFAULTS                                                              \
-	{                                                                           \
-		.weight = 1, .most = 1, .conflict_exit = 75, .timeout_ns = NEVER,   \
-		.run_timeout_ns = NEVER, .kill_after_ns = NEVER, .signal = SIGTERM, \
-		.settle_ns = NOT_GIVEN, .gate_patience_ns = NOT_GIVEN, .pace = {    \
-			.ramp_idle_ns = PACE_IDLE_NS                                \
-		}                                                                   \
+#define TAKER_DEFAULTS                                                                          \
+	{                                                                                       \
+		.weight = 1, .most = 1, .conflict_exit = 75, .timeout_ns = NEVER,               \
+		.run_timeout_ns = NEVER, .kill_after_ns = NEVER, .signal = SIGTERM,             \
+		.to = {.pace = { .ramp_idle_ns = PACE_IDLE_NS },                                \
+		       .gate = { .settle_ns = FLK_SETTLE_NS, .patience_ns = FLK_PATIENCE_NS } } \
 	}
-
-#define NOT_GIVEN (NEVER - 1) /* of a duration */
 
 /* Options into the struct taker_options that a command's own options begin with. */
 extern const struct option_row taker_rows[];

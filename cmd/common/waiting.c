@@ -127,7 +127,7 @@ waiting_text(const struct waiting *w, const struct flk_place *p, const char *whe
 		snprintf(ahead, sizeof(ahead), "%s; next in line", nested);
 	width = width > strlen(ahead) ? width - strlen(ahead) : 0;
 	start_s = seconds_until(p->next_start_ns);
-	if (p->paused || p->limit == 0)
+	if (p->set.paused || p->limit == 0)
 		at = add(room, at, ": paused by an operator");
 	else if (start_s > 0 && p->used < p->limit)
 		at += (size_t)snprintf(room + at, PLACE_TEXT - at, ": next start in %s%s",

@@ -46,7 +46,7 @@ int where_break(struct flk *f, uint64_t ticket);
 
 /* As flk_discard(), flk_order() and flk_orders(). */
 int where_discard(const char *name);
-int where_order(enum flk_order order, int64_t value);
-int where_orders(struct flk_orders *orders);
+int where_order(unsigned which, const struct flk_settings *to);
+int where_orders(struct flk_settings *orders);
 
 #endif

@@ -133,7 +133,7 @@ show(struct flk_taker *t, struct watcher *w, const struct flk_place *place)
 	char text[PLACE_TEXT], room[KEEPS_TEXT];
 
 	if (place != NULL)
-		keeps = limiter_keeps(&w->o->want, flk_limiter(t), place, room);
+		keeps = limiter_keeps(&w->o->want, place, room);
 
 	if (!w->waiting.terminal) {
 		say(limiter, "%s",

@@ -196,5 +196,5 @@ options_parse(struct options *o, int argc, char **argv)
 	if (!o->quiet && looks_like_flock(&o->want))
 		say(o->want.limiter, "-w %u takes %u units; for flock's -w, a time, use -t %u",
 		    o->want.weight, o->want.weight, o->want.weight);
-	return limiter_check_gate(&o->want);
+	return limiter_read_gate(&o->want);
 }

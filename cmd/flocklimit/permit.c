@@ -37,8 +37,7 @@ open_limiter(struct job *j)
 	if (error != 0)
 		return error;
 	limiter_count_units(&j->o.want);
-	if ((error = limiter_set_pace(&j->o.want, j->limiter)) != 0 ||
-	    (error = limiter_set_gate(&j->o.want, j->limiter)) != 0)
+	if ((error = limiter_set(&j->o.want, j->limiter)) != 0)
 		return error;
 	return flk_taker_new(&j->taker, j->limiter);
 }

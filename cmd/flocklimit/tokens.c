@@ -182,7 +182,7 @@ jobs_of_head(const struct flk_entry *head)
 static bool
 is_wanted_elsewhere(const struct tokens *t, const struct flk_place *place, uint64_t now)
 {
-	return place->paused || place->closed || place->used > place->limit ||
+	return place->set.paused || place->set.closed || place->used > place->limit ||
 	       (others_wait(t, place) &&
 		!(now < t->busy_ns && jobs_of_head(&place->head) >= our_jobs(t)));
 }
@@ -308,7 +308,7 @@ tokens_look(struct tokens *t)
 		return error == -FLK_STUCK ? now + SECOND : NEVER;
 	if (others_wait(t, &place))
 		t->held_off_ns = now + MOST_PAUSE;
-	idle = place.paused || place.closed;
+	idle = place.set.paused || place.set.closed;
 	if (!idle)
 		lend(t, &place, now);
 	if (t->in_pipe > 0 && t->fresh_ns > now && is_wanted_elsewhere(t, &place, now))

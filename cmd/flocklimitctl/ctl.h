@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "flocklimit.h"
 #include "now.h"
+
+struct verb;
 
 #define HOST 256 /* bytes of a machine's name that are shown */
 
@@ -16,6 +19,7 @@ enum { DONE = 0, NO = 1, FAILED = 125 }; /* exit statuses */
 
 /* The command line: everything that any verb takes. */
 struct ctl {
+	const struct verb *verb;
 	char **file; /* each -f */
 	int files;
 	char **name; /* each -N */
@@ -26,14 +30,13 @@ struct ctl {
 	bool even_damaged; /* the verb opens damaged limiters, too */
 	bool apart;        /* for_each() visits each limiter in a process of its own, all at once */
 	bool quiet;        /* for_each() prints no line: curses has the screen */
-	uint64_t timeout_ns; /* NEVER */
-	uint64_t ramp_idle_ns;
-	uint64_t settle_ns, gate_patience_ns; /* of when */
-	uint64_t last;                        /* -n of log: so many events; 0: not given */
-	int signal;                           /* -1: not given */
-	uint64_t unit;      /* bytes of memory that one unit stands for: suggest */
-	const char *output; /* -o; NULL: stdout */
-	const char *store;  /* --store */
+	uint64_t timeout_ns;    /* NEVER */
+	struct flk_settings to; /* what options say of it: --ramp-idle, --settle, --gate-patience */
+	uint64_t last;          /* -n of log: so many events; 0: not given */
+	int signal;             /* -1: not given */
+	uint64_t unit;          /* bytes of memory that one unit stands for: suggest */
+	const char *output;     /* -o; NULL: stdout */
+	const char *store;      /* --store */
 };
 
 /* The verbs, of verbs/, top/, gantt/ and why/; each returns an exit status. */
@@ -41,14 +44,8 @@ int list(const struct ctl *c);
 int show(const struct ctl *c);
 int top(const struct ctl *c);
 int limit(const struct ctl *c);
-int rate(const struct ctl *c);
-int stagger(const struct ctl *c);
-int ramp(const struct ctl *c);
-int when_to(const struct ctl *c);
-int pause_it(const struct ctl *c);
-int resume_it(const struct ctl *c);
-int close_it(const struct ctl *c);
-int open_it(const struct ctl *c);
+int set_switch(const struct ctl *c);
+int set_to_word(const struct ctl *c);
 int wait_for(const struct ctl *c);
 int cancel(const struct ctl *c);
 int release(const struct ctl *c);

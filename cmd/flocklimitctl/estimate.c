@@ -54,7 +54,7 @@ estimate(const struct flk_snapshot *s, double *wait_s)
 	uint32_t i, next = 0, n = s->holders;
 	uint64_t used = s->used, most = s->limit;
 	struct end *end = calloc((size_t)s->holders + s->waiters + 1, sizeof(*end));
-	bool known = end != NULL && average >= 0 && most > 0 && !s->paused && !s->closed;
+	bool known = end != NULL && average >= 0 && most > 0 && !s->set.paused && !s->set.closed;
 
 	for (i = 0; i < s->holders && known; i++) {
 		double left = average - s->entry[i].since_s;
@@ -71,7 +71,7 @@ estimate(const struct flk_snapshot *s, double *wait_s)
 			used -= end[next++].weight;
 		}
 		now = now > start ? now : start;
-		start = now + distance_s(&s->pace);
+		start = now + distance_s(&s->set.pace);
 		wait_s[i] = known ? now : -1;
 		if (known)
 			end[n++] = (struct end){ .at_s = now + average, .weight = weight };

@@ -79,8 +79,8 @@ take_patience(const struct option_row *row, void *into, const char *option, char
 {
 	struct ctl *c = into;
 
-	c->gate_patience_ns = NEVER;
-	return strcmp(word, "never") == 0 || parse_duration(word, &c->gate_patience_ns)
+	c->to.gate.patience_ns = NEVER;
+	return strcmp(word, "never") == 0 || parse_duration(word, &c->to.gate.patience_ns)
 		   ? OPTION_OK
 		   : option_bad(option, word, row->wrong);
 }
@@ -130,9 +130,9 @@ static const struct option_row rows[] = {
 	  .help = "the memory that one unit stands for (1G)" },
 	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
 	{ .name = "idle", YES(idle), .help = "all unused limiters" },
-	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(ramp_idle_ns), .offers = "@times",
+	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns), .offers = "@times",
 	  .help = "begin again after nothing was held for DUR (1m)" },
-	{ .name = "settle", .value = "DUR", .take = take_time, TO(settle_ns), .offers = "0 1s 2s 5s 10s",
+	{ .name = "settle", .value = "DUR", .take = take_time, TO(to.gate.settle_ns), .offers = "0 1s 2s 5s 10s",
 	  .help = "look again only DUR after the last start (2s)" },
 	{ .name = "gate-patience", .value = "DUR|never", .take = take_patience, .offers = "10s 1m 10m never",
 	  .wrong = PARSE_DURATION "; or never", .help = "start anyway after DUR without a holder (1m)" },
@@ -327,9 +327,9 @@ int
 flocklimitctl_main(int argc, char **argv)
 {
 	struct ctl c = { .timeout_ns = NEVER,
-			 .ramp_idle_ns = PACE_IDLE_NS,
-			 .settle_ns = FLK_SETTLE_NS,
-			 .gate_patience_ns = FLK_PATIENCE_NS,
+			 .to = { .pace = { .ramp_idle_ns = PACE_IDLE_NS },
+				 .gate = { .settle_ns = FLK_SETTLE_NS,
+					   .patience_ns = FLK_PATIENCE_NS } },
 			 .last = NEVER,
 			 .signal = -1,
 			 .unit = UNIT };
@@ -348,6 +348,7 @@ flocklimitctl_main(int argc, char **argv)
 		goto out;
 	}
 	status = take_words(&c, &verb, argc, argv);
+	c.verb = verb;
 	if (status == -1) {
 		want.store.url = c.store;
 		want.file = c.file[0];

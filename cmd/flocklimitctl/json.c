@@ -74,10 +74,10 @@ json_limiter(const char *name, const char *path, const struct flk_snapshot *s, i
 						     : "unusable"));
 	json_put(o, "error", bad ? json_text(explain(error)) : json_null());
 	json_put(o, "limit", json_unless(bad, json_integer(s->limit)));
-	json_put(o, "declared", json_unless(bad, json_integer(s->declared)));
+	json_put(o, "declared", json_unless(bad, json_integer(s->set.declared)));
 	json_put(o, "override",
-		 json_unless(bad || s->override == FLK_AUTO, json_integer(s->override)));
-	json_put(o, "withheld", json_unless(bad, json_integer(s->withheld)));
+		 json_unless(bad || s->set.override == FLK_AUTO, json_integer(s->set.override)));
+	json_put(o, "withheld", json_unless(bad, json_integer(s->set.withheld)));
 	json_put(o, "used", json_unless(bad, json_u64(s->used)));
 	json_put(o, "holding", json_unless(bad, json_integer(s->holders)));
 	json_put(o, "waiting", json_unless(bad, json_integer(s->waiters)));

@@ -19,9 +19,9 @@
 const char *
 state_of(const struct flk_snapshot *s)
 {
-	if (s->closed)
+	if (s->set.closed)
 		return "closed";
-	if (s->paused || s->override == 0)
+	if (s->set.paused || s->set.override == 0)
 		return "paused";
 	if (s->used > s->limit)
 		return "draining";
@@ -55,8 +55,8 @@ static bool
 lacks_seats(const struct flk_snapshot *s, uint64_t room)
 {
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
-	uint64_t excluded = s->seats_off | head->not_seats, below, taken = 0;
-	uint32_t end = s->override != FLK_AUTO                         ? (uint32_t)s->override
+	uint64_t excluded = s->set.seats_off | head->not_seats, below, taken = 0;
+	uint32_t end = s->set.override != FLK_AUTO                     ? (uint32_t)s->set.override
 		       : strict != NULL && strict->limit < head->limit ? strict->limit
 								       : head->limit;
 	uint32_t i;
@@ -84,7 +84,7 @@ which_seats(const struct flk_snapshot *s, char *text, size_t size)
 	uint64_t excluded = head->not_seats;
 
 	snprintf(text, size, "wants %u seat%s%s%s%s%s", head->weight, head->weight == 1 ? "" : "s",
-		 s->seats_off != 0 ? "; out of use: " : "", seats_ranges(s->seats_off, off),
+		 s->set.seats_off != 0 ? "; out of use: " : "", seats_ranges(s->set.seats_off, off),
 		 excluded != 0 ? "; excluded by --not-seat: " : "", seats_ranges(excluded, not ));
 }
 
@@ -92,7 +92,7 @@ void
 why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t size)
 {
 	const struct flk_entry *head = &s->entry[s->holders], *strict = strictest(s);
-	uint64_t room = s->limit > s->withheld ? s->limit - s->withheld : 0;
+	uint64_t room = s->limit > s->set.withheld ? s->limit - s->set.withheld : 0;
 	double start_s = seconds_until(s->next_start_ns);
 	char pace[PACE_TEXT], span_room[32], gated[GATED_TEXT];
 	char remedy[REMEDY_TEXT], shown[VISIBLE(REMEDY_TEXT)];
@@ -111,15 +111,15 @@ why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t 
 	if (suspended != NULL)
 		snprintf(text, size, "is %s, and everybody waits for it: %s, or cancel the ticket",
 			 suspended, visible(remedy, shown, sizeof(shown)));
-	else if (start_s > 0 && !s->paused)
+	else if (start_s > 0 && !s->set.paused)
 		snprintf(text, size, "waits for its time: next start in %s (%s)",
 			 say_duration(start_s, span_room),
-			 pace_text(&s->pace, pace_parts(&s->pace), pace));
-	else if (s->paused)
+			 pace_text(&s->set.pace, pace_parts(&s->set.pace), pace));
+	else if (s->set.paused)
 		snprintf(text, size,
 			 "waits because the limiter is paused: flocklimitctl resume %s%s",
 			 limiter_option(name), name);
-	else if (s->override == 0)
+	else if (s->set.override == 0)
 		snprintf(text, size, "waits because the limit is 0: flocklimitctl limit %s%s auto",
 			 limiter_option(name), name);
 	else if (lacks_seats(s, room))
@@ -128,7 +128,7 @@ why_it_waits(const struct flk_snapshot *s, const char *name, char *text, size_t 
 		snprintf(text, size, "waits because all %u units are withheld", s->limit);
 	else if (s->gated.waits)
 		snprintf(text, size, "waits for %s", gated_text(&s->gated, gated));
-	else if (s->override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
+	else if (s->set.override == FLK_AUTO && strict != NULL && strict->limit < head->limit &&
 		 strict->limit == s->limit)
 		snprintf(text, size,
 			 "wants %u of %u units and %" PRIu64 " are in use: ticket %" PRIu64

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ctl.h"
+#include "pace.h"
 #include "say.h"
 #include "suggest.h"
 
@@ -19,29 +20,31 @@ static const struct verb verbs[] = {
 	{ .name = "limit", .run = limit, .options = "all",
 	  .arguments = "{NAME...|--all} N|N%|auto", .does = "override every -n until auto; 0: start none",
 	  .values = "auto 0 1 2 4 8 16 50% 100%" },
-	{ .name = "rate", .run = rate,
+	{ .name = "rate", .run = set_to_word, .which = FLK_SET_RATE, .parse = read_rate, .wrong = PACE_RATE,
 	  .arguments = "NAME... N/DUR[:BURST]|off", .does = "allow so many starts per time",
 	  .values = "1/s 10/s 30/m 60/m 100/h off" },
-	{ .name = "stagger", .run = stagger,
+	{ .name = "stagger", .run = set_to_word, .which = FLK_SET_STAGGER, .parse = read_stagger, .wrong = PACE_STAGGER,
 	  .arguments = "NAME... DUR|off", .does = "keep so much time between two starts",
 	  .values = "100ms 1s 10s off" },
-	{ .name = "ramp", .run = ramp, .options = "ramp-idle",
+	{ .name = "ramp", .run = set_to_word, .which = FLK_SET_RAMP, .parse = read_ramp, .wrong = PACE_RAMP,
+	  .options = "ramp-idle",
 	  .arguments = "NAME... FROM+STEP/DUR|off", .does = "begin with FROM units, add STEP each DUR",
 	  .values = "1+1/1s 1+1/30s 1+1/1m off" },
 	{ .name = "seat", .run = seat,
 	  .arguments = "NAME... SEATS off|on", .does = "take seats out of use, or put them back",
 	  .values = "0 1 2 3 4 5 6 7",
 	  .not_in_store = "only for limiters of one machine: a store takes no seat out of use" },
-	{ .name = "when", .run = when_to, .options = "settle gate-patience",
+	{ .name = "when", .run = set_to_word, .which = FLK_SET_GATE, .parse = read_gate,
+	  .options = "settle gate-patience",
 	  .arguments = "NAME... COND,...|off", .does = "start only while the machine has room",
 	  .values = "off" },
-	{ .name = "pause", .run = pause_it, .options = "all",
+	{ .name = "pause", .run = set_switch, .which = FLK_SET_PAUSED, .on = true, .options = "all",
 	  .arguments = "{NAME...|--all}", .does = "start nothing new; takers wait" },
-	{ .name = "resume", .run = resume_it, .options = "all",
+	{ .name = "resume", .run = set_switch, .which = FLK_SET_PAUSED, .options = "all",
 	  .arguments = "{NAME...|--all}", .does = "start waiters again" },
-	{ .name = "close", .run = close_it, .options = "all",
+	{ .name = "close", .run = set_switch, .which = FLK_SET_CLOSED, .on = true, .options = "all",
 	  .arguments = "{NAME...|--all}", .does = "reject waiters and newcomers" },
-	{ .name = "open", .run = open_it, .options = "all",
+	{ .name = "open", .run = set_switch, .which = FLK_SET_CLOSED, .options = "all",
 	  .arguments = "{NAME...|--all}", .does = "admit takers again" },
 	{ .name = "wait", .run = wait_for, .options = "timeout all",
 	  .arguments = "{NAME...|--all}", .does = "wait until all present takers are done" },

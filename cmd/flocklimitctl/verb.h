@@ -7,10 +7,15 @@
 
 #include <stdbool.h>
 
+#include "flocklimit.h"
 #include "option.h"
 #include "suggest.h"
 
 struct ctl;
+
+/* From the word behind the limiters; false: it is wrong, and WHY may say why. */
+typedef bool read_setting(const char *word, struct flk_settings *to, char *why, size_t size);
+read_setting read_rate, read_stagger, read_ramp, read_gate;
 
 /* A row, which completions/generate reads as text, as it does the options'. */
 struct verb {
@@ -22,6 +27,12 @@ struct verb {
 	const char *values;  /* what the shells offer behind the limiters */
 	const char *tickets; /* or whose tickets: waiting, holding, or kept by --hold-for */
 	const char *not_in_store, *only_in_store; /* why */
+
+	/* Of a verb that sets something, of enum flk_setting: to this, or to what its word says. */
+	unsigned which;
+	bool on;
+	read_setting *parse;
+	const char *wrong; /* what the word must be, where parse() writes nothing to `why' */
 };
 
 const struct verb *verb_find(const char *name);

@@ -158,13 +158,13 @@ where_discard(const char *name)
 }
 
 int
-where_order(enum flk_order order, int64_t value)
+where_order(unsigned which, const struct flk_settings *to)
 {
-	return flk_order(order, value);
+	return flk_order(which, to);
 }
 
 int
-where_orders(struct flk_orders *orders)
+where_orders(struct flk_settings *orders)
 {
 	return flk_orders(orders);
 }

@@ -185,8 +185,8 @@ run_map(struct jobs *a)
 					       .limit_queue = w->limit_queue,
 					       .max_queue = w->max_queue,
 					       .role = FLK_CREW },
-				     .pace = &w->pace,
-				     .pacing = w->pacing,
+				     .to = &w->to,
+				     .which = w->which,
 				     .patience = w->timeout_ns == NEVER ? NULL : &patience,
 				     .in_order = a->o.order == IN_ORDER,
 				     .go_on = true,
@@ -197,13 +197,10 @@ run_map(struct jobs *a)
 				     .done = jobs_done,
 				     .drop = jobs_drop };
 	struct question question;
-	struct flk_gate gate;
 	struct flk_map *map;
 	int error;
 
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
-	if (limiter_gate(w, &gate))
-		m.gate = &gate;
 	if (a->o.want.ands.n > 0)
 		m.before = several_before;
 

@@ -55,7 +55,7 @@ show(const struct options *o, const char *limiter, struct flk_taker *t)
 		return;
 	known = flk_place(t, &place) == 0;
 	if (known)
-		limiter_keeps(&o->want, flk_limiter(t), &place, keeps);
+		limiter_keeps(&o->want, &place, keeps);
 	waiting_text(&waiting, known ? &place : NULL, tend_line(t), keeps, screen_width(), text);
 	if (waiting.terminal)
 		screen_wait(text);

@@ -167,7 +167,7 @@ parse_words(struct options *o, char **words)
 }
 
 static int
-check_together(const struct options *o)
+check_together(struct options *o)
 {
 	if (o->items != NULL && o->arg_file != NULL) {
 		say(NULL, "--arg-file and `:::' both give items: use one of them");
@@ -180,7 +180,7 @@ check_together(const struct options *o)
 	if (options_agree(&command_line, &o->want.given) != OPTION_OK ||
 	    taker_options_check(&o->want) != OPTION_OK)
 		return OPTION_BAD;
-	return limiter_check_gate(&o->want);
+	return limiter_read_gate(&o->want);
 }
 
 void

@@ -3,6 +3,7 @@
  * api.c - every function of flocklimit.h, by one process, its threads and its children.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -208,7 +209,7 @@ test_default_limit(void)
 	ok(all >= 1 && flk_cpus(1) == 1 && flk_cpus(200) == 2 * all,
 	   "some CPUs, and shares of them");
 	is(flk_snapshot(f, &s), 0, "where nobody declared a limit");
-	ok(s->declared == all && s->limit == all, "it is the number of CPUs");
+	ok(s->set.declared == all && s->limit == all, "it is the number of CPUs");
 	free(s);
 	is(flk_place(a, &place), 0, "a taker");
 	is((int)place.limit, (int)all, "is told so");
@@ -236,12 +237,12 @@ test_default_limit(void)
 	is(sched_setaffinity(0, sizeof(cpus), &cpus), 0, "on all of them");
 	is(try_it(b, 1, 0), -EAGAIN, "it is still 1: that was declared");
 	is(flk_release(a), 0, "released");
-	is(flk_set_limit(f, 2), 0, "when it is set");
+	is(steer_limit(f, 2), 0, "when it is set");
 	is(flk_declared(f), 2, "it is known");
 	is(acquire(a, 1, 0, 0), 0, "and the one");
 	is(try_it(b, 1, 0), 0, "and the other fit");
-	is(flk_set_limit(f, 0), -EINVAL, "no limit can be 0");
-	is(flk_set_limit(f, FLK_MAX_UNITS + 1), -EINVAL, "nor too large");
+	is(steer_limit(f, 0), -EINVAL, "no limit can be 0");
+	is(steer_limit(f, FLK_MAX_UNITS + 1), -EINVAL, "nor too large");
 	flk_taker_free(a);
 	flk_taker_free(b);
 	whole(f, "after default limits");
@@ -328,7 +329,7 @@ test_place_of_a_newcomer(void)
 	}
 	is((int)wrong, 0,
 	   "5 is what takers see that never asked, whatever their slots held before");
-	is(flk_override(f, 3), 0, "an override");
+	is(steer_override(f, 3), 0, "an override");
 	is(flk_place(eye[0], &place), 0, "a look");
 	is((int)place.limit, 3, "is what they see then");
 	for (i = 0; i < 64; i++)
@@ -351,19 +352,19 @@ test_withheld(void)
 	is(acquire(a, 1, 4, 0), 0, "one fits");
 	is(try_it(b, 1, 4), -EAGAIN, "and no other");
 	is(enqueue(b, 2, 4), -EINPROGRESS, "which waits for two");
-	is(flk_restore(f, 1), 0, "one more");
+	is(steer_restore(f, 1), 0, "one more");
 	is(wait_ms(b, 0), -ETIMEDOUT, "is not enough");
-	is(flk_restore(f, 1), 0, "one more");
+	is(steer_restore(f, 1), 0, "one more");
 	is(wait_ms(b, 0), 0, "is");
-	is(flk_restore(f, 2), -FLK_OVERRELEASE, "more than was withheld can't be restored");
-	is(flk_restore(f, 1), 0, "the rest can");
+	is(steer_restore(f, 2), -FLK_OVERRELEASE, "more than was withheld can't be restored");
+	is(steer_restore(f, 1), 0, "the rest can");
 	is(flk_forget(b), 0, "b forgets its two");
 	is(flk_release(b), -FLK_NOPERMIT, "and has no permit then");
 	is(units_used(f), 1, "which are not in use");
 	is(try_it(b, 2, 4), -EAGAIN, "but not free either");
 	is(try_it(b, 1, 4), 0, "the rest is");
 	is(flk_release(b), 0, "it is");
-	is(flk_restore(f, 2), 0, "restored");
+	is(steer_restore(f, 2), 0, "restored");
 	is(try_it(b, 3, 4), 0, "all is as it was");
 	flk_taker_free(a);
 	flk_taker_free(b);
@@ -381,34 +382,34 @@ test_steering(void)
 	struct flk_snapshot *s;
 	struct flk_permit p;
 
-	is(flk_pause(f), 0, "paused");
+	is(steer_pause(f), 0, "paused");
 	is(try_it(a, 1, 2), -EAGAIN, "nothing starts");
 	is(enqueue(a, 1, 2), -EINPROGRESS, "but waits");
-	is(flk_resume(f), 0, "resumed");
+	is(steer_resume(f), 0, "resumed");
 	is(wait_ms(a, 0), 0, "it has started");
-	is(flk_override(f, 1), 0, "an override below the declarations");
+	is(steer_override(f, 1), 0, "an override below the declarations");
 	is(try_it(b, 1, 2), -EAGAIN, "is in force");
 	is(enqueue(b, 2, 2), -EINPROGRESS, "a weight above it waits");
 	is(flk_release(a), 0, "until it can");
 	is(wait_ms(b, 0), 0, "run alone");
 	is(flk_permit(b, &p), 0, "its permit");
 	is(p.limit, 1, "says under which limit");
-	is(flk_override(f, 4), 0, "an override above the declarations");
+	is(steer_override(f, 4), 0, "an override above the declarations");
 	is(try_it(a, 1, 2), 0, "lets three");
 	is(try_it(c, 1, 2), 0, "and four units run");
-	is(flk_override(f, 0), 0, "an override of 0");
+	is(steer_override(f, 0), 0, "an override of 0");
 	is(flk_snapshot(f, &s), 0, "a snapshot");
-	ok(s->override == 0 && s->used == 4 && s->limit == 0 && s->holders == 3, "shows it");
+	ok(s->set.override == 0 && s->used == 4 && s->limit == 0 && s->holders == 3, "shows it");
 	free(s);
 	is(flk_release(a), 0, "one leaves");
 	is(enqueue(a, 1, 2), -EINPROGRESS, "and does not come back");
 	is(flk_release(b), 0, "nor when");
 	is(flk_release(c), 0, "all is empty");
 	is(wait_ms(a, 0), -ETIMEDOUT, "for 0 is a pause");
-	is(flk_override(f, FLK_AUTO), 0, "until it is lifted");
+	is(steer_override(f, FLK_AUTO), 0, "until it is lifted");
 	is(wait_ms(a, 0), 0, "then it runs");
-	is(flk_override(f, -2), -EINVAL, "no override is below 0");
-	is(flk_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "or above all limits");
+	is(steer_override(f, -2), -EINVAL, "no override is below 0");
+	is(steer_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "or above all limits");
 	is(try_it(b, 1, 1), -EAGAIN, "one who declares 1 does not run beside another");
 	is(flk_release(a), 0, "only");
 	is(try_it(b, 1, 1), 0, "alone");
@@ -474,7 +475,7 @@ test_close(void)
 		start_thread(&w[i], f);
 	agent_tell(&other, (struct order){ .kind = ACQUIRE, .ms = -1 });
 	ok(stands(f, 1, 4), "three threads and a process wait");
-	is(flk_refuse(f), 0, "closed");
+	is(steer_close(f), 0, "closed");
 	for (i = 0; i < 3; i++)
 		end_thread(&w[i]);
 	ok(w[0].code == -FLK_CLOSED && w[1].code == -FLK_CLOSED && w[2].code == -FLK_CLOSED,
@@ -483,7 +484,7 @@ test_close(void)
 	is(agent_do(&other, (struct order){ .kind = TRY }).code, -FLK_CLOSED, "and a newcomer");
 	is(flk_release(a), 0, "who holds goes on and releases");
 	is(try_it(a, 1, 1), -FLK_CLOSED, "closed it is");
-	is(flk_admit(f), 0, "until it is open");
+	is(steer_open(f), 0, "until it is open");
 	is(agent_do(&other, (struct order){ .kind = TRY }).code, 0, "again");
 	agent_stop(&other);
 	flk_taker_free(a);
@@ -1058,7 +1059,7 @@ test_gated(void)
 	free(s);
 	for (i = 0; i < 3; i++) {
 		strcpy(gate.when, gates[i]);
-		is(flk_set_gate(f, &gate), 0, "a gate: %s", gates[i]);
+		is(steer_gate(f, &gate), 0, "a gate: %s", gates[i]);
 		a = agent_start(flk_path(f));
 		agent_tell(&a, (struct order){ .kind = ACQUIRE, .limit = 1, .ms = -1 });
 		do {
@@ -1070,7 +1071,7 @@ test_gated(void)
 		} while (!gated && now_ns() < until);
 		ok(gated, "is known by the condition that does not hold");
 		gate.when[0] = '\0';
-		is(flk_set_gate(f, &gate), 0, "and taken away");
+		is(steer_gate(f, &gate), 0, "and taken away");
 		is(agent_hear(&a).code, 0, "lets the head in");
 		agent_stop(&a);
 	}

@@ -3,6 +3,7 @@
  * crash.c - takers that are killed or stopped anywhere, and the others, who go on by themselves.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -151,10 +152,10 @@ after_forgetting(struct agent *o, struct flk *f)
 	uint32_t withheld = 0;
 
 	if (flk_snapshot(f, &s) == 0) {
-		withheld = s->withheld;
+		withheld = s->set.withheld;
 		free(s);
 	}
-	if (withheld != 0 && (withheld != 2 || flk_restore(f, withheld) != 0))
+	if (withheld != 0 && (withheld != 2 || steer_restore(f, withheld) != 0))
 		who_did_not = "the sum of what is withheld", alone = false;
 	three_go_on(o, f);
 }
@@ -228,27 +229,27 @@ static void
 nothing_runs(struct agent *o, struct flk *f)
 {
 	(void)o;
-	flk_override(f, 0);
+	steer_override(f, 0);
 }
 
 static int
 lift_override(struct flk_taker *t)
 {
-	return flk_override(t->flk, FLK_AUTO);
+	return steer_override(t->flk, FLK_AUTO);
 }
 
 static void
 after_override(struct agent *o, struct flk *f)
 {
 	if (__atomic_load_n(&f->file.h->override, __ATOMIC_ACQUIRE) != FLK_AUTO)
-		flk_override(f, FLK_AUTO);
+		steer_override(f, FLK_AUTO);
 	three_go_on(o, f);
 }
 
 static int
 close_it(struct flk_taker *t)
 {
-	return flk_refuse(t->flk);
+	return steer_close(t->flk);
 }
 
 static void
@@ -257,7 +258,7 @@ after_close(struct agent *o, struct flk *f)
 	int i;
 
 	if (!__atomic_load_n(&f->file.h->closed, __ATOMIC_ACQUIRE))
-		flk_refuse(f);
+		steer_close(f);
 	for (i = 0; i < 3 && alone; i++)
 		if (!agent_answered(&o[i], ALONE_MS)) {
 			alone = false;
@@ -269,8 +270,8 @@ after_close(struct agent *o, struct flk *f)
 			alone = false;
 			who_did_not = "closed for one";
 		}
-	flk_admit(f);
-	flk_override(f, FLK_AUTO);
+	steer_open(f);
+	steer_override(f, FLK_AUTO);
 }
 
 /* The victim stands first, and finds that the holder is dead. */
@@ -731,7 +732,7 @@ test_forget_kept_out(void)
 	is(reap_child(pid), 0, "the one inside goes on");
 	is(flk_forget(t), 0, "then it can");
 	ok(flki_guard_is_free(f, flk_slot(t)), "and its guard ends");
-	is(flk_restore(f, 1), 0, "its units come back");
+	is(steer_restore(f, 1), 0, "its units come back");
 	flk_taker_free(t);
 	whole(f, "after a permit was forgotten");
 	flk_detach(f);

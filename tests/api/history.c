@@ -6,6 +6,7 @@
  * before a follower sleeps.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -129,17 +130,17 @@ test_steering(void)
 	struct flk_taker *t = taker(f);
 	pid_t pid;
 
-	flk_override(f, 7);
-	flk_override(f, FLK_AUTO);
-	flk_pause(f);
-	flk_resume(f);
-	flk_refuse(f);
-	flk_admit(f);
-	flk_set_limit(f, 5);
+	steer_override(f, 7);
+	steer_override(f, FLK_AUTO);
+	steer_pause(f);
+	steer_resume(f);
+	steer_close(f);
+	steer_open(f);
+	steer_limit(f, 5);
 	flk_acquire(t, &two, NULL);
 	flk_release_units(t, 1);
 	flk_forget(t);
-	flk_restore(f, 1);
+	steer_restore(f, 1);
 	is(look(f, 0), 11, "what operators do is remembered");
 	ok(happened(0, FLK_EV_OVERRIDE, 0, 7) && happened(1, FLK_EV_OVERRIDE, 0, FLK_AUTO),
 	   "limits");

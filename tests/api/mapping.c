@@ -4,6 +4,7 @@
  * at once; stopped, refused, robbed of its limiter, killed.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -390,12 +391,12 @@ test_refusals(void)
 	is(flk_map_run(m), -FLK_FULL, "too long a line");
 	flk_map_free(m);
 	o.want.limit_queue = false;
-	flk_refuse(f);
+	steer_close(f);
 	if (flk_map_new(&m, s->path, &o) != 0)
 		tap_bail("no map");
 	is(flk_map_run(m), -FLK_CLOSED, "closed");
 	flk_map_free(m);
-	flk_admit(f);
+	steer_open(f);
 	flk_release(t);
 	s->heavy = 1;
 	s->given = 0;

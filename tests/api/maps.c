@@ -29,7 +29,7 @@ struct flk_taker {
 
 static struct flk limiters[4];
 static unsigned attached, takers, tries, acquires, releases, detaches, starts, turns;
-static int attach_error, new_error, pace_error, gate_error, acquire_error, start_error;
+static int attach_error, new_error, set_error, acquire_error, start_error;
 static bool no_memory, no_name, ends_meanwhile;
 static uint64_t acquired_until, the_time;
 static struct flk_map *running;
@@ -120,8 +120,7 @@ fake_wait(void)
 #define flk_verify(f)                        fake_verify(f)
 #define flk_release(t)                       (releases++)
 #define flk_cancel(t)                        ((void)(t))
-#define flk_set_pace(f, pace, which)         (pace_error)
-#define flk_set_gate(f, gate)                (gate_error)
+#define flk_set(f, which, to)                (set_error)
 #define flk_detach(f)                        (detaches++, (f)->users--)
 #define flki_monotonic_ns()                  (the_time)
 #define flki_thread_start(run, arg, stack)   fake_start(stack)
@@ -358,10 +357,8 @@ static void
 test_new(void)
 {
 	const struct flk_map_options plain = { .go_on = true };
-	const struct flk_pace pace = { .stagger_ns = 1 };
-	const struct flk_gate gate = { .when = "mem>1" };
-	const struct flk_map_options paced = { .pace = &pace, .pacing = FLK_STAGGER };
-	const struct flk_map_options gated = { .gate = &gate };
+	const struct flk_settings to = { .pace = { .stagger_ns = 1 } };
+	const struct flk_map_options paced = { .to = &to, .which = FLK_SET_STAGGER };
 	struct flk_map *m = begin_map(&plain);
 
 	flk_map_free(m);
@@ -375,12 +372,9 @@ test_new(void)
 	is(flki_map_new(&m, "x", &plain, attach_fake), -ENOMEM, "for whatever");
 	no_name = false;
 	is(detaches, 0, "without a limiter there is none to close");
-	pace_error = -EINVAL;
+	set_error = -EINVAL;
 	is(flki_map_new(&m, "x", &paced, attach_fake), -EINVAL, "nor with a wrong pace");
 	is(detaches, 1, "the limiter is closed");
-	gate_error = -ENOTSUP;
-	is(flki_map_new(&m, "x", &gated, attach_fake), -ENOTSUP, "or gate");
-	is(detaches, 2, "the limiter is closed");
 	is(flki_map_new(&m, "x", &plain, attach_fake), 0, "which nobody sets who does not say so");
 	flk_map_free(m);
 }

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #include "../helpers/scratch.h"
+#include "../helpers/steer.h"
 
 int __real_linkat(int olddir, const char *old, int newdir, const char *new, int flags);
 int __wrap_linkat(int olddir, const char *old, int newdir, const char *new, int flags);
@@ -58,8 +59,8 @@ begins(const char *name)
 
 	if (flk_snapshot(f, &s) != 0)
 		tap_bail("no snapshot");
-	snprintf(text, sizeof(text), "%s%s%lld", s->paused ? "p" : "", s->closed ? "c" : "",
-		 (long long)s->override);
+	snprintf(text, sizeof(text), "%s%s%lld", s->set.paused ? "p" : "", s->set.closed ? "c" : "",
+		 (long long)s->set.override);
 	free(s);
 	flk_detach(f);
 	return text;
@@ -88,32 +89,32 @@ new_begins(const char *want, const char *what)
 static void
 test_orders(void)
 {
-	struct flk_orders o;
+	struct flk_settings o;
 
 	is(flk_orders(&o), 0, "orders are read where there is no directory yet");
 	ok(!o.paused && !o.closed && o.override == FLK_AUTO, "and there are none");
-	is(flk_order(FLK_ORDER_PAUSED, 0), 0, "an order that was not given can be taken back");
+	is(steer_order(FLK_SET_PAUSED, 0), 0, "an order that was not given can be taken back");
 	ok(access(dir, F_OK) == -1, "that makes no directory");
 	is(begins("old")[0], '-', "a limiter is made without orders");
-	is(flk_order(FLK_ORDER_PAUSED, 1), 0, "pause all");
+	is(steer_order(FLK_SET_PAUSED, 1), 0, "pause all");
 	new_begins("p-1", "paused");
 	is(begins("old")[0], '-', "one that was there is as it was");
-	is(flk_order(FLK_ORDER_CLOSED, 1), 0, "close all");
-	is(flk_order(FLK_ORDER_LIMIT, 3), 0, "limit all");
-	is(flk_order(FLK_ORDER_LIMIT, 0), 0, "limit all anew");
+	is(steer_order(FLK_SET_CLOSED, 1), 0, "close all");
+	is(steer_order(FLK_SET_OVERRIDE, 3), 0, "limit all");
+	is(steer_order(FLK_SET_OVERRIDE, 0), 0, "limit all anew");
 	new_begins("pc0", "paused, closed and limited");
 	is(flk_orders(&o), 0, "orders are read");
 	ok(o.paused && o.closed && o.override == 0, "and are all there");
 	is(begins(in_dir("by-path"))[0], '-', "a limiter that is made by its path has no orders");
 	errno = EPERM; /* of an earlier call, and without meaning */
-	is(flk_order(FLK_ORDER_PAUSED, 0), 0, "resume all");
-	is(flk_order(FLK_ORDER_CLOSED, 0), 0, "open all");
+	is(steer_order(FLK_SET_PAUSED, 0), 0, "resume all");
+	is(steer_order(FLK_SET_CLOSED, 0), 0, "open all");
 	new_begins("0", "limited");
-	is(flk_order(FLK_ORDER_LIMIT, FLK_AUTO), 0, "no limit any more");
+	is(steer_order(FLK_SET_OVERRIDE, FLK_AUTO), 0, "no limit any more");
 	new_begins("-1", "without orders again");
-	is(flk_order(FLK_ORDER_PAUSED, 2), -EINVAL, "2 is no such order");
-	is(flk_order(FLK_ORDER_LIMIT, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "nor is too much");
-	is(flk_order(FLK_ORDER_LIMIT, -2), -EINVAL, "nor is too little");
+	is(steer_order(FLK_SET_DECLARED, 2), -EINVAL, "there is no such order");
+	is(steer_order(FLK_SET_OVERRIDE, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "nor is too much");
+	is(steer_order(FLK_SET_OVERRIDE, -2), -EINVAL, "nor is too little");
 }
 
 static void
@@ -147,13 +148,13 @@ test_lies(void)
 		plant(".all-limit", texts[i]);
 		new_begins("-1", texts[i]);
 	}
-	flk_order(FLK_ORDER_CLOSED, 0);
-	flk_order(FLK_ORDER_LIMIT, FLK_AUTO);
+	steer_order(FLK_SET_CLOSED, 0);
+	steer_order(FLK_SET_OVERRIDE, FLK_AUTO);
 	unlink(in_dir(".all-paused"));
 	fd = open(in_dir(".all-paused"), O_CREAT | O_WRONLY, 0600);
 	close(fd);
 	new_begins("-1", "a file of that name");
-	is(flk_order(FLK_ORDER_PAUSED, 1), 0, "an order replaces it");
+	is(steer_order(FLK_SET_PAUSED, 1), 0, "an order replaces it");
 	new_begins("p-1", "then");
 	if (geteuid() != 0 || readlink(in_dir(".all-paused"), text, sizeof(text) - 1) == -1) {
 		tap_skip("another user's order: needs root");
@@ -165,7 +166,7 @@ test_lies(void)
 	chmod(dir, 0775);
 	new_begins("p-1", "a colleague's order where only colleagues may make files");
 	chmod(dir, 0700);
-	flk_order(FLK_ORDER_PAUSED, 0);
+	steer_order(FLK_SET_PAUSED, 0);
 }
 
 /* ---- while a limiter is being made ---- */
@@ -177,7 +178,7 @@ static void
 order_before(bool named)
 {
 	if (!named)
-		flk_order(FLK_ORDER_PAUSED, 1);
+		steer_order(FLK_SET_PAUSED, 1);
 }
 
 /* Like flocklimitctl pause --all, which has found the name. */
@@ -186,10 +187,10 @@ pause_all(void)
 {
 	static const struct flk_options existing = { .existing = true };
 	struct flk *f;
-	int error = flk_order(FLK_ORDER_PAUSED, 1);
+	int error = steer_order(FLK_SET_PAUSED, 1);
 
 	if (error == 0 && (error = flk_attach(&f, made, &existing)) == 0)
-		error = flk_pause(f);
+		error = steer_pause(f);
 	_exit(error == 0 ? 0 : error == -ENOENT ? 2 : 1);
 }
 
@@ -197,7 +198,7 @@ pause_all(void)
 static bool
 operator_waits(void)
 {
-	struct flk_orders o;
+	struct flk_settings o;
 
 	return flk_orders(&o) == 0 && o.paused && is_asleep(operator_pid);
 }
@@ -232,7 +233,7 @@ test_races(void)
 	is(begins(made)[0], 'p',
 	   "an order that is given before the limiter has its name reaches it");
 	operate = NULL;
-	flk_order(FLK_ORDER_PAUSED, 0);
+	steer_order(FLK_SET_PAUSED, 0);
 
 	made = new_name();
 	operate = order_after;
@@ -241,7 +242,7 @@ test_races(void)
 	is(reap_child(operator_pid), 0,
 	   "an operator who finds the name waits until it is a limiter");
 	is(begins(made)[0], 'p', "and that is paused then");
-	flk_order(FLK_ORDER_PAUSED, 0);
+	steer_order(FLK_SET_PAUSED, 0);
 }
 
 static void
@@ -266,9 +267,9 @@ test_death(void)
 	}
 	is(reap_child(pid), 0, "a maker dies when the limiter has its name");
 	is(flk_attach(&f, made, &existing), -ENOENT, "it is no limiter");
-	flk_order(FLK_ORDER_PAUSED, 1);
+	steer_order(FLK_SET_PAUSED, 1);
 	is(begins(made)[0], 'p', "an order reaches the one that is made of it");
-	flk_order(FLK_ORDER_PAUSED, 0);
+	steer_order(FLK_SET_PAUSED, 0);
 }
 
 int

@@ -4,6 +4,7 @@
  * there is room for it, and no earlier; or never, where time alone brings none.  And which paces there are.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -149,21 +150,22 @@ static void
 paces(struct flk_pace pace, unsigned which, int result, const char *words)
 {
 	struct flk *f = fresh(1);
-	struct flk_pace got;
+	struct flk_settings now = { .declared = 0 };
+	const struct flk_pace *got = &now.pace;
 
-	is(flk_set_pace(f, &pace, which), result, "%s", words);
-	flk_pace(f, &got);
+	is(steer_pace(f, &pace, which), result, "%s", words);
+	flk_get(f, &now);
 	if (result == 0 && which == 7)
-		ok(got.interval_ns == pace.interval_ns && got.burst == pace.burst &&
-		       got.stagger_ns == pace.stagger_ns && got.ramp_from == pace.ramp_from &&
-		       got.ramp_step == pace.ramp_step &&
-		       got.ramp_period_ns == pace.ramp_period_ns &&
-		       got.ramp_idle_ns == pace.ramp_idle_ns,
+		ok(got->interval_ns == pace.interval_ns && got->burst == pace.burst &&
+		       got->stagger_ns == pace.stagger_ns && got->ramp_from == pace.ramp_from &&
+		       got->ramp_step == pace.ramp_step &&
+		       got->ramp_period_ns == pace.ramp_period_ns &&
+		       got->ramp_idle_ns == pace.ramp_idle_ns,
 		   "and it is what is set");
-	if (result == 0 && (which & FLK_RATE) != 0 && pace.interval_ns == 0)
-		ok(got.interval_ns == 0 && got.burst == 0, "and there is none");
-	if (result == 0 && (which & FLK_RAMP) != 0 && pace.ramp_from == 0)
-		ok(got.ramp_from == 0 && got.ramp_step == 0 && got.ramp_period_ns == 0,
+	if (result == 0 && (which & FLK_SET_RATE) != 0 && pace.interval_ns == 0)
+		ok(got->interval_ns == 0 && got->burst == 0, "and there is none");
+	if (result == 0 && (which & FLK_SET_RAMP) != 0 && pace.ramp_from == 0)
+		ok(got->ramp_from == 0 && got->ramp_step == 0 && got->ramp_period_ns == 0,
 		   "and there is none");
 	flk_detach(f);
 }

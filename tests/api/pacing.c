@@ -231,13 +231,13 @@ choose_pace(void)
 	struct flk_pace *p = &book.pace;
 	unsigned which = 1 + random_below(7);
 
-	if (which & FLK_RATE) {
+	if (which & FLK_SET_RATE) {
 		p->interval_ns = 1 + random_below((uint32_t)(50 * MS));
 		p->burst = 1 + random_below(4);
 	}
-	if (which & FLK_STAGGER)
+	if (which & FLK_SET_STAGGER)
 		p->stagger_ns = random_below((uint32_t)(30 * MS));
-	if (which & FLK_RAMP) {
+	if (which & FLK_SET_RAMP) {
 		p->ramp_from = 1 + random_below(3);
 		p->ramp_step = 1 + random_below(2);
 		p->ramp_period_ns = (1 + random_below(300)) * MS;
@@ -308,12 +308,12 @@ a_new_pace(void)
 	struct flk_pace p = { .interval_ns = 3600000 * MS, .burst = 1 };
 
 	reset(UINT64_C(1000000000000));
-	flki_pace_set(&st, &p, FLK_RATE);
+	flki_pace_set(&st, &p, FLK_SET_RATE);
 	comes(0, 1);
 	comes(1, 1);
 	is(due(), st.now_ns + 3600000 * MS, "one an hour");
 	p.interval_ns = 10 * MS;
-	flki_pace_set(&st, &p, FLK_RATE);
+	flki_pace_set(&st, &p, FLK_SET_RATE);
 	is(due(), st.now_ns + 10 * MS, "then a hundred a second, and the hour is forgotten");
 	file->paced.free_ns = file->paced.last_ns = UINT64_MAX;
 	ok(flki_state_rebuild(&st) && due() == st.now_ns + 10 * MS, "a repair mends what can't be");
@@ -327,7 +327,7 @@ a_ramp_below_what_is_withheld(void)
 
 	reset(UINT64_C(1000000000000));
 	file->withheld = 2;
-	flki_pace_set(&st, &p, FLK_RAMP);
+	flki_pace_set(&st, &p, FLK_SET_RAMP);
 	comes(0, 1);
 	is(file->granted, 1, "a ramp from 1 with 2 withheld: one runs");
 	comes(1, 4);
@@ -358,7 +358,7 @@ clocks_that_nobody_knows(int64_t shift, const char *where)
 	uint32_t i;
 
 	reset(start);
-	flki_pace_set(&st, &p, FLK_RATE | FLK_STAGGER | FLK_RAMP);
+	flki_pace_set(&st, &p, FLK_SET_RATE | FLK_SET_STAGGER | FLK_SET_RAMP);
 	for (i = 0; i < 10; i++) {
 		look_from(0, start + i * 40 * MS + (i % 2 ? (uint64_t)shift : 0));
 		comes(i, 1);
@@ -379,7 +379,7 @@ by_hand(void)
 	uint32_t i;
 
 	reset(UINT64_C(1000000000000));
-	flki_pace_set(&st, &p, FLK_RATE);
+	flki_pace_set(&st, &p, FLK_SET_RATE);
 	for (i = 0; i < 20; i++) {
 		slots[i].state = IDLE;
 		slots[i].least = slots[i].most = 1;
@@ -390,10 +390,10 @@ by_hand(void)
 	is(starts_within(60000 * MS), 30, "and thirty in the next minute");
 	is(starts_within(60000 * MS), 30, "and in the one after that");
 	p.stagger_ns = 3000 * MS;
-	flki_pace_set(&st, &p, FLK_STAGGER);
+	flki_pace_set(&st, &p, FLK_SET_STAGGER);
 	is(starts_within(60000 * MS), 20, "with a stagger of 3 s twenty");
 	p.interval_ns = 0;
-	flki_pace_set(&st, &p, FLK_RATE);
+	flki_pace_set(&st, &p, FLK_SET_RATE);
 	is(starts_within(60000 * MS), 20, "without the rate the same");
 	a_new_pace();
 	a_ramp_below_what_is_withheld();
@@ -401,9 +401,9 @@ by_hand(void)
 	clocks_that_nobody_knows(-10 * DAY, "days behind");
 	ok(flki_pace_check(&p, 0) != 0 && flki_pace_check(&p, 8) != 0, "nothing is not a pace");
 	p = (struct flk_pace){ .interval_ns = UINT64_MAX, .burst = 1 };
-	ok(flki_pace_check(&p, FLK_RATE) != 0, "an interval that does not fit is refused");
+	ok(flki_pace_check(&p, FLK_SET_RATE) != 0, "an interval that does not fit is refused");
 	p = (struct flk_pace){ .ramp_from = 1, .ramp_step = 1, .ramp_period_ns = 100 };
-	ok(flki_pace_check(&p, FLK_RAMP) != 0, "and a ramp's period below 1 ms");
+	ok(flki_pace_check(&p, FLK_SET_RAMP) != 0, "and a ramp's period below 1 ms");
 }
 
 int

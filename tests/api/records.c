@@ -127,7 +127,7 @@ test_steering(void)
 	       e->command[0] == '\0',
 	   "an operator's event has the operator, and no taker");
 	page.pace = (struct pace_words){ UINT64_C(2) << 48 | 3, 4, 5, 6 };
-	flki_state_note_pace(&st, FLK_RATE);
+	flki_state_note_pace(&st, FLK_SET_RATE);
 	e = last();
 	ok(e->kind == FLK_EV_PACED && e->pace.burst == 2 && e->pace.interval_ns == 3 &&
 	       e->pace.stagger_ns == 4 && e->pace.ramp_period_ns == 5 * MS &&

@@ -4,6 +4,7 @@
  * operator changes the limiter right before the taker has the lock.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,19 +107,19 @@ static struct flk *unused;
 static int
 pause_it(void)
 {
-	return flk_pause(unused);
+	return steer_pause(unused);
 }
 
 static int
 close_it(void)
 {
-	return flk_refuse(unused);
+	return steer_close(unused);
 }
 
 static int
 override_it(void)
 {
-	return flk_override(unused, 0);
+	return steer_override(unused, 0);
 }
 
 static int
@@ -137,13 +138,13 @@ withhold_a_unit(void)
 static int
 take_seat_0_out(void)
 {
-	return flk_set_seat(unused, 0, true);
+	return steer_seat(unused, 0, true);
 }
 
 static int
 take_seat_63_out(void)
 {
-	return flk_set_seat(unused, 63, true);
+	return steer_seat(unused, 63, true);
 }
 
 /* What an operator has steered stays, by each steering alone. */
@@ -163,9 +164,10 @@ test_unused(void)
 		flk_detach(unused);
 	}
 	unused = fresh(3);
-	is(flk_set_seat(unused, 64, true), -EINVAL, "there is no seat 64");
+	is(STEER(unused, 0, .paused = true), -EINVAL, "nothing can't be set");
+	is(STEER(unused, 2 * FLK_SET_RESTORED, .paused = true), -EINVAL, "nor what is no setting");
 	is(flk_shrink(unused, 1, 0), -EINVAL, "nothing can't be released");
-	is(flk_restore(unused, 1), -FLK_OVERRELEASE, "nor what is not withheld be restored");
+	is(steer_restore(unused, 1), -FLK_OVERRELEASE, "nor what is not withheld be restored");
 	is(flk_remove_unused(unused), 0, "one that nobody has steered goes");
 	flk_detach(unused);
 }
@@ -206,7 +208,7 @@ shrink_by_2(void)
 static void
 declare_1(void)
 {
-	if (flk_set_limit(others, 1) != 0)
+	if (steer_limit(others, 1) != 0)
 		tap_bail("no limit");
 }
 
@@ -258,14 +260,14 @@ test_grants_at_once(void)
 	flk_interrupt(b);
 	is(flk_wait(b, &now, NULL), -EINTR, "that is interrupted");
 	is(flk_wait(b, &now, NULL), -ETIMEDOUT, "once");
-	is(flk_override(f, 4), 0, "for which an operator makes room");
+	is(steer_override(f, 4), 0, "for which an operator makes room");
 	is(state_of(taker_slot(b)), HELD, "is granted its permit by the operator");
-	is(flk_refuse(f), 0, "who then closes the limiter");
+	is(steer_close(f), 0, "who then closes the limiter");
 	is(flk_wait(b, NULL, NULL), 0, "what was granted is granted");
-	flk_admit(f);
+	steer_open(f);
 	flk_leave(b);
 	flk_leave(a);
-	flk_override(f, FLK_AUTO);
+	steer_override(f, FLK_AUTO);
 	flk_try(a, &two);
 	flk_enqueue(b, &two);
 	f->file.h->closed = 1; /* as by an operator that was killed then */

@@ -4,6 +4,7 @@
  * they run, after the grant and before the release.  One who is killed is struck off before.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -245,8 +246,8 @@ test_override(void)
 		limit = steps[i];
 		if (limit >= w->bound)
 			w->bound = limit;
-		if (flk_override(f, limit) != 0)
-			tap_bail("flk_override");
+		if (steer_override(f, limit) != 0)
+			tap_bail("an override");
 		if (limit < w->bound) {
 			/* One that is too heavy runs alone, and more than `limit' is held then. */
 			w->bound = 0;
@@ -257,18 +258,18 @@ test_override(void)
 	}
 	is(w->broken, 0, "an override raised and lowered: never over it, and the heavy alone");
 	w->bound = 0;
-	flk_override(f, 0);
+	steer_override(f, 0);
 	await_room(f, 0);
 	flk_snapshot(f, &s);
 	before = s->granted;
 	free(s);
-	is(flk_pause(f), 0, "paused as well");
-	flk_override(f, FLK_AUTO);
+	is(steer_pause(f), 0, "paused as well");
+	steer_override(f, FLK_AUTO);
 	usleep(50000);
 	flk_snapshot(f, &s);
 	is(s->granted, before, "with an override of 0 or paused, nothing starts");
 	free(s);
-	flk_resume(f);
+	steer_resume(f);
 	await_grants(100);
 	finish(f, 12, "after overrides");
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "flocklimit.h"
+#include "../helpers/steer.h"
 #include "../helpers/tap.h"
 
 #define REMOVED 4000
@@ -76,15 +77,15 @@ change(struct flk *f, enum verb verb, int64_t value)
 
 	switch (verb) {
 	case OVERRIDE:
-		return flk_override(f, value);
+		return steer_override(f, value);
 	case PAUSE:
-		return value ? flk_pause(f) : flk_resume(f);
+		return value ? steer_pause(f) : steer_resume(f);
 	case GATE:
 		if (value)
 			strcpy(gate.when, "mem>1000000G");
-		return flk_set_gate(f, &gate);
+		return steer_gate(f, &gate);
 	case SHUT:
-		return value ? flk_refuse(f) : flk_admit(f);
+		return value ? steer_close(f) : steer_open(f);
 	default:
 		return 0;
 	}

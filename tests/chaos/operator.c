@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 
 #include "flocklimit.h"
+#include "../helpers/steer.h"
 #include "../helpers/tap.h"
 
 #define READERS 6
@@ -100,7 +101,7 @@ pace(unsigned lim)
 	struct flk_pace p = { .interval_ns = below(2) * (1 + below(1000000)),
 			      .burst = 1 + below(4),
 			      .stagger_ns = below(2) * below(1000000) };
-	int error = flk_set_pace(limiter_handle(lim), &p, 1 + below(3));
+	int error = steer_pace(limiter_handle(lim), &p, 1 + below(3));
 
 	if (error != 0)
 		told(lim, PACE, error);
@@ -130,7 +131,7 @@ gate(unsigned lim, bool on)
 	}
 	if (on)
 		strcpy(g.when, "mem>1");
-	error = flk_set_gate(f, &g);
+	error = steer_gate(f, &g);
 	if (error != 0)
 		told(lim, PACE, error);
 	chaos_say("G %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %d %d", since, chaos_now(), lim,

@@ -26,7 +26,7 @@ fresh(void)
 	snapshot = calloc(1, sizeof(*snapshot) + 8 * sizeof(snapshot->entry[0]));
 	if (snapshot == NULL)
 		tap_bail("no memory");
-	snapshot->override = FLK_AUTO;
+	snapshot->set.override = FLK_AUTO;
 	snapshot->last_ticket = 100;
 	memset(event, 0, sizeof(event));
 	events = 0;
@@ -281,7 +281,7 @@ static void
 test_withheld(void)
 {
 	fresh();
-	snapshot->withheld = 1;
+	snapshot->set.withheld = 1;
 	granted(0, 1, 1, 3);
 	granted(0, 2, 2, 3);
 	taker(10, FLK_EV_FORGOT, 2, 2, 3);
@@ -292,7 +292,7 @@ test_withheld(void)
 	waited(3, 100, WHY_GRANTED, 30, "withheld units");
 	part(WHY_WITHHELD, 30, 0);
 	fresh();
-	snapshot->withheld = 3;
+	snapshot->set.withheld = 3;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	queued(20, 1, 1, 3);
 	waited(1, 100, WHY_WAITS, 80, "all units withheld, from the beginning");
@@ -311,11 +311,11 @@ test_seats(void)
 	queued(20, 2, 2, 3);
 	at(50, FLK_EV_SEAT_ON, 0, 2);
 	granted(50, 2, 2, 3);
-	snapshot->seats_off = 1;
+	snapshot->set.seats_off = 1;
 	waited(2, 100, WHY_GRANTED, 30, "a seat out of use");
 	part(WHY_WITHHELD, 30, 0);
 	fresh();
-	snapshot->seats_off = 4;
+	snapshot->set.seats_off = 4;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	queued(20, 1, 3, 3);
 	waited(1, 100, WHY_WAITS, 80, "a seat out of use, from the beginning");
@@ -324,8 +324,8 @@ test_seats(void)
 	fresh();
 	at(0, FLK_EV_OVERRIDE, 0, 2);
 	queued(20, 1, 3, 4);
-	snapshot->override = 2;
-	snapshot->seats_off = 1;
+	snapshot->set.override = 2;
+	snapshot->set.seats_off = 1;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	waited(1, 100, WHY_WAITS, 80, "a seat out of use, heavier than the override");
 	part(WHY_LATE, 80, 1);
@@ -361,7 +361,7 @@ test_excluded(void)
 	fresh();
 	at(0, FLK_EV_SEAT_OFF, 0, 0);
 	excluding(20, 1, 1, 2, 2);
-	snapshot->seats_off = 1;
+	snapshot->set.seats_off = 1;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	waited(1, 100, WHY_WAITS, 80, "excluded seats and one out of use");
 	part(WHY_WITHHELD, 80, 0);
@@ -369,7 +369,7 @@ test_excluded(void)
 	fresh();
 	at(0, FLK_EV_OVERRIDE, 0, 2);
 	excluding(20, 1, 3, 4, 1);
-	snapshot->override = 2;
+	snapshot->set.override = 2;
 	snapshot->last_ticket = 0; /* taken before the ticket was drawn */
 	waited(1, 100, WHY_WAITS, 80, "excluded seats, heavier than the override");
 	part(WHY_LATE, 80, 1);
@@ -383,7 +383,7 @@ test_excluded(void)
 	in_snapshot(2, 1, 20, false);
 	snapshot->entry[0].seats = 1;
 	snapshot->entry[1].not_seats = 2;
-	snapshot->override = 2;
+	snapshot->set.override = 2;
 	waited(2, 100, WHY_WAITS, 80, "excluded seats of a high limit");
 	part(WHY_SEATS, 80, 1);
 }
@@ -392,7 +392,7 @@ static void
 test_pace(void)
 {
 	fresh();
-	paced(0, FLK_STAGGER, (struct flk_pace){ .stagger_ns = 50 * MS });
+	paced(0, FLK_SET_STAGGER, (struct flk_pace){ .stagger_ns = 50 * MS });
 	granted(10, 1, 1, 4);
 	queued(20, 2, 1, 4);
 	queued(25, 3, 1, 4);
@@ -405,7 +405,7 @@ test_pace(void)
 	part(WHY_PACE, 50, 0);
 	part(WHY_LATE, 5, 3);
 	fresh();
-	paced(0, FLK_RATE, (struct flk_pace){ .interval_ns = 100 * MS, .burst = 2 });
+	paced(0, FLK_SET_RATE, (struct flk_pace){ .interval_ns = 100 * MS, .burst = 2 });
 	granted(1000, 1, 1, 4);
 	granted(1010, 2, 1, 4);
 	queued(1020, 3, 1, 4);
@@ -413,7 +413,7 @@ test_pace(void)
 	waited(3, 2000, WHY_GRANTED, 80, "a rate, after its burst");
 	part(WHY_PACE, 80, 0);
 	fresh();
-	paced(0, FLK_RAMP,
+	paced(0, FLK_SET_RAMP,
 	      (struct flk_pace){ .ramp_from = 1,
 				 .ramp_step = 1,
 				 .ramp_period_ns = 100 * MS,
@@ -469,7 +469,7 @@ test_stopped_head(void)
 {
 	fresh();
 	snapshot->last_ticket = 0;
-	paced(0, FLK_STAGGER, (struct flk_pace){ .stagger_ns = 10 * MS });
+	paced(0, FLK_SET_STAGGER, (struct flk_pace){ .stagger_ns = 10 * MS });
 	granted(10, 1, 1, 4);
 	queued(15, 2, 1, 4);
 	queued(18, 3, 1, 4);

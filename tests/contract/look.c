@@ -3,6 +3,7 @@
  * look.c - how a limiter stands, for a taker and for operators; and what happens in it.
  */
 #include "contract.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,11 +32,11 @@ place(void)
 	is(flk_leave(b), 0, "the head leaves");
 	is(flk_place(c, &at), 0, "then the place");
 	ok(at.ahead == 0 && at.head.ticket == 0, "is the first");
-	ok(!at.paused && !at.closed, "nothing is paused or closed");
-	is(flk_pause(f), 0, "paused");
+	ok(!at.set.paused && !at.set.closed, "nothing is paused or closed");
+	is(steer_pause(f), 0, "paused");
 	is(flk_place(c, &at), 0, "and the place");
-	ok(at.paused && !at.closed, "says so");
-	is(flk_resume(f), 0, "resumed");
+	ok(at.set.paused && !at.set.closed, "says so");
+	is(steer_resume(f), 0, "resumed");
 	flk_taker_free(eye);
 	done_with(f, "places", a, b, c, NULL);
 }
@@ -60,8 +61,10 @@ snapshot(void)
 		ok(stands(f, i < 3 ? (int)i + 1 : 3, i < 3 ? 0 : (int)i - 2), "is there");
 	}
 	is(flk_snapshot(f, &s), 0, "a snapshot");
-	ok(s->used == 3 && s->limit == 3 && s->declared == 3 && s->withheld == 0, "has the units");
-	ok(s->override == FLK_AUTO && !s->paused && !s->closed, "and that no operator was there");
+	ok(s->used == 3 && s->limit == 3 && s->set.declared == 3 && s->set.withheld == 0,
+	   "has the units");
+	ok(s->set.override == FLK_AUTO && !s->set.paused && !s->set.closed,
+	   "and that no operator was there");
 	for (i = 0; i < 5; i++) {
 		const struct flk_entry *e = &s->entry[i];
 		right &= e->holds == (i < 3) && (i >= 3 || e->seat == i) && e->weight == 1 &&
@@ -110,7 +113,7 @@ follow_it(struct flk *f)
 	uint64_t number = 0, until = now_ns() + PATIENCE_MS * UINT64_C(1000000);
 
 	do {
-		if (flk_pause(f) != 0 || flk_resume(f) != 0 || now_ns() > until)
+		if (steer_pause(f) != 0 || steer_resume(f) != 0 || now_ns() > until)
 			tap_bail("nothing to follow");
 		soon = in_ms(500);
 	} while (flk_follow(f, number, &soon) == -ETIMEDOUT);
@@ -145,9 +148,9 @@ events(void)
 	is(flk_permit(b, &q), 0, "has a permit");
 	is(happens(f, &number, FLK_EV_RELEASED, p.ticket), FLK_UNKNOWN, "so is its end");
 	is(happens(f, &number, FLK_EV_GRANTED, q.ticket), 0, "and then the next grant");
-	is(flk_pause(f), 0, "paused");
+	is(steer_pause(f), 0, "paused");
 	is(happens(f, &number, FLK_EV_PAUSED, 0), 0, "so is a pause");
-	is(flk_resume(f), 0, "resumed");
+	is(steer_resume(f), 0, "resumed");
 	is(happens(f, &number, FLK_EV_RESUMED, 0), 0, "and its end");
 	done_with(f, "events", a, b, NULL);
 }

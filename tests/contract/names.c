@@ -3,6 +3,7 @@
  * names.c - opening a limiter: names, options, what is known of it without a taker; and sentences.
  */
 #include "contract.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -100,7 +101,7 @@ declared(void)
 	take(a, 2, 2);
 	is(flk_release(a), 0, "a taker declared 2");
 	is(acquire(a, 3, 0, PATIENCE_MS), -FLK_HEAVY, "which is in force for the next");
-	is(flk_set_limit(f, 5), 0, "until it is set");
+	is(steer_limit(f, 5), 0, "until it is set");
 	take(a, 5, 0);
 	done_with(f, "a declared limit", a, b, NULL);
 
@@ -131,15 +132,15 @@ removed(void)
 	is(wait_ms(b, PATIENCE_MS), 0, "a waiter follows");
 	is(flk_remove(f), -FLK_BUSY, "and keeps the limiter");
 	is(flk_leave(b), 0, "it goes");
-	is(flk_pause(f), 0, "an operator pauses it");
+	is(steer_pause(f), 0, "an operator pauses it");
 	is(flk_remove_unused(f), -FLK_BUSY, "so it is not unused");
-	is(flk_resume(f), 0, "resumed");
-	is(flk_override(f, 4), 0, "overridden");
+	is(steer_resume(f), 0, "resumed");
+	is(steer_override(f, 4), 0, "overridden");
 	is(flk_remove_unused(f), -FLK_BUSY, "nor is it then");
-	is(flk_override(f, FLK_AUTO), 0, "not any more");
-	is(flk_refuse(f), 0, "closed");
+	is(steer_override(f, FLK_AUTO), 0, "not any more");
+	is(steer_close(f), 0, "closed");
 	is(flk_remove_unused(f), -FLK_BUSY, "nor is it then");
-	is(flk_admit(f), 0, "opened");
+	is(steer_open(f), 0, "opened");
 	is(flk_remove_unused(f), 0, "an unused limiter goes");
 	is(flk_verify(f), expected(VERIFY_REMOVED), "what a process hears that has it open");
 	is(acquire(a, 1, 1, PATIENCE_MS), expected(ACQUIRE_REMOVED), "and what its taker gets");
@@ -150,7 +151,7 @@ removed(void)
 	a = taker(anew);
 	take(a, 1, 1);
 	is(flk_release(a), 0, "a newcomer makes it anew");
-	is(flk_pause(anew), 0, "paused");
+	is(steer_pause(anew), 0, "paused");
 	is(flk_remove(anew), 0, "flk_remove() minds no operator");
 	flk_taker_free(a);
 	flk_detach(anew);

@@ -3,6 +3,7 @@
  * permit.c - a permit: what it weighs, under which limit, with which seat, and how it ends.
  */
 #include "contract.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -73,7 +74,6 @@ seat_sets(void)
 	struct flk_permit p;
 	int files = expected(SEAT_SETS) == 0, code;
 
-	is(flk_set_seat(f, FLK_SEATS, true), -EINVAL, "there is no such seat");
 	code = flk_enqueue(t, &want);
 	is(code, expected(SEAT_SETS), "a taker that does not want seat 1");
 	want.not_seats = 0;
@@ -82,10 +82,10 @@ seat_sets(void)
 	is(flk_permit(t, &p), 0, "a permit");
 	is((int)p.seat, 0, "whose first seat is 0");
 	is((int)p.seats, files ? 5 : 0, "and another for its other unit");
-	is(flk_set_seat(f, 3, true), expected(SEAT_SETS), "a seat is out of use");
+	is(steer_seat(f, 3, true), expected(SEAT_SETS), "a seat is out of use");
 	is(flk_try(u, &want), files ? -EAGAIN : 0, "so two are not free");
 	flk_leave(u);
-	is(flk_set_seat(f, 3, false), expected(SEAT_SETS), "it is in use again");
+	is(steer_seat(f, 3, false), expected(SEAT_SETS), "it is in use again");
 	is(flk_try(u, &want), 0, "and two are free");
 	is(flk_permit(u, &p), 0, "a permit");
 	is((int)p.seats, files ? 10 : 0, "of the others");
@@ -148,14 +148,16 @@ gate(void)
 	struct flk_taker *t = taker(f), *u = taker(f);
 	struct flk_gate gate = { .when = "disk:/>1", .patience_ns = UINT64_MAX };
 	struct flk_request want = { .limit = 4, .ask = say_no };
+	struct flk_settings now;
 	int files = expected(GATE) == 0, code;
 	char why[8] = "as ever";
 
 	is(flk_gate_check("disk:/>1", why, sizeof(why)), 0, "a right condition");
 	is(strcmp(why, "as ever"), 0, "is no reason for words");
 	is(flk_gate_check("disk:/>1", NULL, 0), 0, "nor is room for them needed");
-	is(flk_set_gate(f, &gate), expected(GATE), "a gate that lets all pass");
-	is(flk_gate(f, &gate), expected(GATE), "and what it is");
+	is(steer_gate(f, &gate), expected(GATE), "a gate that lets all pass");
+	is(flk_get(f, &now), 0, "and what it is");
+	is(strcmp(now.gate.when, files ? gate.when : ""), 0, "is this");
 	take(t, 1, 4);
 	code = flk_enqueue(u, &want);
 	is(code, files ? -EINPROGRESS : -ENOTSUP, "a taker with a question");
@@ -165,11 +167,11 @@ gate(void)
 		is(flk_wait(u, NULL, NULL), 0, "and gets its permit after a yes");
 	}
 	memset(gate.when, 'x', sizeof(gate.when));
-	is(flk_set_gate(f, &gate), files ? -EINVAL : -ENOTSUP, "a text without an end");
+	is(steer_gate(f, &gate), -EINVAL, "a text without an end");
 	strcpy(gate.when, "mem");
-	is(flk_set_gate(f, &gate), files ? -EINVAL : -ENOTSUP, "and one that is no condition");
+	is(steer_gate(f, &gate), -EINVAL, "and one that is no condition");
 	gate.when[0] = '\0';
-	is(flk_set_gate(f, &gate), expected(GATE), "no gate");
+	is(steer_gate(f, &gate), expected(GATE), "no gate");
 	done_with(f, "a gate", t, u, NULL);
 }
 
@@ -240,12 +242,12 @@ one_permit(void)
 		is_out(t, "after flk_forget()");
 		is((int)units_used(f), 0, "its unit is not in use");
 		is(try_it(t, 1, 1), -EAGAIN, "but is not free either");
-		is(flk_restore(f, 2), -FLK_OVERRELEASE, "more than is withheld is not restored");
-		is(flk_restore(f, 1), 0, "it is restored");
+		is(steer_restore(f, 2), -FLK_OVERRELEASE, "more than is withheld is not restored");
+		is(steer_restore(f, 1), 0, "it is restored");
 		take(t, 3, 3);
 	}
-	is(flk_restore(f, 1), -FLK_OVERRELEASE, "nothing is withheld");
-	is(flk_restore(f, 0), 0, "and nothing can be restored");
+	is(steer_restore(f, 1), -FLK_OVERRELEASE, "nothing is withheld");
+	is(steer_restore(f, 0), 0, "and nothing can be restored");
 	done_with(f, "a permit", t, NULL);
 }
 

@@ -3,6 +3,7 @@
  * steer.c - what operators do: limits, pause, close, evict, pace.
  */
 #include "contract.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,10 +15,10 @@ numbers(void)
 {
 	struct flk *f = limiter(1);
 
-	is(flk_set_limit(f, 0), -EINVAL, "no limit is 0");
-	is(flk_set_limit(f, FLK_MAX_UNITS + 1), -EINVAL, "nor above all limits");
-	is(flk_override(f, -2), -EINVAL, "no override is below 0");
-	is(flk_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "nor above all limits");
+	is(steer_limit(f, 0), -EINVAL, "no limit is 0");
+	is(steer_limit(f, FLK_MAX_UNITS + 1), -EINVAL, "nor above all limits");
+	is(steer_override(f, -2), -EINVAL, "no override is below 0");
+	is(steer_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "nor above all limits");
 	flk_detach(f);
 }
 
@@ -28,9 +29,9 @@ set_limit(void)
 	struct flk_taker *a = taker(f), *b = taker(f);
 	struct flk_snapshot *s;
 
-	is(flk_set_limit(f, 2), 0, "a limit for takers that declare none");
+	is(steer_limit(f, 2), 0, "a limit for takers that declare none");
 	is(flk_snapshot(f, &s), 0, "a snapshot");
-	ok(s->declared == 2 && s->limit == 2, "shows it");
+	ok(s->set.declared == 2 && s->limit == 2, "shows it");
 	free(s);
 	take(a, 1, 0);
 	take(b, 1, 0);
@@ -45,14 +46,14 @@ pause_it(void)
 	struct flk_taker *a = taker(f), *b = taker(f);
 
 	take(b, 1, 2);
-	is(flk_pause(f), 0, "paused");
-	is(flk_pause(f), 0, "twice");
+	is(steer_pause(f), 0, "paused");
+	is(steer_pause(f), 0, "twice");
 	is(try_it(a, 1, 2), -EAGAIN, "nothing starts");
 	queue(a, 1, 2, 1);
 	is(wait_ms(a, 0), -ETIMEDOUT, "but waits");
 	is(flk_release(b), 0, "a holder is not disturbed");
 	is(wait_ms(a, 0), -ETIMEDOUT, "and its end starts nothing");
-	is(flk_resume(f), 0, "resumed");
+	is(steer_resume(f), 0, "resumed");
 	is(wait_ms(a, PATIENCE_MS), 0, "the waiter starts");
 	done_with(f, "a pause", a, b, NULL);
 }
@@ -66,27 +67,27 @@ override(void)
 	struct flk_permit p;
 
 	take(a, 1, 2);
-	is(flk_override(f, 1), 0, "an override below the declarations");
+	is(steer_override(f, 1), 0, "an override below the declarations");
 	is(try_it(b, 1, 2), -EAGAIN, "is in force");
 	queue(b, 2, 2, 1);
 	is(flk_release(a), 0, "a weight above it waits until it can");
 	is(wait_ms(b, PATIENCE_MS), 0, "run alone");
 	is(flk_permit(b, &p), 0, "its permit");
 	is((int)p.limit, 1, "says under which limit");
-	is(flk_override(f, 4), 0, "an override above the declarations");
+	is(steer_override(f, 4), 0, "an override above the declarations");
 	take(a, 1, 2);
 	take(c, 1, 2);
 	is((int)units_used(f), 4, "lets four units run");
-	is(flk_override(f, 0), 0, "an override of 0");
+	is(steer_override(f, 0), 0, "an override of 0");
 	is(flk_snapshot(f, &s), 0, "a snapshot");
-	ok(s->override == 0 && s->used == 4 && s->limit == 0 && s->holders == 3, "shows it");
+	ok(s->set.override == 0 && s->used == 4 && s->limit == 0 && s->holders == 3, "shows it");
 	free(s);
 	is(flk_release(a), 0, "a holder goes");
 	queue(a, 1, 2, 1);
 	is(flk_release(b), 0, "and when");
 	is(flk_release(c), 0, "all is empty");
 	is(wait_ms(a, 0), -ETIMEDOUT, "nothing starts");
-	is(flk_override(f, FLK_AUTO), 0, "until it is lifted");
+	is(steer_override(f, FLK_AUTO), 0, "until it is lifted");
 	is(wait_ms(a, PATIENCE_MS), 0, "then it does");
 	done_with(f, "an override", a, b, c, NULL);
 }
@@ -101,7 +102,7 @@ close_it(void)
 	take(a, 1, 1);
 	queue(b, 1, 1, 1);
 	queue(c, 1, 1, 2);
-	is(flk_refuse(f), 0, "closed");
+	is(steer_close(f), 0, "closed");
 	is(wait_ms(b, PATIENCE_MS), -FLK_CLOSED, "the head hears of it");
 	is(wait_ms(c, PATIENCE_MS), -FLK_CLOSED, "and so does the last");
 	is_out(b, "after -FLK_CLOSED");
@@ -112,7 +113,7 @@ close_it(void)
 	ok(stands(f, 1, 0), "the holder keeps its permit");
 	is(flk_release(a), 0, "and releases it");
 	is(try_it(c, 1, 1), -FLK_CLOSED, "an empty limiter stays closed");
-	is(flk_admit(f), 0, "opened");
+	is(steer_open(f), 0, "opened");
 	take(c, 1, 1);
 	done_with(f, "a closed limiter", a, b, c, NULL);
 }
@@ -161,16 +162,19 @@ static void
 pace(void)
 {
 	struct flk *f = limiter(1);
-	struct flk_pace slow = { .interval_ns = 1000000, .burst = 3 }, now, zero;
+	struct flk_pace slow = { .interval_ns = 1000000, .burst = 3 }, zero;
+	struct flk_settings now;
 
 	memset(&zero, 0, sizeof(zero));
 	memset(&now, 1, sizeof(now));
-	flk_pace(f, &now);
-	ok(now.interval_ns == 0 && now.stagger_ns == 0 && now.ramp_from == 0, "at first no pace");
-	is(flk_set_pace(f, &slow, FLK_RATE), expected(SET_PACE), "to set one");
-	flk_pace(f, &now);
-	ok(now.interval_ns == (expected(SET_PACE) == 0 ? slow.interval_ns : 0), "and to read it");
-	is(flk_set_pace(f, &zero, FLK_RATE), expected(SET_PACE), "and to end it");
+	is(flk_get(f, &now), 0, "what is set can be read");
+	ok(now.pace.interval_ns == 0 && now.pace.stagger_ns == 0 && now.pace.ramp_from == 0,
+	   "at first no pace");
+	is(steer_pace(f, &slow, FLK_SET_RATE), expected(SET_PACE), "to set one");
+	is(flk_get(f, &now), 0, "what is set can be read");
+	ok(now.pace.interval_ns == (expected(SET_PACE) == 0 ? slow.interval_ns : 0),
+	   "and to read it");
+	is(steer_pace(f, &zero, FLK_SET_RATE), expected(SET_PACE), "and to end it");
 	flk_detach(f);
 }
 

@@ -11,6 +11,7 @@
  * sleep may be measured by it.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -333,7 +334,7 @@ test_program(const char *program)
 	if (bystander == 0) {
 		/* The traced one must wait first. */
 		struct flk *own = attach(held);
-		_exit(stands(own, 1, 1) && flk_override(own, 2) == 0 ? 0 : 1);
+		_exit(stands(own, 1, 1) && steer_override(own, 2) == 0 ? 0 : 1);
 	}
 	bystander_status = -1;
 	check("one who waits for its turn", 0, 0,

@@ -4,6 +4,7 @@
  * is forged to have lived for so long.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -231,10 +232,10 @@ test_units(void)
 	is(flk_try(t[0], &default_limit), 0,
 	   "the largest weight, under the largest limit declared");
 	is(flk_try(t[1], &one), -EAGAIN, "not one unit more");
-	is(flk_override(f, FLK_MAX_UNITS), 0, "the largest override");
+	is(steer_override(f, FLK_MAX_UNITS), 0, "the largest override");
 	is(flk_try(t[1], &one), -EAGAIN, "not one unit more");
-	is(flk_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "there is no larger");
-	is(flk_override(f, INT64_MAX), -EINVAL, "nor this");
+	is(steer_override(f, (int64_t)FLK_MAX_UNITS + 1), -EINVAL, "there is no larger");
+	is(steer_override(f, INT64_MAX), -EINVAL, "nor this");
 	is(flk_release_units(t[0], 1), 0, "one unit is given back");
 	is(flk_try(t[1], &one), 0, "and taken");
 	is(flk_try(t[2], &one), -EAGAIN, "not one more");

@@ -4,6 +4,7 @@
  * of a descriptor neither is made, as that may pass.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -36,16 +37,16 @@ static void
 test_orders(void)
 {
 	const char *path = fresh_path();
-	struct flk_orders orders;
+	struct flk_settings orders;
 
 	setenv("FLOCKLIMIT_DIR", path, 1);
 	boot_error = -FLK_NOBOOT;
-	is(flk_order(FLK_ORDER_PAUSED, 1), 0, "an order is given there");
+	is(steer_order(FLK_SET_PAUSED, 1), 0, "an order is given there");
 	ok(flk_orders(&orders) == 0 && orders.paused, "and is in force");
-	is(flk_order(FLK_ORDER_PAUSED, 0), 0, "until it is taken back");
+	is(steer_order(FLK_SET_PAUSED, 0), 0, "until it is taken back");
 	ok(flk_orders(&orders) == 0 && !orders.paused, "and no longer");
 	boot_error = -EMFILE;
-	is(flk_order(FLK_ORDER_PAUSED, 1), -EMFILE, "but for want of a descriptor none is given");
+	is(steer_order(FLK_SET_PAUSED, 1), -EMFILE, "but for want of a descriptor none is given");
 }
 
 int

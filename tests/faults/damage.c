@@ -6,6 +6,7 @@
  *	damage.t [ROUNDS [SEED]]
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,7 +107,7 @@ live_with_it(const char *path, uint64_t seed)
 			flk_holds(f, random_below(200000), 1, &p);
 			break;
 		case 12:
-			flk_override(f, (int64_t)random_below(5) - 1);
+			steer_override(f, (int64_t)random_below(5) - 1);
 			break;
 		default:
 			if (flk_attach(&g, path, &options) == 0)

@@ -4,6 +4,7 @@
  * its own error, and nobody is led further.
  */
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,7 +76,7 @@ test_every_door(bool dead)
 	is(flk_place(idle, &place), want, "%s: to ask for one's place", how);
 	is(flk_snapshot(f, &snapshot), want, "%s: to look", how);
 	is(flk_check(f, why, sizeof(why)), want, "%s: to check", how);
-	is(flk_override(f, 2), want, "%s: to steer", how);
+	is(steer_override(f, 2), want, "%s: to steer", how);
 	is(flk_release_units(holds, 1), want, "%s: to give back a unit", how);
 	is(flk_forget(holds), want, "%s: to forget", how);
 	is(flk_release(holds), want, "%s: to release", how);

@@ -4,6 +4,7 @@
  * worlds in which it asks for something else.
  */
 #include "faults.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -424,13 +425,14 @@ live_on(void)
 	int fd;
 
 	return flk_permit(me, &permit) || flk_release(me) || flk_try(me, &one_of_100) ||
-	       flk_place(me, &place) || flk_forget(me) || flk_restore(trial_limiter, 1) ||
+	       flk_place(me, &place) || flk_forget(me) || steer_restore(trial_limiter, 1) ||
 	       flk_acquire(me, &one_of_100, NULL) || flk_leave(me) ||
-	       flk_override(trial_limiter, 7) || flk_override(trial_limiter, FLK_AUTO) ||
-	       flk_pause(trial_limiter) || flk_resume(trial_limiter) || flk_refuse(trial_limiter) ||
-	       flk_admit(trial_limiter) || flk_set_limit(trial_limiter, 5) ||
-	       flk_check(trial_limiter, why, sizeof(why)) || flk_release(crowd[0]) ||
-	       flk_wait_idle(me, NULL) || flk_guard(me, &fd) != -FLK_NOPERMIT;
+	       steer_override(trial_limiter, 7) || steer_override(trial_limiter, FLK_AUTO) ||
+	       steer_pause(trial_limiter) || steer_resume(trial_limiter) ||
+	       steer_close(trial_limiter) || steer_open(trial_limiter) ||
+	       steer_limit(trial_limiter, 5) || flk_check(trial_limiter, why, sizeof(why)) ||
+	       flk_release(crowd[0]) || flk_wait_idle(me, NULL) ||
+	       flk_guard(me, &fd) != -FLK_NOPERMIT;
 }
 
 const struct trial trials[] = {

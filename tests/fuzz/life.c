@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "life.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -253,7 +254,7 @@ take_seat_step(struct life *l, struct flk_taker *t, struct bytes *b)
 	uint8_t which = take8(b);
 
 	if (which % 2 == 0) {
-		life_one_of_ours(flk_set_seat(l->f, take8(b) % 66, which % 4 != 0));
+		life_one_of_ours(steer_seat(l->f, take8(b) % 66, which % 4 != 0));
 		return;
 	}
 	want.weight = take8(b) % 4;
@@ -276,6 +277,7 @@ take_gate_step(struct life *l, struct flk_taker *t, struct bytes *b)
 {
 	static const char *const texts[] = { "", "mem>1", "running<1", "disk:/>1,psi.io<50",
 					     "mem" };
+	struct flk_settings now;
 	struct flk_gate gate = { .settle_ns = (uint64_t)take8(b) << 22,
 				 .patience_ns = take8(b) % 2 ? UINT64_MAX : 1000 };
 	struct flk_request want = { .limit = 3, .command = "train", .ask = say_no };
@@ -285,11 +287,11 @@ take_gate_step(struct life *l, struct flk_taker *t, struct bytes *b)
 	switch (take8(b) % 4) {
 	case 0:
 		snprintf(gate.when, sizeof(gate.when), "%s", texts[take8(b) % 5]);
-		life_one_of_ours(flk_set_gate(l->f, &gate));
+		life_one_of_ours(steer_gate(l->f, &gate));
 		break;
 	case 1:
-		life_one_of_ours(flk_gate(l->f, &gate));
-		require(strnlen(gate.when, sizeof(gate.when)) < sizeof(gate.when));
+		life_one_of_ours(flk_get(l->f, &now));
+		require(strnlen(now.gate.when, sizeof(now.gate.when)) < sizeof(now.gate.when));
 		break;
 	case 2:
 		want.ask_patience_ns = take8(b) % 2 ? UINT64_MAX : 1;
@@ -384,25 +386,25 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 		flk_holds(l->f, take32(b), take8(b), &permit);
 		break;
 	case OVERRIDE:
-		life_one_of_ours(flk_override(l->f, (int64_t)(take8(b) % 5) - 1));
+		life_one_of_ours(steer_override(l->f, (int64_t)(take8(b) % 5) - 1));
 		break;
 	case PAUSE:
-		life_one_of_ours(flk_pause(l->f));
+		life_one_of_ours(steer_pause(l->f));
 		break;
 	case RESUME:
-		life_one_of_ours(flk_resume(l->f));
+		life_one_of_ours(steer_resume(l->f));
 		break;
 	case REFUSE:
-		life_one_of_ours(flk_refuse(l->f));
+		life_one_of_ours(steer_close(l->f));
 		break;
 	case ADMIT:
-		life_one_of_ours(flk_admit(l->f));
+		life_one_of_ours(steer_open(l->f));
 		break;
 	case SET_LIMIT:
-		life_one_of_ours(flk_set_limit(l->f, take8(b) % 5));
+		life_one_of_ours(steer_limit(l->f, take8(b) % 5));
 		break;
 	case RESTORE:
-		life_one_of_ours(flk_restore(l->f, take8(b)));
+		life_one_of_ours(steer_restore(l->f, take8(b)));
 		break;
 	case WAIT_IDLE:
 		deadline = soon(b);

@@ -3,6 +3,7 @@
  * deeds.c - what anybody on the stage can be told to do.
  */
 #include "killstep.h"
+#include "../helpers/steer.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,7 +191,7 @@ forget_one(struct part *p)
 int
 restore_one(struct part *p)
 {
-	return flk_restore(p->f, 1);
+	return steer_restore(p->f, 1);
 }
 
 int
@@ -202,75 +203,75 @@ restore_all(struct part *p)
 
 	if (error != 0)
 		return error;
-	units = s->withheld;
+	units = s->set.withheld;
 	free(s);
-	return units > 0 ? flk_restore(p->f, units) : 0;
+	return units > 0 ? steer_restore(p->f, units) : 0;
 }
 
 int
 set_limit(struct part *p)
 {
-	return flk_set_limit(p->f, 1);
+	return steer_limit(p->f, 1);
 }
 
 int
 take_seat_out(struct part *p)
 {
-	return flk_set_seat(p->f, 1, true);
+	return steer_seat(p->f, 1, true);
 }
 
 int
 put_seat_back(struct part *p)
 {
-	return flk_set_seat(p->f, 1, false);
+	return steer_seat(p->f, 1, false);
 }
 
 int
 override_nothing(struct part *p)
 {
-	return flk_override(p->f, 0);
+	return steer_override(p->f, 0);
 }
 
 int
 override_one(struct part *p)
 {
-	return flk_override(p->f, 1);
+	return steer_override(p->f, 1);
 }
 
 int
 override_three(struct part *p)
 {
-	return flk_override(p->f, 3);
+	return steer_override(p->f, 3);
 }
 
 int
 lift_override(struct part *p)
 {
-	return flk_override(p->f, FLK_AUTO);
+	return steer_override(p->f, FLK_AUTO);
 }
 
 int
 pause_it(struct part *p)
 {
-	return flk_pause(p->f);
+	return steer_pause(p->f);
 }
 
 int
 resume(struct part *p)
 {
-	return flk_resume(p->f);
+	return steer_resume(p->f);
 }
 
 int
 refuse_all(struct part *p)
 {
-	return flk_refuse(p->f);
+	return steer_close(p->f);
 }
 
 int
 admit(struct part *p)
 {
-	return flk_admit(p->f);
+	return steer_open(p->f);
 }
 
 int

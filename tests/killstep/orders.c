@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 static const char *
 name_in(const char *path)
@@ -57,7 +58,7 @@ steer(const char *name, bool paused)
 	int error = flk_attach(&f, name, &existing);
 
 	if (error == 0) {
-		error = paused ? flk_pause(f) : flk_resume(f);
+		error = paused ? steer_pause(f) : steer_resume(f);
 		flk_detach(f);
 	}
 	return error == -ENOENT || error == -FLK_GONE ? 0 : error;
@@ -66,7 +67,7 @@ steer(const char *name, bool paused)
 static int
 steer_all(bool paused)
 {
-	int error = flk_order(FLK_ORDER_PAUSED, paused);
+	int error = steer_order(FLK_SET_PAUSED, paused);
 	struct dirent *e;
 	DIR *d;
 
@@ -98,12 +99,12 @@ resume_all(struct part *p)
 static int
 order_all(struct part *p)
 {
-	int error = flk_order(FLK_ORDER_PAUSED, 1);
+	int error = steer_order(FLK_SET_PAUSED, 1);
 
 	(void)p;
 	if (error == 0)
-		error = flk_order(FLK_ORDER_CLOSED, 1);
-	return error != 0 ? error : flk_order(FLK_ORDER_LIMIT, 1);
+		error = steer_order(FLK_SET_CLOSED, 1);
+	return error != 0 ? error : steer_order(FLK_SET_OVERRIDE, 1);
 }
 
 /* ---- what the others do ---- */
@@ -232,7 +233,7 @@ maker_goes_on(struct stage *s)
 static bool
 is_ordered(struct stage *s)
 {
-	struct flk_orders o;
+	struct flk_settings o;
 	int error = flk_orders(&o);
 
 	if (error != 0)

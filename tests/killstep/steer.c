@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../helpers/common.h"
+#include "../helpers/steer.h"
 
 /* ---- deeds ---- */
 
@@ -127,7 +128,7 @@ set_pace(struct part *p)
 					      .ramp_step = 1,
 					      .ramp_period_ns = 1000000 };
 
-	return flk_set_pace(p->f, &fast, FLK_RATE | FLK_STAGGER | FLK_RAMP);
+	return steer_pace(p->f, &fast, FLK_SET_RATE | FLK_SET_STAGGER | FLK_SET_RAMP);
 }
 
 static int
@@ -135,7 +136,7 @@ set_stagger(struct part *p)
 {
 	static const struct flk_pace slow = { .stagger_ns = 8000000 };
 
-	return flk_set_pace(p->f, &slow, FLK_STAGGER);
+	return steer_pace(p->f, &slow, FLK_SET_STAGGER);
 }
 
 static int
@@ -201,7 +202,7 @@ set_gate(struct part *p)
 {
 	static const struct flk_gate open = { .when = "disk:/tmp>1", .patience_ns = UINT64_MAX };
 
-	return flk_set_gate(p->f, &open);
+	return steer_gate(p->f, &open);
 }
 
 static int
@@ -210,7 +211,7 @@ set_shut_gate(struct part *p)
 	static const struct flk_gate shut = { .when = "disk:/>1000000T",
 					      .patience_ns = UINT64_MAX };
 
-	return flk_set_gate(p->f, &shut);
+	return steer_gate(p->f, &shut);
 }
 
 int
@@ -218,7 +219,7 @@ lift_gate(struct part *p)
 {
 	static const struct flk_gate none = { .when = "" };
 
-	return flk_set_gate(p->f, &none);
+	return steer_gate(p->f, &none);
 }
 
 /* ---- what the others do ---- */
@@ -526,11 +527,11 @@ const struct operation operator_operations[] = {
 	  evict_second, NULL, -FLK_NOPERMIT, NULL, 0 },
 	{ "evict one who is dead", "flk_evict", big_head, NULL, second_dies, evict_second, NULL, 0,
 	  NULL, 0 },
-	{ "take a seat out of use", "flk_set_seat", first_has_one, NULL, seat_two_behind,
+	{ "take a seat out of use", "flk_set", first_has_one, NULL, seat_two_behind,
 	  take_seat_out, NULL, 0, NULL, 0 },
-	{ "take a seat out that is held", "flk_set_seat", first_holds, NULL, two_behind,
+	{ "take a seat out that is held", "flk_set", first_holds, NULL, two_behind,
 	  take_seat_out, NULL, 0, NULL, 0 },
-	{ "put a seat back", "flk_set_seat", seat_is_out, NULL, seat_two_behind, put_seat_back,
+	{ "put a seat back", "flk_set", seat_is_out, NULL, seat_two_behind, put_seat_back,
 	  NULL, 0, NULL, 0 },
 	{ "shrink", "flk_shrink", first_holds, NULL, two_behind, shrink_first, NULL, 0, NULL, 0 },
 	{ "be evicted", "flk_evict flk_wait", first_holds_second_waits, line_up_for_all,
@@ -578,13 +579,13 @@ const struct operation operator_operations[] = {
 	  name_worker_and_release, NULL, 0, NULL, 0 },
 	{ "name a worker with a guard and release", "flk_working_child flk_release", NULL,
 	  take_all_guarded, two_behind, name_worker_and_release, NULL, 0, NULL, 0 },
-	{ "set a gate", "flk_set_gate", first_holds, NULL, two_behind, set_shut_gate, NULL, 0, NULL,
+	{ "set a gate", "flk_set", first_holds, NULL, two_behind, set_shut_gate, NULL, 0, NULL,
 	  0 },
-	{ "lift a gate", "flk_set_gate", shut_two_wait, NULL, NULL, lift_gate, NULL, 0, NULL, 0 },
+	{ "lift a gate", "flk_set", shut_two_wait, NULL, NULL, lift_gate, NULL, 0, NULL, 0 },
 	{ "acquire through a gate", "flk_acquire", gated, NULL, NULL, take_all, NULL, 0, NULL, 0 },
 	{ "release behind a gate", "flk_release", NULL, take_all, shut_two_behind, release, NULL, 0,
 	  NULL, 0 },
-	{ "set a pace", "flk_set_pace", first_holds, NULL, two_behind, set_pace, NULL, 0, NULL, 0 },
+	{ "set a pace", "flk_set", first_holds, NULL, two_behind, set_pace, NULL, 0, NULL, 0 },
 	{ "acquire under a pace", "flk_acquire", paced, NULL, NULL, take_all, NULL, 0, NULL, 0 },
 	{ "release under a pace", "flk_release", paced, take_all, two_behind, release, NULL, 0,
 	  NULL, 0 },

@@ -529,7 +529,7 @@ all_hold() {
 	store
 	"$FLOCKLIMIT" -N x -n 1 true
 	put x/notes 'not ours'
-	put xy/cfg '{"v":2,"n":1}'
+	put xy/cfg '{"v":2,"declared":1}'
 	ctl rm x
 	[ "$(count /team/x/)" = 1 ]
 	[ "$(count /team/xy/)" = 1 ]
@@ -616,7 +616,7 @@ all_hold() {
 	put x/cfg//h/0000000000000002 "${value/922337203685477580?/1}"
 	put x/cfg//w/0000000000000003 "$value"
 	put $'x/cfg//\e[31m\n' ''
-	put $'e\e[31mvil/cfg' '{"v":2,"n":5}'
+	put $'e\e[31mvil/cfg' '{"v":2,"declared":5}'
 	for verb in list 'list --json' 'show x' 'show --json x' 'check x' stats; do
 		# shellcheck disable=SC2086 # words
 		run ctl $verb
@@ -643,14 +643,14 @@ all_hold() {
 			{request_put: {key: ($k + $n + "-" + (. | tostring) | @base64), value: ""}}]}' >body
 		ask etcd kv/txn @body --fail >/dev/null
 	done
-	put x/cfg '{"v":2,"n":5}'
+	put x/cfg '{"v":2,"declared":5}'
 	run -0 timeout 300 "$CTL" list
 	[[ $output == *x* ]]
 }
 
 @test "store: closed stdio is told of, and nothing else is written there" {
 	store
-	put x/cfg '{"v":2,"n":5}'
+	put x/cfg '{"v":2,"declared":5}'
 	run -125 sh -c '"$0" show x >&-' "$CTL"
 	[[ $output == *"stdout: Bad file descriptor"* ]]
 	run -125 sh -c '"$0" show x <&- >&- 2>&-' "$CTL"

@@ -340,7 +340,7 @@ steer() {
 	makes t a b c d
 	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'enter c n=1' 'expect c QUEUED'
 	told t 'c QUEUED'
-	steer '{"v":2,"n":1,"state":"closed"}'
+	steer '{"v":2,"declared":1,"closed":true}'
 	told t 'b REFUSED .*code=-4111'
 	told t 'c REFUSED .*code=-4111'
 	does t 'enter d n=1' 'expect d REFUSED' 'release a'
@@ -351,18 +351,18 @@ steer() {
 
 @test "a paused one starts nothing; an override is looked at at once" {
 	fake etcd
-	steer '{"v":2,"n":1,"state":"paused"}'
+	steer '{"v":2,"declared":1,"paused":true}'
 	takers t 3 2
 	makes t a b c
 	does t 'enter a n=1' 'expect a QUEUED' 'enter b n=2' 'expect b QUEUED' 'enter c n=2 w=2' 'expect c QUEUED'
 	told t 'c QUEUED'
 	untold t 'a GRANTED'
-	steer '{"v":2,"n":1}'
+	steer '{"v":2,"declared":1}'
 	told t 'a GRANTED'
 	untold t 'b GRANTED'
-	steer '{"v":2,"n":1,"override":2}'
+	steer '{"v":2,"declared":1,"override":2}'
 	told t 'b GRANTED .* limit=2'
-	steer '{"v":2,"n":1,"override":1}'
+	steer '{"v":2,"declared":1,"override":1}'
 	does t 'release a' 'release b' 'expect c GRANTED' 'release c'
 	ends t
 	told t 'c GRANTED .* weight=2 limit=1'

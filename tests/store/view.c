@@ -23,7 +23,7 @@ begin(int64_t override)
 	size_t n = v->holders + v->waiters;
 
 	memset(v, 0, sizeof(*v) + n * sizeof(v->entry[0]));
-	v->override = override;
+	v->set.override = override;
 }
 
 static void
@@ -55,16 +55,16 @@ the_rule(void)
 	begin(FLK_AUTO);
 	ok(fits(3, 3, 3), "an empty limiter takes all of its limit");
 	ok(fits(1, 0, 1), "whose limit is one if nobody ever said another");
-	v->declared = 5;
+	v->set.declared = 5;
 	ok(fits(5, 0, 5), "or the last that was declared");
 	holds(2, 4, 0);
 	ok(fits(2, 9, 9), "the sum may reach the limit of one who holds");
 	ok(fits_not(3, 9), "and not pass it");
 	ok(fits_not(1, 2), "nor that of the one who comes");
-	v->paused = true;
+	v->set.paused = true;
 	ok(fits_not(1, 9), "nothing starts while it is paused");
-	v->paused = false;
-	v->closed = true;
+	v->set.paused = false;
+	v->set.closed = true;
 	ok(fits_not(1, 9), "or closed");
 }
 
@@ -75,13 +75,13 @@ overridden(void)
 	holds(2, 2, 0);
 	ok(fits(4, 1, 6), "an operator's limit is over every other");
 	ok(fits_not(5, 9), "and holds");
-	v->override = 0;
+	v->set.override = 0;
 	ok(fits_not(1, 9), "none starts at 0");
 	begin(2);
 	ok(fits(7, 9, 2), "a weight above it runs alone");
 	holds(7, 9, 0);
 	ok(fits_not(1, 9), "alone");
-	v->override = FLK_MAX_UNITS + INT64_C(5);
+	v->set.override = FLK_MAX_UNITS + INT64_C(5);
 	is(view_limit(v), FLK_MAX_UNITS, "no limit is above the largest");
 }
 
@@ -90,7 +90,7 @@ in_force(void)
 {
 	begin(FLK_AUTO);
 	is(view_limit(v), 0, "no limit is in force where none was ever declared");
-	v->declared = 7;
+	v->set.declared = 7;
 	is(view_limit(v), 7, "the one declared last is, where nobody is");
 	holds(1, 5, 0);
 	holds(1, 6, 2);
@@ -98,7 +98,7 @@ in_force(void)
 	v->entry[v->holders].limit = 3;
 	v->waiters = 1;
 	is(view_limit(v), 3, "and of the first in the line");
-	v->override = 9;
+	v->set.override = 9;
 	is(view_limit(v), 9, "or an operator's");
 	is(view_used(v), 2, "what is used is the sum of the weights");
 	is(view_seat(v), 1, "the smallest seat is taken that is free");
@@ -201,7 +201,8 @@ records(void)
 static void
 configs(void)
 {
-	struct config c = { .declared = 4, .override = 0, .paused = true, .closed = true }, back;
+	struct flk_settings c = { .declared = 4, .override = 0, .paused = true, .closed = true },
+			    back;
 	char *text = config_encode(&c);
 
 	ok(text != NULL && config_decode(&back, text, strlen(text)) && back.declared == 4 &&
@@ -211,7 +212,7 @@ configs(void)
 	ok(config_decode(&back, "{\"v\":2}", 7) && back.override == FLK_AUTO && !back.paused &&
 	       !back.closed,
 	   "and be neither");
-	ok(!config_decode(&back, "{\"v\":2,\"state\":\"ajar\"}", 22), "but nothing else");
+	ok(!config_decode(&back, "{\"v\":2,\"closed\":\"ajar\"}", 23), "but nothing else");
 	ok(!config_decode(&back, "{\"v\":1}", 7) && !config_decode(&back, "{\"v\":3}", 7),
 	   "nor is one of another version gone by");
 	ok(strstr(config_trouble("{\"v\":3}", 7), "newer") != NULL &&

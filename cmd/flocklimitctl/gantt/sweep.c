@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "event.h"
+#include "replay.h"
 
 /* A turn at the moment that the sweep has reached. */
 struct live {
@@ -25,9 +26,7 @@ struct sweep {
 	 * that seat, so it alone says for sure that the permit has not ended.
 	 */
 	uint32_t *holder;
-	int64_t override; /* or FLK_AUTO */
-	uint64_t withheld;
-	uint32_t declared;
+	struct replay at;
 };
 
 /* As in the library: the override, or the smallest limit that the holders and the head declare. */
@@ -38,8 +37,8 @@ limit_in_force(const struct sweep *w)
 	bool head = true;
 	size_t i;
 
-	if (w->override >= 0)
-		return (uint32_t)w->override;
+	if (w->at.set.override >= 0)
+		return (uint32_t)w->at.set.override;
 	for (i = 0; i < w->l->turns; i++) {
 		const struct live *v = &w->live[i];
 		if (v->weight == 0 && !(v->waits && head))
@@ -48,7 +47,7 @@ limit_in_force(const struct sweep *w)
 		if (v->limit != 0 && (least == 0 || v->limit < least))
 			least = v->limit;
 	}
-	return least != 0 ? least : w->declared;
+	return least != 0 ? least : w->at.set.declared;
 }
 
 static void
@@ -62,7 +61,7 @@ add_step(struct sweep *w, uint64_t when_ns)
 		now.used += w->live[i].weight;
 		now.waiting += w->live[i].waits;
 	}
-	now.room = now.limit > w->withheld ? now.limit - (uint32_t)w->withheld : 0;
+	now.room = now.limit > w->at.set.withheld ? now.limit - w->at.set.withheld : 0;
 	last = l->steps > 0 ? &l->step[l->steps - 1] : NULL;
 	/*
 	 * A release and the grant that it allows have the same time: keep only the state after
@@ -119,33 +118,19 @@ take_seats(struct sweep *w, size_t i, uint64_t when_ns)
 }
 
 static void
-steer(struct sweep *w, const struct flk_event *e)
-{
-	if (e->kind == FLK_EV_OVERRIDE)
-		w->override = e->code;
-	else if (e->kind == FLK_EV_DECLARED)
-		w->declared = (uint32_t)e->code;
-	else if (e->kind == FLK_EV_FORGOT)
-		w->withheld += (uint32_t)e->code;
-	else if (e->kind == FLK_EV_RESTORED)
-		w->withheld -= w->withheld < (uint32_t)e->code ? w->withheld : (uint32_t)e->code;
-}
-
-static void
 happen(struct sweep *w, const struct flk_event *e)
 {
 	struct turn *t = event_has_taker(e) ? lanes_find(w->l, e->ticket) : NULL;
 	size_t i = t != NULL ? (size_t)(t - w->l->turn) : 0;
 	struct live *v = &w->live[i];
 
-	steer(w, e);
+	replay_happen(&w->at, e);
 	if (t == NULL)
 		return;
 	if (e->kind == FLK_EV_QUEUED) {
 		*v = (struct live){ .waits = true, .limit = e->limit };
 	} else if (e->kind == FLK_EV_GRANTED) {
 		*v = (struct live){ .weight = e->weight, .limit = e->limit };
-		w->declared = e->limit;
 		take_seats(w, i, e->when_ns);
 	} else if (e->kind == FLK_EV_UNITS) {
 		v->weight = e->weight;
@@ -186,33 +171,6 @@ stand_at_start(struct sweep *w, const struct flk_snapshot *s)
 			take_seats(w, i, l->from_ns);
 }
 
-/* The snapshot has the settings of now: take back what the events changed since. */
-static void
-steer_at_start(struct sweep *w, const struct flk_snapshot *s, uint64_t now_ns)
-{
-	const struct lanes *l = w->l;
-	bool overridden = false, limited = false;
-	int64_t withheld = s->withheld;
-	size_t i;
-
-	w->declared = s->declared;
-	for (i = 0; i < l->events; i++) {
-		const struct flk_event *e = &l->event[i];
-		overridden |= e->kind == FLK_EV_OVERRIDE;
-		if (!limited && e->limit != 0) {
-			w->declared = e->limit;
-			limited = true;
-		}
-		if (e->kind == FLK_EV_FORGOT && e->when_ns <= now_ns)
-			withheld -= e->code;
-		else if (e->kind == FLK_EV_RESTORED && e->when_ns <= now_ns)
-			withheld += e->code;
-	}
-	/* The override before its first change in the events is not known: take it for auto. */
-	w->override = overridden ? FLK_AUTO : s->override;
-	w->withheld = withheld > 0 ? (uint64_t)withheld : 0;
-}
-
 int
 lanes_sweep(struct lanes *l, const struct flk_snapshot *s, uint64_t now_ns)
 {
@@ -223,7 +181,7 @@ lanes_sweep(struct lanes *l, const struct flk_snapshot *s, uint64_t now_ns)
 	w.live = calloc(l->turns + 1, sizeof(*w.live));
 	w.holder = calloc(LANES_SEATS, sizeof(*w.holder));
 	if (l->step != NULL && w.live != NULL && w.holder != NULL) {
-		steer_at_start(&w, s, now_ns);
+		replay_begin(&w.at, l->event, l->events, s, now_ns);
 		stand_at_start(&w, s);
 		add_step(&w, l->from_ns);
 		for (i = 0; i < l->events; i++) {

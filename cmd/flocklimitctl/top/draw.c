@@ -68,9 +68,9 @@ draw_title(const char *whole, const char *brief)
 static enum colour
 colour_of(const struct flk_snapshot *s)
 {
-	if (s->used > s->limit && s->override != 0)
+	if (s->used > s->limit && s->set.override != 0)
 		return RED;
-	return s->closed || s->paused || s->override == 0 ? YELLOW : GREEN;
+	return s->set.closed || s->set.paused || s->set.override == 0 ? YELLOW : GREEN;
 }
 
 static void
@@ -108,7 +108,7 @@ draw_head_of_one(const struct screen *v, const struct layout *l)
 	}
 	snprintf(whole, sizeof(whole), "%s: %s, %" PRIu64 " of %u in use%s, %u holding, %u waiting",
 		 v->name, state_of(s), s->used, s->limit,
-		 s->override != FLK_AUTO ? " (override)" : "", s->holders, s->waiters);
+		 s->set.override != FLK_AUTO ? " (override)" : "", s->holders, s->waiters);
 	snprintf(brief, sizeof(brief), "%s: %s, %" PRIu64 "/%u, %u waiting", v->name, state_of(s),
 		 s->used, s->limit, s->waiters);
 	draw_title(whole, brief);

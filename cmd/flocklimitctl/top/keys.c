@@ -105,7 +105,7 @@ act(struct screen *v, int key)
 		prompt_toggle(v, key);
 		break;
 	case 'o':
-		if (s != NULL && s->closed)
+		if (s != NULL && s->set.closed)
 			prompt_toggle(v, key);
 		else
 			prompt_open(v, CLOSE);

@@ -25,6 +25,7 @@
 #include "process.h"
 #include "processes.h"
 #include "rows.h"
+#include "setting.h"
 #include "signal_holder.h"
 #include "terminal.h"
 
@@ -102,40 +103,48 @@ report(struct screen *v, int error, const char *done)
 	v->next_ns = 0;
 }
 
+static void
+set(struct screen *v, struct flk *f, unsigned which, const struct flk_settings *to,
+    const char *done)
+{
+	report(v, flk_set(f, which, to), done);
+}
+
 /* Changes the state that the screen shows to the opposite, even if it is another by now. */
 void
 prompt_toggle(struct screen *v, int key)
 {
 	const struct flk_snapshot *s = prompt_subject(v);
+	static const struct flk_settings paused = { .paused = true };
 	struct prompt about;
 	struct flk *f;
 
 	if (!set_subject(v, &about) || (f = open_subject(v, &about)) == NULL)
 		return;
 	if (key == 'o')
-		report(v, flk_admit(f), "open: it admits again");
-	else if (s->paused)
-		report(v, flk_resume(f), "resumed");
+		set(v, f, FLK_SET_CLOSED, &flki_no_settings, "open: it admits again");
+	else if (s->set.paused)
+		set(v, f, FLK_SET_PAUSED, &flki_no_settings, "resumed");
 	else
-		report(v, flk_pause(f), "paused: nothing new starts");
+		set(v, f, FLK_SET_PAUSED, &paused, "paused: nothing new starts");
 	flk_detach(f);
 }
 
 static void
 change_limit(struct screen *v, struct flk *f)
 {
+	struct flk_settings to;
 	char done[40];
-	int64_t to;
 
-	if (!parse_limit(v->ask.answer, &to)) {
+	if (!parse_limit(v->ask.answer, &to.override)) {
 		prompt_say(v, "'%.20s': not a number, N%% or auto", v->ask.answer);
 		return;
 	}
-	if (to == FLK_AUTO)
+	if (to.override == FLK_AUTO)
 		snprintf(done, sizeof(done), "limit: auto");
 	else
-		snprintf(done, sizeof(done), "limit: %" PRId64, to);
-	report(v, flk_override(f, to), done);
+		snprintf(done, sizeof(done), "limit: %" PRId64, to.override);
+	set(v, f, FLK_SET_OVERRIDE, &to, done);
 }
 
 /* The permit may have been granted while the question was open. */
@@ -218,6 +227,7 @@ prompt_find(struct screen *v)
 static void
 answered(struct screen *v)
 {
+	static const struct flk_settings closed = { .closed = true };
 	struct prompt *p = &v->ask;
 	struct flk *f = NULL;
 
@@ -228,7 +238,8 @@ answered(struct screen *v)
 		if (p->about == LIMIT)
 			change_limit(v, f);
 		else if (p->about == CLOSE)
-			report(v, flk_refuse(f), "closed: waiters and newcomers are rejected");
+			set(v, f, FLK_SET_CLOSED, &closed,
+			    "closed: waiters and newcomers are rejected");
 		else if (p->about == SIGNAL)
 			signal_named(v, f);
 		else if (p->entry.holds)

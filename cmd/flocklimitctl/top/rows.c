@@ -321,7 +321,7 @@ colour_of(const struct row *r)
 	}
 	if (r->s == NULL)
 		return RED;
-	return r->s->paused || r->s->closed || r->s->override == 0 ? YELLOW : PLAIN;
+	return r->s->set.paused || r->s->set.closed || r->s->set.override == 0 ? YELLOW : PLAIN;
 }
 
 static void

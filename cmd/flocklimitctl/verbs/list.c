@@ -36,7 +36,7 @@ add_row(const struct ctl *c, struct table *t, const char *name, const struct flk
 	table_cell(t, "%u", s->waiters);
 	table_cell(t, "%s", wait);
 	table_cell(t, "%s", state_of(s));
-	if (s->paused || s->closed || s->override == 0)
+	if (s->set.paused || s->set.closed || s->set.override == 0)
 		table_colour(t, "33");
 }
 
@@ -85,7 +85,7 @@ list_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 static void
 print_orders(void)
 {
-	struct flk_orders o;
+	struct flk_settings o;
 	int error = where_orders(&o);
 
 	if (error != 0) /* the list has printed a line about it */

@@ -164,22 +164,23 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 {
 	char from[80] = "", pace[PACE_TEXT], gate[GATE_TEXT], seats[SEATS_TEXT], text[PATH_MAX];
 
-	if (s->override != FLK_AUTO)
-		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)", s->declared);
-	else if (s->limit != s->declared)
-		snprintf(from, sizeof(from), " (latest -n: %u)", s->declared);
+	if (s->set.override != FLK_AUTO)
+		snprintf(from, sizeof(from), " (by flocklimitctl limit; auto: %u)",
+			 s->set.declared);
+	else if (s->limit != s->set.declared)
+		snprintf(from, sizeof(from), " (latest -n: %u)", s->set.declared);
 	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n",
 	       visible(name, text, sizeof(text)), state_of(s), s->used, s->limit, from, s->waiters);
 	printf("%s: %s\n", backend_is_store() ? "store" : "file",
 	       visible(path, text, sizeof(text)));
-	if (*pace_text(&s->pace, pace_parts(&s->pace), pace) != '\0')
+	if (*pace_text(&s->set.pace, pace_parts(&s->set.pace), pace) != '\0')
 		printf("pace: %s\n", pace);
-	if (*gate_text(&s->gate, gate) != '\0')
+	if (*gate_text(&s->set.gate, gate) != '\0')
 		printf("gate: %s\n", gate);
-	if (s->withheld > 0)
-		printf("withheld: %u units\n", s->withheld);
-	if (s->seats_off != 0)
-		printf("seats out of use: %s\n", seats_ranges(s->seats_off, seats));
+	if (s->set.withheld > 0)
+		printf("withheld: %u units\n", s->set.withheld);
+	if (s->set.seats_off != 0)
+		printf("seats out of use: %s\n", seats_ranges(s->set.seats_off, seats));
 }
 
 static void
@@ -301,9 +302,9 @@ json_view(const struct view *v)
 
 	why_it_waits(s, v->name, why, sizeof(why));
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
-	json_put(o, "pace", json_pace(&s->pace));
-	json_put(o, "seats_off", json_seats(s->seats_off));
-	json_put(o, "gate", json_gate(&s->gate));
+	json_put(o, "pace", json_pace(&s->set.pace));
+	json_put(o, "seats_off", json_seats(s->set.seats_off));
+	json_put(o, "gate", json_gate(&s->set.gate));
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));

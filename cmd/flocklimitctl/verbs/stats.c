@@ -110,12 +110,12 @@ waiters(const struct flk_snapshot *s)
 static double
 paused(const struct flk_snapshot *s)
 {
-	return s->paused || s->override == 0;
+	return s->set.paused || s->set.override == 0;
 }
 static double
 closed(const struct flk_snapshot *s)
 {
-	return s->closed;
+	return s->set.closed;
 }
 static double
 granted(const struct flk_snapshot *s)

@@ -56,11 +56,11 @@ nothing_found(const struct steering *t, struct person *head)
 {
 	struct verdict v = { WHY_LATE, head, UINT64_MAX };
 
-	if (t->perhaps_paused)
+	if (t->at.perhaps_paused)
 		return (struct verdict){ WHY_PAUSE, NULL, UINT64_MAX };
-	if (t->gated || t->asking == head->ticket)
+	if (t->at.set.gate.when[0] != '\0' || t->asking == head->ticket)
 		return (struct verdict){ WHY_GATE, NULL, UINT64_MAX };
-	if (t->override_unknown || t->pace_unknown || t->gate_unknown)
+	if ((t->at.unknown & (FLK_SET_OVERRIDE | FLK_SET_PACE | FLK_SET_GATE)) != 0)
 		v = (struct verdict){ WHY_UNKNOWN, NULL, UINT64_MAX };
 	return v;
 }
@@ -75,7 +75,7 @@ below(uint64_t limit)
 static uint64_t
 seats_lost(const struct walk *w, uint64_t limit)
 {
-	uint64_t off = w->steering.seats_off & ~line_seats(&w->line) & below(limit);
+	uint64_t off = w->steering.at.set.seats_off & ~line_seats(&w->line) & below(limit);
 
 	return (uint64_t)__builtin_popcountll(off);
 }
@@ -87,7 +87,7 @@ seats_lost(const struct walk *w, uint64_t limit)
 static bool
 lacks_seats(const struct walk *w, const struct person *head, uint64_t limit, bool held)
 {
-	uint64_t excluded = head->not_seats | w->steering.seats_off,
+	uint64_t excluded = head->not_seats | w->steering.at.set.seats_off,
 		 unusable = held ? excluded | line_seats(&w->line) : excluded;
 
 	/* With a weight above the limit in force, it runs alone on the seats of its own limit. */
@@ -102,24 +102,25 @@ static struct verdict
 judge_head(const struct walk *w, struct person *head, uint64_t at_ns)
 {
 	const struct steering *t = &w->steering;
+	const struct flk_settings *set = &t->at.set;
 	struct person *strict = line_strictest(&w->line);
 	uint64_t own = head->limit != 0 ? head->limit : UINT64_MAX, said;
 	uint64_t need = line_used_by(&w->line, UINT64_MAX) + head->weight,
 		 start = steering_start(t);
 
-	own = t->override >= 0 ? (uint64_t)t->override : own;
-	said = t->override < 0 && strict != NULL && strict->limit < own ? strict->limit : own;
+	own = set->override >= 0 ? (uint64_t)set->override : own;
+	said = set->override < 0 && strict != NULL && strict->limit < own ? strict->limit : own;
 	if (line_holders(&w->line) > 0) {
 		if (need > own)
 			return lacks_units(&w->line, head, own);
 		if (need > said)
 			return (struct verdict){ WHY_PROMISE, strict, UINT64_MAX };
-		if (need > minus(said, t->withheld + seats_lost(w, said)))
+		if (need > minus(said, set->withheld + seats_lost(w, said)))
 			return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
-		if (need + t->withheld > steering_capacity(t, at_ns))
+		if (need + set->withheld > steering_capacity(t, at_ns))
 			return (struct verdict){ WHY_PACE, NULL,
-						 steering_ramp_reaches(t, need + t->withheld) };
-	} else if (said <= t->withheld) {
+						 steering_ramp_reaches(t, need + set->withheld) };
+	} else if (said <= set->withheld) {
 		return (struct verdict){ WHY_WITHHELD, NULL, UINT64_MAX };
 	}
 	if (lacks_seats(w, head, said, false))
@@ -138,7 +139,7 @@ judge(const struct walk *w, uint64_t at_ns)
 	struct person *head = line_head(&w->line);
 	struct verdict v;
 
-	if (w->steering.paused || w->steering.override == 0)
+	if (w->steering.at.set.paused || w->steering.at.set.override == 0)
 		return (struct verdict){ WHY_PAUSE, NULL, UINT64_MAX };
 	if (head == NULL || !me->waits)
 		return (struct verdict){ WHY_UNKNOWN, NULL, UINT64_MAX };

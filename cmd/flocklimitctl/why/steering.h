@@ -11,21 +11,11 @@
 #include <stdint.h>
 
 #include "flocklimit.h"
+#include "replay.h"
 
 struct steering {
-	int64_t override; /* or FLK_AUTO */
-	uint64_t withheld;
-	uint64_t seats_off; /* a set */
-	bool paused;
-	struct flk_pace pace;
-	bool gated;
+	struct replay at;
 	uint64_t asking; /* a head that has a question of its own; 0: none is known */
-
-	/*
-	 * Nothing says what it was before the first event that changed it.  A pause is then taken
-	 * for in force, if a RESUMED ends it, where nothing else explains a wait.
-	 */
-	bool override_unknown, pace_unknown, gate_unknown, perhaps_paused;
 
 	/* As in the header of a limiter: see lib/pace.c. */
 	uint64_t free_ns, last_ns, ramp_since_ns, idle_since_ns;

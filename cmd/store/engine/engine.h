@@ -130,14 +130,9 @@ void engine_working(struct engine_taker *t, pid_t pid);
 /* ---- questions ----------------------------------------------------------------------------- */
 
 enum engine_ask_kind {
-	ASK_LOOK,     /* view */
-	ASK_LIST,     /* names */
-	ASK_DECLARE,  /* limit: for takers that declare none */
-	ASK_OVERRIDE, /* limit, or FLK_AUTO */
-	ASK_PAUSE,
-	ASK_RESUME,
-	ASK_REFUSE,
-	ASK_ADMIT,
+	ASK_LOOK,          /* view */
+	ASK_LIST,          /* names */
+	ASK_SET,           /* which, to: the numbers of setting.h */
 	ASK_CANCEL,        /* the waiter with that ticket; -FLK_NOPERMIT if there is none */
 	ASK_BREAK,         /* the holder with that ticket, alive or not; -FLK_NOPERMIT */
 	ASK_REMOVE,        /* all keys; -FLK_BUSY while any taker holds or waits */
@@ -145,10 +140,11 @@ enum engine_ask_kind {
 	ASK_CHECK          /* -FLK_DAMAGED: text has a line for each fault */
 };
 
-/* -ENOENT (but not for ASK_LOOK and ASK_DECLARE) if the store keeps nothing of that limiter. */
+/* -ENOENT (but not for ASK_LOOK and FLK_SET_DECLARED) if the store keeps nothing of that limiter. */
 struct engine_question {
 	enum engine_ask_kind kind;
-	int64_t limit;
+	unsigned which;
+	struct flk_settings to;
 	uint64_t ticket;
 };
 

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "setting.h"
+
 void
 record_host(char host[STORE_HOST])
 {
@@ -92,18 +94,18 @@ record_encode(const struct record *r, bool holds)
 }
 
 char *
-config_encode(const struct config *c)
+config_encode(const struct flk_settings *c)
 {
+	const struct flki_number *n;
 	json_t *o = json_object();
 
 	put_number(o, "v", CONFIG_VERSION);
-	put_number(o, "n", c->declared);
-	if (c->override >= 0)
-		json_object_set_new(o, "override", json_integer(c->override));
-	put_text(o, "state", c->closed ? "closed" : c->paused ? "paused" : "open");
-	/* Both at once, so that flk_admit() does not resume it. */
-	if (c->closed && c->paused)
-		json_object_set_new(o, "paused", json_true());
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
+		int64_t value = flki_number_get(n, c);
+		if (value != n->none)
+			json_object_set_new(
+			    o, n->name, n->kind == FLKI_SWITCH ? json_true() : json_integer(value));
+	}
 	return finished(o);
 }
 
@@ -217,22 +219,23 @@ record_decode(struct record *r, const char *value, size_t size)
 }
 
 bool
-config_decode(struct config *c, const char *value, size_t size)
+config_decode(struct flk_settings *c, const char *value, size_t size)
 {
 	json_t *o = opened(value, size, CONFIG_VERSION);
 	bool good = o != NULL;
-	const char *state = json_string_value(json_object_get(o, "state"));
+	const struct flki_number *n;
+	const json_t *v;
 
-	*c = (struct config){ .override = FLK_AUTO };
-	if (o != NULL) {
-		c->declared = small(o, "n", 0, FLK_MAX_UNITS, &good);
-		if (json_object_get(o, "override") != NULL)
-			c->override = number(o, "override", 0, FLK_MAX_UNITS, &good);
-		c->closed = state != NULL && strcmp(state, "closed") == 0;
-		c->paused = (state != NULL && strcmp(state, "paused") == 0) ||
-			    json_is_true(json_object_get(o, "paused"));
-		good =
-		    good && (state == NULL || c->closed || c->paused || strcmp(state, "open") == 0);
+	*c = flki_no_settings;
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
+		if ((v = json_object_get(o, n->name)) == NULL)
+			continue;
+		if (n->kind != FLKI_SWITCH)
+			flki_number_put(n, c, number(o, n->name, n->least, n->most, &good));
+		else if (json_is_boolean(v))
+			flki_number_put(n, c, json_is_true(v));
+		else
+			good = false;
 	}
 	json_decref(o);
 	return good;

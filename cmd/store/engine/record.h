@@ -31,13 +31,6 @@ struct record {
 	char command[FLK_COMMAND];
 };
 
-/* Of cfg; of a limiter without a cfg all is zero but for the override. */
-struct config {
-	uint32_t declared;
-	int64_t override; /* or FLK_AUTO */
-	bool paused, closed;
-};
-
 /* Of e/. */
 struct culprit {
 	uint32_t pid, uid;
@@ -46,7 +39,7 @@ struct culprit {
 
 /* The caller frees it; NULL for want of memory. */
 char *record_encode(const struct record *r, bool holds);
-char *config_encode(const struct config *c);
+char *config_encode(const struct flk_settings *c); /* of cfg: the numbers of setting.h */
 char *culprit_encode(const struct culprit *c);
 
 /*
@@ -54,7 +47,7 @@ char *culprit_encode(const struct culprit *c);
  * that we do not understand may hold anything.
  */
 bool record_decode(struct record *r, const char *value, size_t size);
-bool config_decode(struct config *c, const char *value, size_t size);
+bool config_decode(struct flk_settings *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
 
 /*

@@ -17,7 +17,7 @@ sign_me(struct culprit *me)
 }
 
 char *
-sign_config(const struct config *c)
+sign_config(const struct flk_settings *c)
 {
 	char *plain = config_encode(c), *name = NULL, *text = NULL;
 	struct culprit me;

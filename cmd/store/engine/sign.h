@@ -15,7 +15,7 @@
 void sign_me(struct culprit *me);
 
 /* A config with our name on it; the caller frees it; NULL for want of memory. */
-char *sign_config(const struct config *c);
+char *sign_config(const struct flk_settings *c);
 
 /* The operator that signed the config; false: nobody signed it. */
 bool sign_read(struct culprit *by, const char *value, size_t size);

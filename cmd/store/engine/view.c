@@ -35,8 +35,8 @@ said_limit(const struct view *v, uint32_t limit)
 {
 	size_t i;
 
-	if (v->override >= 0)
-		return v->override < FLK_MAX_UNITS ? (uint32_t)v->override : FLK_MAX_UNITS;
+	if (v->set.override >= 0)
+		return v->set.override < FLK_MAX_UNITS ? (uint32_t)v->set.override : FLK_MAX_UNITS;
 	for (i = 0; i < v->holders; i++)
 		limit = smaller(limit, v->entry[i].limit);
 	return limit;
@@ -48,17 +48,17 @@ view_limit(const struct view *v)
 	uint32_t head = v->waiters > 0 ? v->entry[v->holders].limit : 0;
 	uint32_t limit = said_limit(v, head);
 
-	return limit == 0 && v->override < 0 ? v->declared : limit;
+	return limit == 0 && v->set.override < 0 ? v->set.declared : limit;
 }
 
 bool
 view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under)
 {
-	uint32_t own = limit != 0 ? limit : v->declared != 0 ? v->declared : 1;
+	uint32_t own = limit != 0 ? limit : v->set.declared != 0 ? v->set.declared : 1;
 	uint32_t most = said_limit(v, own);
 
-	*under = v->override >= 0 ? most : own;
-	if (v->paused || v->closed || most == 0)
+	*under = v->set.override >= 0 ? most : own;
+	if (v->set.paused || v->set.closed || most == 0)
 		return false;
 	return v->holders == 0 || view_used(v) + weight <= most;
 }

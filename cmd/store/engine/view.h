@@ -32,10 +32,8 @@ struct view_entry {
 };
 
 struct view {
-	uint32_t declared; /* 0: no taker ever declared a limit */
-	int64_t override;  /* or FLK_AUTO */
-	bool paused, closed;
-	bool there; /* the store keeps anything under that name */
+	struct flk_settings set; /* declared 0: no taker ever declared a limit */
+	bool there;              /* the store keeps anything under that name */
 	size_t holders, waiters;
 	struct view_entry entry[];
 };

@@ -38,8 +38,7 @@ kept_place(const struct view *v, const char *self, struct talk *t)
 				       .limit = view_limit(v),
 				       .holders = (uint32_t)v->holders,
 				       .ahead = (uint32_t)v->waiters,
-				       .paused = v->paused,
-				       .closed = v->closed };
+				       .set = v->set };
 	for (i = 0; i < v->waiters; i++)
 		if (strcmp(waiter[i].self, self) == 0)
 			t->place.ahead = (uint32_t)i;

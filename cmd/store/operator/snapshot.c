@@ -46,16 +46,15 @@ take(void *context, const struct engine_answer *a)
 	s = malloc(sizeof(*s) + n * sizeof(s->entry[0]));
 	if (s == NULL)
 		return -ENOMEM;
-	*s = (struct flk_snapshot){ .declared = v->declared != 0 ? v->declared : flk_cpus(100),
+	*s = (struct flk_snapshot){ .set = v->set,
 				    .limit = view_limit(v),
-				    .override = v->override,
 				    .used = view_used(v),
-				    .paused = v->paused,
-				    .closed = v->closed,
 				    .holders = (uint32_t)v->holders,
 				    .waiters = (uint32_t)v->waiters };
-	if (s->limit == 0 && s->override == FLK_AUTO)
-		s->limit = s->declared;
+	if (s->set.declared == 0)
+		s->set.declared = flk_cpus(100);
+	if (s->limit == 0 && s->set.override == FLK_AUTO)
+		s->limit = s->set.declared;
 	for (i = 0; i < n; i++) {
 		copy_entry(&s->entry[i], &v->entry[i], (uint32_t)i);
 		if (v->entry[i].ticket > s->last_ticket)

@@ -18,30 +18,46 @@ ask(struct flk *f, const struct engine_question *q, session_take *take, void *co
 	return error != 0 ? error : session_ask(d, q, SESSION_PATIENCE, take, context);
 }
 
-int
-store_steer(struct flk *f, enum flki_steering what, int64_t number)
+static int
+refuse(const char *why)
 {
-	struct engine_question q = { .limit = number };
+	store_trouble(why);
+	return -FLK_STORE;
+}
 
-	switch (what) {
-	case FLKI_STEER_LIMIT:
-		q.kind = ASK_DECLARE;
-		break;
-	case FLKI_STEER_OVERRIDE:
-		q.kind = ASK_OVERRIDE;
-		break;
-	case FLKI_STEER_PAUSED:
-		q.kind = number != 0 ? ASK_PAUSE : ASK_RESUME;
-		break;
-	case FLKI_STEER_CLOSED:
-		q.kind = number != 0 ? ASK_REFUSE : ASK_ADMIT;
-		break;
-	case FLKI_STEER_RESTORED:
-		return number == 0 ? 0 : -FLK_OVERRELEASE; /* a store withholds no units */
-	default:
-		return -EINVAL;
-	}
+int
+store_set(struct flk *f, unsigned which, const struct flk_settings *to)
+{
+	struct engine_question q = { .kind = ASK_SET, .which = which, .to = *to };
+
+	if ((which & FLK_SET_PACE) != 0)
+		return refuse("a store keeps no pace: rate, stagger and ramp are for limiters of "
+			      "one machine");
+	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON)) != 0)
+		return -ENOTSUP;
+	if ((which & FLK_SET_RESTORED) != 0 && to->withheld > 0)
+		return -FLK_OVERRELEASE; /* a store withholds no units */
 	return ask(f, &q, NULL, NULL);
+}
+
+static int
+take_settings(void *context, const struct engine_answer *a)
+{
+	struct flk_settings *settings = context;
+
+	*settings = a->view->set;
+	if (settings->declared == 0)
+		settings->declared = flk_cpus(100);
+	return 0;
+}
+
+int
+/* NOLINTNEXTLINE(readability-non-const-parameter): take_settings() writes there */
+store_get(struct flk *f, struct flk_settings *settings)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+
+	return ask(f, &q, take_settings, settings);
 }
 
 int
@@ -97,13 +113,6 @@ store_check(struct flk *f, char *why, size_t size)
 
 /* ---- what a store does not have ---- */
 
-static int
-refuse(const char *why)
-{
-	store_trouble(why);
-	return -FLK_STORE;
-}
-
 int
 store_repair(struct flk *f)
 {
@@ -111,23 +120,6 @@ store_repair(struct flk *f)
 	return refuse(
 	    "a store's limiter is not repaired: flocklimitctl check reports what is wrong, "
 	    "and break ends a permit");
-}
-
-int
-store_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which)
-{
-	(void)f;
-	(void)pace;
-	(void)which;
-	return refuse("a store keeps no pace: rate, stagger and ramp are for limiters of one "
-		      "machine");
-}
-
-void
-store_pace(const struct flk *f, struct flk_pace *pace)
-{
-	(void)f;
-	*pace = (struct flk_pace){ .interval_ns = 0 };
 }
 
 /* Only the keeper on the holder's machine can find the processes that keep a permit. */

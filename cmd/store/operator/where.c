@@ -14,6 +14,7 @@
 
 #include "explain.h"
 #include "session.h"
+#include "setting.h"
 #include "settings.h"
 #include "wrapper/internal.h"
 
@@ -210,18 +211,18 @@ where_discard(const char *name)
 }
 
 int
-where_order(enum flk_order order, int64_t value)
+where_order(unsigned which, const struct flk_settings *to)
 {
 	/* A store has no order that could be taken back. */
-	if (value == (order == FLK_ORDER_LIMIT ? FLK_AUTO : 0))
+	if (!flki_settings_steer(which, to))
 		return 0;
 	return refuse("a store keeps no orders for new limiters: existing ones have this order, "
 		      "new ones start as usual");
 }
 
 int
-where_orders(struct flk_orders *orders)
+where_orders(struct flk_settings *orders)
 {
-	*orders = (struct flk_orders){ .override = FLK_AUTO };
+	*orders = flki_no_settings;
 	return 0;
 }

@@ -66,9 +66,8 @@ int store_follow(struct flk *f, uint64_t number, const struct timespec *deadline
 
 /* operator/steer.c */
 int store_check(struct flk *f, char *why, size_t size);
-int store_steer(struct flk *f, enum flki_steering what, int64_t number);
-int store_set_pace(struct flk *f, const struct flk_pace *pace, unsigned which);
-void store_pace(const struct flk *f, struct flk_pace *pace);
+int store_set(struct flk *f, unsigned which, const struct flk_settings *to);
+int store_get(struct flk *f, struct flk_settings *settings);
 int store_evict(struct flk *f, uint64_t ticket);
 int store_remove(struct flk *f, bool steered_too);
 int store_repair(struct flk *f);

@@ -36,7 +36,7 @@ is_there(const struct check *c, char kind, const char *self)
 static void
 check_config(const struct check *c, const struct etcd_kv *kv)
 {
-	struct config config;
+	struct flk_settings config;
 	const char *is;
 
 	if (config_decode(&config, kv->value, kv->value_size))

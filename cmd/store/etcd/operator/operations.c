@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "engine/sign.h"
+#include "setting.h"
 
 /* Compares that cfg has not changed since the look. */
 static json_t *
@@ -18,47 +19,18 @@ if_same_config(const struct look *l)
 	return l->config_mod != 0 ? etcd_if_mod(cfg.s, l->config_mod) : etcd_if_absent(cfg.s, NULL);
 }
 
-static void
-steer(const struct engine_question *q, struct config *c)
-{
-	switch (q->kind) {
-	case ASK_DECLARE:
-		c->declared = (uint32_t)q->limit;
-		break;
-	case ASK_OVERRIDE:
-		c->override = q->limit;
-		break;
-	case ASK_PAUSE:
-		c->paused = true;
-		break;
-	case ASK_RESUME:
-		c->paused = false;
-		break;
-	case ASK_REFUSE:
-		c->closed = true;
-		break;
-	case ASK_ADMIT:
-		c->closed = false;
-		break;
-	default:
-		break;
-	}
-}
-
 static json_t *
 steering(struct ask *a, int *code)
 {
-	const struct config *old = &a->look.config;
-	struct config new = *old;
+	const struct flk_settings *old = &a->look.config;
+	struct flk_settings new = *old;
 	struct key cfg = key_cfg(&a->look.limiter);
 	json_t *compares, *then;
 	char *value;
 
-	steer(&a->q, &new);
+	flki_settings_set(&new, a->q.which, &a->q.to);
 	*code = 0;
-	if (a->look.config_mod != 0 && new.declared == old->declared &&new.override ==
-					   old->override &&new.paused == old->paused &&new.closed ==
-					   old->closed)
+	if (a->look.config_mod != 0 && flki_settings_same(&new, old))
 		return NULL;
 	value = sign_config(&new);
 	if (value == NULL) {
@@ -161,9 +133,9 @@ breaking(struct ask *a, int *code)
 static bool
 may_remove(const struct ask *a)
 {
-	const struct config *c = &a->look.config;
-
-	return a->q.kind == ASK_REMOVE || (!c->paused && !c->closed && c->override == FLK_AUTO);
+	return a->q.kind == ASK_REMOVE ||
+	       !flki_settings_steer(FLK_SET_PAUSED | FLK_SET_CLOSED | FLK_SET_OVERRIDE,
+				    &a->look.config);
 }
 
 /* Deletes kind by kind, so that no key goes that is not the limiter's. */
@@ -206,7 +178,8 @@ operation_txn(struct ask *a, int *code)
 	const struct look *l = &a->look;
 	bool removes = removes_it(a);
 
-	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 && a->q.kind != ASK_DECLARE) {
+	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 &&
+	    (a->q.kind != ASK_SET || (a->q.which & FLK_SET_DECLARED) == 0)) {
 		*code = a->unsure && removes ? 0 : -ENOENT;
 		return NULL;
 	}

@@ -10,6 +10,7 @@
 
 #include "engine/sign.h"
 #include "program.h"
+#include "setting.h"
 
 /* gcc 12 mistakes an array that has not grown for its old memory. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -70,21 +71,19 @@ report_steering(const struct roster *p, uint32_t kind, int32_t code, const struc
 
 /* by: NULL if unknown. */
 static void
-steered(struct roster *p, const struct config *new, bool quiet, const struct culprit *by)
+steered(struct roster *p, const struct flk_settings *new, bool quiet, const struct culprit *by)
 {
-	struct config old = p->config;
+	struct flk_settings old = p->config;
+	const struct flki_number *n;
 
 	p->config = *new;
-	if (quiet)
-		return;
-	if (new->declared != old.declared &&new->declared != 0)
-		report_steering(p, FLK_EV_DECLARED, (int32_t) new->declared, by);
-	if (new->override != old.override)
-		report_steering(p, FLK_EV_OVERRIDE, (int32_t) new->override, by);
-	if (new->paused != old.paused)
-		report_steering(p, new->paused ? FLK_EV_PAUSED : FLK_EV_RESUMED, 0, by);
-	if (new->closed != old.closed)
-		report_steering(p, new->closed ? FLK_EV_CLOSED : FLK_EV_OPENED, 0, by);
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS && !quiet; n++) {
+		int64_t value = flki_number_get(n, new);
+		if (value == flki_number_get(n, &old) || (n->kind == FLKI_COUNT && value == 0))
+			continue;
+		report_steering(p, value != n->none ? n->set : n->over,
+				n->kind != FLKI_SWITCH ? (int32_t)value : 0, by);
+	}
 }
 
 /* ---- the takers that are there ---- */
@@ -235,7 +234,7 @@ note(struct change *to, char kind, const struct etcd_change *c)
 void
 roster_change(struct roster *p, const struct etcd_change *c)
 {
-	struct config config = { .override = FLK_AUTO };
+	struct flk_settings config = flki_no_settings;
 	struct culprit by;
 	char self[STORE_SELF];
 	char kind = key_parse(&p->limiter, c->key, self);

@@ -32,7 +32,7 @@ struct roster {
 	engine_happens *happens;
 	void *context;
 	struct key limiter;
-	struct config config;
+	struct flk_settings config;
 	struct person *person;
 	size_t n, room;
 	struct change change; /* the change that is being put together; self "": none */

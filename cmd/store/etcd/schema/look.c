@@ -3,6 +3,7 @@
  * look.c - asks the store for a limiter in one txn, and reads the answer: see look.h.
  */
 #include "look.h"
+#include "setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +155,7 @@ look_read_config(struct look *l, const json_t *range)
 	long n = etcd_kvs(range, &kv);
 	bool good = n >= 0;
 
-	l->config = (struct config){ .override = FLK_AUTO };
+	l->config = flki_no_settings;
 	l->config_mod = 0;
 	if (n < 0)
 		trouble(l, "what is kept in ", l->limiter.s, NONSENSE);

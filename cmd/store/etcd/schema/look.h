@@ -43,7 +43,7 @@ struct look {
 	struct key limiter;
 	int64_t revision; /* the store's revision, or that of the last change that was applied */
 	int64_t config_mod;
-	struct config config;
+	struct flk_settings config;
 	struct look_holder
 	    *holder; /* in the order of names after look_read(); later ones at the end */
 	size_t holders, room;

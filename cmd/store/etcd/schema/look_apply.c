@@ -5,11 +5,12 @@
 #include <string.h>
 
 #include "look.h"
+#include "setting.h"
 
 static bool
 apply_config(struct look *l, const struct etcd_change *c)
 {
-	struct config config = { .override = FLK_AUTO };
+	struct flk_settings config = flki_no_settings;
 
 	/* The next look refuses a cfg that makes no sense. */
 	if (!c->deleted && !config_decode(&config, c->value, c->value_size))

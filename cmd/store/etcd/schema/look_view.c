@@ -41,10 +41,7 @@ look_view(const struct look *l)
 
 	if (v == NULL)
 		return NULL;
-	v->declared = l->config.declared;
-	v->override = l->config.override;
-	v->paused = l->config.paused;
-	v->closed = l->config.closed;
+	v->set = l->config;
 	v->there = l->config_mod != 0 || n > 0;
 	v->holders = l->holders;
 	v->waiters = l->waiters;

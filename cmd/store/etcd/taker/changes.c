@@ -15,7 +15,7 @@
 static bool
 is_closing(const struct etcd_change *c)
 {
-	struct config config;
+	struct flk_settings config;
 
 	return !c->deleted && config_decode(&config, c->value, c->value_size) && config.closed;
 }

@@ -34,7 +34,7 @@ no_room(struct engine_taker *t)
 static void
 decide(struct engine_taker *t)
 {
-	const struct config *c = &t->look.config;
+	const struct flk_settings *c = &t->look.config;
 
 	if (c->closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);

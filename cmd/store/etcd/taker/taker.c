@@ -181,7 +181,7 @@ taker_refuse(struct engine_taker *t, int code, const char *text)
 /* ---- the rule ---- */
 
 uint32_t
-taker_limit(const struct engine_taker *t, const struct config *c)
+taker_limit(const struct engine_taker *t, const struct flk_settings *c)
 {
 	if (t->want.limit != 0)
 		return t->want.limit;
@@ -242,7 +242,7 @@ taker_record(const struct engine_taker *t, bool holds)
 bool
 taker_grant_ops(struct engine_taker *t, json_t *ops)
 {
-	struct config c = t->look.config;
+	struct flk_settings c = t->look.config;
 	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l'), cfg = key_cfg(&t->e->limiter);
 	char *record = taker_record(t, true), *config = NULL;
 	bool good = record != NULL;

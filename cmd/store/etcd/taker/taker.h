@@ -184,7 +184,7 @@ void taker_end(struct engine_taker *t, const struct engine_event *event);
 void taker_refuse(struct engine_taker *t, int code, const char *text);
 
 /* The limit by which it waits or holds: its own, else the declared one, else the fallback. */
-uint32_t taker_limit(const struct engine_taker *t, const struct config *c);
+uint32_t taker_limit(const struct engine_taker *t, const struct flk_settings *c);
 
 /* Whether it fits by its look; sets under and seat. */
 bool taker_fits(struct engine_taker *t);

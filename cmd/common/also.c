@@ -30,8 +30,8 @@ also_read(struct extra_permits *a, const struct extra_ops *ops, const struct and
 		/* It was parsed before, without an error. */
 		and_option_parse(&one->want, words->word[a->n]);
 		one->want.timeout_ns = main->timeout_ns;
-		one->want.limit_queue = main->limit_queue;
-		one->want.max_queue = main->max_queue;
+		one->want.request.limit_queue = main->request.limit_queue;
+		one->want.request.max_queue = main->request.max_queue;
 		limiter_name(&one->want, one->path);
 	}
 	return 0;
@@ -68,7 +68,7 @@ join(struct also *one, bool quiet)
 {
 	const struct taker_options *w = &one->want;
 	bool differs = limiter_weight_differs(w, &one->permit) ||
-		       (w->limit_given && w->limit != one->permit.limit);
+		       (w->limit_given && w->request.limit != one->permit.limit);
 
 	one->joined = true;
 	if (differs && !quiet)
@@ -121,12 +121,9 @@ also_waits_for(const struct extra_permits *a, struct flk_taker *main, const char
 
 int
 also_take(struct extra_permits *a, struct flk_taker *main, uint64_t from, uint64_t to,
-	  const struct flk_request *want)
+	  const char *command, enum flk_role role)
 {
-	struct flk_request request = { .limit_queue = want->limit_queue,
-				       .max_queue = want->max_queue,
-				       .command = want->command,
-				       .role = want->role };
+	struct flk_request request;
 	struct also *one;
 	unsigned i;
 	int error;
@@ -135,8 +132,9 @@ also_take(struct extra_permits *a, struct flk_taker *main, uint64_t from, uint64
 		one = a->of[i];
 		if (one->joined || one->identity < from || one->identity > to)
 			continue;
-		request.weight = one->want.weight;
-		request.limit = one->want.limit;
+		request = one->want.request;
+		request.command = command;
+		request.role = role;
 		a->failed = one;
 		also_waits_for(a, main, one->want.limiter);
 		error = a->ops->take(a->ops->context, one, &request);
@@ -273,7 +271,8 @@ also_refuse(const struct extra_permits *a, int code)
 		say(w->limiter,
 		    "--and: weight %" PRIu32 " is above the limit of %" PRIu32
 		    ": it could never run; raise the limit with NAME=W/N",
-		    w->weight, w->limit != 0 ? w->limit : flk_declared(one->limiter));
+		    w->request.weight,
+		    w->request.limit != 0 ? w->request.limit : flk_declared(one->limiter));
 		return 125;
 	}
 	return limiter_refuse(w, one->path, one->limiter, code);

@@ -69,11 +69,11 @@ int also_read(struct extra_permits *a, const struct extra_ops *ops, const struct
 int also_open(struct extra_permits *a, uint64_t main, const char *program, int *cannot_run);
 
 /*
- * Takes those whose identities are from FROM to TO, for the command and in the role of WANT.  MAIN:
- * the taker of -N, or NULL.
+ * Takes those whose identities are from FROM to TO, for this command and in this role.  MAIN: the
+ * taker of -N, or NULL.
  */
 int also_take(struct extra_permits *a, struct flk_taker *main, uint64_t from, uint64_t to,
-	      const struct flk_request *want);
+	      const char *command, enum flk_role role);
 
 /* In each limiter of which a permit is held, also MAIN's: its owner waits for LIMITER; NULL: no more. */
 void also_waits_for(const struct extra_permits *a, struct flk_taker *main, const char *limiter);

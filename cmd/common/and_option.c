@@ -39,7 +39,7 @@ and_option_parse(struct taker_options *w, char *word)
 	if (status == OPTION_OK && *limit == '/')
 		status = take_limit(NULL, w, OPTION, limit + 1);
 	/* A command that joins a permit takes no weight: that is known later. */
-	if (status == OPTION_OK && w->limit != 0 && w->weight > w->limit &&
+	if (status == OPTION_OK && w->request.limit != 0 && w->request.weight > w->request.limit &&
 	    getenv("FLOCKLIMIT_HELD") == NULL)
 		return option_bad(OPTION, word,
 				  "the weight is above the limit: it could never run");

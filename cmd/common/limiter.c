@@ -21,7 +21,7 @@
 static uint32_t
 declared_limit(const struct taker_options *w, const struct flk *f)
 {
-	return w->limit != 0 ? w->limit : f != NULL ? flk_declared(f) : 0;
+	return w->request.limit != 0 ? w->request.limit : f != NULL ? flk_declared(f) : 0;
 }
 
 int
@@ -42,16 +42,17 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 		say(NULL, "--name '%s': %s", limiter, explain(code));
 		break;
 	case FLK_HEAVY:
-		if (w->not_seats != 0 && w->weight <= declared_limit(w, f))
+		if (w->request.not_seats != 0 && w->request.weight <= declared_limit(w, f))
 			say(limiter,
 			    "--not-seat %s leaves too few seats of %" PRIu32 " for -w %" PRIu32
 			    ": it could never run; exclude fewer",
-			    seats_ranges(w->not_seats, seats), declared_limit(w, f), w->weight);
+			    seats_ranges(w->request.not_seats, seats), declared_limit(w, f),
+			    w->request.weight);
 		else
 			say(limiter,
 			    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
 			    "raise the limit with -n; for flock's -w use -t",
-			    w->weight, declared_limit(w, f));
+			    w->request.weight, declared_limit(w, f));
 		break;
 	case FLK_STUCK:
 		say(limiter, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));
@@ -135,14 +136,14 @@ void
 limiter_count_units(struct taker_options *w)
 {
 	if (w->percent != 0)
-		w->limit = flk_cpus(w->percent);
+		w->request.limit = flk_cpus(w->percent);
 	if (w->weight_percent != 0)
-		w->weight = flk_cpus(w->weight_percent);
+		w->request.weight = flk_cpus(w->weight_percent);
 	if (w->most_percent != 0)
-		w->most = flk_cpus(w->most_percent);
+		w->request.most = flk_cpus(w->most_percent);
 	/* With 2-50% where 50% is one CPU. */
-	if (w->most < w->weight)
-		w->most = w->weight;
+	if (w->request.most < w->request.weight)
+		w->request.most = w->request.weight;
 }
 
 const char *
@@ -219,7 +220,8 @@ limiter_ask(const struct taker_options *w, const struct heritage *heritage,
 bool
 limiter_weight_differs(const struct taker_options *w, const struct flk_permit *permit)
 {
-	return w->weight_given && (permit->weight < w->weight || permit->weight > w->most);
+	return w->weight_given &&
+	       (permit->weight < w->request.weight || permit->weight > w->request.most);
 }
 
 /* Appends an option to a list of which it is the first, one in between, or the last. */
@@ -238,23 +240,24 @@ list_option(char *words, size_t size, int *left, const char *option, const char 
 void
 limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 {
-	bool n = w->limit_given && w->limit != permit->limit;
+	bool n = w->limit_given && w->request.limit != permit->limit;
 	bool weight = limiter_weight_differs(w, permit);
-	bool seats = (w->not_seats & (permit->seats | UINT64_C(1) << permit->seat % 64)) != 0;
-	int count = n + weight + (w->yield > 0) + seats, left = count;
+	bool seats =
+	    (w->request.not_seats & (permit->seats | UINT64_C(1) << permit->seat % 64)) != 0;
+	int count = n + weight + (w->request.yield > 0) + seats, left = count;
 	char words[160 + SEATS_TEXT] = "", number[16], list[SEATS_TEXT];
 
-	snprintf(number, sizeof(number), "%" PRIu32, w->limit);
+	snprintf(number, sizeof(number), "%" PRIu32, w->request.limit);
 	if (n)
 		list_option(words, sizeof(words), &left, "-n", number);
 	if (weight)
 		list_option(words, sizeof(words), &left, "-w", w->weight_word);
-	snprintf(number, sizeof(number), "%" PRIu32, w->yield);
-	if (w->yield > 0)
+	snprintf(number, sizeof(number), "%" PRIu32, w->request.yield);
+	if (w->request.yield > 0)
 		list_option(words, sizeof(words), &left, "--yield", number);
 	if (seats)
 		list_option(words, sizeof(words), &left, "--not-seat",
-			    seats_ranges(w->not_seats, list));
+			    seats_ranges(w->request.not_seats, list));
 	if (w->when_run != NULL)
 		say(w->limiter, "--when-run has no effect: this command joins the permit that it "
 				"runs under");

@@ -45,7 +45,7 @@ take_limit(const struct option_row *row, void *into, const char *option, char *w
 	if (n > 1 && word[n - 1] == '%') {
 		if (!parse_percent(word, &w->percent))
 			return option_bad(option, word, "not a percentage: use 1% to 100000%");
-		w->limit = 0;
+		w->request.limit = 0;
 		return OPTION_OK;
 	}
 	if (!parse_number(word, 1, FLK_MAX_UNITS, &v)) {
@@ -56,7 +56,7 @@ take_limit(const struct option_row *row, void *into, const char *option, char *w
 					  "use --nonblock");
 		return option_bad(option, word, "not a limit: use 1 to 1000000000, or N%");
 	}
-	w->limit = (uint32_t)v;
+	w->request.limit = (uint32_t)v;
 	w->percent = 0;
 	return OPTION_OK;
 }
@@ -92,9 +92,9 @@ take_weight(const struct option_row *row, void *into, const char *option, char *
 	w->weight_given = true;
 	w->weight_word = word;
 	if (dash == NULL) {
-		if (!parse_units(word, &w->weight, &w->weight_percent))
+		if (!parse_units(word, &w->request.weight, &w->weight_percent))
 			return option_bad(option, word, NO_WEIGHT);
-		w->most = w->weight;
+		w->request.most = w->request.weight;
 		w->most_percent = w->weight_percent;
 		return OPTION_OK;
 	}
@@ -102,14 +102,15 @@ take_weight(const struct option_row *row, void *into, const char *option, char *
 		return option_bad(option, word, NO_WEIGHT);
 	memcpy(least, word, (size_t)(dash - word));
 	least[dash - word] = '\0';
-	w->most = FLK_MAX_UNITS;
+	w->request.most = FLK_MAX_UNITS;
 	w->most_percent = 0;
-	if (!parse_units(least, &w->weight, &w->weight_percent) ||
-	    (dash[1] != '\0' && !parse_units(dash + 1, &w->most, &w->most_percent)))
+	if (!parse_units(least, &w->request.weight, &w->weight_percent) ||
+	    (dash[1] != '\0' && !parse_units(dash + 1, &w->request.most, &w->most_percent)))
 		return option_bad(option, word, NO_WEIGHT);
 	if (w->weight_percent != 0 && w->most_percent != 0
 		? w->most_percent < w->weight_percent
-		: w->weight_percent == 0 && w->most_percent == 0 && w->most < w->weight)
+		: w->weight_percent == 0 && w->most_percent == 0 &&
+		      w->request.most < w->request.weight)
 		return option_bad(option, word, "MAX is below MIN: use MIN-MAX, say 2-8");
 	return OPTION_OK;
 }
@@ -165,7 +166,7 @@ take_nonblock(const struct option_row *row, void *into, const char *option, char
 static int
 take_queue(const struct option_row *row, void *into, const char *option, char *word)
 {
-	((struct taker_options *)into)->limit_queue = true;
+	((struct taker_options *)into)->request.limit_queue = true;
 	return take_number(row, into, option, word);
 }
 
@@ -173,7 +174,7 @@ static int
 take_seats(const struct option_row *row, void *into, const char *option, char *word)
 {
 	(void)row;
-	return seats_parse(word, &((struct taker_options *)into)->not_seats)
+	return seats_parse(word, &((struct taker_options *)into)->request.not_seats)
 		   ? OPTION_OK
 		   : option_bad(option, word, SEATS_LIST);
 }
@@ -276,10 +277,10 @@ const struct option_row taker_rows[] = {
 	{ .name = "and", .value = "NAME[=W[/N]]", .take = take_and, .many = true, .offers = "@limiters",
 	  .help = "take W units (1) of this limiter, too; repeatable",
 	  .not_in_store = "a store's permit is of one limiter" },
-	{ .name = "max-queue", .value = "M", .take = take_queue, TO(max_queue), .most = FLK_MAX_UNITS,
+	{ .name = "max-queue", .value = "M", .take = take_queue, TO(request.max_queue), .most = FLK_MAX_UNITS,
 	  .wrong = "not a number of takers: use 0 or more",
 	  .help = "give up now rather than wait behind M others" },
-	{ .name = "yield", .value = "K", .take = take_number, TO(yield), .most = FLK_MAX_UNITS,
+	{ .name = "yield", .value = "K", .take = take_number, TO(request.yield), .most = FLK_MAX_UNITS,
 	  .wrong = "not a number of takers: use 0 or more, say 10",
 	  .help = "let up to K takers that arrive later go first (0)",
 	  .not_in_store = "in a store, the line has one order" },
@@ -384,9 +385,10 @@ taker_options_check(const struct taker_options *w)
 	/*
 	 * Whether a command under a permit joins it is known later; -n and -w have no effect then.
 	 */
-	if (w->limit == 0 || w->weight <= w->limit || getenv("FLOCKLIMIT_HELD") != NULL)
+	if (w->request.limit == 0 || w->request.weight <= w->request.limit ||
+	    getenv("FLOCKLIMIT_HELD") != NULL)
 		return OPTION_OK;
 	say(w->limiter, "-w %u is above -n %u: it could never run; for flock's -w use -t",
-	    w->weight, w->limit);
+	    w->request.weight, w->request.limit);
 	return OPTION_BAD;
 }

@@ -30,17 +30,12 @@ struct taker_options {
 	const char *file, *name; /* what was given: -f, -N */
 	char name_room[72];
 	mode_t mode;                           /* 0: not given */
-	uint32_t limit;                        /* 0: not given */
+	struct flk_request request;            /* limit 0: not given; most: `weight' at least */
 	uint32_t percent;                      /* 0: not given */
-	uint32_t weight, most;                 /* most: of an elastic weight; else as `weight' */
 	uint32_t weight_percent, most_percent; /* 0: not given so; see limiter_count_units() */
 	const char *weight_word;               /* as it was typed */
 	bool limit_given, weight_given;
-	uint32_t yield;      /* how many later takers may go first */
-	uint64_t not_seats;  /* a set of seats that the permit must not have */
-	uint64_t timeout_ns; /* NEVER; 0: do not wait */
-	bool limit_queue;
-	uint32_t max_queue;
+	uint64_t timeout_ns;     /* NEVER; 0: do not wait */
 	uint64_t run_timeout_ns; /* NEVER */
 	uint64_t kill_after_ns;  /* NEVER */
 	int signal;
@@ -55,12 +50,12 @@ struct taker_options {
 	struct given given;
 };
 
-#define TAKER_DEFAULTS                                                                          \
-	{                                                                                       \
-		.weight = 1, .most = 1, .conflict_exit = 75, .timeout_ns = NEVER,               \
-		.run_timeout_ns = NEVER, .kill_after_ns = NEVER, .signal = SIGTERM,             \
-		.to = {.pace = { .ramp_idle_ns = PACE_IDLE_NS },                                \
-		       .gate = { .settle_ns = FLK_SETTLE_NS, .patience_ns = FLK_PATIENCE_NS } } \
+#define TAKER_DEFAULTS                                                                           \
+	{                                                                                        \
+		.request = { .weight = 1, .most = 1 }, .conflict_exit = 75, .timeout_ns = NEVER, \
+		.run_timeout_ns = NEVER, .kill_after_ns = NEVER, .signal = SIGTERM,              \
+		.to = {.pace = { .ramp_idle_ns = PACE_IDLE_NS },                                 \
+		       .gate = { .settle_ns = FLK_SETTLE_NS, .patience_ns = FLK_PATIENCE_NS } }  \
 	}
 
 /* Options into the struct taker_options that a command's own options begin with. */

@@ -49,11 +49,13 @@ make_environment(const struct job *j)
 static struct jobserver *
 open_jobserver(struct job *j)
 {
-	uint32_t jobs = j->permit.limit / j->o.want.weight;
+	uint32_t jobs = j->permit.limit / j->o.want.request.weight;
 	struct jobserver_plan plan = {
 		.limiter = j->limiter,
 		.limiter_name = j->o.want.limiter,
-		.want = { .weight = j->o.want.weight, .limit = j->o.want.limit, .role = FLK_CREW },
+		.want = { .weight = j->o.want.request.weight,
+			  .limit = j->o.want.request.limit,
+			  .role = FLK_CREW },
 		/* An operator has set the limit below one job's weight: one job runs alone. */
 		.jobs = jobs > 0 ? jobs : 1,
 		.style = j->o.style,

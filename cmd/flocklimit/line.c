@@ -99,7 +99,8 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		snprintf(why, sizeof(why), "no permit without waiting");
 		break;
 	case FLK_FULL:
-		snprintf(why, sizeof(why), "no permit, as --max-queue is %u", o->want.max_queue);
+		snprintf(why, sizeof(why), "no permit, as --max-queue is %u",
+			 o->want.request.max_queue);
 		break;
 	case FLK_CLOSED:
 		say(o->want.limiter,

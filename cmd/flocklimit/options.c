@@ -113,8 +113,8 @@ looks_like_flock(const struct taker_options *w)
 {
 	size_t n = w->file != NULL ? strlen(w->file) : 0;
 
-	return n >= 4 && strcmp(w->file + n - 4, "lock") == 0 && w->weight > 1 &&
-	       w->weight != w->limit && !taker_options_elastic(w);
+	return n >= 4 && strcmp(w->file + n - 4, "lock") == 0 && w->request.weight > 1 &&
+	       w->request.weight != w->request.limit && !taker_options_elastic(w);
 }
 
 static void
@@ -195,6 +195,6 @@ options_parse(struct options *o, int argc, char **argv)
 		return OPTION_BAD;
 	if (!o->quiet && looks_like_flock(&o->want))
 		say(o->want.limiter, "-w %u takes %u units; for flock's -w, a time, use -t %u",
-		    o->want.weight, o->want.weight, o->want.weight);
+		    o->want.request.weight, o->want.request.weight, o->want.request.weight);
 	return limiter_read_gate(&o->want);
 }

@@ -153,9 +153,10 @@ release_waiting(void)
  * release those taken before it.
  */
 static int
-take_all(struct job *j, struct flk_request *want)
+take_all(struct job *j)
 {
 	uint64_t identity = flk_identity(j->limiter);
+	struct flk_request want = j->o.want.request;
 	struct question question;
 	int error;
 
@@ -163,23 +164,18 @@ take_all(struct job *j, struct flk_request *want)
 		waiting = j;
 		line_at_signal(release_waiting);
 	}
-	error = also_take(&j->also, j->taker, 0, identity, want);
+	error = also_take(&j->also, j->taker, 0, identity, want.command, want.role);
 	if (error == 0 && !j->joined) {
-		want->weight = j->o.want.weight;
-		want->most = j->o.want.most;
-		want->yield = j->o.want.yield;
-		want->not_seats = j->o.want.not_seats;
-		want->limit = j->o.want.limit;
 		if (j->also.n > 0)
 			also_waits_for(&j->also, j->taker, j->o.want.limiter);
-		limiter_ask(&j->o.want, &j->heritage, want, &question);
-		error = line_take(j->taker, &j->o, want, &j->deadline, &j->heritage.mask);
-		want->ask = NULL;
+		limiter_ask(&j->o.want, &j->heritage, &want, &question);
+		error = line_take(j->taker, &j->o, &want, &j->deadline, &j->heritage.mask);
 		if (error == 0)
 			error = flk_verify(j->limiter);
 	}
 	if (error == 0)
-		error = also_take(&j->also, j->taker, identity, UINT64_MAX, want);
+		error =
+		    also_take(&j->also, j->taker, identity, UINT64_MAX, want.command, want.role);
 	if (j->also.n == 0)
 		return error;
 	if (error != 0)
@@ -243,14 +239,12 @@ int
 job_take(struct job *j)
 {
 	char text[FLK_COMMAND];
-	struct flk_request want = { .limit_queue = j->o.want.limit_queue,
-				    .max_queue = j->o.want.max_queue,
-				    .command = command_line(j, text),
-				    .role = j->o.hold_for != 0 ? FLK_KEEPER
-					    : j->o.no_fork     ? FLK_WORKER
-							       : FLK_WRAPPER };
 	int error;
 
+	j->o.want.request.command = command_line(j, text);
+	j->o.want.request.role = j->o.hold_for != 0 ? FLK_KEEPER
+				 : j->o.no_fork     ? FLK_WORKER
+						    : FLK_WRAPPER;
 	j->deadline = 0;
 	j->patience = patience_for(j, &j->o.want);
 	if (j->o.want.ands.n > 0 && (error = read_also(j)) != 0)
@@ -268,7 +262,7 @@ job_take(struct job *j)
 		}
 		if (joins_all(j))
 			return 0;
-		error = take_all(j, &want);
+		error = take_all(j);
 		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
 			break;
 		job_close(j);
@@ -321,7 +315,7 @@ job_take_overflow(struct job *j)
 		    flocklimit_overflow);
 	job_close(j);
 	j->o.want.limiter = j->o.want.name = flocklimit_overflow;
-	j->o.want.limit = FLK_MAX_UNITS;
+	j->o.want.request.limit = FLK_MAX_UNITS;
 	j->o.want.timeout_ns = NEVER;
 	error = limiter_name(&j->o.want, j->path);
 	return error != 0 ? error : job_take(j);

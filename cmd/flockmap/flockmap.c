@@ -119,14 +119,14 @@ refuse(struct jobs *a, int code)
 		why = "another process keeps everyone out";
 		break;
 	case FLK_HEAVY:
-		if (a->o.want.not_seats != 0)
+		if (a->o.want.request.not_seats != 0)
 			screen_say(
 			    a->o.want.limiter,
 			    "item %llu weighs %u, and --not-seat %s leaves too few seats, or the "
 			    "limit is lower: it could never run; exclude fewer, or raise it with "
 			    "-n",
 			    (unsigned long long)a->dropped, a->dropped_weight,
-			    seats_ranges(a->o.want.not_seats, seats));
+			    seats_ranges(a->o.want.request.not_seats, seats));
 		else
 			screen_say(a->o.want.limiter,
 				   "item %llu weighs %u, which is above the limit: it could never "
@@ -177,14 +177,7 @@ run_map(struct jobs *a)
 	};
 	struct timespec patience = flki_timespec(w->timeout_ns);
 	struct flk_map_options m = { .options = &options,
-				     .want = { .weight = w->weight,
-					       .most = w->most,
-					       .yield = w->yield,
-					       .not_seats = w->not_seats,
-					       .limit = w->limit,
-					       .limit_queue = w->limit_queue,
-					       .max_queue = w->max_queue,
-					       .role = FLK_CREW },
+				     .want = w->request,
 				     .to = &w->to,
 				     .which = w->which,
 				     .patience = w->timeout_ns == NEVER ? NULL : &patience,
@@ -200,6 +193,7 @@ run_map(struct jobs *a)
 	struct flk_map *map;
 	int error;
 
+	m.want.role = FLK_CREW;
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
 	if (a->o.want.ands.n > 0)
 		m.before = several_before;

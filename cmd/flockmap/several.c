@@ -93,20 +93,9 @@ begin(struct jobs *a, struct job *j)
 	return also_read(j->also, &a->extra_ops[j->number > 1], &a->o.want.ands, &a->o.want);
 }
 
-static int
-take_part(struct jobs *a, struct job *j, struct flk_taker *taker, uint64_t from, uint64_t to)
-{
-	struct flk_request want = { .limit_queue = a->o.want.limit_queue,
-				    .max_queue = a->o.want.max_queue,
-				    .command = j->text,
-				    .role = FLK_CREW };
-
-	return also_take(j->also, taker, from, to, &want);
-}
-
 /* If one of the limiters was removed meanwhile, the order may be another now: we begin anew. */
 static int
-open_and_take(struct jobs *a, struct job *j, uint64_t main, uint64_t to)
+open_and_take(struct job *j, uint64_t main, uint64_t to)
 {
 	int error;
 
@@ -114,7 +103,7 @@ open_and_take(struct jobs *a, struct job *j, uint64_t main, uint64_t to)
 		also_close(j->also);
 		error = also_open(j->also, main, NULL, NULL);
 		if (error == 0)
-			error = take_part(a, j, NULL, 0, to);
+			error = also_take(j->also, NULL, 0, to, j->text, FLK_CREW);
 	} while (error == -FLK_GONE || error == -FLK_MISTAKEN);
 	return error;
 }
@@ -158,7 +147,7 @@ several_before(void *jobs, void *item, struct flk *limiter)
 	int error = begin(a, j);
 
 	if (error == 0)
-		error = open_and_take(a, j, identity, identity);
+		error = open_and_take(j, identity, identity);
 	if (error == 0)
 		also_waits_for(j->also, NULL, a->o.want.limiter);
 	return refused(a, j, error);
@@ -170,9 +159,10 @@ several_take_rest(struct jobs *a, struct job *j, struct flk_taker *taker)
 	int error = 0;
 
 	if (taker != NULL)
-		error = take_part(a, j, taker, flk_identity(flk_limiter(taker)), UINT64_MAX);
+		error = also_take(j->also, taker, flk_identity(flk_limiter(taker)), UINT64_MAX,
+				  j->text, FLK_CREW);
 	else if ((error = begin(a, j)) == 0)
-		error = open_and_take(a, j, a->identity, UINT64_MAX);
+		error = open_and_take(j, a->identity, UINT64_MAX);
 	if (error == 0) {
 		also_waits_for(j->also, taker, NULL);
 		error = also_guard(j->also);

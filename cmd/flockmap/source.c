@@ -82,7 +82,7 @@ source_next(struct source *s, struct job **job, uint32_t *weight)
 		if (has == -1)
 			return -ECANCELED;
 	}
-	j->weight = s->o->want.weight;
+	j->weight = s->o->want.request.weight;
 	if (s->o->weight_from != NULL &&
 	    weight_of(j, s->o->weight_from, s->context, &j->weight) != OPTION_OK) {
 		job_free(j);

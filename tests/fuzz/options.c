@@ -59,7 +59,7 @@ say_duration(double s, char room[32])
 
 /* The words of --when, as the library reads them. */
 int
-limiter_check_gate(const struct taker_options *w)
+limiter_read_gate(struct taker_options *w)
 {
 	const char *text = w->when != NULL ? w->when : "";
 	char wrong[CONDITION_TEXT];
@@ -87,18 +87,18 @@ check_result(const struct options *o, char **argv, bool name_given)
 {
 	char text[PACE_TEXT];
 
-	require(o->want.weight >= 1 && o->want.weight <= FLK_MAX_UNITS);
-	require(o->want.limit == 0 || o->want.weight <= o->want.limit);
-	require(o->want.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
-	require(o->want.limit == 0 || o->want.percent == 0);
+	require(o->want.request.weight >= 1 && o->want.request.weight <= FLK_MAX_UNITS);
+	require(o->want.request.limit == 0 || o->want.request.weight <= o->want.request.limit);
+	require(o->want.request.limit <= FLK_MAX_UNITS && o->want.percent <= 100000);
+	require(o->want.request.limit == 0 || o->want.percent == 0);
 	require(o->want.conflict_exit >= 0 && o->want.conflict_exit <= 255);
 	require(o->want.signal >= 0 && o->want.signal <= 64);
 	require((o->want.mode & ~0775u) == 0);
 	require((o->command == NULL) == (o->hold_for != 0));
 	require(o->want.limiter != NULL && *o->want.limiter != '\0');
 	require(o->command == NULL || o->command[0] != NULL);
-	require((o->want.pacing & ~7u) == 0 && o->want.pace.burst <= 65535);
-	require(*pace_text(&o->want.pace, o->want.pacing, text) != '\0' || o->want.pacing == 0);
+	require((o->want.which & ~(unsigned)FLK_SET_PACE) == 0 && o->want.to.pace.burst <= 65535);
+	require(*pace_text(&o->want.to.pace, o->want.which, text) != '\0' || o->want.which == 0);
 	require(o->want.run_timeout_ns != 0 && o->want.kill_after_ns != 0);
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -103,3 +104,14 @@ flki_local_declared(const struct flk *f)
 
 	return declared != 0 ? declared : flk_cpus(100);
 }
+
+/* ---- the table ---- */
+
+_Static_assert(offsetof(struct flk, base) == 0, "api.c finds the table there");
+_Static_assert(offsetof(struct flk_taker, flk) == 0, "api.c finds the limiter there");
+
+/* clang-format off */
+#define ENTRY(type, name, ...) .name = flki_local_##name,
+/* clang-format on */
+
+const struct flk_ops flki_local = { FLKI_OPS(ENTRY) FLKI_OPS_OF_FILES(ENTRY) };

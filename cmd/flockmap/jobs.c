@@ -17,7 +17,6 @@
 #include "item_wait.h"
 #include "joblog.h"
 #include "screen.h"
-#include "several.h"
 #include "stuck.h"
 
 void
@@ -29,6 +28,14 @@ jobs_settle(struct jobs *a, int status)
 }
 
 /* ---- a beginning ---- */
+
+int
+jobs_before(void *jobs, void *item, struct flk *limiter)
+{
+	struct jobs *a = jobs;
+
+	return several_before(&a->several, item, limiter);
+}
 
 int
 jobs_next(void *jobs, void **item, struct flk_request *want)
@@ -98,7 +105,7 @@ work(struct jobs *a, struct job *j, struct flk_taker *taker)
 	bool ended;
 	int error;
 
-	if (a->o.want.ands.n > 0 && (error = several_take_rest(a, j, taker)) != 0) {
+	if (a->o.want.ands.n > 0 && (error = several_take_rest(&a->several, j, taker)) != 0) {
 		item_wait_end();
 		conduct_end(false);
 		return error == -FLK_CANCELLED ? 0 : error;
@@ -190,8 +197,9 @@ jobs_drop(void *jobs, void *item)
 
 /* One line for each process that keeps us out; the thread that finds it first prints it. */
 bool
-jobs_are_stuck(struct jobs *a, const char *limiter, pid_t pid)
+jobs_are_stuck(void *jobs, const char *limiter, pid_t pid)
 {
+	struct jobs *a = jobs;
 	char why[STUCK_TEXT];
 
 	if (a->o.want.timeout_ns == 0 || conduct_is_ending() || item_wait_is_over())

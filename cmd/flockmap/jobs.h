@@ -13,6 +13,7 @@
 #include "flocklimit.h"
 #include "job.h"
 #include "options.h"
+#include "several.h"
 #include "source.h"
 
 #define FAILED      125
@@ -28,11 +29,7 @@ struct jobs {
 	/* How many failed jobs had a line of their own. */
 	_Atomic uint64_t said;
 
-	/* For --and: see several.h. */
-	struct extra_ops extra_ops[2];
-	uint64_t identity;                /* of the limiter of which we join a permit */
-	atomic_flag also_refused;         /* a job got no permit of one of them, the first that */
-	char also_name[FLK_NAME_MAX + 1]; /* has this name, or "": a line was printed */
+	struct several several; /* for --and */
 
 	/* The last job that got no permit, for a line about it. */
 	uint64_t dropped;
@@ -45,9 +42,10 @@ void jobs_settle(struct jobs *a, int status);
 void jobs_cannot_run(const struct jobs *a, const char *program, int error);
 
 /*
- * For struct flk_map_options: the next item; when to call again while it waits; its run, in a
+ * For struct flk_map_options: what --and takes before its permit; the next item; when to call again while it waits; its run, in a
  * thread of its own; its end, in order; its end without a permit.
  */
+int jobs_before(void *jobs, void *item, struct flk *limiter);
 int jobs_next(void *jobs, void **item, struct flk_request *want);
 uint64_t jobs_wait(void *jobs, struct flk_taker *taker);
 int jobs_work(void *jobs, void *item, struct flk_taker *taker);
@@ -59,6 +57,6 @@ void jobs_drop(void *jobs, void *item);
  * same for any limiter.
  */
 bool jobs_say_stuck(void *jobs, pid_t pid);
-bool jobs_are_stuck(struct jobs *a, const char *limiter, pid_t pid);
+bool jobs_are_stuck(void *jobs, const char *limiter, pid_t pid);
 
 #endif

@@ -31,18 +31,18 @@ wait_in_line(const struct options *o, struct also *one)
 }
 
 static int
-take(void *jobs, struct also *one, const struct flk_request *want)
+take(void *several, struct also *one, const struct flk_request *want)
 {
-	struct jobs *a = jobs;
+	const struct several *s = several;
 	struct queued queued;
 	int code;
 
 	if (!conduct_queue(&queued, one->taker))
 		return -FLK_CANCELLED;
 	code =
-	    a->o.want.timeout_ns == 0 ? flk_try(one->taker, want) : flk_enqueue(one->taker, want);
+	    s->o->want.timeout_ns == 0 ? flk_try(one->taker, want) : flk_enqueue(one->taker, want);
 	if (code == -EINPROGRESS)
-		code = wait_in_line(&a->o, one);
+		code = wait_in_line(s->o, one);
 	conduct_unqueue(&queued);
 	if (code != 0)
 		flk_leave(one->taker);
@@ -55,42 +55,43 @@ static bool
 say_stuck(void *also, pid_t pid)
 {
 	struct also *one = also;
+	const struct several *s = one->ops->context;
 
-	return jobs_are_stuck(one->ops->context, one->want.limiter, pid);
+	return s->is_stuck(s->context, one->want.limiter, pid);
 }
 
 static void
-open_as(void *jobs, struct also *one, struct flk_options *options)
+open_as(void *several, struct also *one, struct flk_options *options)
 {
-	(void)jobs;
+	(void)several;
 	options->stuck = say_stuck;
 	options->inside = conduct_inside;
 	options->context = one;
 }
 
-/* What has to be said to each job alike, the first one says. */
 void
-several_prepare(struct jobs *a)
+several_prepare(struct several *s, const struct options *o)
 {
-	a->extra_ops[0] = a->extra_ops[1] =
-	    (struct extra_ops){ .context = a,
-				.quiet = true,
-				.joins = a->o.want.nested == NESTED_JOIN,
-				.guarded = true,
-				.options = open_as,
-				.take = take };
-	a->extra_ops[0].quiet = a->o.quiet;
+	s->o = o;
+	s->ops[0] = s->ops[1] = (struct extra_ops){ .context = s,
+						    .quiet = true,
+						    .joins = o->want.nested == NESTED_JOIN,
+						    .guarded = true,
+						    .options = open_as,
+						    .take = take };
+	/* What has to be said to each job alike, the first one says. */
+	s->ops[0].quiet = o->quiet;
 }
 
 static int
-begin(struct jobs *a, struct job *j)
+begin(struct several *s, struct job *j)
 {
 	if (j->also != NULL)
 		return 0;
 	j->also = calloc(1, sizeof(*j->also));
 	if (j->also == NULL)
 		return -ENOMEM;
-	return also_read(j->also, &a->extra_ops[j->number > 1], &a->o.want.ands, &a->o.want);
+	return also_read(j->also, &s->ops[j->number > 1], &s->o->want.ands, &s->o->want);
 }
 
 /* If one of the limiters was removed meanwhile, the order may be another now: we begin anew. */
@@ -113,13 +114,13 @@ open_and_take(struct job *j, uint64_t main, uint64_t to)
  * then begins with the limiter's name.
  */
 static int
-refused(struct jobs *a, struct job *j, int code)
+refused(struct several *s, struct job *j, int code)
 {
 	const struct also *one = j->also != NULL ? j->also->failed : NULL;
 
 	if (code == 0 || code == -FLK_CANCELLED || one == NULL)
 		return code;
-	if (atomic_flag_test_and_set(&a->also_refused))
+	if (atomic_flag_test_and_set(&s->refused))
 		return -ECANCELED;
 	switch (-code) {
 	case ETIMEDOUT:
@@ -128,7 +129,7 @@ refused(struct jobs *a, struct job *j, int code)
 	case FLK_CLOSED:
 	case FLK_EVICTED:
 	case FLK_STUCK:
-		snprintf(a->also_name, sizeof(a->also_name), "%s", one->want.limiter);
+		snprintf(s->name, sizeof(s->name), "%s", one->want.limiter);
 		return code;
 	default:
 		screen_take();
@@ -139,35 +140,33 @@ refused(struct jobs *a, struct job *j, int code)
 }
 
 int
-several_before(void *jobs, void *item, struct flk *limiter)
+several_before(struct several *s, struct job *j, struct flk *limiter)
 {
-	struct jobs *a = jobs;
-	struct job *j = item;
 	uint64_t identity = flk_identity(limiter);
-	int error = begin(a, j);
+	int error = begin(s, j);
 
 	if (error == 0)
 		error = open_and_take(j, identity, identity);
 	if (error == 0)
-		also_waits_for(j->also, NULL, a->o.want.limiter);
-	return refused(a, j, error);
+		also_waits_for(j->also, NULL, s->o->want.limiter);
+	return refused(s, j, error);
 }
 
 int
-several_take_rest(struct jobs *a, struct job *j, struct flk_taker *taker)
+several_take_rest(struct several *s, struct job *j, struct flk_taker *taker)
 {
 	int error = 0;
 
 	if (taker != NULL)
 		error = also_take(j->also, taker, flk_identity(flk_limiter(taker)), UINT64_MAX,
 				  j->text, FLK_CREW);
-	else if ((error = begin(a, j)) == 0)
-		error = open_and_take(j, a->identity, UINT64_MAX);
+	else if ((error = begin(s, j)) == 0)
+		error = open_and_take(j, s->identity, UINT64_MAX);
 	if (error == 0) {
 		also_waits_for(j->also, taker, NULL);
 		error = also_guard(j->also);
 	}
-	return refused(a, j, error);
+	return refused(s, j, error);
 }
 
 void

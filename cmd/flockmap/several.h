@@ -9,19 +9,37 @@
 #ifndef SEVERAL_H
 #define SEVERAL_H
 
-#include "jobs.h"
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-/* Before the map. */
-void several_prepare(struct jobs *a);
+#include "job.h"
+#include "options.h"
 
-/* For struct flk_map_options: the permits before the one of LIMITER: 0, or a code. */
-int several_before(void *jobs, void *item, struct flk *limiter);
+struct several {
+	const struct options *o;
+	struct extra_ops ops[2];     /* of the first job, and of the others */
+	uint64_t identity;           /* of the limiter of which we join a permit */
+	atomic_flag refused;         /* a job got no permit of one of them, the first that */
+	char name[FLK_NAME_MAX + 1]; /* has this name, or "": a line was printed */
+
+	/* Says once of each process that it keeps everyone out of a limiter; true: wait on. */
+	bool (*is_stuck)(void *context, const char *limiter, pid_t pid);
+	void *context;
+};
+
+/* Before the map; the caller has set is_stuck() and its context. */
+void several_prepare(struct several *s, const struct options *o);
+
+/* Before the map joins the line of LIMITER: the permits before its: 0, or a code. */
+int several_before(struct several *s, struct job *j, struct flk *limiter);
 
 /*
  * Those behind it, and the guards of all: 0, or a code.  TAKER has the map's permit; NULL: the job
  * joins one that we run under, and all others are still to be taken.
  */
-int several_take_rest(struct jobs *a, struct job *j, struct flk_taker *taker);
+int several_take_rest(struct several *s, struct job *j, struct flk_taker *taker);
 
 /* Releases them all; the job needs them no more. */
 void several_free(struct job *j);

@@ -93,7 +93,7 @@ put_items(struct text *t, const struct filling *f, enum part part, char between)
  * NULL.
  */
 static size_t
-placeholder(const struct options *o, const struct filling *f, const char *p, char between,
+placeholder(const char *replace, const struct filling *f, const char *p, char between,
 	    struct text *t, bool *is_item)
 {
 	static const struct {
@@ -102,12 +102,12 @@ placeholder(const struct options *o, const struct filling *f, const char *p, cha
 	} parts[] = {
 		{ "{.}", STEM }, { "{/}", LAST }, { "{//}", DIRECTORY }, { "{/.}", LAST_STEM }
 	};
-	size_t i, n = strlen(o->replace);
+	size_t i, n = strlen(replace);
 	char room[24], *end;
 	unsigned long k;
 
 	*is_item = true;
-	if (strncmp(p, o->replace, n) == 0) {
+	if (strncmp(p, replace, n) == 0) {
 		if (t != NULL)
 			put_items(t, f, WHOLE, between);
 		return n;
@@ -139,38 +139,38 @@ placeholder(const struct options *o, const struct filling *f, const char *p, cha
 }
 
 bool
-template_has_item(const struct options *o, const char *word)
+template_has_item(const char *replace, const char *word)
 {
 	const struct filling none = { NULL, 0, 0, 0 };
 	bool is_item;
 
 	for (; *word != '\0'; word++)
-		if (placeholder(o, &none, word, ' ', NULL, &is_item) > 0 && is_item)
+		if (placeholder(replace, &none, word, ' ', NULL, &is_item) > 0 && is_item)
 			return true;
 	return false;
 }
 
 bool
-template_is_fixed(const struct options *o, const char *word)
+template_is_fixed(const char *replace, const char *word)
 {
 	const struct filling none = { NULL, 0, 0, 0 };
 	bool is_item;
 
 	for (; *word != '\0'; word++)
-		if (placeholder(o, &none, word, ' ', NULL, &is_item) > 0)
+		if (placeholder(replace, &none, word, ' ', NULL, &is_item) > 0)
 			return false;
 	return true;
 }
 
 /* One word of the template.  A word that is just a placeholder becomes one word for each item. */
 static void
-put_word(struct text *t, const struct options *o, const struct filling *f, const char *word)
+put_word(struct text *t, const char *replace, const struct filling *f, const char *word)
 {
-	bool is_item, alone = placeholder(o, f, word, ' ', NULL, &is_item) == strlen(word);
+	bool is_item, alone = placeholder(replace, f, word, ' ', NULL, &is_item) == strlen(word);
 	size_t n;
 
 	while (*word != '\0') {
-		n = placeholder(o, f, word, alone ? '\0' : ' ', t, &is_item);
+		n = placeholder(replace, f, word, alone ? '\0' : ' ', t, &is_item);
 		if (n == 0)
 			put(t, word, n = 1);
 		word += n;
@@ -179,16 +179,16 @@ put_word(struct text *t, const struct options *o, const struct filling *f, const
 }
 
 char **
-template_fill(const struct options *o, const struct filling *f)
+template_fill(char *const *command, const char *replace, const struct filling *f)
 {
 	struct text t = { NULL, 0, 0, false };
 	bool found = false;
 	size_t i, words = 0;
 	char **argv, *p;
 
-	for (i = 0; o->command[i] != NULL; i++) {
-		found = found || template_has_item(o, o->command[i]);
-		put_word(&t, o, f, o->command[i]);
+	for (i = 0; command[i] != NULL; i++) {
+		found = found || template_has_item(replace, command[i]);
+		put_word(&t, replace, f, command[i]);
 	}
 	if (!found) {
 		put_items(&t, f, WHOLE, '\0');

@@ -5,10 +5,9 @@
 #ifndef TEMPLATE_H
 #define TEMPLATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "options.h"
 
 struct filling {
 	char **items;
@@ -17,13 +16,16 @@ struct filling {
 	uint32_t seat;
 };
 
-/* The words up to NULL, all in one allocation for free(3); NULL: no memory. */
-char **template_fill(const struct options *o, const struct filling *f);
+/*
+ * The words up to NULL, where REPLACE stands for the items.  All in one allocation for free(3); NULL: no
+ * memory.
+ */
+char **template_fill(char *const *command, const char *replace, const struct filling *f);
 
 /* Whether this word of the command is the same for every item. */
-bool template_is_fixed(const struct options *o, const char *word);
+bool template_is_fixed(const char *replace, const char *word);
 
-bool template_has_item(const struct options *o, const char *word);
+bool template_has_item(const char *replace, const char *word);
 
 /* The words, quoted for a shell; malloced. */
 char *template_quote(char *const *words);

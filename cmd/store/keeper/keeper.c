@@ -12,7 +12,7 @@
 #include "kept.h"
 #include "closing.h"
 #include "settings.h"
-#include "store_exec.h"
+#include "kind.h"
 
 #define NEVER UINT64_MAX
 

@@ -9,13 +9,13 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 
+#include "board.h"
 #include "clock.h"
 #include "detach.h"
 #include "exiting.h"
 #include "closing.h"
 #include "settings.h"
-#include "store_exec.h"
-#include "wrapper/link.h"
+#include "kind.h"
 
 #define LONGEST_EXIT (10 * SECOND) /* a device may take long to close, or for ever */
 
@@ -124,7 +124,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 	k->stage = HOLDS;
 	k->reported = t->reported;
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
-		     atomic_load(&link_board_ns[k->cell]));
+		     atomic_load(&board_ns[k->cell]));
 	if (k->pidfd != -1)
 		engine_working(k->taker, k->pid);
 }

@@ -7,11 +7,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "board.h"
 #include "clock.h"
 #include "detach.h"
 #include "settings.h"
-#include "store_exec.h"
-#include "wrapper/link.h"
+#include "kind.h"
 
 static void
 hear_grant(struct keeper_taker *k, const struct engine_event *e)
@@ -24,7 +24,7 @@ hear_grant(struct keeper_taker *k, const struct engine_event *e)
 			  .alive_ns = e->alive_ns };
 
 	if (k->stage == ASKED || k->stage == HOLDS)
-		atomic_store(&link_board_ns[k->cell], e->alive_ns);
+		atomic_store(&board_ns[k->cell], e->alive_ns);
 	if (k->stage == ASKED) {
 		k->stage = HOLDS;
 		expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
@@ -41,7 +41,7 @@ hear_renewal(struct keeper_taker *k, const struct engine_event *e)
 {
 	if (k->stage != HOLDS)
 		return;
-	atomic_store(&link_board_ns[k->cell], e->alive_ns);
+	atomic_store(&board_ns[k->cell], e->alive_ns);
 	if (expiry_renew(&k->expiry, e->alive_ns))
 		detach_say(k->limiter->name, "the store has confirmed the permit: it was kept");
 }

@@ -17,18 +17,9 @@
 #include <sys/queue.h>
 
 #include "latecurl.h"
-
-#define HTTP_WHY 300
+#include "trouble.h"
 
 struct http;
-
-/* Why there is no answer. */
-enum http_trouble {
-	HTTP_FINE,   /* there is one */
-	HTTP_AWAY,   /* refused, timed out, ... */
-	HTTP_BROKEN, /* the connection broke, or TLS could not be begun */
-	HTTP_WRONG   /* it can't work as it is: wrong CA, name, certificate, no HTTP spoken there */
-};
 
 struct post {
 	char *url;         /* "http://host:2379/v3/kv/txn" */

@@ -5,7 +5,17 @@
 #ifndef TROUBLE_H
 #define TROUBLE_H
 
-#include "http.h"
+#include "latecurl.h"
+
+#define HTTP_WHY 300
+
+/* Why there is no answer. */
+enum http_trouble {
+	HTTP_FINE,   /* there is one */
+	HTTP_AWAY,   /* refused, timed out, ... */
+	HTTP_BROKEN, /* the connection broke, or TLS could not be begun */
+	HTTP_WRONG   /* it can't work as it is: wrong CA, name, certificate, no HTTP spoken there */
+};
 
 /* The URL's scheme is wrong for that port. */
 #define NO_TLS   "it speaks no TLS: use etcd:// or another port"

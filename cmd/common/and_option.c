@@ -6,6 +6,7 @@
 
 #include "name.h"
 #include "option.h"
+#include "units.h"
 
 #define OPTION "--and"
 

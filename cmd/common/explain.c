@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "flocklimit.h"
 
 static const struct {
@@ -58,5 +58,5 @@ explain(int code)
 	for (i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
 		if (advice[i].code == minus)
 			return advice[i].text;
-	return backend_strerror(code);
+	return here.strerror(code);
 }

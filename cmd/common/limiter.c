@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "explain.h"
 #include "find_program.h"
 #include "option.h"
@@ -31,7 +31,7 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 	char path[PATH_MAX + 100] = "", text[FOREIGN_TEXT], why[STUCK_TEXT], seats[SEATS_TEXT];
 	const char *at = path, *colon = ": ";
 
-	if (backend_locate(name, path, sizeof(path)) != 0)
+	if (here.locate(name, path, sizeof(path)) != 0)
 		snprintf(path, sizeof(path), "%s", limiter);
 	/* The line begins with the limiter: a path that the user gave needs no repetition. */
 	if (strcmp(path, limiter) == 0)
@@ -112,7 +112,7 @@ limiter_name(const struct taker_options *w, char name[LIMITER_NAME])
 const char *
 limiter_for_command(const char *name, char room[LIMITER_NAME])
 {
-	return backend_is_store() && backend_locate(name, room, LIMITER_NAME) == 0 ? room : name;
+	return !here.is_file && here.locate(name, room, LIMITER_NAME) == 0 ? room : name;
 }
 
 int
@@ -121,15 +121,15 @@ limiter_attach(struct flk **limiter, const char *name, struct flk_options *optio
 {
 	int error = -ENOENT;
 
-	options->existing = program != NULL && !backend_is_store();
+	options->existing = program != NULL && here.is_file;
 	if (options->existing)
-		error = backend_attach(limiter, name, options);
+		error = here.attach(limiter, name, options);
 	if (error != -ENOENT)
 		return error;
 	if (program != NULL && (*cannot_run = check_program(program)) != 0)
 		return -ECANCELED;
 	options->existing = false;
-	return backend_attach(limiter, name, options);
+	return here.attach(limiter, name, options);
 }
 
 void

@@ -31,7 +31,7 @@ limiter_option(const char *limiter)
 const char *limiter_for_command(const char *name, char room[LIMITER_NAME]);
 
 /*
- * backend_attach() for PROGRAM, which is to run under the limiter; NULL: none is.  A limiter that
+ * here.attach() for PROGRAM, which is to run under the limiter; NULL: none is.  A limiter that
  * does not exist yet is created only for a program that can be executed: else -ECANCELED, and
  * *cannot_run says why it can't.  If the limiter exists we do not look for the program first, which
  * saves time: exec finds out.

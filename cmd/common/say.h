@@ -46,7 +46,4 @@ void say_cut(char *text, size_t most);
 /* "340 ms", "12 s", "12 min", "3 h 5 min", "2 d 4 h" */
 const char *say_duration(double seconds, char room[32]);
 
-/* "4 of 4 in use, 2 ahead of you (oldest holder: pid 4711, 12 min, "ld -o app")" */
-const char *say_place(const struct flk_place *place, char room[PLACE_TEXT]);
-
 #endif

@@ -14,7 +14,6 @@
 #include "now.h"
 #include "option.h"
 #include "pace.h"
-#include "store_exec.h"
 
 #define AND_MOST 15 /* how often --and may be given */
 
@@ -24,6 +23,13 @@ struct ands {
 };
 
 enum { NESTED_JOIN, NESTED_QUEUE };
+
+/* The options for stores, as they were typed; NULL: not given.  The store's program parses them. */
+struct store_options {
+	const char *url;   /* --store */
+	const char *local; /* --local */
+	const char *ttl, *grace, *on_lost, *reclaim;
+};
 
 struct taker_options {
 	const char *limiter;     /* as people know it: a name, or a path as it was typed */
@@ -57,18 +63,6 @@ struct taker_options {
 		.to = {.pace = { .ramp_idle_ns = PACE_IDLE_NS },                                 \
 		       .gate = { .settle_ns = FLK_SETTLE_NS, .patience_ns = FLK_PATIENCE_NS } }  \
 	}
-
-/* Options into the struct taker_options that a command's own options begin with. */
-extern const struct option_row taker_rows[];
-
-/* Those of these options that have no effect alone; in a command's own list of rules. */
-#define TAKER_RULES                                                \
-	{ "ramp-idle", "ramp", NULL }, { "settle", "when", NULL }, \
-	{                                                          \
-		"gate-patience", "when when-run", NULL             \
-	}
-
-option_take take_limit, take_weight;
 
 /* The limiter by -f, -N or $FLOCKLIMIT_NAME, else by the name of PROGRAM; NULL: none of them. */
 const char *taker_options_limiter(struct taker_options *w, const char *program);

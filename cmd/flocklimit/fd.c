@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <sys/stat.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "limiter.h"
 #include "say.h"
 
@@ -63,7 +63,7 @@ fd_find(struct options *o, char room[LIMITER_NAME])
 	int fd = o->fd, flags = fcntl(fd, F_GETFL), status;
 	struct stat sb;
 
-	if (backend_is_store()) {
+	if (!here.is_file) {
 		say(o->want.limiter,
 		    "--fd is for limiters in files: with a store use --hold-for $$");
 		return FAILED;
@@ -121,7 +121,7 @@ fd_unlock(const struct options *o, const char *path)
 {
 	struct flk_options options = { .existing = true };
 	struct flk *limiter;
-	int error = backend_attach(&limiter, path, &options);
+	int error = here.attach(&limiter, path, &options);
 
 	if (error == -ENOENT)
 		return 0;

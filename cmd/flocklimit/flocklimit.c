@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "background.h"
 #include "commands.h"
 #include "environment.h"
@@ -26,8 +26,6 @@
 #include "run.h"
 #include "say.h"
 #include "spawn.h"
-#include "store_exec.h"
-#include "tend.h"
 
 #define FAILED 125
 
@@ -42,7 +40,7 @@ make_environment(const struct job *j)
 	also_links(&j->also, links);
 	return environment_make(limiter_for_command(j->path, room), &j->permit,
 				links[0] != '\0' ? links : NULL,
-				j->joined ? NULL : tend_key(j->taker));
+				j->joined ? NULL : kind_key(j->taker));
 }
 
 /* A joined permit counts as well: it is the permit of the one job that needs no token. */
@@ -173,7 +171,7 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	if (!j->joined)
-		tend_working(j->taker, pid);
+		kind_working(j->taker, pid);
 	if (j->o.background && error == 0)
 		background_started();
 	ready_from(ready, pid);
@@ -199,18 +197,18 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
 		return status;
-	if ((status = store_exec(&j.o.want, argv)) != -1)
+	if ((status = here.choose(&j.o.want, argv)) != -1)
 		return status;
 	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
 		return status;
 	if (j.o.background && (status = background_split(&j.o)) != -1)
 		return status;
-	tend_quiet(j.o.quiet);
+	kind_quiet(j.o.quiet);
 	heritage_save(&j.heritage);
 	if (!j.o.no_fork && j.o.fd == -1 && (status = pid1_split()) != -1)
 		return status;
 	on_fault(j.o.want.limiter, FAILED);
-	tend_open(&j.heritage.mask);
+	kind_open(&j.heritage.mask);
 	error = limiter_name(&j.o.want, j.path);
 	if (error == 0 && j.o.unlock)
 		return fd_unlock(&j.o, j.path);
@@ -220,7 +218,7 @@ flocklimit_main(int argc, char **argv)
 		error = job_take_overflow(&j);
 	if (error == 0 && j.o.fd != -1 && !j.joined)
 		error = fd_entrust(&j.o, j.taker);
-	tend_open(NULL);
+	kind_open(NULL);
 	if (j.cannot_run != 0)
 		return cannot_start(&j, j.cannot_run);
 	if (error != 0) {

@@ -15,7 +15,7 @@
 #include "pidfd.h"
 #include "say.h"
 #include "split.h"
-#include "tend.h"
+#include "kind.h"
 
 static int holder_fd; /* a pidfd of the process that the permit is for */
 static int ticket_fd; /* to which the keeper writes its ticket */
@@ -103,12 +103,12 @@ until_it_ends(void)
 	sigfillset(&mask);
 	sigdelset(&mask, SIGTERM);
 	do {
-		next = tend_look();
+		next = kind_look();
 		now = now_ns();
 		next = next > now ? next - now : 0;
 		left = flki_timespec(next);
 		polls[0].revents = 0;
-		polls[1].fd = tend_fd();
+		polls[1].fd = kind_fd();
 		ppoll(polls, 2, next > NEVER / 2 ? NULL : &left, &mask);
 	} while (!let_go && polls[0].revents == 0);
 }
@@ -131,7 +131,7 @@ hold_keep(const struct options *o, struct flk_taker *t)
 	if (flk_permit(t, &permit) != 0)
 		return 125;
 	detach();
-	tend_for(t, o->hold_for, holder_fd);
+	here.keep_for(t, o->hold_for, holder_fd);
 	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", permit.ticket);
 	if (write(ticket_fd, text, (size_t)n) == n) {
 		close(ticket_fd);

@@ -35,7 +35,7 @@
 #include "makeflags.h"
 #include "now.h"
 #include "say.h"
-#include "tend.h"
+#include "kind.h"
 #include "tokens.h"
 
 #define HIGH_FD     60
@@ -184,7 +184,7 @@ lend_to_end(struct jobserver *j)
 	char events[4096];
 	int error;
 
-	tend_by_signal();
+	kind_by_signal();
 	if ((error = tokens_begin(&j->tokens)) != 0) {
 		stop_lending(j, error);
 	} else {
@@ -194,7 +194,7 @@ lend_to_end(struct jobserver *j)
 					;
 				due = tokens_look(&j->tokens);
 			}
-			tend = tend_look();
+			tend = kind_look();
 		} while (sleep_until(j, due < tend ? due : tend));
 	}
 	tokens_end(&j->tokens);

@@ -16,7 +16,7 @@
 #include "spawn.h"
 #include "stuck.h"
 #include "suspended.h"
-#include "tend.h"
+#include "kind.h"
 #include "user.h"
 #include "waiting.h"
 
@@ -105,16 +105,16 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 	case FLK_CLOSED:
 		say(o->want.limiter,
 		    "no permit: the limiter is closed%s, until flocklimitctl open %s%s",
-		    tend_line(t), limiter_option(o->want.limiter), o->want.limiter);
+		    kind_line(t), limiter_option(o->want.limiter), o->want.limiter);
 		return;
 	default:
 		flk_evictor(t, &by, &user);
-		host = tend_evictor(t);
+		host = here.tending != NULL ? here.tending->evictor(t) : NULL;
 		say(o->want.limiter, "no permit: cancelled by pid %d of user %s%s%s", (int)by,
 		    user_text(user, name), host != NULL ? " on " : "", host != NULL ? host : "");
 		return;
 	}
-	say(o->want.limiter, "%s%s: %s", why, tend_line(t),
+	say(o->want.limiter, "%s%s: %s", why, kind_line(t),
 	    error == 0            ? say_place(&place, text)
 	    : error == -FLK_STUCK ? stuck_text(flk_stuck_pid(flk_limiter(t)), stuck)
 				  : explain(error));
@@ -130,7 +130,7 @@ struct watcher {
 static void
 show(struct flk_taker *t, struct watcher *w, const struct flk_place *place)
 {
-	const char *limiter = w->o->want.limiter, *where = tend_line(t), *keeps = "";
+	const char *limiter = w->o->want.limiter, *where = kind_line(t), *keeps = "";
 	char text[PLACE_TEXT], room[KEEPS_TEXT];
 
 	if (place != NULL)
@@ -170,7 +170,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	if (error != 0 || !w->o->verbose)
 		return;
 	if (!w->said_place)
-		say(w->o->want.limiter, "waiting%s: %s", tend_line(t), say_place(&place, text));
+		say(w->o->want.limiter, "waiting%s: %s", kind_line(t), say_place(&place, text));
 	w->said_place = true;
 	if (!w->said_suspended && place.head.ticket != 0 && place.head.host == NULL &&
 	    (suspended = process_suspended((pid_t)place.head.pid, remedy)) != NULL) {

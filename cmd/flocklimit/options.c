@@ -9,6 +9,7 @@
 #include "habits.h"
 #include "limiter.h"
 #include "say.h"
+#include "taker_rows.h"
 
 /* ---- the table ---- */
 

@@ -14,7 +14,7 @@
  * 	ended                 or 128 + its signal                        124, if it was faster
  * 	the command has       stop by the same signal: see stop.h
  * 	stopped
- * 	the permit is lost    tend_look() ends the command: see tend.h
+ * 	the permit is lost    kind_look() ends the command
  * 	SIGIO, SIGURG         call the jobserver, ready.c or the store, if it is theirs; else as
  * 	                      below
  * 	another signal        pass it on, if the command has not had it; stop as well, if it stops
@@ -45,7 +45,7 @@
 #include "signals.h"
 #include "spawn.h"
 #include "stop.h"
-#include "tend.h"
+#include "kind.h"
 
 enum state { RUNS, ASKED, KILLED };
 
@@ -141,9 +141,9 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 	memset(&all, 0xff, sizeof(all));
 	if (o->want.run_timeout_ns != NEVER)
 		r.deadline = now_ns() + o->want.run_timeout_ns;
-	tend_by_signal();
+	kind_by_signal();
 	for (;;) {
-		next = tend_look();
+		next = kind_look();
 		sig = signal_wait(&all, next < r.deadline ? next : r.deadline, &info);
 		if (sig == -1)
 			return wait_deaf(&r, end);
@@ -152,7 +152,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 				end_it(&r);
 			continue;
 		}
-		tended = tend_hears(&info);
+		tended = here.tending != NULL && here.tending->hears(&info);
 		tended = ready_hears(ready, &info) || tended;
 		if ((j != NULL && jobserver_hears(j, &info)) || tended)
 			continue;

@@ -16,7 +16,7 @@
 #include "explain.h"
 #include "process.h"
 #include "say.h"
-#include "tend.h"
+#include "kind.h"
 
 static int null_fd = -1; /* /dev/null, for split_close() */
 
@@ -149,5 +149,6 @@ split_close(void)
 		dup2(null_fd, fd);
 	close(null_fd);
 	close_inherited();
-	tend_hush();
+	if (here.tending != NULL)
+		here.tending->hush();
 }

@@ -10,14 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "ctl.h"
 #include "gate.h"
 #include "json.h"
 #include "pace.h"
 #include "seats.h"
 #include "text.h"
-#include "where.h"
 
 #define TOOK 80
 
@@ -164,7 +163,7 @@ print_text(const struct event_of *s, const struct flk_event *e)
 {
 	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
 	char host[VISIBLE(HOST)] = "", took[TOOK];
-	const char *abroad = where_happened(s->f, e);
+	const char *abroad = kind_happened(s->f, e);
 
 	if (s->c->raw)
 		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
@@ -180,11 +179,11 @@ print_text(const struct event_of *s, const struct flk_event *e)
 		printf("-w %u  ", e->weight);
 	if (abroad != NULL)
 		visible(abroad, host, sizeof(host));
-	else if (where_am_i() != NULL)
-		visible(where_am_i(), host, sizeof(host));
+	else if (kind_machine() != NULL)
+		visible(kind_machine(), host, sizeof(host));
 	printf("%s%s", host, host[0] != '\0' ? "  " : "");
 	/* Changes that the store's own tools made have no process. */
-	if (e->pid == 0 && backend_is_store()) {
+	if (e->pid == 0 && !here.is_file) {
 		printf("%s\n", detail(e, room));
 		return;
 	}
@@ -202,10 +201,10 @@ json_known(bool is_known, int64_t n)
 static void
 print_json(const struct event_of *s, const struct flk_event *e)
 {
-	const char *abroad = where_happened(s->f, e),
-		   *host = abroad != NULL ? abroad : where_am_i();
+	const char *abroad = kind_happened(s->f, e),
+		   *host = abroad != NULL ? abroad : kind_machine();
 	bool known = e->kind == FLK_EV_RELEASED && e->memory != 0;
-	bool process = e->pid != 0 || !backend_is_store(), taker = e->ticket != 0;
+	bool process = e->pid != 0 || here.is_file, taker = e->ticket != 0;
 	json_t *o = json_begin(s->name, s->path);
 	char room[DETAIL];
 

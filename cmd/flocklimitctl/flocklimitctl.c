@@ -11,13 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "commands.h"
 #include "ctl.h"
 #include "pace.h"
 #include "parse.h"
 #include "say.h"
-#include "store_exec.h"
 #include "suggest.h"
 #include "taker_options.h"
 #include "verb.h"
@@ -302,7 +301,7 @@ take_words(struct ctl *c, const struct verb **verb, int argc, char **argv)
 static int
 refuse_here(const struct verb *verb)
 {
-	const char *why = backend_is_store() ? verb->not_in_store : verb->only_in_store;
+	const char *why = !here.is_file ? verb->not_in_store : verb->only_in_store;
 
 	if (why == NULL)
 		return -1;
@@ -352,7 +351,7 @@ flocklimitctl_main(int argc, char **argv)
 	if (status == -1) {
 		want.store.url = c.store;
 		want.file = c.file[0];
-		status = store_exec(&want, argv);
+		status = here.choose(&want, argv);
 	}
 	if (status == -1)
 		status = refuse_here(verb);

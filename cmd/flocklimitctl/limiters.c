@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "children.h"
 #include "ctl.h"
 #include "explain.h"
@@ -21,7 +21,6 @@
 #include "stuck.h"
 #include "suggest.h"
 #include "text.h"
-#include "where.h"
 
 /*
  * A signal that stops us must not do so while we are inside the region and keep everyone out.
@@ -80,9 +79,9 @@ no_such(const char *name, const char *path)
 	char **known;
 	size_t n;
 
-	if (where_names(&known, &n) == 0) {
+	if (here.operating->names(&known, &n) == 0) {
 		hint = suggest(name, (const char *const *)known, n, text);
-		where_forget(known, n);
+		kind_forget(known, n);
 	}
 	say(name, "there is no such limiter (%s): %s", path,
 	    *hint != '\0' ? hint : "flocklimitctl list shows those there are");
@@ -171,7 +170,7 @@ last_word(struct ctl *c)
 	return c->word[--c->words];
 }
 
-/* The path for backend_attach(), which needs a slash in it; NULL, after a line. */
+/* The path for here.attach(), which needs a slash in it; NULL, after a line. */
 static const char *
 as_path(const char *file, char path[PATH_MAX])
 {
@@ -192,7 +191,7 @@ as_path(const char *file, char path[PATH_MAX])
 static const char *
 as_name(const char *word, char path[PATH_MAX])
 {
-	int error = backend_locate(word, path, PATH_MAX);
+	int error = here.locate(word, path, PATH_MAX);
 
 	if (strchr(word, '/') != NULL)
 		say(NULL, "'%s': not a limiter's name; for a path: --file", word);
@@ -236,9 +235,9 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 	*rests = c->words - !by_file;
 	if (name == NULL)
 		return NULL;
-	error = backend_attach(&f, name, how(c));
+	error = here.attach(&f, name, how(c));
 	if (error != 0) {
-		backend_locate(name, path, sizeof(path));
+		here.locate(name, path, sizeof(path));
 		*status = refuse(name_of(c), path, NULL, error);
 	}
 	return f;
@@ -257,8 +256,8 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 		return FAILED;
 	if (c->apart && !child_begin())
 		return DONE;
-	error = backend_attach(&f, name, how(c));
-	backend_locate(name, path, sizeof(path));
+	error = here.attach(&f, name, how(c));
+	here.locate(name, path, sizeof(path));
 	status = each(c, shown, path, f, error, ctx);
 	flk_detach(f);
 	if (c->apart)
@@ -273,16 +272,16 @@ visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 	char **name;
 	size_t n, i;
 
-	if (where_names(&name, &n) != 0) {
+	if (here.operating->names(&name, &n) != 0) {
 		if (!c->quiet)
-			say(NULL, "%s", where_trouble());
+			say(NULL, "%s", here.operating->trouble());
 		return FAILED;
 	}
 	for (i = 0; i < n; i++) {
 		s = visit(c, name[i], name[i], each, ctx);
 		status = s > status ? s : status;
 	}
-	where_forget(name, n);
+	kind_forget(name, n);
 	return status;
 }
 

@@ -12,7 +12,7 @@
 
 #include "process.h"
 #include "suspended.h"
-#include "where.h"
+#include "kind.h"
 
 struct process {
 	pid_t pid, parent;
@@ -113,7 +113,7 @@ processes_command(const struct processes *all, const struct flk_entry *e)
 		return worker->pid;
 	for (i = 0; all != NULL && i < all->n; i++)
 		if (all->process[i].parent == (pid_t)e->pid && all->process[i].state != 'Z' &&
-		    (e->role != FLK_CREW || where_works(e, all->process[i].pid)))
+		    (e->role != FLK_CREW || here.operating->works(e, all->process[i].pid)))
 			return all->process[i].pid;
 	return 0;
 }

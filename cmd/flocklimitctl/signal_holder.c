@@ -17,7 +17,7 @@
 #include "pidfd.h"
 #include "process.h"
 #include "processes.h"
-#include "where.h"
+#include "kind.h"
 
 static bool
 still_holds(struct flk *f, const struct flk_entry *e)
@@ -67,7 +67,7 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 		return 0;
 	if (!still_holds(f, e))
 		return 0;
-	return where_belongs(f, e, pid);
+	return here.operating->belongs(f, e, pid);
 }
 
 /* -ENOENT: the process has ended, or is not the one that the entry means. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "commands.h"
 #include "conduct.h"
 #include "environment.h"
@@ -26,11 +26,8 @@
 #include "say.h"
 #include "screen.h"
 #include "seats.h"
-#include "several.h"
 #include "signals.h"
-#include "store_exec.h"
 #include "template.h"
-#include "tend.h"
 
 static int
 run_dry(struct jobs *a)
@@ -90,7 +87,7 @@ begin(struct jobs *a, struct flk_map *map)
 static int
 refuse(struct jobs *a, int code)
 {
-	const char *limiter = a->also_name[0] != '\0' ? a->also_name : a->o.want.limiter;
+	const char *limiter = a->several.name[0] != '\0' ? a->several.name : a->o.want.limiter;
 	const char *why = NULL;
 	char seats[SEATS_TEXT], closed[LIMITER_NAME + 64];
 
@@ -196,9 +193,9 @@ run_map(struct jobs *a)
 	m.want.role = FLK_CREW;
 	limiter_ask(w, &a->context.heritage, &m.want, &question);
 	if (a->o.want.ands.n > 0)
-		m.before = several_before;
+		m.before = jobs_before;
 
-	if ((error = backend_map_new(&map, a->context.name, &m)) != 0)
+	if ((error = here.map_new(&map, a->context.name, &m)) != 0)
 		return refuse(a, error);
 	if (!begin(a, map)) {
 		flk_map_free(map);
@@ -216,10 +213,10 @@ is_nested(struct jobs *a)
 	bool nested;
 
 	if (a->o.want.nested == NESTED_QUEUE ||
-	    backend_attach(&limiter, a->context.name, &existing) != 0)
+	    here.attach(&limiter, a->context.name, &existing) != 0)
 		return false;
 	nested = environment_find(limiter, &a->context.permit);
-	a->identity = flk_identity(limiter);
+	a->several.identity = flk_identity(limiter);
 	flk_detach(limiter);
 	return nested;
 }
@@ -302,7 +299,7 @@ prepare(struct jobs *a)
 	if (a->context.null_fd == -1 && (a->context.null_fd = open_null()) == -1)
 		return cannot_have("/dev/null", errno);
 	/* Before we create a limiter or a joblog, or wait for the first item. */
-	if (template_is_fixed(&a->o, a->o.command[0]) &&
+	if (template_is_fixed(a->o.replace, a->o.command[0]) &&
 	    (error = check_program(a->o.command[0])) != 0) {
 		jobs_cannot_run(a, a->o.command[0], error);
 		return cannot_run(error);
@@ -335,12 +332,12 @@ flockmap_main(int argc, char **argv)
 	}
 	status = map_options_parse(&a.o, argc, argv);
 	if (status == OPTION_OK)
-		status = store_exec(&a.o.want, words);
+		status = here.choose(&a.o.want, words);
 	free(words);
 	if (status != OPTION_OK)
 		return status;
 	map_options_split(&a.o);
-	tend_quiet(a.o.quiet);
+	kind_quiet(a.o.quiet);
 	a.context.o = a.source.o = &a.o;
 	a.source.context = &a.context;
 	heritage_save(&a.context.heritage);
@@ -354,8 +351,10 @@ flockmap_main(int argc, char **argv)
 	if ((status = prepare(&a)) != 0)
 		return status;
 	limiter_count_units(&a.o.want);
+	a.several.is_stuck = jobs_are_stuck;
+	a.several.context = &a;
 	if (a.o.want.ands.n > 0)
-		several_prepare(&a);
+		several_prepare(&a.several, &a.o);
 	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
 	if (sig == 0)

@@ -5,7 +5,7 @@
 #include "limiter.h"
 #include "now.h"
 #include "screen.h"
-#include "tend.h"
+#include "kind.h"
 #include "waiting.h"
 
 /* Of the item of this thread, which waits in a line, or will. */
@@ -56,7 +56,7 @@ show(const struct options *o, const char *limiter, struct flk_taker *t)
 	known = flk_place(t, &place) == 0;
 	if (known)
 		limiter_keeps(&o->want, &place, keeps);
-	waiting_text(&waiting, known ? &place : NULL, tend_line(t), keeps, screen_width(), text);
+	waiting_text(&waiting, known ? &place : NULL, kind_line(t), keeps, screen_width(), text);
 	if (waiting.terminal)
 		screen_wait(text);
 	else

@@ -24,13 +24,12 @@
 #include "pidfd.h"
 #include "process.h"
 #include "screen.h"
-#include "store_exec.h"
 #include "template.h"
-#include "tend.h"
+#include "kind.h"
 
 enum { OUT, ERR, END, TEND, FDS };
 
-/* A command that runs: the pipes of its output, its pidfd, and the descriptor of tend.h. */
+/* A command that runs: the pipes of its output, its pidfd, and kind_fd(). */
 struct run {
 	struct pollfd fd[FDS];
 	int theirs[2]; /* the ends to which it writes */
@@ -156,10 +155,10 @@ follow(struct run *r, struct job *j, const struct options *o)
 			end_it(r, j, o);
 			continue;
 		}
-		next = tend_look();
+		next = kind_look();
 		next = next < r->deadline ? next : r->deadline;
 		left = flki_timespec(next - now);
-		r->fd[TEND] = (struct pollfd){ .fd = tend_fd(), .events = POLLIN };
+		r->fd[TEND] = (struct pollfd){ .fd = kind_fd(), .events = POLLIN };
 		n = ppoll(r->fd, FDS, next == NEVER ? NULL : &left, NULL);
 		if (n <= 0)
 			continue;
@@ -188,11 +187,11 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		error = start(&r, j, ctx, taker, envp, guard);
 	if (error == 0) {
 		if (taker != NULL)
-			tend_working(taker, r.pid);
+			kind_working(taker, r.pid);
 		conduct_add(&noted, r.fd[END].fd);
 		follow(&r, j, ctx->o);
 		conduct_remove(&noted);
-		j->lost = taker != NULL && tend_lost(taker);
+		j->lost = taker != NULL && here.tending != NULL && here.tending->lost(taker);
 		while (wait4(r.pid, &j->status, 0, &usage) == -1 && errno == EINTR)
 			;
 		if (j->exec_error == 0)
@@ -234,10 +233,10 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 		also_links(j->also, links);
 	f.seat = permit.seat;
 	free(j->argv);
-	j->argv = template_fill(ctx->o, &f);
+	j->argv = template_fill(ctx->o->command, ctx->o->replace, &f);
 	envp = environment_make(limiter_for_command(ctx->name, room), &permit,
 				links[0] != '\0' ? links : NULL,
-				taker != NULL ? tend_key(taker) : NULL);
+				taker != NULL ? kind_key(taker) : NULL);
 	j->began_ns = flki_clock_ns(CLOCK_REALTIME);
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)

@@ -10,6 +10,7 @@
 #include "limiter.h"
 #include "say.h"
 #include "template.h"
+#include "taker_rows.h"
 
 /* ---- the table ---- */
 
@@ -208,6 +209,6 @@ map_options_parse(struct options *o, int argc, char **argv)
 		return status;
 	/* A command that is an item itself has no name that lasts. */
 	o->want.limiter = taker_options_limiter(
-	    &o->want, template_has_item(o, o->command[0]) ? "flockmap" : o->command[0]);
+	    &o->want, template_has_item(o->replace, o->command[0]) ? "flockmap" : o->command[0]);
 	return check_together(o);
 }

@@ -44,7 +44,7 @@ source_read(struct source *s, bool *failed)
 	if (j != NULL && !*failed && j->n > 0) {
 		j->number = ++s->read;
 		f = (struct filling){ j->items, j->n, j->number, 0 };
-		j->argv = template_fill(s->o, &f);
+		j->argv = template_fill(s->o->command, s->o->replace, &f);
 		if (j->argv != NULL) {
 			describe(j);
 			return j;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend.h"
+#include "files.h"
 #include "commands.h"
 #include "flocklimit.h"
 #include "sem_habits.h"
@@ -22,8 +22,9 @@
 #include "option.h"
 #include "parse.h"
 #include "say.h"
-#include "store_exec.h"
 #include "words.h"
+
+const struct kind here = { KIND_OF_FILES };
 
 #define FAILED 125
 
@@ -219,7 +220,7 @@ wait_until_idle(const char *name)
 	struct flk_taker *t = NULL;
 	int error;
 
-	error = backend_attach(&limiter, name, &options);
+	error = here.attach(&limiter, name, &options);
 	if (error == -ENOENT)
 		return 0;
 	if (error == 0)
@@ -240,7 +241,7 @@ wait_for_all(struct sem *s)
 	char ctl[] = "flocklimitctl", verb[] = "wait", *argv[] = { ctl, verb, s->name, NULL };
 	int status;
 
-	if ((status = store_exec(&w, argv)) != -1)
+	if ((status = here.choose(&w, argv)) != -1)
 		return status;
 	/* Those that wait in the first may go over to the second, and none comes back. */
 	status = wait_until_idle(s->name);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * settings.c - store_exec.h as store-etcd implements it: flocklimit has executed us already, so
- * store_exec() executes nothing more.
+ * settings.c - what the options and the environment say of the store.
  */
 #include "settings.h"
 
@@ -14,7 +13,7 @@
 #include "option.h"
 #include "parse.h"
 #include "say.h"
-#include "store_exec.h"
+#include "kind.h"
 #include "taker_options.h"
 
 #define DEFAULT_TTL 10
@@ -72,9 +71,9 @@ take_local(const struct taker_options *w)
 	if (!parse_number(word, 1, FLK_MAX_UNITS, &n))
 		return bad("--local", word, "not a limit: use 1 to 1000000000");
 	settings.local = (uint32_t)n;
-	if (w->weight <= settings.local)
+	if (w->request.weight <= settings.local)
 		return OPTION_OK;
-	say(w->limiter, "-w %u is above --local %s: it could never run", w->weight, word);
+	say(w->limiter, "-w %u is above --local %s: it could never run", w->request.weight, word);
 	return OPTION_BAD;
 }
 
@@ -118,7 +117,7 @@ url_of(const struct taker_options *w)
 }
 
 int
-store_exec(const struct taker_options *w, char **argv)
+settings_choose(const struct taker_options *w, char **argv)
 {
 	static const char *const on_lost[] = { "kill", "warn" }, *const reclaim[] = { "auto",
 										      "manual" };

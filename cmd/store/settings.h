@@ -16,10 +16,14 @@ struct settings {
 	uint32_t local; /* --local; 0: not given */
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
-	bool quiet;     /* tend_quiet(): only the lines that must be said */
+	bool quiet;     /* kind_quiet(): only the lines that must be said */
 };
 
 /* Fixed before there is a second thread or process. */
 extern struct settings settings;
+
+/* Reads them: -1 (go on), or the status to exit with, after a line. */
+struct taker_options;
+int settings_choose(const struct taker_options *w, char **argv);
 
 #endif

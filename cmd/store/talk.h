@@ -49,7 +49,7 @@ struct talk {
 	int code;
 	uint64_t ask, patience_ns, ticket, alive_ns;
 	uint32_t weight, limit, seat;
-	uint32_t cell; /* in link_board_ns: see link.h */
+	uint32_t cell; /* in board_ns: see board.h */
 	uint32_t pid, uid;
 	bool held, reported;
 	struct engine_want want;

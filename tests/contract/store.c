@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-#include "backend.h"
 #include "contract.h"
 #include "settings.h"
+#include "wrapper/store.h"
 
 static pid_t fake, starter;
 
@@ -69,7 +69,7 @@ begin_store(void)
 
 const struct side side = { .which = STORE,
 			   .begin = begin_store,
-			   .attach = backend_attach,
-			   .locate = backend_locate,
-			   .map_new = backend_map_new,
-			   .strerror = backend_strerror };
+			   .attach = store_attach,
+			   .locate = store_locate,
+			   .map_new = store_map_new,
+			   .strerror = store_strerror };

@@ -15,7 +15,11 @@
 #include "cmd/flocklimitctl/event.h"
 #include "cmd/flocklimitctl/gantt/chart.h"
 #include "cmd/flocklimitctl/gantt/picture.h"
+#include "cmd/flocklimitctl/limiter_files.h"
+#include "files.h"
 #include "now.h"
+
+const struct kind here = { KIND_OF_FILES, .operating = &operating_files };
 
 #define LIMIT 4 /* each taker's -n */
 
@@ -74,7 +78,8 @@ int
 main(void)
 {
 	static struct flk_event event[FLK_HISTORY];
-	struct flk_snapshot s = { .declared = LIMIT, .limit = LIMIT, .override = FLK_AUTO };
+	struct flk_snapshot s = { .set = { .declared = LIMIT, .override = FLK_AUTO },
+				  .limit = LIMIT };
 	struct lanes l;
 	size_t n = 0;
 

@@ -13,6 +13,14 @@
 
 #include "cmd/flocklimitctl/ctl.h"
 #include "cmd/flocklimitctl/json.h"
+#include "cmd/flocklimitctl/limiter_files.h"
+
+const struct kind here = { .is_file = true,
+			   .keeps_history = true,
+			   .attach = flk_attach,
+			   .locate = flk_locate,
+			   .strerror = flk_strerror,
+			   .operating = &operating_files };
 
 static FILE *out;
 

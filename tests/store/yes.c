@@ -24,7 +24,7 @@
 #include <sys/queue.h>
 
 #include "engine/engine.h"
-#include "store_exec.h"
+#include "kind.h"
 
 #define SECOND UINT64_C(1000000000)
 #define TICK   (SECOND / 200)

@@ -14,13 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "estimate.h"
 #include "explain.h"
 #include "limiters.h"
 #include "now.h"
 #include "stuck.h"
-#include "where.h"
 
 /* ---- rows ---- */
 
@@ -80,7 +79,7 @@ measure(struct screen *v)
 {
 	uint64_t now = now_ns();
 
-	if (backend_is_store())
+	if (!here.keeps_history)
 		return;
 	if (v->granted_ns != 0 && now - v->granted_ns < 2 * SECOND)
 		return;
@@ -139,7 +138,7 @@ look_at_one(struct screen *v)
 
 	flk_detach(v->f);
 	v->f = NULL;
-	error = backend_attach(&v->f, v->attach, &existing);
+	error = here.attach(&v->f, v->attach, &existing);
 	if (error == 0 && flk_identity(v->f) != v->identity) {
 		v->identity = flk_identity(v->f);
 		v->seen = v->granted_ns = v->marked_ticket = 0;
@@ -171,8 +170,8 @@ look(struct screen *v)
 		silent.quiet = true;
 		if (for_each(&silent, look_at_limiter, v) != DONE)
 			snprintf(v->trouble, sizeof(v->trouble), "%s%s",
-				 backend_is_store() ? "" : "the limiter directory can't be read: ",
-				 backend_is_store() ? where_trouble() : strerror(errno));
+				 !here.is_file ? "" : "the limiter directory can't be read: ",
+				 !here.is_file ? here.operating->trouble() : strerror(errno));
 	}
 	screen_sort(v);
 	end = now_ns();

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "explain.h"
 #include "limit_word.h"
 #include "limiters.h"
@@ -54,7 +54,7 @@ static struct flk *
 open_subject(struct screen *v, const struct prompt *p)
 {
 	struct flk *f = NULL;
-	int error = backend_attach(&f, p->name[0] != '\0' ? p->name : v->attach, &existing);
+	int error = here.attach(&f, p->name[0] != '\0' ? p->name : v->attach, &existing);
 
 	if (error == 0 && flk_identity(f) != p->identity)
 		error = -FLK_GONE;

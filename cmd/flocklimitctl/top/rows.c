@@ -22,7 +22,7 @@
 #include "processes.h"
 #include "suspended.h"
 #include "text.h"
-#include "where.h"
+#include "kind.h"
 
 #define LEAST 16 /* width of the column that takes the rest, at least */
 #define CELL  ROW_TEXT
@@ -130,7 +130,7 @@ static void
 cell_of_entry(const struct row *r, int column, char text[CELL])
 {
 	const struct flk_entry *e = r->entry;
-	const char *host = e->host != NULL ? e->host : where_am_i();
+	const char *host = e->host != NULL ? e->host : kind_machine();
 	char room[40];
 
 	switch (column) {

@@ -58,7 +58,7 @@ struct prompt {
 struct screen {
 	const struct ctl *c;
 	const char *name;               /* of the one limiter; NULL: all of them */
-	const char *attach;             /* the same, for backend_attach() */
+	const char *attach;             /* the same, for here.attach() */
 	char entered[FLK_NAME_MAX + 1]; /* its name, if the user chose it from all; else "" */
 
 	struct flk *f; /* the one limiter, as the last look opened it */

@@ -17,7 +17,7 @@
 #include "say.h"
 #include "signal_holder.h"
 #include "tickets.h"
-#include "where.h"
+#include "kind.h"
 
 static int
 cannot(const struct ctl *c, uint64_t ticket, const char *what)
@@ -156,7 +156,7 @@ shrink(const struct ctl *c)
 static int
 break_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
-	int error = where_break(f, ticket);
+	int error = here.operating->take_away(f, ticket);
 
 	(void)ctx;
 	if (error == -FLK_NOPERMIT)

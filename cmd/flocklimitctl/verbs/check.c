@@ -9,7 +9,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "json.h"
 #include "limiters.h"
 #include "say.h"
@@ -42,7 +42,7 @@ static void
 advise(const struct ctl *c, const char *name, bool readable)
 {
 	fflush(stdout); /* the failures come before the advice */
-	if (backend_is_store())
+	if (!here.is_file)
 		say(name,
 		    "flocklimitctl break ends the permit of a holder that is gone for good; delete "
 		    "invalid records with the store's own tools");

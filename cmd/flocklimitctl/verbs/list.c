@@ -16,7 +16,7 @@
 #include "limiter_state.h"
 #include "limiters.h"
 #include "text.h"
-#include "where.h"
+#include "kind.h"
 
 struct listing {
 	struct table *table;
@@ -86,7 +86,7 @@ static void
 print_orders(void)
 {
 	struct flk_settings o;
-	int error = where_orders(&o);
+	int error = here.operating->orders(&o);
 
 	if (error != 0) /* the list has printed a line about it */
 		return;

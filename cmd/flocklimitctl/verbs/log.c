@@ -10,13 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "event.h"
 #include "explain.h"
 #include "limiters.h"
 #include "now.h"
 #include "say.h"
-#include "where.h"
 
 /* gcc 12 loses sight of what the array keeps. */
 #if defined(__GNUC__) && !defined(__clang__)
@@ -183,13 +182,13 @@ look_first(const char *name, struct flk *f)
 	struct flk_snapshot *s;
 	int error;
 
-	if (!backend_is_store())
+	if (here.is_file)
 		return DONE;
 	if ((error = flk_snapshot(f, &s)) == 0)
 		free(s);
 	else if (error == -ENOENT)
 		return refuse(name, flk_path(f), f, error);
-	else if (where_is_away())
+	else if (here.operating->is_away())
 		say(name, "%s; retrying", explain(error));
 	return DONE;
 }
@@ -207,7 +206,7 @@ follow_one(const struct ctl *c, const char *name, const char *path, struct flk *
 	if (c->all && is_nothing(error))
 		return DONE;
 	if (error != 0) /* gather() has printed a line, unless the limiter was there then */
-		return l != NULL || backend_is_store() ? refuse(name, path, f, error) : DONE;
+		return l != NULL || !here.is_file ? refuse(name, path, f, error) : DONE;
 	if ((status = look_first(name, f)) != DONE)
 		return status;
 	if (c->apart) /* several processes print: each line must be one write */
@@ -235,7 +234,7 @@ log_of(const struct ctl *c)
 	struct past p = { .limiters = 0 };
 	int status = DONE, later = DONE, i;
 
-	if (backend_is_store() && !c->follow) {
+	if (!here.keeps_history && !c->follow) {
 		say(NULL, "log: a store keeps no history: log -f tells what happens from now on");
 		return FAILED;
 	}
@@ -249,7 +248,7 @@ log_of(const struct ctl *c)
 	for (i = 0; i < c->words; i++)
 		widen(c, &p, c->word[i]);
 	widen(c, &p, "-"); /* with --all in a store, the names are not known yet */
-	if (!backend_is_store()) {
+	if (here.keeps_history) {
 		status = for_each(c, gather, &p);
 		print_past(c, &p);
 	}

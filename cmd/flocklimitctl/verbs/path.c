@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "limiters.h"
 #include "say.h"
 
@@ -25,7 +25,7 @@ path_one(const struct ctl *c, const char *name, const char *path, struct flk *f,
 	options.existing = false;
 	/* By its name, so that the directory is made, too. */
 	if (error == -ENOENT) {
-		error = backend_attach(&made, strncmp(path, "./", 2) == 0 ? path : name, &options);
+		error = here.attach(&made, strncmp(path, "./", 2) == 0 ? path : name, &options);
 		f = made;
 	}
 	if (error != 0)

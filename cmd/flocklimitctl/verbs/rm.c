@@ -13,7 +13,7 @@
 #include "limiters.h"
 #include "processes.h"
 #include "say.h"
-#include "where.h"
+#include "kind.h"
 
 static int
 in_use(const char *name, const char *path)
@@ -39,7 +39,7 @@ in_use(const char *name, const char *path)
 static int
 discard(const struct ctl *c, const char *name, const char *path, int opening)
 {
-	int error = where_discard(strchr(path, '/') != NULL ? path : name);
+	int error = here.operating->discard(strchr(path, '/') != NULL ? path : name);
 
 	if (error == 0)
 		return DONE;

@@ -14,7 +14,7 @@
 #include "say.h"
 #include "seats.h"
 #include "verb.h"
-#include "where.h"
+#include "kind.h"
 
 struct change {
 	unsigned which;
@@ -42,7 +42,7 @@ set_one(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 static int
 set_all(const struct ctl *c, struct change *change)
 {
-	int error = c->all ? where_order(change->which, &change->to) : 0, status;
+	int error = c->all ? here.operating->order(change->which, &change->to) : 0, status;
 
 	if (error != 0)
 		say(NULL, "new limiters: %s", explain(error));

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "estimate.h"
 #include "json.h"
 #include "limiter_state.h"
@@ -22,7 +22,6 @@
 #include "process.h"
 #include "processes.h"
 #include "text.h"
-#include "where.h"
 
 /* One limiter to be shown: a snapshot, and the processes of nearly the same moment. */
 struct view {
@@ -84,7 +83,7 @@ abroad(const struct flk_entry *e, uint32_t n)
 static void
 host_cell(struct table *t, const struct flk_entry *e)
 {
-	const char *host = e->host != NULL ? e->host : where_am_i();
+	const char *host = e->host != NULL ? e->host : kind_machine();
 	char text[VISIBLE(HOST)];
 
 	table_cell(t, "%s", visible(host != NULL ? host : "", text, sizeof(text)));
@@ -171,8 +170,7 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 		snprintf(from, sizeof(from), " (latest -n: %u)", s->set.declared);
 	printf("%s: %s, %" PRIu64 " of %u in use%s, %u waiting\n",
 	       visible(name, text, sizeof(text)), state_of(s), s->used, s->limit, from, s->waiters);
-	printf("%s: %s\n", backend_is_store() ? "store" : "file",
-	       visible(path, text, sizeof(text)));
+	printf("%s: %s\n", here.is_file ? "file" : "store", visible(path, text, sizeof(text)));
 	if (*pace_text(&s->set.pace, pace_parts(&s->set.pace), pace) != '\0')
 		printf("pace: %s\n", pace);
 	if (*gate_text(&s->set.gate, gate) != '\0')
@@ -210,7 +208,7 @@ json_pid(pid_t pid)
 static json_t *
 json_host(const struct flk_entry *e)
 {
-	const char *host = e->host != NULL ? e->host : where_am_i();
+	const char *host = e->host != NULL ? e->host : kind_machine();
 
 	return host != NULL ? json_text(host) : json_null();
 }
@@ -308,7 +306,7 @@ json_view(const struct view *v)
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));
-	json_put(o, "totals", backend_is_store() ? json_null() : json_totals(s));
+	json_put(o, "totals", !here.keeps_history ? json_null() : json_totals(s));
 	return o;
 }
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend.h"
+#include "kind.h"
 #include "json.h"
 #include "limiters.h"
 #include "took.h"
@@ -41,7 +41,7 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 
 	if (error == 0)
 		error = flk_snapshot(f, &s);
-	if (error == 0 && !backend_is_store()) {
+	if (error == 0 && here.keeps_history) {
 		if ((error = took_read(f, &sample, &n)) == 0)
 			error = took_all(sample, n, &took);
 		free(sample);
@@ -287,9 +287,9 @@ print_text(const struct collected *all)
 
 	print_usable(all);
 	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-		if (!backend_is_store() || strcmp(metrics[i].type, "gauge") == 0)
+		if (here.keeps_history || strcmp(metrics[i].type, "gauge") == 0)
 			print_metric(all, &metrics[i]);
-	if (backend_is_store())
+	if (!here.keeps_history)
 		return;
 	puts("# HELP flocklimit_wait_seconds How long takers waited for their permit.\n"
 	     "# TYPE flocklimit_wait_seconds histogram");
@@ -317,7 +317,7 @@ print_json(const struct collected *all)
 		const struct limiter *l = &all->limiter[i];
 		o = json_limiter(l->name, l->path, l->s, l->error);
 		json_put(o, "totals",
-			 l->s == NULL || backend_is_store() ? json_null() : json_totals(l->s));
+			 l->s == NULL || !here.keeps_history ? json_null() : json_totals(l->s));
 		json_put(o, "took", took_json(&l->took));
 		json_array_append_new(array, o);
 	}

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "etcd/taker/taker.h"
-#include "store_exec.h"
+#include "kind.h"
 
 #define MIN_TIMEOUT_MS 500
 

@@ -12,7 +12,7 @@
 #include "engine/engine.h"
 #include "engine/url.h"
 #include "flocklimit.h"
-#include "store_exec.h"
+#include "kind.h"
 
 #define SESSION_PATIENCE UINT64_C(5000000000) /* ns for an answer */
 #define SESSION_NEVER    UINT64_MAX

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * where.c - where.h for limiters that are kept in a store.
+ * where.c - what an operator asks of limiters that are kept in a store.
  */
-#include "where.h"
+#include "kind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 static char said[URL_TEXT + ENGINE_TEXT + 16];
 
-struct names {
+struct list {
 	char **name;
 	size_t n;
 };
@@ -34,7 +34,7 @@ static int
 take(void *context, const struct engine_answer *a)
 {
 	char *copy, path[URL_TEXT + FLK_NAME_MAX + 2];
-	struct names *to = context;
+	struct list *to = context;
 	size_t i;
 
 	to->name = calloc(a->n + 1, sizeof(*to->name));
@@ -51,11 +51,11 @@ take(void *context, const struct engine_answer *a)
 	return 0;
 }
 
-int
-where_names(char ***name, size_t *n)
+static int
+names(char ***name, size_t *n)
 {
 	struct engine_question q = { .kind = ASK_LIST };
-	struct names to = { .name = NULL };
+	struct list to = { .name = NULL };
 	struct session *d;
 	int error = session_of_all(&d);
 
@@ -63,7 +63,7 @@ where_names(char ***name, size_t *n)
 		error = session_ask(d, &q, SESSION_PATIENCE, take, &to);
 	if (error != 0) {
 		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, explain(error));
-		where_forget(to.name, to.n);
+		kind_forget(to.name, to.n);
 		return error;
 	}
 	*name = to.name;
@@ -71,28 +71,14 @@ where_names(char ***name, size_t *n)
 	return 0;
 }
 
-void
-where_forget(char **name, size_t n)
-{
-	while (n > 0)
-		free(name[--n]);
-	free(name);
-}
-
-bool
-where_is_away(void)
-{
-	return session_was_away();
-}
-
-const char *
-where_trouble(void)
+static const char *
+trouble(void)
 {
 	return said;
 }
 
-const char *
-where_am_i(void)
+static const char *
+machine(void)
 {
 	static char host[STORE_HOST];
 
@@ -101,8 +87,8 @@ where_am_i(void)
 	return host;
 }
 
-const char *
-where_happened(struct flk *f, const struct flk_event *e)
+static const char *
+happened(struct flk *f, const struct flk_event *e)
 {
 	struct session *d;
 
@@ -169,8 +155,8 @@ was_given(pid_t pid, uint64_t ticket)
 	return memmem(room, (size_t)n, sought, size + 1) != NULL;
 }
 
-int
-where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
+static int
+belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
 	int is = was_given(pid, e->ticket), runs;
 
@@ -182,16 +168,10 @@ where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 }
 
 /* The store does not know which process works: that would cost a write for each command. */
-bool
-where_works(const struct flk_entry *e, pid_t pid)
+static bool
+works(const struct flk_entry *e, pid_t pid)
 {
 	return was_given(pid, e->ticket) == 1;
-}
-
-int
-where_break(struct flk *f, uint64_t ticket)
-{
-	return store_break(f, ticket);
 }
 
 /* ---- what a store does not have ---- */
@@ -203,15 +183,15 @@ refuse(const char *why)
 	return -FLK_STORE;
 }
 
-int
-where_discard(const char *name)
+static int
+discard(const char *name)
 {
 	(void)name;
 	return refuse("a store has no file that could be removed");
 }
 
-int
-where_order(unsigned which, const struct flk_settings *to)
+static int
+order(unsigned which, const struct flk_settings *to)
 {
 	/* A store has no order that could be taken back. */
 	if (!flki_settings_steer(which, to))
@@ -220,9 +200,21 @@ where_order(unsigned which, const struct flk_settings *to)
 		      "new ones start as usual");
 }
 
-int
-where_orders(struct flk_settings *orders)
+static int
+orders(struct flk_settings *orders)
 {
 	*orders = flki_no_settings;
 	return 0;
 }
+
+const struct operating store_operating = { .names = names,
+					   .trouble = trouble,
+					   .is_away = session_was_away,
+					   .machine = machine,
+					   .happened = happened,
+					   .belongs = belongs,
+					   .works = works,
+					   .take_away = store_break,
+					   .discard = discard,
+					   .order = order,
+					   .orders = orders };

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "board.h"
 #include "clock.h"
 #include "now.h"
 #include "wrapper/local.h"
@@ -72,7 +73,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	t->code = t->waited_for = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;
-	atomic_store(&link_board_ns[t->tie.cell], 0);
+	atomic_store(&board_ns[t->tie.cell], 0);
 }
 
 static int
@@ -128,13 +129,13 @@ store_enqueue(struct flk_taker *taker, const struct flk_request *want)
 {
 	struct store_taker *t = taker_of(taker);
 	int error = check_want(t, want);
-	struct flk_request here;
+	struct flk_request local;
 
 	if (error != 0)
 		return error;
 	remember(t, want, false);
-	here = local_request(&t->want);
-	if (t->local != NULL && (error = flk_enqueue(t->local, &here)) != 0) {
+	local = local_request(&t->want);
+	if (t->local != NULL && (error = flk_enqueue(t->local, &local)) != 0) {
 		t->stage = error == -EINPROGRESS ? LOCAL : IDLE;
 		t->local_refused = t->stage == IDLE;
 		return error;
@@ -157,13 +158,13 @@ store_try(struct flk_taker *taker, const struct flk_request *want)
 	struct store_taker *t = taker_of(taker);
 	uint64_t until = now_ns() + TRY_MOST, slice;
 	int error = check_want(t, want);
-	struct flk_request here;
+	struct flk_request local;
 
 	if (error != 0)
 		return error;
 	remember(t, want, true);
-	here = local_request(&t->want);
-	if (t->local != NULL && (error = flk_try(t->local, &here)) != 0) {
+	local = local_request(&t->want);
+	if (t->local != NULL && (error = flk_try(t->local, &local)) != 0) {
 		t->local_refused = true;
 		return error;
 	}

@@ -13,7 +13,6 @@
 #include "descriptor.h"
 #include "internal.h"
 #include "pidfd.h"
-#include "tend.h"
 
 static void
 close_fd(int *fd)
@@ -185,13 +184,7 @@ store_working(struct flk_taker *taker, pid_t pid)
 }
 
 void
-tend_working(struct flk_taker *t, pid_t pid)
-{
-	flk_working(t, pid);
-}
-
-void
-tend_for(struct flk_taker *t, pid_t pid, int pidfd)
+store_keep_for(struct flk_taker *t, pid_t pid, int pidfd)
 {
 	works(taker_of(t), pid, fcntl(pidfd, F_DUPFD_CLOEXEC, 3));
 }

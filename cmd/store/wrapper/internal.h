@@ -15,7 +15,7 @@
 #include "keeper/expiry.h"
 #include "link.h"
 #include "store.h"
-#include "store_exec.h"
+#include "kind.h"
 #include "talk.h"
 
 /* A pipe of flk_guard_open().  We know it by its inode: its write end may be another descriptor by now. */
@@ -139,7 +139,7 @@ void taker_name(char self[STORE_SELF]);
 void await_by_signal(void);
 void await_tied(const struct store_taker *t); /* the taker has another socket now */
 
-/* The mask of await() if its caller passes none: see tend_open(). */
+/* The mask of await() if its caller passes none: see kind_open(). */
 void await_mask(const sigset_t *mask);
 
 /* Sends; if the keeper is dead, starts another, hands everything over and sends it the same. */

@@ -3,6 +3,7 @@
  * limiter.c - what a limiter of a store knows without asking the store: above all, its name.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "internal.h"
 #include "name.h"
 #include "settings.h"
+#include "share.h"
 #include "wrapper/local.h"
 
 static _Thread_local char last_trouble[ENGINE_TEXT] = "the store can't be used";
@@ -130,3 +132,21 @@ store_declared(const struct flk *f)
 {
 	return atomic_load(&((const struct store_limiter *)f)->limit);
 }
+
+int
+store_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options)
+{
+	link_begin();
+	return flki_map_new(map, name, options, store_attach);
+}
+
+/* ---- the table ---- */
+
+_Static_assert(offsetof(struct store_limiter, base) == 0, "lib/api.c finds the table there");
+_Static_assert(offsetof(struct store_taker, flk) == 0, "lib/api.c finds the limiter there");
+
+/* clang-format off */
+#define ENTRY(type, name, ...) .name = store_##name,
+/* clang-format on */
+
+const struct flk_ops store_ops = { FLKI_OPS(ENTRY) };

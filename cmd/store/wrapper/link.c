@@ -9,15 +9,16 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "board.h"
 #include "keeper/keeper.h"
 #include "now.h"
-#include "store_exec.h"
+#include "kind.h"
 #include "talk.h"
 
 #define DEATHS 8 /* if so many keepers die within SPAN, another would die of the same */
 #define SPAN   (2 * SECOND)
 
-_Atomic uint64_t *link_board_ns;
+_Atomic uint64_t *board_ns;
 
 static struct {
 	pthread_mutex_t lock; /* guards all of it; held while a keeper is forked, not in a wait */
@@ -42,9 +43,9 @@ make_mine(void)
 	l.generation = 0;
 	l.given = l.back_n = 0;
 	l.hushed = false;
-	link_board_ns = mmap(NULL, FLK_MAX_TAKERS * sizeof(*link_board_ns), PROT_READ | PROT_WRITE,
-			     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (link_board_ns == MAP_FAILED)
+	board_ns = mmap(NULL, FLK_MAX_TAKERS * sizeof(*board_ns), PROT_READ | PROT_WRITE,
+			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (board_ns == MAP_FAILED)
 		return -ENOMEM;
 	l.owner = getpid();
 	return 0;
@@ -182,7 +183,7 @@ link_untie(struct tie *tie)
 uint64_t
 link_alive_ns(const struct tie *tie)
 {
-	return atomic_load(&link_board_ns[tie->cell]);
+	return atomic_load(&board_ns[tie->cell]);
 }
 
 void

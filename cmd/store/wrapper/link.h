@@ -35,12 +35,4 @@ uint64_t link_alive_ns(const struct tie *tie);
 /* The keeper closes all that is the caller's. */
 void link_hush(void);
 
-/*
- * The board: memory that the wrapper shares with its keepers, with a cell for each taker.  The
- * keeper writes there when the permit was last confirmed, and the wrapper reads it: the wrapper
- * must know the permit's last moment even when the keeper is stopped, and should not wake for each
- * renewal.
- */
-extern _Atomic uint64_t *link_board_ns;
-
 #endif

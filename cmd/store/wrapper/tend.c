@@ -3,12 +3,12 @@
  * tend.c - the wrapper while its command runs.  It forks another keeper if the first dies, and
  * stands in for a keeper that is stopped: at the permit's last moment it ends the command itself.
  */
-#include "tend.h"
+#include "internal.h"
 
 #include <time.h>
 
 #include "clock.h"
-#include "internal.h"
+#include "kind.h"
 #include "now.h"
 #include "operator/session.h"
 #include "pidfd.h"
@@ -20,48 +20,50 @@
 #define AGAIN  SECOND       /* before the next try to start a keeper */
 #define NOTICE (2 * SECOND) /* from the keeper's TERM to its KILL: expiry.c */
 
-void
-tend_quiet(bool be_quiet)
+static uint64_t look(void);
+
+static void
+be_quiet(bool quiet)
 {
-	settings.quiet = be_quiet;
+	settings.quiet = quiet;
 }
 
-void
-tend_open(const sigset_t *mask)
+static void
+let_in(const sigset_t *mask)
 {
 	await_mask(mask);
 }
 
-void
-tend_hush(void)
+static void
+hush(void)
 {
 	link_hush();
 }
 
-const char *
-tend_key(const struct flk_taker *t)
+static const char *
+key(const struct flk_taker *t)
 {
 	return const_taker_of(t)->key;
 }
 
-const char *
-tend_line(const struct flk_taker *taker)
+static const char *
+line(const struct flk_taker *taker)
 {
 	const struct store_taker *t = const_taker_of(taker);
 
 	return t->stage == LOCAL || t->local_refused ? " on this machine (--local)" : "";
 }
 
-const char *
-tend_evictor(const struct flk_taker *taker)
+static const char *
+evictor(const struct flk_taker *taker)
 {
 	const struct store_taker *t = const_taker_of(taker);
 
 	return t->evictor_host[0] != '\0' ? session_machine(t->evictor_host) : NULL;
 }
 
-bool
-tend_lost(struct flk_taker *taker)
+static bool
+lost(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);
 
@@ -69,23 +71,23 @@ tend_lost(struct flk_taker *taker)
 	return t->lost && !settings.warn;
 }
 
-void
-tend_by_signal(void)
+static void
+by_signal(void)
 {
 	await_by_signal();
 }
 
-bool
-tend_hears(const siginfo_t *info)
+static bool
+hears(const siginfo_t *info)
 {
 	if (info->si_signo != AWAIT_SIGNAL)
 		return false;
-	tend_look();
+	look();
 	return info->si_code > 0; /* from the kernel */
 }
 
-int
-tend_fd(void)
+static int
+descriptor(void)
 {
 	const struct store_taker *t = LIST_FIRST(&takers_of_thread);
 
@@ -155,8 +157,8 @@ hear(struct store_taker *t)
 	return t->again_ns;
 }
 
-uint64_t
-tend_look(void)
+static uint64_t
+look(void)
 {
 	uint64_t next = UINT64_MAX, again, left;
 	struct store_taker *t;
@@ -174,3 +176,22 @@ tend_look(void)
 	}
 	return next;
 }
+
+static void
+working(struct flk_taker *t, pid_t pid)
+{
+	flk_working(t, pid);
+}
+
+const struct tending store_tending = { .quiet = be_quiet,
+				       .open = let_in,
+				       .by_signal = by_signal,
+				       .hears = hears,
+				       .fd = descriptor,
+				       .look = look,
+				       .hush = hush,
+				       .working = working,
+				       .lost = lost,
+				       .key = key,
+				       .line = line,
+				       .evictor = evictor };

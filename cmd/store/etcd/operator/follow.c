@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "engine/retry.h"
-#include "store_exec.h"
+#include "kind.h"
 
 #define CALL_MS 5000
 

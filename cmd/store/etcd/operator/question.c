@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "store_exec.h"
+#include "kind.h"
 
 static void
 answer_view(struct ask *a)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "store_exec.h"
+#include "kind.h"
 
 #define WATCH_AGAIN (2 * SECOND)
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store_exec.h"
+#include "kind.h"
 
 #define AT_ONCE 3 /* so many claims may meet others' before the taker pauses in between */
 

@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "engine/retry.h"
-#include "store_exec.h"
+#include "kind.h"
 
 /*
  * On one machine, the number of its CPUs is a good limit.  In a store, the CPUs of the machine that

@@ -8,7 +8,7 @@
  */
 #include "taker.h"
 
-#include "store_exec.h"
+#include "kind.h"
 
 static void
 left(struct engine_taker *t, const struct etcd_reply *reply)

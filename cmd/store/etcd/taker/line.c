@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store_exec.h"
+#include "kind.h"
 
 #define RELOOK (30 * SECOND)
 

@@ -12,7 +12,7 @@
 
 #include <stdio.h>
 
-#include "store_exec.h"
+#include "kind.h"
 #include "user.h"
 
 enum { AT_E, AT_L };

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/retry.h"
-#include "store_exec.h"
+#include "kind.h"
 
 struct found {
 	bool good;

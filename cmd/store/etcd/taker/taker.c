@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/retry.h"
-#include "store_exec.h"
+#include "kind.h"
 
 /* ---- calls ---- */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * where_local.c - limiters that are kept in files of this machine.
+ * limiter_files.c - what an operator asks of limiters that are files of this machine.
  */
-#include "where.h"
+#include "limiter_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,12 +20,6 @@
 #endif
 
 static char trouble[FOREIGN_TEXT];
-
-bool
-where_is_away(void)
-{
-	return false;
-}
 
 static int
 is_limiter_name(const struct dirent *entry)
@@ -57,8 +51,8 @@ is_refused(const char *path, int *error)
 	return true;
 }
 
-int
-where_names(char ***name, size_t *n)
+static int
+names(char ***name, size_t *n)
 {
 	struct dirent **entry;
 	char dir[PATH_MAX];
@@ -92,79 +86,39 @@ where_names(char ***name, size_t *n)
 	free(entry);
 	if (*n == (size_t)found && *name != NULL)
 		return 0;
-	where_forget(*name, *n);
+	kind_forget(*name, *n);
 	snprintf(trouble, sizeof(trouble), "%s", strerror(ENOMEM));
 	return -ENOMEM;
 }
 
-void
-where_forget(char **name, size_t n)
-{
-	while (n > 0)
-		free(name[--n]);
-	free(name);
-}
-
-const char *
-where_trouble(void)
+static const char *
+why_not(void)
 {
 	return trouble;
-}
-
-const char *
-where_am_i(void)
-{
-	return NULL;
-}
-
-const char *
-where_happened(struct flk *f, const struct flk_event *e)
-{
-	(void)f;
-	(void)e;
-	return NULL;
 }
 
 /*
  * We ask the kernel, because the file proves nothing: a pid of another PID namespace is another
  * process here, and a process that can write the file may have written any pid.
  */
-int
-where_belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
+static int
+belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
 	(void)pid;
 	return flk_is_taker(f, e->slot, (pid_t)e->pid);
 }
 
 /* The taker has written the pid into its slot. */
-bool
-where_works(const struct flk_entry *e, pid_t pid)
+static bool
+works(const struct flk_entry *e, pid_t pid)
 {
 	return (pid_t)e->worker == pid;
 }
 
-int
-where_break(struct flk *f, uint64_t ticket)
-{
-	(void)f;
-	(void)ticket;
-	return -ENOTSUP;
-}
-
-int
-where_discard(const char *name)
-{
-	return flk_discard(name);
-}
-
-int
-where_order(unsigned which, const struct flk_settings *to)
-{
-	return flk_order(which, to);
-}
-
-int
-where_orders(struct flk_settings *orders)
-{
-	return flk_orders(orders);
-}
+const struct operating operating_files = { .names = names,
+					   .trouble = why_not,
+					   .belongs = belongs,
+					   .works = works,
+					   .discard = flk_discard,
+					   .order = flk_order,
+					   .orders = flk_orders };

@@ -165,7 +165,7 @@ kinds() {
 }
 
 @test "what flocklimitctl(1) says of messages is what is said" {
-	cat "$TOP"/cmd/flocklimitctl/{,*/}*.c "$TOP"/cmd/common/{say,stuck}.c | tr -d '\n' | sed -E 's/"[[:space:]]*"//g' >sources
+	cat "$TOP"/cmd/flocklimitctl/{,*/}*.c "$TOP"/cmd/words/say.c "$TOP"/cmd/permit/stuck.c | tr -d '\n' | sed -E 's/"[[:space:]]*"//g' >sources
 	section DIAGNOSTICS "$TOP/man/flocklimitctl.1" | sed -n 's/^\.It //p' >messages
 	[ "$(wc -l <messages)" -ge 10 ]
 	while read -r message; do

@@ -14,7 +14,7 @@ MAP=${FLOCKLIMIT%limit}map
 
 # sources: of the programs of stores, and of what is before them; strings that are one stand as one.
 sources() {
-	find "$TOP/cmd/store" "$TOP/cmd/common" -name '*.[ch]' -exec cat {} + | tr -d '\n' |
+	find "$TOP/cmd/store" "$TOP"/cmd/{words,process,options,permit} -name '*.[ch]' -exec cat {} + | tr -d '\n' |
 		sed -E 's/"[[:space:]]*"//g'
 }
 

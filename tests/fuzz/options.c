@@ -24,10 +24,9 @@ swallow(int fd, const void *text, size_t size)
 }
 
 #define write swallow
-#include "cmd/common/option.c"
-#include "cmd/common/option_value.c"
-#include "cmd/common/taker_options.c"
-#undef TO
+#include "cmd/options/option.c"
+#include "cmd/options/option_value.c"
+#include "cmd/options/taker_options.c"
 #include "cmd/flocklimit/options.c"
 #undef write
 

@@ -54,15 +54,15 @@ fake_close(int fd)
 #define open  fake_open
 #define read  fake_read
 #define close fake_close
-#include "cmd/common/process.c"
+#include "cmd/process/process.c"
 #include "lib/cgroup.c"
-#include "cmd/common/suspended.c"
+#include "cmd/process/suspended.c"
 #include "lib/cpus.c"
 #include "lib/measure.c"
 #undef open
 #undef read
 #undef close
-#include "cmd/common/environment.c"
+#include "cmd/permit/environment.c"
 
 /* A limiter with the permits of slots 0 to 3, by tickets 1 to 4. */
 uint64_t

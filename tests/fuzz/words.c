@@ -43,7 +43,7 @@ check_line(int fd, const void *text, size_t size)
 
 #define write check_line
 #define ioctl fake_ioctl
-#include "cmd/common/say.c"
+#include "cmd/words/say.c"
 #undef write
 #undef ioctl
 

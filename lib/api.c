@@ -123,6 +123,14 @@ flk_set(struct flk *f, unsigned which, const struct flk_settings *to)
 }
 
 int
+flk_shrink(struct flk *f, uint64_t ticket, uint32_t units)
+{
+	if (units < 1)
+		return -EINVAL;
+	return ops(f)->shrink != NULL ? ops(f)->shrink(f, ticket, units) : -ENOTSUP;
+}
+
+int
 flk_remove(struct flk *f)
 {
 	return ops(f)->remove(f, true);

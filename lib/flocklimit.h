@@ -367,9 +367,11 @@ struct flk_settings {
 	int64_t override;  /* a limit instead of those that takers declare; FLK_AUTO: none */
 	bool paused;       /* nothing new starts */
 	bool closed;       /* waiters and newcomers get -FLK_CLOSED */
-	uint64_t
-	    seats_off; /* a set, as in not_seats.  No permit gets these seats, and the limit counts
-			       as one less for each.  A permit that has such a seat keeps it. */
+	/*
+	 * A set, as in not_seats.  No permit gets these seats, and the limit counts as one less for
+	 * each.  A permit that has such a seat keeps it.
+	 */
+	uint64_t seats_off;
 	uint32_t withheld; /* units that `initial' or flk_forget() withheld */
 	struct flk_pace pace;
 	struct flk_gate gate;

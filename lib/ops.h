@@ -86,15 +86,19 @@
 /* Those of limiter files alone: OP(type, name, (parameters), (arguments), where there is none). */
 #define FLKI_FILE_OPS_OF_LIMITER(OP) \
 	OP(int, entrusted, (struct flk *f, int fd, struct flk_permit *permit), (f, fd, permit), -FLK_NOPERMIT) \
-	OP(int, take_back, (struct flk *f, int fd), (f, fd), -ENOTSUP) \
-	OP(int, shrink, (struct flk *f, uint64_t ticket, uint32_t units), (f, ticket, units), -ENOTSUP)
+	OP(int, take_back, (struct flk *f, int fd), (f, fd), -ENOTSUP)
 #define FLKI_FILE_OPS_OF_TAKER(OP) \
 	OP(int, waits_for, (struct flk_taker *t, const char *limiter), (t, limiter), -ENOTSUP) \
 	OP(void, answer, (struct flk_taker *t, bool yes), (t, yes), (void)0) \
 	OP(int, entrust_to, (struct flk_taker *t, int fd, pid_t pid), (t, fd, pid), -ENOTSUP)
 
+/* The same, but the public function has more to do. */
+#define FLKI_FILE_INNER_OPS(OP) \
+	OP(int, shrink, (struct flk *f, uint64_t ticket, uint32_t units), (f, ticket, units))
+
 #define FLKI_OPS(OP)         FLKI_LIMITER_OPS(OP) FLKI_TAKER_OPS(OP) FLKI_INNER_OPS(OP)
-#define FLKI_OPS_OF_FILES(OP) FLKI_FILE_OPS_OF_LIMITER(OP) FLKI_FILE_OPS_OF_TAKER(OP)
+#define FLKI_OPS_OF_FILES(OP) \
+	FLKI_FILE_OPS_OF_LIMITER(OP) FLKI_FILE_OPS_OF_TAKER(OP) FLKI_FILE_INNER_OPS(OP)
 
 #define FLKI_MEMBER(type, name, parameters, ...) type (*name) parameters;
 /* clang-format on */

@@ -4,7 +4,6 @@
  */
 #include "internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
 
 #include "cancel.h"
@@ -207,8 +206,6 @@ change_holder(struct state *st, const struct order *o)
 int
 flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 {
-	if (units < 1)
-		return -EINVAL;
 	return steer(f, change_holder, (struct order){ .ticket = ticket, .units = units });
 }
 

@@ -11,6 +11,7 @@
 #include "now.h"
 #include "options.h"
 #include "question.h"
+#include "place.h"
 #include "say.h"
 #include "signals.h"
 #include "spawn.h"

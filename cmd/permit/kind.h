@@ -18,16 +18,9 @@
 
 #include "flocklimit.h"
 #include "now.h"
+#include "store_codes.h"
 
 struct taker_options;
-
-/* Codes beyond those of flocklimit.h, which only a store returns. */
-enum {
-	FLK_STORE = 4352, /* what is wrong with the store: flk_strerror() has just the sentence */
-	FLK_LOST          /* the permit was lost while it was held */
-};
-
-#define LOST_STATUS 76 /* the exit status when a command lost its permit */
 
 /* What a process that waits for a command does for the command's permit meanwhile. */
 struct tending {

@@ -39,7 +39,4 @@ bool waiting_is_due(struct waiting *w, uint64_t now);
 const char *waiting_text(const struct waiting *w, const struct flk_place *place, const char *where,
 			 const char *keeps, size_t width, char room[PLACE_TEXT]);
 
-/* "4 of 4 in use, 2 ahead of you (oldest holder: pid 4711, 12 min, "ld -o app")" */
-const char *say_place(const struct flk_place *place, char room[PLACE_TEXT]);
-
 #endif

@@ -120,7 +120,7 @@ visit_all(bool remove)
 			continue;
 		error = flk_snapshot(f, &s);
 		if (error == 0) {
-			if (s->paused != wanted) {
+			if (s->set.paused != wanted) {
 				tap_note("%s is %spaused", e->d_name, wanted ? "not " : "");
 				told(-FLK_DAMAGED);
 			}

@@ -13,7 +13,7 @@ load ../helpers/ctl.bash
 	silent 0 "$CTL" check x
 	[ "$(ctl check --json x | jq -c '[.whole, .failures]')" = '[true,[]]' ]
 	# the first slot's seat map, in the index
-	offset=$(python3 -c 'print(4096 + 4160 * 64 + 40 + 16 + 24)')
+	offset=$(python3 -c 'print(4096 + 4160 * 64 + 40 + 16 + 16)')
 	patch limiters/x "$offset" '\7'
 	run --separate-stderr -1 ctl check x
 	[[ $output == *"x: a seat is taken by nobody"* ]]

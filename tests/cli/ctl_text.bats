@@ -22,7 +22,7 @@ load ../helpers/ctl.bash
 	ctl_line 125 list --jsno
 	[[ $stderr == *"option '--jsno': unknown: did you mean --json?"* ]]
 	ctl_line 125 ramp --ra=5 x
-	[[ $stderr == *"option '--ra=5': unknown: did you mean --ramp-idle or --raw?"* ]]
+	[[ $stderr == *"option '--ra=5': unknown: did you mean --raw or --ramp-idle?"* ]]
 	ctl_line 125 list --json=1
 	[[ $stderr == *"option '--json=1': takes no value: see --help" ]]
 	ctl_line 125 --json pause x

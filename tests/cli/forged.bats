@@ -16,8 +16,8 @@ forge() {
 		with open(path, "r+b") as f:
 		    whole = f.read()
 		    slots = 4096 + (4096 + 64) * 64
-		    places = [at + 116 for at in range(slots, len(whole), 256)
-		              if struct.unpack_from("I", whole, at + 116)[0] == old]
+		    places = [at + 108 for at in range(slots, len(whole), 256)
+		              if struct.unpack_from("I", whole, at + 108)[0] == old]
 		    assert places
 		    for at in places:
 		        f.seek(at)

@@ -97,7 +97,7 @@ some() {
 	ctl check --json x | conforms "A check"
 	hold a -N x -n 2
 	# The first slot's seat map, in the index.
-	patch limiters/x $((4096 + 4160 * 64 + 40 + 16 + 24)) '\7'
+	patch limiters/x $((4096 + 4160 * 64 + 40 + 16 + 16)) '\7'
 	run -1 --separate-stderr ctl check --json x
 	conforms "A check" <<<"$output"
 	[ "$(jq -c '[.whole, .repaired, (.failures | length > 0)]' <<<"$output")" = '[false,false,true]' ]

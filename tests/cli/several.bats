@@ -54,7 +54,7 @@ some() {
 	[ "$(ctl check --json --all | jq length)" = 3 ]
 	[ "$(ctl check --json y | jq -r .name)" = y ]
 	# The first slot's seat map, in the index.
-	patch limiters/x $((4096 + 4160 * 64 + 40 + 16 + 24)) '\7'
+	patch limiters/x $((4096 + 4160 * 64 + 40 + 16 + 16)) '\7'
 	: >limiters/empty
 	run -1 --separate-stderr ctl check y x z
 	[[ $output == "x: "* && $stderr == *"check --repair"* ]]

@@ -3,7 +3,7 @@
  * contract.c - runs the cases of contract.h, and knows where the two implementations differ.
  */
 #include "contract.h"
-#include "../../cmd/permit/kind.h"
+#include "../../cmd/permit/store_codes.h"
 
 #include <errno.h>
 #include <stdarg.h>

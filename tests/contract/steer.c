@@ -59,6 +59,28 @@ pause_it(void)
 }
 
 static void
+several_at_once(void)
+{
+	const unsigned both = FLK_SET_PAUSED | FLK_SET_OVERRIDE;
+	struct flk_settings to = { .paused = true, .override = 5 }, now;
+	struct flk *f = limiter(2);
+	struct flk_taker *t = taker(f), *u = taker(f);
+
+	take(t, 1, 2);
+	is(flk_set(f, both, &to), 0, "two settings at once");
+	is(flk_get(f, &now), 0, "are read");
+	ok(now.paused && now.override == 5 && !now.closed, "and are both there");
+	to = (struct flk_settings){ .override = -2 };
+	is(flk_set(f, both, &to), -EINVAL, "if one can't be,");
+	is(flk_get(f, &now), 0, "nothing");
+	ok(now.paused && now.override == 5, "is changed");
+	to.override = FLK_AUTO;
+	is(flk_set(f, both, &to), 0, "they end together");
+	is(try_it(u, 1, 2), 0, "and takers start");
+	done_with(f, "several settings", t, u, NULL);
+}
+
+static void
 override(void)
 {
 	struct flk *f = limiter(2);
@@ -184,6 +206,7 @@ contract_steer(void)
 	numbers();
 	set_limit();
 	pause_it();
+	several_at_once();
 	override();
 	close_it();
 	evict();

@@ -92,12 +92,12 @@ some_snapshot(struct bytes *b)
 	uint32_t i;
 
 	require(s != NULL);
-	s->declared = (uint32_t)number(b);
+	s->set.declared = (uint32_t)number(b);
 	s->limit = (uint32_t)number(b);
-	s->override = (int64_t)(number(b) % 8) - 1;
-	s->withheld = (uint32_t)number(b);
+	s->set.override = (int64_t)(number(b) % 8) - 1;
+	s->set.withheld = (uint32_t)number(b);
 	s->used = number(b);
-	s->paused = take8(b) % 8 == 0;
+	s->set.paused = take8(b) % 8 == 0;
 	s->holders = take8(b) % (ENTRIES / 2);
 	s->waiters = take8(b) % (ENTRIES / 2);
 	for (i = 0; i < FLK_BUCKETS; i++)

@@ -163,13 +163,12 @@ check_template(struct bytes *b)
 {
 	char *command[10], *items[10], **argv, *replace = take_line(b);
 	size_t words = 0, n = 0, i;
-	struct options o = { .command = command };
 	struct filling f = { items, 0, UINT64_MAX, UINT32_MAX };
+	const char *place = replace != NULL && *replace != '\0' ? replace : "{}";
 	bool has = false;
 
-	o.replace = replace != NULL && *replace != '\0' ? replace : "{}";
 	while (words < 9 && (command[words] = take_line(b)) != NULL && *command[words] != '\0')
-		has = template_has_item(&o, command[words++]) || has;
+		has = template_has_item(place, command[words++]) || has;
 	if (words < 9)
 		free(command[words]);
 	command[words] = NULL;
@@ -178,7 +177,7 @@ check_template(struct bytes *b)
 	items[n] = NULL;
 	f.n = n;
 	if (n > 0) {
-		argv = template_fill(&o, &f);
+		argv = template_fill(command, place, &f);
 		require(argv != NULL);
 		for (i = 0; !has && i < n; i++)
 			require(is_among(items[i], argv));

@@ -44,6 +44,7 @@ check_line(int fd, const void *text, size_t size)
 #define write check_line
 #define ioctl fake_ioctl
 #include "cmd/words/say.c"
+#include "cmd/words/place.c"
 #undef write
 #undef ioctl
 
@@ -64,7 +65,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = { data, size };
-	struct flk_place place = { .paused = false };
+	struct flk_place place = { .used = 0 };
 	char text[PLACE_TEXT], span[32], *name;
 
 	columns = take16(&b);
@@ -72,7 +73,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	place.used = take64(&b);
 	place.limit = take32(&b);
 	place.ahead = take32(&b);
-	place.paused = take8(&b) % 2;
+	place.set.paused = take8(&b) % 2;
 	fill_entry(&place.oldest, &b);
 	say_place(&place, text);
 	require(strlen(text) < sizeof(text));

@@ -35,7 +35,7 @@ field_is() { [ "$(field "$1")" = "$2" ]; }
 
 # become PID: the taker in the first slot of x calls itself so.
 become() {
-	patch limiters/x $((4096 + 4160 * 64 + 116)) \
+	patch limiters/x $((4096 + 4160 * 64 + 108)) \
 		"$(printf '\\%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)))"
 	[ "$(field '.holders[0].pid')" = "$1" ]
 }

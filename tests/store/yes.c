@@ -145,7 +145,7 @@ read_view(const struct engine *e)
 
 	if (v == NULL)
 		abort();
-	v->override = FLK_AUTO;
+	v->set.override = FLK_AUTO;
 	dir = fdopendir(openat(e->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 	while (dir != NULL && n < 1000 && (d = readdir(dir)) != NULL) {
 		struct view_entry *x = &v->entry[n];

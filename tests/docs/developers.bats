@@ -57,7 +57,7 @@ quoted() {
 	while read -r name; do
 		echo "$name"
 		case $name in
-		*'()') grep -rqE --include='*.[ch]' "^${name%'()'}\\(" "$TOP/lib" "$TOP/cmd" ;;
+		*'()') grep -rqE --include='*.[ch]' "^([a-z_]+ )?${name%'()'}\\(" "$TOP/lib" "$TOP/cmd" ;;
 		'struct '*) grep -rqE --include='*.[ch]' "^$name \\{" "$TOP/lib" "$TOP/cmd" ;;
 		esac
 	done <names
@@ -133,7 +133,7 @@ database() {
 	cat unknown
 	[ ! -s unknown ]
 	sed -n 's/^\.PHONY: *//p' "$TOP"/Makefile.am "$TOP"/cmd/*/*.inc "$TOP"/tests/*.inc "$TOP"/tests/*/*.inc | tr ' ' '\n' |
-		grep -v '^analyse-' | sort >ours
+		grep -v '^analyse-\|/' | sort >ours
 	[ -s ours ]
 	comm -23 ours listed >missing
 	cat missing

@@ -658,10 +658,6 @@ void flk_map_stop(struct flk_map *map);
 
 void flk_map_free(struct flk_map *map);
 
-/* Does all of this for the numbers 0 to n-1; begins no more after one has failed. */
-int flk_map_array(const char *name, const struct flk_request *want, size_t n,
-		  int (*work)(void *context, size_t i), void *context);
-
 /* The limiter of a taker. */
 struct flk *flk_limiter(const struct flk_taker *taker);
 

@@ -8,7 +8,7 @@
  * API: the functions of flocklimit.h
  *	api ops local share		the table of functions behind a handle, and this machine's
  *	setting				the numbers that an operator sets
- *	acquire map maparray error	what works for both kinds of limiters
+ *	acquire map error		what works for both kinds of limiters
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait look			a taker's life, its wait in the line, its look at the machine

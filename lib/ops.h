@@ -8,8 +8,8 @@
  *
  * An operation is a row below.  From the rows come struct flk_ops, the public functions (api.c), the
  * prototypes of the implementations, flki_local_NAME() and store_NAME(), and their tables.
- * acquire.c, map.c and maparray.c know only the public functions and those of share.h, and so they
- * work for both implementations.
+ * acquire.c and map.c know only the public functions and those of share.h, and so they work for both
+ * implementations.
  *
  * Each operation keeps the contract that flocklimit.h has for its namesake.  A pointer to a limiter or
  * a taker is never NULL here.  An operation that flocklimit.h lets a signal handler or a child of

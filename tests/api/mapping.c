@@ -570,32 +570,70 @@ test_removal(void)
 
 /* ---- an array ---- */
 
+struct array {
+	size_t n, at;
+	bool fails;
+};
+
 static _Atomic unsigned squares[100];
 
 static int
-square(void *context, size_t i)
+next_of_array(void *context, void **item, struct flk_request *want)
 {
+	struct array *a = context;
+
+	(void)want;
+	if (a->at == a->n)
+		return 0;
+	*item = (void *)(uintptr_t)a->at++;
+	return 1;
+}
+
+static int
+square(void *context, void *item, struct flk_taker *taker)
+{
+	const struct array *a = context;
+	size_t i = (size_t)(uintptr_t)item;
+
+	(void)taker;
 	atomic_fetch_add(&squares[i], (unsigned)(i * i + 1));
-	return context != NULL && i >= 7 ? -(int)i : 0;
+	return a->fails && i >= 7 ? -(int)i : 0;
+}
+
+static int
+map_array(const char *name, size_t n, bool fails)
+{
+	struct array a = { .n = n, .fails = fails };
+	struct flk_map_options o = { .want = { .weight = 1, .limit = 3 },
+				     .next = next_of_array,
+				     .work = square,
+				     .context = &a };
+	struct flk_map *m;
+	int error = flk_map_new(&m, name, &o);
+
+	if (error == 0) {
+		error = flk_map_run(m);
+		flk_map_free(m);
+	}
+	return error;
 }
 
 static void
 test_array(void)
 {
-	struct flk_request want = { .weight = 1, .limit = 3 };
 	char path[100];
 	size_t i;
 
 	snprintf(path, sizeof(path), "%s", fresh_path());
 
-	is(flk_map_array(path, &want, 100, square, NULL), 0, "a map over an array");
+	is(map_array(path, 100, false), 0, "a map over an array");
 	for (i = 0; i < 100 && squares[i] == i * i + 1; i++)
 		;
 	is(i, 100, "each place once");
-	is(flk_map_array(path, &want, 100, square, squares), -7, "the first that fails");
+	is(map_array(path, 100, true), -7, "the first that fails");
 	ok(squares[99] == 99 * 99 + 1, "ends it");
-	is(flk_map_array(path, &want, 0, square, NULL), 0, "nothing to do");
-	is(flk_map_array("no/such/place", &want, 1, square, NULL), -ENOENT, "no limiter");
+	is(map_array(path, 0, false), 0, "nothing to do");
+	is(map_array("no/such/place", 1, false), -ENOENT, "no limiter");
 }
 
 /* ---- killed ---- */

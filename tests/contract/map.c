@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * map.c - maps: items under a permit each.  flk_map_array() is for limiter files alone.
+ * map.c - maps: items under a permit each.
  */
 #include "contract.h"
 

@@ -8,6 +8,7 @@
 
 #include "flocklimit.h"
 #include "ops.h"
+#include "own.h"
 #include "setting.h"
 #include "share.h"
 #include "state.h"
@@ -79,6 +80,10 @@ flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_n
 	type flk_##name parameters { return ops(f)->name arguments; }
 #define OF_TAKER(type, name, parameters, arguments) \
 	type flk_##name parameters { return ops_of(t)->name arguments; }
+#define OWN_OF_LIMITER(type, name, parameters, arguments) \
+	type flki_##name parameters { return ops(f)->name arguments; }
+#define OWN_OF_TAKER(type, name, parameters, arguments) \
+	type flki_##name parameters { return ops_of(t)->name arguments; }
 #define OF_FILE(type, name, parameters, arguments, none) \
 	type flk_##name parameters { return ops(f)->name != NULL ? ops(f)->name arguments : (none); }
 #define OF_FILES_TAKER(type, name, parameters, arguments, none) \
@@ -86,6 +91,8 @@ flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_n
 
 FLKI_LIMITER_OPS(OF_LIMITER)
 FLKI_TAKER_OPS(OF_TAKER)
+FLKI_OWN_OPS_OF_LIMITER(OWN_OF_LIMITER)
+FLKI_OWN_OPS_OF_TAKER(OWN_OF_TAKER)
 FLKI_FILE_OPS_OF_LIMITER(OF_FILE)
 FLKI_FILE_OPS_OF_TAKER(OF_FILES_TAKER)
 /* clang-format on */

@@ -3,6 +3,7 @@
  * cpus.c - how many CPUs a process may use: the limit where none is declared.
  */
 #include "flocklimit.h"
+#include "own.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ quota_of_process(pid_t pid)
 }
 
 uint64_t
-flk_cpu_quota(pid_t pid)
+flki_cpu_quota(pid_t pid)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 

@@ -148,9 +148,6 @@ uint32_t flk_declared(const struct flk *limiter);
  */
 uint32_t flk_cpus(uint32_t percent);
 
-/* Thousandths of a CPU that the cgroup of a process may use; UINT64_MAX: no quota is known. */
-uint64_t flk_cpu_quota(pid_t pid);
-
 /* ---- takers and permits ------------------------------------------------------------------- */
 
 enum flk_role {
@@ -241,12 +238,6 @@ int flk_release_units(struct flk_taker *taker, uint32_t units);
  * seconds at most.
  */
 int flk_working(struct flk_taker *taker, pid_t pid);
-
-/*
- * The same, but the working process calls it: a child of vfork(2), which shares the taker's memory,
- * before it execs.  It is then recorded however soon the taker is killed.
- */
-void flk_working_child(struct flk_taker *taker);
 
 /*
  * Records that the owner of this permit waits for a permit of another limiter, before its work begins;
@@ -515,21 +506,6 @@ int flk_place(struct flk_taker *taker, struct flk_place *place);
 
 /* A copy of the whole state, taken at one moment; free() it. */
 int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
-
-/*
- * Finds the processes that have the descriptor of this permit's guard, and so keep an orphan's
- * permit.  Writes at most ROOM of them to PID, and returns how many.  It looks through all processes
- * that /proc shows to the caller.
- */
-size_t flk_heirs(struct flk *limiter, uint32_t slot, pid_t *pid, size_t room);
-
-/*
- * 1 if the kernel confirms that this process is the taker in the slot: it has the permit's guard or,
- * if the permit has no guard, it maps the limiter's file for writing and has the thread that the slot
- * names.  Otherwise 0, or a negative code if /proc does not show that process.  Any process that can
- * write the file can forge the pid of an entry: before you send it a signal, open a pidfd, then ask.
- */
-int flk_is_taker(struct flk *limiter, uint32_t slot, pid_t pid);
 
 /* Verifies every invariant: 0, or -FLK_DAMAGED and one line about each that fails. */
 int flk_check(struct flk *limiter, char *why, size_t size);

@@ -9,6 +9,7 @@
  *	api ops local share		the table of functions behind a handle, and this machine's
  *	setting				the numbers that an operator sets
  *	acquire map error		what works for both kinds of limiters
+ *	own				what our own commands ask besides
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait look			a taker's life, its wait in the line, its look at the machine

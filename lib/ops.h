@@ -41,8 +41,6 @@
 	OP(int, get, (struct flk *f, struct flk_settings *settings), (f, settings)) \
 	OP(int, evict, (struct flk *f, uint64_t ticket), (f, ticket)) \
 	OP(int, snapshot, (struct flk *f, struct flk_snapshot **snapshot), (f, snapshot)) \
-	OP(size_t, heirs, (struct flk *f, uint32_t slot, pid_t *pid, size_t room), (f, slot, pid, room)) \
-	OP(int, is_taker, (struct flk *f, uint32_t slot, pid_t pid), (f, slot, pid)) \
 	OP(int, check, (struct flk *f, char *why, size_t size), (f, why, size)) \
 	OP(int, repair, (struct flk *f), (f)) \
 	OP(size_t, history, (struct flk *f, uint64_t number, struct flk_event *event, size_t room), \
@@ -60,7 +58,6 @@
 	OP(int, release_units, (struct flk_taker *t, uint32_t units), (t, units)) \
 	OP(int, forget, (struct flk_taker *t), (t)) \
 	OP(int, working, (struct flk_taker *t, pid_t pid), (t, pid)) \
-	OP(void, working_child, (struct flk_taker *t), (t)) \
 	OP(int, ended, (struct flk_taker *t, int status), (t, status)) \
 	OP(int, took, (struct flk_taker *t, uint64_t memory, uint64_t cpu_ns), (t, memory, cpu_ns)) \
 	OP(void, cancel, (struct flk_taker *t), (t)) \
@@ -72,6 +69,13 @@
 	OP(int, entrust, (struct flk_taker *t), (t)) \
 	OP(void, evictor, (const struct flk_taker *t, pid_t *pid, uid_t *uid), (t, pid, uid)) \
 	OP(int, place, (struct flk_taker *t, struct flk_place *place), (t, place))
+
+/* Those of own.h: flki_NAME() calls it. */
+#define FLKI_OWN_OPS_OF_LIMITER(OP) \
+	OP(size_t, heirs, (struct flk *f, uint32_t slot, pid_t *pid, size_t room), (f, slot, pid, room)) \
+	OP(int, is_taker, (struct flk *f, uint32_t slot, pid_t pid), (f, slot, pid))
+#define FLKI_OWN_OPS_OF_TAKER(OP) \
+	OP(void, working_child, (struct flk_taker *t), (t))
 
 /* The same, but the public function has more to do. */
 #define FLKI_INNER_OPS(OP) \
@@ -96,7 +100,9 @@
 #define FLKI_FILE_INNER_OPS(OP) \
 	OP(int, shrink, (struct flk *f, uint64_t ticket, uint32_t units), (f, ticket, units))
 
-#define FLKI_OPS(OP)         FLKI_LIMITER_OPS(OP) FLKI_TAKER_OPS(OP) FLKI_INNER_OPS(OP)
+#define FLKI_OPS(OP) \
+	FLKI_LIMITER_OPS(OP) FLKI_TAKER_OPS(OP) FLKI_INNER_OPS(OP) \
+	FLKI_OWN_OPS_OF_LIMITER(OP) FLKI_OWN_OPS_OF_TAKER(OP)
 #define FLKI_OPS_OF_FILES(OP) \
 	FLKI_FILE_OPS_OF_LIMITER(OP) FLKI_FILE_OPS_OF_TAKER(OP) FLKI_FILE_INNER_OPS(OP)
 

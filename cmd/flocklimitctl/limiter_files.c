@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "own.h"
 #include "say.h"
 
 /* gcc 12 loses sight of what the array keeps. */
@@ -105,7 +106,7 @@ static int
 belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
 	(void)pid;
-	return flk_is_taker(f, e->slot, (pid_t)e->pid);
+	return flki_is_taker(f, e->slot, (pid_t)e->pid);
 }
 
 /* The taker has written the pid into its slot. */

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "limiter_state.h"
+#include "own.h"
 #include "pidfd.h"
 #include "process.h"
 #include "processes.h"
@@ -38,7 +39,7 @@ still_holds(struct flk *f, const struct flk_entry *e)
 static size_t
 heirs_of(struct flk *f, const struct flk_entry *e, pid_t pid[HEIRS], pid_t one, bool *among)
 {
-	size_t n = flk_heirs(f, e->slot, pid, HEIRS), i;
+	size_t n = flki_heirs(f, e->slot, pid, HEIRS), i;
 
 	*among = false;
 	for (i = 0; i < n; i++)

@@ -10,7 +10,7 @@
 
 /*
  * A permit ends with its taker and its guard, so nothing is tended.  A child has stored its pid by
- * flk_working_child(), so nothing looks at the limiter's file while a command runs: were the file cut
+ * flki_working_child(), so nothing looks at the limiter's file while a command runs: were the file cut
  * short then, a fault would end us before we know how the command ends.
  */
 #define KIND_OF_FILES                                                                       \

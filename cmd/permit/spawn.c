@@ -19,6 +19,7 @@
 
 #include "find_program.h"
 #include "flocklimit.h"
+#include "own.h"
 #include "say.h"
 #include "signals.h"
 
@@ -169,9 +170,9 @@ record_child(const struct heritage *h)
 	unsigned n;
 
 	if (h->taker != NULL)
-		flk_working_child(h->taker);
+		flki_working_child(h->taker);
 	for (n = 0; n < h->n_more; n++)
-		flk_working_child(h->more[n].taker);
+		flki_working_child(h->more[n].taker);
 }
 
 pid_t

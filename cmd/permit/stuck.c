@@ -5,6 +5,7 @@
 
 #include "explain.h"
 #include "flocklimit.h"
+#include "own.h"
 #include "process.h"
 #include "suspended.h"
 
@@ -49,7 +50,7 @@ stuck_text(pid_t pid, char room[STUCK_TEXT])
 			 (int)pid);
 		return room;
 	}
-	quota = flk_cpu_quota(pid);
+	quota = flki_cpu_quota(pid);
 	suspended = process_suspended(pid, remedy);
 	if (suspended != NULL)
 		snprintf(room, STUCK_TEXT, "pid %d is %s and keeps everyone out: %s", (int)pid,

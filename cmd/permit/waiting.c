@@ -8,6 +8,7 @@
 
 #include "gate.h"
 #include "now.h"
+#include "own.h"
 #include "process.h"
 #include "say.h"
 
@@ -44,7 +45,7 @@ static bool
 is_above(struct flk *limiter, const struct flk_entry *e)
 {
 	return e->host == NULL && process_is_below(getpid(), (pid_t)e->pid) &&
-	       flk_is_taker(limiter, e->slot, (pid_t)e->pid) == 1;
+	       flki_is_taker(limiter, e->slot, (pid_t)e->pid) == 1;
 }
 
 void

@@ -5,6 +5,7 @@
 #include "../helpers/common.h"
 #include "../helpers/steer.h"
 #include "internal.h"
+#include "own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +189,7 @@ static void
 test_many_cpus(void)
 {
 	pretended_cpus = 2000;
-	if (flk_cpu_quota(getpid()) < 2000 * 1000)
+	if (flki_cpu_quota(getpid()) < 2000 * 1000)
 		tap_note("a quota of the machine's allows less than 2000 CPUs");
 	else
 		is((int)flk_cpus(100), 2000, "more than 1,024 CPUs count");
@@ -917,9 +918,9 @@ ask_and_write_nothing(struct flk *f, uint32_t slot, uint32_t guarded)
 
 	if (child == 0) {
 		bool good = mprotect(f->file.h, MAP_BYTES, PROT_READ) == 0;
-		good &= flk_is_taker(f, slot, getppid()) == 1;
-		good &= flk_is_taker(f, guarded, getppid()) == 1;
-		good &= flk_heirs(f, slot, pid, 4) == 0 && flk_heirs(f, guarded, pid, 4) == 2;
+		good &= flki_is_taker(f, slot, getppid()) == 1;
+		good &= flki_is_taker(f, guarded, getppid()) == 1;
+		good &= flki_heirs(f, slot, pid, 4) == 0 && flki_heirs(f, guarded, pid, 4) == 2;
 		_exit(good ? 0 : 1);
 	}
 	is(reap_child(child), 0, "a reader finds takers and heirs, and writes nothing");
@@ -945,20 +946,20 @@ test_heirs(void)
 			k++;
 	}
 	is(k, 8, "eight permits of twelve are tied to one descriptor");
-	is(flk_is_taker(f, flk_slot(t[4]), getpid()), 1, "without a guard, by its thread");
-	is(flk_is_taker(f, flk_slot(t[5]), getpid()), 1, "with one, by that");
-	is(flk_is_taker(f, flk_slot(t[4]), getppid()), 0, "another process is not the taker");
-	is(flk_is_taker(f, UINT32_MAX, getpid()), 0, "there is no such slot");
+	is(flki_is_taker(f, flk_slot(t[4]), getpid()), 1, "without a guard, by its thread");
+	is(flki_is_taker(f, flk_slot(t[5]), getpid()), 1, "with one, by that");
+	is(flki_is_taker(f, flk_slot(t[4]), getppid()), 0, "another process is not the taker");
+	is(flki_is_taker(f, UINT32_MAX, getpid()), 0, "there is no such slot");
 	ask_and_write_nothing(f, flk_slot(t[4]), flk_slot(t[5]));
 	heir = fork_child();
 	if (heir == 0)
 		for (;;)
 			pause();
-	is(flk_is_taker(f, flk_slot(t[4]), heir), 0, "a child has the file mapped, and no thread");
-	is(flk_is_taker(f, flk_slot(t[5]), heir), 1, "but the guard it has");
+	is(flki_is_taker(f, flk_slot(t[4]), heir), 0, "a child has the file mapped, and no thread");
+	is(flki_is_taker(f, flk_slot(t[5]), heir), 1, "but the guard it has");
 	for (i = k = 0; i < 12; i++) {
 		bool is_ours = k < 8 && ours[k] == i;
-		n = flk_heirs(f, flk_slot(t[i]), pid, 4);
+		n = flki_heirs(f, flk_slot(t[i]), pid, 4);
 		k += is_ours;
 		if (n == (is_ours ? 2 : 0) && (n == 0 || pid[0] == heir || pid[1] == heir))
 			continue;

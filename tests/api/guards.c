@@ -31,6 +31,7 @@ fake_faccessat(const char *path)
 }
 
 #include "internal.h"
+#include "own.h"
 #define faccessat(proc, path, mode, flags) fake_faccessat(path)
 #define opendir(path)                      fake_opendir(path)
 #include "heirs.c"
@@ -155,10 +156,10 @@ test_heirs(void)
 	put_process("12", f, "");
 	put_process("x9", f, lock);
 	put_process("3456789", f, lock);
-	is(flk_heirs(f, 5, found, 4), 2, "of all processes those with the lock");
+	is(flki_heirs(f, 5, found, 4), 2, "of all processes those with the lock");
 	is(found[0] + found[1], 3456796, "are found, whatever their number");
-	is(flk_heirs(f, 5, found, 1), 1, "or as many as there is room for");
-	is(flk_heirs(f, 4, found, 4), 0, "no other permit has heirs");
+	is(flki_heirs(f, 5, found, 1), 1, "or as many as there is room for");
+	is(flki_heirs(f, 4, found, 4), 0, "no other permit has heirs");
 	free((char *)(uintptr_t)fake_proc);
 	fake_proc = NULL;
 	flk_detach(f);

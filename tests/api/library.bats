@@ -28,7 +28,7 @@ functions() {
 @test "each function of the header has a case that files and a store must pass alike" {
 	# These open limiter files, ask only the machine, or give orders to its directory; taker() calls
 	# the last.
-	printf 'flk_%s\n' attach cpu_quota discard locate map_new order orders taker_new | sort >apart
+	printf 'flk_%s\n' attach discard locate map_new order orders taker_new | sort >apart
 	cat "$TOP"/tests/contract/*.c | grep -oE '\bflk_[a-z_]+' | sort -u >called
 	functions | comm -23 - apart | comm -23 - called >missing
 	cat missing

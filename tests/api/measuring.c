@@ -321,14 +321,14 @@ static void
 test_quotas(void)
 {
 	no_files();
-	is(flk_cpu_quota(getpid()), UINT64_MAX, "no group, no quota");
+	is(flki_cpu_quota(getpid()), UINT64_MAX, "no group, no quota");
 	this_is_in("0::/a/b\n");
 	in_group("/a/b", "cpu.max", "max 100000\n");
-	is(flk_cpu_quota(getpid()), UINT64_MAX, "nor in a group without one");
+	is(flki_cpu_quota(getpid()), UINT64_MAX, "nor in a group without one");
 	in_group("/a", "cpu.max", "150000 100000\n");
-	is(flk_cpu_quota(getpid()), 1500, "thousandths of a CPU");
+	is(flki_cpu_quota(getpid()), 1500, "thousandths of a CPU");
 	in_group("", "cpu.max", "50000 100000\n");
-	is(flk_cpu_quota(getpid()), 500, "the least of all around");
+	is(flki_cpu_quota(getpid()), 500, "the least of all around");
 	is(flk_cpus(100), 1, "half a CPU is one");
 	is(flk_cpus(400), 2, "but four halves are two");
 	is(flk_cpus(401), 3, "and a little more are three");
@@ -347,15 +347,15 @@ test_quotas(void)
 	this_is_in("7:cpuset:/x\n6:cpuacct,cpu:/c\n");
 	in_group("/cpu/c", "cpu.cfs_quota_us", "-1\n");
 	in_group("/cpu/c", "cpu.cfs_period_us", "100000\n");
-	is(flk_cpu_quota(getpid()), UINT64_MAX, "version 1: no quota is -1");
+	is(flki_cpu_quota(getpid()), UINT64_MAX, "version 1: no quota is -1");
 	in_group("/cpu", "cpu.cfs_quota_us", "1000\n");
 	in_group("/cpu", "cpu.cfs_period_us", "100000\n");
-	is(flk_cpu_quota(getpid()), 10, "of the one around it");
+	is(flki_cpu_quota(getpid()), 10, "of the one around it");
 
 	no_files();
 	this_is_in("6:freezer:/\n0::/c\n");
 	in_group("/unified/c", "cpu.max", "7000 100000\n");
-	is(flk_cpu_quota(getpid()), 70, "version 2, beside version 1");
+	is(flki_cpu_quota(getpid()), 70, "version 2, beside version 1");
 }
 
 int

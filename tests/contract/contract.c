@@ -35,8 +35,8 @@ static const struct {
 	[TAKE_BACK] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
 	[SET_PACE] = { { 0, -FLK_STORE }, "flocklimit-store(7), Options: a store has no pace" },
 	[GUARD_FOR_READING] = { { true, false }, "flocklimit-store(7), Processes: a pipe" },
-	[HEIRS] = { { 1, 0 }, ENGINES ": flk_heirs" },
-	[IS_TAKER] = { { 1, 0 }, ENGINES ": flk_is_taker" },
+	[HEIRS] = { { 1, 0 }, "lib/own.h: flki_heirs" },
+	[IS_TAKER] = { { 1, 0 }, "lib/own.h: flki_is_taker" },
 	[WORKER] = { { true, false }, ENGINES ": flk_snapshot" },
 	[REPAIR] = { { 0, -FLK_STORE }, ENGINES ": flk_repair" },
 };

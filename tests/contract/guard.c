@@ -3,6 +3,7 @@
  * guard.c - permits that outlive their takers: guards, and what a worker is to the limiter.
  */
 #include "contract.h"
+#include "own.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,10 +195,11 @@ workers(void)
 	int fd;
 
 	take(t, 1, 1);
-	is(flk_is_taker(f, flk_slot(t), getpid()), expected(IS_TAKER), "this process is the taker");
-	is(flk_is_taker(f, flk_slot(t), getppid()), 0, "another is not");
+	is(flki_is_taker(f, flk_slot(t), getpid()), expected(IS_TAKER),
+	   "this process is the taker");
+	is(flki_is_taker(f, flk_slot(t), getppid()), 0, "another is not");
 	is(flk_guard(t, &fd), 0, "a guard");
-	is((int)flk_heirs(f, flk_slot(t), heirs, 4), expected(HEIRS), "which one process has");
+	is((int)flki_heirs(f, flk_slot(t), heirs, 4), expected(HEIRS), "which one process has");
 	worker = fork_child();
 	if (worker == 0)
 		for (;;)
@@ -209,7 +211,7 @@ workers(void)
 	free(s);
 	kill(worker, SIGKILL);
 	reap_child(worker);
-	flk_working_child(t);
+	flki_working_child(t);
 	is(flk_ended(t, 0), 0, "how it ended is recorded");
 	is(flk_took(t, 4096, 1000000), 0, "and what it took");
 	done_with(f, "workers", t, NULL);

@@ -15,6 +15,7 @@
 
 #include "filesystem.h"
 #include "internal.h"
+#include "own.h"
 
 #define TAKERS   4
 #define STEPS    64 /* enough to fill a line, lie about it, and look at it from all sides */
@@ -215,7 +216,7 @@ take_later_step(struct flk *f, struct flk_taker *t, struct bytes *b)
 			life_one_of_ours(flk_wait(t, &deadline, NULL));
 		break;
 	case 3:
-		code = flk_is_taker(f, take8(b), getpid());
+		code = flki_is_taker(f, take8(b), getpid());
 		require(code <= 1);
 		life_one_of_ours(code == 1 ? 0 : code);
 		break;
@@ -223,7 +224,7 @@ take_later_step(struct flk *f, struct flk_taker *t, struct bytes *b)
 		life_one_of_ours(flk_working(t, take8(b) % 2 ? getpid() : (pid_t)take32(b)));
 		break;
 	default:
-		flk_working_child(t);
+		flki_working_child(t);
 		break;
 	}
 }

@@ -17,6 +17,8 @@
 #include "../helpers/common.h"
 #include "../helpers/steer.h"
 
+#include "own.h"
+
 /* ---- deeds ---- */
 
 static int
@@ -174,7 +176,7 @@ lend_and_take_back(struct part *p)
 static int
 name_worker_and_release(struct part *p)
 {
-	flk_working_child(p->t);
+	flki_working_child(p->t);
 	return flk_release(p->t);
 }
 
@@ -527,12 +529,12 @@ const struct operation operator_operations[] = {
 	  evict_second, NULL, -FLK_NOPERMIT, NULL, 0 },
 	{ "evict one who is dead", "flk_evict", big_head, NULL, second_dies, evict_second, NULL, 0,
 	  NULL, 0 },
-	{ "take a seat out of use", "flk_set", first_has_one, NULL, seat_two_behind,
-	  take_seat_out, NULL, 0, NULL, 0 },
-	{ "take a seat out that is held", "flk_set", first_holds, NULL, two_behind,
-	  take_seat_out, NULL, 0, NULL, 0 },
-	{ "put a seat back", "flk_set", seat_is_out, NULL, seat_two_behind, put_seat_back,
+	{ "take a seat out of use", "flk_set", first_has_one, NULL, seat_two_behind, take_seat_out,
 	  NULL, 0, NULL, 0 },
+	{ "take a seat out that is held", "flk_set", first_holds, NULL, two_behind, take_seat_out,
+	  NULL, 0, NULL, 0 },
+	{ "put a seat back", "flk_set", seat_is_out, NULL, seat_two_behind, put_seat_back, NULL, 0,
+	  NULL, 0 },
 	{ "shrink", "flk_shrink", first_holds, NULL, two_behind, shrink_first, NULL, 0, NULL, 0 },
 	{ "be evicted", "flk_evict flk_wait", first_holds_second_waits, line_up_for_all,
 	  third_comes, wait_on, steward_evicts_victim, -FLK_EVICTED, NULL, 0 },
@@ -575,12 +577,11 @@ const struct operation operator_operations[] = {
 	  tell_status_and_release, NULL, 0, NULL, 0 },
 	{ "say what it waits for and release", "flk_waits_for flk_release", NULL, take_all,
 	  two_behind, wait_elsewhere_and_release, NULL, 0, NULL, 0 },
-	{ "name a worker and release", "flk_working_child flk_release", NULL, take_all, two_behind,
+	{ "name a worker and release", "flki_working_child flk_release", NULL, take_all, two_behind,
 	  name_worker_and_release, NULL, 0, NULL, 0 },
-	{ "name a worker with a guard and release", "flk_working_child flk_release", NULL,
+	{ "name a worker with a guard and release", "flki_working_child flk_release", NULL,
 	  take_all_guarded, two_behind, name_worker_and_release, NULL, 0, NULL, 0 },
-	{ "set a gate", "flk_set", first_holds, NULL, two_behind, set_shut_gate, NULL, 0, NULL,
-	  0 },
+	{ "set a gate", "flk_set", first_holds, NULL, two_behind, set_shut_gate, NULL, 0, NULL, 0 },
 	{ "lift a gate", "flk_set", shut_two_wait, NULL, NULL, lift_gate, NULL, 0, NULL, 0 },
 	{ "acquire through a gate", "flk_acquire", gated, NULL, NULL, take_all, NULL, 0, NULL, 0 },
 	{ "release behind a gate", "flk_release", NULL, take_all, shut_two_behind, release, NULL, 0,

@@ -17,6 +17,7 @@
 #include "limiter_state.h"
 #include "limiters.h"
 #include "now.h"
+#include "own.h"
 #include "gate.h"
 #include "pace.h"
 #include "process.h"
@@ -57,7 +58,7 @@ print_heirs(const struct view *v, const struct flk_entry *e)
 {
 	char command[FLK_COMMAND], text[VISIBLE(FLK_COMMAND)];
 	pid_t heir[HEIRS];
-	size_t n = flk_heirs(v->f, e->slot, heir, HEIRS), i;
+	size_t n = flki_heirs(v->f, e->slot, heir, HEIRS), i;
 
 	if (n == 0)
 		printf("  ticket %" PRIu64 " is kept by processes that can't be seen from here\n",
@@ -218,7 +219,7 @@ json_heirs(const struct view *v, const struct flk_entry *e)
 {
 	json_t *pids = json_array();
 	pid_t heir[HEIRS];
-	size_t n = outlived(e) ? flk_heirs(v->f, e->slot, heir, HEIRS) : 0, i;
+	size_t n = outlived(e) ? flki_heirs(v->f, e->slot, heir, HEIRS) : 0, i;
 
 	for (i = 0; i < n; i++)
 		json_array_append_new(pids, json_integer(heir[i]));

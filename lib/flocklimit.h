@@ -451,11 +451,11 @@ struct flk_entry {
 	uint32_t weight, most;     /* of a waiter: what it asks for at least and at most */
 	uint32_t yield, passed_by; /* of a waiter: so many may pass it, and so many have */
 	uint32_t limit, seat, slot;
-	uint32_t pid, uid; /* as that taker sees itself; show them, decide nothing by them */
-	uint32_t worker;   /* the process that flk_working() recorded, or 0 */
+	pid_t pid; /* as that taker sees itself: show it and uid, decide nothing by them */
+	uid_t uid;
+	pid_t worker; /* the process that flk_working() recorded, or 0 */
 	uint64_t seats, not_seats; /* as in struct flk_permit and struct flk_request */
-	double since_s;            /* how long it has held or waited */
-	uint64_t since_ns;         /* since when: CLOCK_MONOTONIC */
+	uint64_t since_ns;         /* since when it has held or waited: CLOCK_MONOTONIC */
 	bool holds, orphan;
 	bool silent;      /* in a store: it holds, but the store no longer hears from its host */
 	const char *host; /* NULL: this machine */
@@ -552,7 +552,8 @@ struct flk_event {
 	uint64_t number; /* 1, 2, 3, ... */
 	uint64_t when_ns, ticket;
 	uint32_t kind, weight, seat, limit; /* limit: 0 in FLK_EV_RELEASED */
-	uint32_t pid, uid;
+	pid_t pid;
+	uid_t uid;
 	int32_t code;
 	char command[20];
 	struct flk_pace pace;    /* FLK_EV_PACED only */

@@ -208,7 +208,7 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 				 .when_ns = to.event.when_ns,
 				 .ticket = to.event.ticket,
 				 .kind = to.event.kind,
-				 .pid = to.event.pid,
+				 .pid = (pid_t)to.event.pid,
 				 .uid = to.event.uid,
 				 .code = to.event.code };
 	if (e->kind == FLK_EV_PACED) {

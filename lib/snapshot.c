@@ -16,7 +16,7 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 	 * The time is of the taker's own clock: in another time namespace that may be ahead of
 	 * ours.
 	 */
-	uint64_t since = s->since_ns < st->now_ns ? st->now_ns - s->since_ns : 0;
+	uint64_t since = s->since_ns < st->now_ns ? s->since_ns : st->now_ns;
 
 	*e = (struct flk_entry){ .ticket = s->ticket,
 				 .weight = s->weight,
@@ -28,11 +28,10 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				 .limit = s->limit,
 				 .seat = s->seat,
 				 .slot = s == &st->nowhere ? NIL : (uint32_t)(s - st->slots),
-				 .pid = s->pid,
-				 .worker = holds ? s->worker_pid : 0,
+				 .pid = (pid_t)s->pid,
+				 .worker = holds ? (pid_t)s->worker_pid : 0,
 				 .uid = s->uid,
-				 .since_s = (double)since / 1e9,
-				 .since_ns = s->since_ns,
+				 .since_ns = since,
 				 .holds = holds,
 				 .orphan = s->orphan != 0,
 				 .role =

@@ -173,7 +173,7 @@ jobs_of_head(const struct flk_entry *head)
 {
 	unsigned job;
 
-	return head->role == FLK_CREW && head->pid != (uint32_t)getpid() &&
+	return head->role == FLK_CREW && head->pid != getpid() &&
 		       sscanf(head->command, JOB_OF, &job) == 1 && job > 0
 		   ? job - 1
 		   : 0;

@@ -57,7 +57,7 @@ estimate(const struct flk_snapshot *s, double *wait_s)
 	bool known = end != NULL && average >= 0 && most > 0 && !s->set.paused && !s->set.closed;
 
 	for (i = 0; i < s->holders && known; i++) {
-		double left = average - s->entry[i].since_s;
+		double left = average - seconds_since(s->entry[i].since_ns);
 		end[i] = (struct end){ .at_s = left > 0 ? left : 0, .weight = s->entry[i].weight };
 	}
 	if (known)

@@ -187,7 +187,7 @@ print_text(const struct event_of *s, const struct flk_event *e)
 		printf("%s\n", detail(e, room));
 		return;
 	}
-	printf("pid %-7u  %-8s  %s%s%s%s\n", e->pid, user_name((uid_t)e->uid, s->c->raw, user),
+	printf("pid %-7d  %-8s  %s%s%s%s\n", e->pid, user_name(e->uid, s->c->raw, user),
 	       visible(e->command, command, sizeof(command)), e->command[0] != '\0' ? "  " : "",
 	       detail(e, room), took_text(e, s->c->raw, took));
 }

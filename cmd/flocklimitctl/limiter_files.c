@@ -106,7 +106,7 @@ static int
 belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 {
 	(void)pid;
-	return flki_is_taker(f, e->slot, (pid_t)e->pid);
+	return flki_is_taker(f, e->slot, e->pid);
 }
 
 /* The taker has written the pid into its slot. */

@@ -107,12 +107,12 @@ processes_command(const struct processes *all, const struct flk_entry *e)
 	if (e->role == FLK_KEEPER || !e->holds || e->host != NULL || outlived(e))
 		return 0;
 	if (e->role != FLK_WRAPPER && e->role != FLK_CREW)
-		return (pid_t)e->pid;
+		return e->pid;
 	worker = find(all, (pid_t)e->worker);
-	if (worker != NULL && worker->parent == (pid_t)e->pid)
+	if (worker != NULL && worker->parent == e->pid)
 		return worker->pid;
 	for (i = 0; all != NULL && i < all->n; i++)
-		if (all->process[i].parent == (pid_t)e->pid && all->process[i].state != 'Z' &&
+		if (all->process[i].parent == e->pid && all->process[i].state != 'Z' &&
 		    (e->role != FLK_CREW || here.operating->works(e, all->process[i].pid)))
 			return all->process[i].pid;
 	return 0;
@@ -126,7 +126,7 @@ processes_suspended(const struct processes *all, const struct flk_entry *e)
 
 	if (e->host != NULL)
 		return NULL;
-	how = process_suspended((pid_t)e->pid, remedy);
+	how = process_suspended(e->pid, remedy);
 	return how != NULL ? how : process_suspended(processes_command(all, e), remedy);
 }
 

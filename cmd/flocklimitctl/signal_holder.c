@@ -63,8 +63,7 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 		/* Another taker may have the slot by now, and then these are its heirs. */
 		return among && flk_holds(f, e->slot, e->ticket, &permit) ? 1 : 0;
 	}
-	if (pid != (pid_t)e->pid &&
-	    (!process_stat(pid, &state, &parent) || parent != (pid_t)e->pid))
+	if (pid != e->pid && (!process_stat(pid, &state, &parent) || parent != e->pid))
 		return 0;
 	if (!still_holds(f, e))
 		return 0;
@@ -100,9 +99,9 @@ signal_heirs(struct flk *f, const struct flk_entry *e, int sig)
 	bool by_itself;
 	size_t n, i;
 
-	n = heirs_of(f, e, heir, (pid_t)e->pid, &by_itself);
+	n = heirs_of(f, e, heir, e->pid, &by_itself);
 	if (e->role == FLK_CARRIED && by_itself)
-		return signal_process(f, e, (pid_t)e->pid, sig);
+		return signal_process(f, e, e->pid, sig);
 	for (i = 0; i < n; i++)
 		if ((one = signal_process(f, e, heir[i], sig)) == 0 || error == -ENOENT)
 			error = one;
@@ -131,6 +130,5 @@ signal_holder(struct flk *f, const struct flk_entry *e, int sig)
 
 	if (e->orphan)
 		return signal_heirs(f, e, sig);
-	return signal_process(f, e, command || e->role == FLK_CREW ? worker_of(e) : (pid_t)e->pid,
-			      sig);
+	return signal_process(f, e, command || e->role == FLK_CREW ? worker_of(e) : e->pid, sig);
 }

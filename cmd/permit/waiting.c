@@ -44,8 +44,8 @@ waiting_is_due(struct waiting *w, uint64_t now)
 static bool
 is_above(struct flk *limiter, const struct flk_entry *e)
 {
-	return e->host == NULL && process_is_below(getpid(), (pid_t)e->pid) &&
-	       flki_is_taker(limiter, e->slot, (pid_t)e->pid) == 1;
+	return e->host == NULL && process_is_below(getpid(), e->pid) &&
+	       flki_is_taker(limiter, e->slot, e->pid) == 1;
 }
 
 void
@@ -83,7 +83,8 @@ add_what_fits(char room[PLACE_TEXT], size_t width, const struct flk_place *p)
 		at = add(room, at, part);
 	if (p->oldest.ticket == 0)
 		return;
-	snprintf(part, sizeof(part), "; held for %s", say_duration(p->oldest.since_s, span));
+	snprintf(part, sizeof(part), "; held for %s",
+		 say_duration(seconds_since(p->oldest.since_ns), span));
 	if (at + strlen(part) <= width)
 		add(room, at, part);
 }

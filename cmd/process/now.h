@@ -17,6 +17,25 @@ now_ns(void)
 	return flki_monotonic_ns();
 }
 
+/* How many seconds it is since then; 0 if it is still to come. */
+static inline double
+seconds_since(uint64_t at_ns)
+{
+	/* A holder in a store may have begun before this machine: the difference is right all the same. */
+	int64_t ns = (int64_t)(now_ns() - at_ns);
+
+	return ns > 0 ? (double)ns / 1e9 : 0;
+}
+
+/* When that was by our clock: a moment of the wall clock, in ms since 1970, or now if that is to come. */
+static inline uint64_t
+when_was(int64_t wall_ms)
+{
+	int64_t ago_ns = (int64_t)flki_clock_ns(CLOCK_REALTIME) - wall_ms * INT64_C(1000000);
+
+	return now_ns() - (uint64_t)(ago_ns > 0 ? ago_ns : 0);
+}
+
 /* How many seconds are left until then; 0 if none are. */
 static inline double
 seconds_until(uint64_t at_ns)

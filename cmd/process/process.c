@@ -200,8 +200,7 @@ bool
 outlived(const struct flk_entry *e)
 {
 	/* A command that --no-fork executed has the taker's pid: it outlived nothing. */
-	return e->orphan &&
-	       !(e->role == FLK_CARRIED && (kill((pid_t)e->pid, 0) == 0 || errno == EPERM));
+	return e->orphan && !(e->role == FLK_CARRIED && (kill(e->pid, 0) == 0 || errno == EPERM));
 }
 
 int

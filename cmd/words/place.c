@@ -29,10 +29,10 @@ say_place(const struct flk_place *p, char room[PLACE_TEXT])
 		memcpy(command, p->oldest.command, sizeof(command));
 		say_cut(command, 60);
 		snprintf(room + n, PLACE_TEXT - (size_t)n,
-			 " (oldest holder: pid %u%s%s, %s, \"%s\"%s)", p->oldest.pid,
+			 " (oldest holder: pid %d%s%s, %s, \"%s\"%s)", p->oldest.pid,
 			 p->oldest.host != NULL ? " on " : "",
 			 p->oldest.host != NULL ? p->oldest.host : "",
-			 say_duration(p->oldest.since_s, since), command,
+			 say_duration(seconds_since(p->oldest.since_ns), since), command,
 			 outlived(&p->oldest) ? ", orphaned" : "");
 	}
 	return room;

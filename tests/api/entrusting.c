@@ -55,11 +55,11 @@ permit_of(int fd)
 	return flki_local_entrusted(f, fd, &permit) == 0 ? permit.ticket : 0;
 }
 
-static uint32_t
+static pid_t
 pid_of_oldest(void)
 {
 	struct flk_snapshot *s;
-	uint32_t pid;
+	pid_t pid;
 
 	if (flk_snapshot(f, &s) != 0)
 		tap_bail("no snapshot");

@@ -80,7 +80,7 @@ cancel(unsigned lim)
 	}
 	if (s->waiters > 0) {
 		const struct flk_entry *e = &s->entry[s->holders + below(s->waiters)];
-		id = taker_with((pid_t)e->pid);
+		id = taker_with(e->pid);
 		ticket = e->ticket;
 		error = id != 0 ? flk_evict(f, ticket) : -FLK_NOPERMIT;
 		if (error == 0)

@@ -206,8 +206,7 @@ workers(void)
 			pause();
 	is(flk_working(t, worker), 0, "a child works");
 	is(flk_snapshot(f, &s), 0, "a snapshot");
-	is(s->holders == 1 && s->entry[0].worker == (uint32_t)worker, expected(WORKER),
-	   "shows the worker");
+	is(s->holders == 1 && s->entry[0].worker == worker, expected(WORKER), "shows the worker");
 	free(s);
 	kill(worker, SIGKILL);
 	reap_child(worker);

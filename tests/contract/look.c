@@ -68,10 +68,9 @@ snapshot(void)
 	for (i = 0; i < 5; i++) {
 		const struct flk_entry *e = &s->entry[i];
 		right &= e->holds == (i < 3) && (i >= 3 || e->seat == i) && e->weight == 1 &&
-			 e->limit == 3 && e->pid == (uint32_t)getpid() && e->uid == getuid() &&
-			 e->since_s >= 0 && e->since_ns <= now_ns() && e->role == FLK_WRAPPER &&
-			 e->host == NULL && !e->orphan && !e->silent &&
-			 strlen(e->command) == FLK_COMMAND - 1 &&
+			 e->limit == 3 && e->pid == getpid() && e->uid == getuid() &&
+			 e->since_ns <= now_ns() && e->role == FLK_WRAPPER && e->host == NULL &&
+			 !e->orphan && !e->silent && strlen(e->command) == FLK_COMMAND - 1 &&
 			 (i == 0 || e->ticket > s->entry[i - 1].ticket);
 	}
 	ok(right, "in order, with what is known of each taker");

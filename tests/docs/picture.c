@@ -62,7 +62,7 @@ read_event(struct flk_event *e)
 	double time_s, cpu_s;
 
 	*e = (struct flk_event){ .uid = 1000 };
-	if (scanf("%lf %15s %" SCNu64 " %u %u %u %d %" SCNu64 " %" SCNu64 " %lf %19s", &time_s,
+	if (scanf("%lf %15s %" SCNu64 " %u %u %d %d %" SCNu64 " %" SCNu64 " %lf %19s", &time_s,
 		  kind, &e->ticket, &e->weight, &e->seat, &e->pid, &e->code, &e->seats, &e->memory,
 		  &cpu_s, e->command) != 11)
 		return false;

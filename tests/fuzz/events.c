@@ -111,7 +111,6 @@ some_snapshot(struct bytes *b)
 					 .seat = (uint32_t)number(b),
 					 .since_ns = number(b),
 					 .holds = i < s->holders };
-		e->since_s = (double)(int64_t)e->since_ns / 1e9;
 		memset(e->command, take8(b), sizeof(e->command) - 1);
 	}
 	return s;

@@ -54,8 +54,8 @@ fill_entry(struct flk_entry *e, struct bytes *b)
 	size_t i;
 
 	e->ticket = take8(b);
-	e->pid = take32(b);
-	e->since_s = (double)(int64_t)take64(b) / 1e9;
+	e->pid = (pid_t)take32(b);
+	e->since_ns = take64(b);
 	e->orphan = take8(b) % 2;
 	for (i = 0; i < FLK_COMMAND - 1; i++)
 		e->command[i] = (char)take8(b);
@@ -77,7 +77,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fill_entry(&place.oldest, &b);
 	say_place(&place, text);
 	require(strlen(text) < sizeof(text));
-	require(strlen(say_duration(place.oldest.since_s, span)) < sizeof(span));
+	require(strlen(say_duration((double)(int64_t)place.oldest.since_ns / 1e9, span)) <
+		sizeof(span));
 	say(name, "%s: %s", "no permit", text);
 	say_status(name != NULL ? name : "", text);
 	say_status(name != NULL ? name : "", "");

@@ -128,7 +128,7 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 	       t->command);
 	append(room, "weight %u", t->weight);
 	if (t->pid != 0)
-		append(room, ", pid %u, %s", t->pid, user_name((uid_t)t->uid, false, user));
+		append(room, ", pid %d, %s", t->pid, user_name(t->uid, false, user));
 	append(room, "\n");
 	if (t->waited)
 		append(room, "waited %s%s%s", t->early ? "over " : "",

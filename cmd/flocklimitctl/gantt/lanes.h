@@ -37,8 +37,9 @@ struct turn {
 	uint64_t seats;               /* at first, as a set; 0: `seat' is all that is known */
 	bool shrank;                  /* it gave units back, and with them its highest seats */
 	uint32_t passed;              /* waiters that consented, at its arrival */
-	uint32_t pid, uid;            /* pid 0: not known */
-	uint32_t row;                 /* for the wait: waits at the same time have other rows */
+	pid_t pid;                    /* 0: not known */
+	uid_t uid;
+	uint32_t row; /* for the wait: waits at the same time have other rows */
 	const char *command;
 };
 

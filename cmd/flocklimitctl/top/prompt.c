@@ -275,7 +275,7 @@ prompt_open(struct screen *v, enum question about)
 		prompt_say(v, "it waits: c takes it out of the line");
 	else if (about == SIGNAL)
 		snprintf(p.question, room,
-			 "signal for ticket %" PRIu64 ", pid %u: ", p.entry.ticket, p.entry.pid);
+			 "signal for ticket %" PRIu64 ", pid %d: ", p.entry.ticket, p.entry.pid);
 	else if (p.entry.role == FLK_KEEPER && p.entry.holds)
 		snprintf(p.question, room, "release ticket %" PRIu64 " of --hold-for (y/n)? ",
 			 p.entry.ticket);

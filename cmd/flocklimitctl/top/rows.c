@@ -17,6 +17,7 @@
 #include "explain.h"
 #include "layout.h"
 #include "limiter_state.h"
+#include "now.h"
 #include "paint.h"
 #include "process.h"
 #include "processes.h"
@@ -154,13 +155,13 @@ cell_of_entry(const struct row *r, int column, char text[CELL])
 		snprintf(text, CELL, "%s", host != NULL ? host : "");
 		break;
 	case PID:
-		snprintf(text, CELL, "%u", e->pid);
+		snprintf(text, CELL, "%d", e->pid);
 		break;
 	case USER:
 		snprintf(text, CELL, "%s", r->user);
 		break;
 	case TIME:
-		snprintf(text, CELL, "%s", span(e->since_s, false, room));
+		snprintf(text, CELL, "%s", span(seconds_since(e->since_ns), false, room));
 		break;
 	case STARTS:
 		if (!e->holds && r->starts_in_s >= 0)
@@ -197,7 +198,8 @@ cell_of_limiter(const struct row *r, int column, char text[CELL])
 	else if (column == 3)
 		snprintf(text, CELL, "%u", s->waiters);
 	else if (column == 4 && s->waiters > 0)
-		snprintf(text, CELL, "%s", span(s->entry[s->holders].since_s, false, room));
+		snprintf(text, CELL, "%s",
+			 span(seconds_since(s->entry[s->holders].since_ns), false, room));
 }
 
 static void

@@ -62,7 +62,7 @@ compare_takers(const void *a, const void *b)
 	if (x->holds != y->holds)
 		return x->holds ? -1 : 1;
 	if (taker_order == BY_TIME)
-		by = by_number(y->since_s, x->since_s);
+		by = by_number((double)(int64_t)x->since_ns, (double)(int64_t)y->since_ns);
 	else if (taker_order == BY_WEIGHT)
 		by = by_number(y->weight, x->weight);
 	else if (taker_order == BY_PID)
@@ -70,10 +70,11 @@ compare_takers(const void *a, const void *b)
 	return direction * (by != 0 ? by : (x->ticket > y->ticket) - (x->ticket < y->ticket));
 }
 
+/* The later, the larger. */
 static double
 oldest_wait(const struct flk_snapshot *s)
 {
-	return s->waiters > 0 ? s->entry[s->holders].since_s : -1;
+	return (double)(s->waiters > 0 ? (int64_t)s->entry[s->holders].since_ns : INT64_MAX);
 }
 
 static int
@@ -89,7 +90,7 @@ compare_limiters(const void *a, const void *b)
 	else if (limiter_order == BY_WAITERS)
 		by = by_number(y->s->waiters, x->s->waiters);
 	else if (limiter_order == BY_OLDEST)
-		by = by_number(oldest_wait(y->s), oldest_wait(x->s));
+		by = by_number(oldest_wait(x->s), oldest_wait(y->s));
 	if (by == 0)
 		by = strcmp(x->name, y->name);
 	return direction * by;

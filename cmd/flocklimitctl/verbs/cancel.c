@@ -66,7 +66,7 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	} else if (error == -ENOENT) {
 		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
 	} else {
-		say(name_of(c), "ticket %" PRIu64 ": pid %u: %s", ticket, e->pid, strerror(-error));
+		say(name_of(c), "ticket %" PRIu64 ": pid %d: %s", ticket, e->pid, strerror(-error));
 		status = FAILED;
 	}
 	free(s);
@@ -93,7 +93,7 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	else if ((error = signal_holder(f, e, SIGTERM)) == -ENOENT)
 		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
 	else if (error != 0) {
-		say(name_of(c), "ticket %" PRIu64 ": pid %u: %s", ticket, e->pid, strerror(-error));
+		say(name_of(c), "ticket %" PRIu64 ": pid %d: %s", ticket, e->pid, strerror(-error));
 		status = FAILED;
 	}
 	free(s);

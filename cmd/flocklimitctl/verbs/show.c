@@ -108,9 +108,9 @@ print_holders(const struct view *v)
 		table_cell(t, "%s", seats_of_permit(e->seats, e->seat, seats));
 		if (hosts)
 			host_cell(t, e);
-		table_cell(t, "%u", e->pid);
-		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
-		table_cell(t, "%s", span(e->since_s, v->c->raw, held));
+		table_cell(t, "%d", e->pid);
+		table_cell(t, "%s", user_name(e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(seconds_since(e->since_ns), v->c->raw, held));
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
 			   waits_for_text(e, waits_for), remark(v, e, remarked));
 	}
@@ -145,9 +145,9 @@ print_line(const struct view *v)
 		table_cell(t, "%s", weight_text(e, weight));
 		if (hosts)
 			host_cell(t, e);
-		table_cell(t, "%u", e->pid);
-		table_cell(t, "%s", user_name((uid_t)e->uid, v->c->raw, user));
-		table_cell(t, "%s", span(e->since_s, v->c->raw, waited));
+		table_cell(t, "%d", e->pid);
+		table_cell(t, "%s", user_name(e->uid, v->c->raw, user));
+		table_cell(t, "%s", span(seconds_since(e->since_ns), v->c->raw, waited));
 		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
 			   known ? span(wait_s[i], v->c->raw, more) : "?");
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
@@ -248,13 +248,13 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "yield", waits ? json_integer(e->yield) : json_null());
 	json_put(o, "overtaken", waits ? json_integer(e->passed_by) : json_null());
 	json_put(o, "position", waits ? json_integer(position) : json_null());
-	json_put(o, "waited_s", waits ? json_seconds(e->since_s) : json_null());
+	json_put(o, "waited_s", waits ? json_seconds(seconds_since(e->since_ns)) : json_null());
 	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());
 	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
 	json_put(o, "seats", waits ? json_null() : json_seats(e->seats));
 	json_put(o, "not_seats", json_seats(e->not_seats));
 	json_put(o, "waits_for", e->waits_for[0] != '\0' ? json_text(e->waits_for) : json_null());
-	json_put(o, "held_s", waits ? json_null() : json_seconds(e->since_s));
+	json_put(o, "held_s", waits ? json_null() : json_seconds(seconds_since(e->since_ns)));
 	json_put(o, "command_pid",
 		 waits ? json_null() : json_pid(processes_command(v->processes, e)));
 	json_put(o, "silent", waits ? json_null() : json_boolean(e->silent));

@@ -15,6 +15,7 @@
 #include "kind.h"
 #include "json.h"
 #include "limiters.h"
+#include "now.h"
 #include "took.h"
 
 /* The format has each metric with all limiters under it, so we look at all limiters first. */
@@ -151,7 +152,7 @@ repaired(const struct flk_snapshot *s)
 static double
 oldest(const struct flk_snapshot *s)
 {
-	return s->waiters > 0 ? s->entry[s->holders].since_s : 0;
+	return s->waiters > 0 ? seconds_since(s->entry[s->holders].since_ns) : 0;
 }
 
 static const struct metric metrics[] = {

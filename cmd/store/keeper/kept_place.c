@@ -1,28 +1,23 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * kept_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.
- * Pure, but for the clock, from which durations for people are computed.
+ * Pure, but for the clocks, by which a time of the store is one of this machine.
  */
 #include <string.h>
-#include <time.h>
 
 #include "kept.h"
+#include "now.h"
 
 static void
 copy_entry(struct flk_entry *to, const struct view_entry *from)
 {
-	struct timespec now;
-	double since;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	since = (double)now.tv_sec + (double)now.tv_nsec / 1e9 - (double)from->since_ms / 1e3;
 	*to = (struct flk_entry){ .ticket = from->ticket,
 				  .weight = from->weight,
 				  .limit = from->limit,
 				  .seat = from->seat,
-				  .pid = from->pid,
+				  .pid = (pid_t)from->pid,
 				  .uid = from->uid,
-				  .since_s = since > 0 ? since : 0,
+				  .since_ns = when_was(from->since_ms),
 				  .holds = from->holds,
 				  .role = from->role };
 	talk_copy(to->command, sizeof(to->command), from->command);

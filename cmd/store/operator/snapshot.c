@@ -14,19 +14,14 @@
 static void
 copy_entry(struct flk_entry *e, const struct view_entry *v, uint32_t slot)
 {
-	int64_t ago_ns = (int64_t)flki_clock_ns(CLOCK_REALTIME) - v->since_ms * INT64_C(1000000);
-
-	if (ago_ns < 0)
-		ago_ns = 0;
 	*e = (struct flk_entry){ .ticket = v->ticket,
 				 .weight = v->weight,
 				 .limit = v->limit,
 				 .seat = v->seat,
 				 .slot = slot,
-				 .pid = v->pid,
+				 .pid = (pid_t)v->pid,
 				 .uid = v->uid,
-				 .since_s = (double)ago_ns / 1e9,
-				 .since_ns = flki_monotonic_ns() - (uint64_t)ago_ns,
+				 .since_ns = when_was(v->since_ms),
 				 .holds = v->holds,
 				 .silent = v->suspect,
 				 .host = session_machine(v->host),

@@ -163,7 +163,7 @@ belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 	(void)f;
 	if (is == 1)
 		return 1;
-	runs = runs_this((pid_t)e->pid);
+	runs = runs_this(e->pid);
 	return runs != 0 ? runs : is;
 }
 

@@ -51,7 +51,7 @@ report(const struct roster *p, uint32_t kind, int32_t code, const struct person 
 	e.weight = r->weight;
 	e.seat = x->holds ? r->seat : 0;
 	e.limit = r->limit;
-	e.pid = by != NULL ? by->pid : r->pid;
+	e.pid = (pid_t)(by != NULL ? by->pid : r->pid);
 	e.uid = by != NULL ? by->uid : r->uid;
 	flki_program_name(r->command, e.command);
 	p->happens(p->context, &e, by != NULL ? by->host : r->host);
@@ -63,7 +63,7 @@ report_steering(const struct roster *p, uint32_t kind, int32_t code, const struc
 	struct flk_event e = event_now(kind, code);
 
 	if (by != NULL) {
-		e.pid = by->pid;
+		e.pid = (pid_t)by->pid;
 		e.uid = by->uid;
 	}
 	p->happens(p->context, &e, by != NULL ? by->host : NULL);

@@ -67,10 +67,25 @@ flk_taker_free(struct flk_taker *t)
 		ops_of(t)->taker_free(t);
 }
 
+/* Of a caller that describes none. */
+static const struct flk_request plain;
+
 int
 flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns)
 {
-	return ops_of(t)->queue(t, want, until_ns);
+	return ops_of(t)->queue(t, want != NULL ? want : &plain, until_ns);
+}
+
+int
+flk_enqueue(struct flk_taker *t, const struct flk_request *want)
+{
+	return ops_of(t)->enqueue(t, want != NULL ? want : &plain);
+}
+
+int
+flk_try(struct flk_taker *t, const struct flk_request *want)
+{
+	return ops_of(t)->try(t, want != NULL ? want : &plain);
 }
 
 /* ---- the namesakes ---- */

@@ -161,6 +161,7 @@ enum flk_role {
 #define FLK_SETTLE_NS   UINT64_C(2000000000)  /* of a gate, where its setter says nothing */
 #define FLK_PATIENCE_NS UINT64_C(60000000000) /* of a gate, or of a question */
 
+/* All members may be 0; and where a function takes one, NULL is one with all members 0. */
 struct flk_request {
 	uint32_t weight;     /* units; 0 means 1 */
 	uint32_t limit;      /* at most so many while this permit is held; 0: flk_declared() */

@@ -11,8 +11,8 @@
  * acquire.c and map.c know only the public functions and those of share.h, and so they work for both
  * implementations.
  *
- * Each operation keeps the contract that flocklimit.h has for its namesake.  A pointer to a limiter or
- * a taker is never NULL here.  An operation that flocklimit.h lets a signal handler or a child of
+ * Each operation keeps the contract that flocklimit.h has for its namesake.  A pointer to a limiter, a
+ * taker or a request is never NULL here.  An operation that flocklimit.h lets a signal handler or a child of
  * vfork(2) call does no more in a table than these may do.
  */
 #ifndef FLKI_OPS_H
@@ -48,8 +48,6 @@
 	OP(int, follow, (struct flk *f, uint64_t number, const struct timespec *deadline), \
 	   (f, number, deadline))
 #define FLKI_TAKER_OPS(OP) \
-	OP(int, enqueue, (struct flk_taker *t, const struct flk_request *want), (t, want)) \
-	OP(int, try, (struct flk_taker *t, const struct flk_request *want), (t, want)) \
 	OP(int, wait, (struct flk_taker *t, const struct timespec *deadline, const sigset_t *mask), \
 	   (t, deadline, mask)) \
 	OP(int, wait_idle, (struct flk_taker *t, const struct timespec *deadline), (t, deadline)) \
@@ -82,6 +80,8 @@
 	OP(void, close, (struct flk *f), (f)) /* frees it, after its last user is done */ \
 	OP(int, taker_new, (struct flk_taker **taker, struct flk *f), (taker, f)) \
 	OP(void, taker_free, (struct flk_taker *t), (t)) \
+	OP(int, enqueue, (struct flk_taker *t, const struct flk_request *want), (t, want)) \
+	OP(int, try, (struct flk_taker *t, const struct flk_request *want), (t, want)) \
 	OP(int, queue, (struct flk_taker *t, const struct flk_request *want, uint64_t until_ns), \
 	   (t, want, until_ns)) /* flki_queue() in share.h */ \
 	OP(int, set, (struct flk *f, unsigned which, const struct flk_settings *to), (f, which, to)) \

@@ -36,6 +36,23 @@ none(void)
 }
 
 static void
+plain(void)
+{
+	struct flk *f = limiter(2);
+	struct flk_taker *t = taker(f), *u = taker(f), *v = taker(f);
+	struct flk_permit p;
+
+	is(flk_try(t, NULL), 0, "no request is one for a permit");
+	ok(flk_permit(t, &p) == 0 && p.weight == 1 && p.limit == flk_declared(f),
+	   "of one unit under the usual limit");
+	is(flk_acquire_for(u, NULL, PATIENCE_MS), 0, "for which it may wait");
+	is(flk_enqueue(v, NULL), -EINPROGRESS, "and join the line");
+	is(flk_release(t), 0, "until a unit is free");
+	is(wait_ms(v, PATIENCE_MS), 0, "and it is granted");
+	done_with(f, "plain permits", t, u, v, NULL);
+}
+
+static void
 elastic(void)
 {
 	struct flk *f = limiter(3);
@@ -347,6 +364,7 @@ contract_permit(void)
 {
 	none();
 	one_permit();
+	plain();
 	elastic();
 	consent();
 	seat_sets();

@@ -43,6 +43,18 @@ extern "C" {
 /* Deadlines have a 64-bit time_t on every processor: pkg-config --cflags knows what that takes. */
 typedef char flk_needs_64_bit_time_t[sizeof(time_t) == 8 ? 1 : -1];
 
+/*
+ * A program that does not look at such a result goes on as if it had what it asked for: a permit, a
+ * guard, a setting, an answer.  To do without the warning, define it as nothing.
+ */
+#ifndef FLK_CHECKED
+#ifdef __GNUC__
+#define FLK_CHECKED __attribute__((__warn_unused_result__))
+#else
+#define FLK_CHECKED
+#endif
+#endif
+
 #define FLK_MAX_UNITS  1000000000u /* the largest limit and the largest weight */
 #define FLK_MAX_TAKERS 65536u      /* at once, in one limiter */
 #define FLK_NAME_MAX   64          /* characters of a name */
@@ -120,10 +132,11 @@ struct flk_options {
  * Opens the limiter NAME, and creates it if it does not exist.  A NAME with a slash is a path.
  * options may be NULL.
  */
-int flk_attach(struct flk **limiter, const char *name, const struct flk_options *options);
+int flk_attach(struct flk **limiter, const char *name,
+	       const struct flk_options *options) FLK_CHECKED;
 
 /* The path of that limiter; opens and creates nothing.  Fails if NAME is not valid. */
-int flk_locate(const char *name, char *path, size_t size);
+int flk_locate(const char *name, char *path, size_t size) FLK_CHECKED;
 
 /* None of its takers may be in use. */
 void flk_detach(struct flk *limiter);
@@ -134,7 +147,7 @@ const char *flk_path(const struct flk *limiter);
 uint64_t flk_identity(const struct flk *limiter);
 
 /* 0, or -FLK_GONE when the file has no name any more, or -FLK_DAMAGED when it was truncated. */
-int flk_verify(const struct flk *limiter);
+int flk_verify(const struct flk *limiter) FLK_CHECKED;
 
 /* After -FLK_STUCK: the process that has the lock, as it sees itself; 0: not known. */
 pid_t flk_stuck_pid(const struct flk *limiter);
@@ -191,7 +204,7 @@ struct flk_permit {
 	uint64_t seats; /* one for each unit, as in not_seats; 0: the limit is above FLK_SEATS */
 };
 
-int flk_taker_new(struct flk_taker **taker, struct flk *limiter);
+int flk_taker_new(struct flk_taker **taker, struct flk *limiter) FLK_CHECKED;
 
 /* Leaves the line, releases the permit, and frees the taker. */
 void flk_taker_free(struct flk_taker *taker);
@@ -202,16 +215,17 @@ void flk_taker_free(struct flk_taker *taker);
  * While another taker keeps the lock, it waits and does not fail: see struct flk_options.
  */
 int flk_acquire(struct flk_taker *taker, const struct flk_request *want,
-		const struct timespec *deadline);
+		const struct timespec *deadline) FLK_CHECKED;
 
 /*
  * flk_acquire() with a time span instead of a deadline: waits for at most ms milliseconds.  0 does
  * not wait at all, as flk_try(): -EAGAIN.  -1 waits for ever.  Below -1: -EINVAL.
  */
-int flk_acquire_for(struct flk_taker *taker, const struct flk_request *want, int64_t ms);
+int flk_acquire_for(struct flk_taker *taker, const struct flk_request *want,
+		    int64_t ms) FLK_CHECKED;
 
 /* Takes a permit if it need not wait, else -EAGAIN.  It never jumps the queue. */
-int flk_try(struct flk_taker *taker, const struct flk_request *want);
+int flk_try(struct flk_taker *taker, const struct flk_request *want) FLK_CHECKED;
 
 /*
  * The same in steps, for a program that has other work while it waits.  flk_enqueue() returns 0 if
@@ -222,8 +236,9 @@ int flk_try(struct flk_taker *taker, const struct flk_request *want);
  * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask, unless
  * that is NULL.
  */
-int flk_enqueue(struct flk_taker *taker, const struct flk_request *want);
-int flk_wait(struct flk_taker *taker, const struct timespec *deadline, const sigset_t *mask);
+int flk_enqueue(struct flk_taker *taker, const struct flk_request *want) FLK_CHECKED;
+int flk_wait(struct flk_taker *taker, const struct timespec *deadline,
+	     const sigset_t *mask) FLK_CHECKED;
 int flk_leave(struct flk_taker *taker);
 
 /*
@@ -275,7 +290,7 @@ void flk_cancel(struct flk_taker *taker);
 void flk_interrupt(struct flk_taker *taker);
 
 /* What is held: 0, or -FLK_NOPERMIT. */
-int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);
+int flk_permit(const struct flk_taker *taker, struct flk_permit *permit) FLK_CHECKED;
 
 /*
  * Ties the permit to a descriptor: the permit lasts until the taker releases it or, if the
@@ -283,7 +298,7 @@ int flk_permit(const struct flk_taker *taker, struct flk_permit *permit);
  * if the taker started one since then, has ended: see flk_working().  The descriptor is close-on-exec and for reading only, as flk_guard_open()'s is; it belongs to the
  * taker.
  */
-int flk_guard(struct flk_taker *taker, int *fd);
+int flk_guard(struct flk_taker *taker, int *fd) FLK_CHECKED;
 
 /*
  * Hands the permit over to that descriptor; call it before exec.  The permit then lasts as long as
@@ -297,13 +312,13 @@ int flk_entrust(struct flk_taker *taker);
  * has that description open, and its end is logged as a normal release.  The taker holds nothing any
  * more.  Operators see PID, a process that has the descriptor.  -ENOTSUP in a store.
  */
-int flk_entrust_to(struct flk_taker *taker, int fd, pid_t pid);
+int flk_entrust_to(struct flk_taker *taker, int fd, pid_t pid) FLK_CHECKED;
 
 /*
  * The permit that this descriptor has, or whose guard it is; FD -1: the permit that was handed over
  * to any descriptor which this process has inherited.  0, or -FLK_NOPERMIT.
  */
-int flk_entrusted(struct flk *limiter, int fd, struct flk_permit *permit);
+int flk_entrusted(struct flk *limiter, int fd, struct flk_permit *permit) FLK_CHECKED;
 
 /* Ends all permits of this limiter that the descriptor has: 0, or -FLK_NOPERMIT. */
 int flk_take_back(struct flk *limiter, int fd);
@@ -313,17 +328,18 @@ int flk_take_back(struct flk *limiter, int fd);
  * close-on-exec, and belongs to the caller.  flk_guard_by() ties a permit to it, even if a child has
  * inherited it before.
  */
-int flk_guard_open(struct flk *limiter);
-int flk_guard_by(struct flk_taker *taker, int fd);
+int flk_guard_open(struct flk *limiter) FLK_CHECKED;
+int flk_guard_by(struct flk_taker *taker, int fd) FLK_CHECKED;
 
 /* True while the permit with this ticket is held in this slot (see flk_slot). */
-bool flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket, struct flk_permit *permit);
+bool flk_holds(struct flk *limiter, uint32_t slot, uint64_t ticket,
+	       struct flk_permit *permit) FLK_CHECKED;
 uint32_t flk_slot(const struct flk_taker *taker);
 
 /*
  * Waits until all takers that hold or wait at the time of the call are done.  It delays no taker.
  */
-int flk_wait_idle(struct flk_taker *taker, const struct timespec *deadline);
+int flk_wait_idle(struct flk_taker *taker, const struct timespec *deadline) FLK_CHECKED;
 
 /* ---- steering ----------------------------------------------------------------------------- */
 
@@ -390,8 +406,8 @@ enum flk_setting {
  * Sets those that `which' names, in one visit: 0, or a code, and then nothing is changed: -EINVAL,
  * -FLK_OVERRELEASE if fewer units are withheld, -ENOTSUP if a store has no such setting.
  */
-int flk_set(struct flk *limiter, unsigned which, const struct flk_settings *to);
-int flk_get(struct flk *limiter, struct flk_settings *settings);
+int flk_set(struct flk *limiter, unsigned which, const struct flk_settings *to) FLK_CHECKED;
+int flk_get(struct flk *limiter, struct flk_settings *settings) FLK_CHECKED;
 
 /*
  * An order to all limiters that are created in the limiter directory from now on: they begin with
@@ -399,11 +415,11 @@ int flk_get(struct flk *limiter, struct flk_settings *settings);
  * existing limiters one by one.  FLK_AUTO and false take an order back.  It lasts until the next boot,
  * and does not affect a limiter that is named by its path.
  */
-int flk_order(unsigned which, const struct flk_settings *to);
-int flk_orders(struct flk_settings *orders); /* the orders in force */
+int flk_order(unsigned which, const struct flk_settings *to) FLK_CHECKED;
+int flk_orders(struct flk_settings *orders) FLK_CHECKED; /* the orders in force */
 
 /* 0 if these conditions are right and can be measured here; else WHY has a sentence about the first. */
-int flk_gate_check(const char *when, char *why, size_t size);
+int flk_gate_check(const char *when, char *why, size_t size) FLK_CHECKED;
 
 #define FLK_GATE_QUESTION "question" /* where a condition may stand: the taker's own, `ask' */
 
@@ -454,7 +470,7 @@ struct flk_entry {
 	uint32_t limit, seat, slot;
 	pid_t pid; /* as that taker sees itself: show it and uid, decide nothing by them */
 	uid_t uid;
-	pid_t worker; /* the process that flk_working() recorded, or 0 */
+	pid_t worker;              /* the process that flk_working() recorded, or 0 */
 	uint64_t seats, not_seats; /* as in struct flk_permit and struct flk_request */
 	uint64_t since_ns;         /* since when it has held or waited: CLOCK_MONOTONIC */
 	bool holds, orphan;
@@ -503,13 +519,13 @@ struct flk_place {
 	struct flk_entry head;   /* of the line; ticket 0: none, or this taker */
 };
 
-int flk_place(struct flk_taker *taker, struct flk_place *place);
+int flk_place(struct flk_taker *taker, struct flk_place *place) FLK_CHECKED;
 
 /* A copy of the whole state, taken at one moment; free() it. */
-int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot);
+int flk_snapshot(struct flk *limiter, struct flk_snapshot **snapshot) FLK_CHECKED;
 
 /* Verifies every invariant: 0, or -FLK_DAMAGED and one line about each that fails. */
-int flk_check(struct flk *limiter, char *why, size_t size);
+int flk_check(struct flk *limiter, char *why, size_t size) FLK_CHECKED;
 
 /* Rebuilds the index from the slots, and frees slots that contradict the others. */
 int flk_repair(struct flk *limiter);
@@ -623,13 +639,14 @@ struct flk_map_options {
 	void (*drop)(void *context, void *item);
 };
 
-int flk_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options);
+int flk_map_new(struct flk_map **map, const char *name,
+		const struct flk_map_options *options) FLK_CHECKED;
 
 /*
  * Returns when all items that it began have ended: 0, or the code of the first item that failed.
  * Call it once for each map.
  */
-int flk_map_run(struct flk_map *map);
+int flk_map_run(struct flk_map *map) FLK_CHECKED;
 
 /* Stops beginning items.  Any thread and any callback may call it, but no signal handler. */
 void flk_map_stop(struct flk_map *map);

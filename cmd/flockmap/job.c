@@ -224,10 +224,10 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 	uint64_t began;
 
 	if (taker != NULL) {
-		flk_permit(taker, &permit);
-		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, links);
-		if ((error = flk_guard(taker, &guard)) != 0)
+		if ((error = flk_permit(taker, &permit)) != 0 ||
+		    (error = flk_guard(taker, &guard)) != 0)
 			return error;
+		environment_link(flk_limiter(taker), flk_slot(taker), permit.ticket, links);
 	}
 	if (j->also != NULL)
 		also_links(j->also, links);

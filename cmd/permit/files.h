@@ -17,15 +17,18 @@
 	.is_file = true, .keeps_history = true, .choose = store_exec, .attach = flk_attach, \
 	.locate = flk_locate, .strerror = flk_strerror, .keep_for = files_keep_for
 
-/* No command inherits this guard, but flocklimitctl knows a true keeper by it from a forged record. */
+/*
+ * No command inherits this guard, but flocklimitctl knows a true keeper by it from a forged record.
+ * A keeper that has none gets no signal from flocklimitctl, and holds all the same.
+ */
 static inline void
 files_keep_for(struct flk_taker *t, pid_t pid, int pidfd)
 {
-	int fd;
+	int fd, error = flk_guard(t, &fd);
 
 	(void)pid;
 	(void)pidfd;
-	flk_guard(t, &fd);
+	(void)error;
 }
 
 #endif

@@ -64,6 +64,14 @@ alone() {
 	alone clang++ -std=c++17 -x c++
 }
 
+@test "a compiler warns if a result is not looked at, and can be told not to" {
+	printf '#include <flocklimit.h>\n%s\n' \
+		'void f(struct flk_taker *t) { flk_try(t, NULL); flk_release(t); }' >careless.c
+	run gcc -std=c11 -Wall -I "$TOP/lib" -c careless.c
+	[[ $output == *flk_try*unused-result* && $output != *flk_release*unused-result* ]]
+	gcc -std=c11 -Wall -Werror -DFLK_CHECKED= -I "$TOP/lib" -c careless.c
+}
+
 @test "each header of lib/ compiles alone" {
 	for header in "$TOP"/lib/*.h; do
 		echo "$header"

@@ -384,7 +384,7 @@ take_step(struct life *l, struct flk_taker **t, struct bytes *b)
 		look_at_copies(l, *t, step);
 		break;
 	case HOLDS:
-		flk_holds(l->f, take32(b), take8(b), &permit);
+		life_one_of_ours(flk_holds(l->f, take32(b), take8(b), &permit) ? 0 : -FLK_NOPERMIT);
 		break;
 	case OVERRIDE:
 		life_one_of_ours(steer_override(l->f, (int64_t)(take8(b) % 5) - 1));

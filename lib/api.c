@@ -67,25 +67,28 @@ flk_taker_free(struct flk_taker *t)
 		ops_of(t)->taker_free(t);
 }
 
-/* Of a caller that describes none. */
+/* A caller that describes no request has this one. */
 static const struct flk_request plain;
 
 int
 flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns)
 {
-	return ops_of(t)->queue(t, want != NULL ? want : &plain, until_ns);
+	want = want != NULL ? want : &plain;
+	return FLKI_IS_KNOWN(want) ? ops_of(t)->queue(t, want, until_ns) : -EINVAL;
 }
 
 int
 flk_enqueue(struct flk_taker *t, const struct flk_request *want)
 {
-	return ops_of(t)->enqueue(t, want != NULL ? want : &plain);
+	want = want != NULL ? want : &plain;
+	return FLKI_IS_KNOWN(want) ? ops_of(t)->enqueue(t, want) : -EINVAL;
 }
 
 int
 flk_try(struct flk_taker *t, const struct flk_request *want)
 {
-	return ops_of(t)->try(t, want != NULL ? want : &plain);
+	want = want != NULL ? want : &plain;
+	return FLKI_IS_KNOWN(want) ? ops_of(t)->try(t, want) : -EINVAL;
 }
 
 /* ---- the namesakes ---- */

@@ -17,6 +17,11 @@
  * enum flk_error.  flk_strerror() has a sentence for each.  Nothing here prints, exits, or
  * installs a signal handler.
  *
+ * Structs: a later version has new members in the place of `reserved', and no size or offset
+ * changes: a program runs with a library that is newer than its header.  Set all members that you do
+ * not use to 0, as an initializer does.  If `reserved' is not 0, the struct was not initialized, or
+ * its header is newer than the library: -EINVAL.
+ *
  * Threads: a limiter may be used by any number of threads.  A taker belongs to the thread that
  * made it, as a locked mutex does: only that thread may call the functions that take one (but
  * see flk_cancel and flk_interrupt), and when that thread ends, by whatever means, its permit is
@@ -126,6 +131,7 @@ struct flk_options {
 	 */
 	void (*inside)(void *context, bool is_inside);
 	void *context;
+	uint64_t reserved[8];
 };
 
 /*
@@ -193,6 +199,7 @@ struct flk_request {
 	bool (*ask)(void *context);
 	void *ask_context;
 	uint64_t ask_patience_ns; /* as a gate's; 0: FLK_PATIENCE_NS */
+	uint64_t reserved[8];
 };
 
 struct flk_permit {
@@ -202,6 +209,7 @@ struct flk_permit {
 	uint32_t seat;
 	uint64_t fence; /* rises with each grant; a ticket does so with each arrival */
 	uint64_t seats; /* one for each unit, as in not_seats; 0: the limit is above FLK_SEATS */
+	uint64_t reserved[4];
 };
 
 int flk_taker_new(struct flk_taker **taker, struct flk *limiter) FLK_CHECKED;
@@ -383,6 +391,7 @@ struct flk_settings {
 	uint32_t withheld; /* units that `initial' or flk_forget() withheld */
 	struct flk_pace pace;
 	struct flk_gate gate;
+	uint64_t reserved[16];
 };
 
 /* Which of them. */
@@ -479,6 +488,7 @@ struct flk_entry {
 	enum flk_role role;
 	char command[FLK_COMMAND];
 	char waits_for[FLK_WAITS_FOR]; /* as flk_waits_for() recorded it, or empty */
+	uint64_t reserved[8];
 };
 
 #define FLK_BUCKETS 16
@@ -500,6 +510,7 @@ struct flk_snapshot {
 	uint64_t
 	    next_start_ns; /* the pace lets nothing start before: CLOCK_MONOTONIC; 0: no such time */
 	uint32_t holders, waiters;
+	uint64_t reserved[16];
 	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
 };
 
@@ -517,6 +528,7 @@ struct flk_place {
 	struct flk_gated gated;
 	struct flk_entry oldest; /* of the holders; ticket 0: none */
 	struct flk_entry head;   /* of the line; ticket 0: none, or this taker */
+	uint64_t reserved[8];
 };
 
 int flk_place(struct flk_taker *taker, struct flk_place *place) FLK_CHECKED;
@@ -578,6 +590,7 @@ struct flk_event {
 	uint64_t seats;          /* FLK_EV_GRANTED: the permit's; FLK_EV_QUEUED: those excluded */
 	char when[24];           /* FLK_EV_GATE, FLK_EV_GATED: as much as there is room for */
 	uint64_t value;          /* FLK_EV_GATED: as in struct flk_gated */
+	uint64_t reserved[4];
 };
 
 /*
@@ -637,6 +650,7 @@ struct flk_map_options {
 
 	/* Called instead of work() and done() if the item got no permit; may be NULL. */
 	void (*drop)(void *context, void *item);
+	uint64_t reserved[8];
 };
 
 int flk_map_new(struct flk_map **map, const char *name,

@@ -13,6 +13,7 @@
 
 #include "cancel.h"
 #include "directory.h"
+#include "share.h"
 
 int
 flk_attach(struct flk **limiter, const char *name, const struct flk_options *options)
@@ -25,6 +26,8 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	struct flk *f;
 	size_t size;
 
+	if (options != NULL && !FLKI_IS_KNOWN(options))
+		return -EINVAL;
 	if (is_path && strlen(name) >= PATH_ROOM)
 		return -ENAMETOOLONG;
 	if (!is_path && (error = flki_directory_open(&directory, name, make, &dirfd)) != 0)

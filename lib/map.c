@@ -317,9 +317,12 @@ int
 flki_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options,
 	     flki_attach *attach_limiter)
 {
-	struct flk_map *m = calloc(1, sizeof(*m));
+	struct flk_map *m;
 	int error = -ENOMEM;
 
+	if (!FLKI_IS_KNOWN(options))
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
 	if (m == NULL)
 		return error;
 	m->o = *options;

@@ -6,6 +6,8 @@
 #ifndef FLKI_SHARE_H
 #define FLKI_SHARE_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct flk;
@@ -14,6 +16,22 @@ struct flk_map_options;
 struct flk_options;
 struct flk_request;
 struct flk_taker;
+
+/*
+ * What a caller has filled in is good if it asks for nothing that only a later version of this library
+ * has.
+ */
+#define FLKI_IS_KNOWN(filled) \
+	flki_is_zero((filled)->reserved, sizeof((filled)->reserved) / sizeof((filled)->reserved[0]))
+static inline bool
+flki_is_zero(const uint64_t *word, size_t n)
+{
+	uint64_t any = 0;
+
+	while (n > 0)
+		any |= word[--n];
+	return any == 0;
+}
 
 /*
  * As flk_enqueue(), but if a process keeps the lock, it waits for that until until_ns before it

@@ -155,6 +155,7 @@ flki_settings_read(const struct header *h, struct flk_settings *s)
 int
 flki_local_get(struct flk *f, struct flk_settings *s)
 {
+	*s = flki_no_settings;
 	flki_settings_read(f->file.h, s);
 	s->declared = flki_local_declared(f);
 	return 0;

@@ -25,6 +25,31 @@ functions() {
 	same "exported" declared exported
 }
 
+# built PROGRAM HEADERS LIBRARIES OPTION...: grown.c, with the header of one folder and the library of another.
+built() {
+	"${compiler[@]}" "${flags[@]}" -std=gnu11 -Wall -Wextra -Werror -pthread -I "$2" -o "$1" "${@:4}" \
+		"$TOP/tests/api/grown.c" -L "$3" -lflocklimit "-Wl,-rpath,$3"
+}
+
+@test "programs and libraries go together whose structs have grown and have not" {
+	[ -f "$BUILD/.libs/libflocklimit.so" ] || skip "no shared library in the build tree"
+	read -ra compiler < <(sed -n 's/^CC = //p' "$BUILD/Makefile")
+	read -ra flags < <(sed -nE 's/^(CFLAGS|SANITIZE|LDFLAGS|WIDE) = //p' "$BUILD/Makefile" | tr '\n' ' ') || :
+	cp -r "$TOP/lib" later
+	sed -i -E 's/uint64_t reserved\[([0-9]+)\];/uint64_t grown, reserved[\1 - 1];/' later/flocklimit.h
+	[ "$(grep -c grown later/flocklimit.h)" -ge 9 ]
+	"${compiler[@]}" "${flags[@]}" -O0 -std=gnu11 -D_GNU_SOURCE -pthread -fPIC -shared \
+		-o later/libflocklimit.so later/*.c
+	built same "$TOP/lib" "$BUILD/.libs"
+	./same
+	built newer-library "$TOP/lib" "$PWD/later"
+	rm -f "$FLOCKLIMIT_DIR/grown"
+	./newer-library
+	built newer-header "$PWD/later" "$BUILD/.libs" -DGROWN
+	rm -f "$FLOCKLIMIT_DIR/grown"
+	./newer-header
+}
+
 @test "each function of the header has a case that files and a store must pass alike" {
 	# These open limiter files, ask only the machine, or give orders to its directory; taker() calls
 	# the last.

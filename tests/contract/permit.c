@@ -40,8 +40,12 @@ plain(void)
 {
 	struct flk *f = limiter(2);
 	struct flk_taker *t = taker(f), *u = taker(f), *v = taker(f);
+	const struct flk_request later = { .reserved = { [7] = 1 } };
 	struct flk_permit p;
 
+	is(flk_try(t, &later), -EINVAL, "a request for what only a later version has");
+	is(flk_enqueue(t, &later), -EINVAL, "is none");
+	is(flk_acquire_for(t, &later, PATIENCE_MS), -EINVAL, "for which one could wait");
 	is(flk_try(t, NULL), 0, "no request is one for a permit");
 	ok(flk_permit(t, &p) == 0 && p.weight == 1 && p.limit == flk_declared(f),
 	   "of one unit under the usual limit");

@@ -25,6 +25,12 @@ functions() {
 	same "exported" declared exported
 }
 
+@test "the version script lists the header's functions" {
+	functions >declared
+	sed -nE 's/^\t\t(flk_[a-z_]+);$/\1/p' "$TOP/lib/libflocklimit.map" >listed
+	same "the version script" declared listed
+}
+
 # built PROGRAM HEADERS LIBRARIES OPTION...: grown.c, with the header of one folder and the library of another.
 built() {
 	"${compiler[@]}" "${flags[@]}" -std=gnu11 -Wall -Wextra -Werror -pthread -I "$2" -o "$1" "${@:4}" \

@@ -611,6 +611,11 @@ int flk_follow(struct flk *limiter, uint64_t number, const struct timespec *dead
  */
 struct flk_map;
 
+/*
+ * The map copies the struct, and not what it points to: options, patience, to, and want.command must
+ * outlive the map, that is last until flk_map_free().  It attaches again, and sets again, if the
+ * limiter's file is removed.
+ */
 struct flk_map_options {
 	const struct flk_options *options; /* as for flk_attach() */
 	struct flk_request want;           /* for each item */

@@ -103,6 +103,34 @@ alone() {
 	gcc -std=c11 -Wall -Werror -DFLK_CHECKED= -I "$TOP/lib" -c careless.c
 }
 
+# the_library: the shared one of the build tree, which a program in another language can load.
+the_library() {
+	library=$BUILD/.libs/libflocklimit.so
+	[ -f "$library" ] || skip "no shared library in the build tree"
+	! grep -q '^SANITIZE = .' "$BUILD/Makefile" || skip "a library with sanitizers is not loaded by others"
+}
+
+@test "a program in C++ takes the header as it is" {
+	the_library
+	command -v g++ >/dev/null || skip "no g++"
+	g++ -std=c++17 -Wall -Wextra -Werror -pthread -I "$TOP/lib" -o reader "$TOP/tests/api/reader.cc" "$library" \
+		"-Wl,-rpath,$BUILD/.libs"
+	./reader
+}
+
+@test "a program in Python takes permits with ctypes" {
+	the_library
+	command -v python3 >/dev/null || skip "no python3"
+	python3 "$TOP/tests/api/reader_ctypes.py" "$library"
+}
+
+@test "a program in Python takes the header's declarations with cffi" {
+	the_library
+	python3 -c 'import cffi' 2>/dev/null || skip "no python3 with cffi"
+	read -ra compiler < <(sed -n 's/^CC = //p' "$BUILD/Makefile")
+	python3 "$TOP/tests/api/reader_cffi.py" "$TOP/lib/flocklimit.h" "$library" "${compiler[@]}"
+}
+
 @test "each header of lib/ compiles alone" {
 	for header in "$TOP"/lib/*.h; do
 		echo "$header"

@@ -80,6 +80,11 @@ help_shorts() {
 			[ "$from" = "${to/ /.}" ] || section "SEE ALSO" "$TOP/man/$from" | grep -qE "^\.Xr $to( ,)?$"
 		done
 	done
+	for from in "$TOP"/man/*.3; do
+		for to in "flocklimit 1" "flk_map 3" "flk_steer 3" "flk_taker 3" "libflocklimit 3"; do
+			[ "${from##*/}" = "${to/ /.}" ] || section "SEE ALSO" "$from" | grep -qE "^\.Xr $to( ,)?$"
+		done
+	done
 }
 
 @test "the exit statuses in --help are those of the page" {
@@ -146,11 +151,11 @@ help_shorts() {
 	let_go other
 }
 
-# the_program: the one in libflocklimit(3), as ./program.
+# the_program SECTION PAGE: the first one there, as ./program.
 the_program() {
 	[ -f "$BUILD/Makefile" ] || skip "no build tree"
 	mkdir programs
-	section EXAMPLES "$TOP/man/libflocklimit.3" | literals programs
+	section "$1" "$TOP/man/$2" | literals programs
 	cp programs/01 program.c
 	if [ -f "$BUILD/.libs/libflocklimit.a" ]; then
 		library=("$BUILD/.libs/libflocklimit.a")
@@ -163,8 +168,21 @@ the_program() {
 		-I"$TOP/lib" -o program program.c "${library[@]}"
 }
 
-@test "the program in libflocklimit(3) compiles and runs" {
-	the_program
+@test "the program with which libflocklimit(3) begins compiles and runs" {
+	the_program DESCRIPTION libflocklimit.3
+	[ "$(wc -l <program.c)" -le 16 ]
+	./program
+	hold other -N build -n 1
+	background second ./program
+	eventually in_line 1 build
+	let_go other
+	ended other
+	ended second
+	[ "$status" = 0 ]
+}
+
+@test "the program in flk_taker(3) compiles and runs" {
+	the_program EXAMPLES flk_taker.3
 	[ "$(./program x echo ran | tr '\n' ,)" = "ticket 1: 2 of 4 units, seat 0,ran," ]
 	hold other -N x -n 4 -w 2
 	[ "$(./program x true)" = "ticket 3: 2 of 4 units, seat 2" ]
@@ -174,8 +192,8 @@ the_program() {
 	[[ $output == ".x: not a name: "* ]]
 }
 
-@test "the program in libflocklimit(3) is killed: its worker keeps the permit" {
-	the_program
+@test "the program in flk_taker(3) is killed: its worker keeps the permit" {
+	the_program EXAMPLES flk_taker.3
 	background killed ./program x sh -c 'echo $$ >worker; exec sleep 1000'
 	eventually test -s worker
 	kill -KILL "${pids[killed]}"
@@ -186,20 +204,27 @@ the_program() {
 	"$FLOCKLIMIT" -N x -n 4 -w 4 -t 1m true
 }
 
-@test "libflocklimit(3) has every function and every constant of the header" {
-	page=$TOP/man/libflocklimit.3
+@test "the pages of the library have every function and every constant of the header" {
+	local page
 	grep -oE '^[a-z][^*]*\*?\bflk_[a-z_]+\(' "$TOP/lib/flocklimit.h" | grep -oE 'flk_[a-z_]+' |
 		sort -u >functions
-	sed -n 's/^\.Nm \(flk_[a-z_]*\).*/\1/p' "$page" | sort >names
+	for page in "$TOP"/man/*.3; do
+		sed -n 's/^\.Nm \(flk_[a-z_]*\).*/\1/p' "$page" | grep -vx "$(basename "$page" .3)" | sort >names
+		sed -n 's/^\.Fn \(flk_[a-z_]*\) ".*/\1/p' "$page" | sort >synopsis
+		same "SYNOPSIS of $page" names synopsis
+		cat <(section DESCRIPTION "$page") <(section "RETURN VALUES" "$page") |
+			sed -n 's/^\.Fn \(flk_[a-z_]*\).*/\1/p' | sort -u | tee -a mentioned | comm -23 names - >undescribed
+		cat undescribed
+		[ ! -s undescribed ]
+		cat names >>all
+	done
+	sort all >names
 	same "NAME" functions names
-	sed -n 's/^\.Fn \(flk_[a-z_]*\) ".*/\1/p' "$page" | sort >synopsis
-	same "SYNOPSIS" functions synopsis
-	cat <(section DESCRIPTION "$page") <(section "RETURN VALUES" "$page") |
-		sed -n 's/^\.Fn \(flk_[a-z_]*\).*/\1/p' | sort -u >described
+	sort -u mentioned >described
 	same "what is described" functions described
 
 	grep -oE '\bFLK_[A-Z_]+' "$TOP/lib/flocklimit.h" | sort -u >constants
-	grep -oE '\bFLK_[A-Z_]+' "$page" | sort -u >names
+	cat "$TOP"/man/*.3 | grep -v '^\.Dt' | grep -oE '\bFLK_[A-Z_]+' | sort -u >names
 	same constants constants names
 }
 
@@ -210,9 +235,9 @@ the_program() {
 		grep -oE '\bFLK_[A-Z]+' | sed 's/$/\\b/' >codes
 	[ "$(wc -l <codes)" -ge 30 ]
 	flk=$(paste -s -d '|' codes)
-	unsigned=$(grep -nE "(^|[^-])\\b($flk)" "$TOP/man/libflocklimit.3" |
+	unsigned=$(cat "$TOP"/man/*.3 | grep -nE "(^|[^-])\\b($flk)" |
 		grep -v 'Bl -tag' || :)
-	unsigned+=$(grep -nE '\.(It )?(Er|Dv) E[A-Z0-9]+' "$TOP/man/libflocklimit.3" |
+	unsigned+=$(cat "$TOP"/man/*.3 | grep -nE '\.(It )?(Er|Dv) E[A-Z0-9]+' |
 		grep -vE 'Er EIO \.$' || :)
 	unsigned+=$(sed '/^enum flk_error {/,/^}/{s/^\tFLK_[A-Z]*//}' "$TOP/lib/flocklimit.h" |
 		grep -nE "(^|[^-])\\b($flk)" || :)
@@ -228,14 +253,14 @@ structs() {
 		grep -oE '(struct flk_[a-z_]+|enum flk_role) \{[^}]*\};' | tr -s ' '
 }
 
-@test "libflocklimit(3) shows the structs as the header has them" {
-	structs <"$TOP/lib/flocklimit.h" >header
+@test "the pages of the library show the structs as the header has them" {
+	structs <"$TOP/lib/flocklimit.h" | sort >header
 	[ "$(wc -l <header)" -ge 11 ]
-	section SYNOPSIS "$TOP/man/libflocklimit.3" | structs >page
+	cat "$TOP"/man/*.3 | section SYNOPSIS - | structs | sort >page
 	same structs header page
 }
 
-@test "libflocklimit(3) has every member of the header's structs" {
+@test "the pages of the library have every member of the header's structs" {
 	awk '/^struct flk_[a-z]* \{/ { on = 1; next }
 		/^\}/ { on = 0 }
 		/^\t \*/ { next }
@@ -251,7 +276,7 @@ structs() {
 				print $i
 		}' "$TOP/lib/flocklimit.h" | sort -u >members
 	[ "$(wc -l <members)" -gt 30 ]
-	section DESCRIPTION "$TOP/man/libflocklimit.3" >description
+	cat "$TOP"/man/*.3 | section DESCRIPTION - >description
 	while read -r member; do
 		echo "$member"
 		grep -qE "^\\.(Fa|It Fa).*\\b$member\\b" description

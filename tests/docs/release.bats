@@ -97,7 +97,8 @@ no() {
 			# A link leads to the program of another build.
 			[ ! -x "$BUILD/$page" ] || [ -L "$BUILD/$page" ] || echo "man1/$page.1"
 		done
-		! grep -q '^lib_LTLIBRARIES = .' "$BUILD/Makefile" || echo man3/libflocklimit.3
+		! grep -q '^lib_LTLIBRARIES = .' "$BUILD/Makefile" ||
+			printf 'man3/%s.3\n' flk_map flk_steer flk_taker libflocklimit
 		echo man7/flocklimit.7
 		[ ! -x "$BUILD/cmd/store/store-etcd" ] || echo man7/flocklimit-store.7
 	} | sort >built

@@ -24,22 +24,13 @@
  *
  * The files of a limiter are accounted apart: in a new one the permits of the old do not count.
  */
-#include "judge.h"
+#include "life.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ACTIVE 1000
-
-struct life { /* of one file: the runs in it by fence, that is, as they were granted */
-	const struct story *s;
-	struct run **run;
-	uint64_t *last; /* the latest `surely' of those up to here */
-	struct array steers;
-	size_t n;
-	uint64_t birth;
-};
 
 static int
 by_birth_and_fence(const void *a, const void *b)
@@ -59,67 +50,6 @@ by_start(const void *a, const void *b)
 	return x->started < y->started ? -1 : x->started > y->started;
 }
 
-/* ---- which limit was in force? ---- */
-
-/*
- * May this have been so at some time between?  A change happens between its two times, so the
- * state before it is possible until the second and the state after it from the first.
- */
-static bool
-possible(const struct life *l, enum verb verb, int64_t value, uint64_t from, uint64_t to)
-{
-	int64_t now = verb == OVERRIDE ? -1 : 0;
-	uint64_t since = 0;
-
-	foreach(const struct steer, g, l->steers) {
-		if (g->verb != verb)
-			continue;
-		if (now == value && since <= to && g->until >= from)
-			return true;
-		now = g->value;
-		since = g->since;
-	}
-	return now == value && since <= to;
-}
-
-/* Its own limit, if it is known: one without -n was told it, unless that was an override. */
-static uint64_t
-declared(const struct life *l, const struct run *r)
-{
-	if (r->n != 0)
-		return r->n;
-	return possible(l, OVERRIDE, (int64_t)r->told, r->granted_from, r->started) ? NEVER
-										    : r->told;
-}
-
-struct sum {
-	uint64_t weight, runs, limit; /* limit: the smallest declared */
-};
-
-static void
-count(const struct life *l, struct sum *sum, const struct run *r)
-{
-	uint64_t own = declared(l, r);
-
-	sum->weight += r->w;
-	sum->runs++;
-	if (own < sum->limit)
-		sum->limit = own;
-}
-
-/* What the sum may be, if z is the last that was granted. */
-static uint64_t
-bound(const struct life *l, const struct run *z, const struct sum *sum)
-{
-	bool overridden = possible(l, OVERRIDE, (int64_t)z->told, z->granted_from, z->started);
-	bool own = (z->n == 0 || z->n == z->told) &&
-		   possible(l, OVERRIDE, -1, z->granted_from, z->started);
-
-	if (overridden && sum->runs == 1)
-		return NEVER;
-	return overridden ? z->told : own ? sum->limit : 0;
-}
-
 /* ---- when was it granted, at the earliest? ---- */
 
 static int
@@ -134,7 +64,7 @@ static uint64_t
 earliest(const struct life *l, size_t place, const struct run **before)
 {
 	const struct run *b = l->run[place];
-	bool overridden = possible(l, OVERRIDE, (int64_t)b->told, b->launched, b->started);
+	bool overridden = life_may_be(l, OVERRIDE, (int64_t)b->told, b->launched, b->started);
 	struct sum sum = { .limit = NEVER };
 	size_t n = 0, i;
 
@@ -143,9 +73,9 @@ earliest(const struct life *l, size_t place, const struct run **before)
 			before[n++] = l->run[i];
 	if (n > 1)
 		qsort(before, n, sizeof(*before), by_surely_down);
-	count(l, &sum, b);
+	life_count(l, &sum, b);
 	for (i = 0; i < n; i++) {
-		count(l, &sum, before[i]);
+		life_count(l, &sum, before[i]);
 		if (sum.weight > (overridden ? b->told : sum.limit))
 			return before[i]->surely;
 	}
@@ -153,19 +83,6 @@ earliest(const struct life *l, size_t place, const struct run **before)
 }
 
 /* ---- at each start ---- */
-
-/* Those up to z that surely hold at t. */
-static struct sum
-up_to(const struct life *l, size_t z, uint64_t t)
-{
-	struct sum sum = { .limit = NEVER };
-	size_t i;
-
-	for (i = z + 1; i-- > 0 && l->last[i] >= t;)
-		if (l->run[i]->surely >= t)
-			count(l, &sum, l->run[i]);
-	return sum;
-}
 
 static size_t
 place_of(const struct life *l, const struct run *r)
@@ -208,7 +125,7 @@ check_start(const struct life *l, const struct run *b, const struct run *const *
 	size_t i;
 
 	for (i = 0; i < n; i++) {
-		count(l, &now, active[i]);
+		life_count(l, &now, active[i]);
 		if (active[i]->fence > z->fence)
 			z = active[i];
 		if (active[i] != b && share_a_seat(active[i], b))
@@ -217,21 +134,21 @@ check_start(const struct life *l, const struct run *b, const struct run *const *
 				     " and %" PRIx64,
 				     b->ticket, active[i]->ticket, b->seats, active[i]->seats);
 	}
-	if (bound(l, z, &now) == 0)
+	if (life_bound(l, z, &now) == 0)
 		return; /* told of by check_told() */
-	if (now.weight > bound(l, z, &now)) {
+	if (now.weight > life_bound(l, z, &now)) {
 		chaos_guilty(v, OVER_LIMIT, b->started,
 			     "at the start of ticket %" PRIu64 " %" PRIu64
 			     " units are held by %" PRIu64 "; at most %" PRIu64,
-			     b->ticket, now.weight, now.runs, bound(l, z, &now));
+			     b->ticket, now.weight, now.runs, life_bound(l, z, &now));
 		return;
 	}
-	all = up_to(l, place_of(l, z), b->started);
-	if (all.weight > bound(l, z, &all))
+	all = life_up_to(l, place_of(l, z), b->started);
+	if (all.weight > life_bound(l, z, &all))
 		chaos_guilty(v, OVERTAKEN, b->started,
 			     "when ticket %" PRIu64 " started, %" PRIu64
 			     " units were due to tickets up to %" PRIu64 "; at most %" PRIu64,
-			     b->ticket, all.weight, z->ticket, bound(l, z, &all));
+			     b->ticket, all.weight, z->ticket, life_bound(l, z, &all));
 }
 
 /* What it was told must have been so, and nothing is granted in a pause or behind a closed gate. */
@@ -240,16 +157,16 @@ check_told(const struct life *l, const struct run *b, struct verdict *v)
 {
 	struct sum alone = { .limit = NEVER };
 
-	count(l, &alone, b);
-	if (bound(l, b, &alone) == 0)
+	life_count(l, &alone, b);
+	if (life_bound(l, b, &alone) == 0)
 		chaos_guilty(v, UNTRUE_LIMIT, b->started,
 			     "ticket %" PRIu64 " was told a limit of %" PRIu64
 			     ", which was not in force",
 			     b->ticket, b->told);
-	if (!possible(l, PAUSE, 0, b->granted_from, b->started))
+	if (!life_may_be(l, PAUSE, 0, b->granted_from, b->started))
 		chaos_guilty(v, UNTRUE_LIMIT, b->started,
 			     "ticket %" PRIu64 " was granted in a paused limiter", b->ticket);
-	if (!possible(l, GATE, 0, b->granted_from, b->started))
+	if (!life_may_be(l, GATE, 0, b->granted_from, b->started))
 		chaos_guilty(v, UNTRUE_LIMIT, b->started,
 			     "ticket %" PRIu64 " was granted behind a closed gate", b->ticket);
 }
@@ -293,89 +210,6 @@ check_starts(const struct life *l, struct verdict *v)
 	}
 	free(order);
 	free(highest);
-}
-
-/* ---- files that were removed, and limiters that were idle ---- */
-
-/*
- * Nobody who is launched after the file was removed finds it, and whoever is granted after that
- * goes over to the new one before it runs.  So all that ever start in the old one and surely hold
- * after the removal had their permits before: together they are within the limit.
- */
-static void
-check_removals(const struct life *l, struct verdict *v)
-{
-	uint64_t first = NEVER;
-	struct sum sum;
-	size_t i, z;
-
-	for (i = 0; i < l->n; i++)
-		if (l->run[i]->started < first)
-			first = l->run[i]->started;
-	foreach(const struct span, u, l->s->removals) {
-		if (u->of != l->run[0]->lim || first >= u->from)
-			continue;
-		for (i = 0; i < l->n; i++)
-			if (l->run[i]->launched > u->to)
-				chaos_guilty(v, OLD_FILE, l->run[i]->started,
-					     "taker %" PRIu64 " was launched when the file of its "
-					     "ticket %" PRIu64 " was gone",
-					     l->run[i]->id, l->run[i]->ticket);
-		for (z = l->n - 1; z > 0 && l->run[z]->surely < u->to; z--)
-			;
-		sum = up_to(l, z, u->to);
-		if (sum.weight > 0 && sum.weight > bound(l, l->run[z], &sum))
-			chaos_guilty(v, OLD_FILE, u->to,
-				     "%" PRIu64
-				     " units go on in a file that was removed, of %" PRIu64,
-				     sum.weight, bound(l, l->run[z], &sum));
-		break;
-	}
-}
-
-/*
- * Nobody held it then, and nobody was given a permit after that.  A command without a guard may say
- * that it has started when its wrapper is dead, and its permit gone: it is no holder, as in
- * check_starts().
- */
-static bool
-is_in_removed(const struct run *r, const struct span *removal)
-{
-	if (r->surely < r->started)
-		return false;
-	return r->started > removal->to || (r->started < removal->from && r->surely > removal->to);
-}
-
-static void
-check_idle_removals(const struct life *l, struct verdict *v)
-{
-	foreach(const struct span, m, l->s->idle_removals) {
-		size_t i;
-		if (m->of != l->birth)
-			continue;
-		for (i = 0; i < l->n; i++)
-			if (is_in_removed(l->run[i], m))
-				chaos_guilty(v, OLD_FILE, m->to,
-					     "ticket %" PRIu64
-					     " runs in a limiter that was removed",
-					     l->run[i]->ticket);
-	}
-}
-
-/* Who surely held when flk_wait_idle() was called, no longer did when it returned. */
-static void
-check_idles(const struct life *l, struct verdict *v)
-{
-	foreach(const struct span, idle, l->s->idles) {
-		size_t i;
-		if (idle->of != l->birth)
-			continue;
-		for (i = 0; i < l->n; i++)
-			if (l->run[i]->started < idle->from && l->run[i]->surely > idle->to)
-				chaos_guilty(v, NOT_IDLE, idle->to,
-					     "ticket %" PRIu64 " still holds what is called idle",
-					     l->run[i]->ticket);
-	}
 }
 
 /* Those that came later, and were granted before: it consented to so many. */
@@ -425,9 +259,7 @@ check_life(struct life *l, struct verdict *v)
 	free(before);
 	check_starts(l, v);
 	check_consents(l, v);
-	check_removals(l, v);
-	check_idles(l, v);
-	check_idle_removals(l, v);
+	life_check_removed(l, v);
 	free(l->last);
 	free(l->steers.at);
 }

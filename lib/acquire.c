@@ -9,26 +9,6 @@
 #include "flocklimit.h"
 #include "share.h"
 
-/* Sleeps until `until'; when waits() asks for an earlier time, it sleeps again after that. */
-static int
-wait_until(struct flk_taker *t, const struct flk_request *want, uint64_t until, flki_waits *waits,
-	   void *context)
-{
-	struct timespec deadline;
-	uint64_t next;
-	int error;
-
-	do {
-		next = waits != NULL ? waits(context, t) : UINT64_MAX;
-		next = next < until ? next : until;
-		deadline = flki_timespec(next);
-		error = flk_wait(t, next == UINT64_MAX ? NULL : &deadline, NULL);
-		if (error == -FLK_ASK)
-			flk_answer(t, want->ask(want->ask_context));
-	} while (error == -FLK_ASK || (error == -ETIMEDOUT && flki_monotonic_ns() < until));
-	return error;
-}
-
 int
 flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until, flki_waits *waits,
 	     void *context)
@@ -36,7 +16,7 @@ flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until
 	int error = flki_queue(t, want, until);
 
 	if (error == -EINPROGRESS)
-		error = wait_until(t, want, until, waits, context);
+		error = flki_await(t, want, until, NULL, waits, context);
 	/* A busy taker keeps the place or permit of an earlier call, and a stranger has none. */
 	if (error != 0 && error != -FLK_BUSY && error != -FLK_STRANGER)
 		flk_leave(t);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * share.h - what acquire.c and map.c need of both implementations, and offer to both, besides
+ * share.h - what acquire.c, await.c and map.c need of both implementations, and offer to both, besides
  * flocklimit.h.
  */
 #ifndef FLKI_SHARE_H
 #define FLKI_SHARE_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -40,10 +41,15 @@ flki_is_zero(const uint64_t *word, size_t n)
 int flki_queue(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns);
 
 /*
- * flk_acquire() with a deadline in ns.  Before each sleep of the taker it calls waits(), unless
- * that is NULL; waits() returns when it wants to be called again.
+ * The wait of a taker that has joined the line as `want' says: flk_wait() until a deadline in ns, and
+ * flk_answer() when its question is due.  Before each sleep of the taker it calls waits(), unless that
+ * is NULL; waits() returns when it wants to be called again.
  */
 typedef uint64_t flki_waits(void *context, struct flk_taker *t);
+int flki_await(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns,
+	       const sigset_t *mask, flki_waits *waits, void *context);
+
+/* flk_acquire() with a deadline in ns, and that wait. */
 int flki_acquire(struct flk_taker *t, const struct flk_request *want, uint64_t until_ns,
 		 flki_waits *waits, void *context);
 

@@ -13,6 +13,7 @@
 #include "question.h"
 #include "place.h"
 #include "say.h"
+#include "share.h"
 #include "signals.h"
 #include "spawn.h"
 #include "stuck.h"
@@ -184,43 +185,16 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 
 /* ---- the wait ---- */
 
-/* Its own question, by --when-run. */
-static void
-ask(struct flk_taker *t, const struct flk_request *want, uint64_t deadline, const sigset_t *mask)
+/* Before each sleep.  A signal that ends us may have come while the question was asked. */
+static uint64_t
+look(void *watcher, struct flk_taker *t)
 {
-	struct question *q = want->ask_context;
+	struct watcher *w = watcher;
+	uint64_t now = now_ns();
 
-	q->deadline = deadline;
-	q->mask = mask;
-	flk_answer(t, question_ask(q));
-}
-
-static int
-wait_in_line(struct flk_taker *t, struct watcher *w, const struct flk_request *want,
-	     uint64_t deadline, const sigset_t *mask)
-{
-	struct timespec until;
-	uint64_t now, next;
-	int code;
-
-	if (w->o->verbose)
-		report(t, w, now_ns());
-	do {
-		now = now_ns();
-		next = w->waiting.next < deadline ? w->waiting.next : deadline;
-		if (w->o->verbose && now + SECOND < next)
-			next = now + SECOND;
-		until = flki_timespec(next);
-		code = flk_wait(t, next == NEVER ? NULL : &until, mask);
-		if (code == -FLK_ASK) {
-			ask(t, want, deadline, mask);
-			code = -ETIMEDOUT; /* the taker still waits */
-		}
-		now = now_ns();
-		if (code == -ETIMEDOUT && now < deadline && !ended_by)
-			report(t, w, now);
-	} while (code == -ETIMEDOUT && now < deadline && !ended_by);
-	return code;
+	if (!ended_by)
+		report(t, w, now);
+	return w->o->verbose && now + SECOND < w->waiting.next ? now + SECOND : w->waiting.next;
 }
 
 int
@@ -228,6 +202,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	  uint64_t *deadline, const sigset_t *mask)
 {
 	struct watcher w = { .o = o };
+	struct question *q = want->ask_context;
 	double waited = 0;
 	char span[32];
 	int code;
@@ -240,7 +215,11 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 					? NEVER
 					: w.waiting.since + o->want.timeout_ns;
 		catch_signals(t);
-		code = wait_in_line(t, &w, want, *deadline, mask);
+		if (q != NULL) {
+			q->deadline = *deadline;
+			q->mask = mask;
+		}
+		code = flki_await(t, want, *deadline, mask, look, &w);
 		waiting = NULL;
 		signals_block();
 		if (w.status)

@@ -5,29 +5,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "clock.h"
 #include "conduct.h"
 #include "item_wait.h"
-#include "now.h"
 #include "screen.h"
+#include "share.h"
 
 /* ---- the wait in one of the lines ---- */
 
-static int
-wait_in_line(const struct options *o, struct also *one)
+static uint64_t
+show(void *also, struct flk_taker *t)
 {
-	struct timespec until;
-	uint64_t next, over;
-	int code;
+	const struct also *one = also;
+	const struct several *s = one->ops->context;
 
-	do {
-		next = item_wait_show(o, one->want.limiter, one->taker);
-		over = item_wait_limit();
-		next = next < over ? next : over;
-		until = flki_timespec(next);
-		code = flk_wait(one->taker, next == NEVER ? NULL : &until, NULL);
-	} while (code == -ETIMEDOUT && now_ns() < over);
-	return code;
+	return item_wait_show(s->o, one->want.limiter, t);
 }
 
 static int
@@ -41,8 +32,10 @@ take(void *several, struct also *one, const struct flk_request *want)
 		return -FLK_CANCELLED;
 	code =
 	    s->o->want.timeout_ns == 0 ? flk_try(one->taker, want) : flk_enqueue(one->taker, want);
-	if (code == -EINPROGRESS)
-		code = wait_in_line(s->o, one);
+	if (code == -EINPROGRESS) {
+		show(one, one->taker); /* the wait begins, and so its limit is known */
+		code = flki_await(one->taker, want, item_wait_limit(), NULL, show, one);
+	}
 	conduct_unqueue(&queued);
 	if (code != 0)
 		flk_leave(one->taker);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * acquiring.c - lib/acquire.c computes deadlines, asks, and leaves the line; the line and the clock are
+ * acquiring.c - lib/acquire.c and lib/await.c compute deadlines, ask, and leave the line; line and clock are
  * our own, so a wait of ten days takes no time.
  */
 #include "../helpers/common.h"
@@ -41,10 +41,11 @@ fake_wait(const struct timespec *deadline)
 
 #define flki_monotonic_ns()         (the_time)
 #define flki_queue(t, want, until)  fake_queue(until)
-#define flk_wait(t, deadline, mask) fake_wait(deadline)
+#define flk_wait(t, deadline, mask) ((void)(mask), fake_wait(deadline))
 #define flk_try(t, want)            (tries++, -EAGAIN)
 #define flk_leave(t)                (leaves++)
 #define flk_answer(t, yes)          (answers++, answer = (yes))
+#include "await.c"
 #include "acquire.c"
 #undef flk_wait
 #undef flk_try

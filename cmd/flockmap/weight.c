@@ -3,17 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-#include <sys/wait.h>
 
 #include "conduct.h"
+#include "now.h"
 #include "option.h"
 #include "parse.h"
-#include "pidfd.h"
 #include "screen.h"
+#include "shell.h"
 
 #define WORD  64
 #define BLANK " \t"
@@ -46,80 +45,55 @@ take_field(const char *item, uint64_t field, char word[WORD])
 	snprintf(word, WORD, "%.*s", (int)(n < WORD ? n : WORD - 1), item);
 }
 
-/*
- * Reads the shell's output until the shell ends, though its children may live; keeps the first
- * line.
- */
+/* Reads the shell's output until the shell ends; keeps the first line. */
 static void
-read_word(int fd, int pidfd, char word[WORD])
+read_word(const struct shell *shell, int fd, char word[WORD])
 {
-	struct pollfd ready[] = { { .fd = fd, .events = POLLIN },
-				  { .fd = pidfd, .events = POLLIN } };
+	enum shell_news news;
 	char more[512];
 	size_t n = 0, part;
 	ssize_t got;
+	int out = fd;
 
 	do {
-		if (poll(ready, 2, -1) == -1)
-			continue;
+		news = shell_await(shell, out, NEVER, NULL);
 		got = read(fd, more, sizeof(more));
 		if (got == 0)
-			ready[0].fd = -1;
+			out = -1;
 		part = got > 0 ? (size_t)got : 0;
 		if (part > WORD - 1 - n)
 			part = WORD - 1 - n;
 		memcpy(word + n, more, part);
 		n += part;
-	} while (ready[1].revents == 0);
+	} while (news != SHELL_ENDED);
 	word[n] = '\0';
 	word[strcspn(word, "\n")] = '\0';
-}
-
-static int
-ask_started(pid_t pid, int fd, char word[WORD], int *status)
-{
-	int pidfd = flki_pidfd_open(pid), error = pidfd == -1 ? errno : 0;
-	struct running noted;
-
-	if (pidfd == -1) {
-		kill(pid, SIGKILL);
-	} else {
-		conduct_add(&noted, pidfd);
-		read_word(fd, pidfd, word);
-		conduct_remove(&noted);
-		close(pidfd);
-	}
-	while (waitpid(pid, status, 0) == -1 && errno == EINTR)
-		;
-	return error;
 }
 
 /* 0, or an errno value if it could not be started. */
 static int
 ask_shell(const char *line, char *item, const struct job_context *ctx, char word[WORD], int *status)
 {
-	char *argv[] = { (char *)(uintptr_t) "/bin/sh",
-			 (char *)(uintptr_t) "-c",
-			 (char *)(uintptr_t)line,
-			 (char *)(uintptr_t) "sh",
-			 item,
-			 NULL };
 	struct heritage h = ctx->heritage;
-	int ends[2], error, exec_error;
-	pid_t pid;
+	struct running noted;
+	struct shell shell;
+	int ends[2], error;
 
 	if (pipe2(ends, O_CLOEXEC) == -1)
 		return errno;
 	fcntl(ends[0], F_SETFL, O_NONBLOCK);
 	h.stdio[0] = ctx->null_fd;
 	h.stdio[1] = ends[1];
-	pid = spawn(argv, environ, &h, &exec_error);
-	error = pid == -1 ? errno : 0;
+	error = shell_start(&shell, line, item, &h);
 	close(ends[1]);
-	if (pid != -1)
-		error = ask_started(pid, ends[0], word, status);
+	if (error == 0) {
+		conduct_add(&noted, shell.pidfd);
+		read_word(&shell, ends[0], word);
+		conduct_remove(&noted);
+		*status = shell_end(&shell);
+	}
 	close(ends[0]);
-	return error != 0 ? error : exec_error;
+	return error;
 }
 
 int

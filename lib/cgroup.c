@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 #include "cgroup.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
-bool
-flki_read_text(const char *path, char *text, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd == -1)
-		return false;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0;
-}
+#include "proc.h"
 
 bool
 flki_read_text_in(const char *dir, const char *name, char *text, size_t size)
@@ -26,7 +12,7 @@ flki_read_text_in(const char *dir, const char *name, char *text, size_t size)
 	char path[600];
 
 	return (size_t)snprintf(path, sizeof(path), "%s/%s", dir, name) < sizeof(path) &&
-	       flki_read_text(path, text, size);
+	       flki_read_text(path, text, size) > 0;
 }
 
 static void
@@ -60,10 +46,9 @@ has(char *controllers, const char *wanted)
 void
 flki_cgroups(pid_t pid, const char *controller, void (*look)(const char *dir, void *ctx), void *ctx)
 {
-	char path[64], text[4096], *line, *save, *controllers, *group;
+	char path[PROC_PATH], text[4096], *line, *save, *controllers, *group;
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	if (!flki_read_text(path, text, sizeof(text)))
+	if (flki_read_text(flki_proc_path(pid, "cgroup", path), text, sizeof(text)) <= 0)
 		return;
 	for (line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save)) {
 		controllers = strchr(line, ':');

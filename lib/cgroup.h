@@ -9,10 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* The start of a file as a string; false if there is none. */
-bool flki_read_text(const char *path, char *text, size_t size);
-
-/* The same for the file of this name in a directory. */
+/* The start of the file of this name in a directory, as a string; false if there is none. */
 bool flki_read_text_in(const char *dir, const char *name, char *text, size_t size);
 
 /*

@@ -31,6 +31,7 @@
 #include "bytelock.h"
 #include "cancel.h"
 #include "exiting.h"
+#include "proc.h"
 
 /* The caller holds the permit, and is to hold it no longer. */
 static int
@@ -167,15 +168,12 @@ static bool
 search_descriptors(struct flk *f, struct flk_permit *permit)
 {
 	DIR *fds = opendir("/proc/self/fd");
-	struct dirent *entry;
 	bool found = false;
 	int fd;
 
-	/* No other thread reads this directory. */
-	while (fds != NULL && !found &&
-	       (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
-		found = (fd = atoi(entry->d_name)) != f->file.fd && entry->d_name[0] != '.' &&
-			check_descriptor(f, fd) == 0 && copy_permit(f, fd, true, permit);
+	while (!found && (fd = flki_next_number(fds)) != -1)
+		found = fd != f->file.fd && check_descriptor(f, fd) == 0 &&
+			copy_permit(f, fd, true, permit);
 	if (fds != NULL)
 		closedir(fds);
 	return found;

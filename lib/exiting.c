@@ -20,17 +20,15 @@
 #include "exiting.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 #include <sys/stat.h>
 
 #include "cancel.h"
 #include "clock.h"
 #include "pidfd.h"
+#include "proc.h"
 
 #define PF_EXITING 0x4   /* of the flags in /proc/PID/stat; see proc(5) */
 #define TICK_US    10000 /* without pidfd_open(2) */
@@ -54,32 +52,16 @@ enum flki_life
 flki_life_of(pid_t pid, uint64_t *start_ns)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
-	unsigned flags = 0, threads = 0;
-	unsigned long long start = 0;
-	char path[32] = "/proc/self/stat", text[512], *p, state;
-	ssize_t n;
-	int fd;
+	struct proc_stat s;
+	int error = flki_proc_stat(pid, &s);
 
 	*start_ns = 0;
-	if (pid != 0)
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
-		return cannot_look(errno) && (kill(pid, 0) == 0 || errno == EPERM) ? EXITS : ENDED;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	/* The name, which may hold anything, is in the last pair of parentheses. */
-	p = strrchr(text, ')');
-	if (p == NULL || sscanf(p + 1,
-				" %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d"
-				" %u %*d %llu",
-				&state, &flags, &threads, &start) != 4)
-		return ENDED;
-	*start_ns = (uint64_t)start * TICK_NS;
-	if ((flags & PF_EXITING) == 0)
+	if (error != 0)
+		return cannot_look(-error) && (kill(pid, 0) == 0 || errno == EPERM) ? EXITS : ENDED;
+	*start_ns = (uint64_t)s.start * TICK_NS;
+	if ((s.flags & PF_EXITING) == 0)
 		return RUNS;
-	return (state != 'Z' && state != 'X') || threads > 1 ? EXITS : ENDED;
+	return (s.state != 'Z' && s.state != 'X') || s.threads > 1 ? EXITS : ENDED;
 }
 
 bool

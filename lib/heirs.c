@@ -7,10 +7,8 @@
  */
 #include "internal.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +16,7 @@
 #include <unistd.h>
 
 #include "cancel.h"
+#include "proc.h"
 
 /*
  * "lock:	1: OFDLCK ADVISORY  READ  -1 00:1a:4711 1099511627776 1099511627779".  The kernel
@@ -36,19 +35,19 @@ covers(const char *line, uint64_t first, uint64_t last)
 	return from <= last && first <= to;
 }
 
-/* On one of these bytes. */
+/* Has this descriptor of the process a lock on one of these bytes? */
 static bool
-has_lock(int info, uint64_t first, uint64_t last)
+has_lock(pid_t pid, int fd, uint64_t first, uint64_t last)
 {
-	FILE *lines = fdopen(info, "re");
-	char *line = NULL;
+	char path[PROC_PATH], file[24], *line = NULL;
 	bool found = false;
 	size_t size = 0;
+	FILE *lines;
 
-	if (lines == NULL) {
-		close(info);
+	snprintf(file, sizeof(file), "fdinfo/%d", fd);
+	lines = fopen(flki_proc_path(pid, file, path), "re");
+	if (lines == NULL)
 		return false;
-	}
 	while (!found && getline(&line, &size, lines) > 0)
 		found = covers(line, first, last);
 	free(line);
@@ -56,59 +55,25 @@ has_lock(int info, uint64_t first, uint64_t last)
 	return found;
 }
 
-/* Does this descriptor lead to the limiter, and carry the lock on that byte? */
-static bool
-is_guard(int proc, const char *pid, const char *fd, const struct stat *limiter, uint64_t byte)
-{
-	char path[80];
-	struct stat sb;
-	int info;
-
-	snprintf(path, sizeof(path), "%.20s/fd/%.20s", pid, fd);
-	if (fstatat(proc, path, &sb, 0) == -1 || sb.st_dev != limiter->st_dev ||
-	    sb.st_ino != limiter->st_ino)
-		return false;
-	snprintf(path, sizeof(path), "%.20s/fdinfo/%.20s", pid, fd);
-	info = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	return info != -1 && has_lock(info, byte, byte);
-}
-
 bool
 flki_guard_locks(int fd, uint32_t slot, uint32_t n)
 {
-	char path[40];
-	int info;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	info = open(path, O_RDONLY | O_CLOEXEC);
-	return info != -1 &&
-	       has_lock(info, (uint64_t)GUARD_BASE + slot, (uint64_t)GUARD_BASE + slot + n - 1);
+	return has_lock(0, fd, (uint64_t)GUARD_BASE + slot, (uint64_t)GUARD_BASE + slot + n - 1);
 }
 
 /* 1, 0, or -errno: its descriptors can't be seen. */
 static int
-is_heir(int proc, const char *pid, const struct stat *limiter, uint64_t byte)
+is_heir(pid_t pid, const struct stat *limiter, uint64_t byte)
 {
-	char path[40];
-	struct dirent *entry;
+	char path[PROC_PATH];
+	DIR *fds = opendir(flki_proc_path(pid, "fd", path));
 	bool found = false;
-	int fd, error;
-	DIR *fds;
+	int fd;
 
-	snprintf(path, sizeof(path), "%.20s/fd", pid);
-	fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd == -1)
+	if (fds == NULL)
 		return -errno;
-	fds = fdopendir(fd);
-	if (fds == NULL) {
-		error = -errno;
-		close(fd);
-		return error;
-	}
-	/* No other thread reads this directory. */
-	while (!found && (entry = readdir(fds)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
-		found = isdigit((unsigned char)entry->d_name[0]) &&
-			is_guard(proc, pid, entry->d_name, limiter, byte);
+	while (!found && (fd = flki_next_open(fds, limiter)) != -1)
+		found = has_lock(pid, fd, byte, byte);
 	closedir(fds);
 	return found;
 }
@@ -118,16 +83,15 @@ flki_local_heirs(struct flk *f, uint32_t slot, pid_t *pid, size_t room)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	DIR *proc = opendir("/proc");
-	struct dirent *entry;
 	struct stat limiter;
 	size_t n = 0;
+	pid_t next;
 
-	if (proc == NULL || flki_file_stat(&f->file, &limiter) != 0)
+	if (flki_file_stat(&f->file, &limiter) != 0)
 		room = 0;
-	while (n < room && (entry = readdir(proc)) != NULL) /* NOLINT(concurrency-mt-unsafe) */
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    is_heir(dirfd(proc), entry->d_name, &limiter, (uint64_t)GUARD_BASE + slot) == 1)
-			pid[n++] = (pid_t)atoi(entry->d_name);
+	while (n < room && (next = flki_next_number(proc)) != -1)
+		if (is_heir(next, &limiter, (uint64_t)GUARD_BASE + slot) == 1)
+			pid[n++] = next;
 	if (proc != NULL)
 		closedir(proc);
 	return n;
@@ -154,24 +118,15 @@ parse_mapping(const char *line, struct mapping *m)
  * not a mapping with what stat(2) returns, because the device numbers of the two differ on btrfs.
  */
 static int
-find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *like,
-	     struct mapping *m)
+find_mapping(pid_t pid, uint64_t address, const struct mapping *like, struct mapping *m)
 {
-	char path[40], *line = NULL;
+	char path[PROC_PATH], *line = NULL;
+	FILE *lines = fopen(flki_proc_path(pid, "maps", path), "re");
 	bool found = false;
 	size_t size = 0;
-	FILE *lines;
-	int fd, error;
 
-	snprintf(path, sizeof(path), "%.20s/maps", pid);
-	fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-	lines = fd != -1 ? fdopen(fd, "re") : NULL;
-	if (lines == NULL) {
-		error = -errno;
-		if (fd != -1)
-			close(fd);
-		return error;
-	}
+	if (lines == NULL)
+		return -errno;
 	while (!found && getline(&line, &size, lines) > 0)
 		found = parse_mapping(line, m) &&
 			(like == NULL
@@ -185,18 +140,18 @@ find_mapping(int proc, const char *pid, uint64_t address, const struct mapping *
 
 /* Has the process the limiter mapped for writing, and is that thread one of its own? */
 static int
-works_on_it(const struct flk *f, int proc, const char *pid, pid_t tid)
+works_on_it(const struct flk *f, pid_t pid, pid_t tid)
 {
 	struct mapping ours = { .inode = 0 }, its;
-	char path[60];
-	int found = find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &ours);
+	char path[PROC_PATH], task[24];
+	int found = find_mapping(0, (uintptr_t)f->file.h, NULL, &ours);
 
 	if (found == 1)
-		found = find_mapping(proc, pid, 0, &ours, &its);
+		found = find_mapping(pid, 0, &ours, &its);
 	if (found != 1)
 		return found;
-	snprintf(path, sizeof(path), "%.20s/task/%d", pid, (int)tid);
-	return tid > 0 && faccessat(proc, path, F_OK, 0) == 0;
+	snprintf(task, sizeof(task), "task/%d", (int)tid);
+	return tid > 0 && access(flki_proc_path(pid, task, path), F_OK) == 0;
 }
 
 int
@@ -204,23 +159,15 @@ flki_local_is_taker(struct flk *f, uint32_t slot, pid_t pid)
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	struct stat limiter;
-	char name[24];
-	int proc, result;
+	int result;
 
 	if (slot >= flki_file_slots(&f->file) || pid <= 0)
 		return 0;
-	proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (proc == -1) {
-		result = -errno;
-	} else if ((result = flki_file_stat(&f->file, &limiter)) == 0) {
-		snprintf(name, sizeof(name), "%d", (int)pid);
-		result = is_heir(proc, name, &limiter, (uint64_t)GUARD_BASE + slot);
-		/* If the permit has a guard, its taker has the guard. */
-		if (result == 0 && flki_guard_is_free(f, slot))
-			result =
-			    works_on_it(f, proc, name, flki_alive_tid(&f->file.slots[slot].alive));
-	}
-	if (proc != -1)
-		close(proc);
+	if ((result = flki_file_stat(&f->file, &limiter)) != 0)
+		return result;
+	result = is_heir(pid, &limiter, (uint64_t)GUARD_BASE + slot);
+	/* If the permit has a guard, its taker has the guard. */
+	if (result == 0 && flki_guard_is_free(f, slot))
+		result = works_on_it(f, pid, flki_alive_tid(&f->file.slots[slot].alive));
 	return result;
 }

@@ -8,7 +8,7 @@
  * API: the functions of flocklimit.h
  *	api ops local share		the table of functions behind a handle, and this machine's
  *	setting				the numbers that an operator sets
- *	acquire map error		what works for both kinds of limiters
+ *	acquire await map error		what works for both kinds of limiters
  *	own				what our own commands ask besides
  *	limiter				opening and closing
  *	slot inside			a taker's slot; in and out of the lock, and struct world
@@ -26,7 +26,7 @@
  *	cpus measure cgroup		the machine's CPUs, what it has left, and its cgroups
  *	timens thread			the clock of a time namespace; threads of our own
  *	bytelock descriptor pidfd	headers alone, each around one thing of the system
- *	cancel clock name
+ *	cancel clock name proc program
  *
  * pure state: what takers do to the words of the file, without a system call
  *	layout				the file

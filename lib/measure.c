@@ -19,6 +19,7 @@
 #include "cgroup.h"
 #include "clock.h"
 #include "futex.h"
+#include "proc.h"
 #include "thread.h"
 
 #define LEAST_SPAN (2 * SECOND - 50 * MS) /* a timer of two seconds may be read a little early */
@@ -101,7 +102,7 @@ available_memory(void)
 	uint64_t least = UINT64_MAX, kib;
 	char text[2048];
 
-	if (flki_read_text("/proc/meminfo", text, sizeof(text)) &&
+	if (flki_read_text("/proc/meminfo", text, sizeof(text)) > 0 &&
 	    number_after(text, "MemAvailable", &kib))
 		least = kib * 1024;
 	flki_cgroups(getpid(), "memory", look_at_memory, &least);
@@ -153,7 +154,7 @@ read_pressure(unsigned which, uint64_t *total_us, uint64_t *avg10)
 	flki_cgroups(getpid(), pressure_files[which].controller, look_at_limit, &g);
 	if (!(g.limited &&
 	      flki_read_text_in(g.dir, pressure_files[which].group, text, sizeof(text))) &&
-	    !flki_read_text(pressure_files[which].machine, text, sizeof(text)))
+	    flki_read_text(pressure_files[which].machine, text, sizeof(text)) <= 0)
 		return false;
 	if (sscanf(text, "some avg10=%u.%2u avg60=%*s avg300=%*s total=%llu", &percent, &part,
 		   &total) != 3)
@@ -211,7 +212,7 @@ running_tasks(void)
 	unsigned long long n;
 	char text[128];
 
-	if (!flki_read_text("/proc/loadavg", text, sizeof(text)) ||
+	if (flki_read_text("/proc/loadavg", text, sizeof(text)) <= 0 ||
 	    sscanf(text, "%*s %*s %*s %llu/", &n) != 1)
 		return UINT64_MAX;
 	return n > 0 ? n - 1 : 0;

@@ -14,6 +14,7 @@
 
 #include "descriptor.h"
 #include "explain.h"
+#include "proc.h"
 #include "process.h"
 #include "say.h"
 #include "kind.h"
@@ -129,13 +130,12 @@ static void
 close_inherited(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
 	int fd;
 
 	for (fd = 0; dir == NULL && fd < process_most_fds(); fd++)
 		close_if_inherited(fd);
-	while (dir != NULL && (entry = readdir(dir)) != NULL)
-		close_if_inherited(atoi(entry->d_name));
+	while ((fd = flki_next_number(dir)) != -1)
+		close_if_inherited(fd);
 	if (dir != NULL)
 		closedir(dir);
 }

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "processes.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "proc.h"
 #include "process.h"
 #include "suspended.h"
 #include "kind.h"
@@ -30,12 +26,6 @@ by_pid(const void *a, const void *b)
 	const struct process *x = a, *y = b;
 
 	return (x->pid > y->pid) - (x->pid < y->pid);
-}
-
-static pid_t
-pid_of(const struct dirent *entry)
-{
-	return isdigit((unsigned char)entry->d_name[0]) ? (pid_t)atoi(entry->d_name) : 0;
 }
 
 static bool
@@ -61,13 +51,11 @@ processes_read(void)
 {
 	struct processes *all = calloc(1, sizeof(*all));
 	DIR *proc = opendir("/proc");
-	struct dirent *entry;
 	bool ok = all != NULL;
 	pid_t pid;
 
-	while (ok && proc != NULL && (entry = readdir(proc)) != NULL)
-		if ((pid = pid_of(entry)) != 0)
-			ok = add(all, pid);
+	while (ok && (pid = flki_next_number(proc)) != -1)
+		ok = add(all, pid);
 	if (proc != NULL)
 		closedir(proc);
 	if (!ok) {
@@ -130,24 +118,15 @@ processes_suspended(const struct processes *all, const struct flk_entry *e)
 	return how != NULL ? how : process_suspended(processes_command(all, e), remedy);
 }
 
-static int
+static bool
 has_open(pid_t pid, const struct stat *file)
 {
-	char path[40];
-	struct dirent *entry;
-	struct stat sb;
-	int found = 0;
-	DIR *fds;
+	char path[PROC_PATH];
+	DIR *fds = opendir(flki_proc_path(pid, "fd", path));
+	bool found = flki_next_open(fds, file) != -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
-	fds = opendir(path);
-	if (fds == NULL)
-		return -errno;
-	while (found == 0 && (entry = readdir(fds)) != NULL)
-		found = isdigit((unsigned char)entry->d_name[0]) &&
-			fstatat(dirfd(fds), entry->d_name, &sb, 0) == 0 &&
-			sb.st_dev == file->st_dev && sb.st_ino == file->st_ino;
-	closedir(fds);
+	if (fds != NULL)
+		closedir(fds);
 	return found;
 }
 
@@ -155,12 +134,11 @@ size_t
 processes_with_open(const struct stat *file, pid_t *pid, size_t room)
 {
 	DIR *proc = opendir("/proc");
-	struct dirent *entry;
 	size_t n = 0;
 	pid_t p;
 
-	while (proc != NULL && n < room && (entry = readdir(proc)) != NULL)
-		if ((p = pid_of(entry)) != 0 && p != getpid() && has_open(p, file) == 1)
+	while (n < room && (p = flki_next_number(proc)) != -1)
+		if (p != getpid() && has_open(p, file))
 			pid[n++] = p;
 	if (proc != NULL)
 		closedir(proc);

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,8 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+
+#include "proc.h"
 
 /* The same on every architecture. */
 #ifndef SYS_close_range
@@ -20,25 +21,15 @@
 #define MOST_FDS   (1 << 20)
 #define MOST_DEPTH 1000 /* of a chain of processes */
 
-/* The name, in which every byte may be, ends with the last ')' of /proc/PID/stat. */
 bool
 process_stat(pid_t pid, char *state, pid_t *parent)
 {
-	char path[40], text[512], *p;
-	int fd, number = 0;
-	ssize_t n;
+	struct proc_stat s;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd == -1)
+	if (flki_proc_stat(pid, &s) != 0)
 		return false;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
-	p = strrchr(text, ')');
-	if (p == NULL || sscanf(p + 1, " %c %d", state, &number) != 2)
-		return false;
-	*parent = (pid_t)number;
+	*state = s.state;
+	*parent = s.parent;
 	return true;
 }
 
@@ -61,19 +52,16 @@ process_is_below(pid_t pid, pid_t ancestor)
 static unsigned
 living_children(pid_t pid, pid_t *child)
 {
-	char path[80], state;
-	struct dirent *thread;
+	char path[PROC_PATH], file[40], state;
+	DIR *threads = opendir(flki_proc_path(pid, "task", path));
 	pid_t candidate, parent;
 	unsigned n = 0;
 	FILE *children;
-	DIR *threads;
+	int thread;
 
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-	threads = opendir(path);
-	while (threads != NULL && (thread = readdir(threads)) != NULL) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid,
-			 thread->d_name);
-		children = fopen(path, "re");
+	while ((thread = flki_next_number(threads)) != -1) {
+		snprintf(file, sizeof(file), "task/%d/children", thread);
+		children = fopen(flki_proc_path(pid, file, path), "re");
 		while (children != NULL && fscanf(children, "%d", &candidate) == 1) {
 			if (!process_stat(candidate, &state, &parent) || state == 'Z')
 				continue;
@@ -99,25 +87,6 @@ process_branches(pid_t pid)
 	return false;
 }
 
-/* The text of a file of /proc that belongs to the process; how many bytes were read. */
-static size_t
-read_proc(pid_t pid, const char *name, char *room, size_t size)
-{
-	char path[40];
-	ssize_t n = -1;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd != -1) {
-		n = read(fd, room, size - 1);
-		close(fd);
-	}
-	n = n > 0 ? n : 0;
-	room[n] = '\0';
-	return (size_t)n;
-}
-
 #define COMM 15 /* letters of a process's own name */
 
 /*
@@ -128,9 +97,9 @@ static const char *
 script_in(pid_t pid, const char *words, size_t size)
 {
 	const char *word, *slash;
-	char name[COMM + 2];
+	char path[PROC_PATH], name[COMM + 2];
 
-	read_proc(pid, "comm", name, sizeof(name));
+	flki_read_text(flki_proc_path(pid, "comm", path), name, sizeof(name));
 	name[strcspn(name, "\n")] = '\0';
 	for (word = words; word < words + size; word += strlen(word) + 1) {
 		slash = strrchr(word, '/');
@@ -143,8 +112,9 @@ script_in(pid_t pid, const char *words, size_t size)
 const char *
 process_command(pid_t pid, char *room, size_t size)
 {
-	char words[FLK_COMMAND * 2];
-	size_t n = read_proc(pid, "cmdline", words, sizeof(words)), i;
+	char path[PROC_PATH], words[FLK_COMMAND * 2];
+	int length = flki_read_text(flki_proc_path(pid, "cmdline", path), words, sizeof(words));
+	size_t n = length > 0 ? (size_t)length : 0, i;
 	const char *from = script_in(pid, words, n);
 
 	n -= (size_t)(from - words);
@@ -177,8 +147,8 @@ close_to_limit(int first)
 void
 process_close_from(int first)
 {
-	struct dirent *entry;
 	DIR *fds;
+	int fd;
 
 	/* Linux has it since 5.9, and a container's filter of system calls may forbid it. */
 	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
@@ -188,11 +158,9 @@ process_close_from(int first)
 		close_to_limit(first);
 		return;
 	}
-	while ((entry = readdir(fds)) != NULL) {
-		int fd = entry->d_name[0] == '.' ? -1 : atoi(entry->d_name);
+	while ((fd = flki_next_number(fds)) != -1)
 		if (fd >= first && fd != dirfd(fds))
 			close(fd);
-	}
 	closedir(fds);
 }
 

@@ -16,27 +16,34 @@
 
 static const char *fake_proc; /* a directory of ours in the place of /proc, or NULL */
 
-static DIR *
-fake_opendir(const char *path)
+static const char *
+where(const char *path)
 {
-	return opendir(fake_proc != NULL && strcmp(path, "/proc") == 0 ? fake_proc : path);
+	static char room[200];
+
+	if (fake_proc == NULL || strncmp(path, "/proc", 5) != 0)
+		return path;
+	snprintf(room, sizeof(room), "%s%s", fake_proc, path + 5);
+	return room;
 }
 
-static const char *there; /* the path that faccessat() finds, below /proc */
+static const char *there; /* the path that access() finds */
 
 static int
-fake_faccessat(const char *path)
+fake_access(const char *path)
 {
 	return there != NULL && strcmp(path, there) == 0 ? 0 : -1;
 }
 
 #include "internal.h"
 #include "own.h"
-#define faccessat(proc, path, mode, flags) fake_faccessat(path)
-#define opendir(path)                      fake_opendir(path)
+#define access(path, mode) fake_access(path)
+#define opendir(path)      opendir(where(path))
+#define fopen(path, mode)  fopen(where(path), mode)
 #include "heirs.c"
-#undef faccessat
+#undef access
 #undef opendir
+#undef fopen
 
 #define LOCK(range) "lock:\t1: OFDLCK ADVISORY  READ  -1 00:1a:4711 " range "\n"
 
@@ -79,41 +86,40 @@ test_takers(void)
 	struct flk *f = fresh(1);
 	struct flk_taker *t = taker(f);
 	const struct flk_request one = { .weight = 1, .limit = 1 };
-	int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), fd;
 	pid_t ended = fork_child();
 	struct mapping ours, m;
-	char self[24];
+	int fd;
 
 	if (ended == 0)
 		_exit(0);
 	reap_child(ended);
 	flk_try(t, &one);
-	snprintf(self, sizeof(self), "%d", (int)getpid());
-	there = "self/task/1";
-	is(works_on_it(f, proc, "self", 1), 1, "a thread may have the number 1");
-	is(works_on_it(f, proc, "self", 2), 0, "but not any");
-	is(works_on_it(f, proc, "self", 0), 0, "and none has 0");
+	there = "/proc/self/task/1";
+	is(works_on_it(f, 0, 1), 1, "a thread may have the number 1");
+	is(works_on_it(f, 0, 2), 0, "but not any");
+	is(works_on_it(f, 0, 0), 0, "and none has 0");
 	is(flki_local_is_taker(f, flk_slot(t), ended), -ENOENT, "of a process that has ended");
-	is(works_on_it(f, proc, "no-process", 1), -ENOENT, "nothing is known");
+	is(works_on_it(f, ended, 1), -ENOENT, "nothing is known");
 	is(flki_local_is_taker(f, flk_slot(t), 0), 0, "no process has the number 0");
 	is(flki_local_is_taker(f, FIRST_SLOTS, getpid()), 0, "there is no such slot");
-	is(find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &ours), 1, "it is mapped");
+	is(find_mapping(0, (uintptr_t)f->file.h, NULL, &ours), 1, "it is mapped");
 	ok(ours.from <= (uintptr_t)f->file.h && (uintptr_t)f->file.h < ours.to, "where it is");
-	is(find_mapping(proc, "self", (uintptr_t)f->file.h, NULL, &m), 1, "at its first byte");
-	is(find_mapping(proc, "self", ours.to - 1, NULL, &m), 1, "and its last");
+	is(find_mapping(0, (uintptr_t)f->file.h, NULL, &m), 1, "at its first byte");
+	is(find_mapping(0, ours.to - 1, NULL, &m), 1, "and its last");
 	ok(m.from == ours.from, "is the same mapping");
-	is(find_mapping(proc, "self", 0, NULL, &m), 0, "nothing is mapped at 0");
+	is(find_mapping(0, 0, NULL, &m), 0, "nothing is mapped at 0");
 	ours.inode++;
-	is(find_mapping(proc, "self", 0, &ours, &m), 0, "another file is not");
+	is(find_mapping(0, 0, &ours, &m), 0, "another file is not");
 	ours.inode--;
 	strcpy(ours.device, "ff:ff");
-	is(find_mapping(proc, "self", 0, &ours, &m), 0, "nor one on another device");
-	is(find_mapping(-1, "self", 0, NULL, &m), -EBADF, "without /proc nothing is known");
+	is(find_mapping(0, 0, &ours, &m), 0, "nor one on another device");
+	fake_proc = "/nowhere";
+	is(find_mapping(0, 0, NULL, &m), -ENOENT, "without /proc nothing is known");
+	fake_proc = NULL;
 	if (flk_guard(t, &fd) != 0)
 		tap_bail("no guard");
 	is(flki_local_is_taker(f, flk_slot(t), getpid()), 1, "its taker has the guard");
 	is(flki_local_is_taker(f, flk_slot(t), getppid()), 0, "and another process has not");
-	close(proc);
 	flk_taker_free(t);
 	flk_detach(f);
 }

@@ -16,7 +16,7 @@
  *	permit				what a permit is, and what its owner says of it
  *	entrust				permits that have no taker any more
  *	steer snapshot discard		what operators do, and see
- *	history (second half)		reading events
+ *	history				reading events
  *
  * kernel: what the system is needed for, one idea in each file
  *	futex robust alive lock		words in shared memory: sleep, life, mutual exclusion
@@ -36,7 +36,7 @@
  *	consent				where a newcomer stands in the line
  *	seats				which seats a permit has
  *	repair check			the rebuild and the invariants
- *	history (first half)		recording events
+ *	record				recording events
  */
 #ifndef FLKI_INTERNAL_H
 #define FLKI_INTERNAL_H

@@ -272,6 +272,7 @@ struct event {
 	};
 };
 
+#define EVENT_WORDS           (sizeof(struct event) / sizeof(uint64_t))
 #define KIND(kind)            ((kind)&0xff)
 #define SEAT(kind)            ((kind) >> 8)
 #define WITH_SEAT(kind, seat) ((kind) | (seat) << 8)

@@ -7,7 +7,7 @@
  * state.c has the operations, room.c what is left for a waiter, consent.c the place of a newcomer in
  * the line, seats.c the seats of a permit, index.c the lists and sums that follow from the slots,
  * repair.c the rebuild after a death, check.c the invariants, pace.c the arithmetic of times, gate.c
- * what a reading admits, and the first half of history.c the events.
+ * what a reading admits, and record.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -169,7 +169,7 @@ uint64_t flki_gate_copy(const struct header *h, struct flk_gate *gate);
 bool flki_gate_wants_look(const struct header *h, uint64_t now, bool is_first);
 
 /*
- * history.c records what happened, for people: to slot i, or to the limiter by `me'.
+ * record.c records what happened, for people: to slot i, or to the limiter by `me'.
  *
  * flki_state_note() is both halves: flki_state_event() makes the event, flki_state_remember()
  * records it.  A commit after which a newcomer may claim slot i comes between the two halves.  The

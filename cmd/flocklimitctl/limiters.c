@@ -249,17 +249,19 @@ static int
 visit(const struct ctl *c, const char *name, const char *shown, each_limiter *each, void *ctx)
 {
 	char path[PATH_MAX];
-	struct flk *f = NULL;
-	int error, status;
+	struct visit v = { .name = shown, .path = path };
+	int status;
 
 	if (name == NULL)
 		return FAILED;
 	if (c->apart && !child_begin())
 		return DONE;
-	error = here.attach(&f, name, how(c));
+	v.error = here.attach(&v.f, name, how(c));
 	here.locate(name, path, sizeof(path));
-	status = each(c, shown, path, f, error, ctx);
-	flk_detach(f);
+	status = each(c, &v, ctx);
+	if (status < 0)
+		status = c->all && is_nothing(status) ? DONE : refuse(shown, path, v.f, status);
+	flk_detach(v.f);
 	if (c->apart)
 		child_exit(status);
 	return status;

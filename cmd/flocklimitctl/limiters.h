@@ -41,13 +41,19 @@ const char *last_word(struct ctl *c);
 /* The limiter as the user gave it: a name, or the path of -f. */
 const char *name_of(const struct ctl *c);
 
+/* A limiter that a verb visits. */
+struct visit {
+	const char *name, *path;
+	struct flk *f; /* NULL: it can't be opened */
+	int error;     /* why */
+};
+
 /*
  * Calls `each' for every limiter that the words and -f name; without any, for every limiter of the
- * directory, sorted by name.  `f' is NULL if the limiter can't be opened, and `error' says why.
- * Returns the largest status that `each' returned.
+ * directory, sorted by name.  `each' returns a status, or a negative code: that is refused, unless
+ * --all passes over it.  Returns the largest status.
  */
-typedef int each_limiter(const struct ctl *c, const char *name, const char *path, struct flk *f,
-			 int error, void *ctx);
+typedef int each_limiter(const struct ctl *c, const struct visit *v, void *ctx);
 int for_each(const struct ctl *c, each_limiter *each, void *ctx);
 
 /* Prints what is wrong with the limiter, and what to do; returns the status to exit with. */

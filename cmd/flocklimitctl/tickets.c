@@ -41,6 +41,8 @@ for_tickets(const struct ctl *c, each_ticket *one, void *ctx)
 	for (i = 0; i < rests && worst != FAILED; i++) {
 		parse_number(rest[i], 1, UINT64_C(1) << 60, &ticket);
 		status = one(c, f, ticket, ctx);
+		if (status < 0)
+			status = refuse(name_of(c), flk_path(f), f, status);
 		worst = status > worst ? status : worst;
 	}
 	flk_detach(f);

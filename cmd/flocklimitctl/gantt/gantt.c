@@ -141,33 +141,30 @@ draw(const struct ctl *c, const char *name, const struct lanes *l, struct sheet 
 }
 
 static int
-draw_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	 void *ctx)
+draw_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct sheet *sheet = ctx;
 	struct flk_snapshot *s;
 	struct lanes l;
 	uint64_t now;
 	size_t n;
-	int status = DONE;
+	int status = DONE, error = v->error;
 
 	if (error == 0)
-		error = flk_snapshot(f, &s);
-	if (c->all && is_nothing(error))
-		return DONE;
+		error = flk_snapshot(v->f, &s);
 	if (error != 0)
-		return refuse(name, path, f, error);
+		return error;
 	now = now_ns();
-	n = flk_history(f, 0, sheet->event, FLK_HISTORY);
+	n = flk_history(v->f, 0, sheet->event, FLK_HISTORY);
 	if ((error = chart_make(&l, sheet->event, n, s, now)) != 0) {
 		free(s);
-		return refuse(name, path, f, error);
+		return error;
 	}
 	if (l.turns == 0 && !c->all) {
-		say(name, "nothing to draw: nobody has held it or waited for it yet");
+		say(v->name, "nothing to draw: nobody has held it or waited for it yet");
 		status = NO;
 	} else if (l.turns > 0) {
-		draw(c, name, &l, sheet);
+		draw(c, v->name, &l, sheet);
 	}
 	chart_free(&l);
 	free(s);

@@ -44,21 +44,20 @@ rows_of_one(struct screen *v)
 }
 
 int
-look_at_limiter(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-		void *ctx)
+look_at_limiter(const struct ctl *c, const struct visit *visit, void *screen)
 {
-	struct screen *v = ctx;
 	struct flk_snapshot *s = NULL;
+	struct screen *v = screen;
+	int error = visit->error;
 	char *copy = NULL;
 	struct row *r;
 
-	(void)path;
 	if (error == 0)
-		error = flk_snapshot(f, &s);
+		error = flk_snapshot(visit->f, &s);
 	if (error == -FLK_GONE)
 		error = -ENOENT;
 	/* A limiter that the user named keeps its row, which says that it does not exist. */
-	if ((error == -ENOENT && c->words == 0) || (copy = strdup(name)) == NULL ||
+	if ((error == -ENOENT && c->words == 0) || (copy = strdup(visit->name)) == NULL ||
 	    (r = screen_add_row(v)) == NULL) {
 		free(copy);
 		free(s);
@@ -66,7 +65,7 @@ look_at_limiter(const struct ctl *c, const char *name, const char *path, struct 
 	}
 	r->name = copy;
 	r->s = s;
-	r->identity = f != NULL ? flk_identity(f) : 0;
+	r->identity = visit->f != NULL ? flk_identity(visit->f) : 0;
 	r->error = error;
 	return DONE;
 }

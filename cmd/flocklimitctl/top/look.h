@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "limiters.h"
 #include "screen.h"
 
 #define LOOK (SECOND)     /* from one look to the next */
@@ -19,7 +20,6 @@ void look(struct screen *v);
 bool look_has_news(struct screen *v);
 
 /* For for_each(): adds a row for one limiter of all. */
-int look_at_limiter(const struct ctl *c, const char *name, const char *path, struct flk *f,
-		    int error, void *screen);
+int look_at_limiter(const struct ctl *c, const struct visit *visit, void *screen);
 
 #endif

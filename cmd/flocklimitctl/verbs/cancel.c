@@ -37,6 +37,24 @@ is_abroad(const struct ctl *c, const struct flk_entry *e)
 	return NO;
 }
 
+/* Sends the signal to the process of a holder. */
+static int
+signal_it(const struct ctl *c, struct flk *f, const struct flk_entry *e, int sig)
+{
+	int error;
+
+	if (e->host != NULL)
+		return is_abroad(c, e);
+	error = signal_holder(f, e, sig);
+	if (error == -ENOENT)
+		return cannot(c, e->ticket,
+			      "it has just ended, or its pid is of another namespace");
+	if (error == 0)
+		return DONE;
+	say(name_of(c), "ticket %" PRIu64 ": pid %d: %s", e->ticket, e->pid, strerror(-error));
+	return FAILED;
+}
+
 static int
 cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
@@ -45,30 +63,19 @@ cancel_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	int error, status;
 
 	(void)ctx;
-	if (c->signal == -1) {
-		error = flk_evict(f, ticket);
-		if (error != -FLK_NOPERMIT)
-			return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
-	}
+	if (c->signal == -1 && (error = flk_evict(f, ticket)) != -FLK_NOPERMIT)
+		return error;
 	if ((error = flk_snapshot(f, &s)) != 0)
-		return refuse(name_of(c), flk_path(f), f, error);
+		return error;
 	e = entry_of_ticket(s, ticket);
-	if (e == NULL) {
+	if (e == NULL)
 		status = cannot(c, ticket, "no taker has this ticket");
-	} else if (!e->holds) {
+	else if (!e->holds)
 		status = cannot(c, ticket, "it waits: cancel it without --signal");
-	} else if (c->signal == -1) {
+	else if (c->signal == -1)
 		status = cannot(c, ticket, "it holds its permit: end it with --signal TERM");
-	} else if (e->host != NULL) {
-		status = is_abroad(c, e);
-	} else if ((error = signal_holder(f, e, c->signal)) == 0) {
-		status = DONE;
-	} else if (error == -ENOENT) {
-		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
-	} else {
-		say(name_of(c), "ticket %" PRIu64 ": pid %d: %s", ticket, e->pid, strerror(-error));
-		status = FAILED;
-	}
+	else
+		status = signal_it(c, f, e, c->signal);
 	free(s);
 	return status;
 }
@@ -78,24 +85,18 @@ release_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
 	struct flk_snapshot *s;
 	const struct flk_entry *e;
-	int error, status = DONE;
+	int error, status;
 
 	(void)ctx;
 	if ((error = flk_snapshot(f, &s)) != 0)
-		return refuse(name_of(c), flk_path(f), f, error);
+		return error;
 	e = entry_of_ticket(s, ticket);
 	if (e == NULL || !e->holds)
 		status = cannot(c, ticket, "no holder has this ticket");
 	else if (e->role != FLK_KEEPER)
 		status = cannot(c, ticket, "not a permit of --hold-for: cancel it with --signal");
-	else if (e->host != NULL)
-		status = is_abroad(c, e);
-	else if ((error = signal_holder(f, e, SIGTERM)) == -ENOENT)
-		status = cannot(c, ticket, "it has just ended, or its pid is of another namespace");
-	else if (error != 0) {
-		say(name_of(c), "ticket %" PRIu64 ": pid %d: %s", ticket, e->pid, strerror(-error));
-		status = FAILED;
-	}
+	else
+		status = signal_it(c, f, e, SIGTERM);
 	free(s);
 	return status;
 }
@@ -161,7 +162,7 @@ break_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	(void)ctx;
 	if (error == -FLK_NOPERMIT)
 		return cannot(c, ticket, "no holder has this ticket");
-	return error == 0 ? DONE : refuse(name_of(c), flk_path(f), f, error);
+	return error;
 }
 
 int

@@ -56,35 +56,33 @@ advise(const struct ctl *c, const char *name, bool readable)
 
 /* A limiter that can't be opened at all can't be repaired. */
 static int
-check_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	  void *ctx)
+check_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	char why[2000] = "", again[2000] = "";
 	json_t *array = ctx; /* NULL: text */
 	bool repaired = false;
+	int error = v->error;
 
-	if (f != NULL)
-		error = flk_check(f, why, sizeof(why));
+	if (v->f != NULL)
+		error = flk_check(v->f, why, sizeof(why));
 	else if (error == -FLK_DAMAGED)
 		snprintf(why, sizeof(why), "the file is cut short, or its header makes no sense");
-	if (error == -FLK_DAMAGED && f != NULL && c->repair) {
-		error = flk_repair(f);
+	if (error == -FLK_DAMAGED && v->f != NULL && c->repair) {
+		error = flk_repair(v->f);
 		if (error == 0)
-			error = flk_check(f, again, sizeof(again));
+			error = flk_check(v->f, again, sizeof(again));
 		repaired = error == 0;
 	}
-	if (c->all && is_nothing(error))
-		return DONE;
 	if (error != 0 && error != -FLK_DAMAGED)
-		return refuse(name, path, f, error);
+		return error;
 	if (array != NULL)
-		json_array_append_new(array, json_check(name, path, why, repaired));
+		json_array_append_new(array, json_check(v->name, v->path, why, repaired));
 	else
-		print_failures(name, why);
+		print_failures(v->name, why);
 	if (repaired && array == NULL)
-		printf("%s: repaired\n", name);
+		printf("%s: repaired\n", v->name);
 	if (error != 0)
-		advise(c, name, f != NULL);
+		advise(c, v->name, v->f != NULL);
 	return error == 0 ? DONE : NO;
 }
 

@@ -57,27 +57,26 @@ add_bad_row(struct table *t, const char *name, int error)
 }
 
 static int
-list_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	 void *ctx)
+list_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct flk_snapshot *s = NULL;
 	struct listing *l = ctx;
 	bool named = c->words + c->files > 0;
-	int status = DONE;
+	int status = DONE, error = v->error;
 
 	if (error == 0)
-		error = flk_snapshot(f, &s);
+		error = flk_snapshot(v->f, &s);
 	if (error != 0 && named)
-		status = refuse(name, path, f, error);
+		status = refuse(v->name, v->path, v->f, error);
 	/* A file of another boot, or one that was removed meanwhile, is no limiter. */
 	if (error == -ENOENT || error == -FLK_GONE)
 		return status;
 	if (l->array != NULL)
-		json_array_append_new(l->array, json_limiter(name, path, s, error));
+		json_array_append_new(l->array, json_limiter(v->name, v->path, s, error));
 	else if (s != NULL)
-		add_row(c, l->table, name, s);
+		add_row(c, l->table, v->name, s);
 	else
-		add_bad_row(l->table, name, error);
+		add_bad_row(l->table, v->name, error);
 	free(s);
 	return status;
 }

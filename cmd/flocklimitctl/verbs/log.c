@@ -70,27 +70,26 @@ widen(const struct ctl *c, struct past *p, const char *name)
 }
 
 static int
-gather(const struct ctl *c, const char *name, const char *path, struct flk *f, int error, void *ctx)
+gather(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct limiter l = { .name = NULL };
 	struct past *p = ctx;
 	size_t n, i;
 	uint64_t key = 0;
 
-	if (c->all && is_nothing(error))
-		return DONE;
-	if (error != 0)
-		return refuse(name, path, f, error);
-	n = flk_history(f, 0, p->room, FLK_HISTORY);
+	if (v->error != 0)
+		return v->error;
+	n = flk_history(v->f, 0, p->room, FLK_HISTORY);
 	i = c->last < n ? n - (size_t)c->last : 0;
-	if (!grow(p, n - i) || (l.name = strdup(name)) == NULL || (l.path = strdup(path)) == NULL) {
+	if (!grow(p, n - i) || (l.name = strdup(v->name)) == NULL ||
+	    (l.path = strdup(v->path)) == NULL) {
 		free(l.name);
-		return refuse(name, path, f, -ENOMEM);
+		return -ENOMEM;
 	}
-	l.identity = flk_identity(f);
+	l.identity = flk_identity(v->f);
 	l.number = n > 0 ? p->room[n - 1].number : 0;
 	p->limiter[p->limiters] = l;
-	widen(c, p, name);
+	widen(c, p, v->name);
 	for (; i < n; i++) {
 		key = p->room[i].when_ns > key ? p->room[i].when_ns : key;
 		p->record[p->records] = (struct record){ p->room[i], key, p->records, p->limiters };
@@ -156,10 +155,8 @@ follow(const struct event_of *s, struct flk_event *e, uint64_t number)
 
 	while (fflush(stdout) == 0) {
 		error = sleep_until_event(s->f, number);
-		if (s->c->all && is_nothing(error))
-			return DONE;
 		if (error != 0)
-			return refuse(s->name, s->path, s->f, error);
+			return error;
 		n = flk_history(s->f, number, e, FLK_HISTORY);
 		if (n > 0 && e[0].number > number + 1)
 			say(s->name, "too much happened at once: %" PRIu64 " events are missing",
@@ -183,32 +180,29 @@ look_first(const char *name, struct flk *f)
 	int error;
 
 	if (here.is_file)
-		return DONE;
+		return 0;
 	if ((error = flk_snapshot(f, &s)) == 0)
 		free(s);
 	else if (error == -ENOENT)
-		return refuse(name, flk_path(f), f, error);
+		return error;
 	else if (here.operating->is_away())
 		say(name, "%s; retrying", explain(error));
-	return DONE;
+	return 0;
 }
 
 static int
-follow_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	   void *ctx)
+follow_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	const struct past *p = ctx;
-	const struct limiter *l = find(p, path);
-	struct event_of s = { c, f, name, path, p->width };
-	bool is_same = error == 0 && l != NULL && l->identity == flk_identity(f);
-	int status;
+	const struct limiter *l = find(p, v->path);
+	struct event_of s = { c, v->f, v->name, v->path, p->width };
+	bool is_same = v->error == 0 && l != NULL && l->identity == flk_identity(v->f);
+	int error;
 
-	if (c->all && is_nothing(error))
-		return DONE;
-	if (error != 0) /* gather() has printed a line, unless the limiter was there then */
-		return l != NULL || !here.is_file ? refuse(name, path, f, error) : DONE;
-	if ((status = look_first(name, f)) != DONE)
-		return status;
+	if (v->error != 0) /* a line was printed for gather(), unless the limiter was there then */
+		return l != NULL || !here.is_file ? v->error : DONE;
+	if ((error = look_first(v->name, v->f)) != 0)
+		return error;
 	if (c->apart) /* several processes print: each line must be one write */
 		(void)setvbuf(stdout, NULL, _IOLBF, 0);
 	return follow(&s, p->room, is_same ? l->number : 0);

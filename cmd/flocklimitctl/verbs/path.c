@@ -14,23 +14,22 @@
 #include "say.h"
 
 static int
-path_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	 void *ctx)
+path_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct flk_options options = existing;
 	struct flk *made = NULL;
+	int error = v->error;
 
 	(void)c;
 	(void)ctx;
 	options.existing = false;
 	/* By its name, so that the directory is made, too. */
-	if (error == -ENOENT) {
-		error = here.attach(&made, strncmp(path, "./", 2) == 0 ? path : name, &options);
-		f = made;
-	}
+	if (error == -ENOENT)
+		error = here.attach(&made, strncmp(v->path, "./", 2) == 0 ? v->path : v->name,
+				    &options);
 	if (error != 0)
-		return refuse(name, path, f, error);
-	puts(path);
+		return error;
+	puts(v->path);
 	flk_detach(made);
 	return DONE;
 }

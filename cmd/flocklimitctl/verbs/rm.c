@@ -54,16 +54,17 @@ discard(const struct ctl *c, const char *name, const char *path, int opening)
 		    path, explain(opening), strerror(-error));
 		return FAILED;
 	}
-	return refuse(name, path, NULL, error);
+	return error;
 }
 
 static int
-remove_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	   void *ctx)
+remove_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
+	int error = v->error;
+
 	(void)ctx;
-	if (f != NULL)
-		error = c->idle ? flk_remove_unused(f) : flk_remove(f);
+	if (v->f != NULL)
+		error = c->idle ? flk_remove_unused(v->f) : flk_remove(v->f);
 	switch (-error) {
 	case 0:
 		return DONE;
@@ -82,15 +83,15 @@ remove_one(const struct ctl *c, const char *name, const char *path, struct flk *
 	case FLK_DAMAGED:
 	case FLK_VERSION:
 	case ENOENT: /* an empty file, or one of another boot */
-		if (f == NULL)
-			return discard(c, name, path, error);
+		if (v->f == NULL)
+			return discard(c, v->name, v->path, error);
 		break;
 	default:
 		break;
 	}
 	if (error != -FLK_BUSY)
-		return refuse(name, path, f, error);
-	say(name, "it is in use: flocklimitctl show lists its holders and waiters");
+		return error;
+	say(v->name, "it is in use: flocklimitctl show lists its holders and waiters");
 	return NO;
 }
 

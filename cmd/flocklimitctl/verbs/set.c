@@ -22,16 +22,12 @@ struct change {
 };
 
 static int
-set_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	void *ctx)
+set_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	const struct change *change = ctx;
 
-	if (error == 0)
-		error = flk_set(f, change->which, &change->to);
-	if (c->all && is_nothing(error))
-		return DONE;
-	return error == 0 ? DONE : refuse(name, path, f, error);
+	(void)c;
+	return v->error != 0 ? v->error : flk_set(v->f, change->which, &change->to);
 }
 
 /*

@@ -319,31 +319,29 @@ struct shown {
 };
 
 static int
-show_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	 void *ctx)
+show_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
-	struct view v = { .c = c, .name = name, .f = f };
+	struct view view = { .c = c, .name = v->name, .f = v->f };
 	struct shown *shown = ctx;
 	struct flk_snapshot *s;
+	int error = v->error;
 
 	if (error == 0)
-		error = flk_snapshot(f, &s);
-	if (c->all && is_nothing(error))
-		return DONE;
+		error = flk_snapshot(v->f, &s);
 	if (error != 0)
-		return refuse(name, path, f, error);
-	v.s = s;
-	v.processes = s->holders + s->waiters > 0 ? processes_read() : NULL;
+		return error;
+	view.s = s;
+	view.processes = s->holders + s->waiters > 0 ? processes_read() : NULL;
 	if (shown->array != NULL) {
-		json_array_append_new(shown->array, json_view(&v));
+		json_array_append_new(shown->array, json_view(&view));
 	} else {
 		if (shown->any)
 			putchar('\n');
-		print(&v);
+		print(&view);
 		fflush(stdout); /* before a line on stderr about the next limiter */
 	}
 	shown->any = true;
-	processes_free(v.processes);
+	processes_free(view.processes);
 	free(s);
 	return DONE;
 }

@@ -30,8 +30,7 @@ struct collected {
 };
 
 static int
-collect(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	void *ctx)
+collect(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct collected *all = ctx;
 	struct flk_snapshot *s = NULL;
@@ -39,11 +38,12 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 	struct took took = { .runs = 0 };
 	struct limiter *more;
 	size_t n = 0;
+	int error = v->error;
 
 	if (error == 0)
-		error = flk_snapshot(f, &s);
+		error = flk_snapshot(v->f, &s);
 	if (error == 0 && here.keeps_history) {
-		if ((error = took_read(f, &sample, &n)) == 0)
+		if ((error = took_read(v->f, &sample, &n)) == 0)
 			error = took_all(sample, n, &took);
 		free(sample);
 	}
@@ -53,19 +53,20 @@ collect(const struct ctl *c, const char *name, const char *path, struct flk *f, 
 	}
 	/* A damaged limiter must not hide the others: the metric usable says so. */
 	if (error != 0 && c->words + c->files > 0)
-		return refuse(name, path, f, error);
-	if (error == -ENOENT || error == -FLK_GONE || error == -FLK_NOTLIMITER ||
-	    error == -FLK_NOTFILE || error == -FLK_SYMLINK)
+		return error;
+	if (is_nothing(error))
 		return DONE;
 	more = reallocarray(all->limiter, all->n + 1, sizeof(*more));
 	if (more == NULL) {
 		free(s);
-		return refuse(name, path, f, -ENOMEM);
+		return -ENOMEM;
 	}
 	all->limiter = more;
-	more[all->n++] = (struct limiter){
-		.name = strdup(name), .path = strdup(path), .s = s, .took = took, .error = error
-	};
+	more[all->n++] = (struct limiter){ .name = strdup(v->name),
+					   .path = strdup(v->path),
+					   .s = s,
+					   .took = took,
+					   .error = error };
 	return DONE;
 }
 

@@ -118,24 +118,23 @@ add_limiter(const struct ctl *c, struct sheet *sheet, const char *name, const ch
 }
 
 static int
-suggest_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	    void *ctx)
+suggest_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct sheet *sheet = ctx;
 	struct sample *s = NULL;
 	size_t n = 0;
+	int error = v->error;
 
 	if (error == 0)
-		error = took_read(f, &s, &n);
+		error = took_read(v->f, &s, &n);
 	if (error == 0)
-		error = add_limiter(c, sheet, name, path, s, n);
+		error = add_limiter(c, sheet, v->name, v->path, s, n);
 	free(s);
-	if (c->all && is_nothing(error))
-		return DONE;
 	if (error != 0)
-		return refuse(name, path, f, error);
+		return error;
 	if (n == 0 && !c->all) {
-		say(name, "nothing to suggest: its history has no command whose memory is known");
+		say(v->name,
+		    "nothing to suggest: its history has no command whose memory is known");
 		return NO;
 	}
 	return DONE;

@@ -10,19 +10,18 @@
 #include "now.h"
 
 static int
-wait_for_one(const struct ctl *c, const char *name, const char *path, struct flk *f, int error,
-	     void *ctx)
+wait_for_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
 	struct flk_taker *t = NULL;
+	int error = v->error;
 
-	if (error == 0 && (error = flk_taker_new(&t, f)) == 0)
+	(void)c;
+	if (error == 0 && (error = flk_taker_new(&t, v->f)) == 0)
 		error = flk_wait_idle(t, ctx);
 	/* If the file was cut short, the taker's slot is gone, and must not be touched. */
 	if (error != -FLK_DAMAGED)
 		flk_taker_free(t);
-	if (error == 0 || (c->all && is_nothing(error)))
-		return DONE;
-	return error == -ETIMEDOUT ? NO : refuse(name, path, f, error);
+	return error == -ETIMEDOUT ? NO : error;
 }
 
 int

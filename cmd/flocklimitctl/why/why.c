@@ -193,7 +193,7 @@ why_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	free(event);
 	free(s);
 	if (error != 0)
-		return refuse(name_of(c), flk_path(f), f, error);
+		return error;
 	if (y.fate == WHY_NOT_KNOWN || y.fate == WHY_FORGOTTEN)
 		return is_missing(c, &y);
 	if (y.fate == WHY_NO_WAIT)

@@ -48,38 +48,11 @@ take_file(const struct option_row *row, void *into, const char *option, char *wo
 }
 
 static int
-take_signal(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct ctl *c = into;
-
-	return parse_signal(word, &c->signal) ? OPTION_OK : option_bad(option, word, row->wrong);
-}
-
-static int
 take_lines(const struct option_row *row, void *into, const char *option, char *word)
 {
 	struct ctl *c = into;
 
 	return parse_number(word, 0, UINT64_C(1) << 60, &c->last)
-		   ? OPTION_OK
-		   : option_bad(option, word, row->wrong);
-}
-
-static int
-take_unit(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct ctl *c = into;
-
-	return parse_size(word, &c->unit) ? OPTION_OK : option_bad(option, word, row->wrong);
-}
-
-static int
-take_patience(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct ctl *c = into;
-
-	c->to.gate.patience_ns = NEVER;
-	return strcmp(word, "never") == 0 || parse_duration(word, &c->to.gate.patience_ns)
 		   ? OPTION_OK
 		   : option_bad(option, word, row->wrong);
 }
@@ -117,7 +90,7 @@ static const struct option_row rows[] = {
 	{ .name = "raw", YES(raw), .help = "seconds and numbers as they are" },
 	{ .name = "timeout", .letters = "t", .value = "DUR", .take = take_time, TO(timeout_ns), .offers = "@times",
 	  .help = "wait no longer than DUR, then exit with 1" },
-	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_signal, .offers = "@signals",
+	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_parsed, .parse = parse_signal, TO(signal), .offers = "@signals",
 	  .wrong = "not a signal: a name such as TERM, or a number",
 	  .help = "send SIG to the process of a holder" },
 	{ .name = "lines", .letters = "n", .value = "K", .take = take_lines, .offers = "10 100 1000",
@@ -125,7 +98,7 @@ static const struct option_row rows[] = {
 	{ .name = "text", YES(text), .help = "draw in the terminal" },
 	{ .name = "output", .letters = "o", .value = "FILE", .take = take_text, TO(output), .offers = "@files",
 	  .help = "write the picture to FILE" },
-	{ .name = "unit", .value = "SIZE", .take = take_unit, .offers = "256M 512M 1G 2G 4G", .wrong = PARSE_SIZE,
+	{ .name = "unit", .value = "SIZE", .take = take_parsed, .parse = parse_size, TO(unit), .offers = "256M 512M 1G 2G 4G", .wrong = PARSE_SIZE,
 	  .help = "the memory that one unit stands for (1G)" },
 	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
 	{ .name = "idle", YES(idle), .help = "all unused limiters" },
@@ -133,8 +106,8 @@ static const struct option_row rows[] = {
 	  .help = "begin again after nothing was held for DUR (1m)" },
 	{ .name = "settle", .value = "DUR", .take = take_time, TO(to.gate.settle_ns), .offers = "0 1s 2s 5s 10s",
 	  .help = "look again only DUR after the last start (2s)" },
-	{ .name = "gate-patience", .value = "DUR|never", .take = take_patience, .offers = "10s 1m 10m never",
-	  .wrong = PARSE_DURATION "; or never", .help = "start anyway after DUR without a holder (1m)" },
+	{ .name = "gate-patience", .value = "DUR|never", .take = take_parsed, .parse = parse_patience, TO(to.gate.patience_ns), .offers = "10s 1m 10m never",
+	  .wrong = PARSE_PATIENCE, .help = "start anyway after DUR without a holder (1m)" },
 	{ .name = "help", .letters = "h", .help = "this text; after a verb, the help of that verb" },
 	{ .name = "version", .letters = "V", .help = "the version" },
 	{ .name = NULL },

@@ -13,10 +13,6 @@
 
 struct ctl;
 
-/* From the word behind the limiters; false: it is wrong, and WHY may say why. */
-typedef bool read_setting(const char *word, struct flk_settings *to, char *why, size_t size);
-read_setting read_rate, read_stagger, read_ramp, read_gate;
-
 /* A row, which completions/generate reads as text, as it does the options'. */
 struct verb {
 	const char *name;
@@ -31,8 +27,8 @@ struct verb {
 	/* Of a verb that sets something, of enum flk_setting: to this, or to what its word says. */
 	unsigned which;
 	bool on;
-	read_setting *parse;
-	const char *wrong; /* what the word must be, where parse() writes nothing to `why' */
+	bool (*parse)(const char *word, void *pace); /* NULL: a gate */
+	const char *wrong;
 };
 
 const struct verb *verb_find(const char *name);

@@ -37,9 +37,11 @@ struct option_row {
 	 * OPTION_NOT or, after a line, OPTION_BAD.  NULL: there is nothing to take.
 	 */
 	int (*take)(const struct option_row *row, void *into, const char *option, char *word);
-	size_t at;            /* where it goes in what INTO points to */
-	uint64_t least, most; /* of a number */
-	const char *wrong;    /* what a word is that is no such value, and what to write */
+	size_t at;                                 /* where it goes in what INTO points to */
+	uint64_t least, most;                      /* of a number */
+	bool (*parse)(const char *word, void *to); /* for take_parsed() */
+	unsigned setting;                          /* enum flk_setting: for take_setting() */
+	const char *wrong; /* what a word is that is no such value, and what to write */
 
 	const char *no_command; /* why no command can stand beside it */
 
@@ -52,6 +54,7 @@ typedef int option_take(const struct option_row *row, void *into, const char *op
 
 /* To `at': a bool, a char *, a uint32_t, ns in a uint64_t, and an int. */
 option_take take_yes, take_text, take_number, take_time, take_choice;
+option_take take_parsed; /* what parse() makes of the word */
 
 /* What two options, or more, are to each other. */
 struct option_rule {

@@ -99,6 +99,13 @@ take_time(const struct option_row *row, void *into, const char *option, char *wo
 }
 
 int
+take_parsed(const struct option_row *row, void *into, const char *option, char *word)
+{
+	return row->parse(word, place(row, into)) ? OPTION_OK
+						  : option_bad(option, word, row->wrong);
+}
+
+int
 take_choice(const struct option_row *row, void *into, const char *option, char *word)
 {
 	return option_choice(row, option, word, place(row, into));

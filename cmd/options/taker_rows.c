@@ -69,63 +69,12 @@ take_queue(const struct option_row *row, void *into, const char *option, char *w
 	return take_number(row, into, option, word);
 }
 
+/* A part of the limiter's pace. */
 static int
-take_seats(const struct option_row *row, void *into, const char *option, char *word)
+take_setting(const struct option_row *row, void *into, const char *option, char *word)
 {
-	(void)row;
-	return seats_parse(word, &((struct taker_options *)into)->request.not_seats)
-		   ? OPTION_OK
-		   : option_bad(option, word, SEATS_LIST);
-}
-
-/* A part of the pace, which is read like the others. */
-static int
-take_pace(struct taker_options *w, unsigned part, bool read, const char *option, const char *word,
-	  const char *wrong)
-{
-	w->which |= part;
-	return read ? OPTION_OK : option_bad(option, word, wrong);
-}
-
-static int
-take_rate(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct taker_options *w = into;
-
-	return take_pace(w, FLK_SET_RATE, pace_parse_rate(word, &w->to.pace), option, word,
-			 row->wrong);
-}
-
-static int
-take_stagger(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct taker_options *w = into;
-
-	return take_pace(w, FLK_SET_STAGGER, pace_parse_stagger(word, &w->to.pace), option, word,
-			 row->wrong);
-}
-
-static int
-take_ramp(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct taker_options *w = into;
-
-	return take_pace(w, FLK_SET_RAMP, pace_parse_ramp(word, &w->to.pace), option, word,
-			 row->wrong);
-}
-
-static int
-take_time_or_never(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct taker_options *w = into;
-
-	(void)row;
-	if (strcmp(word, "never") != 0)
-		return parse_duration(word, &w->to.gate.patience_ns)
-			   ? OPTION_OK
-			   : option_bad(option, word, PARSE_DURATION "; or never");
-	w->to.gate.patience_ns = NEVER;
-	return OPTION_OK;
+	((struct taker_options *)into)->which |= row->setting;
+	return take_parsed(row, into, option, word);
 }
 
 /* As timeout(1) has it, 0 is no limit. */
@@ -139,15 +88,6 @@ take_time_above_0(const struct option_row *row, void *into, const char *option, 
 		return status;
 	*ns = NEVER;
 	return OPTION_NOT;
-}
-
-static int
-take_signal(const struct option_row *row, void *into, const char *option, char *word)
-{
-	(void)row;
-	return parse_signal(word, &((struct taker_options *)into)->signal)
-		   ? OPTION_OK
-		   : option_bad(option, word, "not a signal: use a name or a number");
 }
 
 #define TO(member) .at = offsetof(struct taker_options, member)
@@ -183,15 +123,19 @@ const struct option_row taker_rows[] = {
 	  .wrong = "not a number of takers: use 0 or more, say 10",
 	  .help = "let up to K takers that arrive later go first (0)",
 	  .not_in_store = "in a store, the line has one order" },
-	{ .name = "not-seat", .value = "LIST", .take = take_seats,
+	{ .name = "not-seat", .value = "LIST", .take = take_parsed, .parse = seats_parse, TO(request.not_seats),
+	  .wrong = SEATS_LIST,
 	  .help = "take none of these seats, say 0,3 or 0-3",
 	  .not_in_store = "a store takes the smallest seat" },
-	{ .name = "rate", .value = "N/DUR[:BURST]", .take = take_rate, .wrong = PACE_RATE,
+	{ .name = "rate", .value = "N/DUR[:BURST]", .take = take_setting, .parse = pace_parse_rate, .setting = FLK_SET_RATE,
+	  TO(to.pace), .wrong = PACE_RATE,
 	  .offers = "1/s 10/s 30/m 60/m 100/h off",
 	  .help = "at most N starts per DUR, all takers together", .not_in_store = no_pace },
-	{ .name = "stagger", .value = "DUR", .take = take_stagger, .wrong = PACE_STAGGER, .offers = "100ms 1s 10s off",
+	{ .name = "stagger", .value = "DUR", .take = take_setting, .parse = pace_parse_stagger, .setting = FLK_SET_STAGGER,
+	  TO(to.pace), .wrong = PACE_STAGGER, .offers = "100ms 1s 10s off",
 	  .help = "at least DUR between two starts", .not_in_store = no_pace },
-	{ .name = "ramp", .value = "FROM+STEP/DUR", .take = take_ramp, .wrong = PACE_RAMP,
+	{ .name = "ramp", .value = "FROM+STEP/DUR", .take = take_setting, .parse = pace_parse_ramp, .setting = FLK_SET_RAMP,
+	  TO(to.pace), .wrong = PACE_RAMP,
 	  .offers = "1+1/1s 1+1/30s 1+1/1m off",
 	  .help = "begin with FROM units, add STEP each DUR\n"
 	          "(these three belong to the limiter; off removes one)", .not_in_store = no_pace },
@@ -204,7 +148,8 @@ const struct option_row taker_rows[] = {
 	          "limiter's; off removes it", .not_in_store = "a store has no gate" },
 	{ .name = "settle", .value = "DUR", .take = take_time, TO(to.gate.settle_ns), .offers = "0 1s 2s 5s 10s",
 	  .help = "look again only DUR after the last start (2s)" },
-	{ .name = "gate-patience", .value = "DUR|never", .take = take_time_or_never, .offers = "10s 1m 10m never",
+	{ .name = "gate-patience", .value = "DUR|never", .take = take_parsed, .parse = parse_patience, TO(to.gate.patience_ns),
+	  .wrong = PARSE_PATIENCE, .offers = "10s 1m 10m never",
 	  .help = "start anyway when nothing has run for DUR (1m)" },
 	{ .name = "when-run", .value = "LINE", .take = take_text, TO(when_run), .offers = "@lines",
 	  .help = "start only when sh -c LINE exits with 0", .not_in_store = "a store has no gate" },
@@ -227,7 +172,8 @@ const struct option_row taker_rows[] = {
 	  .help = "exit status when there is no permit (75)" },
 	{ .name = "run-timeout", .letters = "T", .value = "DUR", .take = take_time_above_0, TO(run_timeout_ns),
 	  .offers = "@times", .help = "end COMMAND when it has run for DUR," },
-	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_signal, .offers = "@signals",
+	{ .name = "signal", .letters = "s", .value = "SIG", .take = take_parsed, .parse = parse_signal, TO(signal),
+	  .wrong = "not a signal: use a name or a number", .offers = "@signals",
 	  .help = "with SIG (TERM)," },
 	{ .name = "kill-after", .letters = "k", .value = "DUR", .take = take_time_above_0, TO(kill_after_ns),
 	  .offers = "@times", .help = "and with KILL after another DUR" },

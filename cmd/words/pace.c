@@ -52,10 +52,11 @@ parse_span(const char *word, size_t n, uint64_t *ns)
 }
 
 bool
-pace_parse_rate(const char *word, struct flk_pace *p)
+pace_parse_rate(const char *word, void *pace)
 {
 	const char *slash = strchr(word, '/'), *colon = strrchr(word, ':'), *end;
 	uint64_t starts, span, burst = 1;
+	struct flk_pace *p = pace;
 
 	if (strcmp(word, "off") == 0) {
 		p->interval_ns = 0;
@@ -74,16 +75,19 @@ pace_parse_rate(const char *word, struct flk_pace *p)
 }
 
 bool
-pace_parse_stagger(const char *word, struct flk_pace *p)
+pace_parse_stagger(const char *word, void *pace)
 {
+	struct flk_pace *p = pace;
+
 	p->stagger_ns = 0;
 	return strcmp(word, "off") == 0 || parse_duration(word, &p->stagger_ns);
 }
 
 bool
-pace_parse_ramp(const char *word, struct flk_pace *p)
+pace_parse_ramp(const char *word, void *pace)
 {
 	const char *plus = strchr(word, '+'), *slash = strchr(word, '/');
+	struct flk_pace *p = pace;
 	uint64_t from, step;
 
 	if (strcmp(word, "off") == 0) {
@@ -228,6 +232,7 @@ pace_text(const struct flk_pace *p, unsigned which, char room[PACE_TEXT])
 unsigned
 pace_parts(const struct flk_pace *p)
 {
-	return (p->interval_ns != 0 ? FLK_SET_RATE : 0u) | (p->stagger_ns != 0 ? FLK_SET_STAGGER : 0u) |
+	return (p->interval_ns != 0 ? FLK_SET_RATE : 0u) |
+	       (p->stagger_ns != 0 ? FLK_SET_STAGGER : 0u) |
 	       (p->ramp_from != 0 ? FLK_SET_RAMP : 0u);
 }

@@ -19,10 +19,10 @@
 #define PACE_STAGGER PARSE_DURATION "; or off"
 #define PACE_RAMP    "not a ramp: use FROM+STEP/DUR, say 1+1/30s, or off; DUR is 1ms to 49 days"
 
-/* Each leaves the other parts of the pace alone. */
-bool pace_parse_rate(const char *word, struct flk_pace *p);
-bool pace_parse_stagger(const char *word, struct flk_pace *p);
-bool pace_parse_ramp(const char *word, struct flk_pace *p);
+/* Each leaves the other parts of the pace, a struct flk_pace, alone. */
+bool pace_parse_rate(const char *word, void *pace);
+bool pace_parse_stagger(const char *word, void *pace);
+bool pace_parse_ramp(const char *word, void *pace);
 
 /* Whether the parts in WHICH are the same in A and B. */
 bool pace_is_so(const struct flk_pace *a, const struct flk_pace *b, unsigned which);

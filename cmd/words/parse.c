@@ -43,10 +43,10 @@ parse_octal(const char *word, uint32_t most, uint32_t *value)
 }
 
 bool
-parse_size(const char *word, uint64_t *bytes)
+parse_size(const char *word, void *to)
 {
 	static const char letters[] = "KMGT";
-	uint64_t v = 0;
+	uint64_t v = 0, *bytes = to;
 	const char *letter;
 	unsigned shift = 0;
 
@@ -184,7 +184,14 @@ parse_duration(const char *word, uint64_t *ns)
 }
 
 bool
-parse_signal(const char *word, int *number)
+parse_patience(const char *word, void *ns)
+{
+	*(uint64_t *)ns = UINT64_MAX;
+	return strcmp(word, "never") == 0 || parse_duration(word, ns);
+}
+
+bool
+parse_signal(const char *word, void *to)
 {
 	static const struct {
 		const char *name;
@@ -200,6 +207,7 @@ parse_signal(const char *word, int *number)
 		      { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF }, { "WINCH", SIGWINCH },
 		      { "IO", SIGIO },         { "PWR", SIGPWR },   { "SYS", SIGSYS },
 		      { "RTMIN", FIRST_RT },   { "RTMAX", LAST_RT } };
+	int *number = to;
 	uint64_t v;
 	size_t i;
 

@@ -17,9 +17,10 @@ parse_seat(const char *p, unsigned *seat)
 }
 
 bool
-seats_parse(const char *word, uint64_t *seats)
+seats_parse(const char *word, void *to)
 {
 	unsigned first, last;
+	uint64_t *seats = to;
 
 	*seats = 0;
 	for (;;) {

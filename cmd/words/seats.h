@@ -12,7 +12,7 @@
 
 /* 0,3 or 0-3,7; false: the word is no such list, or has a seat above 63. */
 #define SEATS_LIST "not a list of seats: use 0 to 63, say 0,3 or 0-3"
-bool seats_parse(const char *word, uint64_t *seats);
+bool seats_parse(const char *word, void *seats); /* uint64_t */
 
 /* Rising, with commas; "" for none.  The second, for people, has 0-2 for three and more in a row. */
 const char *seats_text(uint64_t seats, char text[SEATS_TEXT]);

@@ -55,11 +55,33 @@ set_switch(const struct ctl *c)
 	return is_named(c) ? set_all(c, &change) : FAILED;
 }
 
+/* A part of the pace, or the gate; false, after a line. */
+static bool
+read_word(const struct ctl *c, const char *word, struct flk_settings *to)
+{
+	const struct verb *verb = c->verb;
+	char why[200];
+
+	if (verb->parse != NULL) {
+		if (verb->parse(strcmp(word, "auto") == 0 ? "off" : word, &to->pace))
+			return true;
+		say(name_of(c), "'%s': %s", word, verb->wrong);
+		return false;
+	}
+	if (strcmp(word, "off") == 0)
+		return true;
+	if (flk_gate_check(word, why, sizeof(why)) != 0) {
+		say(name_of(c), "%s", why);
+		return false;
+	}
+	snprintf(to->gate.when, sizeof(to->gate.when), "%s", word);
+	return true;
+}
+
 int
 set_to_word(const struct ctl *c)
 {
 	struct change change = { .which = c->verb->which, .to = c->to };
-	char why[200] = "";
 	struct ctl mine = *c;
 	const char *word;
 
@@ -69,55 +91,9 @@ set_to_word(const struct ctl *c)
 		say(name_of(c), "%s: to what? See --help", c->verb->name);
 		return FAILED;
 	}
-	if (!c->verb->parse(word, &change.to, why, sizeof(why))) {
-		if (*why == '\0')
-			say(name_of(c), "'%s': %s", word, c->verb->wrong);
-		else
-			say(name_of(c), "%s", why);
+	if (!read_word(c, word, &change.to))
 		return FAILED;
-	}
 	return set_all(&mine, &change);
-}
-
-static const char *
-off_if_auto(const char *word)
-{
-	return strcmp(word, "auto") == 0 ? "off" : word;
-}
-
-bool
-read_rate(const char *word, struct flk_settings *to, char *why, size_t size)
-{
-	(void)why;
-	(void)size;
-	return pace_parse_rate(off_if_auto(word), &to->pace);
-}
-
-bool
-read_stagger(const char *word, struct flk_settings *to, char *why, size_t size)
-{
-	(void)why;
-	(void)size;
-	return pace_parse_stagger(off_if_auto(word), &to->pace);
-}
-
-bool
-read_ramp(const char *word, struct flk_settings *to, char *why, size_t size)
-{
-	(void)why;
-	(void)size;
-	return pace_parse_ramp(off_if_auto(word), &to->pace);
-}
-
-bool
-read_gate(const char *word, struct flk_settings *to, char *why, size_t size)
-{
-	if (strcmp(word, "off") == 0)
-		return true;
-	if (flk_gate_check(word, why, size) != 0)
-		return false;
-	snprintf(to->gate.when, sizeof(to->gate.when), "%s", word);
-	return true;
 }
 
 /* ---- limit ---- */

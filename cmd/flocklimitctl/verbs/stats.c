@@ -70,11 +70,11 @@ collect(const struct ctl *c, const struct visit *v, void *ctx)
 	return DONE;
 }
 
-/* The labels; in a value, backslash, quote and newline are escaped. */
+/* A metric's name and labels; in a value, backslash, quote and newline are escaped. */
 static void
-print_labels(const char *name, const char *more)
+print_name(const char *metric, const char *name, const char *more)
 {
-	fputs("{limiter=\"", stdout);
+	printf("flocklimit_%s{limiter=\"", metric);
 	for (; name != NULL && *name != '\0'; name++) {
 		if (*name == '\n')
 			fputs("\\n", stdout);
@@ -84,109 +84,65 @@ print_labels(const char *name, const char *more)
 	printf("\"%s} ", more);
 }
 
+static void
+print_head(const char *name, const char *type, const char *help)
+{
+	printf("# HELP flocklimit_%s %s\n# TYPE flocklimit_%s %s\n", name, help, name, type);
+}
+
+#define METRICS 13
+
 struct metric {
 	const char *name, *type, *help;
-	double (*value)(const struct flk_snapshot *s);
-};
-
-static double
-used(const struct flk_snapshot *s)
-{
-	return (double)s->used;
-}
-static double
-limit_of(const struct flk_snapshot *s)
-{
-	return s->limit;
-}
-static double
-holders(const struct flk_snapshot *s)
-{
-	return s->holders;
-}
-static double
-waiters(const struct flk_snapshot *s)
-{
-	return s->waiters;
-}
-static double
-paused(const struct flk_snapshot *s)
-{
-	return s->set.paused || s->set.override == 0;
-}
-static double
-closed(const struct flk_snapshot *s)
-{
-	return s->set.closed;
-}
-static double
-granted(const struct flk_snapshot *s)
-{
-	return (double)s->granted;
-}
-static double
-released(const struct flk_snapshot *s)
-{
-	return (double)s->released;
-}
-static double
-left(const struct flk_snapshot *s)
-{
-	return (double)s->left;
-}
-static double
-cancelled(const struct flk_snapshot *s)
-{
-	return (double)s->evicted;
-}
-static double
-reaped(const struct flk_snapshot *s)
-{
-	return (double)s->reaped;
-}
-static double
-repaired(const struct flk_snapshot *s)
-{
-	return (double)s->repaired;
-}
-
-static double
-oldest(const struct flk_snapshot *s)
-{
-	return s->waiters > 0 ? seconds_since(s->entry[s->holders].since_ns) : 0;
-}
-
-static const struct metric metrics[] = {
-	{ "used_units", "gauge", "Units of weight held.", used },
-	{ "limit_units", "gauge", "The limit in force.", limit_of },
-	{ "holders", "gauge", "Takers that hold a permit.", holders },
-	{ "waiters", "gauge", "Takers in the line.", waiters },
-	{ "oldest_wait_seconds", "gauge", "How long the head of the line has waited.", oldest },
-	{ "paused", "gauge", "1 while nothing new starts.", paused },
-	{ "closed", "gauge", "1 while waiters and newcomers are rejected.", closed },
-	{ "granted_total", "counter", "Permits granted.", granted },
-	{ "released_total", "counter", "Permits released.", released },
-	{ "left_total", "counter", "Takers that gave up waiting or were rejected.", left },
-	{ "cancelled_total", "counter", "Waiters that another process took out of the line.",
-	  cancelled },
-	{ "reaped_total", "counter", "Takers that were killed.", reaped },
-	{ "repaired_total", "counter", "Repairs after a taker was killed during a change.",
-	  repaired },
+	double value;
 };
 
 static void
-print_metric(const struct collected *all, const struct metric *m)
+read_metrics(const struct flk_snapshot *s, struct metric metrics[METRICS])
 {
-	size_t i;
+	bool paused = s->set.paused || s->set.override == 0;
+	const struct metric all[METRICS] = {
+		{ "used_units", "gauge", "Units of weight held.", (double)s->used },
+		{ "limit_units", "gauge", "The limit in force.", s->limit },
+		{ "holders", "gauge", "Takers that hold a permit.", s->holders },
+		{ "waiters", "gauge", "Takers in the line.", s->waiters },
+		{ "oldest_wait_seconds", "gauge", "How long the head of the line has waited.",
+		  s->waiters > 0 ? seconds_since(s->entry[s->holders].since_ns) : 0 },
+		{ "paused", "gauge", "1 while nothing new starts.", paused },
+		{ "closed", "gauge", "1 while waiters and newcomers are rejected.", s->set.closed },
+		{ "granted_total", "counter", "Permits granted.", (double)s->granted },
+		{ "released_total", "counter", "Permits released.", (double)s->released },
+		{ "left_total", "counter", "Takers that gave up waiting or were rejected.",
+		  (double)s->left },
+		{ "cancelled_total", "counter",
+		  "Waiters that another process took out of the line.", (double)s->evicted },
+		{ "reaped_total", "counter", "Takers that were killed.", (double)s->reaped },
+		{ "repaired_total", "counter", "Repairs after a taker was killed during a change.",
+		  (double)s->repaired },
+	};
 
-	printf("# HELP flocklimit_%s %s\n# TYPE flocklimit_%s %s\n", m->name, m->help, m->name,
-	       m->type);
-	for (i = 0; i < all->n; i++) {
-		if (all->limiter[i].s == NULL)
+	memcpy(metrics, all, sizeof(all));
+}
+
+static void
+print_metrics(const struct collected *all)
+{
+	static const struct flk_snapshot none;
+	struct metric of_none[METRICS], metrics[METRICS];
+	size_t k, i;
+
+	read_metrics(&none, of_none);
+	for (k = 0; k < METRICS; k++) {
+		if (!here.keeps_history && strcmp(of_none[k].type, "gauge") != 0)
 			continue;
-		printf("flocklimit_%s", m->name);
-		print_labels(all->limiter[i].name, "");
-		printf("%.15g\n", m->value(all->limiter[i].s));
+		print_head(of_none[k].name, of_none[k].type, of_none[k].help);
+		for (i = 0; i < all->n; i++) {
+			if (all->limiter[i].s == NULL)
+				continue;
+			read_metrics(all->limiter[i].s, metrics);
+			print_name(metrics[k].name, all->limiter[i].name, "");
+			printf("%.15g\n", metrics[k].value);
+		}
 	}
 }
 
@@ -195,37 +151,38 @@ print_usable(const struct collected *all)
 {
 	size_t i;
 
-	puts("# HELP flocklimit_usable 0 where the limiter can't be looked at: it is damaged, say."
-	     "\n# TYPE flocklimit_usable gauge");
+	print_head("usable", "gauge",
+		   "0 where the limiter can't be looked at: it is damaged, say.");
 	for (i = 0; i < all->n; i++) {
-		printf("flocklimit_usable");
-		print_labels(all->limiter[i].name, "");
+		print_name("usable", all->limiter[i].name, "");
 		puts(all->limiter[i].s != NULL ? "1" : "0");
 	}
 }
 
+/* "wait": how long takers waited, "hold": how long permits were held. */
 static void
-print_histogram(const char *metric, const char *name, const struct flk_times *t)
+print_histogram(const char *span, const char *name, const struct flk_times *t)
 {
 	uint64_t count = 0;
 	double bound = (double)FLK_BUCKET_NS / 1e9;
-	char le[40];
+	char metric[40], le[40];
 	int i;
 
+	snprintf(metric, sizeof(metric), "%s_seconds_bucket", span);
 	for (i = 0; i < FLK_BUCKETS; i++, bound *= 4) {
 		count += t->count[i];
 		if (i < FLK_BUCKETS - 1)
 			snprintf(le, sizeof(le), ",le=\"%.15g\"", bound);
 		else
 			snprintf(le, sizeof(le), ",le=\"+Inf\"");
-		printf("flocklimit_%s_bucket", metric);
-		print_labels(name, le);
+		print_name(metric, name, le);
 		printf("%" PRIu64 "\n", count);
 	}
-	printf("flocklimit_%s_sum", metric);
-	print_labels(name, "");
-	printf("%.9f\nflocklimit_%s_count", (double)t->sum_ns / 1e9, metric);
-	print_labels(name, "");
+	snprintf(metric, sizeof(metric), "%s_seconds_sum", span);
+	print_name(metric, name, "");
+	printf("%.9f\n", (double)t->sum_ns / 1e9);
+	snprintf(metric, sizeof(metric), "%s_seconds_count", span);
+	print_name(metric, name, "");
 	printf("%" PRIu64 "\n", count);
 }
 
@@ -239,10 +196,9 @@ print_percentiles(const struct collected *all, const char *metric, double unit,
 		const struct limiter *l = &all->limiter[i];
 		if (l->took.runs == 0)
 			continue;
-		printf("flocklimit_%s", metric);
-		print_labels(l->name, ",percentile=\"50\"");
-		printf("%.15g\nflocklimit_%s", (double)of(&l->took)->median / unit, metric);
-		print_labels(l->name, ",percentile=\"95\"");
+		print_name(metric, l->name, ",percentile=\"50\"");
+		printf("%.15g\n", (double)of(&l->took)->median / unit);
+		print_name(metric, l->name, ",percentile=\"95\"");
 		printf("%.15g\n", (double)of(&l->took)->p95 / unit);
 	}
 }
@@ -265,20 +221,16 @@ print_took(const struct collected *all)
 {
 	size_t i;
 
-	puts("# HELP flocklimit_measured_runs Commands of the history whose memory is known.\n"
-	     "# TYPE flocklimit_measured_runs gauge");
+	print_head("measured_runs", "gauge", "Commands of the history whose memory is known.");
 	for (i = 0; i < all->n; i++) {
 		if (all->limiter[i].s == NULL)
 			continue;
-		fputs("flocklimit_measured_runs", stdout);
-		print_labels(all->limiter[i].name, "");
+		print_name("measured_runs", all->limiter[i].name, "");
 		printf("%zu\n", all->limiter[i].took.runs);
 	}
-	puts("# HELP flocklimit_run_memory_bytes Peak memory of these commands.\n"
-	     "# TYPE flocklimit_run_memory_bytes gauge");
+	print_head("run_memory_bytes", "gauge", "Peak memory of these commands.");
 	print_percentiles(all, "run_memory_bytes", 1, memory_of);
-	puts("# HELP flocklimit_run_cpu_seconds CPU time of these commands.\n"
-	     "# TYPE flocklimit_run_cpu_seconds gauge");
+	print_head("run_cpu_seconds", "gauge", "CPU time of these commands.");
 	print_percentiles(all, "run_cpu_seconds", 1e9, cpu_of);
 }
 
@@ -288,23 +240,17 @@ print_text(const struct collected *all)
 	size_t i;
 
 	print_usable(all);
-	for (i = 0; i < sizeof(metrics) / sizeof(metrics[0]); i++)
-		if (here.keeps_history || strcmp(metrics[i].type, "gauge") == 0)
-			print_metric(all, &metrics[i]);
+	print_metrics(all);
 	if (!here.keeps_history)
 		return;
-	puts("# HELP flocklimit_wait_seconds How long takers waited for their permit.\n"
-	     "# TYPE flocklimit_wait_seconds histogram");
+	print_head("wait_seconds", "histogram", "How long takers waited for their permit.");
 	for (i = 0; i < all->n; i++)
 		if (all->limiter[i].s != NULL)
-			print_histogram("wait_seconds", all->limiter[i].name,
-					&all->limiter[i].s->waited);
-	puts("# HELP flocklimit_hold_seconds How long permits were held.\n"
-	     "# TYPE flocklimit_hold_seconds histogram");
+			print_histogram("wait", all->limiter[i].name, &all->limiter[i].s->waited);
+	print_head("hold_seconds", "histogram", "How long permits were held.");
 	for (i = 0; i < all->n; i++)
 		if (all->limiter[i].s != NULL)
-			print_histogram("hold_seconds", all->limiter[i].name,
-					&all->limiter[i].s->held);
+			print_histogram("hold", all->limiter[i].name, &all->limiter[i].s->held);
 	print_took(all);
 }
 

@@ -70,7 +70,7 @@ is_meant(struct flk *f, const struct flk_entry *e, pid_t pid)
 	return here.operating->belongs(f, e, pid);
 }
 
-/* -ENOENT: the process has ended, or is not the one that the entry means. */
+/* -ENOENT: the process has ended, or is not the process that the entry means. */
 static int
 signal_process(struct flk *f, const struct flk_entry *e, pid_t pid, int sig)
 {

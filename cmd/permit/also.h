@@ -50,7 +50,7 @@ struct extra_permits {
 	struct also *of[AND_MOST]; /* in the order in which they are taken */
 	struct heir heir[AND_MOST];
 	unsigned n, heirs;
-	const struct also *failed; /* the one because of which there is no permit */
+	const struct also *failed; /* because of which there is no permit */
 	bool refused;              /* and a line was printed */
 };
 

@@ -163,7 +163,7 @@ storm(unsigned seconds)
 }
 
 /*
- * Whoever is left gets its permit and ends, and so do the orphans, which are our children by
+ * Each taker that is left gets its permit and ends, and so do the orphans, which are our children by
  * now.  Returns how many did not.
  */
 static unsigned

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * driver.h - the driver's parts: who was launched, what is done to them, and the limiters.
+ * driver.h - the driver's parts: the takers that were launched, what is done to them, and the limiters.
  */
 #ifndef CHAOS_STORM_H
 #define CHAOS_STORM_H
@@ -72,7 +72,7 @@ void choice_words(struct words *w, const struct choice *c, uint64_t id, const ch
 
 void takers_begin(const char *self, const char *log);
 void takers_launch(void);     /* fills up the empty places, some at a time */
-bool takers_reap(void);       /* whoever has ended, or stopped of itself; none are left */
+bool takers_reap(void);       /* those that ended, or stopped by themselves; none are left */
 void takers_follow(void);     /* reads in the log which programs run */
 unsigned takers_left(void);   /* not reaped yet */
 bool takers_of(unsigned lim); /* is one of them in this limiter? */

@@ -9,7 +9,7 @@
  *
  *	hangup.t [ROUNDS]		the test
  *	hangup.t device FIFO		what has the device
- *	hangup.t next READER PID	what comes after it: the reading end, and who had the other
+ *	hangup.t next READER PID	what comes after it: the reading end, and which process had the other
  *	hangup.t undead READY [GATE]	it closes its guard, and its first thread ends before it;
  *					once a byte comes through the FIFO
  */

@@ -2,8 +2,8 @@
 /*
  * harm.c - KILL, TERM, STOP and CONT, for wrappers, commands, both, groups and crowds.
  *
- * What is about to be done is logged first, for then whoever it hits has lived at least until
- * then; but a CONT is logged once it is sent, for then a stop has lasted at most until then.
+ * What is about to be done is logged first, for then the process that it hits has lived at least
+ * until then; but a CONT is logged once it is sent, for then a stop has lasted at most until then.
  */
 #include "driver.h"
 
@@ -214,7 +214,7 @@ harm_stopped(const struct taker *t)
 	hit_taker(t->id, SIGCONT);
 }
 
-/* ---- whom ---- */
+/* ---- targets ---- */
 
 static const struct taker *
 some_taker(void)
@@ -359,7 +359,7 @@ harm_some(double seconds)
 		a_crowd();
 }
 
-/* At the end: nobody is to wait for a CONT that was lost with the one who owed it. */
+/* At the end: no process is to wait for a CONT that was lost with the process that owed it. */
 void
 harm_cont_all(void)
 {

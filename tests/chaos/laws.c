@@ -12,7 +12,7 @@
  * one exception: z alone, under an override, may weigh more.  As fences rise with the grants, z
  * has the highest fence; if they do not, that is a violation as well.
  *
- * Law 2.  Whoever has a lower fence than z was granted before z, though its command may say so
+ * Law 2.  A run with a lower fence than z was granted before z, though its command may say so
  * later.  So the same must hold for the larger sum of those with a fence up to z which have
  * started at any time, before or after, and surely hold after the start of b.  Where a lower
  * fence was overtaken, its weight was not there to be measured, and the sum is too large.  And
@@ -187,7 +187,7 @@ check_starts(const struct life *l, struct verdict *v)
 		const struct run *b = order[i];
 		size_t low = 0, high = i;
 		highest[i] = i > 0 && highest[i - 1] > b->ticket ? highest[i - 1] : b->ticket;
-		/* Who had started before b was launched has drawn its ticket before b. */
+		/* A run that had started before b was launched has drawn its ticket before b. */
 		while (low < high) {
 			j = (low + high) / 2;
 			if (order[j]->started < b->launched)

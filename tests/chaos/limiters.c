@@ -34,8 +34,8 @@ static struct {
 static unsigned removed_count;
 
 /*
- * A taker that the driver stopped inside the lock keeps the driver out, which alone lets it go on.  Who
- * bailed out here after two seconds called the driver's own doing an error.
+ * A taker that the driver stopped inside the lock keeps the driver out, which alone lets it go on.  To
+ * bail out here after two seconds would call the driver's own doing an error.
  */
 static bool
 let_it_go_on(void *context, pid_t pid)
@@ -159,7 +159,7 @@ limiters_calm(void)
 }
 
 /*
- * The old file is steered back: who waits in it goes over when its turn comes.  In a paused limiter that
+ * The old file is steered back: a waiter in it goes over when its turn comes.  In a paused limiter that
  * is never, and behind a gate one goes a second.
  */
 void

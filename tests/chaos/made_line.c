@@ -183,7 +183,7 @@ const struct made made_line[] = {
 	{ late_to_say_so, INNOCENT, "granted in order, said in another" },
 	{ one_ticket_two_takers, RAN_TWICE, "one ticket, two takers" },
 	{ one_taker_two_commands, RAN_TWICE, "one taker, two commands" },
-	{ a_lower_ticket_later, TICKET_ORDER, "a lower ticket for who came later" },
+	{ a_lower_ticket_later, TICKET_ORDER, "a lower ticket for a later taker" },
 	{ one_seat, SEAT_SHARED, "one seat for two" },
 	{ other_seats, INNOCENT, "each on its own seats" },
 	{ second_seat_shared, SEAT_SHARED, "one seat of two for two" },

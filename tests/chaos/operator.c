@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * operator.c - whoever runs the machine: cancels waiters, checks, lists, shows, reads the
+ * operator.c - the operator: cancels waiters, checks, lists, shows, reads the
  * history and follows it, and removes limiters that nobody uses.  Readers are killed at any time.
  */
 #include "driver.h"
@@ -65,7 +65,7 @@ taker_with(pid_t pid)
 	return 0;
 }
 
-/* A program that joins its command's permit waits for nobody, so each who waits is a taker. */
+/* A program that joins its command's permit waits for nobody, so each waiter is a taker. */
 static void
 cancel(unsigned lim)
 {
@@ -94,7 +94,7 @@ cancel(unsigned lim)
 
 /* ---- pace ---- */
 
-/* So fast that nobody waits long for his time, and who can run still runs soon. */
+/* So fast that no taker waits long for its time, and a taker that can run still runs soon. */
 static void
 pace(unsigned lim)
 {

@@ -7,8 +7,8 @@
 #include <inttypes.h>
 
 /*
- * Nobody who is launched after the file was removed finds it, and whoever is granted after that
- * goes over to the new one before it runs.  So all that ever start in the old one and surely hold
+ * No taker that is launched after the file was removed finds it, and a taker that is granted after
+ * that goes over to the new one before it runs.  So all that ever start in the old one and surely hold
  * after the removal had their permits before: together they are within the limit.
  */
 static void
@@ -43,7 +43,7 @@ check_removals(const struct life *l, struct verdict *v)
 }
 
 /*
- * Nobody held it then, and nobody was given a permit after that.  A command without a guard may say
+ * No taker held it then, and none was granted a permit after that.  A command without a guard may say
  * that it has started when its wrapper is dead, and its permit gone: it is no holder, as in
  * check_starts().
  */
@@ -71,7 +71,7 @@ check_idle_removals(const struct life *l, struct verdict *v)
 	}
 }
 
-/* Who surely held when flk_wait_idle() was called, no longer did when it returned. */
+/* A run that surely held when flk_wait_idle() was called no longer did when it returned. */
 static void
 check_idles(const struct life *l, struct verdict *v)
 {

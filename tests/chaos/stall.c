@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * stall.c - how long did somebody wait who could have run?
+ * stall.c - how long did a taker wait that could have run?
  *
  * For each start of b: when could it have been granted?  Not before it was launched; nor before
  * those with a lower fence that still held, and those that were yet to be granted before b, left
- * room for b beside them.  From then on somebody at the head stood waiting with room for it, and
+ * room for b beside them.  From then on a taker at the head stood waiting with room for it, and
  * what passes until the start of b is the stall: the release, the grant, the wake-up, and the
  * start of the command.
  *
@@ -15,7 +15,7 @@
  *    permit for a moment;
  *  - one that takes two permits began anew, as a file of the two was removed: it may have held the
  *    other permit until it learned of that;
- * and those altogether whose limiter file was removed while they waited.  Who takes two permits could
+ * and those altogether whose limiter file was removed while they waited.  A taker of two permits could
  * have run when the later one of them had room.
  *
  * Given twice: as it was, and less the longest time that the machine took meanwhile for what it

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * takers.c - launches takers of every kind, reaps them, and follows the log to know whom
- * there is to harm.
+ * takers.c - launches takers of every kind, reaps them, and follows the log to know which
+ * processes there are to harm.
  */
 #include "driver.h"
 
@@ -34,8 +34,8 @@ static struct {
 } crowd; /* those that are launched next join it */
 
 /*
- * In a busy limiter whoever comes or goes next also mends what was missed.  In the quiet one
- * nobody does: a few takers come at once, and then no more until they are done, or too late.
+ * In a busy limiter the taker that comes or goes next also mends what was missed.  In the quiet
+ * one no taker does: a few takers come at once, and then no more until they are done, or too late.
  */
 static unsigned quiet_due;
 #define TOO_LATE_NS UINT64_C(4000000000)
@@ -156,7 +156,7 @@ launch(struct taker *t)
 		execv(w.word[0], w.word);
 		_exit(97);
 	}
-	/* Both do it: whoever is first, it is done before it is needed. */
+	/* Both do it, and so it is done before it is needed. */
 	if (t->group != 0) {
 		setpgid(t->pid, t->pgid);
 		if (t->pgid == 0)
@@ -208,7 +208,7 @@ machine_beats(void)
 	}
 }
 
-/* ---- reaping, and who runs ---- */
+/* ---- reaping, and what runs ---- */
 
 static void
 forget(pid_t pid, uint64_t id)

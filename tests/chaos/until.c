@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
-/* ---- what was done to whom ---- */
+/* ---- what was done to a process ---- */
 
 static int
 by_target(const void *a, const void *b)

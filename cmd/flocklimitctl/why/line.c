@@ -140,7 +140,7 @@ line_begin(struct line *l, const struct flk_event *event, size_t events,
 		p->told |= e->kind != FLK_EV_QUEUED;
 	}
 	read_snapshot(l, s, events > 0 ? event[0].when_ns : UINT64_MAX);
-	/* A history that has lost its beginning does not tell who passed whom before. */
+	/* A history that has lost its beginning does not say which taker passed which before. */
 	for (p = l->person; p < l->person + l->n; p++)
 		p->order = ++l->order;
 	for (p = l->person; p < l->person + l->n; p++)

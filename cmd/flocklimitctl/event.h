@@ -27,6 +27,22 @@ event_has_taker(const struct flk_event *e)
 	return e->ticket != 0 && e->kind != FLK_EV_GATED;
 }
 
+/* The last event of its ticket. */
+static inline bool
+event_is_end(const struct flk_event *e)
+{
+	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_FORGOT || e->kind == FLK_EV_LEFT ||
+	       e->kind == FLK_EV_EVICTED || e->kind == FLK_EV_REAPED;
+}
+
+/* Its ticket holds, or held right before it. */
+static inline bool
+event_is_of_holder(const struct flk_event *e)
+{
+	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
+	       (e->kind == FLK_EV_REAPED && e->code != 0);
+}
+
 const char *event_name(uint32_t kind);
 
 /* The code of a FLK_EV_LEFT or FLK_EV_EVICTED in words: "timed out". */

@@ -24,21 +24,6 @@ seat_of(uint32_t seat)
 	return seat < LANES_SEATS ? seat : 0;
 }
 
-bool
-lanes_ends(const struct flk_event *e)
-{
-	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_FORGOT || e->kind == FLK_EV_LEFT ||
-	       e->kind == FLK_EV_EVICTED || e->kind == FLK_EV_REAPED;
-}
-
-/* Whether the taker held its permit when this event came, or from then on. */
-static bool
-is_of_holder(const struct flk_event *e)
-{
-	return e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS ||
-	       e->kind == FLK_EV_FORGOT || (e->kind == FLK_EV_REAPED && e->code != 0);
-}
-
 static enum outcome
 outcome_of(const struct flk_event *e)
 {
@@ -72,7 +57,7 @@ begin_turn(const struct lanes *l, struct turn *t, const struct flk_event *e)
 	 * overwritten.
 	 */
 	t->early = e->kind != FLK_EV_QUEUED && e->kind != FLK_EV_GRANTED && l->event[0].number > 1;
-	t->waited = !is_of_holder(e);
+	t->waited = !(e->kind == FLK_EV_GRANTED || event_is_of_holder(e));
 	t->held = !t->waited;
 	t->queued_ns = t->granted_ns = t->early ? l->from_ns : e->when_ns;
 }
@@ -84,7 +69,7 @@ add_to_turn(struct turn *t, const struct flk_event *e)
 		t->pid = e->pid;
 		t->uid = e->uid;
 	}
-	if (is_of_holder(e) && !t->held) {
+	if ((e->kind == FLK_EV_GRANTED || event_is_of_holder(e)) && !t->held) {
 		t->held = true;
 		t->granted_ns = e->when_ns;
 		t->seat = seat_of(e->seat);
@@ -94,7 +79,7 @@ add_to_turn(struct turn *t, const struct flk_event *e)
 	if (e->kind == FLK_EV_QUEUED)
 		t->passed = e->code > 0 ? (uint32_t)e->code : 0;
 	t->shrank |= e->kind == FLK_EV_UNITS;
-	if (lanes_ends(e)) {
+	if (event_is_end(e)) {
 		t->over = true;
 		t->end_ns = e->when_ns;
 		t->outcome = outcome_of(e);

@@ -83,8 +83,6 @@ uint64_t lanes_wait_end(const struct turn *t);
 uint32_t lanes_seat_from(const struct turn *t, uint32_t from);
 uint64_t lanes_seat_end(const struct lanes *l, const struct turn *t, uint32_t seat);
 
-bool lanes_ends(const struct flk_event *e); /* whether the event ends a turn */
-
 #define LANES_SEATS (2 * FLK_MAX_TAKERS) /* every seat is below */
 
 #endif

@@ -134,7 +134,7 @@ happen(struct sweep *w, const struct flk_event *e)
 		take_seats(w, i, e->when_ns);
 	} else if (e->kind == FLK_EV_UNITS) {
 		v->weight = e->weight;
-	} else if (lanes_ends(e)) {
+	} else if (event_is_end(e)) {
 		*v = (struct live){ .weight = 0 };
 	}
 }

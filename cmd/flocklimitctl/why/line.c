@@ -13,20 +13,6 @@
 
 #include "event.h"
 
-bool
-line_is_of_holder(const struct flk_event *e)
-{
-	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
-	       (e->kind == FLK_EV_REAPED && e->code != 0);
-}
-
-static bool
-is_end(const struct flk_event *e)
-{
-	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_FORGOT || e->kind == FLK_EV_LEFT ||
-	       e->kind == FLK_EV_EVICTED || e->kind == FLK_EV_REAPED;
-}
-
 static int
 by_ticket(const void *a, const void *b)
 {
@@ -85,7 +71,7 @@ begin_person(struct person *p, const struct flk_event *e, bool sure)
 	be(p, e);
 	if (e->kind == FLK_EV_UNITS)
 		p->weight = e->weight + (uint32_t)e->code;
-	p->holds = line_is_of_holder(e);
+	p->holds = event_is_of_holder(e);
 	p->waits = !p->holds && e->kind != FLK_EV_QUEUED && !(e->kind == FLK_EV_GRANTED && sure);
 }
 
@@ -195,7 +181,7 @@ line_happen(struct line *l, const struct flk_event *e)
 	if (p == NULL)
 		return;
 	be(p, e);
-	if (is_end(e)) {
+	if (event_is_end(e)) {
 		p->holds = p->waits = false;
 	} else if (e->kind == FLK_EV_QUEUED) {
 		join(l, p, e->code);

@@ -47,7 +47,4 @@ uint64_t line_used_by(const struct line *l, uint64_t last); /* the holders up to
 uint64_t line_seats(const struct line *l);           /* of the first 64, those that are held */
 struct person *line_strictest(const struct line *l); /* of the holders; NULL: no limit is known */
 
-/* Whether the event means that its ticket holds, or held right before it. */
-bool line_is_of_holder(const struct flk_event *e);
-
 #endif

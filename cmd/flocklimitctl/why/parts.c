@@ -270,8 +270,8 @@ find_wait(struct why *y, const struct person *p, const struct flk_event *event, 
 	y->fate = end != NULL ? fate_of(end) : fate_yet(p, queued != NULL, waiter != NULL);
 	if (y->fate == WHY_NO_END)
 		y->to_ns = event[events - 1].when_ns;
-	if (end != NULL && y->early && (line_is_of_holder(end) || end->kind == FLK_EV_GRANTED))
-		y->fate = line_is_of_holder(end) || p->waits ? WHY_FORGOTTEN : WHY_NO_WAIT;
+	if (end != NULL && y->early && (event_is_of_holder(end) || end->kind == FLK_EV_GRANTED))
+		y->fate = event_is_of_holder(end) || p->waits ? WHY_FORGOTTEN : WHY_NO_WAIT;
 	if (y->fate == WHY_FORGOTTEN || y->fate == WHY_NO_WAIT || y->from_ns > y->to_ns)
 		y->from_ns = y->to_ns;
 }

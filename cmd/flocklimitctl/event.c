@@ -88,14 +88,22 @@ seats_words(const struct flk_event *e, char room[DETAIL])
 	return room;
 }
 
+const char *
+event_passed(const struct flk_event *e, char room[PASSED_TEXT])
+{
+	if (e->code <= 0)
+		return "";
+	snprintf(room, PASSED_TEXT, "before %d that yield", e->code);
+	return room;
+}
+
 /* What a waiter has passed, and what it excludes. */
 static const char *
 queued_words(const struct flk_event *e, char room[DETAIL])
 {
-	char seats[SEATS_TEXT], passed[32] = "";
+	char seats[SEATS_TEXT], words[PASSED_TEXT];
+	const char *passed = event_passed(e, words);
 
-	if (e->code > 0)
-		snprintf(passed, sizeof(passed), "before %d that yield", e->code);
 	if (e->seats == 0)
 		snprintf(room, DETAIL, "%s", passed);
 	else

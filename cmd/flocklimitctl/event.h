@@ -48,6 +48,10 @@ const char *event_name(uint32_t kind);
 /* The code of a FLK_EV_LEFT or FLK_EV_EVICTED in words: "timed out". */
 const char *why_left(int code);
 
+/* Of an FLK_EV_QUEUED, what the newcomer has passed: "before 2 that yield"; or "". */
+#define PASSED_TEXT 32
+const char *event_passed(const struct flk_event *e, char room[PASSED_TEXT]);
+
 /* Prints one line. */
 void event_print(const struct event_of *s, const struct flk_event *e);
 

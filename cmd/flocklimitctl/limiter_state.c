@@ -10,6 +10,7 @@
 
 #include "now.h"
 #include "gate.h"
+#include "json.h"
 #include "limiter.h"
 #include "pace.h"
 #include "say.h"
@@ -163,24 +164,27 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 }
 
 const char *
-yield_text(const struct flk_entry *e, char text[YIELD_TEXT])
+more_text(const struct flk_entry *e, char text[MORE_TEXT])
 {
-	if (e->holds || e->yield == 0)
-		return "";
-	snprintf(text, YIELD_TEXT, " (overtaken %u of %u)", e->passed_by, e->yield);
+	char name[VISIBLE(FLK_WAITS_FOR)];
+	int n = 0;
+
+	text[0] = '\0';
+	if (!e->holds && e->yield > 0)
+		n = snprintf(text, MORE_TEXT, " (overtaken %u of %u)", e->passed_by, e->yield);
+	if (e->waits_for[0] != '\0')
+		snprintf(text + n, MORE_TEXT - (size_t)n, " (waits for %s)",
+			 visible(e->waits_for, name, sizeof(name)));
 	return text;
 }
 
-const char *
-waits_for_text(const struct flk_entry *e, char text[WAITS_FOR_TEXT])
+void
+more_json(const struct flk_entry *e, json_t *o)
 {
-	char name[VISIBLE(FLK_WAITS_FOR)];
-
-	if (e->waits_for[0] == '\0')
-		return "";
-	snprintf(text, WAITS_FOR_TEXT, " (waits for %s)",
-		 visible(e->waits_for, name, sizeof(name)));
-	return text;
+	json_put(o, "yield", e->holds ? json_null() : json_integer(e->yield));
+	json_put(o, "overtaken", e->holds ? json_null() : json_integer(e->passed_by));
+	json_put(o, "not_seats", json_seats(e->not_seats));
+	json_put(o, "waits_for", e->waits_for[0] != '\0' ? json_text(e->waits_for) : json_null());
 }
 
 const struct flk_entry *

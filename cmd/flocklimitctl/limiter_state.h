@@ -5,6 +5,7 @@
 #ifndef LIMITER_STATE_H
 #define LIMITER_STATE_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,13 +23,13 @@ void why_it_waits(const struct flk_snapshot *s, const char *name, char *text, si
 #define WEIGHT_TEXT 24
 const char *weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT]);
 
-/* " (overtaken 1 of 3)", of a waiter that consents to that; else "". */
-#define YIELD_TEXT 48
-const char *yield_text(const struct flk_entry *e, char text[YIELD_TEXT]);
-
-/* " (waits for gpu)", of a holder that waits for a permit of another limiter as well; else "". */
-#define WAITS_FOR_TEXT (VISIBLE(FLK_WAITS_FOR) + 16)
-const char *waits_for_text(const struct flk_entry *e, char text[WAITS_FOR_TEXT]);
+/*
+ * What else there is to say of a taker, for the end of a line and as fields for programs: of a waiter,
+ * " (overtaken 1 of 3)"; of a holder that waits for a permit of another limiter, " (waits for gpu)".
+ */
+#define MORE_TEXT (48 + VISIBLE(FLK_WAITS_FOR) + 16)
+const char *more_text(const struct flk_entry *e, char text[MORE_TEXT]);
+void more_json(const struct flk_entry *e, json_t *object);
 
 /* The most that it asks for, but no more than its limit. */
 uint32_t weight_most(const struct flk_entry *e);

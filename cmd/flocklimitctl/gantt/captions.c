@@ -121,7 +121,8 @@ append(char room[TITLE_TEXT], const char *format, ...)
 const char *
 title_of(const struct turn *t, char room[TITLE_TEXT])
 {
-	char took[32], user[USER_TEXT], text[80], seats[SEATS_TEXT];
+	char took[32], user[USER_TEXT], text[80], seats[SEATS_TEXT], words[PASSED_TEXT];
+	const char *passed = t->first != NULL ? event_passed(t->first, words) : "";
 
 	*room = '\0';
 	append(room, "ticket %" PRIu64 "%s%s\n", t->ticket, *t->command != '\0' ? ": " : "",
@@ -133,9 +134,8 @@ title_of(const struct turn *t, char room[TITLE_TEXT])
 	if (t->waited)
 		append(room, "waited %s%s%s", t->early ? "over " : "",
 		       say_duration(seconds(t->queued_ns, lanes_wait_end(t)), took),
-		       t->held || t->passed > 0 ? ", " : "");
-	if (t->passed > 0)
-		append(room, "before %u that yield%s", t->passed, t->held ? ", " : "");
+		       t->held || *passed != '\0' ? ", " : "");
+	append(room, "%s%s", passed, *passed != '\0' && t->held ? ", " : "");
 	if (t->held)
 		append(room, "ran %s%s on seat%s %s", t->early && !t->waited ? "over " : "",
 		       say_duration(seconds(t->granted_ns, t->end_ns), took),

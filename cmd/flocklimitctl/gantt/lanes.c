@@ -77,7 +77,7 @@ add_to_turn(struct turn *t, const struct flk_event *e)
 	if (e->kind == FLK_EV_GRANTED)
 		t->seats = e->seats;
 	if (e->kind == FLK_EV_QUEUED)
-		t->passed = e->code > 0 ? (uint32_t)e->code : 0;
+		t->first = e;
 	t->shrank |= e->kind == FLK_EV_UNITS;
 	if (event_is_end(e)) {
 		t->over = true;

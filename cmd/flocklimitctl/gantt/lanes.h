@@ -31,13 +31,13 @@ struct turn {
 	bool waited, held;
 	bool early; /* its first known part began before the oldest event */
 	bool over;
-	enum outcome outcome;         /* valid if it held */
-	const struct flk_event *last; /* the event that ended it; NULL: none did */
-	uint32_t weight, seat;        /* weight: at first; seat: the lowest */
-	uint64_t seats;               /* at first, as a set; 0: `seat' is all that is known */
-	bool shrank;                  /* it gave units back, and with them its highest seats */
-	uint32_t passed;              /* waiters that consented, at its arrival */
-	pid_t pid;                    /* 0: not known */
+	enum outcome outcome;          /* valid if it held */
+	const struct flk_event *first; /* FLK_EV_QUEUED; NULL: none */
+	const struct flk_event *last;  /* the event that ended it; NULL: none did */
+	uint32_t weight, seat;         /* weight: at first; seat: the lowest */
+	uint64_t seats;                /* at first, as a set; 0: `seat' is all that is known */
+	bool shrank;                   /* it gave units back, and with them its highest seats */
+	pid_t pid;                     /* 0: not known */
 	uid_t uid;
 	uint32_t row; /* for the wait: waits at the same time have other rows */
 	const char *command;

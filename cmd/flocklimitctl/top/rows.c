@@ -117,13 +117,12 @@ const char *
 rows_command(const struct row *r, char room[ROW_TEXT])
 {
 	const struct flk_entry *e = r->entry;
-	char command[VISIBLE(FLK_COMMAND)], yield[YIELD_TEXT], waits_for[WAITS_FOR_TEXT];
+	char command[VISIBLE(FLK_COMMAND)], more[MORE_TEXT];
 
-	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
+	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
 		 e->silent ? "(silent) " : "", r->suspended != NULL ? "(" : "",
 		 r->suspended != NULL ? r->suspended : "", r->suspended != NULL ? ") " : "",
-		 visible(e->command, command, sizeof(command)), yield_text(e, yield),
-		 waits_for_text(e, waits_for));
+		 visible(e->command, command, sizeof(command)), more_text(e, more));
 	return room;
 }
 

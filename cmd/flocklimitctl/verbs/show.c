@@ -95,7 +95,7 @@ print_holders(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
 	char held[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)], seats[SEATS_TEXT];
-	char waits_for[WAITS_FOR_TEXT], remarked[REMARK];
+	char more[MORE_TEXT], remarked[REMARK];
 	bool hosts = abroad(s->entry, s->holders);
 	struct table *t = table_new(hosts ? ">TICKET|>WEIGHT|>SEAT|HOST|>PID|USER|>HELD|COMMAND"
 					  : ">TICKET|>WEIGHT|>SEAT|>PID|USER|>HELD|COMMAND");
@@ -112,7 +112,7 @@ print_holders(const struct view *v)
 		table_cell(t, "%s", user_name(e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(seconds_since(e->since_ns), v->c->raw, held));
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   waits_for_text(e, waits_for), remark(v, e, remarked));
+			   more_text(e, more), remark(v, e, remarked));
 	}
 	puts("\nholding");
 	table_print(t, "  ");
@@ -126,8 +126,8 @@ static void
 print_line(const struct view *v)
 {
 	const struct flk_snapshot *s = v->s;
-	char waited[32], more[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
-	char weight[WEIGHT_TEXT], yield[YIELD_TEXT], remarked[REMARK];
+	char waited[32], starts[32], user[USER_TEXT], command[VISIBLE(FLK_COMMAND)];
+	char weight[WEIGHT_TEXT], more[MORE_TEXT], remarked[REMARK];
 	bool hosts = abroad(s->entry + s->holders, s->waiters);
 	struct table *t =
 	    table_new(hosts ? ">#|>TICKET|>WEIGHT|HOST|>PID|USER|>WAITED|>STARTS IN|COMMAND"
@@ -149,9 +149,9 @@ print_line(const struct view *v)
 		table_cell(t, "%s", user_name(e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(seconds_since(e->since_ns), v->c->raw, waited));
 		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
-			   known ? span(wait_s[i], v->c->raw, more) : "?");
+			   known ? span(wait_s[i], v->c->raw, starts) : "?");
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   yield_text(e, yield), remark(v, e, remarked));
+			   more_text(e, more), remark(v, e, remarked));
 	}
 	free(wait_s);
 	puts("\nwaiting");
@@ -245,15 +245,12 @@ json_taker(const struct view *v, const struct flk_entry *e, uint32_t position, d
 	json_put(o, "stopped",
 		 e->host == NULL ? json_boolean(processes_suspended(v->processes, e) != NULL)
 				 : json_null());
-	json_put(o, "yield", waits ? json_integer(e->yield) : json_null());
-	json_put(o, "overtaken", waits ? json_integer(e->passed_by) : json_null());
+	more_json(e, o);
 	json_put(o, "position", waits ? json_integer(position) : json_null());
 	json_put(o, "waited_s", waits ? json_seconds(seconds_since(e->since_ns)) : json_null());
 	json_put(o, "starts_in_s", waits && guess_s >= 0 ? json_seconds(guess_s) : json_null());
 	json_put(o, "seat", waits ? json_null() : json_integer(e->seat));
 	json_put(o, "seats", waits ? json_null() : json_seats(e->seats));
-	json_put(o, "not_seats", json_seats(e->not_seats));
-	json_put(o, "waits_for", e->waits_for[0] != '\0' ? json_text(e->waits_for) : json_null());
 	json_put(o, "held_s", waits ? json_null() : json_seconds(seconds_since(e->since_ns)));
 	json_put(o, "command_pid",
 		 waits ? json_null() : json_pid(processes_command(v->processes, e)));

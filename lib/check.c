@@ -101,29 +101,15 @@ check_limit(struct state *st)
 }
 
 static const char *
-check_weights(struct state *st)
+check_requests(struct state *st)
 {
+	const char *why = NULL;
 	uint32_t i;
 
-	for (i = 0; i < st->n; i++) {
-		const struct slot *s = &st->slots[i];
-		if (atomic_load(&s->state) == WAITING && s->kind == TAKER && s->weight != s->least)
-			return "a waiter has another weight than it asked for";
-	}
-	return NULL;
-}
-
-static const char *
-check_consent(struct state *st)
-{
-	uint32_t i;
-
-	for (i = 0; i < st->n; i++) {
-		const struct slot *s = &st->slots[i];
-		if (atomic_load(&s->state) == WAITING && s->passed_by > s->yield)
-			return "a waiter was passed more often than it consented to";
-	}
-	return NULL;
+	for (i = 0; i < st->n && why == NULL; i++)
+		if (atomic_load(&st->slots[i].state) == WAITING)
+			why = flki_state_asked_wrongly(&st->slots[i]);
+	return why;
 }
 
 /*
@@ -237,8 +223,8 @@ const char *
 flki_state_check_next(struct state *st, unsigned *next)
 {
 	static const char *(*const checks[])(struct state *) = {
-		check_holders, check_line, check_counts,  check_used,    check_limit,
-		check_seats,   check_head, check_weights, check_consent, check_fences,
+		check_holders, check_line, check_counts,   check_used,   check_limit,
+		check_seats,   check_head, check_requests, check_fences,
 	};
 	const char *why = NULL;
 

@@ -33,7 +33,7 @@
  *	state index pace gate		the operations, the lists and sums, the times, the gate
  *	condition			the words of a gate
  *	room				what is left for a waiter, and so whether it fits
- *	consent				where a newcomer stands in the line
+ *	request				what a taker asks for, and where it stands in the line
  *	seats				which seats a permit has
  *	repair check			the rebuild and the invariants
  *	record				recording events

@@ -200,7 +200,7 @@ struct slot {
 	};
 	uint32_t least, most; /* the units that its owner asked for; a grant chooses between them */
 	uint32_t yield;       /* how many newcomers may pass it */
-	_Alignas(8) uint64_t order; /* WAITING: its place in the line, see consent.c */
+	_Alignas(8) uint64_t order; /* WAITING: its place in the line, see request.c */
 	uint64_t fence;     /* HELD: rises with each grant, as a ticket does with each arrival */
 	uint32_t passed_by; /* WAITING: how many newcomers have passed it */
 	struct took took;   /* of the command that ran under the permit, as `status' */

@@ -254,13 +254,10 @@ flki_state_salvage(struct state *st)
 			salvage_holder(st, s);
 			break;
 		case WAITING:
-			s->weight = s->least;
+			flki_state_mend_asked(s);
 			if (s->ticket != 0 && !ticket_is_taken(st, s) && place_is_sane(s) &&
-			    !order_is_taken(st, s) && (s->kind == BARRIER || sane(s))) {
-				if (s->passed_by > s->yield)
-					s->passed_by = s->yield;
+			    !order_is_taken(st, s) && (s->kind == BARRIER || sane(s)))
 				break;
-			}
 			s->reason = -FLK_EVICTED;
 			atomic_store(&s->state, OUT);
 			flki_state_wake(st, (uint32_t)(s - st->slots));

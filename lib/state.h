@@ -4,10 +4,10 @@
  * The caller has the lock.  What the transitions need of the system, whether a taker lives and how
  * to wake one, they call through struct world; inside.c has the real one, and tests have others.
  *
- * state.c has the operations, room.c what is left for a waiter, consent.c the place of a newcomer in
- * the line, seats.c the seats of a permit, index.c the lists and sums that follow from the slots,
- * repair.c the rebuild after a death, check.c the invariants, pace.c the arithmetic of times, gate.c
- * what a reading admits, and record.c the events.
+ * state.c has the operations, room.c what is left for a waiter, request.c what a taker asks for and
+ * its place in the line, seats.c the seats of a permit, index.c the lists and sums that follow from
+ * the slots, repair.c the rebuild after a death, check.c the invariants, pace.c the arithmetic of
+ * times, gate.c what a reading admits, and record.c the events.
  */
 #ifndef FLKI_STATE_H
 #define FLKI_STATE_H
@@ -302,7 +302,14 @@ uint32_t flki_state_seats_for(struct state *st, const struct slot *s, uint32_t l
 /* Writes the seats of a permit, the smallest ones: one for each unit, or only one. */
 void flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit);
 
-/* ---- consent.c ---- */
+/* ---- request.c ---- */
+
+/* Writes what a newcomer asks for into its slot, but for its limit and its question. */
+void flki_state_ask(struct slot *s, const struct flk_request *want);
+
+/* What does not hold of a WAITING slot, by what it asks for, or NULL; and makes it hold. */
+const char *flki_state_asked_wrongly(const struct slot *s);
+void flki_state_mend_asked(struct slot *s);
 
 /* Gives newcomer s its place in the line; returns how many waiters it passes, and counts it there. */
 uint32_t flki_state_find_place(struct state *st, struct slot *s);

@@ -4,6 +4,7 @@
  * permit.  wait.c has the wait, and permit.c what the owner of a permit says of it.
  */
 #include "internal.h"
+#include "request.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -110,8 +111,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	uint32_t passed;
 	int error, result;
 
-	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
-	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
+	if (!flki_request_is_sane(want))
 		return -EINVAL;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
@@ -131,8 +131,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		return error;
 	t->waited_for = 0;
 	s = taker_slot(t);
-	s->least = weight;
-	s->most = want->most != 0 ? want->most : weight;
+	flki_state_ask(s, want);
 	s->limit = want->limit == 0 && st.h->declared != 0 ? st.h->declared : usual;
 	if (no_ticket_left(&st)) {
 		result = -FLK_DAMAGED;
@@ -143,8 +142,6 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	} else {
 		remember_command(s, want->command);
 		s->role = (uint32_t)want->role & 0xff;
-		s->yield = want->yield;
-		s->not_seats = want->not_seats;
 		s->asks = want->ask != NULL ? asks_for(want->ask_patience_ns) : 0;
 		passed = flki_state_enqueue(&st, t->slot, TAKER);
 		if (state_of(s) == WAITING)

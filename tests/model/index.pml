@@ -112,7 +112,7 @@ inline stand_in_line(x)
 }
 
 /*
- * consent.c: its place is before the last waiters that consent, and each counts it; else behind all
+ * request.c: its place is before the last waiters that consent, and each counts it; else behind all
  * that wait, also those that two takers have torn from the line: the place is its ticket's.
  */
 inline find_place(x)

@@ -11,6 +11,7 @@
 #include "board.h"
 #include "clock.h"
 #include "now.h"
+#include "request.h"
 #include "wrapper/local.h"
 
 #define BRIEFLY  (3 * SECOND / 10) /* a wait so short that it does not count as one */
@@ -36,8 +37,7 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 {
 	uint32_t weight = want->weight != 0 ? want->weight : 1;
 
-	if (weight > FLK_MAX_UNITS || want->limit > FLK_MAX_UNITS || want->most > FLK_MAX_UNITS ||
-	    (want->most != 0 && want->most < weight) || want->yield > FLK_MAX_UNITS)
+	if (!flki_request_is_sane(want))
 		return -EINVAL;
 	/*
 	 * A store grants a fixed weight, in the order of arrival, on the smallest free seat, and

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * consent.c - where a newcomer stands in the line: at its end, but for the waiters that consent to
- * be passed.
+ * request.c - what a taker asks for, as its slot has it, with what must hold of that; and where a
+ * newcomer stands in the line: at its end, but for the waiters that consent to be passed.
  *
  * A place in the line is a number, a slot's `order'.  Each ticket has a place, PLACE_GAP above that
  * of the ticket before it, and between the two there is room for newcomers that pass the later one.
@@ -9,6 +9,35 @@
  * the line, a newcomer still stands behind all waiters that it did not find there.
  */
 #include "state.h"
+
+void
+flki_state_ask(struct slot *s, const struct flk_request *want)
+{
+	s->least = want->weight != 0 ? want->weight : 1;
+	s->most = want->most != 0 ? want->most : s->least;
+	s->yield = want->yield;
+	s->not_seats = want->not_seats;
+}
+
+const char *
+flki_state_asked_wrongly(const struct slot *s)
+{
+	if (s->kind == TAKER && s->weight != s->least)
+		return "a waiter has another weight than it asked for";
+	if (s->passed_by > s->yield)
+		return "a waiter was passed more often than it consented to";
+	return NULL;
+}
+
+void
+flki_state_mend_asked(struct slot *s)
+{
+	s->weight = s->least;
+	if (s->passed_by > s->yield)
+		s->passed_by = s->yield;
+}
+
+/* ---- the place in the line ---- */
 
 /*
  * Waiter `before' consented to be passed by more newcomers than have passed it, and to more than

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * request.h - the bounds of what a taker asks for, in a file as in a store.
+ */
+#ifndef FLKI_REQUEST_H
+#define FLKI_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "flocklimit.h"
+
+static inline bool
+flki_request_is_sane(const struct flk_request *want)
+{
+	uint32_t weight = want->weight != 0 ? want->weight : 1;
+
+	return weight <= FLK_MAX_UNITS && want->limit <= FLK_MAX_UNITS &&
+	       want->most <= FLK_MAX_UNITS && (want->most == 0 || want->most >= weight) &&
+	       want->yield <= FLK_MAX_UNITS;
+}
+
+#endif

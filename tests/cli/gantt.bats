@@ -102,24 +102,6 @@ places() {
 		awk '{ printf "%d %s %s %.1f\n", $1, $2, $2 + $3, $4 + $5 }' | sort -k4,4n -k2,2n
 }
 
-@test "a bar says how many waiters its ticket has passed" {
-	need_xmllint
-	local title
-	hold a -N x -n 2 -w 2
-	background heavy "$FLOCKLIMIT" -N x -n 2 -w 2 --yield 3 true
-	eventually waiting 1
-	background light "$FLOCKLIMIT" -N x -n 2 true
-	eventually waiting 2
-	let_go a
-	ended heavy
-	ended light
-	"$CTL" gantt x >x.svg
-	title=$(xpath 'string(//s:rect[starts-with(s:title, "ticket 3:")]/s:title)' x.svg)
-	[[ $title == *"waited "*", before 1 that yield, ran "* ]]
-	title=$(xpath 'string(//s:rect[starts-with(s:title, "ticket 2:")]/s:title)' x.svg)
-	[[ $title == "ticket 2:"* && $title != *yield* ]]
-}
-
 @test "bars are where the log says, and no two on a seat at once" {
 	seq 30 | xargs -P 8 -I{} "$FLOCKLIMIT" -N x -n 3 sleep 0.1{}
 	"$CTL" gantt x >x.svg

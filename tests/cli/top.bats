@@ -30,22 +30,6 @@ load ../helpers/top.bash
 	over 0
 }
 
-@test "top: how often a waiter that yields was overtaken" {
-	hold a -N x -n 4 -w 2
-	background big "$FLOCKLIMIT" -N x -n 4 -w 4 --yield 3 true
-	# in_line would ask by a newcomer, which passes who consents to it.
-	eventually has '.waiters | length' 1
-	hold b -N x
-	top_in 100x24 x
-	see 'true (overtaken 1 of 3)'
-	shows_not '(overtaken 0'
-	keys q
-	over 0
-	let_go a
-	let_go b
-	ended big
-}
-
 @test "top: all limiters; into one and back" {
 	hold a -N x -n 4 -w 3
 	line_up 1 -w 2

@@ -72,21 +72,6 @@ REASONS='[.state, .whole, (.parts | map(.reason) | sort)]'
 	[ "$output" = '["not seat 1,2",[1,2]]' ]
 }
 
-@test "others passed, as it consented to" {
-	hold a -N x -n 4 -w 2
-	waiter big 1 -n 4 -w 4 --yield 3
-	hold c -N x -n 4
-	let_go a
-	ended a
-	eventually holding 1
-	why "$REASONS" 2 '["waiting",true,["passed","units"]]'
-	run -0 ctl why x 2
-	[[ $output == *"others passed, by --yield, the longest ticket 3 (sh, weight 1)"* ]]
-	let_go c
-	ended big
-	why "$REASONS" 2 '["granted",true,["passed","units"]]'
-}
-
 @test "a pause; units and a pause; a wait that is given up" {
 	"$FLOCKLIMIT" -N x -n 1 true
 	ctl pause x

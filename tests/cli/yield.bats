@@ -6,29 +6,23 @@
 # Consent: waiters that let later takers go first.
 
 load ../helpers/lib.bash
+load ../helpers/ctl.bash
+load ../helpers/json.bash
+load ../helpers/top.bash
 
-CTL=${FLOCKLIMIT%/*}/flocklimitctl
 MAP=${FLOCKLIMIT%/*}/flockmap
 
 # joins LABEL WORDS...: it waits in the line, and will write its label into the file order.
 joins() {
 	local label=$1 ahead
 	shift
-	ahead=$(waiting)
+	ahead=$(ctl show --json x | jq '.waiters | length')
 	background "$label" "$FLOCKLIMIT" -N x -n 4 "$@" sh -c 'echo "$1" >>order' sh "$label"
-	eventually line_is $((ahead + 1))
+	eventually waiting $((ahead + 1))
 }
 
-waiting() {
-	"$CTL" show --json x | jq '.waiters | length'
-}
-
-line_is() {
-	[ "$(waiting)" = "$1" ]
-}
-
-# line: each waiter as "weight overtaken/consent", from the head on.
-line() {
+# standing: each waiter as "weight overtaken/consent", from the head on.
+standing() {
 	"$CTL" show --json x | jq -r '[.waiters[] | "\(.weight) \(.overtaken)/\(.yield)"] | join(", ")'
 }
 
@@ -37,7 +31,7 @@ line() {
 	joins big -w 4 --yield 3
 	run -0 "$FLOCKLIMIT" -N x -n 4 -w 1 --nonblock echo ran
 	[ "$output" = ran ]
-	[ "$(line)" = "4 1/3" ]
+	[ "$(standing)" = "4 1/3" ]
 	run "$CTL" show x
 	[[ $output == *"(overtaken 1 of 3)"* ]]
 	let_go a
@@ -52,7 +46,7 @@ line() {
 	run -0 "$FLOCKLIMIT" -N x -n 4 -t 60 true
 	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
 	run -75 "$FLOCKLIMIT" -N x -n 4 -t 10ms true
-	[ "$(line)" = "4 2/2" ]
+	[ "$(standing)" = "4 2/2" ]
 }
 
 @test "a killed waiter that a newcomer passes does not count against --max-queue" {
@@ -61,7 +55,7 @@ line() {
 	kill -KILL "${pids[big]}"
 	ended big
 	background b "$FLOCKLIMIT" -N x -n 4 -w 3 --max-queue 1 echo ran
-	eventually line_is 1
+	eventually waiting 1
 	let_go a
 	ended b
 	[ "$status" = 0 ]
@@ -73,7 +67,7 @@ line() {
 	joins big -w 4
 	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
 	run -75 "$FLOCKLIMIT" -N x -n 4 --yield 5 --nonblock true
-	[ "$(line)" = "4 0/0" ]
+	[ "$(standing)" = "4 0/0" ]
 }
 
 @test "takers that consent to the same keep their order; those that consent to less pass, up to one that does not" {
@@ -83,7 +77,7 @@ line() {
 	joins same -w 1 --yield 9
 	joins fewer -w 1 --yield 2
 	joins none -w 1
-	[ "$(line)" = "4 0/0, 1 0/0, 1 1/2, 4 2/9, 1 2/9" ]
+	[ "$(standing)" = "4 0/0, 1 0/0, 1 1/2, 4 2/9, 1 2/9" ]
 	let_go a
 	for label in firm many same fewer none; do
 		ended "$label"
@@ -96,16 +90,16 @@ line() {
 	joins big -w 4 --yield 1
 	run -75 "$FLOCKLIMIT" -N x -n 4 --nonblock true
 	run -75 "$FLOCKLIMIT" -N x -n 4 --max-queue 0 true
-	[ "$(line)" = "4 0/1" ]
+	[ "$(standing)" = "4 0/1" ]
 }
 
 @test "--max-queue counts those that stay before it" {
 	hold a -N x -n 4 -w 4
 	joins big -w 4 --yield 5
 	background small "$FLOCKLIMIT" -N x -n 4 --max-queue 1 true
-	eventually line_is 2
+	eventually waiting 2
 	run -75 "$FLOCKLIMIT" -N x -n 4 --max-queue 1 true
-	[ "$(line)" = "1 0/0, 4 1/5" ]
+	[ "$(standing)" = "1 0/0, 4 1/5" ]
 	let_go a
 	ended small
 	[ "$status" = 0 ]
@@ -117,7 +111,7 @@ line() {
 	background idle "$CTL" wait x
 	eventually sleeps_in_line
 	joins small -w 1
-	[ "$(line)" = "4 0/5, 1 0/0" ]
+	[ "$(standing)" = "4 0/5, 1 0/0" ]
 	let_go a
 	ended idle
 	[ "$status" = 0 ]
@@ -132,10 +126,10 @@ sleeps_in_line() {
 	hold a -N x -n 4 -w 4
 	joins big -w 4 --yield 2
 	joins small -w 1
-	[ "$(line)" = "1 0/0, 4 1/2" ]
+	[ "$(standing)" = "1 0/0, 4 1/2" ]
 	kill -KILL "${pids[small]}"
-	eventually line_is 1
-	[ "$(line)" = "4 1/2" ]
+	eventually waiting 1
+	[ "$(standing)" = "4 1/2" ]
 	let_go a
 	ended big
 	[ "$status" = 0 ]
@@ -145,9 +139,9 @@ sleeps_in_line() {
 @test "the log says it, and the fence rises with the grants" {
 	hold a -N x -n 4 -w 4
 	background big "$FLOCKLIMIT" -N x -n 4 -w 4 --yield 2 sh -c 'echo "$FLOCKLIMIT_TICKET $FLOCKLIMIT_FENCE"'
-	eventually line_is 1
+	eventually waiting 1
 	background small "$FLOCKLIMIT" -N x -n 4 sh -c 'echo "$FLOCKLIMIT_TICKET $FLOCKLIMIT_FENCE"'
-	eventually line_is 2
+	eventually waiting 2
 	let_go a
 	ended small
 	ended big
@@ -155,12 +149,65 @@ sleeps_in_line() {
 	"$CTL" log x | grep -q 'queued .* before 1 that yield$'
 }
 
+@test "a bar of gantt says how many waiters its ticket has passed" {
+	local titles
+	hold a -N x -n 2 -w 2
+	waiter heavy 1 -n 2 -w 2 --yield 3
+	waiter light 2 -n 2
+	let_go a
+	ended heavy
+	ended light
+	"$CTL" gantt x >x.svg
+	titles=$(tr '\n' ' ' <x.svg | grep -oE '<rect[^>]*><title>ticket [23]:[^<]*')
+	[[ $titles == *"ticket 3:"*"waited "*", before 1 that yield, ran "* ]]
+	[[ $titles == *"ticket 2:"* ]]
+	[[ $(grep 'ticket 2:' <<<"$titles") != *yield* ]]
+}
+
+@test "top says how often a waiter was overtaken" {
+	hold a -N x -n 4 -w 2
+	waiter big 1 -n 4 -w 4 --yield 3
+	hold b -N x
+	top_in 100x24 x
+	see 'true (overtaken 1 of 3)'
+	shows_not '(overtaken 0'
+	keys q
+	over 0
+	let_go a
+	let_go b
+	ended big
+}
+
+# why_is STATE: of ticket 2 of x.
+why_is() {
+	ctl why x --json 2 >why.json
+	cat why.json
+	conforms "A wait" <why.json
+	jq -e '(.parts | map(.span_s) | add // 0) - .waited_s | fabs < 1e-6' why.json
+	[ "$(jq -c '[.state, .whole, (.parts | map(.reason) | sort)]' why.json)" = "$1" ]
+}
+
+@test "why says that others passed" {
+	hold a -N x -n 4 -w 2
+	waiter big 1 -n 4 -w 4 --yield 3
+	hold c -N x -n 4
+	let_go a
+	ended a
+	eventually holding 1
+	why_is '["waiting",true,["passed","units"]]'
+	run -0 ctl why x 2
+	[[ $output == *"others passed, by --yield, the longest ticket 3 (sh, weight 1)"* ]]
+	let_go c
+	ended big
+	why_is '["granted",true,["passed","units"]]'
+}
+
 @test "flockmap's items yield as well" {
 	hold a -N x -n 4 -w 4
 	background map "$MAP" -N x -n 4 -w 4 --yield 3 sh -c 'echo "$1" >>order' sh ::: one
-	eventually line_is 1
+	eventually waiting 1
 	joins small -w 1
-	[ "$(line)" = "1 0/0, 4 1/3" ]
+	[ "$(standing)" = "1 0/0, 4 1/3" ]
 	let_go a
 	ended small
 	ended map

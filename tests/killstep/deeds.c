@@ -11,8 +11,6 @@
 static const struct flk_request one = { .weight = 1, .limit = 2 };
 static const struct flk_request both = { .weight = 2, .limit = 2 };
 static const struct flk_request elastic = { .weight = 1, .limit = 2, .most = 2 };
-static const struct flk_request kind = { .weight = 2, .limit = 2, .yield = 2 };
-static const struct flk_request kind_one = { .weight = 1, .limit = 2, .yield = 2 };
 static const struct flk_request but_first = { .weight = 1, .limit = 2, .not_seats = 1 };
 static const struct flk_request but_second = { .weight = 1, .limit = 2, .not_seats = 2 };
 static const struct flk_request alone = { .weight = 1, .limit = 2, .limit_queue = true };
@@ -50,19 +48,6 @@ int
 take_elastic(struct part *p)
 {
 	return flk_acquire(p->t, &elastic, NULL);
-}
-
-/* These let two go first. */
-int
-take_all_yielding(struct part *p)
-{
-	return flk_acquire(p->t, &kind, NULL);
-}
-
-int
-line_up_yielding(struct part *p)
-{
-	return flk_enqueue(p->t, &kind_one);
 }
 
 /* One unit, whose seat is not the first, or not the second. */

@@ -209,13 +209,13 @@ void orders_begin(void);
 deed repair; /* steer.c */
 
 /* deeds.c */
-deed come, idle, take_one, take_all, take_elastic, take_all_yielding, line_up_yielding,
-    take_if_alone, try_one, line_up_for_one, line_up_for_all, wait_on, wait_no_longer,
-    take_all_soon, cancel, cancelled_in_line, wait_and_leave, leave, release, release_one, forget,
-    forget_one, restore_one, restore_all, set_limit, override_nothing, override_one, override_three,
-    lift_override, pause_it, resume, refuse_all, admit, wait_idle, look, check_it, guard,
-    take_all_guarded, end, break_index, doubt_index, lose_lock, lose_lock_inside, notice_lost_lock,
-    take_but_first, take_but_second, take_seat_out, put_seat_back, lift_gate;
+deed come, idle, take_one, take_all, take_elastic, take_if_alone, try_one, line_up_for_one,
+    line_up_for_all, wait_on, wait_no_longer, take_all_soon, cancel, cancelled_in_line,
+    wait_and_leave, leave, release, release_one, forget, forget_one, restore_one, restore_all,
+    set_limit, override_nothing, override_one, override_three, lift_override, pause_it, resume,
+    refuse_all, admit, wait_idle, look, check_it, guard, take_all_guarded, end, break_index,
+    doubt_index, lose_lock, lose_lock_inside, notice_lost_lock, take_but_first, take_but_second,
+    take_seat_out, put_seat_back, lift_gate;
 
 /* What the others do: ops.c */
 void first_holds(struct stage *s);

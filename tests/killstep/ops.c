@@ -54,6 +54,23 @@ elastic_behind(struct stage *s)
 	act(s, THIRD, take_one);
 }
 
+/* These let two go first. */
+static int
+take_all_yielding(struct part *p)
+{
+	const struct flk_request want = { .weight = 2, .limit = 2, .yield = 2 };
+
+	return flk_acquire(p->t, &want, NULL);
+}
+
+static int
+line_up_yielding(struct part *p)
+{
+	const struct flk_request want = { .weight = 1, .limit = 2, .yield = 2 };
+
+	return flk_enqueue(p->t, &want);
+}
+
 static void
 second_yields(struct stage *s)
 {
@@ -287,8 +304,8 @@ const struct operation operations[] = {
 	  0, NULL, 0 },
 	{ "forget", "flk_forget", NULL, take_all, line_of_three, forget, NULL, 0,
 	  nothing_or_all_is_forgotten, 0 },
-	{ "restore", "flk_set", one_is_forgotten, NULL, line_of_three, restore_one, NULL, 0,
-	  NULL, 0 },
+	{ "restore", "flk_set", one_is_forgotten, NULL, line_of_three, restore_one, NULL, 0, NULL,
+	  0 },
 	{ "cancel", "flk_cancel", first_holds, line_up_for_all, two_behind, cancel, NULL, 0, NULL,
 	  0 },
 	{ "be cancelled", "flk_cancel flk_wait", first_holds, cancelled_in_line, two_behind,
@@ -321,18 +338,17 @@ const struct operation operations[] = {
 	  0 },
 	{ "lose the lock to another", "flk_snapshot", first_holds, NULL, two_behind, lose_lock,
 	  NULL, 0, NULL, 0 },
-	{ "set the limit", "flk_set", first_holds, NULL, two_behind, set_limit, NULL, 0, NULL,
+	{ "set the limit", "flk_set", first_holds, NULL, two_behind, set_limit, NULL, 0, NULL, 0 },
+	{ "override, lower", "flk_set", two_hold_two_wait, NULL, NULL, override_one, NULL, 0, NULL,
 	  0 },
-	{ "override, lower", "flk_set", two_hold_two_wait, NULL, NULL, override_one, NULL, 0,
-	  NULL, 0 },
-	{ "override, higher", "flk_set", room_for_three, NULL, NULL, override_three, NULL, 0,
-	  NULL, 0 },
+	{ "override, higher", "flk_set", room_for_three, NULL, NULL, override_three, NULL, 0, NULL,
+	  0 },
 	{ "override no longer", "flk_set", nothing_may_run, NULL, line_of_three, lift_override,
 	  NULL, 0, NULL, 0 },
 	{ "pause", "flk_set", first_holds, NULL, two_behind, pause_it, NULL, 0, NULL, 0 },
 	{ "resume", "flk_set", paused, NULL, line_of_three, resume, NULL, 0, NULL, 0 },
-	{ "close", "flk_set", first_holds, NULL, two_behind_and_one_who_waits_for_idle,
-	  refuse_all, NULL, 0, NULL, 0 },
+	{ "close", "flk_set", first_holds, NULL, two_behind_and_one_who_waits_for_idle, refuse_all,
+	  NULL, 0, NULL, 0 },
 	{ "be evicted by a close", "flk_set flk_wait", first_holds, line_up_for_one, two_behind,
 	  wait_on, closed, -FLK_CLOSED, NULL, 0 },
 	{ "come to what is closed", "flk_acquire", closed, NULL, NULL, take_one, NULL, -FLK_CLOSED,

@@ -8,6 +8,7 @@
  */
 #include "../helpers/common.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -147,12 +148,33 @@ holder_and_passed_die(void)
 	return well;
 }
 
+/* A snapshot says of a waiter how many may pass it; a holder can't be passed. */
+static void
+test_shown(void)
+{
+	static const struct flk_request one = { .weight = 1, .limit = 1, .yield = 5 };
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f), *second = taker(f);
+	struct flk_snapshot *s;
+
+	flk_try(t, &one);
+	is(flk_enqueue(second, &one), -EINPROGRESS, "a waiter");
+	if (flk_snapshot(f, &s) != 0)
+		tap_bail("no snapshot");
+	ok(s->entry[0].yield == 0 && s->entry[1].yield == 5, "a holder consents to nothing");
+	free(s);
+	flk_taker_free(second);
+	flk_taker_free(t);
+	flk_detach(f);
+}
+
 int
 main(void)
 {
 	int i, both = 0, other = 0;
 
 	begin();
+	test_shown();
 	for (i = 0; i < ROUNDS; i++) {
 		both += both_die();
 		other += holder_and_passed_die();

@@ -4,6 +4,7 @@
  * operator changes the limiter right before the taker has the lock.
  */
 #include "../helpers/common.h"
+#include "../helpers/request.h"
 #include "../helpers/steer.h"
 
 #include <errno.h>
@@ -30,8 +31,6 @@ static const struct {
 	{ { .weight = 3, .limit = 9, .most = 3 }, 0 },
 	{ { .weight = 3, .limit = 9, .most = 2 }, -EINVAL },
 	{ { .weight = 0, .limit = 9, .most = 1 }, 0 },
-	{ { .weight = 1, .limit = 9, .yield = MOST }, 0 },
-	{ { .weight = 1, .limit = 9, .yield = MOST + 1 }, -EINVAL },
 	{ { .weight = 3, .limit = 2 }, -FLK_HEAVY },
 	{ { .weight = 2, .limit = 2 }, 0 },
 	{ { .weight = 3, .limit = 4, .not_seats = 1 }, 0 },
@@ -51,6 +50,16 @@ test_requests(void)
 	for (i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		is(flk_try(t, &requests[i].want), requests[i].result, "request %u", i);
 		flk_leave(t);
+	}
+	for (i = 0; i < REQUEST_NUMBERS; i++) {
+		struct flk_request most = { .weight = 1, .limit = 9 }, more = most;
+		if (request_numbers[i].most == 0)
+			continue;
+		*request_number(&most, i) = MOST;
+		*request_number(&more, i) = MOST + 1;
+		is(flk_try(t, &most), 0, "the largest %s", request_numbers[i].name);
+		flk_leave(t);
+		is(flk_try(t, &more), -EINVAL, "and a larger one");
 	}
 	flk_taker_free(t);
 	whole(f, "after all requests");
@@ -286,9 +295,7 @@ test_shown(void)
 {
 	static const char name[] = "a name that is so long that it does not fit into the room that "
 				   "there is for it in the file";
-	const struct flk_request one = {
-		.weight = 1, .limit = 1, .command = "make all", .yield = 5
-	};
+	const struct flk_request one = { .weight = 1, .limit = 1, .command = "make all" };
 	struct flk *f = fresh(1);
 	struct flk_taker *t = taker(f), *second = taker(f);
 	struct flk_snapshot *s;
@@ -308,7 +315,6 @@ test_shown(void)
 	is(s->entry[1].waits_for[0], '\0', "the waiter has none");
 	ok(s->entry[0].since_ns >= before && s->entry[0].since_ns <= now_ns(),
 	   "the time since when it holds is between");
-	ok(s->entry[0].yield == 0 && s->entry[1].yield == 5, "a holder consents to nothing");
 	ok(s->entry[0].worker == getpid() && s->entry[1].worker == 0, "and a waiter has no worker");
 	free(s);
 	taker_slot(t)->since_ns = now_ns() + SECOND;

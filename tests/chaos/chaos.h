@@ -6,7 +6,8 @@
  * Each record is one line, written with one write() to a file opened with O_APPEND: a letter and
  * numbers.  Times are CLOCK_MONOTONIC in ns, taken before the write.
  *
- *	L t id lim group w n flags wait_ms run_ms most yield	a taker is about to be launched
+ *	L t id lim group flags wait_ms run_ms NUMBERS	a taker is about to be launched; what it asks for,
+ *				in the order of ../helpers/request.h
  *	N t id lim w n		taker id + 1, which is launched next, is to hold this limiter as well (--and);
  *				id stands for its permit there
  *	S t id pid birth ticket w told seat fence seats	its command has started: what it was told;

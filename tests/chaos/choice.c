@@ -51,10 +51,10 @@ choose(bool quiet)
 
 	if (quiet)
 		c.lim = QUIET;
-	c.n = limiter[c.lim].n;
+	c.want.limit = limiter[c.lim].n;
 	if (chance(15))
-		c.n = 4 + 4 * below(LIMIT / 4);
-	c.w = chance(6) ? c.n : 1 + below(4);
+		c.want.limit = 4 + 4 * below(LIMIT / 4);
+	c.want.weight = chance(6) ? c.want.limit : 1 + below(4);
 	if (chance(2))
 		c.flags = AGENT | IDLER;
 	else if (chance(12))
@@ -64,14 +64,14 @@ choose(bool quiet)
 	else if (chance(12))
 		c.flags = EXEC;
 	if (!(c.flags & AGENT) && chance(8)) {
-		c.n = 0; /* the latest */
-		c.w = 1;
+		c.want.limit = 0;
+		c.want.weight = 1;
 	}
-	c.most = c.w;
-	if (c.n != 0 && chance(15))
-		c.most = chance(50) ? c.n : c.w + below(4);
-	if (chance(15))
-		c.yield = 1 + below(5);
+	c.want.most = c.want.weight;
+	if (c.want.limit != 0 && chance(15))
+		c.want.most = chance(50) ? c.want.limit : c.want.weight + below(4);
+	if (chance(18))
+		request_draw(&c.want, below);
 	if (chance(15)) {
 		c.flags |= WAIT;
 		c.wait_ms = chance(20) && !(c.flags & AGENT) ? 0 : 1 + below(400);
@@ -100,6 +100,7 @@ static void
 agent_words(struct words *w, const struct choice *c, uint64_t id, const char *self)
 {
 	const char *path = limiter[c->lim].path;
+	size_t i;
 
 	add(w, self);
 	add(w, c->flags & IDLER ? "idler" : c->flags & RESTLESS ? "restless" : "agent");
@@ -109,12 +110,25 @@ agent_words(struct words *w, const struct choice *c, uint64_t id, const char *se
 		add_number(w, "", 400, "");
 		return;
 	}
-	add_number(w, "", c->w, "");
-	add_number(w, "", c->n, "");
 	add_number(w, "", c->wait_ms, "");
 	add_number(w, "", how_long_us(c->lim), "");
-	add_number(w, "", c->most, "");
-	add_number(w, "", c->yield, "");
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		add_number(w, "", request_value(&c->want, i), "");
+}
+
+/* Those with a rule of their own have other words. */
+static void
+add_options(struct words *w, const struct flk_request *want)
+{
+	size_t i;
+
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		if (request_numbers[i].most > 0 && request_value(want, i) > 0) {
+			char *text = w->text[w->texts++];
+			snprintf(text, sizeof(w->text[0]), "--%s=%u", request_numbers[i].name,
+				 request_value(want, i));
+			add(w, text);
+		}
 }
 
 /* NAME=W[/N], in the directory of the limiters. */
@@ -142,14 +156,13 @@ wrapper_words(struct words *w, const struct choice *c, uint64_t id, const char *
 	add(w, "-q");
 	add(w, "-f");
 	add(w, path);
-	if (c->n > 0)
-		add_number(w, "-n", c->n, "");
-	if (c->most > c->w)
-		add_weights(w, c->w, c->most);
+	if (c->want.limit > 0)
+		add_number(w, "-n", c->want.limit, "");
+	if (c->want.most > c->want.weight)
+		add_weights(w, c->want.weight, c->want.most);
 	else
-		add_number(w, "-w", c->w, "");
-	if (c->yield > 0)
-		add_number(w, "--yield=", c->yield, "");
+		add_number(w, "-w", c->want.weight, "");
+	add_options(w, &c->want);
 	if (c->flags & CLOSE)
 		add(w, "-o");
 	if (c->flags & EXEC)

@@ -6,6 +6,7 @@
  * it exits.  So what the log has of it lies within its permit, and if two overlap in the log
  * they overlapped.
  */
+#include "../helpers/request.h"
 #include "chaos.h"
 
 #include <errno.h>
@@ -277,22 +278,21 @@ acquire_restlessly(struct flk *f, struct flk_taker *t, const struct flk_request 
 	return error;
 }
 
-/* ID PATH W N WAIT_MS US MOST YIELD: takes a permit by the library; WAIT_MS 0 is for ever. */
+/* ID PATH WAIT_MS US NUMBERS: takes a permit by the library; WAIT_MS 0 is for ever. */
 static int
 agent(char **arg, bool is_restless)
 {
-	uint64_t id = number(arg[0]), wait = number(arg[4]);
-	struct flk_request want = { .weight = (uint32_t)number(arg[2]),
-				    .limit = (uint32_t)number(arg[3]),
-				    .most = (uint32_t)number(arg[6]),
-				    .yield = (uint32_t)number(arg[7]),
-				    .command = "agent" };
+	uint64_t id = number(arg[0]), wait = number(arg[2]);
+	struct flk_request want = { .command = "agent" };
 	struct timespec until = deadline(wait);
 	struct flk_permit permit;
 	struct flk_taker *t = NULL;
 	struct flk *f = NULL;
 	int error;
+	size_t i;
 
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		*request_number(&want, i) = (uint32_t)number(arg[4 + i]);
 	do {
 		flk_taker_free(t);
 		flk_detach(f);
@@ -310,7 +310,7 @@ agent(char **arg, bool is_restless)
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
 	say_permit('S', id, f, &permit);
-	work(chaos_now() + number(arg[5]) * 1000, NULL);
+	work(chaos_now() + number(arg[3]) * 1000, NULL);
 	chaos_say("E %" PRIu64 " %" PRIu64 " %d %d", chaos_now(), id, (int)getpid(), CODE(id));
 	if (flk_release(t) != 0)
 		return 93;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "../helpers/request.h"
 #include "chaos.h"
 
 #define AT_ONCE  240  /* takers */
@@ -58,7 +59,8 @@ struct words {
 };
 
 struct choice {
-	unsigned lim, w, most, yield, n, flags;
+	struct flk_request want; /* limit 0: the latest */
+	unsigned lim, flags;
 	unsigned wait_ms, run_ms;
 	unsigned also, also_w, also_n; /* --and; also_w 0: none */
 };

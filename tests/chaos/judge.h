@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../helpers/request.h"
 #include "chaos.h"
 
 #define NEVER UINT64_MAX
@@ -18,7 +19,7 @@ struct run { /* one taker, whether its command ever started or not; or its permi
 	uint64_t taker; /* the id of the taker; what is done to it has this id */
 	uint64_t also;  /* of two runs of one taker, the id of the other; 0: it has only this */
 	uint64_t w, least, most; /* w: `least', and what it got once it has started */
-	uint64_t yield;          /* so many that came later may be granted before it */
+	struct flk_request want; /* as it was launched */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
 	uint64_t pid, birth, ticket, told, seat, fence, seats;
 	int status;

@@ -222,11 +222,11 @@ check_consents(const struct life *l, struct verdict *v)
 		uint64_t passed = 0;
 		for (j = i; j-- > 0;)
 			passed += l->run[j]->ticket > l->run[i]->ticket;
-		if (passed > l->run[i]->yield)
+		if (passed > l->run[i]->want.yield)
 			chaos_guilty(v, OVERTAKEN, l->run[i]->started,
 				     "ticket %" PRIu64 " was overtaken by %" PRIu64
-				     ", and consented to %" PRIu64,
-				     l->run[i]->ticket, passed, l->run[i]->yield);
+				     ", and consented to %u",
+				     l->run[i]->ticket, passed, l->run[i]->want.yield);
 	}
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBERS 12
+#define NUMBERS 24
 
 void *
 chaos_add(struct array *a, size_t size)
@@ -68,27 +68,33 @@ wants_also(struct story *s, const uint64_t *x)
 	return true;
 }
 
+#define LAUNCHED 7 /* numbers in an L before those of the request */
+
 static bool
 launched(struct story *s, const uint64_t *x)
 {
+	struct flk_request want = { .weight = 0 };
 	struct run *r, *also;
+	size_t i;
 
 	if (x[1] != s->runs.n + 1)
 		return false;
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		*request_number(&want, i) = (uint32_t)x[LAUNCHED + i];
 	r = chaos_add(&s->runs, sizeof(*r));
 	*r = (struct run){ .launched = x[0],
 			   .id = x[1],
 			   .taker = x[1],
 			   .lim = x[2],
 			   .group = x[3],
-			   .w = x[4],
-			   .least = x[4],
-			   .most = x[9],
-			   .yield = x[10],
-			   .n = x[5],
-			   .flags = x[6],
-			   .wait_ms = x[7],
-			   .run_ms = x[8] };
+			   .want = want,
+			   .w = want.weight,
+			   .least = want.weight,
+			   .most = want.most,
+			   .n = want.limit,
+			   .flags = x[4],
+			   .wait_ms = x[5],
+			   .run_ms = x[6] };
 	also = chaos_run(s, r->id - 1);
 	if (also != NULL && also->also == r->id) {
 		r->also = also->id;
@@ -241,8 +247,26 @@ static bool
 record(struct story *s, const char *line, struct verdict *v)
 {
 	static const char letters[] = "LNSTAEHDRCPKGUMIBWQZ";
-	static const unsigned char numbers[] = { 11, 5, 10, 10, 3, 4, 3, 3, 3, 3,
-						 5,  4, 6,  3,  4, 3, 2, 7, 4, 2 };
+	static const unsigned char numbers[] = { LAUNCHED + REQUEST_NUMBERS,
+						 5,
+						 10,
+						 10,
+						 3,
+						 4,
+						 3,
+						 3,
+						 3,
+						 3,
+						 5,
+						 4,
+						 6,
+						 3,
+						 4,
+						 3,
+						 2,
+						 7,
+						 4,
+						 2 };
 	uint64_t x[NUMBERS] = { 0 };
 	const char *kind = *line != '\0' ? strchr(letters, *line) : NULL, *p = line + 1;
 	unsigned n = 0;

@@ -36,17 +36,24 @@ spell(char letter, unsigned from, unsigned to, const char *format, ...)
 }
 
 unsigned
-launch_as(unsigned ms, unsigned w, unsigned most, unsigned yield, unsigned n)
+launch_as(unsigned ms, struct flk_request want, unsigned flags)
 {
-	line('L', ms, "%u 0 0 %u %u 0 0 0 %u %u", ++takers, w, n, most, yield);
+	char text[REQUEST_TEXT];
+	size_t i;
+	int n = 0;
+
+	if (want.most == 0)
+		want.most = want.weight;
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u", request_value(&want, i));
+	line('L', ms, "%u 0 0 %u 0 0%s", ++takers, flags, text);
 	return takers;
 }
 
 unsigned
 launch(unsigned ms, unsigned w, unsigned n, unsigned flags)
 {
-	line('L', ms, "%u 0 0 %u %u %u 0 0 %u 0", ++takers, w, n, flags, w);
-	return takers;
+	return launch_as(ms, (struct flk_request){ .weight = w, .limit = n }, flags);
 }
 
 void

@@ -35,7 +35,7 @@ void spell(char letter, unsigned from, unsigned to, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 /* What is launched next; its id. */
-unsigned launch_as(unsigned ms, unsigned w, unsigned most, unsigned yield, unsigned n);
+unsigned launch_as(unsigned ms, struct flk_request want, unsigned flags);
 unsigned launch(unsigned ms, unsigned w, unsigned n, unsigned flags);
 /* The taker that is launched next is to hold the other limiter as well; the id of that permit. */
 unsigned launch_also(unsigned ms, unsigned w, unsigned n);

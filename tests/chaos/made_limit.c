@@ -229,7 +229,8 @@ granted_behind_a_gate(void)
 static void
 elastic(unsigned got)
 {
-	unsigned a = launch(0, 1, 8, 0), b = launch_as(0, 1, 2, 0, 8);
+	const struct flk_request want = { .weight = 1, .limit = 8, .most = 2 };
+	unsigned a = launch(0, 1, 8, 0), b = launch_as(0, want, 0);
 
 	start(1, a, 1, 1, 8);
 	start(2, b, 2, got, 8);

@@ -8,7 +8,8 @@
 static void
 passed(unsigned yield)
 {
-	unsigned a = launch(0, 2, 3, 0), b = launch_as(1, 2, 2, yield, 3), c = launch(4, 1, 3, 0);
+	const struct flk_request want = { .weight = 2, .limit = 3, .yield = yield };
+	unsigned a = launch(0, 2, 3, 0), b = launch_as(1, want, 0), c = launch(4, 1, 3, 0);
 
 	start_as('S', BIRTH, 1, a, 1, 1, 2, 3);
 	start_as('S', BIRTH, 5, c, 3, 2, 1, 3);

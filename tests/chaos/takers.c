@@ -133,6 +133,9 @@ launch(struct taker *t)
 {
 	struct choice c = choose(quiet_due > 0);
 	struct words w = { .n = 0 };
+	char want[REQUEST_TEXT];
+	size_t i;
+	int n = 0;
 
 	quiet_due -= quiet_due > 0;
 	if (c.also_w != 0)
@@ -142,8 +145,10 @@ launch(struct taker *t)
 	t->lim = c.lim;
 	choose_group(t);
 	choice_words(&w, &c, t->id, self_path);
-	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u %u %u %u", chaos_now(),
-		  t->id, c.lim, t->group, c.w, c.n, c.flags, c.wait_ms, c.run_ms, c.most, c.yield);
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		n += snprintf(want + n, sizeof(want) - (size_t)n, " %u", request_value(&c.want, i));
+	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u%s", chaos_now(), t->id, c.lim,
+		  t->group, c.flags, c.wait_ms, c.run_ms, want);
 	t->pid = fork();
 	if (t->pid == -1)
 		tap_bail("fork: %s", strerror(errno));

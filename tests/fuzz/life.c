@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "life.h"
+#include "../helpers/request.h"
 #include "../helpers/steer.h"
 
 #include <errno.h>
@@ -229,12 +230,13 @@ take_later_step(struct flk *f, struct flk_taker *t, struct bytes *b)
 	}
 }
 
-/* Permits of what is free, waiters that yield, and permits that shrink. */
+/* Permits of what is free, whatever else is asked for, and permits that shrink. */
 static void
 take_latest_step(struct life *l, struct flk_taker *t, struct bytes *b)
 {
 	struct flk_request want = { .limit = 3, .command = "make -j4" };
 	uint8_t which = take8(b);
+	size_t i;
 
 	if (which % 3 == 0) {
 		life_one_of_ours(
@@ -243,7 +245,9 @@ take_latest_step(struct life *l, struct flk_taker *t, struct bytes *b)
 	}
 	want.weight = take8(b) % 4;
 	want.most = take8(b) % 5;
-	want.yield = take8(b) % 4;
+	for (i = 0; i < REQUEST_NUMBERS; i++)
+		if (request_numbers[i].most > 0)
+			*request_number(&want, i) = take8(b) % (request_numbers[i].most + 1);
 	life_one_of_ours(which % 3 == 1 ? flk_try(t, &want) : flk_enqueue(t, &want));
 }
 

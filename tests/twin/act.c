@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "request.h"
 
 struct world_of_one world[MOST];
 uint64_t world_clock;
@@ -60,9 +61,9 @@ seats_suffice(const struct op *op)
 {
 	uint32_t seat, count = 0;
 
-	for (seat = 0; seat < op->b && seat < SEATS; seat++)
-		count += seat >= 32 || (op->e >> seat & 1) == 0;
-	return op->b > SEATS || count >= op->a;
+	for (seat = 0; seat < op->want.limit && seat < SEATS; seat++)
+		count += seat >= 32 || (op->a >> seat & 1) == 0;
+	return op->want.limit > SEATS || count >= op->want.weight;
 }
 
 bool
@@ -76,9 +77,9 @@ act_possible(const struct op *op)
 	switch (op->deed) {
 	case ENTERS:
 	case TRIES:
-		return lives && me->state == IDLE && !naive_header.closed && op->a >= 1 &&
-		       op->a <= op->b && op->b <= FLK_MAX_UNITS && op->c >= op->a &&
-		       op->c <= FLK_MAX_UNITS && seats_suffice(op);
+		return lives && me->state == IDLE && !naive_header.closed && op->want.weight >= 1 &&
+		       op->want.weight <= op->want.limit && flki_request_is_sane(&op->want) &&
+		       seats_suffice(op);
 	case BARS:
 		return lives && me->state == IDLE;
 	case LOOKS:

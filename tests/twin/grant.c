@@ -75,7 +75,7 @@ static struct {
 void
 naive_visit(const struct op *op)
 {
-	uint32_t f = op != NULL ? op->f : 0;
+	uint32_t f = op != NULL ? op->d : 0;
 
 	memset(naive_header.told, 0, sizeof(naive_header.told));
 	reading.made = naive_header.gated && (f & READING) != 0;

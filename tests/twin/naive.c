@@ -79,7 +79,8 @@ stand(unsigned me)
 	naive[me].rank = last == NOBODY ? 1 : naive[last].rank + 1;
 	naive[me].passed = naive[me].passed_by = 0;
 	while (last != NOBODY && naive[me].kind == TAKER && naive[last].kind == TAKER &&
-	       naive[last].passed_by < naive[last].yield && naive[me].yield < naive[last].yield) {
+	       naive[last].passed_by < naive[last].want.yield &&
+	       naive[me].want.yield < naive[last].want.yield) {
 		naive[last].passed_by++;
 		naive[me].passed++;
 		naive[me].rank = naive[last].rank;
@@ -93,12 +94,12 @@ stand(unsigned me)
 static void
 enter(unsigned me, enum slot_kind kind, const struct op *op)
 {
-	naive[me].weight = naive[me].least = op->a;
-	naive[me].most = op->c;
-	naive[me].limit = op->b;
-	naive[me].yield = op->d;
-	naive[me].not_seats = op->e;
-	naive[me].asks = (op->f & ASKS) != 0;
+	naive[me].want = op->want;
+	naive[me].weight = naive[me].least = op->want.weight;
+	naive[me].most = op->want.most > 0 ? op->want.most : op->want.weight;
+	naive[me].limit = op->want.limit;
+	naive[me].not_seats = op->a;
+	naive[me].asks = (op->d & ASKS) != 0;
 	naive[me].kind = kind;
 	if (kind == TAKER && holders() <= SEATS && naive_has_room(me))
 		sweep(me);
@@ -282,7 +283,7 @@ comes_in(const struct op *op, enum slot_kind kind)
 	if (me->state == WAITING && kind == TAKER)
 		sweep(op->who);
 	if (me->state == WAITING && op->deed == TRIES)
-		turn_away(op->who, op->g);
+		turn_away(op->who, op->e);
 	if (me->state == WAITING)
 		naive_note(FLK_EV_QUEUED, op->who, (int)me->passed);
 }

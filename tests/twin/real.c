@@ -139,14 +139,13 @@ static void
 real_enters(const struct op *op, enum slot_kind kind)
 {
 	bool swept = false;
+	struct flk_request want = op->want;
 	uint32_t passed;
 
-	real_slots[op->who].least = op->a;
-	real_slots[op->who].yield = op->d;
-	real_slots[op->who].not_seats = op->e;
-	real_slots[op->who].most = op->c;
-	real_slots[op->who].asks = (op->f & ASKS) != 0 ? UINT32_MAX : 0; /* for ever */
-	real_slots[op->who].limit = op->b;
+	want.not_seats = op->a;
+	flki_state_ask(&real_slots[op->who], &want);
+	real_slots[op->who].asks = (op->d & ASKS) != 0 ? UINT32_MAX : 0; /* for ever */
+	real_slots[op->who].limit = op->want.limit;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
 	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
 	passed = flki_state_enqueue(&real_state, op->who, kind);
@@ -155,7 +154,7 @@ real_enters(const struct op *op, enum slot_kind kind)
 	if (real_waits(op->who) && kind == TAKER && !swept)
 		flki_state_sweep_holders(&real_state);
 	if (real_waits(op->who) && op->deed == TRIES)
-		flki_state_turn_away(&real_state, op->who, op->g);
+		flki_state_turn_away(&real_state, op->who, op->e);
 	if (real_waits(op->who) && kind == TAKER)
 		flki_state_note(&real_state, FLK_EV_QUEUED, op->who, (int32_t)passed);
 }
@@ -248,7 +247,7 @@ bring(uint32_t f)
 static void
 do_it(const struct op *op)
 {
-	bring(op->f);
+	bring(op->d);
 	switch (op->deed) {
 	case ENTERS:
 	case TRIES:

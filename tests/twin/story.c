@@ -127,19 +127,24 @@ of_waiter(struct op *op, uint32_t dice)
 static enum deed
 of_others(struct op *op, uint32_t dice)
 {
+	struct flk_request *want = &op->want;
+
 	if (world[op->who].dead)
 		return IS_CLAIMED;
 	if (naive[op->who].state == OUT)
 		return dice < 90 ? COMES_BACK : DIES;
-	op->b = takers == MOST && percent(80) ? MOST : units(most_units);
-	op->a = takers == MOST && percent(80) ? 1 : units(op->b);
-	op->c = percent(70) ? op->a : percent(30) ? FLK_MAX_UNITS : op->a + units(most_units) - 1;
-	if (op->c > FLK_MAX_UNITS)
-		op->c = FLK_MAX_UNITS;
-	/* A crowd could use up the numbers between two places: consent.c then passes fewer. */
-	op->d = takers == MOST || percent(50) ? 0 : random_below(5);
-	op->e = percent(75) ? 0 : percent(60) ? 1U << random_below(8) : random_below(UINT32_MAX);
-	op->g = percent(50) ? 0 : random_below(5);
+	want->limit = takers == MOST && percent(80) ? MOST : units(most_units);
+	want->weight = takers == MOST && percent(80) ? 1 : units(want->limit);
+	want->most = percent(70)   ? want->weight
+		     : percent(30) ? FLK_MAX_UNITS
+				   : want->weight + units(most_units) - 1;
+	if (want->most > FLK_MAX_UNITS)
+		want->most = FLK_MAX_UNITS;
+	/* A crowd could use up the numbers between two places: request.c then passes fewer. */
+	if (takers != MOST && !percent(50))
+		request_draw(want, random_below);
+	op->a = percent(75) ? 0 : percent(60) ? 1U << random_below(8) : random_below(UINT32_MAX);
+	op->e = percent(50) ? 0 : random_below(5);
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
 
@@ -171,9 +176,10 @@ choose(struct op *op, unsigned past)
 
 	*op = (struct op){ .who = random_below(takers), .cut = UNCUT };
 	if (takers == MOST && past < CROWD)
-		*op = (struct op){
-			.deed = ENTERS, .who = past, .a = 1, .b = MOST, .c = 1, .cut = UNCUT
-		};
+		*op = (struct op){ .deed = ENTERS,
+				   .who = past,
+				   .want = { .weight = 1, .limit = MOST, .most = 1 },
+				   .cut = UNCUT };
 	else if (percent(9))
 		steer(op);
 	else if (naive[op->who].state == HELD)
@@ -183,7 +189,7 @@ choose(struct op *op, unsigned past)
 	else
 		op->deed = of_others(op, dice);
 	if (op->deed == ENTERS || op->deed == TRIES || op->deed == LOOKS)
-		op->f = for_the_gate(op);
+		op->d = for_the_gate(op);
 	if (may_be_cut(op->deed) && percent(6))
 		op->cut = random_below(10);
 }
@@ -266,12 +272,12 @@ story_play(struct story *story)
 /* ---- for people ---- */
 
 static const struct {
-	const char *words; /* %w: who, %a to %g: operands */
+	const char *words; /* %w: who, %a to %e: operands, %r: want */
 } printed[] = {
-	[ENTERS] = { "%w enters, weight %a to %c, limit %b, consent %d, not %e, gate %f" },
-	[TRIES] = { "%w tries, weight %a to %c, limit %b, consent %d, not %e, gate %f, behind %g" },
+	[ENTERS] = { "%w enters, %r, not %a, gate %d" },
+	[TRIES] = { "%w tries, %r, not %a, gate %d, behind %e" },
 	[BARS] = { "%w enters as a barrier" },
-	[LOOKS] = { "%w looks (%a), gate %f" },
+	[LOOKS] = { "%w looks (%a), gate %d" },
 	[LEAVES] = { "%w leaves the line (%a)" },
 	[RELEASES] = { "%w releases (%a, %b KiB, %c ms)" },
 	[RELEASES_UNITS] = { "%w releases %a units" },
@@ -302,15 +308,15 @@ static const struct {
 static const uint32_t *
 operand_of(const struct op *op, char letter)
 {
-	const uint32_t *of_a_to_g[] = { &op->a, &op->b, &op->c, &op->d, &op->e, &op->f, &op->g };
+	const uint32_t *of_a_to_e[] = { &op->a, &op->b, &op->c, &op->d, &op->e };
 
-	return letter == 'w' ? &op->who : of_a_to_g[letter - 'a'];
+	return letter == 'w' ? &op->who : of_a_to_e[letter - 'a'];
 }
 
 static void
 print_op(unsigned i, const struct op *op)
 {
-	char line[200];
+	char line[200 + REQUEST_TEXT], want[REQUEST_TEXT];
 	int n = snprintf(line, sizeof(line), "%3u  ", i + 1);
 	const char *p;
 
@@ -320,7 +326,9 @@ print_op(unsigned i, const struct op *op)
 			continue;
 		}
 		p++;
-		if (*p == 'a' && op->a == UNCUT)
+		if (*p == 'r')
+			n += snprintf(line + n, REQUEST_TEXT, "%s", request_text(&op->want, want));
+		else if (*p == 'a' && op->a == UNCUT)
 			n += snprintf(line + n, 12, "auto");
 		else
 			n += snprintf(line + n, 12, "%u", *operand_of(op, *p));

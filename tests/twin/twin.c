@@ -93,15 +93,16 @@ static bool
 simplify(void)
 {
 	bool any = false;
-	unsigned i;
+	unsigned i, j;
 
 	for (i = 0; i < best.count; i++) {
 		struct op *op = &best.op[i];
 		if (op->cut != UNCUT && !with(&op->cut, UNCUT))
 			any |= lower(&op->cut);
 		any |= lower(&op->b);
-		any |= lower(&op->d);
 		any |= lower(&op->e);
+		for (j = 0; j < REQUEST_NUMBERS; j++)
+			any |= lower(request_number(&op->want, j));
 		if (op->a != UNCUT)
 			any |= lower(&op->a);
 	}

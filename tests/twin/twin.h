@@ -16,6 +16,7 @@
 #define TWIN_H
 
 #include "../helpers/common.h"
+#include "../helpers/request.h"
 #include "state.h"
 
 #define MOST         96             /* takers; more than 64, so that seats need a second word */
@@ -31,10 +32,10 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS, /* a: weight, b: limit, c: the most of it, d: consent, e: seats it does not want, f */
-	TRIES,  /* the same, but leaves again if it must wait behind g others or more */
+	ENTERS, /* want; a: seats that it does not want, d */
+	TRIES,  /* the same, but leaves again if it must wait behind e others or more */
 	BARS,   /* enters as a barrier */
-	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case; f */
+	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case; d */
 	LEAVES, /* a: why, for the history */
 	RELEASES,       /* a: its status; b: KiB, c: ms of CPU time that its work took */
 	RELEASES_UNITS, /* a */
@@ -63,7 +64,7 @@ enum deed {
 };
 
 /*
- * f: what the doer brings for the gate, or 0.  READING: it has measured, f >> AGE ms before, and if
+ * d: what the doer brings for the gate, or 0.  READING: it has measured, d >> AGE ms before, and if
  * HELD_TRUE is there, all conditions held.  ASKS: it has a question of its own from now on; YES: and
  * its answer is yes.
  */
@@ -76,7 +77,8 @@ enum { READING = 1, HELD_TRUE = 2, ASKS = 4, YES = 8, AGE = 4 };
  */
 struct op {
 	enum deed deed;
-	uint32_t who, a, b, c, d, e, f, g, cut;
+	uint32_t who, a, b, c, d, e, cut;
+	struct flk_request want;
 };
 
 struct story {
@@ -108,7 +110,8 @@ struct naive {
 	enum slot_kind kind;
 	uint64_t ticket, fence;
 	uint64_t rank; /* in the line: the smallest is the head's */
-	uint32_t yield, passed_by, passed;
+	struct flk_request want;
+	uint32_t passed_by, passed;
 	uint32_t weight, least, most, limit;
 	bool has[ALL_SEATS]; /* seats */
 	bool each;           /* one for each unit; else only one */

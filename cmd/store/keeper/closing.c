@@ -21,34 +21,34 @@ struct closing_taker {
 static SLIST_HEAD(all_closing, closing_taker) all;
 
 void
-closing_add(struct keeper_limiter *b, struct engine_taker *t, struct event_target *target)
+closing_add(struct keeper_limiter *l, struct engine_taker *t, struct event_target *target)
 {
-	struct closing_taker *r = malloc(sizeof(*r));
+	struct closing_taker *c = malloc(sizeof(*c));
 
-	if (r == NULL) /* the taker's lease ends by itself */
+	if (c == NULL) /* the taker's lease ends by itself */
 		return;
-	*r = (struct closing_taker){
-		.limiter = b, .taker = t, .target = target, .until_ns = flki_boottime_ns() + LINGER
+	*c = (struct closing_taker){
+		.limiter = l, .taker = t, .target = target, .until_ns = flki_boottime_ns() + LINGER
 	};
-	SLIST_INSERT_HEAD(&all, r, entry);
+	SLIST_INSERT_HEAD(&all, c, entry);
 }
 
 uint64_t
 closing_step(uint64_t now)
 {
-	struct closing_taker *r, *after;
+	struct closing_taker *c, *after;
 	uint64_t next = UINT64_MAX;
 
-	for (r = SLIST_FIRST(&all); r != NULL; r = after) {
-		after = SLIST_NEXT(r, entry);
-		if (now < r->until_ns && engine_due(r->limiter->engine) != UINT64_MAX) {
-			next = r->until_ns < next ? r->until_ns : next;
+	for (c = SLIST_FIRST(&all); c != NULL; c = after) {
+		after = SLIST_NEXT(c, entry);
+		if (now < c->until_ns && engine_due(c->limiter->engine) != UINT64_MAX) {
+			next = c->until_ns < next ? c->until_ns : next;
 			continue;
 		}
-		SLIST_REMOVE(&all, r, closing_taker, entry);
-		engine_taker_free(r->taker);
-		free(r->target);
-		free(r);
+		SLIST_REMOVE(&all, c, closing_taker, entry);
+		engine_taker_free(c->taker);
+		free(c->target);
+		free(c);
 	}
 	return next;
 }

@@ -9,7 +9,7 @@
 
 #include "clock.h"
 #include "detach.h"
-#include "kept.h"
+#include "keeper_taker.h"
 #include "closing.h"
 #include "settings.h"
 #include "kind.h"
@@ -30,9 +30,9 @@ static struct {
 static void
 on_engine(struct source *s)
 {
-	struct keeper_limiter *b = (void *)((char *)s - offsetof(struct keeper_limiter, on_engine));
+	struct keeper_limiter *l = (void *)((char *)s - offsetof(struct keeper_limiter, on_engine));
 
-	engine_step(b->engine);
+	engine_step(l->engine);
 }
 
 static struct keeper_limiter *
@@ -43,23 +43,23 @@ find_limiter(const char *limiter)
 				    .ttl_s = settings.ttl_s,
 				    .grace_s = settings.grace_s,
 				    .manual = settings.manual };
-	struct keeper_limiter *b;
+	struct keeper_limiter *l;
 
-	SLIST_FOREACH(b, &k.limiters, entry)
-		if (strcmp(b->name, limiter) == 0)
-			return b;
-	b = calloc(1, sizeof(*b));
-	if (b == NULL)
+	SLIST_FOREACH(l, &k.limiters, entry)
+		if (strcmp(l->name, limiter) == 0)
+			return l;
+	l = calloc(1, sizeof(*l));
+	if (l == NULL)
 		return NULL;
-	talk_copy(b->name, sizeof(b->name), limiter);
-	o.limiter = b->name;
-	b->on_engine.ready = on_engine;
-	if (engine_open(&b->engine, &o, b->why) != 0)
-		b->engine = NULL;
+	talk_copy(l->name, sizeof(l->name), limiter);
+	o.limiter = l->name;
+	l->on_engine.ready = on_engine;
+	if (engine_open(&l->engine, &o, l->why) != 0)
+		l->engine = NULL;
 	else
-		source_watch(engine_fd(b->engine), EPOLLIN, &b->on_engine);
-	SLIST_INSERT_HEAD(&k.limiters, b, entry);
-	return b;
+		source_watch(engine_fd(l->engine), EPOLLIN, &l->on_engine);
+	SLIST_INSERT_HEAD(&k.limiters, l, entry);
+	return l;
 }
 
 /* ---- the control socket ---- */
@@ -67,8 +67,8 @@ find_limiter(const char *limiter)
 static void
 take_in(const struct talk *t, int *fd)
 {
-	struct keeper_limiter *b = *fd != -1 ? find_limiter(t->limiter) : NULL;
-	struct keeper_taker *s = b != NULL ? kept_new(b, *fd, t->cell, k.wrapper) : NULL;
+	struct keeper_limiter *l = *fd != -1 ? find_limiter(t->limiter) : NULL;
+	struct keeper_taker *s = l != NULL ? keeper_taker_new(l, *fd, t->cell, k.wrapper) : NULL;
 
 	if (s == NULL)
 		return;
@@ -112,20 +112,20 @@ static uint64_t
 step_engines(uint64_t now)
 {
 	uint64_t next = NEVER;
-	struct keeper_limiter *b;
+	struct keeper_limiter *l;
 
-	SLIST_FOREACH(b, &k.limiters, entry) {
-		if (b->engine == NULL)
+	SLIST_FOREACH(l, &k.limiters, entry) {
+		if (l->engine == NULL)
 			continue;
-		if (engine_due(b->engine) <= now)
-			engine_step(b->engine);
-		next = least(next, engine_due(b->engine));
+		if (engine_due(l->engine) <= now)
+			engine_step(l->engine);
+		next = least(next, engine_due(l->engine));
 	}
 	return next;
 }
 
 static uint64_t
-step_kept(uint64_t now)
+step_takers(uint64_t now)
 {
 	uint64_t next = NEVER;
 	struct keeper_taker *s, *after;
@@ -133,11 +133,11 @@ step_kept(uint64_t now)
 
 	for (s = LIST_FIRST(&k.takers); s != NULL; s = after) {
 		after = LIST_NEXT(s, entry);
-		next = least(next, kept_step(s, now));
+		next = least(next, keeper_taker_step(s, now));
 		held |= s->stage == HOLDS;
-		if (kept_is_over(s)) {
+		if (keeper_taker_is_over(s)) {
 			LIST_REMOVE(s, entry);
-			kept_free(s);
+			keeper_taker_free(s);
 		}
 	}
 	/* A program that reads the wrapper's stderr sees it end with the command, not with the keeper. */
@@ -162,7 +162,7 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 	for (;;) {
 		now = flki_boottime_ns();
 		next = step_engines(now);
-		next = least(next, step_kept(now));
+		next = least(next, step_takers(now));
 		next = least(next, closing_step(now));
 		next = least(next, step_engines(now)); /* what the steps above asked for */
 		if (k.control == -1 && LIST_EMPTY(&k.takers) && !closing_any())

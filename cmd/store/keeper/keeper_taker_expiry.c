@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_expiry.c - what is due at a time: signals to a command that loses its permit, and the end of
+ * keeper_taker_expiry.c - what is due at a time: signals to a command that loses its permit, and the end of
  * waits for the store.
  */
-#include "kept.h"
+#include "keeper_taker.h"
 
 #include <signal.h>
 #include <string.h>
@@ -61,12 +61,12 @@ say_lost(const struct keeper_taker *k, enum expiry_deed deed, const char *why)
 }
 
 void
-kept_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why)
+keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why)
 {
 	switch (deed) {
 	case EXPIRY_TERM:
 		say_lost(k, deed, why);
-		kept_send_lost(k, why);
+		keeper_taker_send_lost(k, why);
 		send_signal(k, SIGTERM);
 		break;
 	case EXPIRY_KILL:
@@ -74,7 +74,7 @@ kept_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why)
 		break;
 	case EXPIRY_WARN:
 		say_lost(k, deed, why);
-		kept_send_lost(k, why);
+		keeper_taker_send_lost(k, why);
 		break;
 	default:
 		break;
@@ -91,25 +91,25 @@ static uint64_t
 step(struct keeper_taker *k, uint64_t now)
 {
 	if (k->stage == HOLDS && expiry_due(&k->expiry) <= now)
-		kept_catch_up(k);
+		keeper_taker_catch_up(k);
 	if (k->stage == HOLDS && k->exit_ns <= now)
-		kept_release(k);
+		keeper_taker_release(k);
 	if (k->stage == LEAVING || k->stage == RELEASING) {
 		if (now < k->give_up_ns)
 			return k->give_up_ns;
-		kept_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
-		kept_rest(k);
+		keeper_taker_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		keeper_taker_rest(k);
 	}
 	if (k->stage != HOLDS)
 		return EXPIRY_NEVER;
-	kept_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
+	keeper_taker_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
 	return expiry_due(&k->expiry) < k->exit_ns ? expiry_due(&k->expiry) : k->exit_ns;
 }
 
 uint64_t
-kept_step(struct keeper_taker *k, uint64_t now)
+keeper_taker_step(struct keeper_taker *k, uint64_t now)
 {
-	uint64_t next = step(k, now), again = kept_send_unsent(k, now);
+	uint64_t next = step(k, now), again = keeper_taker_send_unsent(k, now);
 
 	return again < next ? again : next;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_events.c - what a keeper does about the events of the engine's taker.
+ * keeper_taker_events.c - what a keeper does about the events of the engine's taker.
  */
-#include "kept.h"
+#include "keeper_taker.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ hear_grant(struct keeper_taker *k, const struct engine_event *e)
 		expiry_renew(&k->expiry, e->alive_ns);
 	}
 	talk_copy(t.key, sizeof(t.key), e->key);
-	kept_send(k, &t);
+	keeper_taker_send(k, &t);
 }
 
 static void
@@ -52,21 +52,21 @@ hear_loss(struct keeper_taker *k, const struct engine_event *e)
 	bool warned;
 
 	if (k->stage == HOLDS)
-		kept_catch_up(k);
+		keeper_taker_catch_up(k);
 	if (k->stage == AT_REST)
 		return;
 	if (k->stage != HOLDS) { /* then there is no permit to lose any more */
-		kept_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
-		kept_rest(k);
+		keeper_taker_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		keeper_taker_rest(k);
 		return;
 	}
 	k->gone = true;
 	warned = k->expiry.stage != EXPIRY_SAFE;
 	expiry_lose(&k->expiry, flki_boottime_ns());
 	if (warned)
-		kept_send_lost(k, e->text);
+		keeper_taker_send_lost(k, e->text);
 	else
-		kept_carry_out(k, expiry_step(&k->expiry, flki_boottime_ns()), e->text);
+		keeper_taker_carry_out(k, expiry_step(&k->expiry, flki_boottime_ns()), e->text);
 }
 
 static void
@@ -80,8 +80,8 @@ hear_refusal(struct keeper_taker *k, const struct engine_event *e)
 
 	talk_copy(t.text, sizeof(t.text), e->text);
 	talk_copy(t.host, sizeof(t.host), e->host);
-	kept_send(k, &t);
-	kept_rest(k);
+	keeper_taker_send(k, &t);
+	keeper_taker_rest(k);
 }
 
 static void
@@ -91,11 +91,11 @@ hear_reach(struct keeper_taker *k, const struct engine_event *e)
 
 	talk_copy(t.text, sizeof(t.text), e->text);
 	talk_copy(k->away, sizeof(k->away), e->kind == ENGINE_AWAY ? e->text : "");
-	kept_send(k, &t);
+	keeper_taker_send(k, &t);
 }
 
 void
-kept_on_event(void *context, const struct engine_event *e)
+keeper_taker_on_event(void *context, const struct engine_event *e)
 {
 	struct keeper_taker *k = ((struct event_target *)context)->taker;
 	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
@@ -104,7 +104,7 @@ kept_on_event(void *context, const struct engine_event *e)
 		return;
 	switch (e->kind) {
 	case ENGINE_QUEUED:
-		kept_send(k, &t);
+		keeper_taker_send(k, &t);
 		break;
 	case ENGINE_GRANTED:
 		hear_grant(k, e);
@@ -120,8 +120,8 @@ kept_on_event(void *context, const struct engine_event *e)
 		break;
 	case ENGINE_LEFT:
 	case ENGINE_RELEASED:
-		kept_send_kind(k, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
-		kept_rest(k);
+		keeper_taker_send_kind(k, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
+		keeper_taker_rest(k);
 		break;
 	case ENGINE_AWAY:
 	case ENGINE_BACK:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "kept.h"
+#include "keeper_taker.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -39,7 +39,7 @@ drop_fd(int *fd)
 }
 
 void
-kept_rest(struct keeper_taker *k)
+keeper_taker_rest(struct keeper_taker *k)
 {
 	k->stage = AT_REST;
 	k->gone = k->reported = false;
@@ -66,12 +66,12 @@ leave(struct keeper_taker *k)
 
 /* The engine retries the release until the permit expires by itself. */
 void
-kept_release(struct keeper_taker *k)
+keeper_taker_release(struct keeper_taker *k)
 {
 	k->exit_ns = EXPIRY_NEVER;
 	if (k->gone) {
-		kept_send_kind(k, TALK_RELEASED);
-		kept_rest(k);
+		keeper_taker_send_kind(k, TALK_RELEASED);
+		keeper_taker_rest(k);
 		return;
 	}
 	k->stage = RELEASING;
@@ -89,7 +89,7 @@ refuse(struct keeper_taker *k, const char *why)
 	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
 
 	talk_copy(t.text, sizeof(t.text), why);
-	kept_send(k, &t);
+	keeper_taker_send(k, &t);
 }
 
 static void
@@ -104,7 +104,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 	talk_copy(k->self, sizeof(k->self), t->self);
 	k->target = malloc(sizeof(*k->target));
 	if (k->target == NULL || engine_taker_new(&k->taker, k->limiter->engine, k->self,
-						  kept_on_event, k->target) != 0) {
+						  keeper_taker_on_event, k->target) != 0) {
 		free(k->target);
 		k->target = NULL;
 		k->taker = NULL;
@@ -142,7 +142,7 @@ answer(void *context, const struct engine_answer *a)
 	}
 	talk_copy(t.text, sizeof(t.text), a->text);
 	if (a->code == 0 && a->view != NULL) {
-		kept_place(a->view, ask->taker->self, &t);
+		keeper_taker_place(a->view, ask->taker->self, &t);
 		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
 			if (a->view->entry[i].ticket == ask->ticket) {
 				t.held = true;
@@ -151,7 +151,7 @@ answer(void *context, const struct engine_answer *a)
 				t.seat = a->view->entry[i].seat;
 			}
 	}
-	kept_send(ask->taker, &t);
+	keeper_taker_send(ask->taker, &t);
 	LIST_REMOVE(ask, entry);
 	free(ask);
 }
@@ -165,7 +165,7 @@ look(struct keeper_taker *k, const struct talk *t)
 
 	if (a == NULL) {
 		talk_copy(no.text, sizeof(no.text), k->limiter->why);
-		kept_send(k, &no);
+		keeper_taker_send(k, &no);
 		return;
 	}
 	*a = (struct ask){ .taker = k, .number = t->ask, .ticket = t->ticket };
@@ -193,13 +193,13 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		if (k->stage == ASKED || k->stage == HOLDS)
 			leave(k);
 		else if (k->stage == AT_REST)
-			kept_send_kind(k, TALK_LEFT);
+			keeper_taker_send_kind(k, TALK_LEFT);
 		break;
 	case TALK_RELEASE:
 		if (k->stage == HOLDS)
-			kept_release(k);
+			keeper_taker_release(k);
 		else if (k->stage == AT_REST)
-			kept_send_kind(k, TALK_RELEASED);
+			keeper_taker_send_kind(k, TALK_RELEASED);
 		break;
 	case TALK_ENTRUST:
 		k->wrapper = 0;
@@ -233,7 +233,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
  * A process that is killed closes its descriptors one after another.  After its guard is closed it
  * may still have a device, a listening socket or a file lock.  The next command must not start
  * before those are closed, too: see lib/exiting.c.  The pidfd is readable when the exit is over,
- * and kept_step() bounds the wait for it.
+ * and keeper_taker_step() bounds the wait for it.
  */
 static bool
 awaits_exit(struct keeper_taker *k)
@@ -257,7 +257,7 @@ on_guard(struct source *source)
 	if (k->guard != -1)
 		source_unwatch(k->guard);
 	if (k->stage == HOLDS && !awaits_exit(k))
-		kept_release(k);
+		keeper_taker_release(k);
 }
 
 /* The command is past its exit. */
@@ -268,7 +268,7 @@ on_pidfd(struct source *source)
 
 	source_unwatch(k->pidfd);
 	if (k->stage == HOLDS)
-		kept_release(k);
+		keeper_taker_release(k);
 }
 
 static void
@@ -276,7 +276,7 @@ carry_on_alone(struct keeper_taker *k)
 {
 	source_unwatch(k->socket);
 	close_fd(&k->socket);
-	kept_drop_unsent(k);
+	keeper_taker_drop_unsent(k);
 	k->wrapper = 0;
 	switch (k->stage) {
 	case ASKED:
@@ -287,7 +287,7 @@ carry_on_alone(struct keeper_taker *k)
 			break;
 		if (k->pidfd != -1 && source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
 			break;
-		kept_release(k);
+		keeper_taker_release(k);
 		break;
 	default:
 		break;
@@ -304,14 +304,14 @@ give_up(struct keeper_taker *k)
 {
 	source_unwatch(k->socket);
 	close_fd(&k->socket);
-	kept_drop_unsent(k);
+	keeper_taker_drop_unsent(k);
 	if (k->taker != NULL) {
 		engine_taker_free(k->taker);
 		free(k->target);
 		k->taker = NULL;
 		k->target = NULL;
 	}
-	kept_rest(k);
+	keeper_taker_rest(k);
 }
 
 static void
@@ -343,7 +343,7 @@ is_deserted(const struct keeper_taker *k)
 }
 
 void
-kept_catch_up(struct keeper_taker *k)
+keeper_taker_catch_up(struct keeper_taker *k)
 {
 	if (k->socket != -1)
 		on_socket(&k->on_socket);
@@ -354,13 +354,13 @@ kept_catch_up(struct keeper_taker *k)
 /* ---- its life ---- */
 
 struct keeper_taker *
-kept_new(struct keeper_limiter *b, int socket, uint32_t cell, pid_t wrapper)
+keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell, pid_t wrapper)
 {
 	struct keeper_taker *k = calloc(1, sizeof(*k));
 
 	if (k == NULL)
 		return NULL;
-	k->limiter = b;
+	k->limiter = l;
 	k->socket = socket;
 	k->cell = cell;
 	k->wrapper = wrapper;
@@ -377,13 +377,13 @@ kept_new(struct keeper_limiter *b, int socket, uint32_t cell, pid_t wrapper)
 }
 
 bool
-kept_is_over(const struct keeper_taker *k)
+keeper_taker_is_over(const struct keeper_taker *k)
 {
 	return k->socket == -1 && k->stage == AT_REST;
 }
 
 void
-kept_free(struct keeper_taker *k)
+keeper_taker_free(struct keeper_taker *k)
 {
 	struct ask *a;
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.
+ * keeper_taker_place.c - a taker's place in the line, and what it waits for, from a view of its limiter.
  * Pure, but for the clocks, by which a time of the store is one of this machine.
  */
 #include <string.h>
 
-#include "kept.h"
+#include "keeper_taker.h"
 #include "now.h"
 
 static void
@@ -24,7 +24,7 @@ copy_entry(struct flk_entry *to, const struct view_entry *from)
 }
 
 void
-kept_place(const struct view *v, const char *self, struct talk *t)
+keeper_taker_place(const struct view *v, const char *self, struct talk *t)
 {
 	const struct view_entry *waiter = v->entry + v->holders;
 	size_t i;

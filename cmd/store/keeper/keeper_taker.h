@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept.h - one taker in its keeper: a socket to the wrapper, a taker of the engine, what the permit
+ * keeper_taker.h - one taker in its keeper: a socket to the wrapper, a taker of the engine, what the permit
  * is tied to, and when the command must end.
  *
  *	AT_REST    asks the store for nothing
@@ -11,8 +11,8 @@
  *
  * A taker that is at rest and has no wrapper any more is over.
  */
-#ifndef KEPT_H
-#define KEPT_H
+#ifndef KEEPER_TAKER_H
+#define KEEPER_TAKER_H
 
 #include <stdbool.h>
 #include <sys/queue.h>
@@ -63,43 +63,44 @@ struct keeper_taker {
 	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
 };
 
-struct keeper_taker *kept_new(struct keeper_limiter *b, int socket, uint32_t cell, pid_t wrapper);
+struct keeper_taker *keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell,
+				      pid_t wrapper);
 
 /* Does what is due; returns when to call it again (CLOCK_BOOTTIME, ns). */
-uint64_t kept_step(struct keeper_taker *k, uint64_t now_ns);
+uint64_t keeper_taker_step(struct keeper_taker *k, uint64_t now_ns);
 
-bool kept_is_over(const struct keeper_taker *k);
+bool keeper_taker_is_over(const struct keeper_taker *k);
 
-void kept_free(struct keeper_taker *k); /* only after kept_is_over() */
+void keeper_taker_free(struct keeper_taker *k); /* only after keeper_taker_is_over() */
 
-/* kept.c: it asks the store for nothing any more. */
-void kept_rest(struct keeper_taker *k);
+/* keeper_taker.c: it asks the store for nothing any more. */
+void keeper_taker_rest(struct keeper_taker *k);
 
-/* kept.c: gives the permit back. */
-void kept_release(struct keeper_taker *k);
+/* keeper_taker.c: gives the permit back. */
+void keeper_taker_release(struct keeper_taker *k);
 
 /*
- * kept.c: reads all that the wrapper has said, and looks whether anything still runs under the
+ * keeper_taker.c: reads all that the wrapper has said, and looks whether anything still runs under the
  * permit: a keeper that continues after a stop must not report what is over.
  */
-void kept_catch_up(struct keeper_taker *k);
+void keeper_taker_catch_up(struct keeper_taker *k);
 
-/* kept_expiry.c: does to the command what struct expiry says. */
-void kept_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why);
+/* keeper_taker_expiry.c: does to the command what struct expiry says. */
+void keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why);
 
-/* kept_events.c: an event of the engine's taker; context is its struct event_target. */
-void kept_on_event(void *context, const struct engine_event *event);
+/* keeper_taker_events.c: an event of the engine's taker; context is its struct event_target. */
+void keeper_taker_on_event(void *context, const struct engine_event *event);
 
-/* kept_send.c: sends to the wrapper, if it still exists; now, or when it reads again. */
-void kept_send(struct keeper_taker *k, const struct talk *t);
-void kept_send_kind(struct keeper_taker *k, enum talk_kind kind);
-void kept_send_lost(struct keeper_taker *k, const char *why);
+/* keeper_taker_send.c: sends to the wrapper, if it still exists; now, or when it reads again. */
+void keeper_taker_send(struct keeper_taker *k, const struct talk *t);
+void keeper_taker_send_kind(struct keeper_taker *k, enum talk_kind kind);
+void keeper_taker_send_lost(struct keeper_taker *k, const char *why);
 
 /* Sends what is owed, as far as there is room; returns when to try again. */
-uint64_t kept_send_unsent(struct keeper_taker *k, uint64_t now_ns);
-void kept_drop_unsent(struct keeper_taker *k);
+uint64_t keeper_taker_send_unsent(struct keeper_taker *k, uint64_t now_ns);
+void keeper_taker_drop_unsent(struct keeper_taker *k);
 
-/* kept_place.c: sets t->place to what the view says of the taker of that name. */
-void kept_place(const struct view *v, const char *self, struct talk *t);
+/* keeper_taker_place.c: sets t->place to what the view says of the taker of that name. */
+void keeper_taker_place(const struct view *v, const char *self, struct talk *t);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * kept_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket
+ * keeper_taker_send.c - messages to the wrapper.  A wrapper that is stopped does not read, and its socket
  * has room for some dozens.  The keeper keeps the messages that find no room: a wrapper that never
  * learned of its grant would wait for ever, and hold the permit.
  */
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "kept.h"
+#include "keeper_taker.h"
 
 #define AGAIN UINT64_C(100000000) /* ns between two tries */
 
@@ -46,7 +46,7 @@ sent(const struct keeper_taker *k, const struct talk *t)
 }
 
 void
-kept_send(struct keeper_taker *k, const struct talk *t)
+keeper_taker_send(struct keeper_taker *k, const struct talk *t)
 {
 	if (k->socket == -1)
 		return;
@@ -55,24 +55,24 @@ kept_send(struct keeper_taker *k, const struct talk *t)
 }
 
 void
-kept_send_kind(struct keeper_taker *k, enum talk_kind kind)
+keeper_taker_send_kind(struct keeper_taker *k, enum talk_kind kind)
 {
 	struct talk t = { .kind = kind };
 
-	kept_send(k, &t);
+	keeper_taker_send(k, &t);
 }
 
 void
-kept_send_lost(struct keeper_taker *k, const char *why)
+keeper_taker_send_lost(struct keeper_taker *k, const char *why)
 {
 	struct talk t = { .kind = TALK_LOST };
 
 	talk_copy(t.text, sizeof(t.text), why);
-	kept_send(k, &t);
+	keeper_taker_send(k, &t);
 }
 
 uint64_t
-kept_send_unsent(struct keeper_taker *k, uint64_t now)
+keeper_taker_send_unsent(struct keeper_taker *k, uint64_t now)
 {
 	struct owed *o;
 
@@ -86,7 +86,7 @@ kept_send_unsent(struct keeper_taker *k, uint64_t now)
 }
 
 void
-kept_drop_unsent(struct keeper_taker *k)
+keeper_taker_drop_unsent(struct keeper_taker *k)
 {
 	struct owed *o;
 

@@ -42,14 +42,14 @@ expiry_deadline(const struct expiry *e)
 bool
 expiry_renew(struct expiry *e, uint64_t alive_ns)
 {
-	bool warned = e->warn && e->stage == EXPIRY_WARNED && !e->lost;
+	bool warned = e->warn && e->state == EXPIRY_WARNED && !e->lost;
 
 	if (alive_ns <= e->alive_ns)
 		return false;
 	e->alive_ns = alive_ns;
 	if (!warned)
 		return false;
-	e->stage = EXPIRY_SAFE;
+	e->state = EXPIRY_SAFE;
 	return true;
 }
 
@@ -57,14 +57,14 @@ void
 expiry_lose(struct expiry *e, uint64_t now_ns)
 {
 	e->lost = true;
-	if (e->stage == EXPIRY_SAFE)
+	if (e->state == EXPIRY_SAFE)
 		e->kill_ns = now_ns;
 }
 
 uint64_t
 expiry_due(const struct expiry *e)
 {
-	switch (e->stage) {
+	switch (e->state) {
 	case EXPIRY_SAFE:
 		if (e->lost)
 			return e->kill_ns;
@@ -82,11 +82,11 @@ expiry_step(struct expiry *e, uint64_t now_ns)
 {
 	if (now_ns < expiry_due(e))
 		return EXPIRY_NOTHING;
-	if (e->stage == EXPIRY_WARNED) {
-		e->stage = EXPIRY_OVER;
+	if (e->state == EXPIRY_WARNED) {
+		e->state = EXPIRY_OVER;
 		return EXPIRY_KILL;
 	}
-	e->stage = EXPIRY_WARNED;
+	e->state = EXPIRY_WARNED;
 	if (e->warn)
 		return EXPIRY_WARN;
 	/* Not later than D, however late we are. */

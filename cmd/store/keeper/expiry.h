@@ -17,7 +17,7 @@
 
 #define EXPIRY_NEVER UINT64_MAX
 
-enum expiry_stage {
+enum expiry_state {
 	EXPIRY_SAFE,   /* before D less the notice */
 	EXPIRY_WARNED, /* the command was sent TERM, or people were warned (warn) */
 	EXPIRY_OVER    /* the command was sent KILL, or need not be */
@@ -30,7 +30,7 @@ struct expiry {
 	bool warn;                              /* fixed: nothing is sent */
 	uint64_t alive_ns;                      /* only rises */
 	uint64_t kill_ns;                       /* in EXPIRY_WARNED: when KILL is due */
-	enum expiry_stage stage;
+	enum expiry_state state;
 	bool lost; /* the store said so, or we sent TERM: a renewal does not undo it */
 };
 

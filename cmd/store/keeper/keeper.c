@@ -134,7 +134,7 @@ step_takers(uint64_t now)
 	for (s = LIST_FIRST(&k.takers); s != NULL; s = after) {
 		after = LIST_NEXT(s, entry);
 		next = least(next, keeper_taker_step(s, now));
-		held |= s->stage == HOLDS;
+		held |= s->state == PERMIT_HELD;
 		if (keeper_taker_is_over(s)) {
 			LIST_REMOVE(s, entry);
 			keeper_taker_free(s);

@@ -38,29 +38,52 @@ drop_fd(int *fd)
 	close_fd(fd);
 }
 
+static bool
+is_sound(const struct keeper_taker *k)
+{
+	switch (k->state) {
+	case PERMIT_IDLE:
+		return k->taker == NULL && k->guard == -1 && k->pidfd == -1 && k->local == -1;
+	case PERMIT_LEAVING:
+	case PERMIT_RELEASING:
+		return k->taker != NULL && k->give_up_ns != 0;
+	default:
+		return k->taker != NULL && k->self[0] != '\0';
+	}
+}
+
+void
+keeper_taker_move(struct keeper_taker *k, enum permit_state state)
+{
+	enum permit_state from = k->state;
+
+	k->state = state;
+	state_check(&permit_rules[from], &permit_rules[state], is_sound(k));
+}
+
 void
 keeper_taker_rest(struct keeper_taker *k)
 {
-	k->stage = AT_REST;
 	k->gone = k->reported = false;
 	k->exit_ns = EXPIRY_NEVER;
 	k->away[0] = '\0';
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
 	close_fd(&k->local);
-	if (k->taker == NULL)
-		return;
-	k->target->taker = NULL;
-	closing_add(k->limiter, k->taker, k->target);
+	if (k->taker != NULL) {
+		k->target->taker = NULL;
+		closing_add(k->limiter, k->taker, k->target);
+	}
 	k->taker = NULL;
 	k->target = NULL;
+	keeper_taker_move(k, PERMIT_IDLE);
 }
 
 static void
 leave(struct keeper_taker *k)
 {
-	k->stage = LEAVING;
 	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
+	keeper_taker_move(k, PERMIT_LEAVING);
 	engine_leave(k->taker);
 }
 
@@ -74,10 +97,10 @@ keeper_taker_release(struct keeper_taker *k)
 		keeper_taker_rest(k);
 		return;
 	}
-	k->stage = RELEASING;
 	k->give_up_ns = expiry_deadline(&k->expiry);
 	if (k->give_up_ns < flki_boottime_ns() + 2 * SECOND)
 		k->give_up_ns = flki_boottime_ns() + 2 * SECOND;
+	keeper_taker_move(k, PERMIT_RELEASING);
 	engine_release(k->taker);
 }
 
@@ -99,7 +122,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 		refuse(k, k->limiter->why);
 		return;
 	}
-	if (k->stage != AT_REST)
+	if (k->state != PERMIT_IDLE)
 		return; /* our wrappers do not ask twice */
 	talk_copy(k->self, sizeof(k->self), t->self);
 	k->target = malloc(sizeof(*k->target));
@@ -112,7 +135,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 		return;
 	}
 	k->target->taker = k;
-	k->stage = ASKED;
+	keeper_taker_move(k, t->kind == TALK_ADOPT && t->held ? PERMIT_HELD : PERMIT_ENTERING);
 	if (t->kind == TALK_ENTER) {
 		engine_enter(k->taker, &t->want);
 		return;
@@ -121,7 +144,6 @@ begin(struct keeper_taker *k, const struct talk *t)
 	if (!t->held)
 		return;
 	/* Until the store answers, the permit is known to live as long as the last keeper knew. */
-	k->stage = HOLDS;
 	k->reported = t->reported;
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&board_ns[k->cell]));
@@ -190,15 +212,15 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		begin(k, t);
 		break;
 	case TALK_LEAVE:
-		if (k->stage == ASKED || k->stage == HOLDS)
+		if (permit_is_sought(k->state) || k->state == PERMIT_HELD)
 			leave(k);
-		else if (k->stage == AT_REST)
+		else if (k->state == PERMIT_IDLE)
 			keeper_taker_send_kind(k, TALK_LEFT);
 		break;
 	case TALK_RELEASE:
-		if (k->stage == HOLDS)
+		if (k->state == PERMIT_HELD)
 			keeper_taker_release(k);
-		else if (k->stage == AT_REST)
+		else if (k->state == PERMIT_IDLE)
 			keeper_taker_send_kind(k, TALK_RELEASED);
 		break;
 	case TALK_ENTRUST:
@@ -207,7 +229,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 	case TALK_WORKING:
 		k->pid = (pid_t)t->pid;
 		keep_fd(&k->pidfd, fd);
-		if (k->stage == HOLDS && !k->gone)
+		if (k->state == PERMIT_HELD && !k->gone)
 			engine_working(k->taker, k->pid);
 		break;
 	case TALK_GUARD:
@@ -217,7 +239,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		keep_fd(&k->local, fd);
 		break;
 	case TALK_REPORTED:
-		k->reported = k->stage == HOLDS;
+		k->reported = k->state == PERMIT_HELD;
 		break;
 	case TALK_LOOK:
 		look(k, t);
@@ -256,7 +278,7 @@ on_guard(struct source *source)
 
 	if (k->guard != -1)
 		source_unwatch(k->guard);
-	if (k->stage == HOLDS && !awaits_exit(k))
+	if (k->state == PERMIT_HELD && !awaits_exit(k))
 		keeper_taker_release(k);
 }
 
@@ -267,7 +289,7 @@ on_pidfd(struct source *source)
 	struct keeper_taker *k = source->taker;
 
 	source_unwatch(k->pidfd);
-	if (k->stage == HOLDS)
+	if (k->state == PERMIT_HELD)
 		keeper_taker_release(k);
 }
 
@@ -278,11 +300,12 @@ carry_on_alone(struct keeper_taker *k)
 	close_fd(&k->socket);
 	keeper_taker_drop_unsent(k);
 	k->wrapper = 0;
-	switch (k->stage) {
-	case ASKED:
+	switch (k->state) {
+	case PERMIT_ENTERING:
+	case PERMIT_WAITING:
 		leave(k);
 		break;
-	case HOLDS:
+	case PERMIT_HELD:
 		if (k->guard != -1 && source_watch(k->guard, 0, &k->on_guard) == 0)
 			break;
 		if (k->pidfd != -1 && source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
@@ -347,7 +370,7 @@ keeper_taker_catch_up(struct keeper_taker *k)
 {
 	if (k->socket != -1)
 		on_socket(&k->on_socket);
-	if (k->stage == HOLDS && k->socket == -1 && is_deserted(k))
+	if (k->state == PERMIT_HELD && k->socket == -1 && is_deserted(k))
 		on_guard(&k->on_guard);
 }
 
@@ -379,7 +402,7 @@ keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell, pid_t wrap
 bool
 keeper_taker_is_over(const struct keeper_taker *k)
 {
-	return k->socket == -1 && k->stage == AT_REST;
+	return k->socket == -1 && k->state == PERMIT_IDLE;
 }
 
 void

@@ -2,14 +2,10 @@
 /*
  * keeper_taker.h - one taker in its keeper: a socket to the wrapper, a taker of the engine, what the permit
  * is tied to, and when the command must end.
+ * Its states are those of engine/state.h.  Without a wrapper, a permit is held as long as any
+ * process has the guard open.
  *
- *	AT_REST    asks the store for nothing
- *	ASKED      wants a permit: in the line, or on the way there
- *	HOLDS      has a permit; without a wrapper, as long as any process has the guard open
- *	LEAVING    gives up its place, or the permit if that came first: LEFT ends it
- *	RELEASING  gives the permit back: RELEASED ends it
- *
- * A taker that is at rest and has no wrapper any more is over.
+ * A taker that is IDLE and has no wrapper any more is over.
  */
 #ifndef KEEPER_TAKER_H
 #define KEEPER_TAKER_H
@@ -19,6 +15,7 @@
 
 #include "keeper_limiter.h"
 #include "engine/engine.h"
+#include "engine/state.h"
 #include "expiry.h"
 #include "source.h"
 #include "talk.h"
@@ -36,8 +33,6 @@ struct owed {
 	struct talk talk;
 };
 
-enum kept_stage { AT_REST, ASKED, HOLDS, LEAVING, RELEASING };
-
 struct keeper_taker {
 	LIST_ENTRY(keeper_taker) entry;
 	LIST_HEAD(asks, ask) asks;
@@ -46,7 +41,7 @@ struct keeper_taker {
 	struct keeper_limiter *limiter;
 	struct engine_taker *taker;  /* or NULL */
 	struct event_target *target; /* the taker's */
-	enum kept_stage stage;
+	enum permit_state state;
 	int socket;    /* -1: the wrapper is gone, or has finished with this taker */
 	int guard;     /* the read end, or -1 */
 	int pidfd;     /* the command's, or -1 */
@@ -55,11 +50,11 @@ struct keeper_taker {
 	pid_t pid;     /* the command's, for people */
 	pid_t wrapper; /* not killed with those that have the guard open; 0: all are */
 	char self[STORE_SELF];
-	struct expiry expiry;   /* HOLDS */
-	bool gone;              /* HOLDS: the store keeps nothing of it any more */
-	bool reported;          /* HOLDS: the wrapper has reported the loss to people */
+	struct expiry expiry;   /* HELD */
+	bool gone;              /* HELD: the store keeps nothing of it any more */
+	bool reported;          /* HELD: the wrapper has reported the loss to people */
 	uint64_t give_up_ns;    /* LEAVING, RELEASING */
-	uint64_t exit_ns;       /* HOLDS: when it stops waiting for the command's exit */
+	uint64_t exit_ns;       /* HELD: when it stops waiting for the command's exit */
 	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
 };
 
@@ -72,6 +67,9 @@ uint64_t keeper_taker_step(struct keeper_taker *k, uint64_t now_ns);
 bool keeper_taker_is_over(const struct keeper_taker *k);
 
 void keeper_taker_free(struct keeper_taker *k); /* only after keeper_taker_is_over() */
+
+/* keeper_taker.c: the only way to another state. */
+void keeper_taker_move(struct keeper_taker *k, enum permit_state state);
 
 /* keeper_taker.c: it asks the store for nothing any more. */
 void keeper_taker_rest(struct keeper_taker *k);

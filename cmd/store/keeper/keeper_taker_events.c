@@ -23,10 +23,10 @@ hear_grant(struct keeper_taker *k, const struct engine_event *e)
 			  .seat = e->seat,
 			  .alive_ns = e->alive_ns };
 
-	if (k->stage == ASKED || k->stage == HOLDS)
+	if (permit_is_sought(k->state) || k->state == PERMIT_HELD)
 		atomic_store(&board_ns[k->cell], e->alive_ns);
-	if (k->stage == ASKED) {
-		k->stage = HOLDS;
+	if (permit_is_sought(k->state)) {
+		keeper_taker_move(k, PERMIT_HELD);
 		expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 			     e->alive_ns);
 	} else {
@@ -39,7 +39,7 @@ hear_grant(struct keeper_taker *k, const struct engine_event *e)
 static void
 hear_renewal(struct keeper_taker *k, const struct engine_event *e)
 {
-	if (k->stage != HOLDS)
+	if (k->state != PERMIT_HELD)
 		return;
 	atomic_store(&board_ns[k->cell], e->alive_ns);
 	if (expiry_renew(&k->expiry, e->alive_ns))
@@ -51,17 +51,17 @@ hear_loss(struct keeper_taker *k, const struct engine_event *e)
 {
 	bool warned;
 
-	if (k->stage == HOLDS)
+	if (k->state == PERMIT_HELD)
 		keeper_taker_catch_up(k);
-	if (k->stage == AT_REST)
+	if (k->state == PERMIT_IDLE)
 		return;
-	if (k->stage != HOLDS) { /* then there is no permit to lose any more */
-		keeper_taker_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+	if (k->state != PERMIT_HELD) { /* then there is no permit to lose any more */
+		keeper_taker_send_kind(k, k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_RELEASED);
 		keeper_taker_rest(k);
 		return;
 	}
 	k->gone = true;
-	warned = k->expiry.stage != EXPIRY_SAFE;
+	warned = k->expiry.state != EXPIRY_SAFE;
 	expiry_lose(&k->expiry, flki_boottime_ns());
 	if (warned)
 		keeper_taker_send_lost(k, e->text);
@@ -72,7 +72,7 @@ hear_loss(struct keeper_taker *k, const struct engine_event *e)
 static void
 hear_refusal(struct keeper_taker *k, const struct engine_event *e)
 {
-	struct talk t = { .kind = k->stage == LEAVING ? TALK_LEFT : TALK_REFUSED,
+	struct talk t = { .kind = k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_REFUSED,
 			  .code = e->code,
 			  .limit = e->limit,
 			  .pid = e->pid,
@@ -104,6 +104,8 @@ keeper_taker_on_event(void *context, const struct engine_event *e)
 		return;
 	switch (e->kind) {
 	case ENGINE_QUEUED:
+		if (k->state == PERMIT_ENTERING)
+			keeper_taker_move(k, PERMIT_WAITING);
 		keeper_taker_send(k, &t);
 		break;
 	case ENGINE_GRANTED:

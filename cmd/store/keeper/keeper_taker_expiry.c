@@ -90,17 +90,17 @@ why_late(const struct keeper_taker *k)
 static uint64_t
 step(struct keeper_taker *k, uint64_t now)
 {
-	if (k->stage == HOLDS && expiry_due(&k->expiry) <= now)
+	if (k->state == PERMIT_HELD && expiry_due(&k->expiry) <= now)
 		keeper_taker_catch_up(k);
-	if (k->stage == HOLDS && k->exit_ns <= now)
+	if (k->state == PERMIT_HELD && k->exit_ns <= now)
 		keeper_taker_release(k);
-	if (k->stage == LEAVING || k->stage == RELEASING) {
+	if (k->state == PERMIT_LEAVING || k->state == PERMIT_RELEASING) {
 		if (now < k->give_up_ns)
 			return k->give_up_ns;
-		keeper_taker_send_kind(k, k->stage == LEAVING ? TALK_LEFT : TALK_RELEASED);
+		keeper_taker_send_kind(k, k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_RELEASED);
 		keeper_taker_rest(k);
 	}
-	if (k->stage != HOLDS)
+	if (k->state != PERMIT_HELD)
 		return EXPIRY_NEVER;
 	keeper_taker_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
 	return expiry_due(&k->expiry) < k->exit_ns ? expiry_due(&k->expiry) : k->exit_ns;

@@ -187,7 +187,7 @@ store_wait_idle(struct flk_taker *taker, const struct timespec *deadline)
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
 	/* A taker that waits or holds would wait for itself. */
-	if (t->stage != IDLE)
+	if (t->state != PERMIT_IDLE)
 		return -FLK_BUSY;
 	error = session_of(t->flk, &d);
 	if (error == 0)

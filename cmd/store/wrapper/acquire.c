@@ -23,13 +23,13 @@
 static bool
 is_decided(const struct store_taker *t)
 {
-	return t->stage != ENTERING;
+	return t->state != PERMIT_ENTERING;
 }
 
 static bool
 is_out_of_line(const struct store_taker *t)
 {
-	return t->stage != ENTERING && t->stage != LINE;
+	return !permit_is_sought(t->state);
 }
 
 static int
@@ -47,7 +47,7 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 		return -ENOTSUP;
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage != IDLE)
+	if (t->state != PERMIT_IDLE)
 		return -FLK_BUSY;
 	if (want->limit != 0 && want->weight > want->limit)
 		return -FLK_HEAVY;
@@ -87,7 +87,7 @@ ask_store(struct store_taker *t)
 		return error;
 	/* From here on the taker has its new name, whichever keeper receives it. */
 	error = talk_send(t->tie.socket, &m, -1);
-	t->stage = ENTERING;
+	wrapper_move(t, PERMIT_ENTERING);
 	return error == -EPIPE ? await_hear(t) : error;
 }
 
@@ -95,9 +95,9 @@ ask_store(struct store_taker *t)
 static int
 outcome(struct store_taker *t)
 {
-	if (t->stage == HELD)
+	if (t->state == PERMIT_HELD)
 		return 0;
-	if (t->stage != IDLE)
+	if (t->state != PERMIT_IDLE)
 		return -EINPROGRESS;
 	taker_give_local_back(t);
 	return t->code != 0 ? t->code : -FLK_NOPERMIT;
@@ -118,7 +118,7 @@ go_to_store(struct store_taker *t)
 	if (error == 0)
 		error = ask_store(t);
 	if (error != 0) {
-		t->stage = IDLE;
+		wrapper_move(t, PERMIT_IDLE);
 		taker_give_local_back(t);
 	}
 	return error;
@@ -136,8 +136,8 @@ store_enqueue(struct flk_taker *taker, const struct flk_request *want)
 	remember(t, want, false);
 	local = local_request(&t->want);
 	if (t->local != NULL && (error = flk_enqueue(t->local, &local)) != 0) {
-		t->stage = error == -EINPROGRESS ? LOCAL : IDLE;
-		t->local_refused = t->stage == IDLE;
+		wrapper_move(t, error == -EINPROGRESS ? PERMIT_LOCAL : PERMIT_IDLE);
+		t->local_refused = t->state == PERMIT_IDLE;
 		return error;
 	}
 	if ((error = go_to_store(t)) != 0)
@@ -192,16 +192,16 @@ store_wait(struct flk_taker *taker, const struct timespec *deadline, const sigse
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage == IDLE)
+	if (t->state == PERMIT_IDLE)
 		return -FLK_NOPERMIT;
-	if (t->stage == LOCAL) {
+	if (t->state == PERMIT_LOCAL) {
 		error = flk_wait(t->local, deadline, mask);
 		if (error == -FLK_CANCELLED)
 			atomic_store(&t->cancelled, false);
 		if (error == -EINTR)
 			atomic_store(&t->interrupted, false);
 		if (error != 0 && error != -ETIMEDOUT && error != -EINTR && error != -FLK_STUCK) {
-			t->stage = IDLE;
+			wrapper_move(t, PERMIT_IDLE);
 			t->local_refused = true;
 		}
 		if (error == 0 && (error = go_to_store(t)) != 0)

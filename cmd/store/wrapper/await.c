@@ -67,9 +67,9 @@ hear_grant(struct store_taker *t, const struct talk *m)
 					 .seat = m->seat,
 					 .fence = m->ticket };
 	talk_copy(t->key, sizeof(t->key), m->key);
-	/* A holder keeps its stage: another keeper repeats the grant, and a release under way continues. */
-	if (t->stage == ENTERING || t->stage == LINE)
-		t->stage = HELD;
+	/* A holder keeps its state: another keeper repeats the grant, and a release under way continues. */
+	if (permit_is_sought(t->state))
+		wrapper_move(t, PERMIT_HELD);
 }
 
 /*
@@ -79,7 +79,7 @@ hear_grant(struct store_taker *t, const struct talk *m)
 static bool
 was_never_there(const struct store_taker *t, const struct talk *m)
 {
-	return (t->stage == ENTERING || t->stage == LINE) && m->code == -FLK_NOPERMIT;
+	return permit_is_sought(t->state) && m->code == -FLK_NOPERMIT;
 }
 
 static void
@@ -88,10 +88,10 @@ hear_refusal(struct store_taker *t, const struct talk *m)
 	struct talk anew = { .kind = TALK_ENTER, .want = t->want };
 
 	if (was_never_there(t, m)) {
-		if (t->stage == LINE && !settings.quiet)
+		if (t->state == PERMIT_WAITING && !settings.quiet)
 			say(limiter_of(t)->name, "lost its place in the line, and queues again");
-		t->stage = ENTERING;
 		taker_name(t->self);
+		wrapper_move(t, PERMIT_ENTERING);
 		talk_copy(anew.self, sizeof(anew.self), t->self);
 		talk_send(t->tie.socket, &anew, -1);
 		return;
@@ -104,7 +104,7 @@ hear_refusal(struct store_taker *t, const struct talk *m)
 	t->code = m->code;
 	if (m->text[0] != '\0')
 		store_trouble(m->text);
-	t->stage = IDLE;
+	wrapper_move(t, PERMIT_IDLE);
 }
 
 static void
@@ -113,8 +113,8 @@ hear(struct store_taker *t, const struct talk *m)
 	switch (m->kind) {
 	case TALK_QUEUED:
 		t->permit.ticket = m->ticket;
-		if (t->stage == ENTERING)
-			t->stage = LINE;
+		if (t->state == PERMIT_ENTERING)
+			wrapper_move(t, PERMIT_WAITING);
 		break;
 	case TALK_GRANTED:
 		hear_grant(t, m);
@@ -130,7 +130,7 @@ hear(struct store_taker *t, const struct talk *m)
 		break;
 	case TALK_LEFT:
 	case TALK_RELEASED:
-		t->stage = IDLE;
+		wrapper_move(t, PERMIT_IDLE);
 		t->code = 0;
 		break;
 	case TALK_AWAY:
@@ -178,13 +178,13 @@ hand_over_all(const struct store_taker *t)
 	if (error == 0 && t->local_held && (fd = local_guard(t->local)) >= 0)
 		error = talk_send(t->tie.socket, &m, fd);
 	m = (struct talk){ .kind = TALK_ADOPT, .want = t->want };
-	m.held = t->stage == HELD || t->stage == RELEASING;
+	m.held = t->state == PERMIT_HELD || t->state == PERMIT_RELEASING;
 	m.reported = t->lost && !settings.warn;
 	talk_copy(m.self, sizeof(m.self), t->self);
-	if (error == 0 && t->stage != IDLE && t->stage != LOCAL)
+	if (error == 0 && t->state != PERMIT_IDLE && t->state != PERMIT_LOCAL)
 		error = talk_send(t->tie.socket, &m, -1);
-	m.kind = t->stage == RELEASING ? TALK_RELEASE : TALK_LEAVE;
-	if (error == 0 && (t->stage == RELEASING || t->stage == LEAVING))
+	m.kind = t->state == PERMIT_RELEASING ? TALK_RELEASE : TALK_LEAVE;
+	if (error == 0 && (t->state == PERMIT_RELEASING || t->state == PERMIT_LEAVING))
 		error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 && t->asked != 0 && !t->answered)
 		error = talk_send(t->tie.socket, &t->question, -1);
@@ -256,8 +256,7 @@ next_stop(struct store_taker *t, uint64_t deadline)
 {
 	uint64_t report_ns = t->away_ns + REPORT_AFTER;
 
-	if (!t->away || t->away_reported || settings.quiet ||
-	    (t->stage != ENTERING && t->stage != LINE))
+	if (!t->away || t->away_reported || settings.quiet || !permit_is_sought(t->state))
 		return deadline;
 	if (now_ns() >= report_ns) {
 		report_away(t);

@@ -27,7 +27,7 @@ may_guard(const struct store_taker *t)
 {
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	return t->stage == HELD ? 0 : -FLK_NOPERMIT;
+	return t->state == PERMIT_HELD ? 0 : -FLK_NOPERMIT;
 }
 
 /* ends[0] is the read end. */

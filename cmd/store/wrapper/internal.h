@@ -11,6 +11,7 @@
 #include <sys/queue.h>
 
 #include "engine/engine.h"
+#include "engine/state.h"
 #include "flocklimit.h"
 #include "keeper/expiry.h"
 #include "link.h"
@@ -37,27 +38,13 @@ struct store_limiter {
 	char where[URL_TEXT + FLK_NAME_MAX + 2]; /* for people */
 };
 
-/*
- * What a taker has asked the keeper for, or has.  A new keeper receives enough to continue from
- * there: see hand_over_all() in await.c.
- */
-enum stage {
-	IDLE,
-	LOCAL,    /* stands in the line for this machine's permit; the store knows nothing of it */
-	ENTERING, /* has asked for a permit, and has no answer yet */
-	LINE,     /* stands in the line */
-	HELD,
-	LEAVING,   /* has asked to leave the line, and no longer waits */
-	RELEASING, /* has asked to give the permit back, and no longer holds it */
-};
-
 struct store_taker {
 	struct flk *flk;               /* first: see lib/ops.h */
 	LIST_ENTRY(store_taker) entry; /* in the list of its thread's takers */
 	struct flk_taker *local;       /* or NULL */
 	const void *owner;             /* the thread, by an address of its own; and the process: */
 	pid_t process;
-	enum stage stage;
+	enum permit_state state; /* a new keeper continues from there: hand_over_all() in await.c */
 	struct tie tie;
 	int code;       /* why it is IDLE again */
 	int waited_for; /* what the last wait returned */
@@ -84,7 +71,7 @@ struct store_taker {
 	uint64_t again_ns; /* there is no keeper: when to try again */
 	uint64_t asked;    /* the number of the last question */
 
-	struct flk_permit permit; /* LINE: the ticket */
+	struct flk_permit permit; /* WAITING: the ticket */
 	struct engine_want want;
 	struct talk question, answer;
 	char self[STORE_SELF]; /* its name for this wait and permit; never used again */
@@ -122,6 +109,7 @@ limiter_of(const struct store_taker *t)
 void store_trouble(const char *text);
 
 /* taker.c */
+void wrapper_move(struct store_taker *t, enum permit_state state);
 bool taker_is_strange(const struct store_taker *t);
 
 /* Gives back this machine's permit or place in its line, if there is one (--local). */

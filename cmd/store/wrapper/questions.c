@@ -21,7 +21,7 @@ store_place(struct flk_taker *taker, struct flk_place *place)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage == LOCAL || t->local_refused)
+	if (t->state == PERMIT_LOCAL || t->local_refused)
 		return flk_place(t->local, place);
 	if (t->away)
 		return -FLK_STORE;

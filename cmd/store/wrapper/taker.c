@@ -30,6 +30,35 @@ taker_is_strange(const struct store_taker *t)
 	return t->owner != &thread_mark || t->process != getpid();
 }
 
+/* ---- its state ---- */
+
+static bool
+is_sound(const struct store_taker *t)
+{
+	switch (t->state) {
+	case PERMIT_LOCAL:
+		return t->local != NULL;
+	case PERMIT_ENTERING:
+	case PERMIT_LEAVING:
+		return t->self[0] != '\0';
+	case PERMIT_WAITING:
+	case PERMIT_HELD:
+	case PERMIT_RELEASING:
+		return t->self[0] != '\0' && t->permit.ticket != 0;
+	default:
+		return true;
+	}
+}
+
+void
+wrapper_move(struct store_taker *t, enum permit_state state)
+{
+	enum permit_state from = t->state;
+
+	t->state = state;
+	state_check(&permit_rules[from], &permit_rules[state], is_sound(t));
+}
+
 /* ---- its beginning and its end ---- */
 
 static pthread_key_t at_thread_end;
@@ -142,30 +171,30 @@ taker_give_local_back(struct store_taker *t)
 static bool
 is_idle(const struct store_taker *t)
 {
-	return t->stage == IDLE;
+	return t->state == PERMIT_IDLE;
 }
 
 static bool
 is_idle_or_lost(const struct store_taker *t)
 {
-	return t->stage == IDLE || t->lost;
+	return t->state == PERMIT_IDLE || t->lost;
 }
 
 /* If the store does not answer in time, the keeper continues by itself. */
 static int
-let_go(struct store_taker *t, enum stage stage)
+let_go(struct store_taker *t, enum permit_state state)
 {
-	struct talk m = { .kind = stage == LEAVING ? TALK_LEAVE : TALK_RELEASE };
+	struct talk m = { .kind = state == PERMIT_LEAVING ? TALK_LEAVE : TALK_RELEASE };
 	/* Nobody needs to wait until an unreachable store knows that the place is free. */
-	uint64_t patience = stage == LEAVING && t->away ? SECOND / 10 : LET_GO;
+	uint64_t patience = state == PERMIT_LEAVING && t->away ? SECOND / 10 : LET_GO;
 	int error;
 
-	t->stage = stage;
+	wrapper_move(t, state);
 	error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 || error == -EPIPE)
-		error = await(t, stage == LEAVING ? is_idle : is_idle_or_lost, now_ns() + patience,
-			      NULL, false);
-	if (error == -ETIMEDOUT && stage == RELEASING)
+		error = await(t, state == PERMIT_LEAVING ? is_idle : is_idle_or_lost,
+			      now_ns() + patience, NULL, false);
+	if (error == -ETIMEDOUT && state == PERMIT_RELEASING)
 		say(limiter_of(t)->name,
 		    "the permit could not be given back yet: %s; the keeper keeps retrying; if it "
 		    "cannot, %s",
@@ -173,12 +202,12 @@ let_go(struct store_taker *t, enum stage stage)
 		    settings.manual ? "flocklimitctl break ends the permit"
 				    : "the permit expires by itself");
 	/* We close the socket too early for the answer: the keeper finishes, a new wait starts afresh. */
-	if (t->stage != IDLE) {
+	if (t->state != PERMIT_IDLE) {
 		link_untie(&t->tie);
 		if (link_tie(&t->tie, limiter_of(t)->name) == 0)
 			await_tied(t);
 	}
-	t->stage = IDLE;
+	wrapper_move(t, PERMIT_IDLE);
 	return error == -ETIMEDOUT ? 0 : error;
 }
 
@@ -190,11 +219,11 @@ store_leave(struct flk_taker *taker)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage == ENTERING || t->stage == LINE)
-		error = let_go(t, LEAVING);
-	else if (t->stage == HELD)
-		error = let_go(t, RELEASING);
-	t->stage = IDLE;
+	if (permit_is_sought(t->state))
+		error = let_go(t, PERMIT_LEAVING);
+	else if (t->state == PERMIT_HELD)
+		error = let_go(t, PERMIT_RELEASING);
+	wrapper_move(t, PERMIT_IDLE);
 	guard_drop(t);
 	taker_give_local_back(t);
 	return error;
@@ -208,7 +237,7 @@ store_release(struct flk_taker *taker)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage != HELD)
+	if (t->state != PERMIT_HELD)
 		return -FLK_NOPERMIT;
 	if ((error = await_hear(t)) != 0)
 		return error;
@@ -224,7 +253,7 @@ store_release_units(struct flk_taker *taker, uint32_t units)
 	struct store_taker *t = taker_of(taker);
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage != HELD)
+	if (t->state != PERMIT_HELD)
 		return -FLK_NOPERMIT;
 	if (units > t->permit.weight)
 		return -FLK_OVERRELEASE;
@@ -238,7 +267,7 @@ store_forget(struct flk_taker *taker)
 
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	return t->stage == HELD ? -ENOTSUP : -FLK_NOPERMIT;
+	return t->state == PERMIT_HELD ? -ENOTSUP : -FLK_NOPERMIT;
 }
 
 /* ---- looking ---- */
@@ -249,7 +278,7 @@ store_permit(const struct flk_taker *taker, struct flk_permit *permit)
 	const struct store_taker *t = const_taker_of(taker);
 	if (taker_is_strange(t))
 		return -FLK_STRANGER;
-	if (t->stage != HELD)
+	if (t->state != PERMIT_HELD)
 		return -FLK_NOPERMIT;
 	*permit = t->permit;
 	return 0;

@@ -51,7 +51,7 @@ line(const struct flk_taker *taker)
 {
 	const struct store_taker *t = const_taker_of(taker);
 
-	return t->stage == LOCAL || t->local_refused ? " on this machine (--local)" : "";
+	return t->state == PERMIT_LOCAL || t->local_refused ? " on this machine (--local)" : "";
 }
 
 static const char *
@@ -140,7 +140,7 @@ end_it(struct store_taker *t)
 static bool
 is_ours_to_end(const struct store_taker *t)
 {
-	return t->stage == HELD && !t->killed && !settings.warn && t->pidfd != -1;
+	return t->state == PERMIT_HELD && !t->killed && !settings.warn && t->pidfd != -1;
 }
 
 /* Hears the keeper.  If none can be started now, returns when to try again: there may be room later. */
@@ -149,8 +149,8 @@ hear(struct store_taker *t)
 {
 	uint64_t now = now_ns();
 
-	if (t->tie.socket == -1 && (t->stage == IDLE || now < t->again_ns))
-		return t->stage == IDLE ? UINT64_MAX : t->again_ns;
+	if (t->tie.socket == -1 && (t->state == PERMIT_IDLE || now < t->again_ns))
+		return t->state == PERMIT_IDLE ? UINT64_MAX : t->again_ns;
 	if (await_hear(t) == 0)
 		return UINT64_MAX;
 	t->again_ns = now + AGAIN;

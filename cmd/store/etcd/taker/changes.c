@@ -100,7 +100,7 @@ ended(struct engine_taker *t, bool at_once)
 	switch (t->state) {
 	case BEHIND:
 	case FIRST:
-		t->state = LOOKING;
+		taker_move(t, LOOKING);
 		t->retry_ns = flki_boottime_ns() + (at_once ? 0 : WATCH_AGAIN);
 		break;
 	case LOOKING:

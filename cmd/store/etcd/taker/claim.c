@@ -184,7 +184,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 	/* The count includes the taker itself. */
 	if (t->want.limit_queue && (uint64_t)etcd_integer(etcd_response_range(body, IN_LINE),
 							  "count") > t->want.max_queue) {
-		t->state = LOOKING;
+		taker_move(t, LOOKING);
 		leave_begin(t, ENGINE_REFUSED, -FLK_FULL);
 		return;
 	}
@@ -195,7 +195,7 @@ queued(struct engine_taker *t, const struct etcd_reply *reply)
 		return;
 	}
 	if (t->look.config.closed) {
-		t->state = LOOKING;
+		taker_move(t, LOOKING);
 		leave_begin(t, ENGINE_REFUSED, -FLK_CLOSED);
 		return;
 	}
@@ -232,7 +232,7 @@ claimed(struct engine_taker *t, const struct etcd_reply *reply)
 		 * Others came first, and the taker must not wait: it looks again whether it would
 		 * have to.
 		 */
-		t->state = ASKING;
+		taker_move(t, ASKING);
 		if (++t->again < AT_ONCE)
 			taker_act(t);
 		else

@@ -76,7 +76,7 @@ leave_begin(struct engine_taker *t, enum engine_kind kind, int code)
 	if (t->state == LEAVING || t->state == RELEASING)
 		return;
 	t->open_claim |= t->state == CLAIMING;
-	if (t->state == OVER || t->state <= MARKING) {
+	if (t->state <= MARKING) {
 		taker_stop(t);
 		t->unreported = true;
 		return;

@@ -147,8 +147,7 @@ granting_act(struct engine_taker *t)
 	if (!taker_grant_ops(t, then)) {
 		json_decref(compares);
 		json_decref(then);
-		t->state = FIRST;
-		t->relook_ns = flki_boottime_ns() + SECOND;
+		taker_again(t);
 		return;
 	}
 	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, NULL), granted);

@@ -15,15 +15,48 @@ nothing_to_do(struct engine_taker *t)
 	(void)t;
 }
 
+#define BIT(state) STATE_BIT(state)
+#define SOUGHT     (STATE_BIT(PERMIT_ENTERING) | STATE_BIT(PERMIT_WAITING))
+
+/* A row of taker_deeds: its state, in which states of the permit, what it does, and what follows. */
+#define ROW(state, permit, act, ...) [state] = { { #state, BIT(state), __VA_ARGS__ }, permit, act }
+
 /* HOLDING: renewals have their own time; MARKING: one call leads to the next. */
-static const struct taker_deeds deeds = { .act = {
-	[NEW] = nothing_to_do,     [ASKING] = asking_act,       [MARKING] = marking_act,
-	[CLAIMING] = claiming_act, [RECONCILE] = reconcile_act, [FENCING] = fencing_act,
-	[LOOKING] = looking_act,   [BEHIND] = behind_act,       [FIRST] = first_act,
-	[GRANTING] = granting_act, [HOLDING] = nothing_to_do,   [ATTACHING] = attaching_act,
-	[LOSING] = losing_act,     [LEAVING] = leaving_act,     [RELEASING] = leaving_act,
-	[OVER] = nothing_to_do,
+/* clang-format off */
+const struct taker_deeds taker_deeds = { .row = {
+	ROW(IDLE, STATE_BIT(PERMIT_IDLE), nothing_to_do,
+	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE)),
+	ROW(ASKING, STATE_BIT(PERMIT_ENTERING), asking_act,
+	    BIT(IDLE) | BIT(MARKING) | BIT(CLAIMING)),
+	ROW(MARKING, STATE_BIT(PERMIT_ENTERING), marking_act,
+	    BIT(IDLE) | BIT(ASKING)),
+	ROW(CLAIMING, STATE_BIT(PERMIT_ENTERING), claiming_act,
+	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE) | BIT(LOOKING) | BIT(FIRST) | BIT(HOLDING) |
+	    BIT(LEAVING)),
+	ROW(RECONCILE, SOUGHT | STATE_BIT(PERMIT_HELD), reconcile_act,
+	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE) | BIT(FENCING) | BIT(LOOKING) | BIT(HOLDING) |
+	    BIT(ATTACHING) | BIT(LEAVING) | BIT(RELEASING)),
+	ROW(FENCING, SOUGHT, fencing_act,
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LEAVING)),
+	ROW(LOOKING, STATE_BIT(PERMIT_WAITING), looking_act,
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(BEHIND) | BIT(FIRST) | BIT(LEAVING)),
+	ROW(BEHIND, STATE_BIT(PERMIT_WAITING), behind_act,
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(LEAVING)),
+	ROW(FIRST, STATE_BIT(PERMIT_WAITING), first_act,
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(GRANTING) | BIT(LEAVING)),
+	ROW(GRANTING, STATE_BIT(PERMIT_WAITING), granting_act,
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(HOLDING) | BIT(LEAVING)),
+	ROW(HOLDING, STATE_BIT(PERMIT_HELD), nothing_to_do,
+	    BIT(ATTACHING) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
+	ROW(ATTACHING, STATE_BIT(PERMIT_HELD), attaching_act,
+	    BIT(HOLDING) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
+	/* A permit that was lost before its owner knew of it is sought again. */
+	ROW(LOSING, SOUGHT | STATE_BIT(PERMIT_HELD), losing_act,
+	    BIT(IDLE) | BIT(ASKING) | BIT(LEAVING) | BIT(RELEASING)),
+	ROW(LEAVING, STATE_BIT(PERMIT_LEAVING), leaving_act, BIT(IDLE)),
+	ROW(RELEASING, STATE_BIT(PERMIT_RELEASING), leaving_act, BIT(IDLE)),
 }, .hears = changes_hear };
+/* clang-format on */
 
 /* ---- its times ---- */
 
@@ -61,8 +94,9 @@ taker_step(struct engine_taker *t, uint64_t now)
 		t->beat_ns = UINT64_MAX;
 		if (t->state == HOLDING)
 			hold_beat(t);
-		else if (t->state == RECONCILE ? t->leased
-					       : t->state >= LOOKING && t->state <= GRANTING)
+		else if (t->state == RECONCILE
+			     ? t->leased
+			     : t->deeds->row[t->state].permit == STATE_BIT(PERMIT_WAITING))
 			lease_beat(t);
 	}
 	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
@@ -87,7 +121,7 @@ engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		return -ENOMEM;
 	t->e = e;
-	t->deeds = &deeds;
+	t->deeds = &taker_deeds;
 	t->report = report;
 	t->context = context;
 	memcpy(t->self, self, sizeof(t->self));

@@ -34,7 +34,7 @@ report_store(struct engine_taker *t, const struct etcd_reply *reply)
 	bool away = reply->result == ETCD_AWAY || reply->result == ETCD_DENIED ||
 		    reply->result == ETCD_WRONG;
 
-	if (t->freed || t->state == OVER || away == t->away)
+	if (t->freed || t->state == IDLE || away == t->away)
 		return;
 	t->away = away;
 	taker_report(t, &(struct engine_event){ .kind = away ? ENGINE_AWAY : ENGINE_BACK,
@@ -101,14 +101,61 @@ void
 taker_act(struct engine_taker *t)
 {
 	if (!t->freed)
-		t->deeds->act[t->state](t);
+		t->deeds->row[t->state].act(t);
+}
+
+static bool
+is_under_way(const struct engine_taker *t, enum taker_slot from)
+{
+	int i;
+
+	for (i = (int)from; i < SLOTS; i++)
+		if (t->slot[i].call != NULL)
+			return true;
+	return false;
+}
+
+/* What must hold in a state when it begins, as far as it is ours to see to it, not the store's. */
+static bool
+is_sound(const struct engine_taker *t)
+{
+	switch (t->state) {
+	case IDLE:
+		return !is_under_way(t, MAIN) && t->watch == NULL && t->lease == 0;
+	case ASKING:
+	case MARKING:
+	case CLAIMING:
+		return t->created == 0;
+	case FENCING:
+		return t->open_claim;
+	case BEHIND:
+		return t->before[0] != '\0';
+	case HOLDING:
+	case ATTACHING:
+	case LOSING:
+		return !t->open_claim && t->slot[DEAD].call == NULL;
+	case LEAVING:
+	case RELEASING:
+		return !is_under_way(t, LEASE) && t->watch == NULL;
+	default:
+		return true;
+	}
+}
+
+void
+taker_move(struct engine_taker *t, enum taker_state state)
+{
+	const struct taker_row *from = &t->deeds->row[t->state];
+
+	t->state = state;
+	state_check(&from->rule, &t->deeds->row[state].rule, is_sound(t));
 }
 
 void
 taker_go(struct engine_taker *t, enum taker_state state)
 {
 	taker_hush(t, MAIN);
-	t->state = state;
+	taker_move(t, state);
 	t->retry_ns = UINT64_MAX;
 	taker_act(t);
 }
@@ -161,7 +208,7 @@ taker_stop(struct engine_taker *t)
 	taker_hush_all(t);
 	taker_unwatch(t);
 	taker_drop_lease(t);
-	t->state = OVER;
+	taker_move(t, IDLE);
 	t->retry_ns = t->beat_ns = UINT64_MAX;
 }
 

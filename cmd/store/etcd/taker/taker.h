@@ -22,11 +22,12 @@
 #ifndef TAKER_H
 #define TAKER_H
 
+#include "engine/state.h"
 #include "etcd/inside.h"
 
 enum taker_state {
-	/* The store has no key of the taker. */
-	NEW,     /* ... and it has sent nothing */
+	/* The store has no key of the taker, or only what expires. */
+	IDLE,    /* ... and nothing is under way: before its first call, and after its last */
 	ASKING,  /* waiting for a lease and a first read; then: claim, or refuse */
 	MARKING, /* it would have to wait, and must not: it marks the dead holders, and goes */
 
@@ -50,7 +51,7 @@ enum taker_state {
 	/* It deletes whatever it has. */
 	LEAVING,
 	RELEASING,
-	OVER /* the store has nothing, or only what expires; nothing is under way */
+	TAKER_STATES
 };
 
 enum taker_slot {
@@ -75,11 +76,23 @@ struct taker_call {
 
 enum taker_watch { WATCH_NONE, WATCH_LINE, WATCH_FIRST, WATCH_HELD };
 
-/* What the taker does in each state, and where the watch reports a change: states.c. */
+/*
+ * What the taker does in a state, which states may follow, and in which states of its permit (bits
+ * of engine/state.h) that is: each move here is a move of the permit, too, or none.
+ */
+struct taker_row {
+	struct state_rule rule;
+	uint32_t permit;
+	void (*act)(struct engine_taker *t);
+};
+
+/* The states, and where the watch reports a change: states.c. */
 struct taker_deeds {
-	void (*act[OVER + 1])(struct engine_taker *t);
+	struct taker_row row[TAKER_STATES];
 	etcd_hears *hears;
 };
+
+extern const struct taker_deeds taker_deeds;
 
 struct engine_taker {
 	LIST_ENTRY(engine_taker) link;
@@ -142,7 +155,7 @@ struct engine_taker {
 	bool held;       /* its owner knows that it holds: from this keeper, or the one before */
 	bool reported;   /* this keeper has reported GRANTED */
 	bool freed_some; /* reclaim.c took a permit back */
-	bool unreported; /* OVER: the next step must report the end */
+	bool unreported; /* IDLE: the next step must report the end */
 	bool away;       /* we reported AWAY, and not yet BACK */
 	bool freed;      /* its owner freed it inside a step: we report and send nothing any more */
 };
@@ -150,6 +163,9 @@ struct engine_taker {
 /* ---- taker.c ---- */
 
 void taker_act(struct engine_taker *t);
+
+/* Only changes the state. */
+void taker_move(struct engine_taker *t, enum taker_state state);
 
 /* Leaves the state and its main call, and does what the new one has to do. */
 void taker_go(struct engine_taker *t, enum taker_state state);

@@ -12,17 +12,11 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "engine/record.h"
 #include "settings.h"
 #include "wrapper/internal.h"
 
-#define SESSIONS 4 /* how many are kept */
-
-struct session {
-	char name[FLK_NAME_MAX + 1]; /* "": all limiters */
-	struct engine *engine;       /* NULL: none yet */
-	struct news *news;           /* NULL: nobody follows */
-	uint64_t used;               /* the larger, the later used */
-};
+#define SESSIONS 4 /* how many stay open */
 
 static struct session desks[SESSIONS];
 static bool was_away;
@@ -108,24 +102,6 @@ session_of_all(struct session **session)
 	return find("", session);
 }
 
-struct news **
-session_news(struct session *d)
-{
-	return &d->news;
-}
-
-const struct news *
-session_news_of(const struct session *d)
-{
-	return d->news;
-}
-
-struct engine *
-session_engine(struct session *d)
-{
-	return d->engine;
-}
-
 int
 session_drive(struct session *d, uint64_t until_ns, int bell)
 {
@@ -190,14 +166,6 @@ session_ask(struct session *d, const struct engine_question *q, uint64_t patienc
 
 /* ---- names of machines ---- */
 
-void
-session_me(char host[STORE_HOST])
-{
-	if (gethostname(host, STORE_HOST) == -1)
-		host[0] = '\0';
-	host[STORE_HOST - 1] = '\0';
-}
-
 struct machine {
 	struct machine *next;
 	char name[];
@@ -212,8 +180,7 @@ session_machine(const char *host)
 	struct machine *m;
 
 	if (me[0] == '\0')
-		session_me(me);
-
+		record_host(me);
 	if (strcmp(host, me) == 0)
 		return NULL;
 	for (m = machines; m != NULL; m = m->next)

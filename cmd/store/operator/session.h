@@ -17,9 +17,16 @@
 #define SESSION_PATIENCE UINT64_C(5000000000) /* ns for an answer */
 #define SESSION_NEVER    UINT64_MAX
 
-/* One limiter, or with no name all of them, as the functions here see it. */
-struct session;
 struct store_taker;
+struct news; /* session_events.c */
+
+/* One limiter, or with no name all of them.  Only session.c and session_events.c look inside. */
+struct session {
+	char name[FLK_NAME_MAX + 1]; /* "": all limiters */
+	struct engine *engine;       /* NULL: none yet */
+	struct news *news;           /* NULL: nobody follows; one block of malloc(3) */
+	uint64_t used;               /* the larger, the later used */
+};
 
 /*
  * The session of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a
@@ -62,13 +69,6 @@ const char *session_host(const struct session *d, uint64_t number);
  */
 int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
 
-/* ---- between session.c and session_events.c ---- */
-
-struct news;
-struct news **session_news(struct session *d);
-const struct news *session_news_of(const struct session *d);
-struct engine *session_engine(struct session *d);
-
 /*
  * Drives the engine once: sleeps until it has something to do, at most until then, or until the
  * descriptor BELL is readable; -1: none.  0, -EINTR.
@@ -79,8 +79,6 @@ int session_drive(struct session *d, uint64_t until_ns, int bell);
 bool session_was_away(void);
 
 /* ---- names of machines ---- */
-
-void session_me(char host[STORE_HOST]);
 
 /* NULL if it is this one; else a copy that lasts as long as the process. */
 const char *session_machine(const char *host);

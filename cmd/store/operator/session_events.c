@@ -18,8 +18,7 @@ struct past_event {
 };
 
 /*
- * Event NUMBER is at index NUMBER % FLK_HISTORY, if it is among the last FLK_HISTORY. struct news
- * is one block of malloc(3), which session.c frees with the session.
+ * Event NUMBER is at index NUMBER % FLK_HISTORY, if it is among the last FLK_HISTORY.
  */
 struct news {
 	uint64_t newest; /* number; 0: none */
@@ -54,23 +53,19 @@ happens(void *context, const struct flk_event *event, const char *host)
 int
 session_follow(struct session *d)
 {
-	struct news **n = session_news(d);
-
-	if (*n != NULL)
+	if (d->news != NULL)
 		return 0;
-	*n = calloc(1, sizeof(**n));
-	if (*n == NULL)
+	d->news = calloc(1, sizeof(*d->news));
+	if (d->news == NULL)
 		return -ENOMEM;
-	engine_follow(session_engine(d), happens, *n);
+	engine_follow(d->engine, happens, d->news);
 	return 0;
 }
 
 uint64_t
 session_newest(const struct session *d)
 {
-	const struct news *n = session_news_of(d);
-
-	return n != NULL ? n->newest : 0;
+	return d->news != NULL ? d->news->newest : 0;
 }
 
 static uint64_t
@@ -82,7 +77,7 @@ oldest(const struct news *n)
 size_t
 session_events(const struct session *d, uint64_t number, struct flk_event *event, size_t room)
 {
-	const struct news *n = session_news_of(d);
+	const struct news *n = d->news;
 	uint64_t i;
 	size_t copied = 0;
 
@@ -97,7 +92,7 @@ session_events(const struct session *d, uint64_t number, struct flk_event *event
 const char *
 session_host(const struct session *d, uint64_t number)
 {
-	const struct news *n = session_news_of(d);
+	const struct news *n = d->news;
 
 	if (n == NULL || number < oldest(n) || number > n->newest)
 		return NULL;
@@ -107,7 +102,7 @@ session_host(const struct session *d, uint64_t number)
 int
 session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t)
 {
-	const struct news *n = session_news_of(d);
+	const struct news *n = d->news;
 	int error = 0;
 
 	for (;;) {

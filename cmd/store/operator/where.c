@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/record.h"
 #include "explain.h"
 #include "session.h"
 #include "setting.h"
@@ -83,7 +84,7 @@ machine(void)
 	static char host[STORE_HOST];
 
 	if (host[0] == '\0')
-		session_me(host);
+		record_host(host);
 	return host;
 }
 

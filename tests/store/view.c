@@ -203,7 +203,7 @@ configs(void)
 {
 	struct flk_settings c = { .declared = 4, .override = 0, .paused = true, .closed = true },
 			    back;
-	char *text = config_encode(&c);
+	char *text = config_encode(&c, NULL);
 
 	ok(text != NULL && config_decode(&back, text, strlen(text)) && back.declared == 4 &&
 	       back.override == 0 && back.paused && back.closed,

@@ -6,9 +6,9 @@
 
 #include <jansson.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "setting.h"
 
 void
@@ -19,13 +19,17 @@ record_host(char host[STORE_HOST])
 	host[STORE_HOST - 1] = '\0';
 }
 
+void
+culprit_me(struct culprit *me)
+{
+	*me = (struct culprit){ .pid = (uint32_t)getpid(), .uid = (uint32_t)getuid() };
+	record_host(me->host);
+}
+
 int64_t
 record_now_ms(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	return (int64_t)(flki_clock_ns(CLOCK_REALTIME) / MS);
 }
 
 /* Bounds for numbers that others wrote: below these, our sums can't overflow. */
@@ -93,8 +97,26 @@ record_encode(const struct record *r, bool holds)
 	return finished(o);
 }
 
+static json_t *
+culprit_json(const struct culprit *c)
+{
+	json_t *o = json_object();
+
+	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "pid", c->pid);
+	put_number(o, "uid", c->uid);
+	put_text(o, "host", c->host);
+	return o;
+}
+
 char *
-config_encode(const struct flk_settings *c)
+culprit_encode(const struct culprit *c)
+{
+	return finished(culprit_json(c));
+}
+
+char *
+config_encode(const struct flk_settings *c, const struct culprit *by)
 {
 	const struct flki_number *n;
 	json_t *o = json_object();
@@ -106,18 +128,8 @@ config_encode(const struct flk_settings *c)
 			json_object_set_new(
 			    o, n->name, n->kind == FLKI_SWITCH ? json_true() : json_integer(value));
 	}
-	return finished(o);
-}
-
-char *
-culprit_encode(const struct culprit *c)
-{
-	json_t *o = json_object();
-
-	put_number(o, "v", RECORD_VERSION);
-	put_number(o, "pid", c->pid);
-	put_number(o, "uid", c->uid);
-	put_text(o, "host", c->host);
+	if (by != NULL)
+		json_object_set_new(o, "by", culprit_json(by));
 	return finished(o);
 }
 
@@ -251,18 +263,36 @@ config_trouble(const char *value, size_t size)
 	return version > CONFIG_VERSION ? "is of a newer flocklimit than this one: use that" : NULL;
 }
 
-bool
-culprit_decode(struct culprit *c, const char *value, size_t size)
+static bool
+read_culprit(struct culprit *c, const json_t *o)
 {
-	json_t *o = opened(value, size, RECORD_VERSION);
-	bool good = o != NULL;
+	bool good = json_integer_value(json_object_get(o, "v")) == RECORD_VERSION;
 
 	memset(c, 0, sizeof(*c));
-	if (o != NULL) {
+	if (good) {
 		c->pid = small(o, "pid", 0, UINT32_MAX, &good);
 		c->uid = small(o, "uid", 0, UINT32_MAX, &good);
 		read_text(o, "host", c->host, sizeof(c->host));
 	}
+	return good;
+}
+
+bool
+culprit_decode(struct culprit *c, const char *value, size_t size)
+{
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
+	bool good = read_culprit(c, o);
+
+	json_decref(o);
+	return good;
+}
+
+bool
+config_signer(struct culprit *by, const char *value, size_t size)
+{
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
+	bool good = read_culprit(by, json_object_get(o, "by"));
+
 	json_decref(o);
 	return good;
 }

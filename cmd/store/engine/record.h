@@ -39,7 +39,12 @@ struct culprit {
 
 /* The caller frees it; NULL for want of memory. */
 char *record_encode(const struct record *r, bool holds);
-char *config_encode(const struct flk_settings *c); /* of cfg: the numbers of setting.h */
+
+/*
+ * Of cfg: the numbers of setting.h and, for people, the operator that set them.  A taker does not
+ * sign the limit that it declares there: by is NULL.
+ */
+char *config_encode(const struct flk_settings *c, const struct culprit *by);
 char *culprit_encode(const struct culprit *c);
 
 /*
@@ -49,6 +54,7 @@ char *culprit_encode(const struct culprit *c);
 bool record_decode(struct record *r, const char *value, size_t size);
 bool config_decode(struct flk_settings *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
+bool config_signer(struct culprit *by, const char *value, size_t size);
 
 /*
  * For a cfg that config_decode() refuses because of its version: what to do about it, as the end of
@@ -58,6 +64,9 @@ const char *config_trouble(const char *value, size_t size);
 
 /* Removes control characters: what others wrote may end up on a terminal. */
 void record_tame(char *said);
+
+/* This process and machine. */
+void culprit_me(struct culprit *me);
 
 /* The name of this machine as it stands in records. */
 void record_host(char host[STORE_HOST]);

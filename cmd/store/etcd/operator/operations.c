@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "engine/sign.h"
 #include "setting.h"
 
 /* Compares that cfg has not changed since the look. */
@@ -26,13 +25,15 @@ steering(struct ask *a, int *code)
 	struct flk_settings new = *old;
 	struct key cfg = key_cfg(&a->look.limiter);
 	json_t *compares, *then;
+	struct culprit me;
 	char *value;
 
 	flki_settings_set(&new, a->q.which, &a->q.to);
 	*code = 0;
 	if (a->look.config_mod != 0 && flki_settings_same(&new, old))
 		return NULL;
-	value = sign_config(&new);
+	culprit_me(&me);
+	value = config_encode(&new, &me);
 	if (value == NULL) {
 		*code = -ENOMEM;
 		return NULL;
@@ -56,7 +57,7 @@ put_culprit(const struct ask *a, const char *self, int64_t lease)
 	char *value;
 	json_t *put;
 
-	sign_me(&me);
+	culprit_me(&me);
 	value = culprit_encode(&me);
 	put = etcd_put(e.s, value != NULL ? value : "", lease);
 	free(value);

@@ -6,9 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "engine/sign.h"
 #include "program.h"
 #include "setting.h"
 
@@ -31,12 +29,7 @@ roster_free(struct roster *p)
 static struct flk_event
 event_now(uint32_t kind, int32_t code)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (struct flk_event){ .when_ns = (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec,
-				   .kind = kind,
-				   .code = code };
+	return (struct flk_event){ .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
 }
 
 /* by: the operator that did it, or NULL: the taker itself did. */
@@ -244,7 +237,7 @@ roster_change(struct roster *p, const struct etcd_change *c)
 		/* Skip a cfg that makes no sense: flocklimitctl check reports it. */
 		if (c->deleted || config_decode(&config, c->value, c->value_size))
 			steered(p, &config, c->deleted,
-				sign_read(&by, c->value, c->value_size) ? &by : NULL);
+				config_signer(&by, c->value, c->value_size) ? &by : NULL);
 		return;
 	}
 	if (self[0] == '\0' || kind == 's' || kind == 't')

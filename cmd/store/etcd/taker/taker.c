@@ -295,7 +295,7 @@ taker_grant_ops(struct engine_taker *t, json_t *ops)
 	bool good = record != NULL;
 
 	c.declared = taker_limit(t, &c);
-	if (c.declared != t->look.config.declared && (config = config_encode(&c)) == NULL)
+	if (c.declared != t->look.config.declared && (config = config_encode(&c, NULL)) == NULL)
 		good = false;
 	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	if (good) {

@@ -12,6 +12,10 @@
  */
 #include "view.h"
 
+#include <string.h>
+
+#include "now.h"
+
 uint64_t
 view_used(const struct view *v)
 {
@@ -77,4 +81,22 @@ view_seat(const struct view *v)
 			break;
 	}
 	return seat;
+}
+
+struct flk_entry
+view_show(const struct view_entry *v)
+{
+	struct flk_entry e = { .ticket = v->ticket,
+			       .weight = v->weight,
+			       .limit = v->limit,
+			       .seat = v->seat,
+			       .pid = (pid_t)v->pid,
+			       .uid = v->uid,
+			       .since_ns = when_was(v->since_ms),
+			       .holds = v->holds,
+			       .silent = v->suspect,
+			       .role = v->role };
+
+	memcpy(e.command, v->command, sizeof(e.command));
+	return e;
 }

@@ -51,6 +51,12 @@ uint32_t view_limit(const struct view *v);
  */
 bool view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under);
 
+/*
+ * The entry for people, with times by our clock: never in the future, however far the clocks
+ * differ.  Slot and host are the caller's.
+ */
+struct flk_entry view_show(const struct view_entry *v);
+
 /* The smallest seat that no holder has. */
 uint32_t view_seat(const struct view *v);
 

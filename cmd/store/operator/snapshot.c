@@ -10,25 +10,6 @@
 #include "session.h"
 #include "wrapper/internal.h"
 
-/* Converts since_ms of its clock to our clock; never in the future, however far the two differ. */
-static void
-copy_entry(struct flk_entry *e, const struct view_entry *v, uint32_t slot)
-{
-	*e = (struct flk_entry){ .ticket = v->ticket,
-				 .weight = v->weight,
-				 .limit = v->limit,
-				 .seat = v->seat,
-				 .slot = slot,
-				 .pid = (pid_t)v->pid,
-				 .uid = v->uid,
-				 .since_ns = when_was(v->since_ms),
-				 .holds = v->holds,
-				 .silent = v->suspect,
-				 .host = session_machine(v->host),
-				 .role = v->role };
-	memcpy(e->command, v->command, sizeof(e->command));
-}
-
 static int
 take(void *context, const struct engine_answer *a)
 {
@@ -51,7 +32,9 @@ take(void *context, const struct engine_answer *a)
 	if (s->limit == 0 && s->set.override == FLK_AUTO)
 		s->limit = s->set.declared;
 	for (i = 0; i < n; i++) {
-		copy_entry(&s->entry[i], &v->entry[i], (uint32_t)i);
+		s->entry[i] = view_show(&v->entry[i]);
+		s->entry[i].slot = (uint32_t)i;
+		s->entry[i].host = session_machine(v->entry[i].host);
 		if (v->entry[i].ticket > s->last_ticket)
 			s->last_ticket = v->entry[i].ticket;
 	}

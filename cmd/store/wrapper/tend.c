@@ -28,18 +28,6 @@ be_quiet(bool quiet)
 	settings.quiet = quiet;
 }
 
-static void
-let_in(const sigset_t *mask)
-{
-	await_mask(mask);
-}
-
-static void
-hush(void)
-{
-	link_hush();
-}
-
 static const char *
 key(const struct flk_taker *t)
 {
@@ -69,12 +57,6 @@ lost(struct flk_taker *taker)
 
 	await_hear(t); /* the keeper reports the loss before it signals the command */
 	return t->lost && !settings.warn;
-}
-
-static void
-by_signal(void)
-{
-	await_by_signal();
 }
 
 static bool
@@ -184,12 +166,12 @@ working(struct flk_taker *t, pid_t pid)
 }
 
 const struct tending store_tending = { .quiet = be_quiet,
-				       .open = let_in,
-				       .by_signal = by_signal,
+				       .open = await_mask,
+				       .by_signal = await_by_signal,
 				       .hears = hears,
 				       .fd = descriptor,
 				       .look = look,
-				       .hush = hush,
+				       .hush = link_hush,
 				       .working = working,
 				       .lost = lost,
 				       .key = key,

@@ -164,8 +164,7 @@ look_read_config(struct look *l, const json_t *range)
 		good = config_decode(&l->config, kv[0].value, kv[0].value_size) ||
 		       refuse_config(l, kv[0].value, kv[0].value_size);
 	}
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
+	etcd_kvs_free(kv, n);
 	return good;
 }
 
@@ -190,8 +189,7 @@ read_holders(struct look *l, const json_t *range)
 		h->created = kv[i].create_revision;
 		h->mod = kv[i].mod_revision;
 	}
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
+	etcd_kvs_free(kv, n);
 	return good;
 }
 
@@ -218,8 +216,7 @@ read_alive(struct look *l, const json_t *range)
 			h->lease = kv[i].lease;
 		}
 	}
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
+	etcd_kvs_free(kv, n);
 	return n >= 0;
 }
 

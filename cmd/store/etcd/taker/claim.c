@@ -154,8 +154,7 @@ read_last(struct look *l, const json_t *range)
 		memcpy(l->before, kv[0].value, STORE_SELF);
 		l->before_created = kv[0].mod_revision;
 	}
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
+	etcd_kvs_free(kv, n);
 }
 
 static int64_t
@@ -165,8 +164,7 @@ read_created(const json_t *range)
 	long n = etcd_kvs(range, &kv);
 	int64_t created = n > 0 ? kv[0].create_revision : 0;
 
-	if (n >= 0)
-		etcd_kvs_free(kv, n);
+	etcd_kvs_free(kv, n);
 	return created;
 }
 

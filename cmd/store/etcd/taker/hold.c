@@ -88,10 +88,8 @@ round_over(struct engine_taker *t)
 		t->beat_ns = flki_boottime_ns() + retry_renewal(t->missed++, t->e->ttl_s);
 		return;
 	}
-	t->missed = 0;
-	t->leased = true;
-	t->alive_ns = t->proven_ns = t->round_ns;
-	t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
+	lease_lives(t, t->round_ns);
+	t->proven_ns = t->alive_ns;
 	report_held(t, t->reported ? ENGINE_RENEWED : ENGINE_GRANTED);
 }
 
@@ -100,8 +98,6 @@ static void
 detached(struct engine_taker *t)
 {
 	t->revoked = t->proven_ns != 0 && flki_boottime_ns() - t->proven_ns < t->e->ttl_s * SECOND;
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
 	taker_drop_lease(t);
 	taker_go(t, ATTACHING);
 }
@@ -109,11 +105,7 @@ detached(struct engine_taker *t)
 static void
 beaten(struct engine_taker *t, const struct etcd_reply *reply)
 {
-	const json_t *result = json_object_get(reply->body, "result");
-
-	if (reply->result == ETCD_NOLEASE ||
-	    (reply->result == ETCD_OK &&
-	     etcd_integer(result != NULL ? result : reply->body, "TTL") <= 0)) {
+	if (reply->result == ETCD_NOLEASE || (reply->result == ETCD_OK && !lease_is_alive(reply))) {
 		detached(t);
 		return;
 	}
@@ -139,19 +131,14 @@ get_both(const struct engine_taker *t)
 static bool
 read_both(const struct etcd_reply *reply, int64_t *created, int64_t *lease)
 {
-	struct etcd_kv *h = NULL, *l = NULL;
-	long hs = -1, ls = -1;
+	struct etcd_kv *h, *l;
+	long hs = etcd_kvs(etcd_response_range(reply->body, 0), &h);
+	long ls = etcd_kvs(etcd_response_range(reply->body, 1), &l);
 
-	if (reply->result == ETCD_OK) {
-		hs = etcd_kvs(etcd_response_range(reply->body, 0), &h);
-		ls = etcd_kvs(etcd_response_range(reply->body, 1), &l);
-	}
 	*created = hs > 0 ? h[0].create_revision : 0;
 	*lease = ls > 0 ? l[0].lease : 0;
-	if (hs >= 0)
-		etcd_kvs_free(h, hs);
-	if (ls >= 0)
-		etcd_kvs_free(l, ls);
+	etcd_kvs_free(h, hs);
+	etcd_kvs_free(l, ls);
 	return hs >= 0 && ls >= 0;
 }
 

@@ -12,6 +12,15 @@
 
 #include "engine/retry.h"
 
+void
+lease_lives(struct engine_taker *t, uint64_t alive_ns)
+{
+	t->leased = true;
+	t->missed = 0;
+	t->alive_ns = alive_ns;
+	t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
+}
+
 /* If the id is in use already, that lease is not ours to keep: we don't know how old it is. */
 static void
 asked(struct engine_taker *t, const struct etcd_reply *reply)
@@ -21,10 +30,7 @@ asked(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_again(t);
 		return;
 	}
-	t->leased = true;
-	t->missed = 0;
-	t->alive_ns = reply->sent_ns;
-	t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
+	lease_lives(t, reply->sent_ns);
 	taker_act(t);
 }
 
@@ -53,8 +59,8 @@ after_failure(const struct engine_taker *t)
 }
 
 /* The gateway wraps what comes from a stream; a dead lease has no TTL. */
-static bool
-is_alive(const struct etcd_reply *reply)
+bool
+lease_is_alive(const struct etcd_reply *reply)
 {
 	const json_t *result = json_object_get(reply->body, "result");
 
@@ -64,11 +70,8 @@ is_alive(const struct etcd_reply *reply)
 static void
 beaten(struct engine_taker *t, const struct etcd_reply *reply)
 {
-	if (reply->result == ETCD_OK && is_alive(reply)) {
-		t->missed = 0;
-		t->leased = true;
-		t->alive_ns = reply->sent_ns;
-		t->beat_ns = t->alive_ns + t->e->ttl_s * SECOND / 3;
+	if (reply->result == ETCD_OK && lease_is_alive(reply)) {
+		lease_lives(t, reply->sent_ns);
 		taker_act(t);
 	} else if (reply->result == ETCD_OK || reply->result == ETCD_NOLEASE) {
 		/* The place went with the lease. */

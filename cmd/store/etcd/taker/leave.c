@@ -81,10 +81,7 @@ leave_begin(struct engine_taker *t, enum engine_kind kind, int code)
 		t->unreported = true;
 		return;
 	}
-	taker_hush(t, LEASE);
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
-	taker_hush(t, DEAD);
+	taker_hush_all(t);
 	taker_unwatch(t);
 	t->beat_ns = UINT64_MAX;
 	t->failures = 0;

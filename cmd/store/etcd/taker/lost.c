@@ -31,8 +31,7 @@ was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
 		found = etcd_kvs(etcd_response_range(reply->body, n), &kv);
 	if (found > 0 && who != NULL)
 		culprit_decode(who, kv[0].value, kv[0].value_size);
-	if (found >= 0)
-		etcd_kvs_free(kv, found);
+	etcd_kvs_free(kv, found);
 	return found > 0;
 }
 

@@ -198,10 +198,8 @@ read_mark(struct engine_taker *t, struct look_holder *h, const json_t *body)
 		wait_grace(h, s[0].mod_revision, m == 0);
 	else if (n == 0)
 		h->seen = 0;
-	if (n >= 0)
-		etcd_kvs_free(s, n);
-	if (m >= 0)
-		etcd_kvs_free(g, m);
+	etcd_kvs_free(s, n);
+	etcd_kvs_free(g, m);
 }
 
 static void

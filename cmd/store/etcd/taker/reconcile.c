@@ -58,10 +58,8 @@ find(struct found *f, const json_t *body)
 		long n = etcd_kvs(etcd_response_range(body, (size_t)at), &kv);
 		if (n > 0)
 			find_one(f, at, &kv[0]);
-		if (n >= 0)
-			etcd_kvs_free(kv, n);
-		else
-			f->good = false;
+		f->good &= n >= 0;
+		etcd_kvs_free(kv, n);
 	}
 }
 

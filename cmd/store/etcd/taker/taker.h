@@ -241,6 +241,10 @@ void lease_ask(struct engine_taker *t);  /* a new one; then act() */
 void lease_beat(struct engine_taker *t); /* a renewal, if none is under way */
 void lease_keep(struct engine_taker *t); /* from now on, renews it in time */
 
+/* The store knew that it lives when that call was sent: the next renewal follows from that. */
+void lease_lives(struct engine_taker *t, uint64_t alive_ns);
+bool lease_is_alive(const struct etcd_reply *keepalive); /* an answer ETCD_OK */
+
 /* ---- hold.c ---- */
 
 /* It is a holder since that revision, and was at this one, with l/ on its lease or without. */

@@ -260,6 +260,17 @@ etcd_if_no_news(const char *key, const char *end, int64_t revision)
 }
 
 json_t *
+etcd_list_of(json_t *const *item, size_t n)
+{
+	json_t *list = json_array();
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		json_array_append_new(list, item[i]);
+	return list;
+}
+
+json_t *
 etcd_txn(json_t *compares, json_t *then, json_t *otherwise)
 {
 	json_t *o = json_object();

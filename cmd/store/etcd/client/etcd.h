@@ -148,6 +148,12 @@ json_t *etcd_if_mod(const char *key, int64_t revision);     /* MOD = revision */
 json_t *etcd_if_no_news(const char *key, const char *end,
 			int64_t revision); /* MOD < revision + 1 */
 
+/* An array of them. */
+#define etcd_list(...)                            \
+	etcd_list_of((json_t *[]){ __VA_ARGS__ }, \
+		     sizeof((json_t *[]){ __VA_ARGS__ }) / sizeof(json_t *))
+json_t *etcd_list_of(json_t *const *item, size_t n);
+
 /* The whole body; takes its arrays over, any of which may be NULL. */
 json_t *etcd_txn(json_t *compares, json_t *then, json_t *otherwise);
 

@@ -187,9 +187,8 @@ void
 check_ask(struct ask *a)
 {
 	struct key from, end;
-	json_t *then = json_array();
 
 	key_whole(&a->e->limiter, &from, &end);
-	json_array_append_new(then, etcd_get(from.s, end.s, false, 0));
-	ask_call(a, "/v3/kv/txn", etcd_txn(NULL, then, NULL), got_all);
+	ask_call(a, "/v3/kv/txn",
+		 etcd_txn(NULL, etcd_list(etcd_get(from.s, end.s, false, 0)), NULL), got_all);
 }

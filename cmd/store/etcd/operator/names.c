@@ -138,8 +138,7 @@ void
 names_ask(struct ask *a)
 {
 	struct key end = key_end(&a->e->base);
-	json_t *then = json_array();
 
-	json_array_append_new(then, etcd_get(a->from.s, end.s, true, PAGE));
-	ask_call(a, "/v3/kv/txn", etcd_txn(NULL, then, NULL), paged);
+	ask_call(a, "/v3/kv/txn",
+		 etcd_txn(NULL, etcd_list(etcd_get(a->from.s, end.s, true, PAGE)), NULL), paged);
 }

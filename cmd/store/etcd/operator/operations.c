@@ -24,8 +24,8 @@ steering(struct ask *a, int *code)
 	const struct flk_settings *old = &a->look.config;
 	struct flk_settings new = *old;
 	struct key cfg = key_cfg(&a->look.limiter);
-	json_t *compares, *then;
 	struct culprit me;
+	json_t *then;
 	char *value;
 
 	flki_settings_set(&new, a->q.which, &a->q.to);
@@ -38,12 +38,9 @@ steering(struct ask *a, int *code)
 		*code = -ENOMEM;
 		return NULL;
 	}
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, if_same_config(&a->look));
-	json_array_append_new(then, etcd_put(cfg.s, value, 0));
+	then = etcd_list(etcd_put(cfg.s, value, 0));
 	free(value);
-	return etcd_txn(compares, then, NULL);
+	return etcd_txn(etcd_list(if_same_config(&a->look)), then, NULL);
 }
 
 /* ---- an operator evicts a taker ---- */
@@ -76,7 +73,7 @@ static json_t *
 cancelling(struct ask *a, int *code)
 {
 	const struct look *l = &a->look;
-	json_t *compares, *then;
+	json_t *then;
 	struct key w;
 	size_t i;
 
@@ -86,13 +83,10 @@ cancelling(struct ask *a, int *code)
 	if (i == l->waiters)
 		return NULL;
 	w = key_of(&l->limiter, 'w', l->waiter[i].self);
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, etcd_if_created(w.s, l->waiter[i].created));
-	json_array_append_new(then, etcd_delete(w.s, NULL));
+	then = etcd_list(etcd_delete(w.s, NULL));
 	if (l->waiter[i].lease != 0)
 		json_array_append_new(then, put_culprit(a, l->waiter[i].self, l->waiter[i].lease));
-	return etcd_txn(compares, then, NULL);
+	return etcd_txn(etcd_list(etcd_if_created(w.s, l->waiter[i].created)), then, NULL);
 }
 
 static uint64_t
@@ -106,7 +100,7 @@ breaking(struct ask *a, int *code)
 {
 	const struct look *l = &a->look;
 	const struct look_holder *holder;
-	json_t *compares, *then;
+	json_t *then;
 	struct key h;
 	size_t i;
 
@@ -117,16 +111,11 @@ breaking(struct ask *a, int *code)
 		return NULL;
 	holder = &l->holder[i];
 	h = key_of(&l->limiter, 'h', holder->self);
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, etcd_if_mod(h.s, holder->mod));
-	json_array_append_new(then, etcd_delete(h.s, NULL));
-	json_array_append_new(then, delete_of(a, 'l', holder->self));
-	json_array_append_new(then, delete_of(a, 's', holder->self));
-	json_array_append_new(then, delete_of(a, 't', holder->self));
+	then = etcd_list(etcd_delete(h.s, NULL), delete_of(a, 'l', holder->self),
+			 delete_of(a, 's', holder->self), delete_of(a, 't', holder->self));
 	if (holder->alive && holder->lease != 0)
 		json_array_append_new(then, put_culprit(a, holder->self, holder->lease));
-	return etcd_txn(compares, then, NULL);
+	return etcd_txn(etcd_list(etcd_if_mod(h.s, holder->mod)), then, NULL);
 }
 
 /* ---- removing all of it ---- */
@@ -152,11 +141,8 @@ removal(struct ask *a, int *code)
 	*code = -FLK_BUSY;
 	if (l->holders > 0 || l->waiters > 0 || !may_remove(a))
 		return NULL;
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, if_same_config(l));
-	json_array_append_new(then, etcd_delete(cfg.s, NULL));
-	json_array_append_new(then, etcd_delete(tail.s, NULL));
+	compares = etcd_list(if_same_config(l));
+	then = etcd_list(etcd_delete(cfg.s, NULL), etcd_delete(tail.s, NULL));
 	for (i = 0; i < sizeof(kinds); i++) {
 		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
 

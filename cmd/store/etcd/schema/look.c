@@ -53,11 +53,9 @@ look_ops(const struct key *limiter, enum look_line line, const char *self, int64
 	struct key cfg = key_cfg(limiter), h = key_of(limiter, 'h', NULL);
 	struct key l = key_of(limiter, 'l', NULL), w = key_of(limiter, 'w', NULL);
 	struct key h_end = key_end(&h), l_end = key_end(&l), w_end = key_end(&w);
-	json_t *then = json_array();
+	json_t *then = etcd_list(etcd_get(cfg.s, NULL, false, 0), etcd_get(h.s, h_end.s, false, 0),
+				 etcd_get(l.s, l_end.s, true, 0));
 
-	json_array_append_new(then, etcd_get(cfg.s, NULL, false, 0));
-	json_array_append_new(then, etcd_get(h.s, h_end.s, false, 0));
-	json_array_append_new(then, etcd_get(l.s, l_end.s, true, 0));
 	if (line == LOOK_MINE) {
 		struct key mine = key_of(limiter, 'w', self);
 		json_array_append_new(then, etcd_get(mine.s, NULL, true, 0));
@@ -83,12 +81,11 @@ look_body_again(const struct look *l, const char *self, int64_t created)
 {
 	struct key mine = key_of(&l->limiter, 'w', self), cfg = key_cfg(&l->limiter);
 	struct key before = key_of(&l->limiter, 'w', l->before);
-	json_t *compares = json_array(), *then = json_array();
 
-	json_array_append_new(compares, etcd_if_created(mine.s, created));
-	json_array_append_new(compares, etcd_if_created(before.s, l->before_created));
-	json_array_append_new(then, etcd_get(cfg.s, NULL, false, 0));
-	return etcd_txn(compares, then, look_ops(&l->limiter, LOOK_MINE, self, created));
+	return etcd_txn(etcd_list(etcd_if_created(mine.s, created),
+				  etcd_if_created(before.s, l->before_created)),
+			etcd_list(etcd_get(cfg.s, NULL, false, 0)),
+			look_ops(&l->limiter, LOOK_MINE, self, created));
 }
 
 /* The other branch has a response for each of its operations. */

@@ -106,12 +106,9 @@ claim_compares(const struct engine_taker *t)
 	struct key cfg = key_cfg(&t->e->limiter);
 	struct key w = key_of(&t->e->limiter, 'w', NULL), h = key_of(&t->e->limiter, 'h', NULL);
 	struct key w_end = key_end(&w), h_end = key_end(&h);
-	json_t *compares = json_array();
 
-	json_array_append_new(compares, etcd_if_mod(cfg.s, t->look.config_mod));
-	json_array_append_new(compares, etcd_if_absent(w.s, w_end.s));
-	json_array_append_new(compares, etcd_if_no_news(h.s, h_end.s, t->look.revision));
-	return compares;
+	return etcd_list(etcd_if_mod(cfg.s, t->look.config_mod), etcd_if_absent(w.s, w_end.s),
+			 etcd_if_no_news(h.s, h_end.s, t->look.revision));
 }
 
 /*
@@ -127,17 +124,15 @@ queue_ops(const struct engine_taker *t)
 	struct key mine = taker_key(t, 'w'), w = key_of(&t->e->limiter, 'w', NULL);
 	struct key end = key_end(&w);
 	char *record = taker_record(t, false);
-	json_t *ops = record == NULL ? NULL : json_array();
+	json_t *ops = NULL;
 
-	if (ops != NULL) {
-		json_array_append_new(ops, etcd_put(mine.s, record, t->lease));
-		json_array_append_new(ops, etcd_get(tail.s, NULL, false, 0));
-		json_array_append_new(ops, etcd_put(tail.s, t->self, t->lease));
-		json_array_append_new(ops, etcd_get(mine.s, NULL, true, 0));
-		json_array_append_new(ops, etcd_get(cfg.s, NULL, false, 0));
-		if (t->want.limit_queue)
-			json_array_append_new(ops, etcd_get(w.s, end.s, true, 1));
-	}
+	if (record != NULL)
+		ops =
+		    etcd_list(etcd_put(mine.s, record, t->lease), etcd_get(tail.s, NULL, false, 0),
+			      etcd_put(tail.s, t->self, t->lease), etcd_get(mine.s, NULL, true, 0),
+			      etcd_get(cfg.s, NULL, false, 0));
+	if (ops != NULL && t->want.limit_queue)
+		json_array_append_new(ops, etcd_get(w.s, end.s, true, 1));
 	free(record);
 	return ops;
 }
@@ -262,5 +257,5 @@ claiming_act(struct engine_taker *t)
 		then = otherwise;
 		otherwise = NULL;
 	}
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, otherwise), claimed);
+	taker_txn(t, MAIN, compares, then, otherwise, claimed);
 }

@@ -118,11 +118,8 @@ static json_t *
 get_both(const struct engine_taker *t)
 {
 	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
-	json_t *ops = json_array();
 
-	json_array_append_new(ops, etcd_get(h.s, NULL, true, 0));
-	json_array_append_new(ops, etcd_get(l.s, NULL, true, 0));
-	return ops;
+	return etcd_list(etcd_get(h.s, NULL, true, 0), etcd_get(l.s, NULL, true, 0));
 }
 
 /*
@@ -171,7 +168,7 @@ hold_beat(struct engine_taker *t)
 	t->round_ns = flki_boottime_ns();
 	t->beat_ns = UINT64_MAX;
 	taker_call(t, BEAT, "/v3/lease/keepalive", engine_lease_body(t->lease, 0), beaten);
-	taker_call(t, CHECK, "/v3/kv/txn", etcd_txn(NULL, get_both(t), NULL), checked);
+	taker_txn(t, CHECK, NULL, get_both(t), NULL, checked);
 	round_over(t);
 }
 
@@ -267,7 +264,6 @@ attaching_act(struct engine_taker *t)
 {
 	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
 	struct key s = taker_key(t, 's'), g = taker_key(t, 't');
-	json_t *compares, *then;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
@@ -277,12 +273,8 @@ attaching_act(struct engine_taker *t)
 		lease_ask(t);
 		return;
 	}
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, etcd_if_created(h.s, t->held_since));
-	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
-	json_array_append_new(then, etcd_put(l.s, "", t->lease));
-	json_array_append_new(then, etcd_delete(s.s, NULL));
-	json_array_append_new(then, etcd_delete(g.s, NULL));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, get_both(t)), attached);
+	taker_txn(
+	    t, MAIN, etcd_list(etcd_if_created(h.s, t->held_since), etcd_if_absent(l.s, NULL)),
+	    etcd_list(etcd_put(l.s, "", t->lease), etcd_delete(s.s, NULL), etcd_delete(g.s, NULL)),
+	    get_both(t), attached);
 }

@@ -58,13 +58,11 @@ after_failure(const struct engine_taker *t)
 	return flki_boottime_ns() + retry_renewal(t->missed, t->e->ttl_s);
 }
 
-/* The gateway wraps what comes from a stream; a dead lease has no TTL. */
+/* A dead lease has no TTL. */
 bool
 lease_is_alive(const struct etcd_reply *reply)
 {
-	const json_t *result = json_object_get(reply->body, "result");
-
-	return etcd_integer(result != NULL ? result : reply->body, "TTL") > 0;
+	return etcd_integer(reply->body, "TTL") > 0;
 }
 
 static void

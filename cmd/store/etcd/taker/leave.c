@@ -51,7 +51,7 @@ void
 leaving_act(struct engine_taker *t)
 {
 	struct key tail = key_tail(&t->e->limiter);
-	json_t *compares, *then, *otherwise;
+	json_t *then;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
@@ -60,12 +60,9 @@ leaving_act(struct engine_taker *t)
 		return;
 	}
 	/* If this taker was the last to enter the line, delete tail, too. */
-	compares = json_array();
 	then = deletions(t);
-	otherwise = deletions(t);
-	json_array_append_new(compares, etcd_if_mod(tail.s, t->created));
 	json_array_append_new(then, etcd_delete(tail.s, NULL));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, otherwise), left);
+	taker_txn(t, MAIN, etcd_list(etcd_if_mod(tail.s, t->created)), then, deletions(t), left);
 }
 
 void

@@ -135,20 +135,18 @@ void
 granting_act(struct engine_taker *t)
 {
 	struct key cfg = key_cfg(&t->e->limiter), w = taker_key(t, 'w');
-	json_t *compares, *then;
+	json_t *then;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, etcd_if_mod(cfg.s, t->look.config_mod));
-	json_array_append_new(compares, etcd_if_created(w.s, t->created));
-	json_array_append_new(then, etcd_delete(w.s, NULL));
+	then = etcd_list(etcd_delete(w.s, NULL));
 	if (!taker_grant_ops(t, then)) {
-		json_decref(compares);
 		json_decref(then);
 		taker_again(t);
 		return;
 	}
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(compares, then, NULL), granted);
+	taker_txn(
+	    t, MAIN,
+	    etcd_list(etcd_if_mod(cfg.s, t->look.config_mod), etcd_if_created(w.s, t->created)),
+	    then, NULL, granted);
 }

@@ -106,15 +106,13 @@ void
 losing_act(struct engine_taker *t)
 {
 	struct key e = taker_key(t, 'e'), l = taker_key(t, 'l');
-	json_t *then;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
 	taker_hush(t, BEAT);
 	taker_hush(t, CHECK);
 	t->beat_ns = UINT64_MAX;
-	then = json_array();
-	json_array_append_new(then, etcd_get(e.s, NULL, false, 0));
-	json_array_append_new(then, etcd_get(l.s, NULL, true, 0));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), reason_read);
+	taker_txn(t, MAIN, NULL,
+		  etcd_list(etcd_get(e.s, NULL, false, 0), etcd_get(l.s, NULL, true, 0)), NULL,
+		  reason_read);
 }

@@ -80,15 +80,12 @@ reclaim(struct engine_taker *t, const struct look_holder *x)
 	const struct key *p = &t->e->limiter;
 	struct key h = key_of(p, 'h', x->self), l = key_of(p, 'l', x->self);
 	struct key s = key_of(p, 's', x->self), g = key_of(p, 't', x->self);
-	json_t *compares = json_array(), *then = json_array();
 
-	json_array_append_new(compares, etcd_if_mod(s.s, x->marked));
-	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
-	json_array_append_new(compares, etcd_if_mod(h.s, x->mod));
-	json_array_append_new(then, etcd_delete(h.s, NULL));
-	json_array_append_new(then, etcd_delete(s.s, NULL));
-	json_array_append_new(then, etcd_delete(g.s, NULL));
-	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), reclaimed);
+	taker_txn(t, DEAD,
+		  etcd_list(etcd_if_mod(s.s, x->marked), etcd_if_absent(l.s, NULL),
+			    etcd_if_mod(h.s, x->mod)),
+		  etcd_list(etcd_delete(h.s, NULL), etcd_delete(s.s, NULL), etcd_delete(g.s, NULL)),
+		  NULL, reclaimed);
 }
 
 /* ---- its grace ---- */
@@ -131,7 +128,6 @@ put_grace(struct engine_taker *t, const struct etcd_reply *reply)
 	const struct key *p = &t->e->limiter;
 	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
 	const struct look_holder *h = suspect(t);
-	json_t *compares, *then;
 
 	if (reply->result != ETCD_OK || h == NULL || h->marked == 0) {
 		if (reply->result == ETCD_OK)
@@ -139,12 +135,9 @@ put_grace(struct engine_taker *t, const struct etcd_reply *reply)
 		taker_act(t);
 		return;
 	}
-	compares = json_array();
-	then = json_array();
-	json_array_append_new(compares, etcd_if_mod(s.s, h->marked));
-	json_array_append_new(then, put_mark(&s, t->suspect_mod));
-	json_array_append_new(then, etcd_put(g.s, "", t->grace_lease));
-	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, NULL), grace_put);
+	taker_txn(t, DEAD, etcd_list(etcd_if_mod(s.s, h->marked)),
+		  etcd_list(put_mark(&s, t->suspect_mod), etcd_put(g.s, "", t->grace_lease)), NULL,
+		  grace_put);
 }
 
 /* The grace begins now: by our clock; and by t/, for all other repairers. */
@@ -214,16 +207,14 @@ mark_is(struct engine_taker *t, const struct etcd_reply *reply)
 	taker_act(t);
 }
 
-static void
-ask_mark(struct engine_taker *t)
+/* Reads s/ and t/. */
+static json_t *
+get_mark(const struct engine_taker *t)
 {
-	const struct key *p = &t->e->limiter;
-	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
-	json_t *then = json_array();
+	struct key s = key_of(&t->e->limiter, 's', t->suspect);
+	struct key g = key_of(&t->e->limiter, 't', t->suspect);
 
-	json_array_append_new(then, etcd_get(s.s, NULL, true, 0));
-	json_array_append_new(then, etcd_get(g.s, NULL, true, 0));
-	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(NULL, then, NULL), mark_is);
+	return etcd_list(etcd_get(s.s, NULL, true, 0), etcd_get(g.s, NULL, true, 0));
 }
 
 static void
@@ -247,16 +238,12 @@ mark(struct engine_taker *t)
 {
 	const struct key *p = &t->e->limiter;
 	struct key h = key_of(p, 'h', t->suspect), l = key_of(p, 'l', t->suspect);
-	struct key s = key_of(p, 's', t->suspect), g = key_of(p, 't', t->suspect);
-	json_t *compares = json_array(), *then = json_array(), *otherwise = json_array();
+	struct key s = key_of(p, 's', t->suspect);
 
-	json_array_append_new(compares, etcd_if_absent(s.s, NULL));
-	json_array_append_new(compares, etcd_if_absent(l.s, NULL));
-	json_array_append_new(compares, etcd_if_mod(h.s, t->suspect_mod));
-	json_array_append_new(then, put_mark(&s, t->suspect_mod));
-	json_array_append_new(otherwise, etcd_get(s.s, NULL, true, 0));
-	json_array_append_new(otherwise, etcd_get(g.s, NULL, true, 0));
-	taker_call(t, DEAD, "/v3/kv/txn", etcd_txn(compares, then, otherwise), marked);
+	taker_txn(t, DEAD,
+		  etcd_list(etcd_if_absent(s.s, NULL), etcd_if_absent(l.s, NULL),
+			    etcd_if_mod(h.s, t->suspect_mod)),
+		  etcd_list(put_mark(&s, t->suspect_mod)), get_mark(t), marked);
 }
 
 /* ---- which suspect comes next ---- */
@@ -284,7 +271,7 @@ reclaim_act(struct engine_taker *t)
 		if (h->marked != 0)
 			reclaim(t, h);
 		else if (h->seen != 0)
-			ask_mark(t);
+			taker_txn(t, DEAD, NULL, get_mark(t), NULL, mark_is);
 		else
 			mark(t);
 		return true;

@@ -159,10 +159,8 @@ static void
 drop_place(struct engine_taker *t)
 {
 	struct key w = taker_key(t, 'w');
-	json_t *then = json_array();
 
-	json_array_append_new(then, etcd_delete(w.s, NULL));
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), dropped);
+	taker_txn(t, MAIN, NULL, etcd_list(etcd_delete(w.s, NULL)), NULL, dropped);
 }
 
 static void
@@ -200,7 +198,7 @@ reconcile_act(struct engine_taker *t)
 		struct key k = taker_key(t, kinds[i]);
 		json_array_append_new(then, etcd_get(k.s, NULL, false, 0));
 	}
-	taker_call(t, MAIN, "/v3/kv/txn", etcd_txn(NULL, then, NULL), found);
+	taker_txn(t, MAIN, NULL, then, NULL, found);
 }
 
 /* ---- the fence ---- */

@@ -78,6 +78,13 @@ taker_call(struct engine_taker *t, enum taker_slot slot, const char *path, json_
 	return c->call != NULL;
 }
 
+bool
+taker_txn(struct engine_taker *t, enum taker_slot slot, json_t *compares, json_t *then,
+	  json_t *otherwise, taker_answer *answer)
+{
+	return taker_call(t, slot, "/v3/kv/txn", etcd_txn(compares, then, otherwise), answer);
+}
+
 void
 taker_hush(struct engine_taker *t, enum taker_slot slot)
 {

@@ -175,6 +175,9 @@ void taker_again(struct engine_taker *t);
 
 bool taker_call(struct engine_taker *t, enum taker_slot slot, const char *path, json_t *body,
 		taker_answer *answer);
+/* The same for a txn. */
+bool taker_txn(struct engine_taker *t, enum taker_slot slot, json_t *compares, json_t *then,
+	       json_t *otherwise, taker_answer *answer);
 void taker_hush(struct engine_taker *t, enum taker_slot slot); /* cancels */
 void taker_hush_all(struct engine_taker *t);
 

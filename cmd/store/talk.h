@@ -10,6 +10,7 @@
 #ifndef TALK_H
 #define TALK_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,12 +45,20 @@ enum talk_kind {
 	TALK_LOOKED /* ask; code; place, or permit of that ticket */
 };
 
+/*
+ * The board: memory that the wrapper shares with its keepers, with a cell for each taker.  The
+ * keeper writes there when the permit was last confirmed, and the wrapper reads it: the wrapper
+ * must know the permit's last moment even when the keeper is stopped, and should not wake for each
+ * renewal.
+ */
+extern _Atomic uint64_t *board_ns;
+
 struct talk {
 	enum talk_kind kind;
 	int code;
 	uint64_t ask, patience_ns, ticket, alive_ns;
 	uint32_t weight, limit, seat;
-	uint32_t cell; /* in board_ns: see board.h */
+	uint32_t cell; /* in board_ns */
 	uint32_t pid, uid;
 	bool held, reported;
 	struct engine_want want;

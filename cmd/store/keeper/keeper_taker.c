@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <sys/epoll.h>
 
-#include "board.h"
 #include "clock.h"
 #include "detach.h"
 #include "exiting.h"

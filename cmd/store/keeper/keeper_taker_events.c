@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "board.h"
 #include "clock.h"
 #include "detach.h"
 #include "settings.h"

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "board.h"
 #include "clock.h"
 #include "now.h"
 #include "request.h"

@@ -115,7 +115,7 @@ bool taker_is_strange(const struct store_taker *t);
 /* Gives back this machine's permit or place in its line, if there is one (--local). */
 void taker_give_local_back(struct store_taker *t);
 
-/* name.c */
+/* A new name in the store, for one wait and one permit. */
 void taker_name(char self[STORE_SELF]);
 
 /* await.c */

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "board.h"
 #include "keeper/keeper.h"
 #include "now.h"
 #include "kind.h"

@@ -7,12 +7,14 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 
 #include "descriptor.h"
 #include "now.h"
@@ -30,7 +32,20 @@ taker_is_strange(const struct store_taker *t)
 	return t->owner != &thread_mark || t->process != getpid();
 }
 
-/* ---- its state ---- */
+/* ---- its name and its state ---- */
+
+void
+taker_name(char self[STORE_SELF])
+{
+	uint64_t number = 0;
+
+	while (number == 0) {
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			number = now_ns() ^ ((uint64_t)getpid() << 40);
+		number &= INT64_MAX;
+	}
+	snprintf(self, STORE_SELF, "%016" PRIx64, number);
+}
 
 static bool
 is_sound(const struct store_taker *t)

@@ -14,7 +14,6 @@
 
 #include "base64.h"
 #include "etcd/client/etcd.h"
-#include "json.h"
 
 json_t *
 etcd_string(const char *bytes, size_t size)
@@ -93,7 +92,7 @@ read_bytes(const json_t *object, const char *name, size_t *size)
 }
 
 bool
-read_kv(struct etcd_kv *kv, const json_t *object)
+etcd_kv_read(struct etcd_kv *kv, const json_t *object)
 {
 	memset(kv, 0, sizeof(*kv));
 	if (!json_is_object(object))
@@ -128,7 +127,7 @@ etcd_kvs(const json_t *range_response, struct etcd_kv **kvs)
 	for (n = 0; n < size; n++) {
 		struct etcd_kv *kv = *kvs + n;
 
-		if (!read_kv(kv, json_array_get(array, n)) || kv->create_revision <= 0 ||
+		if (!etcd_kv_read(kv, json_array_get(array, n)) || kv->create_revision <= 0 ||
 		    kv->mod_revision < kv->create_revision) {
 			etcd_kvs_free(*kvs, (long)size);
 			*kvs = NULL;

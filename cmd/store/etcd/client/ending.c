@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "engine/retry.h"
-#include "etcd/body/json.h"
 #include "verdict.h"
 #include "watch.h"
 

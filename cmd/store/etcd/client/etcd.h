@@ -124,12 +124,15 @@ int64_t etcd_integer(const json_t *object, const char *name); /* 0 if absent */
 /* The end of the range of all keys that begin with this one, which is not empty; room: prefix's size. */
 void etcd_prefix_end(char *end, const char *prefix);
 
-/* One key and value of a range's reply; etcd_kvs_free() frees them all. */
+/* One key and value; etcd_kvs_free() frees all of a range's reply. */
 struct etcd_kv {
 	char *key, *value; /* both end with a NUL beyond their sizes */
 	size_t key_size, value_size;
 	int64_t create_revision, mod_revision, lease;
 };
+
+/* False: it makes no sense, and there is nothing to free. */
+bool etcd_kv_read(struct etcd_kv *kv, const json_t *object);
 
 /*
  * The kvs of a range response (of a reply, or inside a txn's): how many, or -1 if they make no

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "etcd/body/json.h"
 #include "verdict.h"
 #include "watch.h"
 
@@ -31,7 +30,7 @@ heard_event(struct etcd_watch *w, const json_t *event, int64_t next, int64_t *la
 	struct etcd_kv kv;
 	struct etcd_change change;
 
-	if (!read_kv(&kv, json_object_get(event, "kv")))
+	if (!etcd_kv_read(&kv, json_object_get(event, "kv")))
 		return false;
 	if (kv.mod_revision > *last)
 		*last = kv.mod_revision;

@@ -13,9 +13,8 @@
 static json_t *
 if_same_config(const struct look *l)
 {
-	struct key cfg = key_cfg(&l->limiter);
-
-	return l->config_mod != 0 ? etcd_if_mod(cfg.s, l->config_mod) : etcd_if_absent(cfg.s, NULL);
+	return l->config_mod != 0 ? etcd_if_mod(l->limiter.s, l->config_mod)
+				  : etcd_if_absent(l->limiter.s, NULL);
 }
 
 static json_t *
@@ -23,7 +22,6 @@ steering(struct ask *a, int *code)
 {
 	const struct flk_settings *old = &a->look.config;
 	struct flk_settings new = *old;
-	struct key cfg = key_cfg(&a->look.limiter);
 	struct culprit me;
 	json_t *then;
 	char *value;
@@ -38,7 +36,7 @@ steering(struct ask *a, int *code)
 		*code = -ENOMEM;
 		return NULL;
 	}
-	then = etcd_list(etcd_put(cfg.s, value, 0));
+	then = etcd_list(etcd_put(a->look.limiter.s, value, 0));
 	free(value);
 	return etcd_txn(etcd_list(if_same_config(&a->look)), then, NULL);
 }
@@ -134,7 +132,7 @@ removal(struct ask *a, int *code)
 {
 	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w' };
 	const struct look *l = &a->look;
-	struct key cfg = key_cfg(&l->limiter), tail = key_tail(&l->limiter);
+	struct key tail = key_tail(&l->limiter);
 	json_t *compares, *then;
 	size_t i;
 
@@ -142,7 +140,7 @@ removal(struct ask *a, int *code)
 	if (l->holders > 0 || l->waiters > 0 || !may_remove(a))
 		return NULL;
 	compares = etcd_list(if_same_config(l));
-	then = etcd_list(etcd_delete(cfg.s, NULL), etcd_delete(tail.s, NULL));
+	then = etcd_list(etcd_delete(l->limiter.s, NULL), etcd_delete(tail.s, NULL));
 	for (i = 0; i < sizeof(kinds); i++) {
 		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
 

@@ -21,7 +21,7 @@ key_base(const struct url *url)
 	struct key k;
 
 	snprintf(k.s, sizeof(k.s), "%.*s/", KEY_PATH_MAX,
-		 url->path[0] != '\0' ? url->path : KEY_DEFAULT_PATH);
+		 url->path[0] != '\0' ? url->path : URL_PATH);
 	return k;
 }
 
@@ -61,12 +61,6 @@ key_of(const struct key *limiter, char kind, const char *self)
 
 	snprintf(rest, sizeof(rest), PART "%c/%s", kind, self == NULL ? "" : self);
 	return joined(limiter, rest);
-}
-
-struct key
-key_cfg(const struct key *limiter)
-{
-	return *limiter;
 }
 
 struct key

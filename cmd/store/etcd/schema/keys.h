@@ -41,12 +41,10 @@ struct key {
 	char s[KEY_MAX];
 };
 
-#define KEY_DEFAULT_PATH "/flocklimit"
-
 /* "/team/": the limiters of that URL begin with it. */
 struct key key_base(const struct url *url);
 
-/* "/team/build/cfg": the limiter's key. */
+/* "/team/build/cfg": the limiter's key, which steers it. */
 struct key key_limiter(const struct url *url, const char *limiter);
 
 /* The same for a name that is `n' bytes long. */
@@ -54,7 +52,6 @@ struct key key_named(const struct key *base, const char *name, size_t n);
 
 /* kind: 'e', 'h', 'l', 's', 't', 'w'; self: NULL for the prefix of all keys of that kind. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
-struct key key_cfg(const struct key *limiter);
 struct key key_tail(const struct key *limiter);
 
 /* The prefix of the limiter's other keys. */

@@ -50,11 +50,11 @@ ordered(const char *key, const char *end, bool keys_only, int64_t limit, enum lo
 static json_t *
 look_ops(const struct key *limiter, enum look_line line, const char *self, int64_t created)
 {
-	struct key cfg = key_cfg(limiter), h = key_of(limiter, 'h', NULL);
+	struct key h = key_of(limiter, 'h', NULL);
 	struct key l = key_of(limiter, 'l', NULL), w = key_of(limiter, 'w', NULL);
 	struct key h_end = key_end(&h), l_end = key_end(&l), w_end = key_end(&w);
-	json_t *then = etcd_list(etcd_get(cfg.s, NULL, false, 0), etcd_get(h.s, h_end.s, false, 0),
-				 etcd_get(l.s, l_end.s, true, 0));
+	json_t *then = etcd_list(etcd_get(limiter->s, NULL, false, 0),
+				 etcd_get(h.s, h_end.s, false, 0), etcd_get(l.s, l_end.s, true, 0));
 
 	if (line == LOOK_MINE) {
 		struct key mine = key_of(limiter, 'w', self);
@@ -79,12 +79,12 @@ look_body(const struct key *limiter, enum look_line line, const char *self, int6
 json_t *
 look_body_again(const struct look *l, const char *self, int64_t created)
 {
-	struct key mine = key_of(&l->limiter, 'w', self), cfg = key_cfg(&l->limiter);
+	struct key mine = key_of(&l->limiter, 'w', self);
 	struct key before = key_of(&l->limiter, 'w', l->before);
 
 	return etcd_txn(etcd_list(etcd_if_created(mine.s, created),
 				  etcd_if_created(before.s, l->before_created)),
-			etcd_list(etcd_get(cfg.s, NULL, false, 0)),
+			etcd_list(etcd_get(l->limiter.s, NULL, false, 0)),
 			look_ops(&l->limiter, LOOK_MINE, self, created));
 }
 
@@ -182,7 +182,7 @@ read_holders(struct look *l, const json_t *range)
 			break;
 		}
 		memcpy(h->self, self, sizeof(h->self));
-		h->good = record_decode(&h->record, kv[i].value, kv[i].value_size);
+		record_decode(&h->record, kv[i].value, kv[i].value_size);
 		h->created = kv[i].create_revision;
 		h->mod = kv[i].mod_revision;
 	}
@@ -257,7 +257,7 @@ read_waiters(struct look *l, const json_t *range)
 		if (key_parse(&l->limiter, kv[i].key, self) != 'w')
 			continue;
 		memcpy(w->self, self, sizeof(w->self));
-		w->good = record_decode(&w->record, kv[i].value, kv[i].value_size);
+		record_decode(&w->record, kv[i].value, kv[i].value_size);
 		w->created = kv[i].create_revision;
 		w->lease = kv[i].lease;
 		l->waiters++;

@@ -19,7 +19,6 @@ enum look_line { LOOK_FIRST, LOOK_MINE, LOOK_ALL };
 struct look_holder {
 	char self[STORE_SELF];
 	struct record record;
-	bool good;            /* its record makes sense */
 	bool alive;           /* its l/ is there */
 	int64_t created, mod; /* of h/ */
 	int64_t lease;        /* of l/ */
@@ -35,7 +34,6 @@ struct look_holder {
 struct look_waiter {
 	char self[STORE_SELF];
 	struct record record; /* LOOK_ALL only */
-	bool good;
 	int64_t created, lease;
 };
 

@@ -34,7 +34,7 @@ apply_holder(struct look *l, const struct etcd_change *c, const char *self)
 	if (h == NULL && (h = look_add(l)) == NULL)
 		return false;
 	memcpy(h->self, self, STORE_SELF);
-	h->good = record_decode(&h->record, c->value, c->value_size);
+	record_decode(&h->record, c->value, c->value_size);
 	h->created = c->create_revision;
 	h->mod = c->mod_revision;
 	return true;

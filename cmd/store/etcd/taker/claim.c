@@ -103,11 +103,11 @@ marking_act(struct engine_taker *t)
 static json_t *
 claim_compares(const struct engine_taker *t)
 {
-	struct key cfg = key_cfg(&t->e->limiter);
 	struct key w = key_of(&t->e->limiter, 'w', NULL), h = key_of(&t->e->limiter, 'h', NULL);
 	struct key w_end = key_end(&w), h_end = key_end(&h);
 
-	return etcd_list(etcd_if_mod(cfg.s, t->look.config_mod), etcd_if_absent(w.s, w_end.s),
+	return etcd_list(etcd_if_mod(t->e->limiter.s, t->look.config_mod),
+			 etcd_if_absent(w.s, w_end.s),
 			 etcd_if_no_news(h.s, h_end.s, t->look.revision));
 }
 
@@ -120,7 +120,7 @@ enum { PLACE, LAST, LAST_NOW, MINE, STEERED, IN_LINE };
 static json_t *
 queue_ops(const struct engine_taker *t)
 {
-	struct key cfg = key_cfg(&t->e->limiter), tail = key_tail(&t->e->limiter);
+	struct key tail = key_tail(&t->e->limiter);
 	struct key mine = taker_key(t, 'w'), w = key_of(&t->e->limiter, 'w', NULL);
 	struct key end = key_end(&w);
 	char *record = taker_record(t, false);
@@ -130,7 +130,7 @@ queue_ops(const struct engine_taker *t)
 		ops =
 		    etcd_list(etcd_put(mine.s, record, t->lease), etcd_get(tail.s, NULL, false, 0),
 			      etcd_put(tail.s, t->self, t->lease), etcd_get(mine.s, NULL, true, 0),
-			      etcd_get(cfg.s, NULL, false, 0));
+			      etcd_get(t->e->limiter.s, NULL, false, 0));
 	if (ops != NULL && t->want.limit_queue)
 		json_array_append_new(ops, etcd_get(w.s, end.s, true, 1));
 	free(record);

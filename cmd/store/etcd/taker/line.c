@@ -134,7 +134,7 @@ granted(struct engine_taker *t, const struct etcd_reply *reply)
 void
 granting_act(struct engine_taker *t)
 {
-	struct key cfg = key_cfg(&t->e->limiter), w = taker_key(t, 'w');
+	struct key w = taker_key(t, 'w');
 	json_t *then;
 
 	if (t->slot[MAIN].call != NULL)
@@ -145,8 +145,8 @@ granting_act(struct engine_taker *t)
 		taker_again(t);
 		return;
 	}
-	taker_txn(
-	    t, MAIN,
-	    etcd_list(etcd_if_mod(cfg.s, t->look.config_mod), etcd_if_created(w.s, t->created)),
-	    then, NULL, granted);
+	taker_txn(t, MAIN,
+		  etcd_list(etcd_if_mod(t->e->limiter.s, t->look.config_mod),
+			    etcd_if_created(w.s, t->created)),
+		  then, NULL, granted);
 }

@@ -297,7 +297,7 @@ bool
 taker_grant_ops(struct engine_taker *t, json_t *ops)
 {
 	struct flk_settings c = t->look.config;
-	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l'), cfg = key_cfg(&t->e->limiter);
+	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
 	char *record = taker_record(t, true), *config = NULL;
 	bool good = record != NULL;
 
@@ -309,7 +309,7 @@ taker_grant_ops(struct engine_taker *t, json_t *ops)
 		json_array_append_new(ops, etcd_put(h.s, record, 0));
 		json_array_append_new(ops, etcd_put(l.s, "", t->lease));
 		if (config != NULL)
-			json_array_append_new(ops, etcd_put(cfg.s, config, 0));
+			json_array_append_new(ops, etcd_put(t->e->limiter.s, config, 0));
 	}
 	free(record);
 	free(config);

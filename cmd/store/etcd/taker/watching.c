@@ -18,11 +18,11 @@ begin(struct engine_taker *t, enum taker_watch what, const struct etcd_range *ra
 void
 watch_line(struct engine_taker *t, int64_t from)
 {
-	struct key cfg = key_cfg(&t->e->limiter), mine = taker_key(t, 'w');
+	struct key mine = taker_key(t, 'w');
 	struct key before = key_of(&t->e->limiter, 'w', t->before);
 	struct etcd_range range[] = { { .key = before.s, .no_put = true },
 				      { .key = mine.s, .no_put = true },
-				      { .key = cfg.s } };
+				      { .key = t->e->limiter.s } };
 
 	if (t->watching != WATCH_LINE)
 		begin(t, WATCH_LINE, range, 3, from);

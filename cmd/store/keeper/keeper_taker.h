@@ -48,7 +48,7 @@ struct keeper_taker {
 	int local;     /* this machine's permit lasts while it is open; or -1 */
 	uint32_t cell; /* on the board */
 	pid_t pid;     /* the command's, for people */
-	pid_t wrapper; /* not killed with those that have the guard open; 0: all are */
+	pid_t wrapper; /* not killed with the processes that have the guard open; 0: all are */
 	char self[STORE_SELF];
 	struct expiry expiry;   /* HELD */
 	bool gone;              /* HELD: the store keeps nothing of it any more */

@@ -51,8 +51,8 @@ make_mine(void)
 }
 
 /*
- * Forks twice, so that the keeper is nobody's child: neither the command nor its parent should meet
- * it.
+ * Forks twice, so that the keeper is no child of this process: neither the command nor its parent
+ * should meet it.
  *
  * The keeper allocates memory.  After a fork in a process with threads, libc allows that; but the
  * allocator that a program brings along, such as a sanitizer's, may be locked for ever by a thread

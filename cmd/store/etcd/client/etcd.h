@@ -7,9 +7,9 @@
  * A call is tried once, at one endpoint.  After a failure the next call goes to the next endpoint,
  * and every watch begins again there by itself.  The URL's first endpoint comes first.
  *
- * A call that was sent and got no answer may have been done: the caller must find out.  The one
- * exception: a call that was refused for want of a valid token was not done, so the client repeats
- * it when it has a new token.
+ * A call that was sent and got no answer may have been done: the caller must find out.  But a
+ * call that was refused for want of a valid token was not done, so the client repeats it when it
+ * has a new token.
  */
 #ifndef ETCD_H
 #define ETCD_H

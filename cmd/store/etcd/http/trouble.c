@@ -25,7 +25,7 @@ static const struct {
 	  "it says that our certificate has expired: renew that of cert=" },
 	{ "alert bad certificate",
 	  "it wants a client's certificate that it trusts: give cert= and key=" },
-	{ "alert unknown ca", "it does not know who signed our certificate: look at cert=" },
+	{ "alert unknown ca", "it does not know the signer of our certificate: look at cert=" },
 	{ "key values mismatch", "cert= and key= do not belong together" },
 };
 

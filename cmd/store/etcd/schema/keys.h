@@ -5,7 +5,7 @@
  * The limiter NAME below PATH is steered by the key PATH/NAME/cfg, and each of its other keys is
  * that key, two slashes and:
  *
- *	e/SELF	the operator who evicted that taker: struct culprit; on the taker's lease
+ *	e/SELF	the operator that evicted that taker: struct culprit; on the taker's lease
  *	h/SELF	its permit: struct record; on no lease, so that no mistake of a server ends it.
  *		The grant writes it once; after that it is only deleted
  *	l/SELF	the taker is alive; on its lease.  With h/ and without l/ it is suspect

@@ -22,27 +22,27 @@ const char lost_unkept[] =
 
 /* Whether the n-th key was there; reads its culprit, unless NULL. */
 static bool
-was_there(const struct etcd_reply *reply, size_t n, struct culprit *who)
+was_there(const struct etcd_reply *reply, size_t n, struct culprit *by)
 {
 	struct etcd_kv *kv;
 	long found = -1;
 
 	if (reply->result == ETCD_OK)
 		found = etcd_kvs(etcd_response_range(reply->body, n), &kv);
-	if (found > 0 && who != NULL)
-		culprit_decode(who, kv[0].value, kv[0].value_size);
+	if (found > 0 && by != NULL)
+		culprit_decode(by, kv[0].value, kv[0].value_size);
 	etcd_kvs_free(kv, found);
 	return found > 0;
 }
 
 static void
-say_who(const struct culprit *who, char text[ENGINE_TEXT])
+say_operator(const struct culprit *by, char text[ENGINE_TEXT])
 {
 	char user[USER_TEXT];
 
 	snprintf(text, ENGINE_TEXT, "an operator took the permit back (user %s, pid %u on %s)",
-		 user_text((uid_t)who->uid, user), who->pid,
-		 who->host[0] != '\0' ? who->host : "an unknown host");
+		 user_text((uid_t)by->uid, user), by->pid,
+		 by->host[0] != '\0' ? by->host : "an unknown host");
 }
 
 static void
@@ -71,27 +71,27 @@ say_why(const struct engine_taker *t, const struct etcd_reply *reply, char text[
 static void
 reason_read(struct engine_taker *t, const struct etcd_reply *reply)
 {
-	struct culprit who = { 0 };
+	struct culprit by = { 0 };
 	char text[ENGINE_TEXT];
-	bool evicted = was_there(reply, AT_E, &who);
+	bool evicted = was_there(reply, AT_E, &by);
 
 	if (evicted)
-		say_who(&who, text);
+		say_operator(&by, text);
 	else
 		say_why(t, reply, text);
 	if (t->held) {
 		taker_end(t, &(struct engine_event){ .kind = ENGINE_LOST,
 						     .ticket = t->ticket,
-						     .pid = who.pid,
-						     .uid = who.uid,
-						     .host = who.host,
+						     .pid = by.pid,
+						     .uid = by.uid,
+						     .host = by.host,
 						     .text = text });
 	} else if (evicted) {
 		taker_end(t, &(struct engine_event){ .kind = ENGINE_REFUSED,
 						     .code = -FLK_EVICTED,
-						     .pid = who.pid,
-						     .uid = who.uid,
-						     .host = who.host });
+						     .pid = by.pid,
+						     .uid = by.uid,
+						     .host = by.host });
 	} else {
 		/* The taker never reported a grant: it takes its turn again. */
 		t->looked = false;

@@ -80,8 +80,7 @@ find(const char *name, struct session **session)
 			d->engine = NULL;
 			if (why[0] == '\0')
 				return error;
-			store_trouble(why);
-			return -FLK_STORE;
+			return store_trouble(why);
 		}
 		snprintf(d->name, sizeof(d->name), "%s", name);
 	}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * steer.c - the operators' functions of flocklimit.h, for a store.
+ * steer.c - the operators' functions of flocklimit.h, for a store: each is one question.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "session.h"
@@ -18,21 +19,15 @@ ask(struct flk *f, const struct engine_question *q, session_take *take, void *co
 	return error != 0 ? error : session_ask(d, q, SESSION_PATIENCE, take, context);
 }
 
-static int
-refuse(const char *why)
-{
-	store_trouble(why);
-	return -FLK_STORE;
-}
-
 int
 store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 {
 	struct engine_question q = { .kind = ASK_SET, .which = which, .to = *to };
 
 	if ((which & FLK_SET_PACE) != 0)
-		return refuse("a store keeps no pace: rate, stagger and ramp are for limiters of "
-			      "one machine");
+		return store_trouble(
+		    "a store keeps no pace: rate, stagger and ramp are for limiters of "
+		    "one machine");
 	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON)) != 0)
 		return -ENOTSUP;
 	if ((which & FLK_SET_RESTORED) != 0 && to->withheld > 0)
@@ -58,6 +53,47 @@ store_get(struct flk *f, struct flk_settings *settings)
 	struct engine_question q = { .kind = ASK_LOOK };
 
 	return ask(f, &q, take_settings, settings);
+}
+
+static int
+take_snapshot(void *context, const struct engine_answer *a)
+{
+	const struct view *v = a->view;
+	size_t n = v->holders + v->waiters, i;
+	struct flk_snapshot **made = context, *s;
+
+	if (!v->there)
+		return -ENOENT;
+	s = malloc(sizeof(*s) + n * sizeof(s->entry[0]));
+	if (s == NULL)
+		return -ENOMEM;
+	*s = (struct flk_snapshot){ .set = v->set,
+				    .limit = view_limit(v),
+				    .used = view_used(v),
+				    .holders = (uint32_t)v->holders,
+				    .waiters = (uint32_t)v->waiters };
+	if (s->set.declared == 0)
+		s->set.declared = flk_cpus(100);
+	if (s->limit == 0 && s->set.override == FLK_AUTO)
+		s->limit = s->set.declared;
+	for (i = 0; i < n; i++) {
+		s->entry[i] = view_show(&v->entry[i]);
+		s->entry[i].slot = (uint32_t)i;
+		s->entry[i].host = session_machine(v->entry[i].host);
+		if (v->entry[i].ticket > s->last_ticket)
+			s->last_ticket = v->entry[i].ticket;
+	}
+	*made = s;
+	return 0;
+}
+
+int
+/* NOLINTNEXTLINE(readability-non-const-parameter): take_snapshot() writes there */
+store_snapshot(struct flk *f, struct flk_snapshot **snapshot)
+{
+	struct engine_question q = { .kind = ASK_LOOK };
+
+	return ask(f, &q, take_snapshot, snapshot);
 }
 
 int
@@ -117,7 +153,7 @@ int
 store_repair(struct flk *f)
 {
 	(void)f;
-	return refuse(
+	return store_trouble(
 	    "a store's limiter is not repaired: flocklimitctl check reports what is wrong, "
 	    "and break ends a permit");
 }

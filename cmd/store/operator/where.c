@@ -178,17 +178,10 @@ works(const struct flk_entry *e, pid_t pid)
 /* ---- what a store does not have ---- */
 
 static int
-refuse(const char *why)
-{
-	store_trouble(why);
-	return -FLK_STORE;
-}
-
-static int
 discard(const char *name)
 {
 	(void)name;
-	return refuse("a store has no file that could be removed");
+	return store_trouble("a store has no file that could be removed");
 }
 
 static int
@@ -197,8 +190,9 @@ order(unsigned which, const struct flk_settings *to)
 	/* A store has no order that could be taken back. */
 	if (!flki_settings_steer(which, to))
 		return 0;
-	return refuse("a store keeps no orders for new limiters: existing ones have this order, "
-		      "new ones start as usual");
+	return store_trouble(
+	    "a store keeps no orders for new limiters: existing ones have this order, "
+	    "new ones start as usual");
 }
 
 static int

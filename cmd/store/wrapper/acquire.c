@@ -2,6 +2,10 @@
 /*
  * acquire.c - a taker's way to a permit: through this machine's line, if there is one, into the
  * store's line, and the wait there.  taker.c has what comes after it.
+ *
+ * With --local a taker first takes a permit of the limiter file of this machine that has the same
+ * name, and then asks the store for one.  No taker takes the two in the other order, so no two
+ * takers can wait for each other.
  */
 #include "internal.h"
 
@@ -11,13 +15,23 @@
 #include "clock.h"
 #include "now.h"
 #include "request.h"
-#include "wrapper/local.h"
+#include "settings.h"
 
 #define BRIEFLY  (3 * SECOND / 10) /* a wait so short that it does not count as one */
 #define TRY_AWAY (2 * SECOND)      /* flk_try() does not give up for one lost packet */
 #define TRY_MOST (15 * SECOND)
 
 /* ---- into the line ---- */
+
+/* What a taker that wants this of the store asks of this machine. */
+static struct flk_request
+local_request(const struct engine_want *want)
+{
+	return (struct flk_request){ .weight = want->weight,
+				     .limit = settings.local,
+				     .command = want->command,
+				     .role = want->role };
+}
 
 static bool
 is_decided(const struct store_taker *t)
@@ -111,7 +125,7 @@ go_to_store(struct store_taker *t)
 
 	if (t->local != NULL) {
 		t->local_held = true;
-		fd = local_guard(t->local);
+		fd = taker_local_guard(t);
 		error = fd < 0 ? fd : await_send(t, &m, fd);
 	}
 	if (error == 0)

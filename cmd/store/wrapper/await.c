@@ -16,7 +16,6 @@
 #include "now.h"
 #include "say.h"
 #include "settings.h"
-#include "wrapper/local.h"
 
 #define REPORT_AFTER (2 * SECOND) /* how long the store is out of reach before we report it */
 #define NEVER        UINT64_MAX
@@ -175,7 +174,7 @@ hand_over_all(const struct store_taker *t)
 	if (error == 0 && t->pidfd != -1)
 		error = talk_send(t->tie.socket, &m, t->pidfd);
 	m.kind = TALK_LOCAL;
-	if (error == 0 && t->local_held && (fd = local_guard(t->local)) >= 0)
+	if (error == 0 && t->local_held && (fd = taker_local_guard(t)) >= 0)
 		error = talk_send(t->tie.socket, &m, fd);
 	m = (struct talk){ .kind = TALK_ADOPT, .want = t->want };
 	m.held = t->state == PERMIT_HELD || t->state == PERMIT_RELEASING;
@@ -203,12 +202,10 @@ go_on_with_another(struct store_taker *t)
 			error = hand_over_all(t);
 		}
 	} while (error == -EPIPE);
-	if (error == -ECHILD) {
-		store_trouble(
+	if (error == -ECHILD)
+		return store_trouble(
 		    "its keeper ends as soon as it starts: are memory and descriptors (ulimit "
 		    "-n) left?");
-		error = -FLK_STORE;
-	}
 	return error;
 }
 
@@ -332,13 +329,7 @@ await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns)
 		return error;
 	error = await(t, is_answered, now_ns() + patience_ns + SECOND, NULL, false);
 	t->answered = true;
-	if (error == -ETIMEDOUT) {
-		store_trouble("the keeper does not answer: was it stopped?");
-		return -FLK_STORE;
-	}
-	if (error == 0 && t->answer.code != 0) {
-		store_trouble(t->answer.text);
-		return -FLK_STORE;
-	}
-	return error;
+	if (error == -ETIMEDOUT)
+		return store_trouble("the keeper does not answer: was it stopped?");
+	return error == 0 && t->answer.code != 0 ? store_trouble(t->answer.text) : error;
 }

@@ -31,7 +31,7 @@ struct store_limiter {
 	struct flk_base base;   /* first: see lib/ops.h */
 	_Atomic uint32_t limit; /* what a taker that declares no limit is assumed to get */
 	uint32_t fallback;      /* the limit where no taker ever declared one */
-	struct flk *local;      /* --local: see local.h; or NULL */
+	struct flk *local;      /* --local: see acquire.c; or NULL */
 	pthread_mutex_t lock;   /* guards what follows */
 	SLIST_HEAD(common_guards, common_guard) guards;
 	char name[FLK_NAME_MAX + 1];
@@ -105,8 +105,9 @@ limiter_of(const struct store_taker *t)
 
 /*
  * limiter.c: the text that store_strerror() has for -FLK_STORE and -FLK_LOST: this thread's last.
+ * Returns -FLK_STORE.
  */
-void store_trouble(const char *text);
+int store_trouble(const char *text);
 
 /* taker.c */
 void wrapper_move(struct store_taker *t, enum permit_state state);
@@ -114,6 +115,9 @@ bool taker_is_strange(const struct store_taker *t);
 
 /* Gives back this machine's permit or place in its line, if there is one (--local). */
 void taker_give_local_back(struct store_taker *t);
+
+/* A descriptor that the taker owns: this machine's permit lasts while it is open; or an error. */
+int taker_local_guard(const struct store_taker *t);
 
 /* A new name in the store, for one wait and one permit. */
 void taker_name(char self[STORE_SELF]);

@@ -14,14 +14,14 @@
 #include "name.h"
 #include "settings.h"
 #include "share.h"
-#include "wrapper/local.h"
 
 static _Thread_local char last_trouble[ENGINE_TEXT] = "the store can't be used";
 
-void
+int
 store_trouble(const char *text)
 {
 	talk_copy(last_trouble, sizeof(last_trouble), text);
+	return -FLK_STORE;
 }
 
 const char *
@@ -40,6 +40,20 @@ store_locate(const char *name, char *path, size_t size)
 	if ((size_t)snprintf(path, size, "%s/%s", settings.url.shown, name) >= size)
 		return -ENAMETOOLONG;
 	return 0;
+}
+
+/* The limiter file of this machine that has the same name: --local. */
+static int
+local_attach(struct flk **local, const char *name, const struct flk_options *options)
+{
+	struct flk_options ours = { .mode = 0 };
+
+	if (options != NULL) {
+		ours.stuck = options->stuck;
+		ours.inside = options->inside;
+		ours.context = options->context;
+	}
+	return flk_attach(local, name, &ours);
 }
 
 int

@@ -9,7 +9,6 @@
 #include "now.h"
 #include "operator/session.h"
 #include "settings.h"
-#include "wrapper/local.h"
 
 #define PATIENCE SECOND /* short, so that a waiter learns in time that the store can't be reached */
 

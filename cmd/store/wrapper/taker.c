@@ -20,7 +20,6 @@
 #include "now.h"
 #include "say.h"
 #include "settings.h"
-#include "wrapper/local.h"
 
 #define LET_GO SECOND /* how long an end waits for the store's answer */
 
@@ -181,6 +180,14 @@ taker_give_local_back(struct store_taker *t)
 	if (t->local != NULL)
 		flk_leave(t->local);
 	t->local_held = false;
+}
+
+int
+taker_local_guard(const struct store_taker *t)
+{
+	int fd, error = flk_guard(t->local, &fd);
+
+	return error != 0 ? error : fd;
 }
 
 static bool

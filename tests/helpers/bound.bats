@@ -152,12 +152,12 @@ none_has() { ! grep -qlzxF "TMPDIR=$1" /proc/[0-9]*/environ 2>/dev/null; }
 @test "after each file a line says how far make check is, and the driver's status counts" {
 	local logs="a.log cli/b.log c.log d.log e.log f.log g.log h.log i.log j.log"
 	mkdir cli
-	printf 'echo PASS: "$2" 1\n: >a.trs\nexit 3\n' >driver
+	printf 'echo PASS: "$2" 1\nprintf ":test-result: %%s\\n" "PASS 1" "SKIP 2" >a.trs\nexit 3\n' >driver
 	run -3 "$TESTS_SOURCE/helpers/progress" "$logs" sh driver --test-name a.bats --log-file a.log
-	[ "$output" = $'PASS: a.bats 1\n[ 1/10] a.bats' ]
-	: >cli/b.trs
+	[ "$output" = $'PASS: a.bats 1\n[ 1/10] a.bats, 2 cases so far' ]
+	echo ":test-result: FAIL x" >cli/b.trs
 	run -3 "$TESTS_SOURCE/helpers/progress" "$logs" sh driver --test-name cli/b.bats
-	[ "${lines[-1]}" = '[ 2/10] cli/b.bats' ]
+	[ "${lines[-1]}" = '[ 2/10] cli/b.bats, 3 cases so far' ]
 }
 
 @test "contained: as in a container no namespace is made and nothing mounted, and a process is" {

@@ -117,6 +117,40 @@ quoted() {
 	[ ! -s twice ]
 }
 
+@test "what a file of bats calls is built before it" {
+	local file program
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$BUILD" -qp 2>/dev/null | grep '^tests/.*\.log: ' >logs
+	(cd "$TOP" && grep -roE --include='*.bats' '\$(TESTS_BUILD|BUILD/tests|HELPERS)/[a-z][a-z_/.]*[a-z]' tests) |
+		sed 's|:\$HELPERS/|:helpers/|; s|:\$TESTS_BUILD/|:|; s|:\$BUILD/tests/|:|' | sort -u >called
+	[ "$(wc -l <called)" -ge 20 ]
+	while IFS=: read -r file program; do
+		[ "$program" != helpers/bound ] || continue # it runs every test
+		echo "$file: $program"
+		grep "^${file%.bats}.log: " logs | tr ' ' '\n' | grep -qxF "tests/$program"
+	done <called
+}
+
+@test "make check-quick has tests of every kind, and names none that is not there" {
+	local test
+	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u TESTS make -s -C "$BUILD" \
+		--eval='print-quick: ; @printf "%s\n" $(QUICK)' print-quick >quick
+	while read -r test; do
+		echo "$test"
+		case $test in
+		*.t) [ -e "$TOP/${test%.t}.c" ] ;;
+		*) [ -e "$TOP/$test" ] ;;
+		esac
+	done <quick
+	for test in api chaos cli contract docs edges faults fuzz killstep model store twin weak; do
+		echo "$test"
+		grep -q "^tests/$test/" quick
+	done
+	"$BUILD/tests/killstep/killstep.t" -l | sort >listed
+	sed -n "s/^core=.*'\\(.*\\)'/\\1/p" "$TOP/tests/helpers/quick" | tr ',' '\n' | grep . | sort >core
+	[ "$(wc -l <core)" -ge 10 ]
+	[ -z "$(comm -23 core listed)" ]
+}
+
 # database: what make knows, of this build.
 database() {
 	env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL make -C "$BUILD" -qp 2>/dev/null | sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' | sort -u

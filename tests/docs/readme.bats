@@ -83,6 +83,24 @@ a_clone() {
 	mkdir -p source/tests && touch -d '1 hour ago' source/tests/Makefile.inc
 }
 
+@test "the README's figures are those of the pages behind it" {
+	local figure
+	[ "$(wc -l <"$TOP/README.md")" -le 280 ]
+	# How long the tests take is said in two pages.
+	tr '\n' ' ' <"$TOP/README.md" | grep -oE '[a-z]+ minutes on two processors' >long
+	[ "$(wc -l <long)" -eq 1 ]
+	grep -qF "$(cat long)" "$TOP/tests/README.md"
+	# And how fast it is, where the benchmarks are.
+	section_of 'How fast it is' >fast
+	for figure in '0\.45' '40 KiB'; do
+		grep -qE "$figure" fast
+		grep -qE "^\| .*$figure" "$TOP/tests/bench/README.md"
+	done
+}
+
+# section_of HEADING: its lines in README.md.
+section_of() { awk -v wanted="## $1" '/^## / { on = $0 == wanted; next } on' "$TOP/README.md"; }
+
 @test "make check says which packages its tests lack" {
 	a_clone
 	PATH=$T/bin:$PATH run -0 "$TESTS_SOURCE/helpers/say-missing" "$TOP/bootstrap"

@@ -62,7 +62,7 @@ verdict() {
 	fi
 }
 
-# run CHECKER EXPECTED WORDS [VARIABLE=VALUE]...
+# run CHECKER EXPECTED WORDS [VARIABLE=VALUE]...; no deeper than $most steps, if that is set
 run() {
 	checker=$work/$1
 	expected=$2
@@ -71,7 +71,7 @@ run() {
 	option=
 	case $checker in */cycles-*) option=-l ;; esac
 	# shellcheck disable=SC2086 # no option is no word
-	(cd "$checker" && env "$@" ./pan -m100000 $option) >"$checker/out" 2>&1
+	(cd "$checker" && env "$@" ./pan -m"${most:-100000}" $option) >"$checker/out" 2>&1
 	got=$(verdict "$checker/out")
 	if [ "$got" = "$expected" ]; then
 		result true "$words"

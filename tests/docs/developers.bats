@@ -86,6 +86,12 @@ quoted() {
 	grep -qF "through $sum operations" "$TOP/tests/README.md"
 }
 
+@test "tests/README.md counts the configurations of the model that make check has" {
+	local model=$TOP/tests/model/check
+	grep -qF "has $(sed '/^if .*--all/,$d' "$model" | grep -c '^holds ') configurations of three" "$TOP/tests/README.md"
+	grep -qF "It also has $(grep -c '^fails ' "$model") protocols" "$TOP/tests/README.md"
+}
+
 @test "every source file of the library is on a floor of ARCHITECTURE.md" {
 	quoted ARCHITECTURE.md | grep -E '^lib/.*\.c$' | sort >named
 	(cd "$TOP" && printf '%s\n' lib/*.c) | sort | comm -23 - named >missing

@@ -151,50 +151,6 @@ begin(struct keeper_taker *k, const struct talk *t)
 }
 
 static void
-answer(void *context, const struct engine_answer *a)
-{
-	struct ask *ask = context;
-	struct talk t = { .kind = TALK_LOOKED, .ask = ask->number, .code = a->code };
-	size_t i;
-
-	if (ask->taker == NULL) {
-		free(ask);
-		return;
-	}
-	talk_copy(t.text, sizeof(t.text), a->text);
-	if (a->code == 0 && a->view != NULL) {
-		keeper_taker_place(a->view, ask->taker->self, &t);
-		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
-			if (a->view->entry[i].ticket == ask->ticket) {
-				t.held = true;
-				t.weight = a->view->entry[i].weight;
-				t.limit = a->view->entry[i].limit;
-				t.seat = a->view->entry[i].seat;
-			}
-	}
-	keeper_taker_send(ask->taker, &t);
-	LIST_REMOVE(ask, entry);
-	free(ask);
-}
-
-static void
-look(struct keeper_taker *k, const struct talk *t)
-{
-	struct engine_question q = { .kind = ASK_LOOK };
-	struct talk no = { .kind = TALK_LOOKED, .ask = t->ask, .code = -FLK_STORE };
-	struct ask *a = k->limiter->engine != NULL ? malloc(sizeof(*a)) : NULL;
-
-	if (a == NULL) {
-		talk_copy(no.text, sizeof(no.text), k->limiter->why);
-		keeper_taker_send(k, &no);
-		return;
-	}
-	*a = (struct ask){ .taker = k, .number = t->ask, .ticket = t->ticket };
-	LIST_INSERT_HEAD(&k->asks, a, entry);
-	engine_ask(k->limiter->engine, &q, t->patience_ns, answer, a);
-}
-
-static void
 keep_fd(int *to, int *fd)
 {
 	close_fd(to);
@@ -241,7 +197,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		k->reported = k->state == PERMIT_HELD;
 		break;
 	case TALK_LOOK:
-		look(k, t);
+		keeper_taker_look(k, t);
 		break;
 	default:
 		break;

@@ -98,7 +98,7 @@ void keeper_taker_send_lost(struct keeper_taker *k, const char *why);
 uint64_t keeper_taker_send_unsent(struct keeper_taker *k, uint64_t now_ns);
 void keeper_taker_drop_unsent(struct keeper_taker *k);
 
-/* keeper_taker_place.c: sets t->place to what the view says of the taker of that name. */
-void keeper_taker_place(const struct view *v, const char *self, struct talk *t);
+/* keeper_taker_look.c: asks the store, and sends the wrapper the answer. */
+void keeper_taker_look(struct keeper_taker *k, const struct talk *t);
 
 #endif

@@ -72,7 +72,8 @@ static const struct option_row rows[] = {
 static const struct option_rule rules[] = {
 	TAKER_RULES,
 	{ "preserve-status", "run-timeout", NULL },
-	{ "unlock", "limit weight timeout nonblock max-queue rate stagger ramp when when-run",
+	{ "unlock",
+	  "limit weight timeout nonblock max-queue yield not-seat rate stagger ramp when when-run",
 	  "--unlock only gives a permit back" },
 	{ "fd", "hold-for", "one takes a permit for a descriptor, the other for a process" },
 	{ "fd", "background run-timeout kill-after preserve-status no-fork close jobserver until-ready",

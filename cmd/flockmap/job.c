@@ -49,13 +49,10 @@ close_fd(int *fd)
 static int
 open_pipes(struct run *r, const struct options *o)
 {
+	const struct pollfd none = { .fd = -1, .events = POLLIN };
 	int i, ends[2];
 
-	for (i = OUT; i <= ERR; i++) {
-		r->fd[i] = (struct pollfd){ .fd = -1, .events = POLLIN };
-		r->theirs[i] = -1;
-	}
-	r->fd[END] = (struct pollfd){ .fd = -1, .events = POLLIN };
+	*r = (struct run){ .fd = { none, none, none, none }, .theirs = { -1, -1 } };
 	for (i = OUT; i <= ERR && o->order != STRAIGHT; i++) {
 		if (pipe2(ends, O_CLOEXEC) == -1)
 			return -errno;

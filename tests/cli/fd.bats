@@ -258,9 +258,13 @@ taken() { run -75 free; }
 	local words
 	exec 9<"$(ctl path x)"
 	for words in true '-c true' --background -F -o --jobserver '-T 1' '-T 1 --preserve-status' '-k 1' \
-		"--hold-for $$" '-u -n 1' '-u -t 1' '-u -w 2' '--store etcd://127.0.0.1:1'; do
+		"--hold-for $$" '--store etcd://127.0.0.1:1'; do
 		# shellcheck disable=SC2086 # several words
 		refused "$FLOCKLIMIT" --fd 9 -n 1 $words
+	done
+	for words in '-n 1' '-t 1' '-w 2' '--yield 3' '--not-seat 0'; do
+		# shellcheck disable=SC2086 # several words
+		refused "$FLOCKLIMIT" --fd 9 -u $words
 	done
 	refused "$FLOCKLIMIT" -N x -u true
 	[[ $stderr == *"--unlock is for --fd"* ]]

@@ -122,6 +122,7 @@ waits_on(struct flk_taker *t, uint64_t until, const sigset_t *mask)
 	pid_t pid = find_stuck(f);
 	sigset_t saved;
 
+	/* Signals that came in meanwhile end the wait for a stuck owner, as they end a sleep. */
 	if (mask != NULL) {
 		pthread_sigmask(SIG_SETMASK, mask, &saved);
 		pthread_sigmask(SIG_SETMASK, &saved, NULL);

@@ -26,7 +26,11 @@
  *	HELD -> IDLE		[flki_state_release]
  *	HELD -> IDLE		[flki_state_forget]	its units are withheld before that
  *	WAITING, HELD -> FREE	[reap]		its owner is dead, and no process has its guard
- *	IDLE, OUT -> FREE	[drop, or found dead by the next claim]
+ *	OUT -> IDLE		[settle, out_or, end]	its owner has learnt why
+ *	IDLE, OUT -> FREE	[flki_slot_drop]
+ *	IDLE, OUT -> IDLE	[claim]		the owner was dead
+ *
+ * Besides, flki_state_salvage() makes a damaged file good.
  *
  * What must hold whenever the lock is free:
  *  I1	`waiting' links the WAITING slots by rising `order', `holders' the HELD ones by rising
@@ -50,75 +54,8 @@
  * that I1 to I3 name is an index over the slots: the taker that takes over a dead owner's lock, or
  * finds the index doubted, rebuilds it from them.
  *
- * Read without the lock are the words below, by the functions named.  Another process may change a
- * word right after it was read.  So what was read is a hint, or is looked at again inside, or never
- * changes any more.
- *
- *	magic to birth, bound	[check_header, look_again, was_limiter, flki_file_verify]
- *		A maker fills them in before it stores `magic', and then they stay until the next
- *		boot.  If the file was emptied and made anew under its takers, `birth' differs.
- *	lock	[flki_lock_take, flki_lock_is_left, flki_lock_owner]
- *		A compare-and-swap decides.  The other two: a hint.
- *	nslots	[flki_file_slots, flki_file_grow, check_header]
- *		It only grows, when the disk space is there.  An old value hides the newest slots;
- *		the lock's owner sees all that are in a list, whose owners had the lock before it.
- *	hint	[find_soon]
- *		Any value will do: a wrong one costs time.
- *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
- *		It is never cleared.  A taker that read 0 is turned away inside, and a follower that
- *		read 0 sleeps on this word, too.
- *	gate	[flki_gate_is_set, flki_gate_copy, flki_gate_wants_look]
- *		An operator who sets a gate writes the words that are not in force, and then `is'.  A
- *		reader that copied words while `is' changed copies again.
- *	damaged	[check_header, and flki_quit after its drop]
- *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
- *		while an operator repaired the limiter fails once more than it had to.
- *	declared	[flki_local_declared]
- *		The usual limit; queue_up() and the snapshots look again inside.
- *	pace	[may_be_paced, flki_local_pace]
- *		While an operator sets it, a start may go by the taker's own clock instead of the
- *		machine's, and people may see a part of the old one.
- *	lent	[flki_local_entrusted]
- *		A taker that read 0 inherited no descriptor with a permit: `lent' was stored before
- *		the permit was the descriptor's.
- *	waiting.head	[wake_head, would_be_head]
- *		A waiter that becomes the head later is woken then, and looks.
- *	events, and the history	[flki_local_history, flki_local_follow]
- *		A reader drops what may have been written over: see history.c.
- *	events, event_room	[flki_file_extend_history]
- *		The room only grows.  An event that comes before its room is lost.
- *
- * and of a slot:
- *
- *	alive	[all]
- *		The kernel's word.  A dead owner stays dead until the next claim.
- *	gen	[owner_dead, taker_has_slot]
- *		It only rises: an owner that finds another than its own has lost the slot for good.
- *	wake	[flki_local_wait]
- *		Before the lock is taken: a wake that comes after that ends the sleep at once.
- *	state	[claim, doubt]
- *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
- *		own.  A taker that doubt() misses was in no line when doubt() looked, so it takes
- *		the lock once more before it sleeps, and finds the mark.
- *	state, ticket, weight, in_force, seat, seats, fence	[flki_local_holds]
- *		The copy counts if the slot has the same ticket before and after it.  A ticket is
- *		stored after the end of the slot's last permit, and before all that is its own.
- *	state, ticket, role, pid, worker_pid, exit_seen_ms, started_after_ns, started_before_ns
- *		[flki_orphan_is, await_command]
- *		They decide how long a thread waits for a command's end.  The head decides inside.
- *	pid	[find_stuck]
- *		For people.
- *	all of its own slot	[its owner: check_held, flki_local_permit, pass_on, out_or ...]
- *		The owner loads `state' first.  The commit of that state released the rest, which
- *		only a repair of damage changes until the owner goes on.
- *
- * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
- * a slot `alive', `gen' and `wake'; by the owner of a slot also what claim() fills in, `status',
- * `took', `worker_pid', when that was started, `waits_for' and `role' of its permit, and a state of FREE or IDLE instead of
- * IDLE or OUT.
- *
- * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
- * believes that it is the owner, until it leaves: see doubt() in inside.c.)
+ * Some words are read or written without the lock: the end of this file says which, by whom, and why
+ * that does no harm.
  */
 #ifndef FLKI_LAYOUT_H
 #define FLKI_LAYOUT_H
@@ -145,6 +82,11 @@
 #define INIT_BYTE   (GUARD_BASE - 1)
 
 enum slot_state { FREE, IDLE, WAITING, HELD, OUT };
+
+/*
+ * A BARRIER is the place in the line of flk_wait_idle(): it takes no units and keeps no taker back, and
+ * it is done when all that came before it are.
+ */
 enum slot_kind { TAKER, BARRIER };
 
 /*
@@ -240,12 +182,16 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands there instead of the rest, and so do the words of a gate.  A
- * FLK_EV_RELEASED has what the work took instead of seat and limit; its seat is in the upper 24 bits
- * of `kind', where most others have 0.  A FLK_EV_GRANTED has 1 there if the permit has a set of
- * seats: that is in `seat' and, the upper half, in `code'.  A FLK_EV_QUEUED of a taker that excludes
- * seats has its limit there, which is FLK_SEATS at most; the set is in `seat' and, the upper half, in
- * `limit'.
+ * pace that was set stands there instead of the rest, and so do the words of a gate.  Three kinds are
+ * packed:
+ *
+ *	kind		upper 24 bits of `kind'	seat		limit		code
+ *	RELEASED	the seat		what the work took		how it ended
+ *	GRANTED		0			the seat	the limit	the kind's
+ *	GRANTED		1			a set of seats	the limit	upper half of the set
+ *	QUEUED		0			0		the limit	the kind's
+ *	QUEUED		the limit		excluded seats	upper half	the kind's
+ *	others		0			the seat	the limit	the kind's
  */
 struct event {
 	uint64_t when_ns; /* monotonic */
@@ -405,5 +351,77 @@ _Static_assert(offsetof(struct header, used) == 240 && offsetof(struct header, g
 		   offsetof(struct header, seats_off) == 640,
 	       "offsets must not differ between processors");
 _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
+
+/*
+ * Read without the lock are these words, by the functions named.  Another process may change a
+ * word right after it was read.  So what was read is a hint, or is looked at again inside, or never
+ * changes any more.
+ *
+ *	magic to birth, bound	[check_header, look_again, was_limiter, flki_file_verify]
+ *		A maker fills them in before it stores `magic', and then they stay until the next
+ *		boot.  If the file was emptied and made anew under its takers, `birth' differs.
+ *	lock	[flki_lock_take, flki_lock_is_left, flki_lock_owner]
+ *		A compare-and-swap decides.  The other two: a hint.
+ *	nslots	[flki_file_slots, flki_file_grow, check_header]
+ *		It only grows, when the disk space is there.  An old value hides the newest slots;
+ *		the lock's owner sees all that are in a list, whose owners had the lock before it.
+ *	hint	[find_soon]
+ *		Any value will do: a wrong one costs time.
+ *	dead	[flki_file_open, flki_file_verify, flki_local_follow]
+ *		It is never cleared.  A taker that read 0 is turned away inside, and a follower that
+ *		read 0 sleeps on this word, too.
+ *	gate	[flki_gate_is_set, flki_gate_copy, flki_gate_wants_look]
+ *		An operator who sets a gate writes the words that are not in force, and then `is'.  A
+ *		reader that copied words while `is' changed copies again.
+ *	damaged	[check_header, and flki_quit after its drop]
+ *		A taker that read 0 is turned away inside, or by its next call.  A taker that read 1
+ *		while an operator repaired the limiter fails once more than it had to.
+ *	declared	[flki_local_declared]
+ *		The usual limit; queue_up() and the snapshots look again inside.
+ *	pace	[may_be_paced, flki_local_pace]
+ *		While an operator sets it, a start may go by the taker's own clock instead of the
+ *		machine's, and people may see a part of the old one.
+ *	lent	[flki_local_entrusted]
+ *		A taker that read 0 inherited no descriptor with a permit: `lent' was stored before
+ *		the permit was the descriptor's.
+ *	waiting.head	[wake_head, would_be_head]
+ *		A waiter that becomes the head later is woken then, and looks.
+ *	events, and the history	[flki_local_history, flki_local_follow]
+ *		A reader drops what may have been written over: see history.c.
+ *	events, event_room	[flki_file_extend_history]
+ *		The room only grows.  An event that comes before its room is lost.
+ *
+ * and of a slot:
+ *
+ *	alive	[all]
+ *		The kernel's word.  A dead owner stays dead until the next claim.
+ *	gen	[owner_dead, taker_has_slot]
+ *		It only rises: an owner that finds another than its own has lost the slot for good.
+ *	wake	[flki_local_wait]
+ *		Before the lock is taken: a wake that comes after that ends the sleep at once.
+ *	state	[claim, doubt]
+ *		Only the owner leaves FREE, IDLE and OUT; claim() looks again once the slot is its
+ *		own.  A taker that doubt() misses was in no line when doubt() looked, so it takes
+ *		the lock once more before it sleeps, and finds the mark.
+ *	state, ticket, weight, in_force, seat, seats, fence	[flki_local_holds]
+ *		The copy counts if the slot has the same ticket before and after it.  A ticket is
+ *		stored after the end of the slot's last permit, and before all that is its own.
+ *	state, ticket, role, pid, worker_pid, exit_seen_ms, started_after_ns, started_before_ns
+ *		[flki_orphan_is, await_command]
+ *		They decide how long a thread waits for a command's end.  The head decides inside.
+ *	pid	[find_stuck]
+ *		For people.
+ *	all of its own slot	[its owner: check_held, flki_local_permit, pass_on, out_or ...]
+ *		The owner loads `state' first.  The commit of that state released the rest, which
+ *		only a repair of damage changes until the owner goes on.
+ *
+ * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
+ * a slot `alive', `gen' and `wake'.  The owner of a slot also writes what claim() fills in, `status',
+ * `took', `worker_pid', when that was started, `waits_for' and `role' of its permit; and it stores
+ * FREE where IDLE or OUT was, and IDLE where OUT was.
+ *
+ * All else is read and written by the owner of the lock alone.  (A taker that has lost the lock
+ * believes that it is the owner, until it leaves: see doubt() in inside.c.)
+ */
 
 #endif

@@ -34,7 +34,7 @@ flki_state_limit(struct state *st, uint32_t limit)
 }
 
 /*
- * -n is a promise to the command that says it.  So a permit is granted only if the sum stays within
+ * -n is a promise to the command that says it; an override of an operator takes its place.  So a permit is granted only if the sum stays within
  * its own limit and within the limit of every permit held.  A weight above what an operator left,
  * by an override or by withheld units, counts as all that is left: its command runs alone.  The
  * same is true of the first permit of a ramp that begins with less than is withheld, because a ramp

@@ -6,6 +6,9 @@
  * is killed in between, the slots' states are those before or those after the commit (the store
  * marked so), and the next owner of the lock rebuilds the index from them (repair.c).
  *
+ * A link may lie, as a program without the lock can have written it.  So each loop over a list runs
+ * once for each slot at most: that is what `left' counts.
+ *
  * A function wakes each taker that must learn of what it did:
  *
  * - a waiter that was granted a permit, or taken out of the line;
@@ -179,9 +182,10 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	flki_state_store_in_order(&s->ticket, h->last_ticket + 1);
 	s->weight = s->least;
 	/*
-	 * The seats of dead holders are free, for a taker that gets its permit at once; one that has to
-	 * wait sweeps when it waits.  There are sets of seats up to SEATS only; with more holders the
-	 * look would cost more than it gives.
+	 * The seat of a dead holder is still marked as taken.  A newcomer that will get its permit at
+	 * once would take a higher seat, so it sweeps first; one that has to wait sweeps when it waits.
+	 * There are sets of seats up to SEATS only; with more holders the sweep would cost more than it
+	 * gives.
 	 */
 	if (kind == TAKER && h->holders.count <= SEATS && flki_state_has_room(st, s))
 		flki_state_sweep_holders(st);

@@ -53,17 +53,24 @@ struct state {
 uint32_t flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
 
 /*
- * Reaps the dead takers that waiter i watches, and grants: the dead ones right before it and, if no
- * living one is before it, the dead holders, by a sweep; and the dead ones right behind it that it
- * has passed, which perhaps no taker watches.  With i NIL: the dead ones at the end of the line,
- * which no taker watches.  True if it swept, and a second sweep in the same visit to the lock would
- * find no more.
+ * For waiter i, reaps the dead that it watches, and then grants:
+ *
+ *	those right behind i that i has passed, which perhaps no taker watches;
+ *	those right before i;
+ *	if no living waiter is before i, those among the holders, by a sweep.
+ *
+ * With i NIL it begins at the end of the line, whose dead no taker watches.  True if it swept, and a
+ * second sweep in the same visit to the lock would find no more.
  */
 bool flki_state_reap_watched(struct state *st, uint32_t i);
 
 /* Reaps the dead among all holders, and then grants. */
 void flki_state_sweep_holders(struct state *st);
 
+/*
+ * release: holder i ends its permit, or gives units of it back.  forget: it ends its permit, and the
+ * units stay withheld.  leave: waiter i gives up.
+ */
 void flki_state_release(struct state *st, uint32_t i);
 void flki_state_release_units(struct state *st, uint32_t i, uint32_t units);
 void flki_state_forget(struct state *st, uint32_t i);

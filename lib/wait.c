@@ -6,18 +6,19 @@
  * head watches the holders, every other waiter watches its predecessor.  So the death of a taker,
  * by whatever means, wakes the waiter that has to reap it.
  *
- * A newcomer N that has passed its successor X looks on a tick until X watches it.  X was woken, to
- * watch N instead of what N watches now.  But until X runs, the kernel may wake it for a death that N
- * has to see to; if X is killed then, it may be that no taker is behind it to notice.  N does not watch
- * X for that, as two waiters that watch each other may both die unnoticed:
- *
- *	X dies; the kernel wakes one sleeper for that: N
- *	N is killed before it runs; only X would have been woken for that
- *
  * But the kernel wakes only one sleeper for a death.  That may be a taker that something else woke
  * first, and that has another place in the line by now, or a permit.  The taker that should have
  * been woken would sleep on.  Therefore a taker that wakes looks once more at the words that it
  * watched, and does what the deaths ask for: see_to_deaths().
+ *
+ * A special case, which --yield brings: newcomer N stands before X although X was there first.  X was
+ * woken, to watch N instead of what N watches now.  Until X has run and watches N, no taker may watch
+ * N, so N looks on a tick.  And until X runs, the kernel may wake it for a death that N has to see to;
+ * if X is killed then, it may be that no taker is behind it to notice.  N does not watch X for that, as
+ * two waiters that watch each other may both die unnoticed:
+ *
+ *	X dies; the kernel wakes one sleeper for that: N
+ *	N is killed before it runs; only X would have been woken for that
  */
 #include "internal.h"
 
@@ -44,6 +45,15 @@ struct watch {
 	} orphan[ORPHANS_WATCHED];
 	unsigned orphans;
 };
+
+_Static_assert(offsetof(struct slot, alive) == 0 && offsetof(struct alive, word) == 0,
+	       "a slot is found by its word");
+
+static const struct slot *
+slot_of(const struct futex_word *word)
+{
+	return (const void *)(uintptr_t)word->address;
+}
 
 static void
 watch_one(struct state *st, struct watch *w, uint32_t i)
@@ -202,7 +212,7 @@ wake_successors_of_dead(struct state *st, const struct watch *w)
 	unsigned i;
 
 	for (i = 1; i < w->count; i++) {
-		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
+		const struct slot *s = slot_of(&w->word[i]);
 		if (!flki_alive_is(&s->alive) && atomic_load(&s->state) == WAITING)
 			flki_state_wake(st, s->next);
 	}
@@ -220,7 +230,7 @@ wake_head_for_orphans(struct state *st, const struct watch *w)
 	unsigned i;
 
 	for (i = 1; i < w->count; i++) {
-		const struct slot *s = (const void *)(uintptr_t)w->word[i].address;
+		const struct slot *s = slot_of(&w->word[i]);
 		orphaned |= !flki_alive_is(&s->alive) && atomic_load(&s->state) == HELD;
 	}
 	if (orphaned)
@@ -282,9 +292,12 @@ reason_of(const struct slot *s)
 	return reason == -FLK_CLOSED ? -FLK_CLOSED : -FLK_EVICTED;
 }
 
-/* Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is. */
+/*
+ * Under the lock: 0 held, -EINPROGRESS still in the line, or why it no longer is.  A cancelled waiter
+ * leaves here, and so does one of a closed limiter.
+ */
 static int
-look(struct flk_taker *t, struct state *st)
+settle(struct flk_taker *t, struct state *st)
 {
 	struct slot *s = taker_slot(t);
 
@@ -406,7 +419,7 @@ flki_local_wait(struct flk_taker *t, const struct timespec *deadline, const sigs
 			return -FLK_MISTAKEN;
 		}
 		see_to_deaths(t, &st, &w, slept_out);
-		error = look(t, &st);
+		error = settle(t, &st);
 		if (error != -EINPROGRESS) {
 			if (atomic_load(&taker_slot(t)->state) != HELD)
 				flki_alive_unwatch(&taker_slot(t)->alive);

@@ -70,6 +70,7 @@ environment_make(const char *name, const struct flk_permit *p, const char *held,
 		room += strlen(held);
 	if (key != NULL)
 		room += strlen(key);
+	/* 10: names[], KEY, and the NULL; 256 above: their names and numbers. */
 	envp = malloc((n + 10) * sizeof(*envp) + room);
 	if (envp == NULL)
 		return NULL;

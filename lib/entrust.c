@@ -200,7 +200,10 @@ flki_local_entrusted(struct flk *f, int fd, struct flk_permit *permit)
 	return found ? 0 : -FLK_NOPERMIT;
 }
 
-/* If the taker is killed after the unlock, or kept out, the permit is reaped; unless a reader locks its byte. */
+/*
+ * If the taker is killed after the unlock, or kept out, the permit is reaped; unless a reader locks
+ * its byte.
+ */
 static int
 end_permit(struct flk_taker *me, int fd, uint32_t slot)
 {

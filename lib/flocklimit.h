@@ -22,14 +22,12 @@
  * not use to 0, as an initializer does.  If `reserved' is not 0, the struct was not initialized, or
  * its header is newer than the library: -EINVAL.
  *
- * Threads: a limiter may be used by any number of threads.  A taker belongs to the thread that
- * made it, as a locked mutex does: only that thread may call the functions that take one (but
- * see flk_cancel and flk_interrupt), and when that thread ends, by whatever means, its permit is
- * released.
- * Fork: a child can't use its parent's takers; it makes its own.
- * Cancellation: no function here is a cancellation point; flk_cancel ends a wait.
- * Signals: only flk_cancel and flk_interrupt may be called from a handler.  A handler must not longjmp out of a
- * function of this library.
+ * Threads: a limiter may be used by any number of threads.  A taker belongs to the thread that made
+ * it, as a locked mutex does: only that thread may call the functions that take one (but see
+ * flk_cancel and flk_interrupt), and when that thread ends, by whatever means, its permit is
+ * released. Fork: a child can't use its parent's takers; it makes its own. Cancellation: no function
+ * here is a cancellation point; flk_cancel ends a wait. Signals: only flk_cancel and flk_interrupt
+ * may be called from a handler.  A handler must not longjmp out of a function of this library.
  */
 #ifndef FLOCKLIMIT_H
 #define FLOCKLIMIT_H
@@ -237,10 +235,10 @@ int flk_try(struct flk_taker *taker, const struct flk_request *want) FLK_CHECKED
 
 /*
  * The same in steps, for a program that has other work while it waits.  flk_enqueue() returns 0 if
- * the taker got its permit at once, and -EINPROGRESS if it now waits in the line.  flk_wait()
- * returns 0 when the taker has got its permit, and -ETIMEDOUT when it still waits at the deadline.
- * After -ETIMEDOUT, -EINTR, -FLK_STUCK and -FLK_ASK the taker keeps its place: call again.  Any
- * other code says why it has left the line.  flk_leave() gives up the place or, if the taker has got its permit
+ * the taker got its permit at once, and -EINPROGRESS if it now waits in the line.  flk_wait() returns
+ * 0 when the taker has got its permit, and -ETIMEDOUT when it still waits at the deadline. After
+ * -ETIMEDOUT, -EINTR, -FLK_STUCK and -FLK_ASK the taker keeps its place: call again.  Any other code
+ * says why it has left the line.  flk_leave() gives up the place or, if the taker has got its permit
  * meanwhile, the permit.  While flk_wait() sleeps, and only then, the signal mask is *mask, unless
  * that is NULL.
  */
@@ -301,10 +299,10 @@ void flk_interrupt(struct flk_taker *taker);
 int flk_permit(const struct flk_taker *taker, struct flk_permit *permit) FLK_CHECKED;
 
 /*
- * Ties the permit to a descriptor: the permit lasts until the taker releases it or, if the
- * taker dies first, until every process that inherited the descriptor has closed it, and the worker,
- * if the taker started one since then, has ended: see flk_working().  The descriptor is close-on-exec and for reading only, as flk_guard_open()'s is; it belongs to the
- * taker.
+ * Ties the permit to a descriptor: the permit lasts until the taker releases it or, if the taker dies
+ * first, until every process that inherited the descriptor has closed it, and the worker, if the
+ * taker started one since then, has ended: see flk_working().  The descriptor is close-on-exec and
+ * for reading only, as flk_guard_open()'s is; it belongs to the taker.
  */
 int flk_guard(struct flk_taker *taker, int *fd) FLK_CHECKED;
 
@@ -420,9 +418,9 @@ int flk_get(struct flk *limiter, struct flk_settings *settings) FLK_CHECKED;
 
 /*
  * An order to all limiters that are created in the limiter directory from now on: they begin with
- * these settings, of FLK_SET_OVERRIDE, FLK_SET_PAUSED and FLK_SET_CLOSED.  After the order, set those of the
- * existing limiters one by one.  FLK_AUTO and false take an order back.  It lasts until the next boot,
- * and does not affect a limiter that is named by its path.
+ * these settings, of FLK_SET_OVERRIDE, FLK_SET_PAUSED and FLK_SET_CLOSED.  After the order, set those
+ * of the existing limiters one by one.  FLK_AUTO and false take an order back.  It lasts until the
+ * next boot, and does not affect a limiter that is named by its path.
  */
 int flk_order(unsigned which, const struct flk_settings *to) FLK_CHECKED;
 int flk_orders(struct flk_settings *orders) FLK_CHECKED; /* the orders in force */

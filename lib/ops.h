@@ -11,9 +11,9 @@
  * acquire.c and map.c know only the public functions and those of share.h, and so they work for both
  * implementations.
  *
- * Each operation keeps the contract that flocklimit.h has for its namesake.  A pointer to a limiter, a
- * taker or a request is never NULL here.  An operation that flocklimit.h lets a signal handler or a child of
- * vfork(2) call does no more in a table than these may do.
+ * Each operation keeps the contract that flocklimit.h has for its namesake.  A pointer to a limiter,
+ * a taker or a request is never NULL here.  An operation that flocklimit.h lets a signal handler or a
+ * child of vfork(2) call does no more in a table than these may do.
  */
 #ifndef FLKI_OPS_H
 #define FLKI_OPS_H

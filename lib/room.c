@@ -34,12 +34,12 @@ flki_state_limit(struct state *st, uint32_t limit)
 }
 
 /*
- * -n is a promise to the command that says it; an override of an operator takes its place.  So a permit is granted only if the sum stays within
- * its own limit and within the limit of every permit held.  A weight above what an operator left,
- * by an override or by withheld units, counts as all that is left: its command runs alone.  The
- * same is true of the first permit of a ramp that begins with less than is withheld, because a ramp
- * grows only while a permit is held.  It is not true where seats are out of use, or not wanted: a
- * command that asked for so many GPUs can't run with fewer.
+ * -n is a promise to the command that says it; an override of an operator takes its place.  So a
+ * permit is granted only if the sum stays within its own limit and within the limit of every permit
+ * held.  A weight above what an operator left, by an override or by withheld units, counts as all
+ * that is left: its command runs alone.  The same is true of the first permit of a ramp that begins
+ * with less than is withheld, because a ramp grows only while a permit is held.  It is not true where
+ * seats are out of use, or not wanted: a command that asked for so many GPUs can't run with fewer.
  */
 bool
 flki_state_has_room(struct state *st, const struct slot *s)

@@ -109,8 +109,8 @@ signal_heirs(struct flk *f, const struct flk_entry *e, int sig)
 }
 
 /*
- * The process that a taker works by: by its slot, or else among the taker's children.  These may be others as
- * well: the follower of a jobserver, say.
+ * The process that a taker works by: by its slot, or else among the taker's children.  These may be
+ * others as well: the follower of a jobserver, say.
  */
 static pid_t
 worker_of(const struct flk_entry *e)

@@ -42,8 +42,8 @@ void jobs_settle(struct jobs *a, int status);
 void jobs_cannot_run(const struct jobs *a, const char *program, int error);
 
 /*
- * For struct flk_map_options: what --and takes before its permit; the next item; when to call again while it waits; its run, in a
- * thread of its own; its end, in order; its end without a permit.
+ * For struct flk_map_options: what --and takes before its permit; the next item; when to call again
+ * while it waits; its run, in a thread of its own; its end, in order; its end without a permit.
  */
 int jobs_before(void *jobs, void *item, struct flk *limiter);
 int jobs_next(void *jobs, void **item, struct flk_request *want);

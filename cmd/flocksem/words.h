@@ -15,7 +15,10 @@
  */
 bool words_name(const char *id, char name[WORDS_NAME]);
 
-/* The words with spaces between them, each in quotes if it is to reach the command as it is; NULL: no memory. */
+/*
+ * The words with spaces between them, each in quotes if it is to reach the command as it is; NULL: no
+ * memory.
+ */
 char *words_line(char *const *words, bool quote);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * acquiring.c - lib/acquire.c and lib/await.c compute deadlines, ask, and leave the line; line and clock are
- * our own, so a wait of ten days takes no time.
+ * acquiring.c - lib/acquire.c and lib/await.c compute deadlines, ask, and leave the line; line and
+ * clock are our own, so a wait of ten days takes no time.
  */
 #include "../helpers/common.h"
 

@@ -381,8 +381,8 @@ start_victim(const struct scene *scene, struct flk *f)
 
 /*
  * A step of the victim is an instruction.  Where a locked operation is a loop of load-linked and
- * store-conditional, stepping through it never ends it, and the kernels of arm and riscv do not step at all:
- * there, a step is a nanosecond.
+ * store-conditional, stepping through it never ends it, and the kernels of arm and riscv do not step
+ * at all: there, a step is a nanosecond.
  */
 #if defined(__x86_64__) || defined(__i386__) || defined(__s390x__)
 #define STEP     "instructions"

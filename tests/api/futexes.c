@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * futexes.c - what lib/futex.c asks the kernel for, word by word: a call that is wrong in one of them fails,
- * or sleeps on, only on some kernels.
+ * futexes.c - what lib/futex.c asks the kernel for, word by word: a call that is wrong in one of them
+ * fails, or sleeps on, only on some kernels.
  */
 #include "../helpers/common.h"
 

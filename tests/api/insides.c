@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * insides.c - a taker that can't come to the lock: whether it waits on, and whom it names; and one that finds
- * an index that can't be rebuilt.
+ * insides.c - a taker that can't come to the lock: whether it waits on, and whom it names; and one
+ * that finds an index that can't be rebuilt.
  */
 #include "../helpers/common.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * making.c - lib/create.c makes a limiter of a file that has none, and of no other file; and within the size
- * that a process may give to files.
+ * making.c - lib/create.c makes a limiter of a file that has none, and of no other file; and within
+ * the size that a process may give to files.
  */
 #include "../helpers/common.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * bootless.c - a system that does not say its boot may have limiters in memory, and orders for them; for want
- * of a descriptor neither is made, as that may pass.
+ * bootless.c - a system that does not say its boot may have limiters in memory, and orders for them;
+ * for want of a descriptor neither is made, as that may pass.
  */
 #include "../helpers/common.h"
 #include "../helpers/steer.h"

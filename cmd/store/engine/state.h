@@ -51,9 +51,9 @@ permit_is_sought(enum permit_state state)
 
 /*
  * Each move calls it.  Ends the process with a line on stderr if `to' may not follow `from', or if
- * what must hold in `to' does not: the caller has compared that, and `sound' says the result.  A keeper that ends so is
- * replaced by another, and a wrapper's keeper outlives it: no permit is lost, and none is held
- * twice.
+ * what must hold in `to' does not: the caller has compared that, and `sound' says the result.  A
+ * keeper that ends so is replaced by another, and a wrapper's keeper outlives it: no permit is lost,
+ * and none is held twice.
  */
 void state_check(const struct state_rule *from, const struct state_rule *to, bool sound);
 

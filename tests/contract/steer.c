@@ -180,6 +180,35 @@ evict(void)
 	done_with(f, "an eviction", a, b, c, NULL);
 }
 
+/*
+ * A waiter leaves before it has heard that it was evicted: what the two say of each other crosses on
+ * the way, and must not be taken for an answer to what the taker asks next.
+ */
+static void
+leave_when_evicted(void)
+{
+	struct flk *f = limiter(1);
+	struct flk_taker *a = taker(f), *b = taker(f);
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	unsigned i, queued = 0, waited = 0;
+
+	take(a, 1, 1);
+	for (i = 0; i < 10; i++) {
+		queue(b, 1, 1, 1);
+		if (flk_evict(f, waiters_ticket(f, 0)) != 0)
+			tap_bail("no waiter to evict");
+		usleep(i * 20000); /* each time another part of it is on its way */
+		flk_leave(b);
+		queued += flk_enqueue(b, &one) == -EINPROGRESS;
+		waited += wait_ms(b, 50) == -ETIMEDOUT;
+		flk_leave(b);
+	}
+	is(queued, i,
+	   "a waiter that was evicted, and left before it heard of that, can queue again");
+	is(waited, i, "and then it waits");
+	done_with(f, "evictions unheard", a, b, NULL);
+}
+
 static void
 pace(void)
 {
@@ -210,5 +239,6 @@ contract_steer(void)
 	override();
 	close_it();
 	evict();
+	leave_when_evicted();
 	pace();
 }

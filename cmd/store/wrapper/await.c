@@ -86,6 +86,12 @@ hear_refusal(struct store_taker *t, const struct talk *m)
 {
 	struct talk anew = { .kind = TALK_ENTER, .want = t->want };
 
+	/*
+	 * It crossed our TALK_LEAVE, to which TALK_LEFT is the answer.  If this ended the leaving, that
+	 * would be taken for an answer to what the taker asks next.
+	 */
+	if (t->state == PERMIT_LEAVING)
+		return;
 	if (was_never_there(t, m)) {
 		if (t->state == PERMIT_WAITING && !settings.quiet)
 			say(limiter_of(t)->name, "lost its place in the line, and queues again");

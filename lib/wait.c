@@ -11,11 +11,11 @@
  * been woken would sleep on.  Therefore a taker that wakes looks once more at the words that it
  * watched, and does what the deaths ask for: see_to_deaths().
  *
- * A special case, which --yield brings: newcomer N stands before X although X was there first.  X was
- * woken, to watch N instead of what N watches now.  Until X has run and watches N, no taker may watch
- * N, so N looks on a tick.  And until X runs, the kernel may wake it for a death that N has to see to;
- * if X is killed then, it may be that no taker is behind it to notice.  N does not watch X for that, as
- * two waiters that watch each other may both die unnoticed:
+ * A special case: newcomer N stands before X, which consented to that.  X was woken, to watch N instead
+ * of what N watches now.  Until X has run and watches N, no taker may watch N, so N looks on a tick.
+ * And until X runs, the kernel may wake it for a death that N has to see to; if X is killed then, it
+ * may be that no taker is behind it to notice.  N does not watch X for that, as two waiters that watch
+ * each other may both die unnoticed:
  *
  *	X dies; the kernel wakes one sleeper for that: N
  *	N is killed before it runs; only X would have been woken for that

@@ -9,6 +9,7 @@
 #include "measure.h"
 
 #include <stdatomic.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -232,8 +233,9 @@ running_tasks(void)
 
 /* It is the asker's and the thread's: the last of the two frees it. */
 struct question {
-	_Atomic uint32_t owners, answered; /* answered: a futex; pairs `bytes' with its reader */
+	_Atomic uint32_t owners, answered; /* answered: a futex; pairs the answer with its reader */
 	uint64_t bytes;
+	int error;
 	char path[256];
 };
 
@@ -260,6 +262,7 @@ answer(void *question)
 	struct question *q = question;
 
 	q->bytes = free_bytes(q->path);
+	q->error = errno;
 	atomic_fetch_sub(&unanswered, 1);
 	atomic_store(&q->answered, 1);
 	flki_futex_wake(&q->answered);
@@ -274,9 +277,15 @@ await(struct question *q)
 
 	while (atomic_load(&q->answered) == 0 && flki_monotonic_ns() < until)
 		flki_futex_sleep(&q->answered, 0, until);
-	return atomic_load(&q->answered) != 0 ? q->bytes : UINT64_MAX;
+	if (atomic_load(&q->answered) == 0) {
+		errno = ETIMEDOUT;
+		return UINT64_MAX;
+	}
+	errno = q->error;
+	return q->bytes;
 }
 
+/* Where it is not known, errno says why: ETIMEDOUT, as there is no answer yet. */
 static uint64_t
 free_space(const struct condition *c)
 {
@@ -287,6 +296,7 @@ free_space(const struct condition *c)
 		return UINT64_MAX;
 	if (atomic_fetch_add(&unanswered, 1) >= MOST_ASKED || (q = calloc(1, sizeof(*q))) == NULL) {
 		atomic_fetch_sub(&unanswered, 1);
+		errno = ETIMEDOUT;
 		return UINT64_MAX;
 	}
 	memcpy(q->path, c->path, c->path_length);

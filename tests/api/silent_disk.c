@@ -4,6 +4,7 @@
  */
 #include "../helpers/common.h"
 
+#include <errno.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -40,6 +41,7 @@ main(void)
 {
 	unsigned i, known = 0, n;
 	struct statvfs fs;
+	char why[256];
 
 	begin();
 	atomic_store(&answers, true);
@@ -47,10 +49,12 @@ main(void)
 		tap_skip_all("no space on / that could be known");
 	ok(ask("/") != UINT64_MAX, "the free space is known");
 	ok(ask("/nosuch") == UINT64_MAX, "of no path it is not");
+	is(flk_gate_check("disk:/nosuch>1", why, sizeof(why)), -ENOTSUP, "which no gate can have");
 	atomic_store(&answers, false);
 	for (i = 0; i < HANGS; i++)
 		known += ask("/") != UINT64_MAX;
 	is(known, 0, "nor is it while there is no answer");
+	is(flk_gate_check("disk:/>1", why, sizeof(why)), 0, "but a gate can have such a path");
 	n = atomic_load(&asked);
 	ok(n < 2 + HANGS, "%d looks left %u threads behind", HANGS, n - 2);
 	atomic_store(&answers, true);

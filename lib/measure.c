@@ -8,8 +8,8 @@
  */
 #include "measure.h"
 
-#include <stdatomic.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,7 +24,7 @@ const char lost_unkept[] =
 static bool
 was_there(const struct etcd_reply *reply, size_t n, struct culprit *by)
 {
-	struct etcd_kv *kv;
+	struct etcd_kv *kv = NULL;
 	long found = -1;
 
 	if (reply->result == ETCD_OK)

@@ -44,12 +44,24 @@ SIZE(map_options, 288);
 /* What follows a struct, where a library that takes it for larger would write. */
 #define EDGE UINT64_C(0xa5a5a5a5a5a5a5a5)
 
+/* One holds, and one waits. */
+static void
+look(struct flk *limiter)
+{
+	struct flk_snapshot *s;
+
+	must(flk_snapshot(limiter, &s) == 0 && s->holders == 1 && s->waiters == 1);
+	must(s->limit == 3 && s->used == 2 && s->entry[0].holds && !s->entry[1].holds);
+	must(s->entry[0].pid == getpid() && s->entry[1].pid == getpid());
+	must(strcmp(s->entry[1].command, "grown") == 0 && s->entry[1].not_seats == 1);
+	free(s);
+}
+
 static void
 hold_and_look(struct flk *limiter)
 {
 	const struct flk_request want = { .weight = 2, .command = "grown", .not_seats = 1 };
 	struct flk_taker *a, *b;
-	struct flk_snapshot *s;
 	struct {
 		struct flk_permit it;
 		uint64_t edge;
@@ -64,11 +76,7 @@ hold_and_look(struct flk *limiter)
 	must(flk_permit(a, &permit.it) == 0 && permit.it.weight == 2 && permit.it.seats == 6);
 	must(permit.edge == EDGE);
 	must(flk_enqueue(b, &want) == -EINPROGRESS);
-	must(flk_snapshot(limiter, &s) == 0 && s->holders == 1 && s->waiters == 1);
-	must(s->limit == 3 && s->used == 2 && s->entry[0].holds && !s->entry[1].holds);
-	must(s->entry[0].pid == getpid() && s->entry[1].pid == getpid());
-	must(strcmp(s->entry[1].command, "grown") == 0 && s->entry[1].not_seats == 1);
-	free(s);
+	look(limiter);
 	must(flk_place(b, &place.it) == 0 && place.it.ahead == 0 && place.it.oldest.weight == 2);
 	must(strcmp(place.it.oldest.command, "grown") == 0 && place.edge == EDGE);
 	flk_taker_free(b);

@@ -72,7 +72,7 @@ told(void *context, const struct engine_event *e)
 	if (e->kind == ENGINE_REFUSED)
 		printf(" code=%d", e->code);
 	if (e->pid != 0)
-		printf(" by=%d", e->pid);
+		printf(" by=%" PRIu32, e->pid);
 	if (e->host != NULL && e->host[0] != '\0')
 		printf(" host=%s", e->host);
 	if (e->kind == ENGINE_GRANTED)

@@ -86,15 +86,15 @@ left_until(uint64_t at, uint64_t now)
 static uint64_t
 time_left(const struct store_taker *t)
 {
-	uint64_t left, lost;
+	uint64_t left, to_kill;
 	struct expiry e;
 
 	expiry_begin(&e, settings.ttl_s, settings.grace_s, false, link_alive_ns(&t->tie));
 	left = left_until(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;
-	lost = left_until(t->lost_ns + NOTICE + LATER, now_ns());
-	return lost < left ? lost : left;
+	to_kill = left_until(t->lost_ns + NOTICE + LATER, now_ns());
+	return to_kill < left ? to_kill : left;
 }
 
 /*

@@ -93,8 +93,9 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->want.conflict_exit >= 0 && o->want.conflict_exit <= 255);
 	require(o->want.signal >= 0 && o->want.signal <= 64);
 	require((o->want.mode & ~0775u) == 0);
-	require((o->command == NULL) == (o->hold_for != 0));
-	require(o->want.limiter != NULL && *o->want.limiter != '\0');
+	require((o->command == NULL) == (o->hold_for != 0 || o->fd != -1));
+	/* --fd has the limiter of its descriptor. */
+	require(o->fd != -1 || (o->want.limiter != NULL && *o->want.limiter != '\0'));
 	require(o->command == NULL || o->command[0] != NULL);
 	require((o->want.which & ~(unsigned)FLK_SET_PACE) == 0 && o->want.to.pace.burst <= 65535);
 	require(*pace_text(&o->want.to.pace, o->want.which, text) != '\0' || o->want.which == 0);
@@ -102,7 +103,7 @@ check_result(const struct options *o, char **argv, bool name_given)
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);
 	/* The default is always a name, whatever the command is called. */
-	if (!name_given && o->want.file == NULL && o->want.name == NULL)
+	if (!name_given && o->want.file == NULL && o->want.name == NULL && o->fd == -1)
 		require(flki_is_name(o->want.limiter));
 }
 

@@ -118,18 +118,6 @@ processes_suspended(const struct processes *all, const struct flk_entry *e)
 	return how != NULL ? how : process_suspended(processes_command(all, e), remedy);
 }
 
-static bool
-has_open(pid_t pid, const struct stat *file)
-{
-	char path[PROC_PATH];
-	DIR *fds = opendir(flki_proc_path(pid, "fd", path));
-	bool found = flki_next_open(fds, file) != -1;
-
-	if (fds != NULL)
-		closedir(fds);
-	return found;
-}
-
 size_t
 processes_with_open(const struct stat *file, pid_t *pid, size_t room)
 {
@@ -138,7 +126,7 @@ processes_with_open(const struct stat *file, pid_t *pid, size_t room)
 	pid_t p;
 
 	while (n < room && (p = flki_next_number(proc)) != -1)
-		if (p != getpid() && has_open(p, file))
+		if (p != getpid() && process_has_open(p, file))
 			pid[n++] = p;
 	if (proc != NULL)
 		closedir(proc);

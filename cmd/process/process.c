@@ -48,6 +48,18 @@ process_is_below(pid_t pid, pid_t ancestor)
 	return false;
 }
 
+bool
+process_has_open(pid_t pid, const struct stat *file)
+{
+	char path[PROC_PATH];
+	DIR *fds = opendir(flki_proc_path(pid, "fd", path));
+	bool found = flki_next_open(fds, file) != -1;
+
+	if (fds != NULL)
+		closedir(fds);
+	return found;
+}
+
 /* How many children work, and one of them. */
 static unsigned
 living_children(pid_t pid, pid_t *child)

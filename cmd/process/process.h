@@ -6,6 +6,7 @@
 #define PROCESS_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "flocklimit.h"
@@ -21,6 +22,9 @@ bool process_branches(pid_t pid);
 
 /* The process's command line, "sleep 100", or "./deploy now"; "" if we may not see it. */
 const char *process_command(pid_t pid, char *room, size_t size);
+
+/* Whether /proc shows that it has a descriptor of that file. */
+bool process_has_open(pid_t pid, const struct stat *file);
 
 /* Where /proc does not list the open descriptors: how many numbers there are. */
 int process_most_fds(void);

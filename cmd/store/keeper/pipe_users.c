@@ -9,18 +9,7 @@
 
 #include "pidfd.h"
 #include "proc.h"
-
-static bool
-has_it(pid_t pid, const struct stat *pipe)
-{
-	char path[PROC_PATH];
-	DIR *fds = opendir(flki_proc_path(pid, "fd", path));
-	bool found = flki_next_open(fds, pipe) != -1;
-
-	if (fds != NULL)
-		closedir(fds);
-	return found;
-}
+#include "process.h"
 
 /*
  * Opens a pidfd before it looks at the process: else the number could be another process's by now.
@@ -32,7 +21,7 @@ send_to(pid_t pid, const struct stat *pipe, int sig)
 
 	if (pidfd == -1)
 		return;
-	if (has_it(pid, pipe)) {
+	if (process_has_open(pid, pipe)) {
 		flki_pidfd_signal(pidfd, sig);
 		flki_pidfd_signal(pidfd, SIGCONT);
 	}

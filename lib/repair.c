@@ -145,11 +145,15 @@ flki_state_rebuild(struct state *st)
 		st->slots[i].seat_bits = 0;
 	right = build_holders(st) && build_line(st);
 	flki_pace_repair(st);
-	h->gate.waiter = 0;
 
 	for (i = 0; i < st->n; i++)
 		if (atomic_load(&st->slots[i].state) > IDLE)
 			flki_state_wake(st, i);
+	/*
+	 * Behind the wakes: a head that knows of the gate looks at it by itself, and so finds a
+	 * repairer that died before it had woken anybody.
+	 */
+	h->gate.waiter = 0;
 	h->repaired++;
 	flki_state_note_steering(st, FLK_EV_REPAIRED, 0);
 	if (!right || st->bad)

@@ -1047,7 +1047,7 @@ test_gated(void)
 	struct flk_gate gate = { .patience_ns = UINT64_MAX };
 	struct flk *f = fresh(1);
 	struct flk_snapshot *s;
-	struct agent a;
+	struct agent a = agent_start(flk_path(f)); /* a gate of a disk is looked at by a thread */
 	bool gated;
 	unsigned i;
 
@@ -1057,7 +1057,6 @@ test_gated(void)
 	for (i = 0; i < 3; i++) {
 		strcpy(gate.when, gates[i]);
 		is(steer_gate(f, &gate), 0, "a gate: %s", gates[i]);
-		a = agent_start(flk_path(f));
 		agent_tell(&a, (struct order){ .kind = ACQUIRE, .limit = 1, .ms = -1 });
 		do {
 			if (flk_snapshot(f, &s) != 0)
@@ -1070,8 +1069,9 @@ test_gated(void)
 		gate.when[0] = '\0';
 		is(steer_gate(f, &gate), 0, "and taken away");
 		is(agent_hear(&a).code, 0, "lets the head in");
-		agent_stop(&a);
+		is(agent_do(&a, (struct order){ .kind = RELEASE }).code, 0, "and out again");
 	}
+	agent_stop(&a);
 	whole(f, "after gates");
 	flk_detach(f);
 }

@@ -37,28 +37,6 @@
 
 struct desk *actor_desk;
 
-/* A thread would run on beside the actor, and none of its instructions would be a step. */
-int __wrap_flki_thread_start(void *(*run)(void *), void *arg, size_t stack);
-
-int
-__wrap_flki_thread_start(void *(*run)(void *), void *arg, size_t stack)
-{
-	(void)run;
-	(void)arg;
-	(void)stack;
-	return -EAGAIN;
-}
-
-/*
- * The clock is the kernel's, not the vDSO's, which begins again whenever the clock was set
- * meanwhile, as each tick does: where a step takes long, no actor would come through between two.
- */
-int
-clock_gettime(clockid_t clock, struct timespec *t)
-{
-	return (int)syscall(CLOCK_CALL, clock, t);
-}
-
 static _Noreturn void
 play_part(struct desk *desk, const char *path)
 {
@@ -115,6 +93,10 @@ note_call(struct actor *a)
 {
 	struct __ptrace_syscall_info info = stop_of(a);
 
+	if (a->call != -1 && a->call != CLOCK_CALL) {
+		a->last_call = a->call;
+		a->calls++;
+	}
 	a->call = -1;
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		a->call = (long)info.entry.nr;
@@ -140,6 +122,8 @@ note_stop(struct actor *a, int status)
 		int sig = WSTOPSIG(status);
 		actor_kill(a);
 		a->crash = sig;
+	} else {
+		a->call = -1;
 	}
 }
 
@@ -293,7 +277,7 @@ actor_start(struct actor *a, const char *path)
 	a->call = -1;
 	a->crash = a->signal = 0;
 	a->kept = a->extra = a->loose = a->dirty = false;
-	a->pid = fork_child();
+	a->id = a->pid = fork_child();
 	if (a->pid == 0)
 		play_part(a->desk, path);
 	snprintf(stat, sizeof(stat), "/proc/%d/stat", (int)a->pid);
@@ -331,29 +315,44 @@ actor_begin(struct actor *a, deed *what)
 	if (a->kept)
 		actor_go(a, PTRACE_CONT); /* into its stop at the desk */
 	a->kept = false;
+	a->desk->steps = false;
+	a->last_call = -1;
+	a->calls = 0;
 	processor_pass_stop(a->pid, actor_pc(a));
 	a->desk->deed = what;
 	__atomic_store_n(&a->desk->at, false, __ATOMIC_SEQ_CST);
 	a->where = AMID;
 }
 
-bool
-actor_to_call(struct actor *a)
+/* It goes on by this request; true if it is neither at its desk then nor asleep nor gone. */
+static bool
+go_on(struct actor *a, int request)
 {
 	if (a->where != AMID && a->where != WOKEN)
 		return false;
 	a->where = AMID;
-	actor_go(a, PTRACE_SYSCALL);
+	actor_go(a, request);
 	if (a->where == AMID && a->call == -1 && actor_at_desk(a))
 		a->where = AT_DESK;
+	else if (a->where == AMID && a->call == -1)
+		processor_pass_stop(a->pid, actor_pc(a));
 	return a->where == AMID;
 }
 
+bool
+actor_to_call(struct actor *a)
+{
+	return go_on(a, PTRACE_SYSCALL);
+}
+
+/* By the calls in which it may sleep: into one and, unless it sleeps there, out of it. */
 void
 actor_run(struct actor *a)
 {
-	while (actor_to_call(a))
-		;
+	while ((a->call == -1 || actor_to_call(a)) && go_on(a, PTRACE_CONT)) {
+		if (a->signal == 0 && actor_to_call(a))
+			actor_to_call(a);
+	}
 }
 
 void

@@ -9,17 +9,12 @@
  *
  * -s SEED takes the sample again, -t SECONDS bounds it, -o NAME[,NAME]... is about these operations
  * only, -e N about each Nth of them, from one that the seed chooses, and -l lists them.  -1 leaves
- * the second kills out.
- *
- * Two kills between which neither the file nor what the kernel was told has changed leave the same
- * behind.  So the first kill is made at every point; the second at every point too, but after
- * one first kill of those that leave the same.
+ * the second kills out, and -n most of the first kills that leave nothing new.
  */
 #include "killstep.h"
 
 #include <errno.h>
 #include <getopt.h>
-#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,142 +26,22 @@
 #include "../helpers/common.h"
 #include "futex.h"
 #include "processor.h"
+#include "sweep.h"
 
 #define MOST_WORKERS    64
 #define MOST_OPERATIONS 160
-#define TOLD            8 /* failures of one operation that are printed */
 #define SPLIT           4 /* shares of one operation */
 
-struct tally {
-	uint64_t first, second, states, failures, ns;
-	long points, most_second;
-};
-
-struct shared {
+static struct shared {
 	unsigned next;
 	struct tally tally[MOST_WORKERS][MOST_OPERATIONS];
-};
+	struct left left[MOST_OPERATIONS];
+} * shared;
 
-static struct shared *shared;
-static struct stage stage;
 static uint64_t seed;
-static bool first_only;
+static bool first_only, new_only;
 static const char *only;   /* the names of those that are asked for, or NULL for all */
 static unsigned every = 1; /* of so many, only one */
-
-/* ---- sweeps ---- */
-
-static void
-report(struct tally *t, const struct operation *op, long k, long j, unsigned style)
-{
-	if (t->failures++ >= TOLD)
-		return;
-	tap_note("%s: killed after %ld of %ld%s", op->name, k, trace.points,
-		 j < 0 ? "" : ", and the mender:");
-	if (j >= 0)
-		tap_note("  after %ld of %ld", j, second_trace.points);
-	tap_note("  %s", stage.why);
-	if (j >= 0)
-		tap_note("  again: -o '%s' -k %ld -j %ld -y %u -s %llu", op->name, k, j, style,
-			 (unsigned long long)seed);
-	else
-		tap_note("  again: -o '%s' -k %ld -y %u -s %llu", op->name, k, style,
-			 (unsigned long long)seed);
-}
-
-static void
-kill_once(struct tally *t, const struct operation *op, long k, unsigned style)
-{
-	t->first++;
-	if (!play(&stage, op, k, -1, style, false, NULL))
-		report(t, op, k, -1, style);
-}
-
-static bool
-kill_twice(struct tally *t, const struct operation *op, long k, long j, unsigned style)
-{
-	long points = 0;
-	bool passed = play(&stage, op, k, j, style, false, &points);
-
-	t->second += points >= 0;
-	if (!passed)
-		report(t, op, k, j, style);
-	return points >= 0;
-}
-
-/* The mender's trace after a kill at k: false if nobody has anything to mend. */
-static bool
-rehearse_mender(struct tally *t, const struct operation *op, long k)
-{
-	long points = -1;
-
-	if (!play(&stage, op, k, LONG_MAX, 0, true, &points) && points >= 0)
-		report(t, op, k, points, 0);
-	if (points > t->most_second)
-		t->most_second = points;
-	return points >= 0;
-}
-
-/* One share of everything about one operation. */
-static void
-sweep(struct tally *t, const struct operation *op, unsigned share, unsigned shares)
-{
-	long k, j, states = 0, index = -1;
-
-	if (!rehearse(&stage, op)) {
-		report(t, op, trace.points, -1, 0);
-		return;
-	}
-	t->points = trace.points;
-	for (k = 0; k <= trace.points && t->failures < TOLD; k++)
-		if ((unsigned long)k % shares == share) {
-			kill_once(t, op, k, 0);
-			kill_once(t, op, k, BACKWARD | BY_DEATH);
-		}
-	if (first_only)
-		return;
-	for (k = 0; k <= trace.points; k++)
-		states += trace.changed[k];
-	for (k = 0; k <= trace.points && t->failures < TOLD; k++) {
-		if (!trace.changed[k] || (unsigned long)++index % shares != share)
-			continue;
-		if (!rehearse_mender(t, op, k))
-			continue;
-		t->states++;
-		for (j = 0; j <= second_trace.points && t->failures < TOLD; j++)
-			if (second_trace.changed[j] || j % states == index)
-				kill_twice(t, op, k, j, j % 2 ? 0 : BY_DEATH);
-	}
-}
-
-/* Spread over the operation from a random offset, until the time is over. */
-static void
-sample(struct tally *t, const struct operation *op, uint64_t until)
-{
-	enum { STRIDES = 16 };
-	long k, i, offset;
-
-	if (!rehearse(&stage, op)) {
-		report(t, op, trace.points, -1, 0);
-		return;
-	}
-	t->points = trace.points;
-	offset = (long)random_below((uint32_t)trace.points + 1);
-	for (i = 0; i < STRIDES && t->failures < TOLD && (i < 1 || now_ns() < until); i++) {
-		/* Bit-reversed, so that it is spread evenly wherever the time ends. */
-		k = (i & 1) * 8 + (i & 2) * 2 + (i & 4) / 2 + (i & 8) / 8;
-		k = (offset + k * trace.points / STRIDES) % (trace.points + 1);
-		kill_once(t, op, k, random_below(STYLES));
-		while (k > 0 && !trace.changed[k])
-			k--;
-		if (i % 4 != 1 || now_ns() > until || !rehearse_mender(t, op, k) ||
-		    second_trace.points < 1)
-			continue;
-		t->states++;
-		kill_twice(t, op, k, (long)random_below((uint32_t)second_trace.points),
-			   random_below(2) ? 0 : BY_DEATH);
-	}
-}
 
 /* ---- workers ---- */
 
@@ -191,7 +66,8 @@ work(unsigned me, bool all, double seconds)
 		random_seed(seed + o);
 		began = now_ns();
 		if (all)
-			sweep(&shared->tally[me][o], op, i % SPLIT, SPLIT);
+			sweep(&shared->tally[me][o], op, first_only ? NULL : &shared->left[o],
+			      new_only, i % SPLIT, SPLIT);
 		else
 			sample(&shared->tally[me][o], op,
 			       start + (uint64_t)(seconds * 1e9 * (o + 1) / jobs));
@@ -310,12 +186,7 @@ one_kill(const char *name, long k, long j, unsigned style)
 		tap_bail("no such operation: %s", name);
 	if (!operation_is_possible(o))
 		tap_skip_all("a file in memory is of this boot");
-	if (!rehearse(&stage, op))
-		report(&t, op, trace.points, -1, 0);
-	else if (j < 0)
-		kill_once(&t, op, k, style);
-	else if (rehearse_mender(&t, op, k))
-		kill_twice(&t, op, k, j, style);
+	kill_at(&t, op, k, j, style);
 	ok(t.failures == 0, "%s, killed after %ld of %ld", name, k, trace.points);
 	return tap_done();
 }
@@ -340,13 +211,16 @@ main(int argc, char **argv)
 	int c;
 
 	seed = now_ns() % 1000000;
-	while ((c = getopt(argc, argv, "a1e:o:k:j:y:s:t:l")) != -1) {
+	while ((c = getopt(argc, argv, "a1ne:o:k:j:y:s:t:l")) != -1) {
 		switch (c) {
 		case 'a':
 			all = true;
 			break;
 		case '1':
 			first_only = true;
+			break;
+		case 'n':
+			new_only = true;
 			break;
 		case 'e':
 			every = (unsigned)atol(optarg);
@@ -387,6 +261,7 @@ main(int argc, char **argv)
 		orders_begin();
 		return one_kill(only, k, j, style);
 	}
+	sweep_seed(seed);
 	tap_note("seed %llu", (unsigned long long)seed);
 	if (operations_in_all() > MOST_OPERATIONS)
 		tap_bail("more operations than MOST_OPERATIONS");

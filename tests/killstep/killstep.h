@@ -36,6 +36,7 @@ enum where { NOT_THERE, AT_DESK, AMID, ASLEEP, WOKEN };
 struct desk {
 	deed *deed;
 	bool at;       /* the deed is done */
+	bool steps;    /* the actor is stepped, and does not stop by itself before it sleeps */
 	bool stops;    /* the actor stops at each stop() */
 	int code;      /* what it returned */
 	uint32_t held; /* the weight of the permit, as the actor is told */
@@ -44,15 +45,18 @@ struct desk {
 
 struct actor {
 	pid_t pid;
+	pid_t id; /* the same, and still when it is gone */
 	enum where where;
-	int crash;          /* the signal that ended it, when that was none of ours */
-	int signal;         /* the signal that it gets when it goes on, or 0 */
-	bool kept;          /* it ended a deed and was not let out of its last instruction */
-	bool loose;         /* it sleeps, and would not stop when that ends */
-	bool extra;         /* it has none of the slots that the stage keeps for its cast */
-	bool dirty;         /* it was interrupted: its next wait may end at once */
-	bool follows;       /* the call it is in is the sleep of one who follows the history */
-	long call;          /* the system call it is in, or -1 */
+	int crash;      /* the signal that ended it, when that was none of ours */
+	int signal;     /* the signal that it gets when it goes on, or 0 */
+	bool kept;      /* it ended a deed and was not let out of its last instruction */
+	bool loose;     /* it sleeps, and would not stop when that ends */
+	bool extra;     /* it has none of the slots that the stage keeps for its cast */
+	bool dirty;     /* it was interrupted: its next wait may end at once */
+	bool follows;   /* the call it is in is the sleep of one who follows the history */
+	long call;      /* the system call it is in, or -1 */
+	long last_call; /* the last that it came out of, but for the clock, or -1; and how many */
+	unsigned calls;
 	unsigned long word; /* that call's first argument */
 	int stat;           /* its /proc/PID/stat */
 	struct desk *desk;
@@ -96,24 +100,28 @@ void actor_wait_up(struct actor *a);
 struct trace {
 	long points; /* 0 .. points */
 	long room;
-	uintptr_t *pc; /* of each point; 0 where there is no use in stopping there */
-	bool *slept;   /* this point is a sleep */
-	bool *changed; /* the file, or what the kernel knows, differs from the point before */
-	long *anchor;  /* a point at or before this one that is soon reached, */
-	long *hits;    /* at so many hits of a breakpoint there */
+	uintptr_t *pc;     /* of each point; 0 where there is no use in stopping there */
+	bool *slept;       /* this point is a sleep */
+	uint64_t *remains; /* what a death leaves there */
+	long *before;      /* the latest point before this one with its pc; -1: none */
+	long *awake;       /* the last point before the next sleep */
 };
 
 void actor_begin(struct actor *a, deed *deed); /* without a step */
 /* To the next point: false if it is at its desk or gone. */
 bool actor_step(struct actor *a);
-/* From point `from' straight to the anchor of `to', if that is possible; returns where it is. */
+/* From point `from' straight to one at or before `to', if that saves steps; returns where it is. */
 long actor_leap(struct actor *a, const struct trace *t, long from, long to);
 
 void trace_reset(struct trace *t);
-void trace_add(struct trace *t, struct actor *a, bool changed);
+void trace_add(struct trace *t, struct actor *a, uint64_t remains);
+/* Does a death there leave something else than at the point before? */
+bool trace_changed(const struct trace *t, long point);
 void trace_finish(struct trace *t);
+/* The furthest point up to `to' that a breakpoint reaches from `from' with its first hit. */
+long trace_leap(const struct trace *t, long from, long to);
 
-/* ---- the stage: stage.c, truth.c ---- */
+/* ---- the stage: stage.c, truth.c, remains.c ---- */
 
 enum role { FIRST, SECOND, THIRD, FOURTH, STEWARD, VICTIM, CAST };
 
@@ -134,6 +142,8 @@ struct stage {
 	uint32_t most;   /* units that may be held at once */
 	uint64_t ticket; /* the latest that anybody got */
 	uint64_t heard;  /* the last event that one who follows knows */
+	uint64_t round;
+	uint64_t told; /* what the victim had told the kernel when it was killed; see remains.c */
 	bool failed;
 	char why[240];
 };
@@ -164,6 +174,10 @@ void slay(struct stage *s, enum role who);
 void stage_look_around(struct stage *s); /* who was woken? */
 void stage_settle(struct stage *s, unsigned style);
 void stage_check(struct stage *s);
+/* What the actor's death would leave now.  Equal numbers: the same, but for times and process ids. */
+uint64_t stage_remains(const struct stage *s, const struct actor *a);
+/* To be called before the victim is killed. */
+void stage_note_told(struct stage *s);
 void stage_drain(struct stage *s, unsigned style);
 uint64_t stage_withheld(const struct stage *s);
 uint32_t stage_slots(const struct stage *s);

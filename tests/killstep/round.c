@@ -11,26 +11,6 @@
 
 struct trace trace, second_trace;
 
-/* Did the file change since we last asked?  What is in the history, only people read. */
-static bool
-changed(const struct stage *s, bool start)
-{
-	static unsigned char header[HEADER], slots[FIRST_SLOTS * sizeof(struct slot)];
-	const struct file *f;
-	bool differs;
-
-	if (s->eye == NULL)
-		return start;
-	f = &s->eye->file;
-	differs = start || memcmp(header, f->h, sizeof(header)) != 0 ||
-		  memcmp(slots, f->slots, sizeof(slots)) != 0;
-	if (differs) {
-		memcpy(header, f->h, sizeof(header));
-		memcpy(slots, f->slots, sizeof(slots));
-	}
-	return differs;
-}
-
 /* The victim sleeps: what ends that?  False if nothing will. */
 static bool
 end_sleep(struct stage *s, struct actor *a, bool *helped)
@@ -54,13 +34,13 @@ end_sleep(struct stage *s, struct actor *a, bool *helped)
 static long
 walk(struct stage *s, struct actor *a, long points, struct trace *t, bool record)
 {
-	bool helped = false;
+	bool helped = false, called;
 	long at = 0, leapt;
 
+	a->desk->steps = true;
 	if (record) {
 		trace_reset(t);
-		changed(s, true);
-		trace_add(t, a, true);
+		trace_add(t, a, stage_remains(s, a));
 	}
 	while (at < points && !s->failed && !a->loose) {
 		if (a->where == ASLEEP && !end_sleep(s, a, &helped))
@@ -72,11 +52,15 @@ walk(struct stage *s, struct actor *a, long points, struct trace *t, bool record
 				continue;
 			}
 		}
+		called = a->call != -1;
 		if (!actor_step(a))
 			break;
 		at++;
-		if (record)
-			trace_add(t, a, changed(s, false));
+		if (!record)
+			continue;
+		if (called)
+			stage_look_around(s); /* it may have woken somebody */
+		trace_add(t, a, stage_remains(s, a));
 	}
 	if (record)
 		trace_finish(t);
@@ -146,6 +130,7 @@ play(struct stage *s, const struct operation *op, long k, long j, unsigned style
 
 	set_up(s, op);
 	walk(s, &s->cast[VICTIM], k, &trace, false);
+	stage_note_told(s);
 	actor_kill(&s->cast[VICTIM]);
 	if (j >= 0) {
 		a = mender(s, style);

@@ -275,6 +275,8 @@ stage_open(struct stage *s, const struct operation *op)
 	s->why[0] = '\0';
 	s->most = 2;
 	s->ticket = 0;
+	s->told = 0;
+	s->round++;
 	if (s->image == NULL && (s->image = malloc(HEADER + IMAGE_SLOTS)) == NULL)
 		tap_bail("memory");
 	if (was_failed || (op->flags & NEW_FILE) != 0)

@@ -17,6 +17,7 @@
 #include "processor.h"
 
 #define LEAP_NS UINT64_C(50000000) /* a leap is not that long */
+#define WORTH   3                  /* a leap costs as much as so many steps */
 
 const double sample_seconds = 15;
 
@@ -76,10 +77,10 @@ actor_step(struct actor *a)
 }
 
 /*
- * To the breakpoint that is in place; false if it ended before it came by, or fell asleep, which
- * it may if this time it went another way.
+ * To the breakpoint that is in place.  It may end before it comes by, or fall asleep, if this time it
+ * goes another way.
  */
-static bool
+static void
 run_to(struct actor *a, uintptr_t at, long word)
 {
 	uint64_t start = now_ns();
@@ -90,46 +91,31 @@ run_to(struct actor *a, uintptr_t at, long word)
 			if (now_ns() - start > LEAP_NS && actor_sleeps(a)) {
 				a->where = ASLEEP;
 				a->loose = true;
-				return false;
+				return;
 			}
 			sched_yield();
 		}
 	} while (a->signal != 0);
 	if (a->where != AMID)
-		return false;
+		return;
 	processor_restore(a->pid, at, word);
-	if (actor_at_desk(a)) {
+	if (actor_at_desk(a))
 		a->where = AT_DESK;
-		return false;
-	}
-	if (PC_BEYOND != 0)
+	else if (PC_BEYOND != 0)
 		processor_set_pc(a->pid, at);
-	return true;
 }
 
 long
 actor_leap(struct actor *a, const struct trace *t, long from, long to)
 {
-	long point, hits, word, i;
+	long point = trace_leap(t, from, to), word;
 	uintptr_t at;
 
-	/* Not across a sleep: who ends that is not told. */
-	for (i = from + 1; i <= to; i++)
-		if (t->slept[i])
-			break;
-	point = t->anchor[i - 1];
-	hits = t->hits[point];
-	/* Hits are counted from where one starts or wakes; who has gone beyond steps the rest. */
-	if (t->anchor[from] != from || t->hits[from] != 0 || point <= from || a->call != -1 ||
-	    a->where != AMID)
+	if (point - from < WORTH || a->call != -1 || a->where != AMID)
 		return from;
 	at = t->pc[point];
-	while (processor_break(a->pid, at, &word)) {
-		if (!run_to(a, at, word) || --hits == 0)
-			return point;
-		step_one(a, at);
-		if (a->where != AMID)
-			return point;
-	}
-	return from;
+	if (!processor_break(a->pid, at, &word))
+		return from;
+	run_to(a, at, word);
+	return point;
 }

@@ -16,7 +16,7 @@ trace_reset(struct trace *t)
 }
 
 void
-trace_add(struct trace *t, struct actor *a, bool changed)
+trace_add(struct trace *t, struct actor *a, uint64_t remains)
 {
 	long i = ++t->points;
 
@@ -24,61 +24,68 @@ trace_add(struct trace *t, struct actor *a, bool changed)
 		t->room = t->room != 0 ? 2 * t->room : 4096;
 		t->pc = realloc(t->pc, (size_t)t->room * sizeof(*t->pc));
 		t->slept = realloc(t->slept, (size_t)t->room * sizeof(*t->slept));
-		t->changed = realloc(t->changed, (size_t)t->room * sizeof(*t->changed));
-		t->anchor = realloc(t->anchor, (size_t)t->room * sizeof(*t->anchor));
-		t->hits = realloc(t->hits, (size_t)t->room * sizeof(*t->hits));
-		if (!t->pc || !t->slept || !t->changed || !t->anchor || !t->hits)
+		t->remains = realloc(t->remains, (size_t)t->room * sizeof(*t->remains));
+		t->before = realloc(t->before, (size_t)t->room * sizeof(*t->before));
+		t->awake = realloc(t->awake, (size_t)t->room * sizeof(*t->awake));
+		if (!t->pc || !t->slept || !t->remains || !t->before || !t->awake)
 			tap_bail("memory");
 	}
 	t->slept[i] = a->where == ASLEEP;
-	t->changed[i] = changed || (a->call != -1 && a->call != CLOCK_CALL);
+	t->remains[i] = remains;
 	t->pc[i] = a->where == AMID && a->call == -1 ? actor_pc(a) : 0;
 }
 
-/* How often each instruction was seen since the start or the last sleep. */
+bool
+trace_changed(const struct trace *t, long point)
+{
+	return point == 0 || t->remains[point] != t->remains[point - 1];
+}
+
+/* The latest point at which each instruction was seen. */
 enum { BUCKETS = 1 << 15 };
 
 static struct {
 	uintptr_t pc;
-	long hits;
+	long point;
 } seen[BUCKETS];
 
+/* Notes that the instruction is at this point, and returns where it was last; -1: nowhere. */
 static long
-count_hit(uintptr_t pc)
+see(uintptr_t pc, long point)
 {
 	size_t b = pc * 2654435761u % BUCKETS;
+	long last;
 
 	while (seen[b].pc != 0 && seen[b].pc != pc)
 		b = (b + 1) % BUCKETS;
+	last = seen[b].pc != 0 ? seen[b].point : -1;
 	seen[b].pc = pc;
-	return ++seen[b].hits;
+	seen[b].point = point;
+	return last;
 }
 
-/*
- * An anchor is a point that a breakpoint reaches with few hits: each costs as much as two steps.
- * The count begins anew at a base, the first point from which one can leap after the start or a
- * sleep; hits is 0 there and at all points before it.
- */
 void
 trace_finish(struct trace *t)
 {
-	long i, best = 0;
-	bool base = true;
+	long i, awake = t->points;
 
-	for (i = 0; i <= t->points; i++) {
-		base = base || t->slept[i];
-		t->hits[i] = 0;
-		if (base) {
-			memset(seen, 0, sizeof(seen));
-			best = i;
-			base = t->pc[i] == 0;
-			if (!base)
-				count_hit(t->pc[i]);
-		} else if (t->pc[i] != 0) {
-			t->hits[i] = count_hit(t->pc[i]);
-			if (2 * t->hits[i] - i < 2 * t->hits[best] - best)
-				best = i;
-		}
-		t->anchor[i] = best;
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; i <= t->points; i++)
+		t->before[i] = t->pc[i] != 0 ? see(t->pc[i], i) : i;
+	for (i = t->points; i >= 0; i--) {
+		t->awake[i] = awake;
+		if (t->slept[i])
+			awake = i - 1;
 	}
+}
+
+long
+trace_leap(const struct trace *t, long from, long to)
+{
+	/* Not across a sleep: who ends that is not told. */
+	long point = to < t->awake[from] ? to : t->awake[from];
+
+	while (point > from && t->before[point] >= from)
+		point--;
+	return point;
 }

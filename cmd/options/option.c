@@ -233,17 +233,26 @@ print_version(void)
 
 /* ---- reading ---- */
 
-void
-option_note(struct given *given, const struct option_row *row, bool is_given)
+/* The row is to be in the list, or not to be. */
+static void
+put(const struct option_row **list, unsigned *n, unsigned most, const struct option_row *row,
+    bool in)
 {
 	unsigned i;
 
-	for (i = 0; i < given->n && given->row[i] != row; i++)
+	for (i = 0; i < *n && list[i] != row; i++)
 		;
-	if (is_given && i == given->n && i < MOST_GIVEN)
-		given->row[given->n++] = row;
-	else if (!is_given && i < given->n)
-		given->row[i] = given->row[--given->n];
+	if (in && i == *n && i < most)
+		list[(*n)++] = row;
+	else if (!in && i < *n)
+		list[i] = list[--*n];
+}
+
+void
+option_note(struct given *given, const struct option_row *row, bool is_given)
+{
+	put(given->row, &given->n, MOST_GIVEN, row, is_given);
+	put(given->off, &given->offs, MOST_OFF, row, !is_given);
 }
 
 static int
@@ -260,14 +269,30 @@ take(const struct command_line *c, const struct option_row *row, void *into, con
 	return row->take != NULL ? row->take(row, into, option, optarg) : OPTION_OK;
 }
 
+static bool
+was_said(const struct given *before, const struct option_row *row)
+{
+	unsigned i;
+
+	if (before == NULL)
+		return false;
+	for (i = 0; i < before->offs; i++)
+		if (before->off[i] == row)
+			return true;
+	return options_given(before, row->name) ||
+	       (row->instead != NULL && options_given(before, row->instead));
+}
+
 static int
 take_it(const struct command_line *c, const struct option_table *t, int got, int at, void *into,
-	struct given *given, char **argv)
+	struct given *given, const struct given *before, char **argv)
 {
 	const struct option_row *row = option_table_row(t, got);
 	char option[40];
 	int status;
 
+	if (was_said(before, row))
+		return OPTION_OK;
 	if (at >= 0)
 		snprintf(option, sizeof(option), "--%s", t->longs[at].name);
 	else
@@ -277,8 +302,9 @@ take_it(const struct command_line *c, const struct option_table *t, int got, int
 	return status == OPTION_NOT ? OPTION_OK : status;
 }
 
-int
-options_read(const struct command_line *c, void *into, struct given *given, int argc, char **argv)
+static int
+read_options(const struct command_line *c, void *into, struct given *given,
+	     const struct given *before, int argc, char **argv)
 {
 	int got, at = -1, status = OPTION_OK;
 	struct option_table t;
@@ -295,8 +321,28 @@ options_read(const struct command_line *c, void *into, struct given *given, int 
 		else if (strcmp(option_table_row(&t, got)->name, "version") == 0)
 			status = print_version();
 		else
-			status = take_it(c, &t, got, at, into, given, argv);
+			status = take_it(c, &t, got, at, into, given, before, argv);
 	}
+	return status;
+}
+
+int
+options_read(const struct command_line *c, void *into, struct given *given, int argc, char **argv)
+{
+	return read_options(c, into, given, NULL, argc, argv);
+}
+
+int
+options_read_words(const struct command_line *c, void *into, struct given *given,
+		   const struct given *before, int argc, char **argv)
+{
+	int at = optind, status;
+
+	optind = 0; /* begin anew */
+	status = read_options(c, into, given, before, argc, argv);
+	if (status == OPTION_OK && optind < argc)
+		status = option_bad("word", argv[optind], "unexpected: here are only options");
+	optind = at;
 	return status;
 }
 

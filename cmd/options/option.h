@@ -23,7 +23,9 @@ struct option_row {
 	const char *value;   /* as --help has it: "W"; "=A|B"; "[=A]", which may be left out */
 	const char *help;    /* its lines; NULL: --help and the shells leave it out */
 	const char *is;      /* the option that it is another name of */
-	bool many;           /* it may be given again, and adds to itself */
+	const char
+	    *instead; /* the option that says the same in another way: the limits file gives way */
+	bool many;    /* it may be given again, and adds to itself */
 
 	/*
 	 * The values, with spaces between them, that take_choice() knows, and that the shells offer.
@@ -78,11 +80,12 @@ struct command_line {
 };
 
 #define MOST_GIVEN 64
+#define MOST_OFF   8
 
-/* Which options were given, each once. */
+/* Which options were given, each once; and which so that they do nothing, as -T 0. */
 struct given {
-	const struct option_row *row[MOST_GIVEN];
-	unsigned n;
+	const struct option_row *row[MOST_GIVEN], *off[MOST_OFF];
+	unsigned n, offs;
 };
 
 /*
@@ -91,6 +94,13 @@ struct given {
  */
 int options_read(const struct command_line *c, void *into, struct given *given, int argc,
 		 char **argv);
+
+/*
+ * The same of words that are no command line, but for the options in `before', which had been given
+ * before, or were said in another way: they are read and not taken.
+ */
+int options_read_words(const struct command_line *c, void *into, struct given *given,
+		       const struct given *before, int argc, char **argv);
 
 /* Whether those that were given go together: OPTION_OK, or OPTION_BAD after a line. */
 int options_agree(const struct command_line *c, const struct given *given);

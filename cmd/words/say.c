@@ -22,7 +22,7 @@
 #define LABEL_WIDTH 30
 #define LINE_MS     500
 
-const char *say_program = "flocklimit";
+const char *say_program = "flocklimit", *say_where;
 
 /* Bytes of the UTF-8 character that begins here; 1 if none does. */
 static size_t
@@ -101,6 +101,8 @@ compose(char line[LINE], const char *limiter, const char *format, va_list ap)
 {
 	size_t n, room = LINE - 2;
 
+	if (say_where != NULL)
+		limiter = say_where;
 	n = (size_t)snprintf(line, room, "%s: %s%s", say_program, limiter != NULL ? limiter : "",
 			     limiter != NULL ? ": " : "");
 	if (n < room)

@@ -19,6 +19,9 @@ struct flk_place;
 /* The command's name: each line begins with it.  The command's main function sets it first. */
 extern const char *say_program;
 
+/* The line of a file that is read just now, for say() to name before all else; NULL: none. */
+extern const char *say_where;
+
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "DIR belongs to user ann: ...", for the directory of the limiter PATH. */

@@ -8,6 +8,7 @@
 #include "flocklimit.h"
 #include "habits.h"
 #include "limiter.h"
+#include "limits_apply.h"
 #include "say.h"
 #include "taker_rows.h"
 
@@ -170,6 +171,13 @@ check_command(struct options *o)
 	return OPTION_OK;
 }
 
+/* A shell line and a permit for another process have no command whose words could be known. */
+static char *const *
+plain_command(const struct options *o)
+{
+	return o->line == NULL && options_run(o) ? o->command : NULL;
+}
+
 /* FLOCKLIMIT_NAME is not asked for --fd: the descriptor says which limiter. */
 static void
 find_limiter(struct options *o)
@@ -177,6 +185,17 @@ find_limiter(struct options *o)
 	if (o->fd == -1 || o->want.file != NULL || o->want.name != NULL)
 		o->want.limiter = taker_options_limiter(
 		    &o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
+}
+
+static int
+ask_limits(struct options *o)
+{
+	int status = limits_read();
+
+	if (status == OPTION_OK && plain_command(o) != NULL)
+		status = limits_take_command(&o->want, plain_command(o));
+	find_limiter(o);
+	return status == OPTION_OK ? limits_take_limiter(&o->want) : status;
 }
 
 int
@@ -190,9 +209,8 @@ options_parse(struct options *o, int argc, char **argv)
 		return status;
 	if (optind < argc)
 		o->command = argv + optind;
-	if (options_agree(&command_line, &o->want.given) != OPTION_OK)
+	if (ask_limits(o) != OPTION_OK || options_agree(&command_line, &o->want.given) != OPTION_OK)
 		return OPTION_BAD;
-	find_limiter(o);
 	if (check_command(o) != OPTION_OK || taker_options_check(&o->want) != OPTION_OK)
 		return OPTION_BAD;
 	if (!o->quiet && looks_like_flock(&o->want))

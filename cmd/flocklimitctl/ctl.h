@@ -37,6 +37,7 @@ struct ctl {
 	uint64_t unit;          /* bytes of memory that one unit stands for: suggest */
 	const char *output;     /* -o; NULL: stdout */
 	const char *store;      /* --store */
+	const char *check;      /* --check of limits */
 };
 
 /* The verbs, of verbs/, top/, gantt/ and why/; each returns an exit status. */
@@ -60,5 +61,6 @@ int why_of(const struct ctl *c);
 int check(const struct ctl *c);
 int path_of(const struct ctl *c);
 int remove_it(const struct ctl *c);
+int limits_of(const struct ctl *c);
 
 #endif

@@ -14,6 +14,8 @@
 #include "kind.h"
 #include "commands.h"
 #include "ctl.h"
+#include "declared.h"
+#include "limits_apply.h"
 #include "pace.h"
 #include "parse.h"
 #include "say.h"
@@ -100,6 +102,8 @@ static const struct option_row rows[] = {
 	  .help = "write the picture to FILE" },
 	{ .name = "unit", .value = "SIZE", .take = take_parsed, .parse = parse_size, TO(unit), .offers = "256M 512M 1G 2G 4G", .wrong = PARSE_SIZE,
 	  .help = "the memory that one unit stands for (1G)" },
+	{ .name = "check", .value = "FILE", .take = take_text, TO(check), .offers = "@files",
+	  .help = "whether FILE is right as a limits file" },
 	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
 	{ .name = "idle", YES(idle), .help = "all unused limiters" },
 	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns), .offers = "@times",
@@ -282,6 +286,23 @@ refuse_here(const struct verb *verb)
 	return FAILED;
 }
 
+/* A limits file may say that a name is in a store. */
+static int
+choose(const struct ctl *c, char **argv)
+{
+	struct taker_options want = TAKER_DEFAULTS;
+	struct declared declared;
+
+	want.store.url = c->store;
+	want.file = c->file[0];
+	if (c->store == NULL && c->words > 0 && c->verb->run != limits_of) {
+		if (declared_find(&declared, c->word[0]) != OPTION_OK)
+			return FAILED;
+		want.store.url = declared.want.store.url;
+	}
+	return here.choose(&want, argv);
+}
+
 /* The limiter's file was cut short under our mapping. */
 static void
 on_bus(int sig)
@@ -306,7 +327,6 @@ flocklimitctl_main(int argc, char **argv)
 			 .signal = -1,
 			 .unit = UNIT };
 	const struct verb *verb = NULL;
-	struct taker_options want = TAKER_DEFAULTS;
 	int status;
 
 	say_program = "flocklimitctl";
@@ -321,11 +341,10 @@ flocklimitctl_main(int argc, char **argv)
 	}
 	status = take_words(&c, &verb, argc, argv);
 	c.verb = verb;
-	if (status == -1) {
-		want.store.url = c.store;
-		want.file = c.file[0];
-		status = here.choose(&want, argv);
-	}
+	if (status == -1 && limits_read() != OPTION_OK)
+		status = FAILED;
+	if (status == -1)
+		status = choose(&c, argv);
 	if (status == -1)
 		status = refuse_here(verb);
 	if (status == -1)

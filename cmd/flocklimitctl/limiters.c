@@ -15,12 +15,14 @@
 #include "kind.h"
 #include "children.h"
 #include "ctl.h"
+#include "declared.h"
 #include "explain.h"
 #include "say.h"
 #include "signals.h"
 #include "stuck.h"
 #include "suggest.h"
 #include "text.h"
+#include "verb.h"
 
 /*
  * A signal that stops us must not do so while we are inside the region and keep everyone out.
@@ -76,12 +78,19 @@ no_such(const char *name, const char *path)
 {
 	char text[SUGGEST_TEXT];
 	const char *hint = "";
+	struct declared declared;
 	char **known;
 	size_t n;
 
 	if (here.operating->names(&known, &n) == 0) {
 		hint = suggest(name, (const char *const *)known, n, text);
 		kind_forget(known, n);
+	}
+	if (declared_find(&declared, name) == OPTION_OK && declared.file != NULL) {
+		say(name,
+		    "no taker has used it yet: %s:%u declares it, and its first taker makes it",
+		    declared.file, declared.line);
+		return NO;
 	}
 	say(name, "there is no such limiter (%s): %s", path,
 	    *hint != '\0' ? hint : "flocklimitctl list shows those there are");
@@ -188,11 +197,19 @@ as_path(const char *file, char path[PATH_MAX])
 	return path;
 }
 
+/* A name, or the path that a limits file gives to it. */
 static const char *
 as_name(const char *word, char path[PATH_MAX])
 {
+	struct declared d = { .file = NULL };
 	int error = here.locate(word, path, PATH_MAX);
 
+	if (error == 0 && here.is_file && declared_find(&d, word) != OPTION_OK)
+		return NULL;
+	if (d.file != NULL && d.want.file != NULL) {
+		snprintf(path, PATH_MAX, "%s", d.want.file);
+		return path;
+	}
 	if (strchr(word, '/') != NULL)
 		say(NULL, "'%s': not a limiter's name; for a path: --file", word);
 	else if (error == -ENAMETOOLONG)
@@ -212,6 +229,21 @@ how(const struct ctl *c)
 						    .inside = block_signals };
 
 	return c->even_damaged ? &damaged : &existing;
+}
+
+/* Opens it; a verb that steers makes one that a limits file declares. */
+static int
+attach(const struct ctl *c, struct flk **f, const char *name, const char *shown)
+{
+	struct flk_options options;
+	struct declared d;
+	int error = here.attach(f, name, how(c));
+
+	if (error != -ENOENT || !c->verb->makes || declared_find(&d, shown) != OPTION_OK ||
+	    d.file == NULL)
+		return error;
+	options = declared_options(&d);
+	return here.attach(f, name, &options);
 }
 
 struct flk *
@@ -235,7 +267,7 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 	*rests = c->words - !by_file;
 	if (name == NULL)
 		return NULL;
-	error = here.attach(&f, name, how(c));
+	error = attach(c, &f, name, name_of(c));
 	if (error != 0) {
 		here.locate(name, path, sizeof(path));
 		*status = refuse(name_of(c), path, NULL, error);
@@ -256,7 +288,7 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 		return FAILED;
 	if (c->apart && !child_begin())
 		return DONE;
-	v.error = here.attach(&v.f, name, how(c));
+	v.error = attach(c, &v.f, name, shown);
 	here.locate(name, path, sizeof(path));
 	status = each(c, &v, ctx);
 	if (status < 0)
@@ -268,10 +300,36 @@ visit(const struct ctl *c, const char *name, const char *shown, each_limiter *ea
 }
 
 static int
+by_name(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Adds those that only a limits file knows; without memory, none. */
+static void
+add_declared(char ***name, size_t *n)
+{
+	const char *declared;
+	size_t i, k, had = *n;
+	char **more;
+
+	for (i = 0; (declared = declared_name(i)) != NULL; i++) {
+		for (k = 0; k < had && strcmp((*name)[k], declared) != 0; k++)
+			;
+		if (k < had || (more = realloc(*name, (*n + 1) * sizeof(*more))) == NULL)
+			continue;
+		*name = more;
+		if ((more[*n] = strdup(declared)) != NULL)
+			++*n;
+	}
+	qsort(*name, *n, sizeof(**name), by_name);
+}
+
+static int
 visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 {
 	int s, status = DONE;
-	char **name;
+	char **name, room[PATH_MAX];
 	size_t n, i;
 
 	if (here.operating->names(&name, &n) != 0) {
@@ -279,8 +337,10 @@ visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 			say(NULL, "%s", here.operating->trouble());
 		return FAILED;
 	}
+	if (c->verb->lists && here.is_file)
+		add_declared(&name, &n);
 	for (i = 0; i < n; i++) {
-		s = visit(c, name[i], name[i], each, ctx);
+		s = visit(c, as_name(name[i], room), name[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	kind_forget(name, n);
@@ -300,7 +360,7 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 		if (as_name(c->word[i], room) == NULL)
 			return FAILED;
 	for (i = 0; i < c->words; i++) {
-		s = visit(c, c->word[i], c->word[i], each, ctx);
+		s = visit(c, as_name(c->word[i], room), c->word[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	for (i = 0; i < c->files; i++) {

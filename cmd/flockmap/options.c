@@ -8,6 +8,7 @@
 
 #include "habits.h"
 #include "limiter.h"
+#include "limits_apply.h"
 #include "say.h"
 #include "template.h"
 #include "taker_rows.h"
@@ -184,6 +185,19 @@ check_together(struct options *o)
 	return limiter_read_gate(&o->want);
 }
 
+/* A command that is an item itself has no name that lasts. */
+static int
+ask_limits(struct options *o)
+{
+	bool is_item = template_has_item(o->replace, o->command[0]);
+	int status = limits_read();
+
+	if (status == OPTION_OK && !is_item)
+		status = limits_take_command(&o->want, o->command);
+	o->want.limiter = taker_options_limiter(&o->want, is_item ? "flockmap" : o->command[0]);
+	return status == OPTION_OK ? limits_take_limiter(&o->want) : status;
+}
+
 void
 map_options_split(struct options *o)
 {
@@ -207,8 +221,5 @@ map_options_parse(struct options *o, int argc, char **argv)
 	o->resume |= o->resume_failed;
 	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
 		return status;
-	/* A command that is an item itself has no name that lasts. */
-	o->want.limiter = taker_options_limiter(
-	    &o->want, template_has_item(o->replace, o->command[0]) ? "flockmap" : o->command[0]);
-	return check_together(o);
+	return ask_limits(o) == OPTION_OK ? check_together(o) : OPTION_BAD;
 }

@@ -54,6 +54,7 @@ struct taker_options {
 	int nested; /* NESTED_JOIN, ... */
 	struct store_options store;
 	struct given given;
+	struct given declared; /* those of them that only a limits file gave */
 };
 
 #define TAKER_DEFAULTS                                                                           \

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "explain.h"
+#include "limits_apply.h"
 #include "option.h"
 #include "say.h"
 
@@ -26,8 +27,9 @@ also_read(struct extra_permits *a, const struct extra_ops *ops, const struct and
 		a->of[a->n] = one;
 		one->ops = ops;
 		one->word = a->n;
-		/* It was parsed before, without an error. */
+		/* It was parsed before, without an error; and so were the lines about it. */
 		and_option_parse(&one->want, words->word[a->n]);
+		limits_take_also(&one->want);
 		one->want.timeout_ns = main->timeout_ns;
 		one->want.request.limit_queue = main->request.limit_queue;
 		one->want.request.max_queue = main->request.max_queue;

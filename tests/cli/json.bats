@@ -23,7 +23,7 @@ load ../helpers/json.bash
 		run ctl "$verb" --json nosuch </dev/null
 		[[ $output == *"means nothing to"* ]] || echo "$verb"
 	done | sort | xargs >verbs
-	[ "$(cat verbs)" = "check list log show stats suggest why" ]
+	[ "$(cat verbs)" = "check limits list log show stats suggest why" ]
 }
 
 # some: x is held and has waiters and a pace, idle nobody uses, damaged and text can't be used.
@@ -61,6 +61,13 @@ some() {
 	eventually field_is '.holders[0].orphan' true
 	ctl show --json x | conforms "${SHOWN[@]}"
 	[ "$(field '.holders[0].kept_by')" = "[$(up a)]" ]
+}
+
+@test "list of a declared limiter: as the page has it" {
+	echo 'limiter x -n 3' >limits
+	FLOCKLIMIT_LIMITS=$T/limits ctl list --json >listed
+	jq '.[]' listed | conforms "A limiter"
+	[ "$(jq -c '.[0] | [.state, .error, .declared, .used]' listed)" = '["declared",null,3,null]' ]
 }
 
 @test "a pace is told to the nanosecond" {

@@ -61,7 +61,7 @@ takes() {
 @test "page and completions have the options of each verb, and no other" {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
-		for option in --all --file=nosuch --name=nosuch --follow --gate-patience=1m --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
+		for option in --all --check=none --file=nosuch --name=nosuch --follow --gate-patience=1m --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
 			--repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
@@ -154,6 +154,7 @@ kinds() {
 	{
 		sed -n '/^state_of/,/^}/p' "$source/limiter_state.c" | grep -oE '"[a-z]+"' | tr -d '"'
 		echo damaged
+		echo declared
 	} | sort -u >states
 	section DESCRIPTION "$page" | sed -n '/^\.It Cm list/,/^\.El/p' | sed -n 's/^\.It Cm //p' |
 		grep -vx list | sort >page

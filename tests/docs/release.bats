@@ -99,6 +99,7 @@ no() {
 		done
 		! grep -q '^lib_LTLIBRARIES = .' "$BUILD/Makefile" ||
 			printf 'man3/%s.3\n' flk_map flk_steer flk_taker libflocklimit
+		echo man5/flocklimit-limits.5
 		echo man7/flocklimit.7
 		[ ! -x "$BUILD/cmd/store/store-etcd" ] || echo man7/flocklimit-store.7
 	} | sort >built

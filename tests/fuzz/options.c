@@ -32,7 +32,7 @@ swallow(int fd, const void *text, size_t size)
 
 #define WORDS 40
 
-const char *say_program = "flocklimit";
+const char *say_program = "flocklimit", *say_where;
 
 static unsigned said;
 
@@ -115,6 +115,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct options o;
 	int argc = 0, i, status;
 
+	setenv("FLOCKLIMIT_LIMITS", "", 1);
 	set("FLOCKLIMIT_NAME", name);
 	set("SHELL", shell);
 	/* Even no word at all, not even the program's. */

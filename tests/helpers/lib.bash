@@ -17,6 +17,7 @@ export TESTS_SOURCE TESTS_BUILD FLOCKLIMIT FLOCKLIMIT_LIBEXEC HELPERS
 setup() {
 	T=$BATS_TEST_TMPDIR
 	export T FLOCKLIMIT_DIR=$T/limiters
+	export FLOCKLIMIT_LIMITS= # no file of this machine
 	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	# A leak checker stops its process with ptrace, which tests of signals can't bear; nor that
 	# a sanitizer handles signals itself.

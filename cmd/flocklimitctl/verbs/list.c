@@ -3,6 +3,7 @@
  * list.c - the verb list: all limiters, one line each.
  */
 #include "ctl.h"
+#include "declared.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,6 +57,30 @@ add_bad_row(struct table *t, const char *name, int error)
 	table_colour(t, "31");
 }
 
+/* No taker has used it yet. */
+static void
+add_declared(struct listing *l, const struct visit *v, const struct declared *d)
+{
+	uint32_t limit = declared_options(d).limit;
+	json_t *o;
+
+	if (l->array != NULL) {
+		o = json_limiter(v->name, v->path, NULL, -ENOENT);
+		json_put(o, "state", json_string("declared"));
+		json_put(o, "error", json_null());
+		if (limit != 0)
+			json_put(o, "declared", json_integer(limit));
+		json_array_append_new(l->array, o);
+		return;
+	}
+	table_cell(l->table, "%s", v->name);
+	table_cell(l->table, limit != 0 ? "0/%u" : "-", limit);
+	table_cell(l->table, "0");
+	table_cell(l->table, "0");
+	table_cell(l->table, "-");
+	table_cell(l->table, "declared: %s:%u", d->file, d->line);
+}
+
 static int
 list_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
@@ -63,7 +88,12 @@ list_one(const struct ctl *c, const struct visit *v, void *ctx)
 	struct listing *l = ctx;
 	bool named = c->words + c->files > 0;
 	int status = DONE, error = v->error;
+	struct declared d;
 
+	if (error == -ENOENT && declared_find(&d, v->name) == OPTION_OK && d.file != NULL) {
+		add_declared(l, v, &d);
+		return DONE;
+	}
 	if (error == 0)
 		error = flk_snapshot(v->f, &s);
 	if (error != 0 && named)

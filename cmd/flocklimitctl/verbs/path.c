@@ -4,6 +4,7 @@
  * the one verb that creates a limiter, so that the script can open it for reading alone.
  */
 #include "ctl.h"
+#include "declared.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,16 +17,21 @@
 static int
 path_one(const struct ctl *c, const struct visit *v, void *ctx)
 {
-	struct flk_options options = existing;
+	struct flk_options options;
 	struct flk *made = NULL;
 	int error = v->error;
+	struct declared d;
 
 	(void)c;
 	(void)ctx;
-	options.existing = false;
+	if (declared_find(&d, v->name) != OPTION_OK)
+		return -EINVAL;
+	options = declared_options(&d);
 	/* By its name, so that the directory is made, too. */
 	if (error == -ENOENT)
-		error = here.attach(&made, strncmp(v->path, "./", 2) == 0 ? v->path : v->name,
+		error = here.attach(&made,
+				    strncmp(v->path, "./", 2) == 0 || d.want.file != NULL ? v->path
+											  : v->name,
 				    &options);
 	if (error != 0)
 		return error;

@@ -36,7 +36,7 @@ user_path(char path[PATH_MAX])
 	end = stpcpy(end, base);
 	if (!is_set)
 		end = stpcpy(end, config);
-	strcpy(end, file);
+	memcpy(end, file, sizeof(file));
 	return true;
 }
 

@@ -61,20 +61,20 @@ add_bad_row(struct table *t, const char *name, int error)
 static void
 add_declared(struct listing *l, const struct visit *v, const struct declared *d)
 {
-	uint32_t limit = declared_options(d).limit;
+	uint32_t units = declared_options(d).limit;
 	json_t *o;
 
 	if (l->array != NULL) {
 		o = json_limiter(v->name, v->path, NULL, -ENOENT);
 		json_put(o, "state", json_string("declared"));
 		json_put(o, "error", json_null());
-		if (limit != 0)
-			json_put(o, "declared", json_integer(limit));
+		if (units != 0)
+			json_put(o, "declared", json_integer(units));
 		json_array_append_new(l->array, o);
 		return;
 	}
 	table_cell(l->table, "%s", v->name);
-	table_cell(l->table, limit != 0 ? "0/%u" : "-", limit);
+	table_cell(l->table, units != 0 ? "0/%u" : "-", units);
 	table_cell(l->table, "0");
 	table_cell(l->table, "0");
 	table_cell(l->table, "-");

@@ -93,13 +93,14 @@ note_call(struct actor *a)
 {
 	struct __ptrace_syscall_info info = stop_of(a);
 
-	if (a->call != -1 && a->call != CLOCK_CALL) {
+	if (a->call != -1 && a->leaves) {
 		a->last_call = a->call;
 		a->calls++;
 	}
 	a->call = -1;
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		a->call = (long)info.entry.nr;
+		a->leaves = call_leaves(a->call, info.entry.args[2]);
 		a->word = (uintptr_t)info.entry.args[0];
 	}
 }

@@ -55,7 +55,8 @@ struct actor {
 	bool dirty;     /* it was interrupted: its next wait may end at once */
 	bool follows;   /* the call it is in is the sleep of one who follows the history */
 	long call;      /* the system call it is in, or -1 */
-	long last_call; /* the last that it came out of, but for the clock, or -1; and how many */
+	bool leaves;    /* that call may leave something when the actor is dead: remains.c */
+	long last_call; /* the last such call that it came out of, or -1; and how many */
 	unsigned calls;
 	unsigned long word; /* that call's first argument */
 	int stat;           /* its /proc/PID/stat */
@@ -176,6 +177,8 @@ void stage_settle(struct stage *s, unsigned style);
 void stage_check(struct stage *s);
 /* What the actor's death would leave now.  Equal numbers: the same, but for times and process ids. */
 uint64_t stage_remains(const struct stage *s, const struct actor *a);
+/* Whether the call, with this third argument, may leave something when its process is dead. */
+bool call_leaves(long call, uint64_t third);
 /* To be called before the victim is killed. */
 void stage_note_told(struct stage *s);
 void stage_drain(struct stage *s, unsigned style);

@@ -4,12 +4,13 @@
  * that leave the same one is enough.
  *
  * It is the file but for its history, which only people read; the actor's robust list, as the kernel
- * would walk it; how many calls the actor has made and which was the last, for what else the kernel was
- * told, and the same of a victim that was killed before; and where everybody is.  Times and process ids differ from round to round: a time is only
+ * would walk it; how many calls the actor has made that may leave something else, and which was the
+ * last, and the same of a victim that was killed before; and where everybody is.  Times and process ids differ from round to round: a time is only
  * known to be one, and an id to be the first actor's, the second's and so on.
  */
 #include "killstep.h"
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -71,9 +72,9 @@ without_id(const struct stage *s, uint32_t word)
 static uint64_t
 mix_words(const struct stage *s, uint64_t sum, const void *from, size_t bytes)
 {
-	const uint64_t *word = from, *end = word + bytes / sizeof(*word);
+	const uint64_t *word = from, *behind = word + bytes / sizeof(*word);
 
-	for (; word < end; word++) {
+	for (; word < behind; word++) {
 		uint64_t w = *word;
 		if (is_time(w))
 			w = A_TIME;
@@ -142,6 +143,58 @@ mix_list(const struct actor *a, uint64_t sum)
 		at = (uintptr_t)peek(a, at & ~(uintptr_t)1);
 	}
 	return mix(sum, peek(a, head + 2 * sizeof(uintptr_t)));
+}
+
+/* ---- calls ---- */
+
+/* What these did is over when the process is. */
+static const long passing[] = {
+	CLOCK_CALL,
+	SYS_brk,
+	SYS_close,
+	SYS_fstat,
+	SYS_getdents64,
+	SYS_getegid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getpid,
+	SYS_getppid,
+	SYS_gettid,
+	SYS_getuid,
+	SYS_get_robust_list,
+	SYS_lseek,
+	SYS_mprotect,
+	SYS_munmap,
+	SYS_pread64,
+	SYS_read,
+	SYS_readlinkat,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+#ifdef SYS_access
+	SYS_access,
+#endif
+#ifdef SYS_mmap
+	SYS_mmap,
+#endif
+#ifdef SYS_newfstatat
+	SYS_newfstatat,
+#endif
+#ifdef SYS_readlink
+	SYS_readlink,
+#endif
+};
+
+bool
+call_leaves(long call, uint64_t third)
+{
+	size_t i;
+
+	if (call == SYS_openat)
+		return (third & (O_CREAT | O_TRUNC)) != 0;
+	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (passing[i] == call)
+			return false;
+	return true;
 }
 
 /* ---- all of it ---- */

@@ -66,7 +66,7 @@ __wrap_flki_futex_sleep(const void *word, uint32_t value, uint64_t deadline_ns)
 int
 usleep(useconds_t us)
 {
-	struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000L };
+	struct timespec t = { .tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000 };
 
 	stop_before_sleep();
 	return nanosleep(&t, NULL);

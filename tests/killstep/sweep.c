@@ -130,7 +130,7 @@ sweep(struct tally *t, const struct operation *op, struct left *left, bool new_o
 			kill_once(t, op, k, 0);
 			kill_once(t, op, k, BACKWARD | BY_DEATH);
 		} else if (!new_only || random_below(SELDOM) == 0) {
-			kill_once(t, op, k, k / shares % 2 ? 0 : BACKWARD);
+			kill_once(t, op, k, (unsigned long)k / shares % 2 ? 0 : BACKWARD);
 		}
 	}
 	for (k = 0; k <= trace.points && left != NULL && t->failures < TOLD; k++)

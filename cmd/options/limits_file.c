@@ -118,16 +118,19 @@ add_line(struct limits_file *f, char *text, unsigned number)
 {
 	struct limits_line line = { .file = f->path, .number = number }, *more;
 	int status = split(&line, text);
+	char **words = line.word;
 
+	if (status == OPTION_OK && line.words > 0)
+		status = read_line(&line);
 	if (status != OPTION_OK || line.words == 0) {
-		free(line.word);
+		free(words);
 		return status;
 	}
-	if ((status = read_line(&line)) != OPTION_OK)
-		return status;
 	more = realloc(f->line, (f->lines + 1) * sizeof(*more));
-	if (more == NULL)
+	if (more == NULL) {
+		free(words);
 		return bad_line(&line, strerror(ENOMEM));
+	}
 	f->line = more;
 	f->line[f->lines++] = line;
 	return OPTION_OK;

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <sys/wait.h>
@@ -31,20 +32,21 @@ struct client {
 	 * The first version that can use descriptors, and a FIFO: 100 * major + minor; 0: none can.
 	 */
 	int pipe, fifo;
-	const char *with_value; /* letters of options that take a value; NULL: -j does no harm */
+	const char *with_value; /* letters of options that take a value; NULL: it has no -j */
+	bool minds_both;        /* with -j it heeds the jobserver all the same */
 };
 
 #define MAKE (&clients[0])
 
 static const struct client clients[] = {
-	{ "make", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
-	{ "gmake", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE },
-	{ "ninja", "--version", "%d.%d", 0, 113, "Cdfkltw" },
-	{ "ninja-build", "--version", "%d.%d", 0, 113, "Cdfkltw" },
-	{ "samu", NULL, NULL, 0, 0, "Cdfkltw" },
-	{ "cargo", "--version", "cargo %d.%d", 1, 170, NULL },
-	{ "gcc", "-dumpfullversion", "%d.%d", 1, 1300, NULL },
-	{ "g++", "-dumpfullversion", "%d.%d", 1, 1300, NULL },
+	{ "make", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE, false },
+	{ "gmake", "--version", "GNU Make %d.%d", 402, 404, MAKE_WITH_VALUE, false },
+	{ "ninja", "--version", "%d.%d", 0, 113, "Cdfkltw", false },
+	{ "ninja-build", "--version", "%d.%d", 0, 113, "Cdfkltw", false },
+	{ "samu", NULL, NULL, 0, 0, "Cdfkltw", false },
+	{ "cargo", "--version", "cargo %d.%d", 1, 170, "CFZp", true },
+	{ "gcc", "-dumpfullversion", "%d.%d", 1, 1300, NULL, true },
+	{ "g++", "-dumpfullversion", "%d.%d", 1, 1300, NULL, true },
 };
 
 static const struct client *
@@ -139,25 +141,88 @@ speech_of(const struct client *c, const char *program, const struct heritage *he
 	return c->pipe != 0 && number >= c->pipe ? PIPE : DEAF;
 }
 
-/* ---- what is said ---- */
+/* ---- numbers of jobs ---- */
 
 /* cmake passes its own number of jobs on, and all words that follow a `--'. */
+static bool
+sets_jobs(const struct client *c, const struct launched *l, const char *word, size_t *keep,
+	  bool *next)
+{
+	static const char by_cmake[] = "--parallel";
+	size_t n = sizeof(by_cmake) - 1;
+
+	if (makeflags_sets_jobs(word, c->with_value, keep, next))
+		return true;
+	*next = word[0] != '\0' && strcmp(word, by_cmake) == 0;
+	return l->by_cmake && strncmp(word, by_cmake, n) == 0;
+}
+
+static bool
+ends_options(const struct launched *l, const char *word)
+{
+	return strcmp(word, "--") == 0 && !l->by_cmake;
+}
+
 static const char *
 word_about_jobs(const struct client *c, const struct launched *l)
 {
-	static const char by_cmake[] = "--parallel";
 	char *const *word = l->words;
 	size_t keep;
 	bool next;
 
-	for (word++; c->with_value != NULL && *word != NULL; word++)
-		if (strcmp(*word, "--") == 0 && !l->by_cmake)
-			return NULL;
-		else if (makeflags_sets_jobs(*word, c->with_value, &keep, &next) ||
-			 (l->by_cmake && strncmp(*word, by_cmake, sizeof(by_cmake) - 1) == 0))
+	if (c->with_value == NULL || c->minds_both)
+		return NULL;
+	for (word++; *word != NULL && !ends_options(l, *word); word++)
+		if (sets_jobs(c, l, *word, &keep, &next))
 			return *word;
 	return NULL;
 }
+
+/* The number may be left out, as in `make -j'. */
+static bool
+is_number(const char *word)
+{
+	return word != NULL && *word != '\0' && word[strspn(word, "0123456789")] == '\0';
+}
+
+char **
+clients_drop_jobs(char **command, const char *limiter_name, bool verbose)
+{
+	struct launched l;
+	const struct client *c;
+	size_t n = 0, to = 0, keep;
+	char **words, **word;
+	bool next;
+
+	launchers_look_through(command, &l);
+	c = find(l.program);
+	if (c == NULL || c->with_value == NULL)
+		return command;
+	while (command[n] != NULL)
+		n++;
+	words = calloc(n + 1, sizeof(*words));
+	if (words == NULL)
+		return NULL;
+	for (word = command; *word != NULL; word++) {
+		if (word > l.words && ends_options(&l, *word))
+			break;
+		if (word <= l.words || !sets_jobs(c, &l, *word, &keep, &next)) {
+			words[to++] = *word;
+			continue;
+		}
+		if (verbose)
+			say(limiter_name, "--jobserver=force: leaves out '%s%s%s'", *word + keep,
+			    next && is_number(word[1]) ? " " : "",
+			    next && is_number(word[1]) ? word[1] : "");
+		if (keep > 0 && (words[to++] = strndup(*word, keep)) == NULL)
+			return NULL;
+		word += next && is_number(word[1]);
+	}
+	memcpy(words + to, word, (size_t)(command + n - word) * sizeof(*words));
+	return words;
+}
+
+/* ---- what is said ---- */
 
 /* True if there was something to say. */
 static bool
@@ -173,7 +238,8 @@ warn(const struct client *c, const struct launched *l, const char *version,
 		    c->name, version, why);
 	else if (word != NULL)
 		say(limiter_name,
-		    "--jobserver: %s ignores the jobserver because of the word '%s': leave it out",
+		    "--jobserver: %s ignores the jobserver because of the word '%s': leave it "
+		    "out, or use --jobserver=force",
 		    c->name, word);
 	return why != NULL || word != NULL;
 }

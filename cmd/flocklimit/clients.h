@@ -7,9 +7,8 @@
 
 #include <stdbool.h>
 
+#include "manner.h"
 #include "spawn.h"
-
-enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
 
 /*
  * True: the command gets a FIFO to open; false: two descriptors to inherit.  JOBSERVER_BEST asks
@@ -18,5 +17,11 @@ enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
  */
 bool clients_know_fifo(char *const *command, enum jobserver_style style,
 		       const struct heritage *heritage, const char *limiter_name, bool *quiet);
+
+/*
+ * The command without the words that say how many jobs it is to run, as far as they are known, each of
+ * which is said if VERBOSE; NULL: no memory.
+ */
+char **clients_drop_jobs(char **command, const char *limiter_name, bool verbose);
 
 #endif

@@ -83,7 +83,7 @@ fd_find(struct options *o, char room[LIMITER_NAME])
 		say(o->want.limiter, "--fd: descriptor %d is no file: " OPEN_IT, fd, fd);
 		return FAILED;
 	}
-	if ((flags & O_ACCMODE) == O_RDWR && !o->quiet && !o->unlock)
+	if ((flags & O_ACCMODE) == O_RDWR && !o->want.how.quiet && !o->unlock)
 		say(o->want.limiter,
 		    "--fd: descriptor %d is open for writing: every process that inherits it can "
 		    "change the limiter: use %d<",
@@ -101,7 +101,7 @@ fd_holds(const struct options *o, struct flk *limiter, struct flk_permit *permit
 {
 	int error = flk_entrusted(limiter, o->fd, permit);
 
-	if (error != 0 || o->quiet)
+	if (error != 0 || o->want.how.quiet)
 		return error;
 	if (limiter_weight_differs(&o->want, permit))
 		say(o->want.limiter,

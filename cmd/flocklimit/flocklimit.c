@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kind.h"
 #include "background.h"
@@ -25,6 +26,7 @@
 #include "ready.h"
 #include "run.h"
 #include "say.h"
+#include "shim.h"
 #include "spawn.h"
 
 #define FAILED 125
@@ -34,6 +36,8 @@ make_environment(const struct job *j)
 {
 	char links[ALSO_LINKS], room[LIMITER_NAME];
 
+	if (j->bare)
+		return environ;
 	links[0] = '\0';
 	if (!j->joined)
 		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, links);
@@ -56,12 +60,28 @@ open_jobserver(struct job *j)
 			  .role = FLK_CREW },
 		/* An operator has set the limit below one job's weight: one job runs alone. */
 		.jobs = jobs > 0 ? jobs : 1,
-		.style = j->o.style,
+		.style = j->o.want.how.style,
 		.command = j->o.command,
-		.quiet = j->o.quiet
+		.quiet = j->o.want.how.quiet
 	};
 
 	return jobserver_open(&plan, &j->heritage);
+}
+
+static struct jobserver *
+begin_jobserver(struct job *j)
+{
+	const struct manner *how = &j->o.want.how;
+	char **command = j->o.command;
+
+	if (how->drops_jobs)
+		command = clients_drop_jobs(command, j->o.want.limiter, how->verbose);
+	if (command == NULL) {
+		say(j->o.want.limiter, "no memory for the command");
+		return NULL;
+	}
+	j->o.command = command;
+	return open_jobserver(j);
 }
 
 /* What the user may have meant by the first word; "" if nothing is known. */
@@ -122,11 +142,11 @@ give_back(void *job)
 static int
 open_ready(struct job *j, struct ready **ready)
 {
-	if (!j->o.until_ready)
+	if (!j->o.until_ready || j->bare)
 		return 0;
 	if (job_holds(j))
 		return (*ready = ready_open(&j->o, give_back, j)) != NULL ? 0 : -1;
-	if (!j->o.quiet)
+	if (!j->o.want.how.quiet)
 		say(j->o.want.limiter, "--until-ready has no effect: this command joins the permit "
 				       "that it runs under, and that permit is not its own");
 	return 0;
@@ -144,10 +164,13 @@ run_command(struct job *j)
 	j->end = (struct ending){ .status = FLK_UNKNOWN };
 	if (j->o.background && (status = background_begin(&j->o, &j->heritage)) != -1)
 		return status;
-	if (j->o.jobserver && (server = open_jobserver(j)) == NULL)
+	if (j->o.want.how.jobserver && !j->bare && (server = begin_jobserver(j)) == NULL)
 		return FAILED;
 	if (open_ready(j, &ready) != 0)
 		return FAILED;
+	if (j->o.shim != NULL)
+		shim_starts(j->o.shim, !j->o.no_fork);
+	j->heritage.argv0 = (char *)(uintptr_t)j->o.shim;
 	envp = make_environment(j);
 	if (envp == NULL) {
 		say(j->o.want.limiter, "no memory for the environment");
@@ -179,11 +202,108 @@ run_command(struct job *j)
 	status = run(&j->o, pid, server, ready, &j->end);
 	ready_close(ready);
 	jobserver_close(server);
-	free(envp);
+	if (!j->bare)
+		free(envp);
 	if (error == 0)
 		return status;
 	j->end.usage.memory = 0; /* it was our own child, not the command */
 	return cannot_start(j, error);
+}
+
+/* ---- without a permit ---- */
+
+static int
+run_bare(struct job *j)
+{
+	say_tail = NULL;
+	j->joined = j->bare = true;
+	on_fault(j->o.want.limiter, FAULT_SLEEPS);
+	return run_command(j);
+}
+
+/* No limiter was touched. */
+static int
+run_unlimited(struct job *j)
+{
+	int status;
+
+	if (!options_run(&j->o))
+		return 0;
+	if (j->o.background && (status = background_split(&j->o)) != -1)
+		return status;
+	if (!j->o.background && j->o.want.run_timeout_ns == NEVER)
+		j->o.no_fork = true;
+	heritage_save(&j->heritage);
+	if (!j->o.no_fork && (status = pid1_split()) != -1)
+		return status;
+	return run_bare(j);
+}
+
+/* ---- with one ---- */
+
+/* The code of job_take(): prints why there is no permit, if that was not said; the exit status. */
+static int
+refuse(struct job *j, int code)
+{
+	switch (-code) {
+	case ETIMEDOUT:
+	case EAGAIN:
+	case FLK_FULL:
+	case FLK_CLOSED:
+	case FLK_EVICTED:
+		return j->o.want.conflict_exit;
+	case FLK_STUCK:
+		/* Else line_take() has printed a line. */
+		if (j->taker == NULL || (j->also.failed != NULL && j->also.failed->taker == NULL))
+			job_refuse(j, code);
+		return j->o.want.conflict_exit;
+	default:
+		return fd_refuse(&j->o, code) ? FAILED : job_refuse(j, code);
+	}
+}
+
+static int
+run_all_the_same(struct job *j, int code)
+{
+	/* What was mapped of a file that was cut short must not be touched. */
+	if (code != -FLK_DAMAGED)
+		job_close(j);
+	return run_bare(j);
+}
+
+static int
+work(struct job *j)
+{
+	int status = j->o.hold_for != 0 ? hold_keep(&j->o, j->taker) : run_command(j);
+
+	if (j->o.hold_for != 0)
+		also_close(&j->also);
+	/* The command has ended: damage to the limiter's file does not change its exit status. */
+	on_fault(j->o.want.limiter, status);
+	if (j->o.hold_for == 0 && job_holds(j)) {
+		if (!j->joined)
+			usage_record(j->taker, j->end.status, &j->end.usage);
+		also_ended(&j->also, j->end.status, &j->end.usage);
+		if (job_release(j) == -FLK_LOST)
+			status = LOST_STATUS;
+		sched_yield(); /* let the next holder start its command before we exit */
+	}
+	return status;
+}
+
+/* The processes that are between us and the command.  -1: go on. */
+static int
+prepare(struct job *j)
+{
+	int status;
+
+	if (j->o.hold_for != 0 && (status = hold_split(&j->o)) != -1)
+		return status;
+	if (j->o.background && (status = background_split(&j->o)) != -1)
+		return status;
+	kind_quiet(j->o.want.how.quiet);
+	heritage_save(&j->heritage);
+	return !j->o.no_fork && j->o.fd == -1 ? pid1_split() : -1;
 }
 
 int
@@ -193,19 +313,19 @@ flocklimit_main(int argc, char **argv)
 	int status, error;
 
 	say_program = "flocklimit";
+	if ((status = shim_words(&argc, &argv)) != -1)
+		return status;
 	if ((status = options_parse(&j.o, argc, argv)) != -1)
 		return status;
+	if (j.o.unlimited)
+		return run_unlimited(&j);
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)
 		return status;
+	say_tail = options_tail(&j.o);
 	if ((status = here.choose(&j.o.want, argv)) != -1)
-		return status;
-	if (j.o.hold_for != 0 && (status = hold_split(&j.o)) != -1)
-		return status;
-	if (j.o.background && (status = background_split(&j.o)) != -1)
-		return status;
-	kind_quiet(j.o.quiet);
-	heritage_save(&j.heritage);
-	if (!j.o.no_fork && j.o.fd == -1 && (status = pid1_split()) != -1)
+		return say_tail != NULL ? run_unlimited(&j) : status;
+	say_tail = NULL;
+	if ((status = prepare(&j)) != -1)
 		return status;
 	on_fault(j.o.want.limiter, FAILED);
 	kind_open(&j.heritage.mask);
@@ -222,40 +342,9 @@ flocklimit_main(int argc, char **argv)
 	if (j.cannot_run != 0)
 		return cannot_start(&j, j.cannot_run);
 	if (error != 0) {
-		switch (-error) {
-		case ETIMEDOUT:
-		case EAGAIN:
-		case FLK_FULL:
-		case FLK_CLOSED:
-		case FLK_EVICTED:
-			return j.o.want.conflict_exit;
-		case FLK_STUCK:
-			/* Else line_take() has printed a line. */
-			if (j.taker == NULL ||
-			    (j.also.failed != NULL && j.also.failed->taker == NULL))
-				job_refuse(&j, error);
-			return j.o.want.conflict_exit;
-		default:
-			if (fd_refuse(&j.o, error))
-				return FAILED;
-			return job_refuse(&j, error);
-		}
+		say_tail = options_tail(&j.o);
+		status = refuse(&j, error);
+		return say_tail != NULL ? run_all_the_same(&j, error) : status;
 	}
-	if (j.o.fd != -1)
-		return 0;
-	status = j.o.hold_for != 0 ? hold_keep(&j.o, j.taker) : run_command(&j);
-	if (j.o.hold_for != 0)
-		also_close(&j.also);
-	/* The command has ended: damage to the limiter's file does not change its exit status. */
-	on_fault(j.o.want.limiter, status);
-	if (j.o.hold_for == 0 && job_holds(&j)) {
-		if (!j.joined)
-			usage_record(j.taker, j.end.status, &j.end.usage);
-		also_ended(&j.also, j.end.status, &j.end.usage);
-		error = job_release(&j);
-		if (error == -FLK_LOST)
-			status = LOST_STATUS;
-		sched_yield(); /* let the next holder start its command before we exit */
-	}
-	return status;
+	return j.o.fd != -1 ? 0 : work(&j);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commands.h"
 #include "explain.h"
 #include "limiter.h"
 #include "now.h"
@@ -84,8 +85,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 	pid_t by;
 	uid_t user;
 
-	if (o->quiet)
+	if (o->want.how.quiet)
 		return;
+	say_tail = flocklimit_overflow == NULL ? options_tail(o) : NULL;
 	error = code != -FLK_STUCK ? flk_place(t, &place) : code;
 	switch (-code) {
 	case FLK_STUCK:
@@ -159,7 +161,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	const char *suspended;
 	int error;
 
-	if (!is_due && !w->o->verbose)
+	if (!is_due && !w->o->want.how.verbose)
 		return;
 	error = flk_place(t, &place);
 	if (is_due && error == 0)
@@ -169,7 +171,7 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 		return;
 	if (is_due)
 		show(t, w, error == 0 ? &place : NULL);
-	if (error != 0 || !w->o->verbose)
+	if (error != 0 || !w->o->want.how.verbose)
 		return;
 	if (!w->said_place)
 		say(w->o->want.limiter, "waiting%s: %s", kind_line(t), say_place(&place, text));
@@ -194,7 +196,8 @@ look(void *watcher, struct flk_taker *t)
 
 	if (!ended_by)
 		report(t, w, now);
-	return w->o->verbose && now + SECOND < w->waiting.next ? now + SECOND : w->waiting.next;
+	return w->o->want.how.verbose && now + SECOND < w->waiting.next ? now + SECOND
+									: w->waiting.next;
 }
 
 int
@@ -209,7 +212,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
-		waiting_begin(&w.waiting, o->quiet, say_has_terminal());
+		waiting_begin(&w.waiting, o->want.how.quiet, say_has_terminal());
 		if (*deadline == 0)
 			*deadline = o->want.timeout_ns == NEVER
 					? NEVER
@@ -235,7 +238,7 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	}
 	switch (-code) {
 	case 0:
-		if (o->verbose)
+		if (o->want.how.verbose)
 			say(o->want.limiter, "waited %s", say_duration(waited, span));
 		break;
 	case ETIMEDOUT:

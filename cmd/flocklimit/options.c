@@ -15,16 +15,6 @@
 /* ---- the table ---- */
 
 static int
-take_jobserver(const struct option_row *row, void *into, const char *option, char *word)
-{
-	struct options *o = into;
-
-	o->jobserver = true;
-	o->style = JOBSERVER_BEST;
-	return word != NULL ? take_choice(row, into, option, word) : OPTION_OK;
-}
-
-static int
 take_background(const struct option_row *row, void *into, const char *option, char *word)
 {
 	struct options *o = into;
@@ -52,8 +42,6 @@ static const struct option_row rows[] = {
 	  .help = "give the permit back when COMMAND reports READY=1, as\n"
 	          "systemd's services do, and let COMMAND run on",
 	  .not_in_store = "in a store the command holds its permit until it ends" },
-	{ .name = "jobserver", .value = "[=fifo|pipe]", .take = take_jobserver, TO(style), .offers = "fifo pipe",
-	  .help = "give COMMAND (make, ninja, cargo) a jobserver" },
 	{ .name = "hold-for", .value = "PID", .take = take_number, TO(hold_for), .least = 1, .most = INT32_MAX,
 	  .wrong = "not a process id", .offers = "@processes",
 	  .help = "run nothing: take a permit for process PID, return",
@@ -63,8 +51,7 @@ static const struct option_row rows[] = {
 	  .help = "run nothing: take a permit for descriptor N, return",
 	  .no_command = "it takes a permit for a descriptor" },
 	{ .name = "unlock", .letters = "u", YES(unlock), .help = "with --fd: give that permit back" },
-	{ .name = "verbose", .letters = "v", YES(verbose), .help = "print the oldest holder, and how long the wait took" },
-	{ .name = "quiet", .letters = "q", YES(quiet), .help = "print nothing about waits, and no notes" },
+	{ .name = "shim", .value = "WORD", .take = take_text, TO(shim) }, /* of shim.c */
 	{ .name = "help", .letters = "h", .help = "print this help" },
 	{ .name = "version", .letters = "V", .help = "print the version" },
 	{ .name = NULL },
@@ -96,7 +83,7 @@ static const struct option_rule rules[] = {
 static const struct command_line command_line = {
 	.usage = "Usage: flocklimit [OPTION]... [--] COMMAND [ARG]...\n"
 		 "Run COMMAND when a limiter has room for it; first come, first served.\n",
-	.rows = { taker_rows, rows },
+	.rows = { taker_rows, rows, manner_rows },
 	.rules = rules,
 	.habits = habits,
 	.more = "DUR is in seconds, or has units: us, ms, s, m (min), h, d, as 1.5h or 1h30m.\n"
@@ -156,12 +143,17 @@ check_command(struct options *o)
 		say(NULL, "no command to run: see flocklimit --help");
 		return OPTION_BAD;
 	}
+	if (!options_run(o) && o->want.how.or_run && !options_given(&o->want.declared, "or-run")) {
+		say(NULL, "--or-run has no effect with --%s, which runs no command: drop it",
+		    o->fd != -1 ? "fd" : "hold-for");
+		return OPTION_BAD;
+	}
 	if (o->want.limiter == NULL && (o->hold_for != 0 || o->line != NULL)) {
 		say(NULL, "%s needs --name, --file or FLOCKLIMIT_NAME",
 		    o->hold_for != 0 ? "--hold-for" : "-c");
 		return OPTION_BAD;
 	}
-	if (o->jobserver && taker_options_elastic(&o->want)) {
+	if (o->want.how.jobserver && taker_options_elastic(&o->want)) {
 		say(NULL,
 		    "--jobserver lends permits of one weight: use it without -w %s, or let the "
 		    "command read FLOCKLIMIT_WEIGHT",
@@ -188,7 +180,7 @@ find_limiter(struct options *o)
 }
 
 static int
-ask_limits(struct options *o)
+read_limits(struct options *o)
 {
 	int status = limits_read();
 
@@ -198,22 +190,47 @@ ask_limits(struct options *o)
 	return status == OPTION_OK ? limits_take_limiter(&o->want) : status;
 }
 
+/* A file that can't be read is a limiter that can't be used: --or-run runs the command. */
+static int
+ask_limits(struct options *o)
+{
+	int status;
+
+	o->unlimited = taker_options_off();
+	if (o->unlimited) {
+		find_limiter(o);
+		return OPTION_OK;
+	}
+	say_tail = options_tail(o);
+	status = read_limits(o);
+	o->unlimited = status != OPTION_OK && say_tail != NULL;
+	say_tail = NULL;
+	return o->unlimited ? OPTION_OK : status;
+}
+
 int
 options_parse(struct options *o, int argc, char **argv)
 {
 	int status;
 
-	*o = (struct options){ .want = TAKER_DEFAULTS, .style = JOBSERVER_BEST, .fd = -1 };
+	*o = (struct options){ .want = TAKER_DEFAULTS, .fd = -1 };
 	status = options_read(&command_line, o, &o->want.given, argc, argv);
 	if (status != OPTION_OK)
 		return status;
 	if (optind < argc)
 		o->command = argv + optind;
-	if (ask_limits(o) != OPTION_OK || options_agree(&command_line, &o->want.given) != OPTION_OK)
+	if (ask_limits(o) != OPTION_OK)
+		return OPTION_BAD;
+	/* Nothing else that the environment says is looked at. */
+	if (o->shim != NULL && !o->want.ruled) {
+		o->unlimited = true;
+		return OPTION_OK;
+	}
+	if (options_agree(&command_line, &o->want.given) != OPTION_OK)
 		return OPTION_BAD;
 	if (check_command(o) != OPTION_OK || taker_options_check(&o->want) != OPTION_OK)
 		return OPTION_BAD;
-	if (!o->quiet && looks_like_flock(&o->want))
+	if (!o->want.how.quiet && looks_like_flock(&o->want))
 		say(o->want.limiter, "-w %u takes %u units; for flock's -w, a time, use -t %u",
 		    o->want.request.weight, o->want.request.weight, o->want.request.weight);
 	return limiter_read_gate(&o->want);

@@ -90,7 +90,8 @@ command_line(const struct job *j, char text[FLK_COMMAND])
 	else
 		for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
 			n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
-					      j->o.command[i]);
+					      i == 0 && j->o.shim != NULL ? j->o.shim
+									  : j->o.command[i]);
 	return text;
 }
 
@@ -98,7 +99,7 @@ static struct patience
 patience_for(const struct job *j, const struct taker_options *want)
 {
 	return (struct patience){
-		.want = want, .quiet = j->o.quiet, .mask = &j->heritage.mask, .said = -1
+		.want = want, .quiet = j->o.want.how.quiet, .mask = &j->heritage.mask, .said = -1
 	};
 }
 
@@ -121,6 +122,7 @@ take_also(void *job, struct also *one, const struct flk_request *want)
 	struct options o = j->o;
 
 	o.want = one->want;
+	o.want.how = j->o.want.how;
 	return line_take(one->taker, &o, want, &j->deadline, &j->heritage.mask);
 }
 
@@ -129,7 +131,7 @@ read_also(struct job *j)
 {
 	j->extra_ops =
 	    (struct extra_ops){ .context = j,
-				.quiet = j->o.quiet,
+				.quiet = j->o.want.how.quiet,
 				.joins = j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0,
 				.guarded = !j->o.close_fd,
 				.options = also_options,
@@ -195,7 +197,7 @@ joins_all(struct job *j)
 	j->joined =
 	    j->o.want.nested == NESTED_JOIN && j->o.hold_for == 0 &&
 	    (j->o.fd != -1 ? environment_inherits : environment_find)(j->limiter, &j->permit);
-	if (j->joined && !j->o.quiet)
+	if (j->joined && !j->o.want.how.quiet)
 		limiter_joined(&j->o.want, &j->permit);
 	for (i = 0; i < j->also.n; i++)
 		if (!j->also.of[i]->joined)
@@ -310,7 +312,7 @@ job_take_overflow(struct job *j)
 {
 	int error;
 
-	if (!j->o.quiet)
+	if (!j->o.want.how.quiet)
 		say(j->o.want.limiter, "the command runs above the limit, in the limiter '%s'",
 		    flocklimit_overflow);
 	job_close(j);

@@ -73,7 +73,7 @@ find_manager(struct ready *r)
 		return 0;
 	if (notify_address(text, &r->manager, &r->manager_size))
 		return (r->out = notify_datagrams()) == -1 ? errno : 0;
-	if (!r->o->quiet)
+	if (!r->o->want.how.quiet)
 		say(r->o->want.limiter,
 		    "--until-ready: NOTIFY_SOCKET '%s' is neither a path nor @NAME: nothing is "
 		    "passed on to it",
@@ -116,7 +116,7 @@ pass_on(struct ready *r)
 		memcpy(CMSG_DATA(c), r->fd, bytes);
 	}
 	if (r->out != -1 && r->size > 0 && sendmsg(r->out, &m, MSG_NOSIGNAL) == -1) {
-		if (!r->said && !r->o->quiet)
+		if (!r->said && !r->o->want.how.quiet)
 			say(r->o->want.limiter,
 			    "--until-ready: cannot pass a report of the command on to "
 			    "NOTIFY_SOCKET: %s",
@@ -311,7 +311,7 @@ ready_hears(struct ready *r, const siginfo_t *info)
 	if (atomic_exchange(&r->asks, 0)) {
 		r->is_ready(r->context);
 		r->released = true;
-		if (r->o->verbose)
+		if (r->o->want.how.verbose)
 			say(r->o->want.limiter, "ready after %s: the permit is released",
 			    say_duration((double)(now_ns() - r->since) / 1e9, span));
 		sem_post(&r->turn);

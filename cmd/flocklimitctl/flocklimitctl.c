@@ -104,6 +104,7 @@ static const struct option_row rows[] = {
 	  .help = "the memory that one unit stands for (1G)" },
 	{ .name = "check", .value = "FILE", .take = take_text, TO(check), .offers = "@files",
 	  .help = "whether FILE is right as a limits file" },
+	{ .name = "remove", YES(remove), .help = "remove these shims" },
 	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
 	{ .name = "idle", YES(idle), .help = "all unused limiters" },
 	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns), .offers = "@times",
@@ -295,7 +296,7 @@ choose(const struct ctl *c, char **argv)
 
 	want.store.url = c->store;
 	want.file = c->file[0];
-	if (c->store == NULL && c->words > 0 && c->verb->run != limits_of) {
+	if (c->store == NULL && c->words > 0 && !c->verb->no_limiters) {
 		if (declared_find(&declared, c->word[0]) != OPTION_OK)
 			return FAILED;
 		want.store.url = declared.want.store.url;

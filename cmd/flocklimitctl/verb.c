@@ -81,9 +81,12 @@ static const struct verb verbs[] = {
 	{ .name = "path", .run = path_of,
 	  .arguments = "NAME...", .does = "print its path, for flocklimit --fd",
 	  .not_in_store = "a limiter of a store has no file: use flocklimit --hold-for" },
-	{ .name = "limits", .run = limits_of, .options = "json check",
+	{ .name = "limits", .no_limiters = true, .run = limits_of, .options = "json check",
 	  .arguments = "[NAME|COMMAND...]", .does = "what the limits files say of it, and where",
 	  .not_in_store = "the limits files are this machine's: leave out --store" },
+	{ .name = "shim", .no_limiters = true, .run = shim_of, .options = "remove",
+	  .arguments = "DIR [WORD...]", .does = "links that put programs under the limits files",
+	  .not_in_store = "shims are this machine's: leave out --store" },
 	{ .name = "rm", .run = remove_it, .options = "idle",
 	  .arguments = "{NAME...|--idle}", .does = "remove unused limiters" },
 };

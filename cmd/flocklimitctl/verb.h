@@ -23,6 +23,7 @@ struct verb {
 	const char *values;  /* what the shells offer behind the limiters */
 	const char *tickets; /* or whose tickets: waiting, holding, or kept by --hold-for */
 	const char *not_in_store, *only_in_store; /* why */
+	bool no_limiters;                         /* its words name none */
 	bool makes, lists; /* limiters that so far a limits file alone knows */
 
 	/* Of a verb that sets something, of enum flk_setting: to this, or to what its word says. */

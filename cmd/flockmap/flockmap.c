@@ -28,6 +28,7 @@
 #include "seats.h"
 #include "signals.h"
 #include "template.h"
+#include "unlimited.h"
 
 static int
 run_dry(struct jobs *a)
@@ -312,9 +313,13 @@ prepare(struct jobs *a)
 	a->source.input = input_open(&a->o, wake_fd);
 	if (a->source.input == NULL)
 		return FAILED;
-	if ((error = limiter_name(&a->o.want, a->context.name)) != 0)
+	if (!a->o.unlimited && (error = limiter_name(&a->o.want, a->context.name)) != 0)
 		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
-	return joblog_open(&a->o) == OPTION_OK ? 0 : FAILED;
+	if (joblog_open(&a->o) != OPTION_OK)
+		return FAILED;
+	if (a->o.unlimited && (error = unlimited_begin(&a->o.want, a->context.name)) != 0)
+		return cannot_have("TMPDIR", error);
+	return 0;
 }
 
 int
@@ -331,7 +336,7 @@ flockmap_main(int argc, char **argv)
 		return FAILED;
 	}
 	status = map_options_parse(&a.o, argc, argv);
-	if (status == OPTION_OK)
+	if (status == OPTION_OK && !a.o.unlimited)
 		status = here.choose(&a.o.want, words);
 	free(words);
 	if (status != OPTION_OK)
@@ -355,8 +360,10 @@ flockmap_main(int argc, char **argv)
 	a.several.context = &a;
 	if (a.o.want.ands.n > 0)
 		several_prepare(&a.several, &a.o);
-	status = is_nested(&a) ? run_joined(&a) : run_map(&a);
+	status = !a.o.unlimited && is_nested(&a) ? run_joined(&a) : run_map(&a);
 	sig = conduct_stop();
+	if (a.o.unlimited)
+		unlimited_end(a.context.name);
 	if (sig == 0)
 		say_skipped_failures(&a);
 	screen_end(a.said);

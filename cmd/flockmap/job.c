@@ -231,9 +231,10 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 	f.seat = permit.seat;
 	free(j->argv);
 	j->argv = template_fill(ctx->o->command, ctx->o->replace, &f);
-	envp = environment_make(limiter_for_command(ctx->name, room), &permit,
-				links[0] != '\0' ? links : NULL,
-				taker != NULL ? kind_key(taker) : NULL);
+	envp = ctx->o->unlimited ? environ
+				 : environment_make(limiter_for_command(ctx->name, room), &permit,
+						    links[0] != '\0' ? links : NULL,
+						    taker != NULL ? kind_key(taker) : NULL);
 	j->began_ns = flki_clock_ns(CLOCK_REALTIME);
 	began = now_ns();
 	if (j->argv == NULL || envp == NULL)
@@ -249,7 +250,8 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 		usage_record(taker, status_of(j), &j->usage);
 	if (j->also != NULL && error == 0)
 		also_ended(j->also, status_of(j), &j->usage);
-	free(envp);
+	if (!ctx->o->unlimited)
+		free(envp);
 	return error;
 }
 

@@ -190,8 +190,10 @@ static int
 ask_limits(struct options *o)
 {
 	bool is_item = template_has_item(o->replace, o->command[0]);
-	int status = limits_read();
+	int status;
 
+	o->unlimited = taker_options_off();
+	status = o->unlimited ? OPTION_OK : limits_read();
 	if (status == OPTION_OK && !is_item)
 		status = limits_take_command(&o->want, o->command);
 	o->want.limiter = taker_options_limiter(&o->want, is_item ? "flockmap" : o->command[0]);

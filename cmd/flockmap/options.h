@@ -27,6 +27,7 @@ struct options {
 	const char *joblog;
 	bool resume, resume_failed;
 	bool dry_run, quiet;
+	bool unlimited; /* FLOCKLIMIT=off */
 	char **command; /* up to NULL */
 	char **items;   /* after :::, up to NULL; or NULL */
 };

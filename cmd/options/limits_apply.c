@@ -89,7 +89,7 @@ limits_of_limiter(const struct limits_file *f, const char *name)
 /* ---- their options ---- */
 
 /* All options of takers; none of what they do to the command. */
-static const struct command_line command_line = { .rows = { taker_rows } };
+static const struct command_line command_line = { .rows = { taker_rows, manner_rows } };
 
 static const struct option_row *
 row_of(const char *name)
@@ -171,11 +171,15 @@ limits_take(const struct limits_line *line, struct taker_options *w)
 int
 limits_take_command(struct taker_options *w, char *const *command)
 {
+	const struct limits_line *line;
 	int status = OPTION_OK;
 	unsigned i;
 
-	for (i = 0; i < LIMITS_FILES && status == OPTION_OK; i++)
-		status = limits_take(limits_of_command(&files[i], command), w);
+	for (i = 0; i < LIMITS_FILES && status == OPTION_OK; i++) {
+		line = limits_of_command(&files[i], command);
+		w->ruled |= line != NULL;
+		status = limits_take(line, w);
+	}
 	return status;
 }
 

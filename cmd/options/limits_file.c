@@ -258,6 +258,14 @@ is_program(const char *word, size_t n, const char *program)
 	return strlen(program) == n && memcmp(word, program, n) == 0;
 }
 
+bool
+limits_is_about(const struct limits_line *line, const char *program)
+{
+	const char *word = line->name + strspn(line->name, " \t");
+
+	return line->command && is_program(word, strcspn(word, " \t"), program);
+}
+
 unsigned
 limits_match(const struct limits_line *line, char *const *command)
 {

@@ -41,6 +41,9 @@ int limits_file_read(struct limits_file *f, const char *path, enum limits_of who
 /* The lines of a text, which it changes: the same. */
 int limits_file_parse(struct limits_file *f, char *text);
 
+/* Whether it is a `command' line that begins with this program, whatever its next words. */
+bool limits_is_about(const struct limits_line *line, const char *program);
+
 /* How many words of a command the words of a `command' line are, which are its first; 0: others. */
 unsigned limits_match(const struct limits_line *line, char *const *command);
 

@@ -69,7 +69,7 @@ struct habit;
 
 struct command_line {
 	const char *usage;                /* what --help begins with */
-	const struct option_row *rows[3]; /* lists of rows; NULL: no more */
+	const struct option_row *rows[4]; /* lists of rows; NULL: no more */
 	const struct option_rule *rules;  /* up to one without an option; or NULL */
 	const struct habit *habits;       /* options of other tools (see suggest.h) */
 

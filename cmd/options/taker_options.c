@@ -39,6 +39,14 @@ taker_options_limiter(struct taker_options *w, const char *program)
 }
 
 bool
+taker_options_off(void)
+{
+	const char *env = getenv("FLOCKLIMIT");
+
+	return env != NULL && strcmp(env, "off") == 0;
+}
+
+bool
 taker_options_elastic(const struct taker_options *w)
 {
 	return w->weight_word != NULL && strchr(w->weight_word, '-') != NULL;

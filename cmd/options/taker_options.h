@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "manner.h"
 #include "now.h"
 #include "option.h"
 #include "pace.h"
@@ -53,7 +54,9 @@ struct taker_options {
 	int conflict_exit;
 	int nested; /* NESTED_JOIN, ... */
 	struct store_options store;
+	struct manner how; /* flocklimit alone */
 	struct given given;
+	bool ruled;            /* a limits file has a line about the command */
 	struct given declared; /* those of them that only a limits file gave */
 };
 
@@ -67,6 +70,9 @@ struct taker_options {
 
 /* The limiter by -f, -N or $FLOCKLIMIT_NAME, else by the name of PROGRAM; NULL: none of them. */
 const char *taker_options_limiter(struct taker_options *w, const char *program);
+
+/* FLOCKLIMIT=off: commands run without a limiter. */
+bool taker_options_off(void);
 
 /* True for -w MIN-MAX and -w MIN-. */
 bool taker_options_elastic(const struct taker_options *w);

@@ -22,7 +22,7 @@
 #define LABEL_WIDTH 30
 #define LINE_MS     500
 
-const char *say_program = "flocklimit", *say_where;
+const char *say_program = "flocklimit", *say_where, *say_tail;
 
 /* Bytes of the UTF-8 character that begins here; 1 if none does. */
 static size_t
@@ -107,6 +107,9 @@ compose(char line[LINE], const char *limiter, const char *format, va_list ap)
 			     limiter != NULL ? ": " : "");
 	if (n < room)
 		vsnprintf(line + n, room - n, format, ap);
+	n = strlen(line);
+	if (say_tail != NULL)
+		snprintf(line + n, room - n, "%s", say_tail);
 	tame(line);
 	return strlen(line);
 }

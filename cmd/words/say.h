@@ -22,6 +22,9 @@ extern const char *say_program;
 /* The line of a file that is read just now, for say() to name before all else; NULL: none. */
 extern const char *say_where;
 
+/* What each line ends with, from now on; NULL: nothing. */
+extern const char *say_tail;
+
 void say(const char *limiter, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "DIR belongs to user ann: ...", for the directory of the limiter PATH. */

@@ -81,7 +81,7 @@ all() {
 	held=("${ticket[@]}")
 	tickets '.waiters[]'
 	[ "${#ticket[@]} ${#held[@]}" = "2 2" ]
-	offers "$shell" 'flocklimitctl s' seat show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl s' seat shim show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
 	offers "$shell" 'flocklimitctl show x l' link lint
@@ -107,8 +107,8 @@ all() {
 	offers "$shell" 'flocklimitctl ramp --ramp-idle 1m x o' off
 	# Options before the verb.
 	offers "$shell" 'flocklimitctl --jso' --json
-	offers "$shell" 'flocklimitctl --json s' seat show shrink stagger stats suggest
-	offers "$shell" 'flocklimitctl -N x s' seat show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl --json s' seat shim show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl -N x s' seat shim show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl -N l' link lint
 	offers "$shell" 'flocklimitctl --json show l' link lint
 	offers "$shell" 'flocklimitctl --all limit a' auto
@@ -131,6 +131,9 @@ all() {
 	offers "$shell" 'flocklimitctl release x ' "${held[1]}"
 	offers "$shell" 'flocklimitctl release --file limiters/x ' "${held[1]}"
 	offers "$shell" 'flocklimitctl gantt --te' --text
+	# fish ends a folder with a slash, behind which nothing is left here.
+	[ "$shell" = fish ] || offers "$shell" 'flocklimitctl shim lim' limiters
+	offers "$shell" 'flocklimitctl shim limiters x --rem' --remove
 	offers "$shell" 'flocklimitctl check --r' --repair
 	offers "$shell" 'flocklimitctl pause --j'
 	offers "$shell" 'flocklimitctl show -f limiters/' x lint link
@@ -139,8 +142,8 @@ all() {
 	offers "$shell" 'flocklimit --name=l' link lint
 	offers "$shell" 'flocklimit -n 4 --nonb' --nonblock
 	offers "$shell" 'flocklimit --nested=' join queue
-	offers "$shell" 'flocklimit --jobserver=' fifo pipe
-	offers "$shell" 'flocklimit --jobserver=f' fifo
+	offers "$shell" 'flocklimit --jobserver=' fifo pipe force
+	offers "$shell" 'flocklimit --jobserver=f' fifo force
 	offers "$shell" 'flocklimit -s US' USR1 USR2
 	of_sem "$shell"
 }

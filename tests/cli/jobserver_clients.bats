@@ -334,3 +334,64 @@ has_run() { [ "$(grep -c "^- $1" log)" -ge "$2" ]; }
 grants() { ctl log --json x | jq 'select(.event == "granted").time'; }
 
 more_grants() { [ "$(grants | wc -l)" -ge $((before + $1)) ]; }
+
+# ---- --jobserver=force ----
+
+# words PROGRAM VERSION: it answers that when it is asked, and else prints its words.
+words() {
+	mkdir -p bin
+	printf '#!/bin/sh\ncase $1 in\n--version) echo "%s" ;;\n*) printf "%%s|" "$@" ;;\nesac\n' "$2" >"bin/$1"
+	chmod +x "bin/$1"
+}
+
+# forced WANTED COMMAND...: it gets these words, and nothing is said but with -v.
+forced() {
+	local wanted=$1
+	shift
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver=force "$@"
+	echo "$*: $output, stderr: $stderr"
+	[ "$output" = "$wanted" ]
+	[ -z "$stderr" ]
+}
+
+@test "force leaves out what says how many jobs there are to be" {
+	words make 'GNU Make 4.4'
+	forced 'all|' make -j8 all
+	forced 'all|' make -j 8 all
+	forced 'all|' make -j all
+	forced 'all|' make --jobs=8 all
+	forced 'all|' make --jobs 8 all
+	forced '-k|-C|x-j4|-Cjobs|all|' make -kj8 -C x-j4 -Cjobs all
+	forced '--|-j8|' make -j4 -- -j8
+	forced 'all|' env A=1 nice make -j4 all
+	forced 'all|' timeout 100 make all
+	words ninja 1.13.0
+	forced '-C|out|all|' ninja -j8 -C out -j 8 all
+	words cargo 'cargo 1.80.0'
+	forced 'test|-p|j|--|-j8|' cargo test -p j -j8 --jobs 2 -- -j8
+	words cmake 'cmake 3'
+	mkdir tree
+	echo "CMAKE_MAKE_PROGRAM:FILEPATH=$T/bin/ninja" >tree/CMakeCache.txt
+	forced '--build|tree|-t|x|--|' cmake --build tree -j8 -t x --parallel 8 --parallel=2 -- -j3
+	words other 'other 1'
+	forced '-j8|' other -j8
+}
+
+@test "force with -v says what it leaves out, and make heeds the jobserver" {
+	printf 'all:\n\t@echo "$(MAKEFLAGS)"\n' >Makefile
+	run --separate-stderr -0 "$FLOCKLIMIT" -v -N y -n 2 --jobserver=force make -j 8 -kj9
+	[[ $output == *--jobserver-auth=* ]]
+	[[ $stderr == *"y: --jobserver=force: leaves out '-j 8'"* ]]
+	[[ $stderr == *"y: --jobserver=force: leaves out 'j9'"* ]]
+	[[ $stderr != *warning* ]]
+	run --separate-stderr -0 "$FLOCKLIMIT" -N y -n 2 --jobserver make -j8
+	[[ $stderr == *"make ignores the jobserver because of the word '-j8'"*"or use --jobserver=force"* ]]
+}
+
+@test "a limits file may say --jobserver=force" {
+	words make 'GNU Make 4.4'
+	echo 'command make -N y -n 2 --jobserver=force' >limits
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "FLOCKLIMIT_LIMITS=$T/limits" "$FLOCKLIMIT" make -j8 all
+	[ "$output" = 'all|' ]
+	[ -z "$stderr" ]
+}

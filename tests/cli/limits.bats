@@ -181,8 +181,8 @@ refuses() {
 	tells "other $(nproc) 1" -N other
 	limits <<<'limiter build --nmae x'
 	refuses "$n:1: option '--nmae': unknown: did you mean --name?*" -N build
-	limits <<<'limiter build --verbose'
-	refuses "$n:1: option '--verbose': unknown*" -N build
+	limits <<<'limiter build --until-ready'
+	refuses "$n:1: option '--until-ready': unknown*" -N build
 	limits <<<$'\n\nbuild -n 4'
 	refuses "$n:3: 'build': unknown: a line begins with limiter or command"
 	limits <<<'limiter'

@@ -62,7 +62,7 @@ takes() {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
 		for option in --all --check=none --file=nosuch --name=nosuch --follow --gate-patience=1m --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
-			--repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
+			--remove --repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
 	done | sort >program
@@ -117,7 +117,7 @@ takes() {
 # kinds: reads the lines of --help that begin with a verb, and prints the verb and what it needs: no
 # limiter, at least one, or one or the option that stands in the braces.
 kinds() {
-	sed -E 's/^([a-z]+) \[NAME.*/\1 none/; s/^([a-z]+) \{NAME\.\.\.\|(--[a-z]+)\}.*/\1 \2/; s/^([a-z]+) NAME.*/\1 one/' | sort
+	sed -E 's/^([a-z]+) (\[NAME|DIR).*/\1 none/; s/^([a-z]+) \{NAME\.\.\.\|(--[a-z]+)\}.*/\1 \2/; s/^([a-z]+) NAME.*/\1 one/' | sort
 }
 
 @test "page and help say of each verb whether it needs a limiter, and so does the program" {
@@ -127,8 +127,8 @@ kinds() {
 	section SYNOPSIS "$TOP/man/flocklimitctl.1" | awk '
 		/^\.Cm/ && !verbs { for (i = 2; i <= NF; i++) if ($i != "|") verb[++verbs] = $i }
 		/^\.Nm/ { verbs = 0 }
-		/^\.((Op|Brq) .*)?Ar name/ && verbs {
-			kind = $1 == ".Op" ? "none" : $1 == ".Brq" ? "-" $3 : "one"
+		/^\.((Op|Brq) .*)?Ar (name|dir)/ && verbs {
+			kind = $1 == ".Op" || $2 == "dir" ? "none" : $1 == ".Brq" ? "-" $3 : "one"
 			for (i = 1; i <= verbs; i++)
 				print verb[i], kind
 		}' | sort >page

@@ -15,7 +15,7 @@
 
 #define WORDS 20
 
-const char *say_program = "flocklimit", *say_where;
+const char *say_program = "flocklimit", *say_where, *say_tail;
 
 static unsigned said;
 

@@ -32,7 +32,7 @@ swallow(int fd, const void *text, size_t size)
 
 #define WORDS 40
 
-const char *say_program = "flocklimit", *say_where;
+const char *say_program = "flocklimit", *say_where, *say_tail;
 
 static unsigned said;
 

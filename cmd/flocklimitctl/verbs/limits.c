@@ -8,36 +8,12 @@
 #include "ctl.h"
 #include "json.h"
 #include "limits_apply.h"
+#include "limits_text.h"
 #include "option.h"
 #include "say.h"
 #include "taker_rows.h"
 
 /* ---- a line ---- */
-
-#define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./~^-"
-
-/* As the file may have it: in quotes if it must be. */
-static void
-print_word(const char *word)
-{
-	if (*word != '\0' && word[strspn(word, PLAIN)] == '\0')
-		printf(" %s", word);
-	else if (strchr(word, '\'') == NULL)
-		printf(" '%s'", word);
-	else
-		printf(" \"%s\"", word);
-}
-
-static void
-print_line(const struct limits_line *line)
-{
-	int i;
-
-	printf("%s:%u: %s", line->file, line->number, line->command ? "command" : "limiter");
-	for (i = 0; i < line->words; i++)
-		print_word(line->word[i]);
-	putchar('\n');
-}
 
 static json_t *
 json_line(const struct limits_line *line)
@@ -70,7 +46,7 @@ add(struct printed *p, const struct limits_line *line)
 	if (p->array != NULL)
 		json_array_append_new(p->array, json_line(line));
 	else
-		print_line(line);
+		limits_print(line);
 }
 
 /* ---- which lines ---- */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+#include "unlimited.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "/limiter"
+
+int
+unlimited_begin(struct taker_options *w, char path[LIMITER_NAME])
+{
+	const char *dir = getenv("TMPDIR");
+
+	if (dir == NULL || *dir != '/' || strlen(dir) > LIMITER_NAME / 2)
+		dir = "/tmp";
+	snprintf(path, LIMITER_NAME / 2 + 32, "%s/flockmap-XXXXXX", dir);
+	if (mkdtemp(path) == NULL)
+		return errno;
+	strcat(path,
+	       FILE_NAME); /* NOLINT(clang-analyzer-security.insecureAPI.strcpy): it has room */
+	w->ands.n = 0;
+	w->which = 0;
+	w->when_run = NULL;
+	w->file = path;
+	return 0;
+}
+
+void
+unlimited_end(const char *path)
+{
+	char dir[LIMITER_NAME];
+
+	unlink(path);
+	snprintf(dir, sizeof(dir), "%.*s", (int)(strlen(path) - strlen(FILE_NAME)), path);
+	rmdir(dir);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * manner.h - how flocklimit waits for and runs its command: options of flocklimit alone, but a limits
+ * file may have them, which the other commands read as well.
+ */
+#ifndef MANNER_H
+#define MANNER_H
+
+#include <stdbool.h>
+
+#include "option.h"
+
+/* The form of the jobserver's protocol; BEST: the one that the command understands. */
+enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
+
+struct manner {
+	bool jobserver, drops_jobs; /* --jobserver, --jobserver=force */
+	enum jobserver_style style;
+	bool or_run;
+	bool verbose, quiet;
+};
+
+/* Options into the struct taker_options, which has a struct manner. */
+extern const struct option_row manner_rows[];
+
+#endif

@@ -322,7 +322,8 @@ add_declared(char ***name, size_t *n)
 		if ((more[*n] = strdup(declared)) != NULL)
 			++*n;
 	}
-	qsort(*name, *n, sizeof(**name), by_name);
+	if (*n > had)
+		qsort(*name, *n, sizeof(**name), by_name);
 }
 
 static int

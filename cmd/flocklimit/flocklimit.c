@@ -28,6 +28,7 @@
 #include "say.h"
 #include "shim.h"
 #include "spawn.h"
+#include "tree.h"
 
 #define FAILED 125
 
@@ -187,6 +188,9 @@ run_command(struct job *j)
 	}
 	j->heritage.taker = j->joined ? NULL : j->taker;
 	on_fault(j->o.want.limiter, FAULT_SLEEPS);
+	if (j->o.want.how.tree && (error = tree_begin()) != 0)
+		say(j->o.want.limiter, "--tree: %s: only the command itself is waited for",
+		    strerror(error));
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),
@@ -231,7 +235,7 @@ run_unlimited(struct job *j)
 		return 0;
 	if (j->o.background && (status = background_split(&j->o)) != -1)
 		return status;
-	if (!j->o.background && j->o.want.run_timeout_ns == NEVER)
+	if (!j->o.background && !j->o.want.how.tree && j->o.want.run_timeout_ns == NEVER)
 		j->o.no_fork = true;
 	heritage_save(&j->heritage);
 	if (!j->o.no_fork && (status = pid1_split()) != -1)

@@ -85,6 +85,12 @@ open_pipe(struct jobserver *j)
 	return 0;
 }
 
+pid_t
+jobserver_follower(const struct jobserver *j)
+{
+	return j != NULL && j->follower > 0 ? j->follower : 0;
+}
+
 /* ---- signals ---- */
 
 bool

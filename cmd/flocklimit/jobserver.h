@@ -31,6 +31,9 @@ struct jobserver_plan {
  */
 struct jobserver *jobserver_open(const struct jobserver_plan *plan, struct heritage *heritage);
 
+/* The child that follows the history for it; 0: there is none. */
+pid_t jobserver_follower(const struct jobserver *j);
+
 /* The command runs, as this process. */
 void jobserver_from(struct jobserver *j, pid_t command);
 

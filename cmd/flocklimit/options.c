@@ -74,6 +74,8 @@ static const struct option_rule rules[] = {
 	{ "until-ready", "jobserver", "the jobserver's tokens are for as long as the command runs" },
 	{ "jobserver", "no-fork close hold-for", "flocklimit must stay, to lend tokens" },
 	{ "background", "no-fork", "flocklimit must stay, to wait for the command" },
+	{ "tree", "no-fork", "flocklimit must stay, to wait for them all" },
+	{ "tree", "hold-for fd", "no command runs that could start others" },
 	{ "no-fork", "close", "the command must inherit the guard descriptor, which keeps the permit" },
 	{ "no-fork", "run-timeout", "--no-fork leaves no process that could end the command" },
 	{ NULL, NULL, NULL },

@@ -23,6 +23,9 @@
  * (1) With --preserve-status as in RUNS.
  *
  * If the command has ended when a signal comes, the end counts, and nothing is sent.
+ *
+ * With --tree, the end is that of the last process that the command has left behind, the status is still
+ * the command's, and signals that end processes reach all of them.
  */
 #include "run.h"
 
@@ -31,6 +34,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include <sys/wait.h>
 
 #include "flocklimit.h"
@@ -45,6 +49,7 @@
 #include "signals.h"
 #include "spawn.h"
 #include "stop.h"
+#include "tree.h"
 #include "kind.h"
 
 enum state { RUNS, ASKED, KILLED };
@@ -55,7 +60,57 @@ struct running {
 	pid_t pid;
 	enum state state;
 	uint64_t deadline; /* of this state, ns; NEVER */
+	const struct jobserver *jobserver;
+	bool has_ended; /* the command, and what it left behind runs on: --tree */
+	int status;     /* its own, of wait(2) */
 };
+
+/* By which people mean a program to end. */
+static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
+#define ENDINGS (sizeof(endings) / sizeof(endings[0]))
+
+/* ---- the command's tree ---- */
+
+/* Returns how many there are; 0 without --tree. */
+static unsigned
+signal_others(const struct running *r, int sig)
+{
+	return r->o->want.how.tree
+		   ? tree_signal(sig, r->has_ended ? 0 : r->pid, jobserver_follower(r->jobserver))
+		   : 0;
+}
+
+/*
+ * A signal that a process sent to us, and not to our group, was not for the command alone.  Of one to
+ * our group we can't know that: what is in the group has it twice.
+ */
+static void
+pass_to_others(const struct running *r, const siginfo_t *info)
+{
+	size_t i;
+
+	for (i = 0; i < ENDINGS && endings[i] != info->si_signo; i++)
+		;
+	if (i < ENDINGS && info->si_code != SI_KERNEL &&
+	    !process_is_below(info->si_pid, getpid()))
+		signal_others(r, info->si_signo);
+}
+
+/* What has become our child, and has ended. */
+static void
+reap_others(const struct running *r, struct ending *end)
+{
+	siginfo_t info = { .si_pid = 0 };
+	struct rusage usage;
+
+	while (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid > 0 &&
+	       (r->has_ended || info.si_pid != r->pid) &&
+	       info.si_pid != jobserver_follower(r->jobserver)) {
+		if (wait4(info.si_pid, NULL, 0, &usage) > 0)
+			usage_add(&end->usage, &usage);
+		info.si_pid = 0;
+	}
+}
 
 /* ---- stopping, timeouts ---- */
 
@@ -77,11 +132,13 @@ end_it(struct running *r)
 {
 	int sig = r->state == RUNS ? r->o->want.signal : SIGKILL;
 
-	if (kill(r->pid, sig) == -1 && errno == EPERM)
+	if (!r->has_ended && kill(r->pid, sig) == -1 && errno == EPERM)
 		say(r->o->want.limiter,
 		    "--run-timeout: pid %d runs as another user: we may not signal it",
 		    (int)r->pid);
-	kill(r->pid, SIGCONT); /* a stopped command can't end */
+	if (!r->has_ended)
+		kill(r->pid, SIGCONT); /* a stopped command can't end */
+	signal_others(r, sig);
 	r->state = sig == SIGKILL ? KILLED : ASKED;
 	r->deadline = r->state == KILLED || r->o->want.kill_after_ns == NEVER
 			  ? NEVER
@@ -105,17 +162,16 @@ exit_status(const struct running *r, int status)
 static int
 wait_deaf(const struct running *r, struct ending *end)
 {
-	static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 	struct rusage usage;
 	sigset_t set;
 	size_t i;
 
 	say(r->o->want.limiter,
 	    "cannot wait for signals: %s: none is passed on to the command, "
-	    "and --run-timeout, --jobserver and --until-ready have no effect",
+	    "and --run-timeout, --jobserver, --tree and --until-ready have no effect",
 	    strerror(errno));
 	sigemptyset(&set);
-	for (i = 0; i < sizeof(endings) / sizeof(endings[0]); i++)
+	for (i = 0; i < ENDINGS; i++)
 		sigaddset(&set, endings[i]);
 	signals_mask(SIG_UNBLOCK, &set, NULL);
 	while (wait4(r->pid, &end->status, 0, &usage) == -1 && errno == EINTR)
@@ -124,19 +180,39 @@ wait_deaf(const struct running *r, struct ending *end)
 	return exit_status(r, end->status);
 }
 
+/* Whether it has ended, or has stopped. */
+static void
+look_at_command(struct running *r, struct ending *end)
+{
+	struct rusage usage;
+	int status;
+
+	if (wait4(r->pid, &status, WNOHANG | WUNTRACED, &usage) != r->pid)
+		return;
+	if (WIFSTOPPED(status)) {
+		stop_with_it(r, true, WSTOPSIG(status));
+		return;
+	}
+	r->has_ended = true;
+	r->status = status;
+	usage_add(&end->usage, &usage);
+}
+
 int
 run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
     struct ending *end)
 {
-	struct running r = {
-		.o = o, .ready = ready, .pid = command, .state = RUNS, .deadline = NEVER
-	};
-	struct rusage usage;
+	struct running r = { .o = o,
+			     .ready = ready,
+			     .jobserver = j,
+			     .pid = command,
+			     .state = RUNS,
+			     .deadline = NEVER };
 	uint64_t next;
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
-	int status, sig;
+	int sig;
 
 	memset(&all, 0xff, sizeof(all));
 	if (o->want.run_timeout_ns != NEVER)
@@ -160,15 +236,17 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 		 * Look for the command's end first: no signal may be sent to a process that is
 		 * gone.
 		 */
-		if (wait4(command, &status, WNOHANG | WUNTRACED, &usage) == command) {
-			if (!WIFSTOPPED(status)) {
-				end->status = status | (r.state != RUNS ? FLK_TIMED_OUT : 0);
-				usage_add(&end->usage, &usage);
-				return exit_status(&r, status);
-			}
-			stop_with_it(&r, true, WSTOPSIG(status));
+		if (!r.has_ended)
+			look_at_command(&r, end);
+		if (o->want.how.tree)
+			reap_others(&r, end);
+		if (r.has_ended && signal_others(&r, 0) == 0) {
+			end->status = r.status | (r.state != RUNS ? FLK_TIMED_OUT : 0);
+			return exit_status(&r, r.status);
 		}
-		if (signal_pass_on(command, &info))
+		if (!r.has_ended && signal_pass_on(command, &info))
 			stop_with_it(&r, false, info.si_signo);
+		if (o->want.how.tree)
+			pass_to_others(&r, &info);
 	}
 }

@@ -16,7 +16,7 @@ enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
 struct manner {
 	bool jobserver, drops_jobs; /* --jobserver, --jobserver=force */
 	enum jobserver_style style;
-	bool or_run;
+	bool or_run, tree;
 	bool verbose, quiet;
 };
 

@@ -26,6 +26,10 @@ const struct option_row manner_rows[] = {
 	{ .name = "or-run", YES(or_run),
 	  .help = "without a permit, or without a limiter, say why and\n"
 	          "run COMMAND all the same" },
+	{ .name = "tree", YES(tree),
+	  .help = "until COMMAND and all that it started have ended;\n"
+	          "-T and signals that end flocklimit reach them all",
+	  .not_in_store = "a store's permit is for COMMAND alone" },
 	{ .name = "jobserver", .value = "[=fifo|pipe|force]", .take = take_jobserver, .offers = "fifo pipe force",
 	  .help = "give COMMAND (make, ninja, cargo) a\n"
 	          "jobserver; force: leave out its -j" },

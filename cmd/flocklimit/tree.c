@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ISC */
+#include "tree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/prctl.h>
+
+#include "proc.h"
+
+int
+tree_begin(void)
+{
+	struct proc_stat self;
+
+	if (flki_proc_stat(0, &self) != 0)
+		return ENOENT; /* without /proc nothing is found */
+	return prctl(PR_SET_CHILD_SUBREAPER, 1) == -1 ? errno : 0;
+}
+
+/* ---- a list of processes ---- */
+
+struct found {
+	pid_t pid, parent;
+	bool ended;     /* a zombie */
+	bool below;     /* us, and it is not OURS */
+	bool signalled; /* it, and not another process with its number, since this began */
+	unsigned long long start;
+};
+
+struct list {
+	struct found *of;
+	size_t n;
+};
+
+static const struct found *
+find(const struct list *l, pid_t pid, unsigned long long start)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->of[i].pid == pid && l->of[i].start == start)
+			return &l->of[i];
+	return NULL;
+}
+
+/* Where memory is short the list is, too; the next round may have more. */
+static void
+read_all(struct list *l)
+{
+	DIR *dir = opendir("/proc");
+	struct proc_stat s;
+	struct found *more;
+	pid_t pid;
+
+	l->of = NULL;
+	l->n = 0;
+	while ((pid = flki_next_number(dir)) != -1) {
+		if (flki_proc_stat(pid, &s) != 0)
+			continue;
+		more = realloc(l->of, (l->n + 1) * sizeof(*more));
+		if (more == NULL)
+			break;
+		l->of = more;
+		l->of[l->n++] = (struct found){ .pid = pid,
+						.parent = s.parent,
+						.ended = s.state == 'Z' || s.state == 'X',
+						.start = s.start };
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+/* A child may stand before its parent in the list, so this is repeated while it finds something. */
+static void
+mark_below(struct list *l, pid_t ours)
+{
+	bool again = true;
+	size_t i, k;
+
+	while (again) {
+		again = false;
+		for (i = 0; i < l->n; i++) {
+			if (l->of[i].below || l->of[i].pid == ours)
+				continue;
+			for (k = 0; k < l->n; k++)
+				if (l->of[k].below && l->of[k].pid == l->of[i].parent)
+					break;
+			l->of[i].below = k < l->n || l->of[i].parent == getpid();
+			again |= l->of[i].below;
+		}
+	}
+}
+
+/* ---- signals ---- */
+
+/* Returns how many had not had it. */
+static unsigned
+signal_new(const struct list *l, const struct list *before, int sig, pid_t command)
+{
+	const struct found *known;
+	unsigned sent = 0;
+	struct found *p;
+
+	for (p = l->of; p < l->of + l->n; p++) {
+		if (!p->below || p->ended || p->pid == command)
+			continue;
+		known = find(before, p->pid, p->start);
+		p->signalled = true;
+		if (known != NULL && known->signalled)
+			continue;
+		kill(p->pid, sig);
+		if (sig == SIGTERM)
+			kill(p->pid, SIGCONT); /* what is stopped can't end */
+		sent++;
+	}
+	return sent;
+}
+
+static unsigned
+count(const struct list *l, pid_t command)
+{
+	unsigned n = 0;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		n += l->of[i].below && !l->of[i].ended && l->of[i].pid != command;
+	return n;
+}
+
+unsigned
+tree_signal(int sig, pid_t command, pid_t ours)
+{
+	struct list before = { .n = 0 }, now;
+	unsigned n, sent;
+
+	do {
+		read_all(&now);
+		mark_below(&now, ours);
+		n = count(&now, command);
+		sent = sig != 0 ? signal_new(&now, &before, sig, command) : 0;
+		free(before.of);
+		before = now;
+	} while (sent > 0);
+	free(now.of);
+	return n;
+}

@@ -308,7 +308,7 @@ load ../helpers/ctl.bash
 	eventually has_lines 2 log.out
 	kill -STOP "${pids[log]}"
 	eventually is_state T "${pids[log]}"
-	yes | head -n 2060 | xargs -n 1 -P 2 "$FLOCKLIMIT" -N x -n 2 true
+	"$HELPERS/churn" x 2060
 	kill -CONT "${pids[log]}"
 	# Each had to be granted and to end; some had to wait as well.
 	eventually has_lines 4098 log.out

@@ -435,19 +435,19 @@ os.kill(os.getpid(), signal.SIGTSTP)'
 	ended a
 }
 
-@test "1,000 waiters" {
+@test "400 waiters" {
 	hold a -N x -n 1
 	local crowd=()
-	for _ in $(seq 1000); do
+	for _ in $(seq 400); do
 		"$FLOCKLIMIT" -N x -n 1 -q true </dev/null >/dev/null 2>&1 3>&- &
 		crowd+=($!)
 	done
-	eventually waiting 1000
+	eventually waiting 400
 	run -0 ctl show x
-	[ "${#lines[@]}" -ge 1004 ]
-	[ "$(field '.waiters | map(.position) == [range(1; 1001)]')" = true ]
+	[ "${#lines[@]}" -ge 404 ]
+	[ "$(field '.waiters | map(.position) == [range(1; 401)]')" = true ]
 	run -0 ctl list
-	[[ $output == *" 1000 "* ]]
+	[[ $output == *" 400 "* ]]
 	ctl close x
 	eventually waiting 0
 	wait "${crowd[@]}" || [ "$?" -eq 75 ]

@@ -135,8 +135,8 @@ places() {
 	run -1 grep -Ei 'script|href|url\(|@import|<image|<!' x.svg
 	[ "$(grep -o 'http[^"]*' x.svg)" = http://www.w3.org/2000/svg ]
 	[ "$(wc -c <x.svg)" -lt 8000 ]
-	seq 1500 | xargs -P 8 "$FLOCKLIMIT" -N y -n 1 sh -c 'for i; do "$FLOCKLIMIT" -N x -n 2 true; done' sh
-	seq 1500 | xargs -P 4 -n 50 sh -c 'for i; do "$FLOCKLIMIT" -N x -n 2 true; done' sh
+	seq 100 | xargs -P 4 -n 10 sh -c 'for i; do "$FLOCKLIMIT" -N x -n 2 true; done' sh
+	"$HELPERS/churn" x 2000
 	"$CTL" gantt x >x.svg
 	xmllint --noout x.svg
 	[ "$("$CTL" log x --json | wc -l)" -gt 4000 ]
@@ -317,7 +317,7 @@ same() {
 	hold a -N x -n 2
 	"$FLOCKLIMIT" -N y true
 	# Two events each: enough to push the first out.
-	seq 2100 | xargs -P 2 -n 100 sh -c 'for i; do "$FLOCKLIMIT" -N x -n 2 true; done' sh
+	"$HELPERS/churn" x 2100
 	[ "$(events '.ticket == 1')" = 0 ]
 	"$CTL" gantt x >x.svg
 	[ "$(xpath 'count(//s:rect[contains(@class, "running")])' x.svg)" = 1 ]

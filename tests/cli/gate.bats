@@ -205,11 +205,17 @@ times() {
 	[ "$(times when | wc -l)" = 1 ]
 }
 
+# A machine on which something always waits for a CPU has a pressure of 100.
+open_or_pressed() {
+	"$FLOCKLIMIT" -q -N x -t 0 true ||
+		awk '/^some/ { sub("avg10=", "", $2); exit !($2 > 95) }' /proc/pressure/cpu
+}
+
 @test "pressure: of two seconds" {
 	[ -e /proc/pressure/cpu ] || skip "this kernel has no pressure files"
 	run -0 "$FLOCKLIMIT" -N x --when 'psi.cpu<100 psi.mem<100 psi.io<100%' --settle 0 -t 100 echo ran
 	[ "$output" = ran ]
-	run -0 "$FLOCKLIMIT" -N x -t 0 true
+	eventually open_or_pressed
 }
 
 @test "what is wrong is one line, and starts nothing" {

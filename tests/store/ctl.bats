@@ -125,13 +125,13 @@ wait_in_line() {
 
 @test "store: many limiters, of which some have many takers" {
 	store
-	local i n put
+	local i n
 	for n in a a-b a.b; do
 		for i in $(seq 4); do
 			# 100 keys at once; a txn has room for 128.
-			for put in $(seq -f "/team/$n/cfg//w/$i%015g" 100); do
-				printf '{"request_put":{"key":"%s","value":"eA=="}}\n' "$(b64 "$put")"
-			done | jq -cs '{success: .}' >txn
+			seq -f "/team/$n/cfg//w/$i%015g" 100 |
+				jq -cR '{request_put: {key: @base64, value: "eA=="}}' |
+				jq -cs '{success: .}' >txn
 			ask etcd kv/txn @txn --fail >/dev/null
 		done
 	done

@@ -48,8 +48,9 @@ none() {
 	mv tree/flocklimitctl tree/.libs/
 	run -0 use tree/.libs/flocklimitctl list
 	[ "$output" = "run: $T/tree/cmd/store/store-etcd" ]
-	ln -s "$T/tree/flocklimit" link
-	run -0 use ./link -N x true
+	mkdir bin
+	ln -s "$T/tree/flocklimit" bin/flocklimit
+	run -0 use bin/flocklimit -N x true
 	[ "$output" = "run: $T/tree/cmd/store/store-etcd" ]
 	# Where group and programs are the same, a group that may write changes nothing.
 	chmod -R g+w tree

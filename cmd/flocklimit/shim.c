@@ -40,14 +40,18 @@ last_part(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
-/* The name of another program.  Somebody may have given ours another name, and this is no shim then. */
+/*
+ * The name of another program.  Somebody may have given ours another name, or have called it by a descriptor,
+ * and this is no shim then.
+ */
 static bool
-is_shim(const char *name)
+is_shim(const char *argv0, const char *name)
 {
 	char self[PATH_MAX];
 	ssize_t n;
 
-	if (strcmp(name, OWN_NAME) == 0 || *name == '\0' || *name == '-')
+	if (strcmp(name, OWN_NAME) == 0 || *name == '\0' || *name == '-' ||
+	    strncmp(argv0, "/proc/", 6) == 0 || strncmp(argv0, "/dev/fd/", 8) == 0)
 		return false;
 	n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	if (n == -1)
@@ -188,7 +192,7 @@ shim_words(int *argc, char ***argv)
 	char **words;
 	int error;
 
-	if (!is_shim(name))
+	if (*argc == 0 || !is_shim((*argv)[0], name))
 		return -1;
 	t = read_told(name);
 	if (t.process != (t.by_parent ? getppid() : getpid()))

@@ -230,6 +230,7 @@ says() {
 @test "flocklimit by a name of its own is no shim" {
 	cp "$FLOCKLIMIT" limit-2
 	says yes ./limit-2 -n 1 echo yes
+	says yes /proc/self/fd/0 -n 1 echo yes <"$FLOCKLIMIT"
 }
 
 # ---- flocklimitctl shim ----

@@ -38,10 +38,10 @@ in_use() {
 	pid=$(stray)
 	eventually [ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "${pids[tree]}" ]
 	run -75 "$FLOCKLIMIT" -q -N x -n 1 --nonblock true
-	echo done >go
+	echo over >go
 	ended tree
 	[ "$status" = 7 ]
-	[ "$(cat last)" = done ]
+	[ "$(cat last)" = over ]
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 }
 
@@ -116,8 +116,9 @@ in_use() {
 		f() { echo $$ >>all; (f &) ; }
 		f; f; exec sleep 1000'
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
-	run pgrep -f "$T/no-such"
-	for pid in $(sort -u all); do gone "$pid"; done
+	while read -r pid; do
+		gone "$pid"
+	done < <(sort -u all)
 }
 
 @test "other signals are the command's alone" {
@@ -155,7 +156,7 @@ in_use() {
 	run -0 "$FLOCKLIMIT" -N x -n 1 --background --tree sh -c "($STRAY); exit 0"
 	pid=$(stray)
 	run -75 "$FLOCKLIMIT" -q -N x -n 1 --nonblock true
-	echo done >go
+	echo over >go
 	eventually "$FLOCKLIMIT" -q -N x -n 1 --nonblock true
 	rm stray last
 	background off env FLOCKLIMIT=off "$FLOCKLIMIT" -N x --tree sh -c "($STRAY); exit 4"
@@ -168,7 +169,7 @@ in_use() {
 	FLOCKLIMIT_LIMITS=$T/limits background tree "$FLOCKLIMIT" sh -c "($STRAY); exit 5"
 	pid=$(stray)
 	run -75 "$FLOCKLIMIT" -q -N x -n 1 --nonblock true
-	echo done >go
+	echo over >go
 	ended tree
 	[ "$status" = 5 ]
 }

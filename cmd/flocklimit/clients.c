@@ -153,7 +153,7 @@ sets_jobs(const struct client *c, const struct launched *l, const char *word, si
 
 	if (makeflags_sets_jobs(word, c->with_value, keep, next))
 		return true;
-	*next = word[0] != '\0' && strcmp(word, by_cmake) == 0;
+	*next = strcmp(word, by_cmake) == 0;
 	return l->by_cmake && strncmp(word, by_cmake, n) == 0;
 }
 
@@ -176,13 +176,6 @@ word_about_jobs(const struct client *c, const struct launched *l)
 		if (sets_jobs(c, l, *word, &keep, &next))
 			return *word;
 	return NULL;
-}
-
-/* The number may be left out, as in `make -j'. */
-static bool
-is_number(const char *word)
-{
-	return word != NULL && *word != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
 
 char **
@@ -210,13 +203,13 @@ clients_drop_jobs(char **command, const char *limiter_name, bool verbose)
 			words[to++] = *word;
 			continue;
 		}
+		next = next && word[1] != NULL && makeflags_is_number(word[1]);
 		if (verbose)
 			say(limiter_name, "--jobserver=force: leaves out '%s%s%s'", *word + keep,
-			    next && is_number(word[1]) ? " " : "",
-			    next && is_number(word[1]) ? word[1] : "");
+			    next ? " " : "", next ? word[1] : "");
 		if (keep > 0 && (words[to++] = strndup(*word, keep)) == NULL)
 			return NULL;
-		word += next && is_number(word[1]);
+		word += next;
 	}
 	memcpy(words + to, word, (size_t)(command + n - word) * sizeof(*words));
 	return words;

@@ -112,10 +112,11 @@ advice(const struct options *o)
 static int
 cannot_start(const struct job *j, int error)
 {
-	const char *hint = advice(&j->o);
+	const char *hint = advice(&j->o), *program = j->heritage.program;
 
-	say(j->o.want.limiter, "cannot run '%s': %s%s%s", j->o.command[0], strerror(error),
-	    *hint != '\0' ? ": " : "", hint);
+	say(j->o.want.limiter, "cannot run '%s': %s%s%s",
+	    program != NULL ? program : j->o.command[0], strerror(error), *hint != '\0' ? ": " : "",
+	    hint);
 	return cannot_run(error);
 }
 
@@ -169,9 +170,11 @@ run_command(struct job *j)
 		return FAILED;
 	if (open_ready(j, &ready) != 0)
 		return FAILED;
-	if (j->o.shim != NULL)
+	if (j->o.shim != NULL) {
 		shim_starts(j->o.shim, !j->o.no_fork);
-	j->heritage.argv0 = (char *)(uintptr_t)j->o.shim;
+		j->heritage.program = j->o.command[0];
+		j->o.command[0] = (char *)(uintptr_t)j->o.shim;
+	}
 	envp = make_environment(j);
 	if (envp == NULL) {
 		say(j->o.want.limiter, "no memory for the environment");
@@ -223,24 +226,6 @@ run_bare(struct job *j)
 	j->joined = j->bare = true;
 	on_fault(j->o.want.limiter, FAULT_SLEEPS);
 	return run_command(j);
-}
-
-/* No limiter was touched. */
-static int
-run_unlimited(struct job *j)
-{
-	int status;
-
-	if (!options_run(&j->o))
-		return 0;
-	if (j->o.background && (status = background_split(&j->o)) != -1)
-		return status;
-	if (!j->o.background && !j->o.want.how.tree && j->o.want.run_timeout_ns == NEVER)
-		j->o.no_fork = true;
-	heritage_save(&j->heritage);
-	if (!j->o.no_fork && (status = pid1_split()) != -1)
-		return status;
-	return run_bare(j);
 }
 
 /* ---- with one ---- */
@@ -308,6 +293,20 @@ prepare(struct job *j)
 	kind_quiet(j->o.want.how.quiet);
 	heritage_save(&j->heritage);
 	return !j->o.no_fork && j->o.fd == -1 ? pid1_split() : -1;
+}
+
+/* No limiter was touched, and none will be. */
+static int
+run_unlimited(struct job *j)
+{
+	int status;
+
+	if (!options_run(&j->o))
+		return 0;
+	if (!j->o.background && !j->o.want.how.tree && j->o.want.run_timeout_ns == NEVER)
+		j->o.no_fork = true;
+	status = prepare(j);
+	return status != -1 ? status : run_bare(j);
 }
 
 int

@@ -30,8 +30,8 @@ makeflags_sets_jobs(const char *word, const char *with_value, size_t *keep, bool
 	return true;
 }
 
-static bool
-is_number(const char *word)
+bool
+makeflags_is_number(const char *word)
 {
 	return *word != '\0' && word[strspn(word, "0123456789")] == '\0';
 }
@@ -47,7 +47,7 @@ copy_flags(char *old, char *flags, size_t size)
 	for (word = strtok_r(old, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
 		if (strcmp(word, "--") == 0)
 			return rest;
-		number = next && is_number(word);
+		number = next && makeflags_is_number(word);
 		next = false;
 		/* The first word may be letters without a hyphen. */
 		if (first && *word != '-' && strchr(word, '=') == NULL &&

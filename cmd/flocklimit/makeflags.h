@@ -21,6 +21,9 @@ int makeflags_set(uint32_t jobs, bool fifo, int in, int out);
  */
 bool makeflags_sets_jobs(const char *word, const char *with_value, size_t *keep, bool *next);
 
+/* The word after one that sets *next may be left out, as in `make -j all'. */
+bool makeflags_is_number(const char *word);
+
 #define MAKE_WITH_VALUE "CEIWfloO" /* the letters of make's options that take a value */
 
 #endif

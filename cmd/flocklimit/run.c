@@ -91,8 +91,7 @@ pass_to_others(const struct running *r, const siginfo_t *info)
 
 	for (i = 0; i < ENDINGS && endings[i] != info->si_signo; i++)
 		;
-	if (i < ENDINGS && info->si_code != SI_KERNEL &&
-	    !process_is_below(info->si_pid, getpid()))
+	if (i < ENDINGS && info->si_code != SI_KERNEL && !process_is_below(info->si_pid, getpid()))
 		signal_others(r, info->si_signo);
 }
 

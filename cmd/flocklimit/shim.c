@@ -25,6 +25,7 @@
 #include <sys/stat.h>
 
 #include "find_program.h"
+#include "launchers.h"
 #include "say.h"
 #include "spawn.h"
 
@@ -32,21 +33,14 @@
 #define TOLD     "FLOCKLIMIT_SHIM"
 #define DEEPEST  100
 
-static const char *
-last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 /*
  * The name of another program.  Somebody may have given ours another name, or have called it by a descriptor,
  * and this is no shim then.
  */
 static bool
-is_shim(const char *argv0, const char *name)
+is_shim(const char *argv0)
 {
+	const char *name = launchers_name(argv0);
 	char self[PATH_MAX];
 	ssize_t n;
 
@@ -57,7 +51,7 @@ is_shim(const char *argv0, const char *name)
 	if (n == -1)
 		return true;
 	self[n] = '\0';
-	return strcmp(name, last_part(self)) != 0;
+	return strcmp(name, launchers_name(self)) != 0;
 }
 
 /* ---- what we are told, and tell ---- */
@@ -104,7 +98,7 @@ tell(const char *name, const struct told *t)
 void
 shim_starts(const char *argv0, bool in_child)
 {
-	struct told t = read_told(last_part(argv0));
+	struct told t = read_told(launchers_name(argv0));
 	char path[PATH_MAX];
 
 	if (t.program == NULL)
@@ -113,7 +107,7 @@ shim_starts(const char *argv0, bool in_child)
 	t.program = path;
 	t.by_parent = in_child;
 	t.process = getpid();
-	tell(last_part(argv0), &t); /* without memory it tells nothing */
+	tell(launchers_name(argv0), &t); /* without memory it tells nothing */
 }
 
 /* ---- the search ---- */
@@ -130,21 +124,21 @@ static int
 look(const char *path, const void *search)
 {
 	struct search *s = (struct search *)(uintptr_t)search;
+	bool is_last = s->run_last != NULL && strcmp(path, s->run_last) == 0;
 	struct stat sb;
 
 	if (stat(path, &sb) == -1)
 		return errno;
-	if (!s->past_last && strcmp(path, s->run_last) == 0) {
-		s->past_last = true;
+	if (is_last && !s->past_last)
 		*s->found = '\0';
-	}
+	s->past_last |= is_last;
 	if (sb.st_dev == s->self.st_dev && sb.st_ino == s->self.st_ino) {
 		if (!s->past_self)
 			*s->found = '\0';
 		s->past_self = true;
 		return ENOENT;
 	}
-	if (s->run_last != NULL && strcmp(path, s->run_last) == 0)
+	if (is_last)
 		return ENOENT;
 	if (!S_ISREG(sb.st_mode) || access(path, X_OK) == -1)
 		return EACCES;
@@ -176,8 +170,7 @@ refuse(const char *name, int error)
 {
 	say(NULL,
 	    "%s: this is a shim, a link to flocklimit, and no program %s %s in PATH: install it, "
-	    "or "
-	    "remove the shim",
+	    "or remove the shim",
 	    name, name,
 	    error == EACCES ? "that could be executed stands behind it" : "stands behind it");
 	return cannot_run(error);
@@ -187,12 +180,12 @@ int
 shim_words(int *argc, char ***argv)
 {
 	static char path[PATH_MAX];
-	const char *name = *argc > 0 ? last_part((*argv)[0]) : OWN_NAME;
+	const char *argv0 = *argc > 0 ? (*argv)[0] : OWN_NAME, *name = launchers_name(argv0);
 	struct told t;
 	char **words;
 	int error;
 
-	if (*argc == 0 || !is_shim((*argv)[0], name))
+	if (!is_shim(argv0))
 		return -1;
 	t = read_told(name);
 	if (t.process != (t.by_parent ? getppid() : getpid()))

@@ -23,10 +23,9 @@ tree_begin(void)
 
 struct found {
 	pid_t pid, parent;
-	bool ended;     /* a zombie */
-	bool below;     /* us, and it is not OURS */
-	bool signalled; /* it, and not another process with its number, since this began */
-	unsigned long long start;
+	bool ended;               /* a zombie */
+	bool below;               /* us, and it is not OURS */
+	unsigned long long start; /* another process with its number began at another time */
 };
 
 struct list {
@@ -95,7 +94,7 @@ mark_below(struct list *l, pid_t ours)
 
 /* ---- signals ---- */
 
-/* Returns how many had not had it. */
+/* To all that is below, but was not in the list before.  Returns how many. */
 static unsigned
 signal_new(const struct list *l, const struct list *before, int sig, pid_t command)
 {
@@ -107,8 +106,7 @@ signal_new(const struct list *l, const struct list *before, int sig, pid_t comma
 		if (!p->below || p->ended || p->pid == command)
 			continue;
 		known = find(before, p->pid, p->start);
-		p->signalled = true;
-		if (known != NULL && known->signalled)
+		if (known != NULL && known->below)
 			continue;
 		kill(p->pid, sig);
 		if (sig == SIGTERM)

@@ -88,7 +88,7 @@ limits_of_limiter(const struct limits_file *f, const char *name)
 
 /* ---- their options ---- */
 
-/* All options of takers; none of what they do to the command. */
+/* All options of takers, and how flocklimit runs the command. */
 static const struct command_line command_line = { .rows = { taker_rows, manner_rows } };
 
 static const struct option_row *

@@ -90,7 +90,7 @@ heritage_save(struct heritage *h)
 	h->files.rlim_cur = 0;
 	h->inherit[0] = h->inherit[1] = h->inherit[2] = -1;
 	h->taker = NULL;
-	h->argv0 = NULL;
+	h->program = NULL;
 	h->n_more = 0;
 	h->own_group = false;
 	h->guard_fd = h->stdio[0] = h->stdio[1] = h->stdio[2] = -1;
@@ -139,19 +139,10 @@ pass_guard(int fd)
 int
 become(char **argv, char **envp, const struct heritage *h)
 {
-	struct start start = { .envp = envp };
+	struct start start = { .argv = argv, .envp = envp };
 	unsigned n;
 	int error, i;
 
-	while (argv[start.argc] != NULL)
-		start.argc++;
-	/* A copy: in a child of vfork() the words are the parent's. */
-	char *words[start.argc + 1];
-
-	memcpy(words, argv, sizeof(words));
-	if (h->argv0 != NULL)
-		words[0] = h->argv0;
-	start.argv = words;
 	for (i = 0; i < 3; i++)
 		if (h->inherit[i] != -1 && fcntl(h->inherit[i], F_SETFD, 0) == -1)
 			return errno;
@@ -168,7 +159,9 @@ become(char **argv, char **envp, const struct heritage *h)
 	if (h->own_group && setpgid(0, 0) == -1)
 		return errno;
 	heritage_restore(h);
-	return find_program(argv[0], exec_it, &start);
+	while (argv[start.argc] != NULL)
+		start.argc++;
+	return find_program(h->program != NULL ? h->program : argv[0], exec_it, &start);
 }
 
 /* In the child: the permits are for it. */

@@ -28,7 +28,7 @@ struct heritage {
 	struct sigaction bus;    /* SIGBUS: we catch it */
 	bool own_group;          /* it leads a process group of its own */
 	bool chld_ignored;       /* SIGCHLD was ignored: we need it, to wait for children */
-	char *argv0;             /* the command's; NULL: its own first word */
+	const char *program;     /* what is executed; NULL: what the command's first word names */
 	int guard_fd;            /* the command inherits it, at a high number; -1: none */
 	struct flk_taker *taker; /* the command that spawn() starts has its permit; NULL: none */
 	const struct heir *more; /* n_more of them */

@@ -159,12 +159,6 @@ print_shim(const char *dir, const char *word)
 }
 
 static int
-by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-static int
 cannot(const char *path, const char *why)
 {
 	say(NULL, "shim: %s: %s", path, why);
@@ -174,40 +168,25 @@ cannot(const char *path, const char *why)
 static int
 print_all(const char *dir)
 {
-	char path[PATH_MAX], **word = NULL, **more;
-	DIR *d = opendir(dir);
-	struct dirent *entry;
-	size_t n = 0, i;
-	int status = DONE;
+	struct dirent **entry;
+	char path[PATH_MAX];
+	int n = scandir(dir, &entry, NULL, alphasort), printed = 0, i;
 
-	if (d == NULL)
+	if (n == -1)
 		return cannot(dir, strerror(errno));
-	while ((entry = readdir(d)) != NULL) {
-		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-		if (!is_shim(path))
-			continue;
-		more = realloc(word, (n + 1) * sizeof(*word));
-		if (more != NULL)
-			word = more;
-		if (more == NULL || (word[n] = strdup(entry->d_name)) == NULL) {
-			status = cannot(dir, strerror(ENOMEM));
-			break;
-		}
-		n++;
-	}
-	closedir(d);
-	if (n > 0)
-		qsort(word, n, sizeof(*word), by_name);
 	for (i = 0; i < n; i++) {
-		if (status == DONE)
-			print_shim(dir, word[i]);
-		free(word[i]);
+		snprintf(path, sizeof(path), "%s/%s", dir, entry[i]->d_name);
+		if (is_shim(path)) {
+			print_shim(dir, entry[i]->d_name);
+			printed++;
+		}
+		free(entry[i]);
 	}
-	free(word);
-	if (status == DONE && n == 0)
+	free(entry);
+	if (printed == 0)
 		say(NULL, "shim: there is none in %s: flocklimitctl shim %s WORD... makes some",
 		    dir, dir);
-	return status;
+	return DONE;
 }
 
 /* ---- to make them, and to remove them ---- */

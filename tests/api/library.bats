@@ -41,7 +41,8 @@ built() {
 	[ -f "$BUILD/.libs/libflocklimit.so" ] || skip "no shared library in the build tree"
 	read -ra compiler < <(sed -n 's/^CC = //p' "$BUILD/Makefile")
 	read -ra flags < <(sed -nE 's/^(CFLAGS|SANITIZE|LDFLAGS|WIDE) = //p' "$BUILD/Makefile" | tr '\n' ' ') || :
-	cp -r "$TOP/lib" later
+	mkdir later
+	cp "$TOP"/lib/*.[ch] later/
 	sed -i -E 's/uint64_t reserved\[([0-9]+)\];/uint64_t grown, reserved[\1 - 1];/' later/flocklimit.h
 	[ "$(grep -c grown later/flocklimit.h)" -ge 9 ]
 	"${compiler[@]}" "${flags[@]}" -O0 -std=gnu11 -D_GNU_SOURCE -pthread -fPIC -shared \

@@ -11,10 +11,12 @@ load ../helpers/lib.bash
 stamp_a_tree() {
 	command -v git >/dev/null || skip 'no git here'
 	tree=$T/tree
-	mkdir -p "$tree/tests"
-	cp -R "$TESTS_SOURCE/proofs" "$TESTS_SOURCE/model" "$tree/tests/"
-	cp -R "$TESTS_SOURCE/../lib" "$TESTS_SOURCE/../bootstrap" "$tree/"
-	rm -rf "$tree/tests/proofs/stamps" "$tree/lib/.libs" "$tree/lib/.deps"
+	mkdir -p "$tree/tests/proofs" "$tree/tests/model" "$tree/lib"
+	# What is written there, and not what a make beside this test is about to rename.
+	cp "$TESTS_SOURCE/proofs/proof" "$tree/tests/proofs/"
+	cp "$TESTS_SOURCE"/model/*.pml "$tree/tests/model/"
+	cp "$TESTS_SOURCE"/../lib/*.[ch] "$tree/lib/"
+	cp "$TESTS_SOURCE/../bootstrap" "$tree/"
 	cat >"$tree/tests/proofs/table" <<-'EOF'
 		# a comment
 		model           check-model           tests/model lib

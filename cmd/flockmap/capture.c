@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/sendfile.h>
 
 #define CHUNK  65536
 #define MEMORY (16u << 20) /* for finished captures that are not printed yet */
@@ -191,6 +192,7 @@ put_lines(struct sink *k, const char *data, size_t n)
 
 	if (k->tag == NULL) {
 		put(k, data, n);
+		k->amid = data[n - 1] != '\n';
 		return;
 	}
 	for (; n > 0; data += line, n -= line) {
@@ -205,46 +207,131 @@ put_lines(struct sink *k, const char *data, size_t n)
 	}
 }
 
+/* Where in the output the tail begins. */
+static uint64_t
+tail_at(const struct capture *c)
+{
+	return c->total - c->n;
+}
+
 /* Its caller has the screen.  The buffers are not on its stack: a thread of musl has 128 KiB. */
-int
-capture_print(const struct capture *c, int fd, const char *tag)
+static int
+print_to(struct capture *c, uint64_t to, int fd, const char *tag, bool whole)
 {
 	static struct sink k;
 	static char data[CHUNK];
-	uint64_t left = c->total - c->n;
-	size_t i, size;
-	ssize_t n;
+	uint64_t at, n;
+	ssize_t got;
 
 	k.fd = fd;
 	k.tag = tag;
 	k.error = 0;
 	k.amid = false;
 	k.n = 0;
-	for (i = 0; i < c->count && k.error == 0; i++) {
-		size = left < CHUNK ? (size_t)left : CHUNK;
-		n = pread(file, data, size, (off_t)c->chunks[i] * CHUNK);
-		if (n != (ssize_t)size)
-			return n == -1 ? -errno : -EIO;
-		left -= size;
-		put_lines(&k, data, size);
+	for (; c->printed < to && k.error == 0; c->printed += n) {
+		at = c->printed - c->gone;
+		n = to - c->printed;
+		if (c->printed >= tail_at(c)) {
+			put_lines(&k, c->tail + (c->printed - tail_at(c)), n);
+			continue;
+		}
+		if (n > CHUNK - at % CHUNK)
+			n = CHUNK - at % CHUNK;
+		if (n > tail_at(c) - c->printed)
+			n = tail_at(c) - c->printed;
+		got = pread(file, data, n,
+			    (off_t)c->chunks[at / CHUNK] * CHUNK + (off_t)(at % CHUNK));
+		if (got != (ssize_t)n)
+			return got == -1 ? -errno : -EIO;
+		put_lines(&k, data, n);
 	}
-	if (c->n > 0)
-		put_lines(&k, c->tail, c->n);
-	if (k.amid)
+	if (k.amid && whole)
 		put(&k, "\n", 1);
 	flush(&k);
 	return k.error;
 }
 
-void
-capture_empty(struct capture *c)
+int
+capture_print(struct capture *c, int fd, const char *tag)
+{
+	return print_to(c, c->total, fd, tag, tag != NULL || c->lines);
+}
+
+static void
+give_chunks(struct capture *c)
 {
 	size_t i;
 
-	if (c->finished)
-		held -= c->n;
 	for (i = 0; i < c->count; i++)
 		give_chunk(c->chunks[i]);
+	c->count = 0;
+}
+
+/* A line ends in the tail, or it was printed before: capture_read() fills no more than that. */
+int
+capture_print_lines(struct capture *c, int fd, const char *tag, bool keep)
+{
+	const char *end = c->n > 0 ? memrchr(c->tail, '\n', c->n) : NULL;
+	uint64_t to = end != NULL ? tail_at(c) + (uint64_t)(end - c->tail) + 1 : 0;
+	size_t n;
+	int error;
+
+	c->lines = true;
+	if (to <= c->printed)
+		return 0;
+	error = print_to(c, to, fd, tag, false);
+	if (error != 0 || keep)
+		return error;
+	n = (size_t)(to - tail_at(c));
+	give_chunks(c);
+	memmove(c->tail, c->tail + n, c->n - n);
+	c->n -= n;
+	c->gone = to;
+	return 0;
+}
+
+static int
+copy_chunk(uint32_t chunk, size_t n, int fd)
+{
+	off_t at = (off_t)chunk * CHUNK;
+	ssize_t got;
+
+	while (n > 0) {
+		got = sendfile(fd, file, &at, n);
+		if (got == 0 || (got == -1 && errno != EINTR))
+			return got == 0 ? -EIO : -errno;
+		n -= got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
+int
+capture_copy(const struct capture *c, int fd)
+{
+	uint64_t left = tail_at(c) - c->gone;
+	size_t i, n, done;
+	ssize_t got;
+	int error;
+
+	for (i = 0; i < c->count; i++, left -= n) {
+		n = left < CHUNK ? (size_t)left : CHUNK;
+		if ((error = copy_chunk(c->chunks[i], n, fd)) != 0)
+			return error;
+	}
+	for (done = 0; done<c->n; done += got> 0 ? (size_t)got : 0) {
+		got = write(fd, c->tail + done, c->n - done);
+		if (got == -1 && errno != EINTR)
+			return -errno;
+	}
+	return 0;
+}
+
+void
+capture_empty(struct capture *c)
+{
+	if (c->finished)
+		held -= c->n;
+	give_chunks(c);
 	free(c->chunks);
 	free(c->tail);
 	*c = (struct capture){ .tail = NULL };

@@ -23,6 +23,7 @@
 #include "pid1.h"
 #include "pidfd.h"
 #include "question.h"
+#include "results.h"
 #include "say.h"
 #include "screen.h"
 #include "seats.h"
@@ -300,9 +301,9 @@ prepare(struct jobs *a)
 	if (a->context.null_fd == -1 && (a->context.null_fd = open_null()) == -1)
 		return cannot_have("/dev/null", errno);
 	/* Before we create a limiter or a joblog, or wait for the first item. */
-	if (template_is_fixed(a->o.replace, a->o.command[0]) &&
-	    (error = check_program(a->o.command[0])) != 0) {
-		jobs_cannot_run(a, a->o.command[0], error);
+	if (template_is_fixed(&a->o.command) &&
+	    (error = check_program(a->o.command.words[0])) != 0) {
+		jobs_cannot_run(a, a->o.command.words[0], error);
 		return cannot_run(error);
 	}
 	wake_fd = conduct_prepare();
@@ -315,7 +316,7 @@ prepare(struct jobs *a)
 		return FAILED;
 	if (!a->o.unlimited && (error = limiter_name(&a->o.want, a->context.name)) != 0)
 		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
-	if (joblog_open(&a->o) != OPTION_OK)
+	if (results_open(&a->o) != OPTION_OK || joblog_open(&a->o) != OPTION_OK)
 		return FAILED;
 	if (a->o.unlimited && (error = unlimited_begin(&a->o.want, a->context.name)) != 0)
 		return cannot_have("TMPDIR", error);
@@ -345,6 +346,8 @@ flockmap_main(int argc, char **argv)
 	kind_quiet(a.o.quiet);
 	a.context.o = a.source.o = &a.o;
 	a.source.context = &a.context;
+	a.context.came = a.o.order == AS_LINES ? jobs_came : NULL;
+	a.context.jobs = &a;
 	heritage_save(&a.context.heritage);
 	if ((status = pid1_split()) != -1)
 		return status;

@@ -8,6 +8,7 @@
 #define ORDER    "output is in the order of the items: drop the option"
 #define PROGRESS "a terminal shows the progress: drop the option"
 #define STRAIGHT "use --order=none"
+#define LINES    "use --line-buffer"
 #define DRY      "use --dry-run"
 #define EMPTY    "nothing runs without items: drop the option"
 #define STORE    "run flockmap on each machine, with --store URL"
@@ -19,9 +20,8 @@ const struct habit map_habits[] = {
 	{ "--group", ORDER },
 	{ "--ungroup", STRAIGHT },
 	{ "-u", STRAIGHT },
-	{ "--line-buffer", STRAIGHT },
-	{ "--linebuffer", STRAIGHT },
-	{ "--lb", STRAIGHT },
+	{ "--linebuffer", LINES },
+	{ "--lb", LINES },
 	{ "--delay", "use --stagger DUR" },
 	{ "--halt", "use --fail-fast or, to end running commands as well, --fail-fast=now" },
 	{ "--halt-on-error", "use --fail-fast" },
@@ -41,9 +41,8 @@ const struct habit map_habits[] = {
 	{ "--fg", SINGLE },
 	{ "--bg", "for the background put & after the command" },
 	{ "--wait", "flockmap waits for all its commands: drop the option" },
-	{ "--pipe", "an item is an argument of the command: for its input use sh -c" },
+	{ "--pipe", "an item is an argument of the command: for its input use -c 'COMMAND < {}'" },
 	{ "--memfree", LIMIT },
-	{ "--results", "use sh -c with a redirection to a file per item" },
 	{ "--will-cite", "drop the option" },
 	{ "--no-notice", "drop the option" },
 	{ "--nice", "put nice -n N before COMMAND" },
@@ -69,8 +68,6 @@ const struct habit map_habits[] = {
 	{ "-x", "for one at a time use -n 1" },
 	{ "--preserve-status", "--joblog FILE has the status of each command" },
 	{ "-v", DRY },
-	{ "-c", "use sh -c LINE sh" },
-	{ "--command", "use sh -c LINE sh" },
 	{ "-F", SINGLE },
 	{ "--no-fork", SINGLE },
 	{ "-o", SINGLE },

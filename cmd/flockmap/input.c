@@ -13,36 +13,62 @@
 #include "conduct.h"
 #include "screen.h"
 
-#define CHUNK   65536
-#define LONGEST 131071 /* bytes of one argument: the kernel's limit */
+#define CHUNK 65536
+
+/* The words after one :::, and which of them comes next. */
+struct list {
+	char **items;
+	size_t n, at;
+};
 
 struct input {
 	const struct options *o;
-	const char *name; /* for people */
-	char **items;     /* after :::, those that were not read yet; or NULL */
-	uint64_t given;
+	const char *name;  /* for people */
+	struct list *list; /* or NULL; a command gets an item of each */
+	size_t which;      /* of the lists the next item is of */
 	int fd, wake_fd;
 	bool ended;
 	size_t at, n;
 	char chunk[CHUNK];
 };
 
+/* An empty list has nothing to go with the items of the others: then no item comes at all. */
+static bool
+open_lists(struct input *in)
+{
+	char **p = in->o->items;
+	struct list *l;
+	bool empty = false;
+	size_t i;
+
+	in->list = calloc(in->o->lists, sizeof(*in->list));
+	for (i = 0; in->list != NULL && i < in->o->lists; i++) {
+		l = &in->list[i];
+		l->items = p;
+		while (p[l->n] != NULL)
+			l->n++;
+		p += l->n + 1;
+		empty = empty || l->n == 0;
+	}
+	if (empty)
+		in->list[0].n = 0;
+	return in->list != NULL;
+}
+
 struct input *
 input_open(const struct options *o, int wake_fd)
 {
 	struct input *in = calloc(1, sizeof(*in));
-	char **p;
 
-	if (in == NULL) {
+	if (in != NULL)
+		in->o = o;
+	if (in == NULL || (o->lists > 0 && !open_lists(in))) {
 		screen_say(NULL, "no memory to read items");
+		free(in);
 		return NULL;
 	}
-	in->o = o;
-	in->items = o->items;
 	in->wake_fd = wake_fd;
 	in->name = "stdin";
-	for (p = o->items; p != NULL && *p != NULL; p++)
-		in->given++;
 	if (o->arg_file != NULL && strcmp(o->arg_file, "-") != 0) {
 		in->name = o->arg_file;
 		/* O_NONBLOCK: the wait for a FIFO's writer is in poll(2), which wake_fd ends. */
@@ -54,6 +80,25 @@ input_open(const struct options *o, int wake_fd)
 		}
 	}
 	return in;
+}
+
+/* The next item of the lists; NULL at the end.  The last list goes round first. */
+static const char *
+list_next(struct input *in)
+{
+	struct list *l = &in->list[in->which];
+	const char *item;
+	size_t i;
+
+	if (in->list[0].at == in->list[0].n)
+		return NULL;
+	item = l->items[l->at];
+	if (++in->which < in->o->lists)
+		return item;
+	in->which = 0;
+	for (i = in->o->lists; i-- > 0 && ++in->list[i].at == in->list[i].n && i > 0;)
+		in->list[i].at = 0;
+	return item;
 }
 
 /* After a read that failed: whether to try it again.  Keeps errno. */
@@ -125,11 +170,11 @@ read_item(struct input *in, bool *failed)
 			screen_say(NULL, "%s contains a NUL: for items that end with a NUL use -0",
 				   in->name);
 			*failed = true;
-		} else if (size + n > LONGEST) {
+		} else if (size + n > LONGEST_WORD) {
 			screen_say(NULL,
 				   "%s: an item has more than %d bytes: the kernel accepts no "
 				   "longer argument",
-				   in->name, LONGEST);
+				   in->name, LONGEST_WORD);
 			*failed = true;
 		} else if (!append(&item, &size, from, n)) {
 			screen_say(NULL, "no memory for an item");
@@ -150,16 +195,16 @@ read_item(struct input *in, bool *failed)
 char *
 input_next(struct input *in, bool *failed)
 {
+	const char *given;
 	char *item;
 
 	*failed = false;
-	if (in->items != NULL && *in->items == NULL)
-		return NULL;
-	if (in->items != NULL) {
-		item = strdup(*in->items++);
-		if (item == NULL)
+	if (in->list != NULL) {
+		given = list_next(in);
+		item = given != NULL ? strdup(given) : NULL;
+		*failed = given != NULL && item == NULL;
+		if (*failed)
 			screen_say(NULL, "no memory for an item");
-		*failed = item == NULL;
 		return item;
 	}
 	do {
@@ -189,15 +234,30 @@ count_items(const struct input *in)
 	return total + (last != in->o->delimiter);
 }
 
+/* How many items the lists make, which are an item of each list for a command; 0: too many to count. */
+static uint64_t
+count_lists(const struct input *in)
+{
+	uint64_t total = in->o->lists;
+	size_t i;
+
+	for (i = 0; i < in->o->lists; i++)
+		if (__builtin_mul_overflow(total, in->list[i].n, &total))
+			return 0;
+	return total;
+}
+
 uint64_t
 input_total(const struct input *in)
 {
-	uint64_t total = in->given;
+	uint64_t total = 0;
 	struct stat st;
 
-	if (in->items == NULL && fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
+	if (in->list != NULL)
+		total = count_lists(in);
+	else if (fstat(in->fd, &st) == 0 && S_ISREG(st.st_mode))
 		total = count_items(in);
-	return (total + in->o->per_command - 1) / in->o->per_command;
+	return total / in->o->per_command + (total % in->o->per_command > 0);
 }
 
 void
@@ -207,5 +267,6 @@ input_close(struct input *in)
 		return;
 	if (in->fd > 0)
 		close(in->fd);
+	free(in->list);
 	free(in);
 }

@@ -9,6 +9,8 @@
 
 #include "options.h"
 
+#define LONGEST_WORD 131071 /* bytes of an argument: the kernel's limit */
+
 struct input;
 
 /*

@@ -139,8 +139,9 @@ end_it(struct run *r, struct job *j, const struct options *o)
 }
 
 static void
-follow(struct run *r, struct job *j, const struct options *o)
+follow(struct run *r, struct job *j, const struct job_context *ctx)
 {
+	const struct options *o = ctx->o;
 	struct timespec left;
 	uint64_t now, next;
 	int n;
@@ -164,6 +165,8 @@ follow(struct run *r, struct job *j, const struct options *o)
 			collect(r, OUT, &j->out);
 		if (r->fd[ERR].revents != 0 || (r->fd[END].revents != 0 && r->fd[ERR].fd != -1))
 			collect(r, ERR, &j->err);
+		if (ctx->came != NULL)
+			ctx->came(ctx->jobs, j);
 	} while (r->fd[END].revents == 0);
 }
 
@@ -186,7 +189,7 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		if (taker != NULL)
 			kind_working(taker, r.pid);
 		conduct_add(&noted, r.fd[END].fd);
-		follow(&r, j, ctx->o);
+		follow(&r, j, ctx);
 		conduct_remove(&noted);
 		j->lost = taker != NULL && here.tending != NULL && here.tending->lost(taker);
 		while (wait4(r.pid, &j->status, 0, &usage) == -1 && errno == EINTR)
@@ -230,7 +233,7 @@ job_run(struct job *j, const struct job_context *ctx, struct flk_taker *taker)
 		also_links(j->also, links);
 	f.seat = permit.seat;
 	free(j->argv);
-	j->argv = template_fill(ctx->o->command, ctx->o->replace, &f);
+	j->argv = template_fill(&ctx->o->command, &f);
 	envp = ctx->o->unlimited ? environ
 				 : environment_make(limiter_for_command(ctx->name, room), &permit,
 						    links[0] != '\0' ? links : NULL,

@@ -40,6 +40,9 @@ struct job_context {
 	struct heritage heritage;
 	char name[LIMITER_NAME]; /* by limiter_name() */
 	int null_fd;
+	/* Output of a job has come; NULL: it waits for the job's end. */
+	void (*came)(void *jobs, struct job *j);
+	void *jobs;
 	struct flk_permit permit; /* under which we run already, where the jobs join that one */
 };
 

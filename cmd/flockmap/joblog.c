@@ -189,14 +189,12 @@ check_that_ours(bool *ours)
 int
 joblog_open(const struct options *o)
 {
-	char **word;
 	bool ours = true;
 	int error;
 
 	path = o->joblog;
 	runs_failed_again = o->resume_failed;
-	for (word = o->command; *word != NULL; word++)
-		uses_seat = uses_seat || strstr(*word, "{%}") != NULL;
+	uses_seat = template_has_seat(&o->command);
 	if (path == NULL)
 		return OPTION_OK;
 	fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);

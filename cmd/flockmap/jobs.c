@@ -16,6 +16,7 @@
 #include "explain.h"
 #include "item_wait.h"
 #include "joblog.h"
+#include "results.h"
 #include "screen.h"
 #include "stuck.h"
 
@@ -68,10 +69,10 @@ jobs_wait(void *jobs, struct flk_taker *taker)
 void
 jobs_cannot_run(const struct jobs *a, const char *program, int error)
 {
-	if (error == ENOENT && strpbrk(a->o.command[0], " \t\n;|&<>$") != NULL)
+	if (error == ENOENT && strpbrk(a->o.command.words[0], " \t\n;|&<>$") != NULL)
 		screen_say(a->o.want.limiter,
 			   "cannot run '%s': the command is a program and its arguments, and not a "
-			   "shell line: use sh -c",
+			   "shell line: use -c",
 			   program);
 	else
 		screen_say(a->o.want.limiter, "cannot run '%s': %s", program, strerror(error));
@@ -124,7 +125,7 @@ work(struct jobs *a, struct job *j, struct flk_taker *taker)
 	}
 	/* A command that we ended is not logged: --resume must run it again. */
 	ended = job_exit(j) == 0 || !conduct_has_sent();
-	if (ended && joblog_add(j) != 0) {
+	if (ended && (results_add(j) != 0 || joblog_add(j) != 0)) {
 		jobs_settle(a, FAILED);
 		conduct_end(false);
 	}
@@ -151,16 +152,19 @@ jobs_work(void *jobs, void *item, struct flk_taker *taker)
 	return code;
 }
 
+/* All that is left, or only whole lines. */
 static void
-print(struct jobs *a, const struct capture *c, int fd, const char *tag)
+print(struct jobs *a, const struct job *j, struct capture *c, int fd, bool lines)
 {
+	const char *tag = a->o.tag ? j->items[0] : NULL;
 	int error;
 
-	if (c->total == 0)
+	if (c->total == c->printed)
 		return;
 	screen_take();
 	conduct_await_terminal(fd, SIGTTOU);
-	error = capture_print(c, fd, tag);
+	error = lines ? capture_print_lines(c, fd, tag, a->o.results != NULL)
+		      : capture_print(c, fd, tag);
 	screen_give();
 	if (error == 0)
 		return;
@@ -171,14 +175,21 @@ print(struct jobs *a, const struct capture *c, int fd, const char *tag)
 }
 
 void
+jobs_came(void *jobs, struct job *j)
+{
+	print(jobs, j, &j->out, STDOUT_FILENO, true);
+	print(jobs, j, &j->err, STDERR_FILENO, true);
+}
+
+void
 jobs_done(void *jobs, void *item, int result)
 {
 	struct jobs *a = jobs;
 	struct job *j = item;
 
 	(void)result;
-	print(a, &j->out, STDOUT_FILENO, a->o.tag ? j->items[0] : NULL);
-	print(a, &j->err, STDERR_FILENO, a->o.tag ? j->items[0] : NULL);
+	print(a, j, &j->out, STDOUT_FILENO, false);
+	print(a, j, &j->err, STDERR_FILENO, false);
 	job_free(j);
 }
 

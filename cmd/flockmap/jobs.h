@@ -49,6 +49,7 @@ int jobs_before(void *jobs, void *item, struct flk *limiter);
 int jobs_next(void *jobs, void **item, struct flk_request *want);
 uint64_t jobs_wait(void *jobs, struct flk_taker *taker);
 int jobs_work(void *jobs, void *item, struct flk_taker *taker);
+void jobs_came(void *jobs, struct job *job); /* for struct job_context */
 void jobs_done(void *jobs, void *item, int result);
 void jobs_drop(void *jobs, void *item);
 

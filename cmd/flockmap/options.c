@@ -79,11 +79,23 @@ other_meaning(const struct option_row *row, const char *word)
 		   "--dry-run";
 }
 
+static int
+take_line_buffer(const struct option_row *row, void *into, const char *option, char *word)
+{
+	(void)row;
+	(void)option;
+	(void)word;
+	((struct options *)into)->order = AS_LINES;
+	return OPTION_OK;
+}
+
 #define TO(member)  .at = offsetof(struct options, member)
 #define YES(member) .take = take_yes, TO(member)
 
 /* clang-format off */
 static const struct option_row rows[] = {
+	{ .name = "command", .letters = "c", .value = "LINE", .take = take_text, TO(line), .offers = "@command",
+	  .help = "run LINE with /bin/sh -c; each {} in it is quoted" },
 	{ .name = "arg-file", .letters = "a", .value = "FILE", .take = take_text, TO(arg_file), .offers = "@files",
 	  .help = "items are lines of FILE" },
 	{ .name = "null", .letters = "0", .take = take_null, .help = "items end with a NUL" },
@@ -91,19 +103,22 @@ static const struct option_row rows[] = {
 	  .help = "items end with C, or with \\n, \\t, \\r, \\0" },
 	{ .name = "max-items", .letters = "L", .value = "K", .take = take_number, TO(per_command),
 	  .least = 1, .most = 1000000, .wrong = "use 1 to 1000000",
-	  .help = "K items per command: {1}, {2}, ... are single ones" },
-	{ .name = "replace", .letters = "I", .value = "STR", .take = take_replace, TO(replace),
+	  .help = "at most K items per command: {1}, {2}, ... are single" },
+	{ .name = "replace", .letters = "I", .value = "STR", .take = take_replace, TO(command.replace),
 	  .help = "replace STR instead of {}" },
 	{ .name = "weight-from", .value = "FIELD|LINE", .take = take_text, TO(weight_from),
 	  .help = "take the weight from the item's FIELD, or from\n"
 	          "what sh prints for LINE, in which $1 is the item" },
 	{ .name = "order", .value = "input|done|none", .take = take_choice, TO(order), .offers = "input done none",
 	  .help = "when to print what commands print (input)" },
+	{ .name = "line-buffer", .take = take_line_buffer, .help = "print each line as soon as it is whole" },
 	{ .name = "tag", YES(tag), .help = "begin each line with the item" },
 	{ .name = "fail-fast", .value = "[=now]", .take = take_fail_fast, .offers = "now",
 	  .help = "start no more after a failure; now: end running ones" },
 	{ .name = "retries", .value = "R", .take = take_number, TO(retries), .most = 1000000,
 	  .wrong = "use 0 to 1000000", .help = "retry a failed command up to R times" },
+	{ .name = "results", .value = "DIR", .take = take_text, TO(results), .offers = "@folders",
+	  .help = "keep what the commands print in DIR/1/stdout, ..." },
 	{ .name = "joblog", .value = "FILE", .take = take_text, TO(joblog), .offers = "@files",
 	  .help = "log each command that has ended to FILE" },
 	{ .name = "resume", YES(resume), .help = "skip commands in FILE; exit with 123 if one failed" },
@@ -125,11 +140,12 @@ static const struct option_rule rules[] = {
 
 static const struct command_line command_line = {
 	.usage =
-	    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]\n"
+	    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]...\n"
+	    "   or: flockmap [OPTION]... -c LINE [::: ITEM...]...\n"
 	    "Run COMMAND for each item, under a shared limiter.\n"
 	    "\n"
-	    "Items are lines of standard input, or the words after `:::'.\n"
-	    "In COMMAND and ARG:\n"
+	    "Items are lines of standard input, or the words after `:::'; of several lists,\n"
+	    "each item of one with each of the others.  In COMMAND, ARG and LINE:\n"
 	    "  {} the item (appended if absent)   {#} its number   {%} the seat\n"
 	    "  {.} without its extension   {/} its last part   {//} its directory   {/.} both\n",
 	.rows = { taker_rows, rows },
@@ -143,28 +159,56 @@ static const struct command_line command_line = {
 
 /* ---- the words ---- */
 
-/* COMMAND [ARG]... [::: ITEM...] */
+/* COMMAND [ARG]... [::: ITEM...]... */
 static int
 parse_words(struct options *o, char **words)
 {
 	char **w;
 
-	o->command = words;
 	for (w = words; *w != NULL; w++) {
-		if (o->items == NULL && strncmp(*w, "::::", 4) == 0)
+		if (o->lists == 0 && strncmp(*w, "::::", 4) == 0)
 			return option_bad("word", *w, "for the items of a file use -a FILE");
+		if (o->lists > 0 && strcmp(*w, ":::+") == 0)
+			return option_bad(
+			    "word", *w,
+			    "each item goes with each of other lists, and not with one: use -L");
 		if (strcmp(*w, ":::") != 0)
 			continue;
-		if (o->items != NULL) {
-			say(NULL, "a second `:::': only one list of items is allowed");
-			return OPTION_BAD;
-		}
-		o->items = w + 1;
+		if (o->lists++ == 0)
+			o->items = w + 1;
 	}
-	if (o->command[0] == NULL || o->command + 1 == o->items) {
+	o->command.words = words;
+	if (o->lists > 1 && o->per_command > 1) {
+		say(NULL, "-L does not go with several lists: a command gets an item of each");
+		return OPTION_BAD;
+	}
+	if (o->line == NULL && (words[0] == NULL || words + 1 == o->items)) {
 		say(NULL, "no command to run: see flockmap --help");
 		return OPTION_BAD;
 	}
+	return OPTION_OK;
+}
+
+/* LINE for a shell that all systems have: the quotes of $SHELL may be others. */
+static int
+use_line(struct options *o)
+{
+	if (o->command.words[0] != NULL && strcmp(o->command.words[0], ":::") != 0) {
+		say(NULL, "-c is the whole command in one word: drop '%s', or move it into LINE",
+		    o->command.words[0]);
+		return OPTION_BAD;
+	}
+	o->shell[0] = (char *)(uintptr_t) "/bin/sh";
+	o->shell[1] = (char *)(uintptr_t) "-c";
+	o->shell[2] = (char *)(uintptr_t)o->line;
+	o->command.words = o->shell;
+	o->command.line = true;
+	if (!template_has_items(&o->command))
+		return option_bad("-c", o->line, "write where the item stands: {} or the like");
+	if (!template_line_is_safe(&o->command))
+		return option_bad(
+		    "-c", o->line,
+		    "an item is quoted already: write it outside of quotes, ${}, `` and << text");
 	return OPTION_OK;
 }
 
@@ -175,8 +219,9 @@ check_together(struct options *o)
 		say(NULL, "--arg-file and `:::' both give items: use one of them");
 		return OPTION_BAD;
 	}
-	if (o->tag && o->order == STRAIGHT) {
-		say(NULL, "--tag needs collected output: use it with --order input or done");
+	if ((o->tag || o->results != NULL) && o->order == STRAIGHT) {
+		say(NULL, "--%s needs collected output: drop --order=none",
+		    o->tag ? "tag" : "results");
 		return OPTION_BAD;
 	}
 	if (options_agree(&command_line, &o->want.given) != OPTION_OK ||
@@ -185,26 +230,33 @@ check_together(struct options *o)
 	return limiter_read_gate(&o->want);
 }
 
-/* A command that is an item itself has no name that lasts. */
+/* A command that is an item itself, or a line, has no name that lasts. */
 static int
 ask_limits(struct options *o)
 {
-	bool is_item = template_has_item(o->replace, o->command[0]);
+	bool nameless = o->line != NULL || template_is_item(&o->command);
 	int status;
 
 	o->unlimited = taker_options_off();
 	status = o->unlimited ? OPTION_OK : limits_read();
-	if (status == OPTION_OK && !is_item)
-		status = limits_take_command(&o->want, o->command);
-	o->want.limiter = taker_options_limiter(&o->want, is_item ? "flockmap" : o->command[0]);
+	if (status == OPTION_OK && !nameless)
+		status = limits_take_command(&o->want, o->command.words);
+	o->want.limiter =
+	    taker_options_limiter(&o->want, nameless ? "flockmap" : o->command.words[0]);
 	return status == OPTION_OK ? limits_take_limiter(&o->want) : status;
 }
 
 void
 map_options_split(struct options *o)
 {
-	if (o->items != NULL)
-		o->items[-1] = NULL;
+	char **w = o->items;
+	size_t i;
+
+	for (i = 0; i < o->lists; i++) {
+		w[-1] = NULL;
+		while (i + 1 < o->lists && strcmp(*w++, ":::") != 0)
+			;
+	}
 }
 
 int
@@ -215,13 +267,16 @@ map_options_parse(struct options *o, int argc, char **argv)
 	*o = (struct options){ .want = TAKER_DEFAULTS,
 			       .delimiter = '\n',
 			       .lines = true,
-			       .replace = "{}",
+			       .command.replace = "{}",
 			       .per_command = 1 };
 	status = options_read(&command_line, o, &o->want.given, argc, argv);
 	if (status != OPTION_OK)
 		return status;
 	o->resume |= o->resume_failed;
-	if ((status = parse_words(o, argv + optind)) != OPTION_OK)
-		return status;
+	if (parse_words(o, argv + optind) != OPTION_OK ||
+	    (o->line != NULL && use_line(o) != OPTION_OK))
+		return OPTION_BAD;
+	if (o->lists > 1)
+		o->per_command = (uint32_t)o->lists;
 	return ask_limits(o) == OPTION_OK ? check_together(o) : OPTION_BAD;
 }

@@ -8,8 +8,9 @@
 #include <stdbool.h>
 
 #include "taker_options.h"
+#include "template.h"
 
-enum order { IN_ORDER, AS_DONE, STRAIGHT };
+enum order { IN_ORDER, AS_DONE, STRAIGHT, AS_LINES };
 enum fail_fast { GO_ON, START_NO_MORE, END_ALL };
 
 struct options {
@@ -17,7 +18,6 @@ struct options {
 	char delimiter;          /* of items */
 	bool lines;              /* items are lines, and empty ones are skipped */
 	const char *arg_file;    /* NULL: stdin, or what came after ::: */
-	const char *replace;     /* {} */
 	uint32_t per_command;    /* items */
 	const char *weight_from; /* NULL: want.weight */
 	enum order order;
@@ -27,9 +27,13 @@ struct options {
 	const char *joblog;
 	bool resume, resume_failed;
 	bool dry_run, quiet;
-	bool unlimited; /* FLOCKLIMIT=off */
-	char **command; /* up to NULL */
-	char **items;   /* after :::, up to NULL; or NULL */
+	bool unlimited;      /* FLOCKLIMIT=off */
+	const char *line;    /* -c */
+	const char *results; /* a directory */
+	char *shell[4];      /* the words that run it */
+	struct template command;
+	char **items; /* after the first :::, up to NULL; or NULL */
+	size_t lists; /* so many one behind the other, each up to NULL */
 };
 
 /* Returns OPTION_OK, or the status to exit with at once. */

@@ -17,6 +17,7 @@ struct source {
 	const struct job_context *context;
 	struct input *input;
 	uint64_t read; /* jobs */
+	char *kept;    /* an item for which the last command had no room */
 };
 
 /* The next job, whether it is to run or not; NULL at the end, or if *failed, after a line. */

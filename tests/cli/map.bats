@@ -34,7 +34,12 @@ load ../helpers/map.bash
 	map_line 125 "$MAP" -a file echo ::: a
 	map_line 125 "$MAP" -a nosuch echo
 	[[ $stderr == *"nosuch: No such file"* ]]
-	map_line 125 "$MAP" echo ::: a ::: b
+	map_line 125 "$MAP" -L 2 echo ::: a ::: b
+	[[ $stderr == *"-L does not go with several lists"* ]]
+	map_line 125 "$MAP" echo ::: a b :::+ c d
+	[[ $stderr == *"':::+': each item goes with each of other lists"* ]]
+	map_line 125 "$MAP" --results r --order=none echo ::: a
+	[ ! -e r ]
 	map_line 125 "$MAP" -N ../x echo ::: a
 	[ ! -e limiters ]
 }
@@ -83,6 +88,39 @@ load ../helpers/map.bash
 	[ "$output" = '<a><><b c>' ]
 	map_line 125 "$MAP" -n 1 -a "$T" echo
 	[[ $stderr == *"Is a directory"* ]]
+}
+
+@test "several lists: each item of one with each of the others" {
+	run -0 "$MAP" -n 1 echo '{2}/{1}' '{}' ::: a b ::: 1 2 3
+	[ "$output" = $'1/a a 1\n2/a a 2\n3/a a 3\n1/b b 1\n2/b b 2\n3/b b 3' ]
+	run -0 "$MAP" -n 1 --tag printf '%s.' ::: a ::: '' 'x y' ::: p q
+	[ "$output" = $'a\ta..p.\na\ta..q.\na\ta.x y.p.\na\ta.x y.q.' ]
+	silent 0 "$MAP" -n 1 echo ::: a b :::
+	silent 0 "$MAP" -n 1 echo ::: ::: a b
+	run -0 "$MAP" -N x -n 1 --dry-run echo x{}y ::: a b ::: 1
+	[ "$output" = $'echo \'xa 1y\'\necho \'xb 1y\'' ]
+	# --store executes another program before the lists are divided.
+	run -0 "$MAP" -n 1 --joblog log --resume echo ::: a b ::: 1 2
+	run -0 "$MAP" -n 1 --joblog log --resume echo ::: a b ::: 1 2
+	[ -z "$output" ]
+}
+
+@test "-L: a command that would be too long gets fewer items" {
+	seq 400000 >numbers
+	"$MAP" -n 1 -L 1000000 echo <numbers >out
+	tr ' ' '\n' <out | diff - numbers
+	[ "$(wc -l <out)" -gt 1 ]
+	[ "$(wc -l <out)" -lt 40 ]
+	# In one word, the kernel has room for 128 KiB; and blanks and quotes are part of a line for sh.
+	"$MAP" -n 1 -L 1000000 printf '%s\n' '{}' -{}- <numbers | grep -v '^-' >/dev/null
+	sed "s/\$/ '/" numbers >quotes
+	"$MAP" -n 1 -L 1000000 -a quotes -c 'printf "%s\n" {}' | cmp - quotes
+	run -0 "$MAP" -n 1 -L 1000000 sh -c '[ $# -lt 500000 ]' sh {} {} < <(seq 500000)
+	# It counts what is in the environment, and another stack.
+	TWO=$(seq 20000) run -0 sh -c 'ulimit -s 1024; "$MAP" -n 1 -L 1000000 echo <numbers | tr " " "\n" | cmp - numbers'
+	# Numbers of items must stay those that were asked for.
+	run --separate-stderr -126 "$MAP" -n 1 -L 400000 true '{1}' '{}' <numbers
+	[[ $stderr == *"Argument list too long"* ]]
 }
 
 @test "a NUL among lines, and an item that is too long, are errors; what came before has run" {

@@ -42,10 +42,10 @@ answers() {
 	answers "-n N" --shared gzip ::: a
 	answers "use -n 1" -x gzip ::: a
 	answers "--joblog FILE" --preserve-status gzip ::: a
-	answers "use sh -c" --pipe gzip
+	answers "for its input use -c 'COMMAND < {}'" --pipe gzip
 	answers "use --order=none" --ungroup gzip
+	answers "use --line-buffer" --lb gzip
 	answers "use --resume-failed" --retry-failed gzip
-	answers "use sh -c LINE" -c 'gzip "$1"' ::: a
 	answers "use flocklimit" --jobserver make
 }
 
@@ -75,15 +75,15 @@ answers() {
 
 @test ":::: file" {
 	answers "'::::': for the items of a file use -a FILE" gzip :::: list
-	run -0 "$MAP" -N x echo ::: a :::: b
+	run -0 "$MAP" -N x -n 1 echo ::: a :::: b
 	[ "$output" = $'a\n::::\nb' ]
 }
 
 @test "a shell line as the command" {
 	map_line 127 "$MAP" -N x 'gzip -9 {}' ::: a
-	[ "$stderr" = "flockmap: x: cannot run 'gzip -9 a': the command is a program and its arguments, and not a shell line: use sh -c" ]
+	[ "$stderr" = "flockmap: x: cannot run 'gzip -9 a': the command is a program and its arguments, and not a shell line: use -c" ]
 	map_line 127 "$MAP" -N x 'cat $1 | wc' ::: a
-	[[ $stderr == *"not a shell line: use sh -c" ]]
+	[[ $stderr == *"not a shell line: use -c" ]]
 	map_line 127 "$MAP" -N x nosuch ::: a
 	[[ $stderr == *"cannot run 'nosuch': No such file or directory" ]]
 	# A program's name may have spaces.

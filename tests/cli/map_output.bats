@@ -48,6 +48,48 @@ done_to() {
 	[[ $output == pipe:* ]] || [[ $output == /* ]]
 }
 
+@test "--line-buffer: each line when it has come, and whole" {
+	make_go
+	background m "$MAP" -N x -n 2 --line-buffer sh -c 'printf "$1\n$1."; read -r _ <"$T/go"; echo end; printf last' sh ::: a b
+	eventually eval '[ "$(sort m.out)" = $'"'a\nb'"' ]' # and no part of a line
+	go 2
+	ended m
+	[ "$(sort m.out)" = $'a\na.end\nb\nb.end\nlast\nlast' ]
+	# Long lines, and more of them than are kept in memory.
+	run -0 "$MAP" -n 3 --line-buffer --tag sh -c 'for i in 1 2 3; do head -c 100000 /dev/zero | tr "\0" $1; echo; seq 30000; done' sh ::: a b c
+	[ "${#lines[@]}" -eq 270009 ]
+	for item in a b c; do
+		grep "^$item	" <<<"$output" | cut -f 2 >got
+		{ for i in 1 2 3; do head -c 100000 /dev/zero | tr '\0' $item; echo; seq 30000; done; } | cmp - got
+	done
+}
+
+@test "--results: what each printed, in files; the status comes last" {
+	big='head -c 200000 /dev/zero | tr "\0" x; echo e >&2; [ $1 != b ] || exit 3'
+	run -123 "$MAP" -n 2 --results r -q sh -c "$big" sh ::: a b
+	[ "$(ls r)" = $'1\n2' ]
+	[ "$(ls r/1)" = $'command\nstatus\nstderr\nstdout' ]
+	[ "$(cat r/1/status r/2/status)" = $'0\n3' ]
+	cmp r/1/stdout <(head -c 200000 /dev/zero | tr '\0' x)
+	[ "$(cat r/2/stderr)" = e ]
+	[ "$(cd r/1 && sh -e ./command 2>&1)" = "$(cat r/1/stdout r/1/stderr)" ]
+	# It is printed as well, also line by line; only the last of several tries is kept.
+	run -123 "$MAP" -n 1 --results r -q --line-buffer --retries 1 sh -c 'printf "$1\n$1\nx"; false' sh ::: a
+	[ "$output" = $'a\na\na\na\nx' ]
+	[ "$(cat r/1/stdout)" = $'a\na\nx' ]
+	[ "$(cat r/1/status)" = 1 ]
+	# What cannot be written is an error, before the first command where that can be.
+	echo >file
+	map_line 125 "$MAP" -n 1 --results file true ::: a
+	[[ $stderr == *"--results file: Not a directory"* ]]
+	map_line 125 "$MAP" -n 1 --results no/such true ::: a
+	rm -r r/1
+	echo >r/1
+	run --separate-stderr -125 "$MAP" -n 1 --results r echo ::: a b
+	[ "$output" = a ]
+	[[ $stderr == "flockmap: --results r/1/: "* ]]
+}
+
 @test "outputs are never mixed, and what has come is printed in one piece" {
 	run -0 "$MAP" -n 4 --order=done sh -c 'for i in 1 2 3 4 5; do echo $1.$i; done' sh {} ::: a b c d e f
 	[ "$(cut -d. -f1 <<<"$output" | uniq -c | awk '{ print $1 }' | sort -u)" = 5 ]

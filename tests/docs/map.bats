@@ -101,8 +101,10 @@ shorts() {
 			PATH=$T/bin:$PATH sh -e "$example" 3>&-
 			[ "$(wc -l <"$T/log")" -eq 3 ]
 			;;
-		*convert*) sort "$T/log" | diff - <(printf 'convert %s -resize 25%% %s\n' \
-			a.png a.small.jpg 'b c.png' 'b c.small.jpg') ;;
+		*convert*)
+			sort "$T/log" | diff - <(printf 'convert %s -resize 25%% -\n' a.png 'b c.png')
+			[ -e a.small.jpg ] && [ -e 'b c.small.jpg' ]
+			;;
 		*weight-from\ 1*) sort "$T/log" | diff - <(printf 'link-one %s\n' a b) ;;
 		*gzip*) diff "$T/log" <(echo gzip -9 a.png b c.png) ;;
 		*dry-run*) diff "$T/out" <(printf '%s\n' 'mv a/b a/old-b' "mv 'c d' './old-c d'") ;;

@@ -158,6 +158,43 @@ is_among(const char *word, char **words)
 	return false;
 }
 
+/* There is room for what was measured, and each further item takes what the one before took. */
+static void
+check_measure(const struct template *t, const struct filling *f, char **argv)
+{
+	char *items[3] = { f->items[0], f->items[0], f->items[0] };
+	struct filling same = { items, 1, 0, 0 };
+	size_t all[3], joined[3], real = sizeof(*argv), line = 0, i;
+
+	template_measure(t, f, &all[0], &joined[0]);
+	for (i = 0; argv[i] != NULL; i++) {
+		real += strlen(argv[i]) + 1 + sizeof(*argv);
+		line = t->line ? strlen(argv[i]) : 0;
+	}
+	require(real <= all[0] && line <= joined[0]);
+	for (i = 0; i < 3; i++, same.n++)
+		template_measure(t, &same, &all[i], &joined[i]);
+	if (template_has_numbers(t))
+		return;
+	require(all[1] - all[0] == all[2] - all[1]);
+	require(joined[1] - joined[0] == joined[2] - joined[1]);
+}
+
+static void
+check_line(char *line, const char *place, const struct filling *f)
+{
+	char *words[] = { (char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c", line, NULL };
+	struct template t = { words, place, true };
+	char **argv;
+
+	if (!template_has_items(&t) || !template_line_is_safe(&t))
+		return;
+	argv = template_fill(&t, f);
+	require(argv != NULL && argv[2] != NULL && argv[3] == NULL);
+	check_measure(&t, f, argv);
+	free(argv);
+}
+
 static void
 check_template(struct bytes *b)
 {
@@ -165,10 +202,10 @@ check_template(struct bytes *b)
 	size_t words = 0, n = 0, i;
 	struct filling f = { items, 0, UINT64_MAX, UINT32_MAX };
 	const char *place = replace != NULL && *replace != '\0' ? replace : "{}";
-	bool has = false;
+	struct template t = { command, place, false };
 
 	while (words < 9 && (command[words] = take_line(b)) != NULL && *command[words] != '\0')
-		has = template_has_item(place, command[words++]) || has;
+		words++;
 	if (words < 9)
 		free(command[words]);
 	command[words] = NULL;
@@ -177,12 +214,15 @@ check_template(struct bytes *b)
 	items[n] = NULL;
 	f.n = n;
 	if (n > 0) {
-		argv = template_fill(command, place, &f);
+		argv = template_fill(&t, &f);
 		require(argv != NULL);
-		for (i = 0; !has && i < n; i++)
+		for (i = 0; !template_has_items(&t) && i < n; i++)
 			require(is_among(items[i], argv));
 		check_quoting(argv);
+		check_measure(&t, &f, argv);
 		free(argv);
+		if (words > 0)
+			check_line(command[0], place, &f);
 	}
 	for (i = 0; i < words; i++)
 		free(command[i]);
@@ -217,7 +257,7 @@ check_input(struct bytes *b)
 		while (o.lines && at < expected_n && expected[at] == '\n')
 			at++;
 		n = strlen(item);
-		require(!failed && n <= LONGEST && at + n <= expected_n);
+		require(!failed && n <= LONGEST_WORD && at + n <= expected_n);
 		require(!o.lines || n > 0);
 		require(memcmp(item, expected + at, n) == 0);
 		require(memchr(item, o.delimiter, n) == NULL);
@@ -246,7 +286,7 @@ static void
 check_log(struct bytes *b)
 {
 	char *command[] = { (char *)(uintptr_t) "true", NULL }, name[200], last = '\n';
-	struct options o = { .joblog = name, .resume = true, .command = command };
+	struct options o = { .joblog = name, .resume = true, .command = { command, "{}", false } };
 	struct job j = { .argv = command };
 	const size_t header = sizeof(HEADER) - 1;
 	int file, has[20], i;

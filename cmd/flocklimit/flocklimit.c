@@ -41,7 +41,8 @@ make_environment(const struct job *j)
 		return environ;
 	links[0] = '\0';
 	if (!j->joined)
-		environment_link(j->limiter, flk_slot(j->taker), j->permit.ticket, links);
+		environment_link(j->limiter, j->is_kept ? j->slot : flk_slot(j->taker),
+				 j->permit.ticket, links);
 	also_links(&j->also, links);
 	return environment_make(limiter_for_command(j->path, room), &j->permit,
 				links[0] != '\0' ? links : NULL,
@@ -181,7 +182,7 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	if (j->o.no_fork) {
-		if (!j->joined)
+		if (!j->joined && !j->is_kept)
 			flk_entrust(j->taker);
 		also_entrust(&j->also);
 		error = become(j->o.command, envp, &j->heritage);
@@ -189,7 +190,7 @@ run_command(struct job *j)
 		j->end.status = status << 8; /* as wait(2) has it */
 		return status;
 	}
-	j->heritage.taker = j->joined ? NULL : j->taker;
+	j->heritage.taker = j->joined || j->is_kept ? NULL : j->taker;
 	on_fault(j->o.want.limiter, FAULT_SLEEPS);
 	if (j->o.want.how.tree && (error = tree_begin()) != 0)
 		say(j->o.want.limiter, "--tree: %s: only the command itself is waited for",
@@ -200,7 +201,7 @@ run_command(struct job *j)
 		    remedy_for(errno));
 		return FAILED;
 	}
-	if (!j->joined)
+	if (!j->joined && !j->is_kept)
 		kind_working(j->taker, pid);
 	if (j->o.background && error == 0)
 		background_started();
@@ -237,6 +238,7 @@ refuse(struct job *j, int code)
 	switch (-code) {
 	case ETIMEDOUT:
 	case EAGAIN:
+	case EALREADY:
 	case FLK_FULL:
 	case FLK_CLOSED:
 	case FLK_EVICTED:
@@ -270,7 +272,7 @@ work(struct job *j)
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j->o.want.limiter, status);
 	if (j->o.hold_for == 0 && job_holds(j)) {
-		if (!j->joined)
+		if (!j->joined && !j->is_kept)
 			usage_record(j->taker, j->end.status, &j->end.usage);
 		also_ended(&j->also, j->end.status, &j->end.usage);
 		if (job_release(j) == -FLK_LOST)
@@ -320,6 +322,7 @@ flocklimit_main(int argc, char **argv)
 		return status;
 	if ((status = options_parse(&j.o, argc, argv)) != -1)
 		return status;
+	j.words = argv;
 	if (j.o.unlimited)
 		return run_unlimited(&j);
 	if (j.o.fd != -1 && (status = fd_find(&j.o, j.fd_path)) != -1)

@@ -27,8 +27,12 @@ struct job {
 	struct extra_ops extra_ops;
 	struct patience also_patience[AND_MOST]; /* by the words of --and */
 	uint64_t deadline; /* of the wait, for all of them; 0: it has not begun */
-	bool joined;       /* under a permit that we run under already */
-	bool bare;         /* without a permit: FLOCKLIMIT=off or --or-run; joined as well */
+	bool is_kept; /* --keep-place: the descriptor `kept' has the permit, and no taker of ours */
+	int kept;
+	uint32_t slot;  /* of the permit, or of the keeper that waits for it */
+	char **words;   /* of the call */
+	bool joined;    /* under a permit that we run under already */
+	bool bare;      /* without a permit: FLOCKLIMIT=off or --or-run; joined as well */
 	int cannot_run; /* why the program can't be executed, if attach() found that out; else 0 */
 	struct ending end;
 };

@@ -2,11 +2,14 @@
 #include "line.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "commands.h"
+#include "estimate.h"
 #include "explain.h"
 #include "limiter.h"
 #include "now.h"
@@ -23,9 +26,12 @@
 #include "user.h"
 #include "waiting.h"
 
+#define STAYS_TEXT 160
+
 /* The taker that waits, which a handler may cancel; and the signal by which it did. */
 static struct flk_taker *_Atomic waiting;
 static _Atomic int ended_by;
+static _Atomic bool is_over; /* the wait of a keeper for us */
 
 static void (*release_others)(void);
 
@@ -54,16 +60,25 @@ on_signal(int sig)
 	flk_cancel(t);
 }
 
+/* A keeper stays in the line. */
+static void
+on_signal_kept(int sig)
+{
+	if (!is_over)
+		ended_by = sig;
+	else
+		on_signal(sig);
+}
+
 /* ---- signals that would end us: leave the line first ---- */
 
 /* An ignored signal stays ignored: nohup(1), jobs in the background. */
 static void
-catch_signals(struct flk_taker *t)
+catch_signals(void (*handler)(int))
 {
-	struct sigaction handle = { .sa_handler = on_signal }, old;
+	struct sigaction handle = { .sa_handler = handler }, old;
 	int sig;
 
-	waiting = t;
 	/* A fault must not be blocked: in the handler the file may turn out to be cut short. */
 	sigfillset(&handle.sa_mask);
 	sigdelset(&handle.sa_mask, SIGBUS);
@@ -75,11 +90,59 @@ catch_signals(struct flk_taker *t)
 
 /* ---- what people see ---- */
 
-static void
-complain(struct flk_taker *t, const struct options *o, int code, double waited)
+/* How the line stands for us, or for a keeper in that slot; *wait_s is how long it may wait yet, or -1. */
+static int
+look_at(struct flk_taker *t, const uint32_t *slot, struct flk_place *place, double *wait_s)
 {
-	char text[PLACE_TEXT], stuck[STUCK_TEXT], span[32], why[80], name[USER_TEXT];
+	struct flk_snapshot *s;
+	double *waits;
+	uint32_t i;
+	int error;
+
+	*wait_s = -1;
+	error = flk_place(t, place);
+	if (error != 0 || slot == NULL || (error = flk_snapshot(flk_limiter(t), &s)) != 0)
+		return error;
+	for (i = 0; i < s->waiters && s->entry[s->holders + i].slot != *slot; i++)
+		;
+	if (i < s->waiters) {
+		place->ahead = i;
+		if (i == 0)
+			place->head.ticket = 0;
+		if ((waits = calloc(s->waiters, sizeof(*waits))) != NULL) {
+			estimate(s, waits);
+			*wait_s = waits[i];
+		}
+		free(waits);
+	}
+	free(s);
+	return 0;
+}
+
+/* "; about 3 min to wait yet, and the place stays for 5 min" */
+static const char *
+stays(const struct options *o, double wait_s, char room[STAYS_TEXT])
+{
+	char wait[32], keep[32];
+	int n = 0;
+
+	room[0] = '\0';
+	if (wait_s >= 0)
+		n = snprintf(room, STAYS_TEXT, "; about %s to wait yet, and",
+			     say_duration(wait_s, wait));
+	snprintf(room + n, STAYS_TEXT - (size_t)n, "%s the place stays for %s", n > 0 ? "" : ";",
+		 say_duration((double)o->want.how.keep_ns / 1e9, keep));
+	return room;
+}
+
+static void
+complain(struct flk_taker *t, const struct options *o, int code, const uint32_t *slot,
+	 double waited)
+{
+	char kept[STAYS_TEXT] = "", text[PLACE_TEXT], stuck[STUCK_TEXT], span[32], why[80],
+	     name[USER_TEXT];
 	struct flk_place place;
+	double wait_s = -1;
 	const char *host;
 	int error;
 	pid_t by;
@@ -88,7 +151,9 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 	if (o->want.how.quiet)
 		return;
 	say_tail = flocklimit_overflow == NULL ? options_tail(o) : NULL;
-	error = code != -FLK_STUCK ? flk_place(t, &place) : code;
+	error = code != -FLK_STUCK ? look_at(t, slot, &place, &wait_s) : code;
+	if (slot != NULL && (code == -ETIMEDOUT || code == -EAGAIN))
+		stays(o, wait_s, kept);
 	switch (-code) {
 	case FLK_STUCK:
 		if (o->want.timeout_ns == 0) {
@@ -112,20 +177,26 @@ complain(struct flk_taker *t, const struct options *o, int code, double waited)
 		    kind_line(t), limiter_option(o->want.limiter), o->want.limiter);
 		return;
 	default:
+		if (o->want.how.keep_ns != 0) {
+			say(o->want.limiter, "no permit: an operator cancelled the place");
+			return;
+		}
 		flk_evictor(t, &by, &user);
 		host = here.tending != NULL ? here.tending->evictor(t) : NULL;
 		say(o->want.limiter, "no permit: cancelled by pid %d of user %s%s%s", (int)by,
 		    user_text(user, name), host != NULL ? " on " : "", host != NULL ? host : "");
 		return;
 	}
-	say(o->want.limiter, "%s%s: %s", why, kind_line(t),
+	say(o->want.limiter, "%s%s: %s%s", why, kind_line(t),
 	    error == 0            ? say_place(&place, text)
 	    : error == -FLK_STUCK ? stuck_text(flk_stuck_pid(flk_limiter(t)), stuck)
-				  : explain(error));
+				  : explain(error),
+	    kept);
 }
 
 struct watcher {
 	const struct options *o;
+	const uint32_t *slot; /* of a keeper that waits for us; NULL: we wait */
 	struct waiting waiting;
 	bool status; /* a status line is on the screen */
 	bool said_place, said_suspended;
@@ -159,11 +230,12 @@ report(struct flk_taker *t, struct watcher *w, uint64_t now)
 	struct flk_place place;
 	char text[PLACE_TEXT], remedy[REMEDY_TEXT];
 	const char *suspended;
+	double wait_s;
 	int error;
 
 	if (!is_due && !w->o->want.how.verbose)
 		return;
-	error = flk_place(t, &place);
+	error = look_at(t, w->slot, &place, &wait_s);
 	if (is_due && error == 0)
 		waiting_look_above(&w->waiting, flk_limiter(t), &place);
 	/* The look may have granted it, and what we saw above us was ourselves. */
@@ -200,6 +272,52 @@ look(void *watcher, struct flk_taker *t)
 									: w->waiting.next;
 }
 
+static void
+begin(struct watcher *w, uint64_t *deadline)
+{
+	uint64_t timeout = w->o->want.timeout_ns;
+
+	waiting_begin(&w->waiting, w->o->want.how.quiet, say_has_terminal());
+	if (*deadline == 0)
+		*deadline = timeout == NEVER ? NEVER : w->waiting.since + timeout;
+}
+
+/* Returns how long the wait was. */
+static double
+end(const struct watcher *w)
+{
+	signals_block();
+	if (w->status)
+		say_status(w->o->want.limiter, "");
+	return (double)(now_ns() - w->waiting.since) / 1e9;
+}
+
+void
+line_say(struct flk_taker *t, const struct options *o, int code, const uint32_t *slot,
+	 double waited)
+{
+	char span[32];
+
+	switch (-code) {
+	case 0:
+		if (o->want.how.verbose)
+			say(o->want.limiter, "waited %s", say_duration(waited, span));
+		break;
+	case ETIMEDOUT:
+	case FLK_STUCK:
+		complain(t, o, code, slot, (double)o->want.timeout_ns / 1e9);
+		break;
+	case EAGAIN:
+	case FLK_FULL:
+	case FLK_CLOSED:
+	case FLK_EVICTED:
+		complain(t, o, code, slot, 0);
+		break;
+	default:
+		break;
+	}
+}
+
 int
 line_take(struct flk_taker *t, const struct options *o, const struct flk_request *want,
 	  uint64_t *deadline, const sigset_t *mask)
@@ -207,27 +325,20 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	struct watcher w = { .o = o };
 	struct question *q = want->ask_context;
 	double waited = 0;
-	char span[32];
 	int code;
 
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
-		waiting_begin(&w.waiting, o->want.how.quiet, say_has_terminal());
-		if (*deadline == 0)
-			*deadline = o->want.timeout_ns == NEVER
-					? NEVER
-					: w.waiting.since + o->want.timeout_ns;
-		catch_signals(t);
+		begin(&w, deadline);
+		waiting = t;
+		catch_signals(on_signal);
 		if (q != NULL) {
 			q->deadline = *deadline;
 			q->mask = mask;
 		}
 		code = flki_await(t, want, *deadline, mask, look, &w);
 		waiting = NULL;
-		signals_block();
-		if (w.status)
-			say_status(o->want.limiter, "");
-		waited = (double)(now_ns() - w.waiting.since) / 1e9;
+		waited = end(&w);
 		if (ended_by) {
 			flk_leave(t);
 			if (release_others != NULL)
@@ -236,24 +347,46 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 			_exit(128 + ended_by);
 		}
 	}
-	switch (-code) {
-	case 0:
-		if (o->want.how.verbose)
-			say(o->want.limiter, "waited %s", say_duration(waited, span));
-		break;
-	case ETIMEDOUT:
-	case FLK_STUCK:
-		complain(t, o, code, (double)o->want.timeout_ns / 1e9);
+	line_say(t, o, code, NULL, waited);
+	if (code == -ETIMEDOUT || code == -FLK_STUCK)
 		flk_leave(t);
-		break;
-	case EAGAIN:
-	case FLK_FULL:
-	case FLK_CLOSED:
-	case FLK_EVICTED:
-		complain(t, o, code, 0);
-		break;
-	default:
-		break;
-	}
 	return code;
+}
+
+int
+line_wait_kept(struct flk_taker *t, const struct options *o, int answers, uint32_t slot,
+	       uint64_t *deadline, const sigset_t *mask)
+{
+	struct watcher w = { .o = o, .slot = &slot };
+	struct pollfd answer = { .fd = answers, .events = POLLIN };
+	struct timespec left;
+	uint64_t next, now;
+	char text[STAYS_TEXT], span[32];
+	double waited;
+	int n;
+
+	is_over = false;
+	begin(&w, deadline);
+	catch_signals(on_signal_kept);
+	do {
+		next = look(&w, t);
+		next = next < *deadline ? next : *deadline;
+		now = now_ns();
+		left = flki_timespec(next > now ? next - now : 0);
+		n = ppoll(&answer, 1, next == NEVER ? NULL : &left, mask);
+	} while (n <= 0 && !ended_by && now_ns() < *deadline);
+	is_over = true;
+	waited = end(&w);
+	if (ended_by) {
+		if (!o->want.how.quiet)
+			say(o->want.limiter, "no permit after %s%s", say_duration(waited, span),
+			    stays(o, -1, text));
+		signal_die(ended_by);
+		_exit(128 + ended_by);
+	}
+	if (n > 0 && o->want.how.verbose)
+		line_say(t, o, 0, NULL, waited);
+	if (n > 0)
+		return 0;
+	return o->want.timeout_ns == 0 ? -EAGAIN : -ETIMEDOUT;
 }

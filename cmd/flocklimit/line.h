@@ -26,4 +26,15 @@ void line_at_signal(void (*release)(void));
 int line_take(struct flk_taker *t, const struct options *o, const struct flk_request *want,
 	      uint64_t *deadline, const sigset_t *mask);
 
+/*
+ * The same wait of a process that a keeper waits for, in that slot: until it can be read from ANSWERS, or
+ * -ETIMEDOUT.  The taker is ours, and does not wait.  Says nothing about the end: see line_say().
+ */
+int line_wait_kept(struct flk_taker *t, const struct options *o, int answers, uint32_t slot,
+		   uint64_t *deadline, const sigset_t *mask);
+
+/* Says why there is no permit, or with -v how long the wait took. */
+void line_say(struct flk_taker *t, const struct options *o, int code, const uint32_t *slot,
+	      double waited);
+
 #endif

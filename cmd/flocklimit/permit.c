@@ -13,6 +13,7 @@
 #include "fd.h"
 #include "job.h"
 #include "line.h"
+#include "place_kept.h"
 #include "process.h"
 #include "question.h"
 #include "say.h"
@@ -64,12 +65,12 @@ words_of(pid_t pid, const char *option, int number, char text[FLK_COMMAND])
 
 /* A shell's line, as one. */
 static void
-words_of_line(const char *line, char text[FLK_COMMAND])
+words_of_line(const char *line, char *text, size_t size)
 {
 	size_t n;
 
 	line += strspn(line, " \t\n");
-	for (n = 0; n < FLK_COMMAND - 1 && line[n] != '\0'; n++)
+	for (n = 0; n < size - 1 && line[n] != '\0'; n++)
 		text[n] = strchr("\t\n", line[n]) == NULL ? line[n] : ' ';
 	text[n] = '\0';
 }
@@ -81,12 +82,14 @@ command_line(const struct job *j, char text[FLK_COMMAND])
 	size_t n = 0, i;
 
 	text[0] = '\0';
+	if (j->o.want.how.keep_ns != 0)
+		n = (size_t)snprintf(text, FLK_COMMAND, "--keep-place: ");
 	if (j->o.hold_for != 0)
 		words_of(j->o.hold_for, "--hold-for", (int)j->o.hold_for, text);
 	else if (j->o.fd != -1)
 		words_of(getppid(), "--fd", j->o.fd, text);
 	else if (j->o.line != NULL)
-		words_of_line(j->o.line, text);
+		words_of_line(j->o.line, text + n, FLK_COMMAND - n);
 	else
 		for (i = 0; j->o.command[i] != NULL && n < FLK_COMMAND; i++)
 			n += (size_t)snprintf(text + n, FLK_COMMAND - n, "%s%s", i > 0 ? " " : "",
@@ -171,7 +174,9 @@ take_all(struct job *j)
 		if (j->also.n > 0)
 			also_waits_for(&j->also, j->taker, j->o.want.limiter);
 		limiter_ask(&j->o.want, &j->heritage, &want, &question);
-		error = line_take(j->taker, &j->o, &want, &j->deadline, &j->heritage.mask);
+		error = j->o.want.how.keep_ns != 0
+			    ? place_take(j, &want)
+			    : line_take(j->taker, &j->o, &want, &j->deadline, &j->heritage.mask);
 		if (error == 0)
 			error = flk_verify(j->limiter);
 	}
@@ -221,6 +226,10 @@ guard_all(struct job *j)
 {
 	int error = 0, guard;
 
+	if (j->is_kept) {
+		j->heritage.guard_fd = j->o.close_fd ? -1 : j->kept;
+		return 0;
+	}
 	if (!j->joined)
 		error = flk_permit(j->taker, &j->permit);
 	if (error == 0 && !j->joined && !j->o.close_fd && options_run(&j->o)) {
@@ -244,9 +253,9 @@ job_take(struct job *j)
 	int error;
 
 	j->o.want.request.command = command_line(j, text);
-	j->o.want.request.role = j->o.hold_for != 0 ? FLK_KEEPER
-				 : j->o.no_fork     ? FLK_WORKER
-						    : FLK_WRAPPER;
+	j->o.want.request.role = j->o.hold_for != 0 || j->o.want.how.keep_ns != 0 ? FLK_KEEPER
+				 : j->o.no_fork                                   ? FLK_WORKER
+										  : FLK_WRAPPER;
 	j->deadline = 0;
 	j->patience = patience_for(j, &j->o.want);
 	if (j->o.want.ands.n > 0 && (error = read_also(j)) != 0)
@@ -284,7 +293,7 @@ job_release(struct job *j)
 	identity = flk_identity(j->limiter);
 	also_release(&j->also, identity, UINT64_MAX);
 	if (!j->joined)
-		error = flk_release(j->taker);
+		error = j->is_kept ? flk_take_back(j->limiter, j->kept) : flk_release(j->taker);
 	also_release(&j->also, 0, identity);
 	return error;
 }

@@ -53,6 +53,12 @@ end_with_parent(int end)
 		_exit(125);
 }
 
+static int
+open_null(void)
+{
+	return flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+}
+
 pid_t
 split_fork(const char *limiter, const char *option, int *end)
 {
@@ -68,7 +74,7 @@ split_fork(const char *limiter, const char *option, int *end)
 		    option);
 		return -1;
 	}
-	null_fd = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
+	null_fd = open_null();
 	if (null_fd == -1) {
 		split_failed(limiter, option, "/dev/null");
 		return -1;
@@ -145,6 +151,8 @@ split_close(void)
 {
 	int fd;
 
+	if (null_fd == -1)
+		null_fd = open_null();
 	for (fd = 0; fd <= STDERR_FILENO; fd++)
 		dup2(null_fd, fd);
 	close(null_fd);

@@ -141,7 +141,6 @@ static const struct option_rule rules[] = {
 static const struct command_line command_line = {
 	.usage =
 	    "Usage: flockmap [OPTION]... COMMAND [ARG]... [::: ITEM...]...\n"
-	    "   or: flockmap [OPTION]... -c LINE [::: ITEM...]...\n"
 	    "Run COMMAND for each item, under a shared limiter.\n"
 	    "\n"
 	    "Items are lines of standard input, or the words after `:::'; of several lists,\n"

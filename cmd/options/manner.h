@@ -17,6 +17,8 @@ struct manner {
 	bool jobserver, drops_jobs; /* --jobserver, --jobserver=force */
 	enum jobserver_style style;
 	bool or_run, tree;
+	uint64_t keep_ns;  /* --keep-place; 0: not given */
+	const char *place; /* NULL: the words of the call say which place it is */
 	bool verbose, quiet;
 };
 

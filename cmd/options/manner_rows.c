@@ -19,7 +19,8 @@ take_jobserver(const struct option_row *row, void *into, const char *option, cha
 	return status;
 }
 
-#define YES(member) .take = take_yes, .at = offsetof(struct taker_options, how.member)
+#define TO(member)  .at = offsetof(struct taker_options, how.member)
+#define YES(member) .take = take_yes, TO(member)
 
 /* clang-format off */
 const struct option_row manner_rows[] = {
@@ -30,6 +31,13 @@ const struct option_row manner_rows[] = {
 	  .help = "until COMMAND and all that it started have ended;\n"
 	          "-T and signals that end flocklimit reach them all",
 	  .not_in_store = "a store's permit is for COMMAND alone" },
+	{ .name = "keep-place", .value = "DUR", .take = take_time, TO(keep_ns), .offers = "@times",
+	  .help = "if this call ends while it waits, its place in the line\n"
+	          "stays for DUR, for the same call to take it again",
+	  .not_in_store = "a store's place is for as long as its caller waits" },
+	{ .name = "place", .value = "WORD", .take = take_text, TO(place),
+	  .help = "any call with this WORD takes that place",
+	  .not_in_store = "a store's place is for as long as its caller waits" },
 	{ .name = "jobserver", .value = "[=fifo|pipe|force]", .take = take_jobserver, .offers = "fifo pipe force",
 	  .help = "give COMMAND (make, ninja, cargo) a\n"
 	          "jobserver; force: leave out its -j" },

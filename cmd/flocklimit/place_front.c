@@ -73,6 +73,16 @@ begin_keeper(const struct job *j, const struct flk_request *want, int listener, 
 	place_keeper_run(j, want, listener);
 }
 
+static bool
+is_ours(int socket)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       peer.uid == geteuid();
+}
+
 /* The keeper of this place, begun if there is none: a socket, or a negative code. */
 static int
 connect_to(const struct job *j, const struct flk_request *want)
@@ -99,19 +109,11 @@ connect_to(const struct job *j, const struct flk_request *want)
 		if (listener != -1)
 			close(listener);
 	}
+	if (error == 0 && !is_ours(s))
+		error = -EACCES;
 	if (error != 0)
 		close(s);
 	return error != 0 ? error : s;
-}
-
-static bool
-is_ours(int socket)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       peer.uid == geteuid();
 }
 
 static bool
@@ -176,6 +178,19 @@ attach(struct job *j, int socket)
 	return code;
 }
 
+/* Where no keeper can be had, the wait is an ordinary one. */
+static int
+wait_alone(struct job *j, const struct flk_request *want, int error)
+{
+	struct flk_request alone = *want;
+
+	if (!j->o.want.how.quiet)
+		say(j->o.want.limiter, "--keep-place: no place is kept: %s",
+		    error == -EACCES ? "another user has its name: use --place" : strerror(-error));
+	alone.role = j->o.no_fork ? FLK_WORKER : FLK_WRAPPER;
+	return line_take(j->taker, &j->o, &alone, &j->deadline, &j->heritage.mask);
+}
+
 int
 place_take(struct job *j, const struct flk_request *want)
 {
@@ -185,15 +200,14 @@ place_take(struct job *j, const struct flk_request *want)
 		if ((j->kept = flk_guard_open(j->limiter)) < 0)
 			return j->kept;
 		socket = connect_to(j, want);
-		if (socket >= 0 && !is_ours(socket)) {
+		if (socket >= 0) {
+			code = attach(j, socket);
 			close(socket);
-			socket = -EACCES;
 		}
-		code = socket >= 0 ? attach(j, socket) : socket;
-		if (socket >= 0)
-			close(socket);
-		if (code != 0)
+		if (socket < 0 || code != 0)
 			close(j->kept);
+		if (socket < 0)
+			return wait_alone(j, want, socket);
 	}
 	j->is_kept = code == 0;
 	return code;

@@ -208,6 +208,39 @@ connected() {
 	let_go a
 }
 
+# names: of the places that there are, as the kernel lists them.
+names() {
+	grep -o '@flocklimit-place-.*' /proc/net/unix | sort -u
+}
+
+@test "where another user has the name of the place, the wait is an ordinary one" {
+	[ "$(id -u)" = 0 ] || skip "needs root, to be another user"
+	command -v setpriv >/dev/null || skip "no setpriv"
+	hold a -N x -n 1
+	names >before
+	run -75 "$FLOCKLIMIT" "${KEEP[@]}" -t 0 echo mine
+	name=$(names | comm -13 before -)
+	[ "$(wc -l <<<"$name")" = 1 ]
+	kill "$(keeper)"
+	eventually line_is '[]'
+	background other setpriv --reuid=65534 --regid=65534 --clear-groups "$(type -P /usr/bin/python3 python3 | head -n 1)" -c '
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind("\0" + sys.argv[1])
+s.listen(8)
+print("up", flush=True)
+while True:
+    s.accept()' "${name#@}"
+	eventually says up other.out
+	run -75 "$FLOCKLIMIT" "${KEEP[@]}" -t 0 echo mine
+	[ "${lines[0]}" = "flocklimit: x: --keep-place: no place is kept: another user has its name: use --place" ]
+	[[ ${lines[1]} == *"no permit without waiting"* ]]
+	line_is '[]'
+	run -75 "$FLOCKLIMIT" -q "${KEEP[@]}" --place w -t 0 echo mine
+	[ "$(tickets | jq length)" = 1 ]
+	let_go a
+}
+
 @test "what does not go with it is refused" {
 	for words in '--keep-place 1m --fd 9' '--keep-place 1m --hold-for 1' '--keep-place 1m --and y true' \
 		'--keep-place 1m --when-run true true' '--keep-place 1m --until-ready true' '--place w true'; do

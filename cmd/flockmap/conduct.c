@@ -21,7 +21,7 @@
 static const int endings[] = { SIGHUP, SIGINT, SIGQUIT, SIGTERM };
 
 static struct {
-	pthread_mutex_t lock; /* guards the fields down to by_signal */
+	pthread_mutex_t lock; /* guards the fields down to map */
 	LIST_HEAD(all_running, running) running;
 	LIST_HEAD(all_queued, queued) queued;
 	unsigned count;
@@ -30,9 +30,9 @@ static struct {
 	int sent;           /* to every running command: 0, SIGTERM or SIGKILL */
 	uint64_t kill_at;
 	int by_signal;
+	struct flk_map *map;
 
 	/* fixed once it has started */
-	struct flk_map *map;
 	const struct options *o;
 	bool started;
 	pthread_t thread;
@@ -197,6 +197,7 @@ add_to(int fd)
 bool
 conduct_end(bool now)
 {
+	struct flk_map *map;
 	bool first;
 
 	pthread_mutex_lock(&c.lock);
@@ -209,11 +210,12 @@ conduct_end(bool now)
 		else if (c.by_signal == 0)
 			c.kill_at = now_ns() + GRACE;
 	}
+	map = c.map;
 	pthread_mutex_unlock(&c.lock);
 	add_to(c.stop_fd);
 	add_to(c.wake_fd);
-	if (c.map != NULL)
-		flk_map_stop(c.map);
+	if (map != NULL)
+		flk_map_stop(map);
 	cancel_queued();
 	return first;
 }
@@ -227,6 +229,21 @@ conduct_is_ending(void)
 	ending = c.ending;
 	pthread_mutex_unlock(&c.lock);
 	return ending;
+}
+
+/* A map that a caller of conduct_end() missed is stopped here. */
+bool
+conduct_lead(struct flk_map *map)
+{
+	bool ending;
+
+	pthread_mutex_lock(&c.lock);
+	c.map = map;
+	ending = c.ending;
+	pthread_mutex_unlock(&c.lock);
+	if (map != NULL && ending)
+		flk_map_stop(map);
+	return c.started;
 }
 
 unsigned

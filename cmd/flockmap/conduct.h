@@ -49,6 +49,12 @@ int conduct_start(const struct options *o, struct flk_map *map);
 bool conduct_end(bool now);
 bool conduct_is_ending(void);
 
+/*
+ * The map that runs from now on, and is not freed: another thread may be about to stop it.  False: the
+ * conductor has not been started.
+ */
+bool conduct_lead(struct flk_map *map);
+
 /* How many commands run. */
 unsigned conduct_running(void);
 

@@ -78,11 +78,33 @@ begin(struct jobs *a, struct flk_map *map)
 	bool line = !a->o.quiet && say_has_terminal();
 	int error;
 
+	if (conduct_lead(map))
+		return true;
 	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);
 	error = conduct_start(&a->o, map);
 	if (error != 0)
 		say(NULL, "cannot start a thread: %s%s", strerror(error), remedy_for(error));
 	return error == 0;
+}
+
+#define ALL_THE_SAME "; the items run without permits"
+
+/* How a line ends that says why there is no permit. */
+static const char *
+tail(const struct jobs *a)
+{
+	return a->o.want.how.or_run && !a->o.unlimited ? ALL_THE_SAME : "";
+}
+
+static int
+refuse_limiter(const struct jobs *a, int code)
+{
+	int status;
+
+	say_tail = tail(a);
+	status = limiter_refuse(&a->o.want, a->context.name, NULL, code);
+	say_tail = NULL;
+	return status;
 }
 
 /* Why there was no permit, or what is wrong. */
@@ -123,21 +145,21 @@ refuse(struct jobs *a, int code)
 			    a->o.want.limiter,
 			    "item %llu weighs %u, and --not-seat %s leaves too few seats, or the "
 			    "limit is lower: it could never run; exclude fewer, or raise it with "
-			    "-n",
+			    "-n%s",
 			    (unsigned long long)a->dropped, a->dropped_weight,
-			    seats_ranges(a->o.want.request.not_seats, seats));
+			    seats_ranges(a->o.want.request.not_seats, seats), tail(a));
 		else
 			screen_say(a->o.want.limiter,
 				   "item %llu weighs %u, which is above the limit: it could never "
-				   "run; raise "
-				   "the limit with -n",
-				   (unsigned long long)a->dropped, a->dropped_weight);
+				   "run; raise the limit with -n%s",
+				   (unsigned long long)a->dropped, a->dropped_weight, tail(a));
 		return FAILED;
 	default:
-		return limiter_refuse(&a->o.want, a->context.name, NULL, code);
+		return refuse_limiter(a, code);
 	}
 	if (!a->o.quiet)
-		screen_say(limiter, "no permit: %s; nothing more was started", why);
+		screen_say(limiter, "no permit: %s%s", why,
+			   *tail(a) != '\0' ? tail(a) : "; nothing more was started");
 	return a->o.want.conflict_exit;
 }
 
@@ -198,12 +220,50 @@ run_map(struct jobs *a)
 		m.before = jobs_before;
 
 	if ((error = here.map_new(&map, a->context.name, &m)) != 0)
-		return refuse(a, error);
-	if (!begin(a, map)) {
-		flk_map_free(map);
-		return FAILED;
-	}
-	error = flk_map_run(map);
+		return error;
+	if (begin(a, map))
+		return flk_map_run(map);
+	flk_map_free(map);
+	return -ECANCELED;
+}
+
+/* A call that no limit refuses is refused by a filter, or the kernel is too old for it. */
+static int
+cannot_have(const char *what, int error)
+{
+	const char *remedy = remedy_for(error);
+
+	if (error == EPERM || error == ENOSYS)
+		remedy = ": let the container's filter of system calls allow it";
+	say(NULL, "%s: %s%s", what, strerror(error), remedy);
+	return FAILED;
+}
+
+/* No limiter that others share: 0, or after a line the status to exit with. */
+static int
+leave_limiter(struct jobs *a)
+{
+	int error;
+
+	a->o.unlimited = true;
+	error = unlimited_begin(&a->o.want, a->context.name);
+	return error == 0 ? 0 : cannot_have("TMPDIR", error);
+}
+
+/* With --or-run what has no permit runs all the same, and all that comes behind it. */
+static int
+run_maps(struct jobs *a)
+{
+	int error = run_map(a), status;
+
+	if (error == 0)
+		return 0;
+	status = refuse(a, error);
+	if (!a->o.want.how.or_run || a->o.unlimited || error == -ECANCELED || conduct_is_ending())
+		return status;
+	if ((status = leave_limiter(a)) != 0)
+		return status;
+	error = run_map(a);
 	return error == 0 ? 0 : refuse(a, error);
 }
 
@@ -269,18 +329,6 @@ open_null(void)
 	return fd;
 }
 
-/* A call that no limit refuses is refused by a filter, or the kernel is too old for it. */
-static int
-cannot_have(const char *what, int error)
-{
-	const char *remedy = remedy_for(error);
-
-	if (error == EPERM || error == ENOSYS)
-		remedy = ": let the container's filter of system calls allow it";
-	say(NULL, "%s: %s%s", what, strerror(error), remedy);
-	return FAILED;
-}
-
 static bool
 can_wait_for_commands(void)
 {
@@ -296,7 +344,7 @@ can_wait_for_commands(void)
 static int
 prepare(struct jobs *a)
 {
-	int wake_fd, error;
+	int wake_fd, error, status;
 
 	if (a->context.null_fd == -1 && (a->context.null_fd = open_null()) == -1)
 		return cannot_have("/dev/null", errno);
@@ -314,13 +362,15 @@ prepare(struct jobs *a)
 	a->source.input = input_open(&a->o, wake_fd);
 	if (a->source.input == NULL)
 		return FAILED;
-	if (!a->o.unlimited && (error = limiter_name(&a->o.want, a->context.name)) != 0)
-		return limiter_refuse(&a->o.want, a->context.name, NULL, error);
+	if (!a->o.unlimited && (error = limiter_name(&a->o.want, a->context.name)) != 0) {
+		status = refuse_limiter(a, error);
+		if (!a->o.want.how.or_run)
+			return status;
+		a->o.unlimited = true;
+	}
 	if (results_open(&a->o) != OPTION_OK || joblog_open(&a->o) != OPTION_OK)
 		return FAILED;
-	if (a->o.unlimited && (error = unlimited_begin(&a->o.want, a->context.name)) != 0)
-		return cannot_have("TMPDIR", error);
-	return 0;
+	return a->o.unlimited ? leave_limiter(a) : 0;
 }
 
 int
@@ -337,8 +387,12 @@ flockmap_main(int argc, char **argv)
 		return FAILED;
 	}
 	status = map_options_parse(&a.o, argc, argv);
-	if (status == OPTION_OK && !a.o.unlimited)
-		status = here.choose(&a.o.want, words);
+	if (status == OPTION_OK && !a.o.unlimited) {
+		say_tail = tail(&a);
+		a.o.unlimited = here.choose(&a.o.want, words) != OPTION_OK;
+		status = a.o.unlimited && *say_tail == '\0' ? FAILED : OPTION_OK;
+		say_tail = NULL;
+	}
 	free(words);
 	if (status != OPTION_OK)
 		return status;
@@ -363,7 +417,7 @@ flockmap_main(int argc, char **argv)
 	a.several.context = &a;
 	if (a.o.want.ands.n > 0)
 		several_prepare(&a.several, &a.o);
-	status = !a.o.unlimited && is_nested(&a) ? run_joined(&a) : run_map(&a);
+	status = !a.o.unlimited && is_nested(&a) ? run_joined(&a) : run_maps(&a);
 	sig = conduct_stop();
 	if (a.o.unlimited)
 		unlimited_end(a.context.name);

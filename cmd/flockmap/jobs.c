@@ -46,7 +46,13 @@ jobs_next(void *jobs, void **item, struct flk_request *want)
 	int got;
 
 	item_wait_reset();
-	got = source_next(&a->source, &j, &want->weight);
+	j = a->again;
+	a->again = NULL;
+	got = j != NULL ? 1 : source_next(&a->source, &j, &want->weight);
+	if (got == 1)
+		want->weight = a->o.unlimited && j->weight > want->limit && want->limit != 0
+				   ? want->limit
+				   : j->weight;
 	if (got == 1) {
 		if (a->o.weight_from != NULL)
 			want->most = want->weight;
@@ -203,7 +209,10 @@ jobs_drop(void *jobs, void *item)
 	a->dropped = j->number;
 	a->dropped_weight = j->weight;
 	several_free(j);
-	job_free(j);
+	if (a->o.want.how.or_run && !a->o.unlimited)
+		a->again = j;
+	else
+		job_free(j);
 }
 
 /* One line for each process that keeps us out; the thread that finds it first prints it. */

@@ -31,9 +31,10 @@ struct jobs {
 
 	struct several several; /* for --and */
 
-	/* The last job that got no permit, for a line about it. */
+	/* The last job that got no permit, for a line about it; and to run, with --or-run. */
 	uint64_t dropped;
 	uint32_t dropped_weight;
+	struct job *again;
 };
 
 /* Sets the status to exit with, unless it is set already. */

@@ -123,6 +123,9 @@ static const struct option_row rows[] = {
 	  .help = "log each command that has ended to FILE" },
 	{ .name = "resume", YES(resume), .help = "skip commands in FILE; exit with 123 if one failed" },
 	{ .name = "resume-failed", YES(resume_failed), .help = "skip those that succeeded; run the failed again" },
+	{ .name = "or-run", .take = take_yes, TO(want.how.or_run),
+	  .help = "without permits, or without a limiter, say why and run\n"
+	          "the commands all the same, no more than -n at once" },
 	{ .name = "dry-run", YES(dry_run), .help = "print the commands and run nothing" },
 	{ .name = "quiet", .letters = "q", YES(quiet), .help = "print nothing about progress, waits and failures" },
 	{ .name = "help", .letters = "h", .help = "print this help" },

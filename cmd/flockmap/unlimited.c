@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "now.h"
+
 #define FILE_NAME "/limiter"
 
 int
@@ -23,6 +25,9 @@ unlimited_begin(struct taker_options *w, char path[LIMITER_NAME])
 	w->ands.n = 0;
 	w->which = 0;
 	w->when_run = NULL;
+	w->timeout_ns = NEVER;
+	w->request.limit_queue = false;
+	w->request.not_seats = 0;
 	w->file = path;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * unlimited.h - FLOCKLIMIT=off: no limiter, but still no more commands at once than -n says.
+ * unlimited.h - FLOCKLIMIT=off and --or-run: no limiter that others share, but still no more commands at
+ * once than -n says.
  */
 #ifndef UNLIMITED_H
 #define UNLIMITED_H

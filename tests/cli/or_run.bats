@@ -188,3 +188,32 @@ runs() {
 	[ "$output" = bare ]
 	[ ! -e limiters ]
 }
+
+@test "flockmap --or-run: the item that has no permit runs, and all behind it" {
+	hold one -N a -n 1
+	run --separate-stderr -0 "$MAP" --or-run -N a -n 1 -t 10ms echo ::: 1 2 3
+	[ "$output" = $'1\n2\n3' ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == 'flockmap: a: no permit: '*'; the items run without permits' ]]
+	run --separate-stderr -123 "$MAP" --or-run -q -N a -n 1 --nonblock sh -c 'echo "$1 ${FLOCKLIMIT_TICKET-bare}"; exit 3' sh ::: 1
+	[ "$output" = '1 bare' ]
+	[ -z "$stderr" ]
+	# What runs already has its permit, and what comes later is never more than -n at once.
+	let_go one
+	ended one
+	run --separate-stderr -0 "$MAP" --or-run -N b -n 2 --nonblock sh -c 'mkdir in.$1; ls -d in.* | wc -l; sleep 0.1; rmdir in.$1' sh ::: 1 2 3 4 5 6
+	[ "$(sort -n <<<"$output" | tail -n 1)" -le 2 ]
+	[ "${#lines[@]}" = 6 ]
+	"$CTL" limit a 1
+	run --separate-stderr -0 "$MAP" --or-run -N a -w 2 echo ::: 1 2
+	[ "$output" = $'1\n2' ]
+	[[ $stderr == *"above the limit"*'; the items run without permits' ]]
+	head -c 20000 /dev/urandom >damaged
+	run --separate-stderr -0 "$MAP" --or-run -f damaged -n 1 echo ::: 1 2
+	[ "$output" = $'1\n2' ]
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *'; the items run without permits' ]]
+	run --separate-stderr -0 "$MAP" --or-run --store nosuch://x -N y -n 1 echo ::: 1
+	[ "$output" = 1 ]
+	[[ $stderr == *'; the items run without permits' ]]
+}

@@ -214,36 +214,48 @@ tail_at(const struct capture *c)
 	return c->total - c->n;
 }
 
-/* Its caller has the screen.  The buffers are not on its stack: a thread of musl has 128 KiB. */
+/*
+ * What stands in one piece of the output between FROM and TO: its bytes, or a negative errno value.  Its
+ * caller has the screen.  The room is not on the stack: a thread of musl has 128 KiB.
+ */
+static ssize_t
+piece(const struct capture *c, uint64_t from, uint64_t to, const char **data)
+{
+	static char room[CHUNK];
+	uint64_t at = from - c->gone;
+	size_t n = CHUNK - (size_t)(at % CHUNK);
+	ssize_t got;
+
+	if (from >= tail_at(c)) {
+		*data = c->tail + (from - tail_at(c));
+		return (ssize_t)(to - from);
+	}
+	to = to < tail_at(c) ? to : tail_at(c);
+	n = to - from < n ? (size_t)(to - from) : n;
+	*data = room;
+	got = pread(file, room, n, (off_t)c->chunks[at / CHUNK] * CHUNK + (off_t)(at % CHUNK));
+	if (got == -1)
+		return -errno;
+	return got == (ssize_t)n ? got : -EIO;
+}
+
+/* As piece(). */
 static int
 print_to(struct capture *c, uint64_t to, int fd, const char *tag, bool whole)
 {
 	static struct sink k;
-	static char data[CHUNK];
-	uint64_t at, n;
-	ssize_t got;
+	const char *data;
+	ssize_t n;
 
 	k.fd = fd;
 	k.tag = tag;
 	k.error = 0;
 	k.amid = false;
 	k.n = 0;
-	for (; c->printed < to && k.error == 0; c->printed += n) {
-		at = c->printed - c->gone;
-		n = to - c->printed;
-		if (c->printed >= tail_at(c)) {
-			put_lines(&k, c->tail + (c->printed - tail_at(c)), n);
-			continue;
-		}
-		if (n > CHUNK - at % CHUNK)
-			n = CHUNK - at % CHUNK;
-		if (n > tail_at(c) - c->printed)
-			n = tail_at(c) - c->printed;
-		got = pread(file, data, n,
-			    (off_t)c->chunks[at / CHUNK] * CHUNK + (off_t)(at % CHUNK));
-		if (got != (ssize_t)n)
-			return got == -1 ? -errno : -EIO;
-		put_lines(&k, data, n);
+	for (; c->printed < to && k.error == 0; c->printed += (uint64_t)n) {
+		if ((n = piece(c, c->printed, to, &data)) < 0)
+			return (int)n;
+		put_lines(&k, data, (size_t)n);
 	}
 	if (k.amid && whole)
 		put(&k, "\n", 1);

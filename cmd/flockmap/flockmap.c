@@ -3,7 +3,6 @@
  * flockmap - run a command for each item, under a shared limiter.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 #include "kind.h"
 #include "commands.h"
 #include "conduct.h"
+#include "descriptors.h"
 #include "environment.h"
 #include "explain.h"
 #include "find_program.h"
@@ -21,7 +21,6 @@
 #include "now.h"
 #include "option.h"
 #include "pid1.h"
-#include "pidfd.h"
 #include "question.h"
 #include "results.h"
 #include "say.h"
@@ -227,18 +226,6 @@ run_map(struct jobs *a)
 	return -ECANCELED;
 }
 
-/* A call that no limit refuses is refused by a filter, or the kernel is too old for it. */
-static int
-cannot_have(const char *what, int error)
-{
-	const char *remedy = remedy_for(error);
-
-	if (error == EPERM || error == ENOSYS)
-		remedy = ": let the container's filter of system calls allow it";
-	say(NULL, "%s: %s%s", what, strerror(error), remedy);
-	return FAILED;
-}
-
 /* No limiter that others share: 0, or after a line the status to exit with. */
 static int
 leave_limiter(struct jobs *a)
@@ -283,22 +270,6 @@ is_nested(struct jobs *a)
 	return nested;
 }
 
-/* Each running command takes five descriptors of ours.  The commands keep the limit that we had. */
-static void
-raise_files(struct rlimit *given)
-{
-	struct rlimit more;
-
-	if (getrlimit(RLIMIT_NOFILE, given) == -1 || given->rlim_cur == given->rlim_max) {
-		given->rlim_cur = 0;
-		return;
-	}
-	more = *given;
-	more.rlim_cur = more.rlim_max;
-	if (setrlimit(RLIMIT_NOFILE, &more) == -1)
-		given->rlim_cur = 0;
-}
-
 /* A copy of argv for a store's program: map_options_split() cuts argv where the items begin. */
 static char **
 copy_words(int argc, char **argv)
@@ -308,36 +279,6 @@ copy_words(int argc, char **argv)
 	if (copy != NULL)
 		memcpy(copy, argv, (size_t)argc * sizeof(*copy));
 	return copy;
-}
-
-/*
- * /dev/null, also as 0, 1 and 2 where these are closed: a pipe must not get such a number.  As stdout
- * it can't be written to: what commands print would be lost, and nothing would say so.
- */
-static int
-open_null(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-		if (fd == STDOUT_FILENO) {
-			close(fd);
-			fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-		}
-	} while (fd != -1 && fd <= STDERR_FILENO);
-	return fd;
-}
-
-static bool
-can_wait_for_commands(void)
-{
-	int fd = flki_pidfd_open(getpid());
-
-	if (fd == -1)
-		return false;
-	close(fd);
-	return true;
 }
 
 /* Opens what can fail before the first item: 0, or after a line the status to exit with. */

@@ -128,6 +128,7 @@ class Permit:
         if os.environ.get("FLOCKLIMIT") == "off":
             self.weight = self._request.weight
             return False
+        lib()  # without a library this fails, and not the thread
         with self._lock:
             if self._thread is not None:
                 raise RuntimeError(f"{self.name}: this permit is in use: make another")

@@ -225,3 +225,9 @@ def test_off(monkeypatch):
         with flocklimit.permit("x", limit=1):
             pass
     assert not os.listdir(os.environ["FLOCKLIMIT_DIR"])
+
+
+def test_without_the_library():
+    code = "import flocklimit\ntry: flocklimit.permit('x', limit=1).acquire()\nexcept OSError: print('no library')"
+    child = python(code, env={**os.environ, "FLOCKLIMIT_LIBRARY": "/nonexistent"})
+    assert child.communicate()[0] == "no library\n"

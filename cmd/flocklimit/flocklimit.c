@@ -182,7 +182,7 @@ run_command(struct job *j)
 		return FAILED;
 	}
 	if (j->o.no_fork) {
-		if (!j->joined && !j->is_kept)
+		if (job_is_taker(j))
 			flk_entrust(j->taker);
 		also_entrust(&j->also);
 		error = become(j->o.command, envp, &j->heritage);
@@ -190,7 +190,7 @@ run_command(struct job *j)
 		j->end.status = status << 8; /* as wait(2) has it */
 		return status;
 	}
-	j->heritage.taker = j->joined || j->is_kept ? NULL : j->taker;
+	j->heritage.taker = job_is_taker(j) ? j->taker : NULL;
 	on_fault(j->o.want.limiter, FAULT_SLEEPS);
 	if (j->o.want.how.tree && (error = tree_begin()) != 0)
 		say(j->o.want.limiter, "--tree: %s: only the command itself is waited for",
@@ -201,7 +201,7 @@ run_command(struct job *j)
 		    remedy_for(errno));
 		return FAILED;
 	}
-	if (!j->joined && !j->is_kept)
+	if (job_is_taker(j))
 		kind_working(j->taker, pid);
 	if (j->o.background && error == 0)
 		background_started();
@@ -272,7 +272,7 @@ work(struct job *j)
 	/* The command has ended: damage to the limiter's file does not change its exit status. */
 	on_fault(j->o.want.limiter, status);
 	if (j->o.hold_for == 0 && job_holds(j)) {
-		if (!j->joined && !j->is_kept)
+		if (job_is_taker(j))
 			usage_record(j->taker, j->end.status, &j->end.usage);
 		also_ended(&j->also, j->end.status, &j->end.usage);
 		if (job_release(j) == -FLK_LOST)

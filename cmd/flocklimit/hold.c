@@ -69,16 +69,6 @@ hold_split(const struct options *o)
 	return keeper == 0 ? -1 : wait_for_ticket(o, end, keeper);
 }
 
-/* The keeper must not keep anything of the caller open or busy: no terminal, pipe or directory. */
-static void
-detach(void)
-{
-	setsid();
-	split_close();
-	if (chdir("/") == -1)
-		return;
-}
-
 static _Atomic bool let_go;
 
 static void
@@ -130,7 +120,7 @@ hold_keep(const struct options *o, struct flk_taker *t)
 	}
 	if (flk_permit(t, &permit) != 0)
 		return 125;
-	detach();
+	split_detach();
 	here.keep_for(t, o->hold_for, holder_fd);
 	n = snprintf(text, sizeof(text), "%" PRIu64 "\n", permit.ticket);
 	if (write(ticket_fd, text, (size_t)n) == n) {

@@ -37,6 +37,13 @@ struct job {
 	struct ending end;
 };
 
+/* Whether the permit is that of our own taker: of another process, or of a descriptor, it is not. */
+static inline bool
+job_is_taker(const struct job *j)
+{
+	return !j->joined && !j->is_kept;
+}
+
 /* 0 with all permits, or the library's code. */
 int job_take(struct job *j);
 

@@ -28,10 +28,10 @@
 
 #define STAYS_TEXT 160
 
-/* The taker that waits, which a handler may cancel; and the signal by which it did. */
+/* We wait; the taker that does so, which the handler cancels, or NULL: a keeper does; and the signal. */
+static _Atomic bool waits;
 static struct flk_taker *_Atomic waiting;
 static _Atomic int ended_by;
-static _Atomic bool is_over; /* the wait of a keeper for us */
 
 static void (*release_others)(void);
 
@@ -42,7 +42,7 @@ line_at_signal(void (*release)(void))
 }
 
 /*
- * When no taker waits any more, a signal can still run this handler in a process that is about to
+ * When we do not wait any more, a signal can still run this handler in a process that is about to
  * become the command: this one, or a child that shares our memory.  Then the signal is for the
  * command, and does by default what it would do there.
  */
@@ -51,34 +51,27 @@ on_signal(int sig)
 {
 	struct flk_taker *t = waiting;
 
-	if (t == NULL) {
+	if (!waits) {
 		signal(sig, SIG_DFL);
 		kill(getpid(), sig); /* in a child of vfork(), raise() signals the parent */
 		return;
 	}
 	ended_by = sig;
-	flk_cancel(t);
-}
-
-/* A keeper stays in the line. */
-static void
-on_signal_kept(int sig)
-{
-	if (!is_over)
-		ended_by = sig;
-	else
-		on_signal(sig);
+	if (t != NULL)
+		flk_cancel(t);
 }
 
 /* ---- signals that would end us: leave the line first ---- */
 
 /* An ignored signal stays ignored: nohup(1), jobs in the background. */
 static void
-catch_signals(void (*handler)(int))
+catch_signals(struct flk_taker *t)
 {
-	struct sigaction handle = { .sa_handler = handler }, old;
+	struct sigaction handle = { .sa_handler = on_signal }, old;
 	int sig;
 
+	waiting = t;
+	waits = true;
 	/* A fault must not be blocked: in the handler the file may turn out to be cut short. */
 	sigfillset(&handle.sa_mask);
 	sigdelset(&handle.sa_mask, SIGBUS);
@@ -95,7 +88,7 @@ static int
 look_at(struct flk_taker *t, const uint32_t *slot, struct flk_place *place, double *wait_s)
 {
 	struct flk_snapshot *s;
-	double *waits;
+	double *each;
 	uint32_t i;
 	int error;
 
@@ -109,11 +102,11 @@ look_at(struct flk_taker *t, const uint32_t *slot, struct flk_place *place, doub
 		place->ahead = i;
 		if (i == 0)
 			place->head.ticket = 0;
-		if ((waits = calloc(s->waiters, sizeof(*waits))) != NULL) {
-			estimate(s, waits);
-			*wait_s = waits[i];
+		if ((each = calloc(s->waiters, sizeof(*each))) != NULL) {
+			estimate(s, each);
+			*wait_s = each[i];
 		}
-		free(waits);
+		free(each);
 	}
 	free(s);
 	return 0;
@@ -286,6 +279,8 @@ begin(struct watcher *w, uint64_t *deadline)
 static double
 end(const struct watcher *w)
 {
+	waits = false;
+	waiting = NULL;
 	signals_block();
 	if (w->status)
 		say_status(w->o->want.limiter, "");
@@ -330,14 +325,12 @@ line_take(struct flk_taker *t, const struct options *o, const struct flk_request
 	code = o->want.timeout_ns == 0 ? flk_try(t, want) : flk_enqueue(t, want);
 	if (code == -EINPROGRESS) {
 		begin(&w, deadline);
-		waiting = t;
-		catch_signals(on_signal);
+		catch_signals(t);
 		if (q != NULL) {
 			q->deadline = *deadline;
 			q->mask = mask;
 		}
 		code = flki_await(t, want, *deadline, mask, look, &w);
-		waiting = NULL;
 		waited = end(&w);
 		if (ended_by) {
 			flk_leave(t);
@@ -365,9 +358,8 @@ line_wait_kept(struct flk_taker *t, const struct options *o, int answers, uint32
 	double waited;
 	int n;
 
-	is_over = false;
 	begin(&w, deadline);
-	catch_signals(on_signal_kept);
+	catch_signals(NULL);
 	do {
 		next = look(&w, t);
 		next = next < *deadline ? next : *deadline;
@@ -375,7 +367,6 @@ line_wait_kept(struct flk_taker *t, const struct options *o, int answers, uint32
 		left = flki_timespec(next > now ? next - now : 0);
 		n = ppoll(&answer, 1, next == NEVER ? NULL : &left, mask);
 	} while (n <= 0 && !ended_by && now_ns() < *deadline);
-	is_over = true;
 	waited = end(&w);
 	if (ended_by) {
 		if (!o->want.how.quiet)

@@ -253,9 +253,9 @@ job_take(struct job *j)
 	int error;
 
 	j->o.want.request.command = command_line(j, text);
-	j->o.want.request.role = j->o.hold_for != 0 || j->o.want.how.keep_ns != 0 ? FLK_KEEPER
-				 : j->o.no_fork                                   ? FLK_WORKER
-										  : FLK_WRAPPER;
+	j->o.want.request.role = j->o.hold_for != 0 ? FLK_KEEPER
+				 : j->o.no_fork     ? FLK_WORKER
+						    : FLK_WRAPPER;
 	j->deadline = 0;
 	j->patience = patience_for(j, &j->o.want);
 	if (j->o.want.ands.n > 0 && (error = read_also(j)) != 0)

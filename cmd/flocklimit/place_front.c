@@ -15,6 +15,7 @@
 #include "fnv.h"
 #include "job.h"
 #include "line.h"
+#include "passing.h"
 #include "say.h"
 
 #define TRIES 100 /* of a keeper that goes just when we come */
@@ -73,14 +74,16 @@ begin_keeper(const struct job *j, const struct flk_request *want, int listener, 
 	place_keeper_run(j, want, listener);
 }
 
-static bool
-is_ours(int socket)
+pid_t
+place_peer(int socket)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
 	return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-	       peer.uid == geteuid();
+		       peer.uid == geteuid()
+		   ? peer.pid
+		   : -1;
 }
 
 /* The keeper of this place, begun if there is none: a socket, or a negative code. */
@@ -109,30 +112,11 @@ connect_to(const struct job *j, const struct flk_request *want)
 		if (listener != -1)
 			close(listener);
 	}
-	if (error == 0 && !is_ours(s))
+	if (error == 0 && place_peer(s) == -1)
 		error = -EACCES;
 	if (error != 0)
 		close(s);
 	return error != 0 ? error : s;
-}
-
-static bool
-greet(int socket, const struct job *j, int fd)
-{
-	struct place_hello hello = { .keep_ns = j->o.want.how.keep_ns };
-	char room[CMSG_SPACE(sizeof(int))] = "";
-	struct iovec data = { .iov_base = &hello, .iov_len = sizeof(hello) };
-	struct msghdr message = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof(hello);
 }
 
 /* The next answer: its code, or -ECONNRESET without one: the keeper has ended. */
@@ -151,9 +135,10 @@ static int
 attach(struct job *j, int socket)
 {
 	struct place_answer a = { .code = 0 };
+	struct place_hello hello = { .keep_ns = j->o.want.how.keep_ns };
 	int code;
 
-	if (!greet(socket, j, j->kept))
+	if (passing_send(socket, &hello, sizeof(hello), j->kept, 0) != 0)
 		return -ECONNRESET;
 	code = hear(socket, &a);
 	if (code == -EINPROGRESS) {
@@ -182,13 +167,10 @@ attach(struct job *j, int socket)
 static int
 wait_alone(struct job *j, const struct flk_request *want, int error)
 {
-	struct flk_request alone = *want;
-
 	if (!j->o.want.how.quiet)
 		say(j->o.want.limiter, "--keep-place: no place is kept: %s",
 		    error == -EACCES ? "another user has its name: use --place" : strerror(-error));
-	alone.role = j->o.no_fork ? FLK_WORKER : FLK_WRAPPER;
-	return line_take(j->taker, &j->o, &alone, &j->deadline, &j->heritage.mask);
+	return line_take(j->taker, &j->o, want, &j->deadline, &j->heritage.mask);
 }
 
 int

@@ -16,6 +16,7 @@
 #include "job.h"
 #include "kind.h"
 #include "now.h"
+#include "passing.h"
 #include "place_kept.h"
 #include "share.h"
 #include "signals.h"
@@ -83,24 +84,11 @@ tell(int socket, const struct place_answer *a)
 static int
 hear(int socket, struct place_hello *hello)
 {
-	char room[CMSG_SPACE(sizeof(int))] = "";
-	struct iovec data = { .iov_base = hello, .iov_len = sizeof(*hello) };
-	struct msghdr message = { .msg_iov = &data,
-				  .msg_iovlen = 1,
-				  .msg_control = room,
-				  .msg_controllen = sizeof(room) };
 	struct timeval patience = { .tv_sec = PATIENCE_S };
-	struct cmsghdr *c;
-	int fd = -1;
+	int fd;
 
 	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != sizeof(*hello))
-		return -1;
-	c = CMSG_FIRSTHDR(&message);
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
-	    c->cmsg_len == CMSG_LEN(sizeof(int)))
-		memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
+	return passing_receive(socket, hello, sizeof(*hello), &fd, 0) == 0 ? fd : -1;
 }
 
 /* One place has one front: the second is told, and goes. */
@@ -109,12 +97,9 @@ admit(struct keeper *k, int socket)
 {
 	struct place_answer a = { .code = -EALREADY, .front = k->pid };
 	struct place_hello hello;
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-	int fd = -1;
+	pid_t peer = place_peer(socket);
+	int fd = peer != -1 ? hear(socket, &hello) : -1;
 
-	if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
-		fd = hear(socket, &hello);
 	if (fd == -1 || k->front != -1) {
 		if (fd != -1) {
 			tell(socket, &a);
@@ -125,7 +110,7 @@ admit(struct keeper *k, int socket)
 	}
 	k->front = socket;
 	k->fd = fd;
-	k->pid = peer.pid;
+	k->pid = peer;
 	k->keep_ns = hello.keep_ns;
 	listen_to(socket);
 	a = (struct place_answer){ .code = -EINPROGRESS, .slot = flk_slot(k->taker) };
@@ -218,16 +203,11 @@ be_patient(void *context, pid_t pid)
 	return !ended;
 }
 
-/* Nothing of the caller stays open or busy: no terminal, pipe or directory. */
 static void
-detach(sigset_t *mask)
+catch_signals(sigset_t *mask)
 {
 	struct sigaction io = { .sa_handler = on_io }, term = { .sa_handler = on_term };
 
-	setsid();
-	split_close();
-	if (chdir("/") == -1)
-		ended = 0;
 	sigfillset(&io.sa_mask);
 	sigdelset(&io.sa_mask, SIGBUS);
 	term.sa_mask = io.sa_mask;
@@ -250,16 +230,19 @@ place_keeper_run(const struct job *j, const struct flk_request *want, int listen
 			    .until = now_ns() + j->o.want.how.keep_ns,
 			    .keep_ns = j->o.want.how.keep_ns };
 	struct place_answer a = { .code = 0 };
+	struct flk_request mine = *want;
 	struct flk *limiter;
 	sigset_t mask;
 
-	detach(&mask);
+	mine.role = FLK_KEEPER;
+	split_detach();
+	catch_signals(&mask);
 	listen_to(listener);
 	a.code = here.attach(&limiter, j->path, &options);
 	if (a.code == 0)
 		a.code = flk_taker_new(&k.taker, limiter);
 	if (a.code == 0)
-		a.code = wait_in_line(&k, want, &mask);
+		a.code = wait_in_line(&k, &mine, &mask);
 	if (a.code == 0)
 		hand_over(&k, &mask);
 	else if (a.code != -FLK_CANCELLED && await_front(&k, &mask))

@@ -35,6 +35,9 @@ int place_take(struct job *j, const struct flk_request *want);
 
 /* ---- between place_front.c and place_keeper.c ---- */
 
+/* The process at the other end, if it is of the same user; else -1. */
+pid_t place_peer(int socket);
+
 /* With it comes the descriptor. */
 struct place_hello {
 	uint64_t keep_ns;

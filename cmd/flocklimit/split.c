@@ -160,3 +160,12 @@ split_close(void)
 	if (here.tending != NULL)
 		here.tending->hush();
 }
+
+void
+split_detach(void)
+{
+	setsid();
+	split_close();
+	if (chdir("/") == -1)
+		return;
+}

@@ -30,4 +30,7 @@ bool split_free(int end);
 /* In the child: keeps nothing of the caller open, so that no reader waits for us; stdio becomes /dev/null. */
 void split_close(void);
 
+/* The same for a process that stays: it keeps no session and no directory of the caller busy, either. */
+void split_detach(void);
+
 #endif

@@ -393,13 +393,12 @@ conduct_prepare(void)
 }
 
 int
-conduct_start(const struct options *o, struct flk_map *map)
+conduct_start(const struct options *o)
 {
 	sigset_t all, saved;
 	int error;
 
 	c.o = o;
-	c.map = map;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
 	error = pthread_create(&c.thread, NULL, conduct, NULL);

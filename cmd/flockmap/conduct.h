@@ -40,8 +40,8 @@ int conduct_prepare(void);
  */
 bool conduct_await_terminal(int fd, int sig);
 
-/* Starts the thread.  map may be NULL.  0, or an errno value. */
-int conduct_start(const struct options *o, struct flk_map *map);
+/* Starts the thread: 0, or an errno value. */
+int conduct_start(const struct options *o);
 
 /*
  * No more command begins; `now' also ends those that run.  From any thread.  True: the first call.

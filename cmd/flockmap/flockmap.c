@@ -80,7 +80,7 @@ begin(struct jobs *a, struct flk_map *map)
 	if (conduct_lead(map))
 		return true;
 	screen_start(a->o.want.limiter, line, a->o.quiet, line ? input_total(a->source.input) : 0);
-	error = conduct_start(&a->o, map);
+	error = conduct_start(&a->o);
 	if (error != 0)
 		say(NULL, "cannot start a thread: %s%s", strerror(error), remedy_for(error));
 	return error == 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "descriptor.h"
+#include "passing.h"
 #include "talk.h"
 
 #include <errno.h>
@@ -37,67 +38,14 @@ talk_pair(int ends[2])
 	return error;
 }
 
-union passing {
-	struct cmsghdr head;
-	char room[CMSG_SPACE(sizeof(int))];
-};
-
 int
 talk_send(int socket, const struct talk *t, int fd)
 {
-	struct iovec part = { (void *)(uintptr_t)t, sizeof(*t) };
-	struct msghdr m = { .msg_iov = &part, .msg_iovlen = 1 };
-	union passing along;
-
-	if (fd != -1) {
-		memset(&along, 0, sizeof(along));
-		m.msg_control = &along;
-		m.msg_controllen = sizeof(along.room);
-		along.head.cmsg_level = SOL_SOCKET;
-		along.head.cmsg_type = SCM_RIGHTS;
-		along.head.cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(&along.head), &fd, sizeof(fd));
-	}
-	while (sendmsg(socket, &m, MSG_NOSIGNAL | MSG_DONTWAIT) == -1) {
-		if (errno == ECONNRESET || errno == EBADF || errno == ENOTCONN)
-			return -EPIPE;
-		if (errno != EINTR)
-			return -errno;
-	}
-	return 0;
+	return passing_send(socket, t, sizeof(*t), fd, MSG_DONTWAIT);
 }
 
 int
 talk_receive(int socket, struct talk *t, int *fd)
 {
-	struct iovec part = { t, sizeof(*t) };
-	union passing along;
-	/*
-	 * Room for one descriptor.  The padding of `along' would fit another, which we would never
-	 * close.
-	 */
-	struct msghdr m = { .msg_iov = &part,
-			    .msg_iovlen = 1,
-			    .msg_control = &along,
-			    .msg_controllen = CMSG_LEN(sizeof(int)) };
-	struct cmsghdr *c;
-	bool cut;
-	ssize_t n;
-
-	*fd = -1;
-	do
-		n = recvmsg(socket, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	while (n == -1 && errno == EINTR);
-	if (n == -1)
-		return errno == ECONNRESET || errno == EBADF ? -EPIPE : -errno;
-	c = CMSG_FIRSTHDR(&m);
-	if (c != NULL && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(c), sizeof(*fd));
-	cut = (m.msg_flags & MSG_CTRUNC) != 0;
-	if (n == sizeof(*t) && !cut)
-		return 0;
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-	return cut ? -EMFILE : -EPIPE;
+	return passing_receive(socket, t, sizeof(*t), fd, MSG_DONTWAIT);
 }

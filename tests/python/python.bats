@@ -49,7 +49,6 @@ passes() {
 @test "the package for Python is installed where configure is told, with its plugin of pytest" {
 	grep -q '^pythondir = ' "$BUILD/Makefile" || skip "the build has gone"
 	python_with importlib.metadata
-	cp "$BUILD/Makefile" Makefile
 	make -s -C "$BUILD" bindings/python/METADATA bindings/python/entry_points.txt 3>&-
 	mkdir -p site/flocklimit
 	cp -R "$PACKAGE/flocklimit" site/

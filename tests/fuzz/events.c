@@ -40,7 +40,7 @@ put_json(json_t *o)
 #include "cmd/flocklimitctl/event.c"
 #undef printf
 
-#include "cmd/flocklimitctl/estimate.h"
+#include "cmd/permit/estimate.h"
 #include "cmd/flocklimitctl/gantt/chart.h"
 #include "cmd/flocklimitctl/gantt/picture.h"
 #include "cmd/flocklimitctl/limiter_state.h"

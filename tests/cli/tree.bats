@@ -24,10 +24,6 @@ stray() {
 	cat stray
 }
 
-gone() {
-	! kill -0 "$1" 2>/dev/null
-}
-
 in_use() {
 	[ "$("$CTL" list --json x | jq '.[0].in_use')" = "$1" ]
 }
@@ -62,7 +58,7 @@ in_use() {
 		kill "-$sig" "${pids[tree]}"
 		ended tree
 		[ "$status" -gt 128 ]
-		gone "$pid"
+		is_gone "$pid"
 	done
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 }
@@ -75,7 +71,7 @@ in_use() {
 	kill -TERM "${pids[tree]}"
 	ended tree
 	[ "$status" = 3 ]
-	gone "$pid"
+	is_gone "$pid"
 }
 
 @test "a stopped one is ended as well" {
@@ -87,27 +83,27 @@ in_use() {
 	kill -TERM "${pids[tree]}"
 	ended tree
 	[ "$status" = 143 ]
-	gone "$pid"
+	is_gone "$pid"
 }
 
 @test "-T reaches all, and -k those that do not mind TERM" {
 	stage
 	run -124 "$FLOCKLIMIT" -N x -n 1 --tree -T 300ms sh -c "$STRAY exec sleep 1000"
-	gone "$(stray)"
+	is_gone "$(stray)"
 	rm stray
 	run "$FLOCKLIMIT" -N x -n 1 --tree -T 1 -k 200ms sh -c "$DEAF exec sleep 1000"
 	[ "$status" = 124 ]
-	gone "$(stray)"
+	is_gone "$(stray)"
 	rm stray
 	run -137 "$FLOCKLIMIT" -N x -n 1 --tree -T 300ms -s KILL sh -c "$DEAF exec sleep 1000"
-	[ ! -s stray ] || gone "$(stray)"
+	[ ! -s stray ] || is_gone "$(stray)"
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 }
 
 @test "-T counts for what is left when the command has ended" {
 	stage
 	run -124 "$FLOCKLIMIT" -N x -n 1 --tree -T 1 sh -c "($STRAY); exit 0"
-	gone "$(stray)"
+	is_gone "$(stray)"
 	run -0 "$FLOCKLIMIT" -N x -n 1 --tree --preserve-status -T 1 sh -c "($STRAY); exit 0"
 }
 
@@ -117,7 +113,7 @@ in_use() {
 		f; f; exec sleep 1000'
 	run -0 "$FLOCKLIMIT" -N x -n 1 --nonblock true
 	while read -r pid; do
-		gone "$pid"
+		is_gone "$pid"
 	done < <(sort -u all)
 }
 
@@ -130,7 +126,7 @@ in_use() {
 	kill -0 "$pid"
 	kill -TERM "${pids[tree]}"
 	ended tree
-	gone "$pid"
+	is_gone "$pid"
 }
 
 @test "kill -9 of flocklimit: those that have the guard keep the permit" {
@@ -163,7 +159,7 @@ in_use() {
 	pid=$(stray)
 	kill -TERM "${pids[off]}"
 	ended off
-	gone "$pid"
+	is_gone "$pid"
 	rm stray
 	echo 'command sh -N x -n 1 --tree' >limits
 	FLOCKLIMIT_LIMITS=$T/limits background tree "$FLOCKLIMIT" sh -c "($STRAY); exit 5"

@@ -62,14 +62,15 @@ limits_read(void)
 const struct limits_line *
 limits_of_command(const struct limits_file *f, char *const *command)
 {
-	const struct limits_line *line, *best = NULL;
+	const struct limits_line *best = NULL;
 	unsigned most = 0, n;
+	size_t i;
 
-	for (line = f->line; line < f->line + f->lines; line++) {
-		n = line->command ? limits_match(line, command) : 0;
+	for (i = 0; i < f->lines; i++) {
+		n = f->line[i].command ? limits_match(&f->line[i], command) : 0;
 		if (n > most) {
 			most = n;
-			best = line;
+			best = &f->line[i];
 		}
 	}
 	return best;
@@ -78,11 +79,11 @@ limits_of_command(const struct limits_file *f, char *const *command)
 const struct limits_line *
 limits_of_limiter(const struct limits_file *f, const char *name)
 {
-	const struct limits_line *line;
+	size_t i;
 
-	for (line = f->line; line < f->line + f->lines; line++)
-		if (!line->command && strcmp(line->name, name) == 0)
-			return line;
+	for (i = 0; i < f->lines; i++)
+		if (!f->line[i].command && strcmp(f->line[i].name, name) == 0)
+			return &f->line[i];
 	return NULL;
 }
 

@@ -99,10 +99,12 @@ static unsigned
 signal_new(const struct list *l, const struct list *before, int sig, pid_t command)
 {
 	const struct found *known;
+	const struct found *p;
 	unsigned sent = 0;
-	struct found *p;
+	size_t i;
 
-	for (p = l->of; p < l->of + l->n; p++) {
+	for (i = 0; i < l->n; i++) {
+		p = &l->of[i];
 		if (!p->below || p->ended || p->pid == command)
 			continue;
 		known = find(before, p->pid, p->start);

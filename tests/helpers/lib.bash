@@ -198,9 +198,10 @@ is_state() {
 	[[ $1 == *"${line%% *}"* ]]
 }
 
-# is_gone PID: there is no such process, or only its zombie.
+# is_gone PID: there is no such process, or only its zombie.  The zombie is looked for first: it may be
+# reaped between the two looks.
 is_gone() {
-	! [ -e "/proc/$1" ] || is_state ZX "$1"
+	is_state ZX "$1" || ! [ -e "/proc/$1" ]
 }
 
 # has_lines N FILE

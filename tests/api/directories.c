@@ -262,6 +262,7 @@ test_unmapped(void)
 	chooses("/dev/shm/flocklimit-65534", "nobody's, in a namespace that maps users");
 	mapped = 0;
 	is(choosing("x"), -FLK_UNMAPPED, "in one that maps none, he has none");
+	is(flags_of_open, O_RDONLY | O_CLOEXEC, "no command inherits what was looked at");
 	environment = "/mine";
 	chooses("/mine", "but he may choose one");
 	is(opened, 0, "nothing stays open");

@@ -120,6 +120,7 @@ test_takers(void)
 		tap_bail("no guard");
 	is(flki_local_is_taker(f, flk_slot(t), getpid()), 1, "its taker has the guard");
 	is(flki_local_is_taker(f, flk_slot(t), getppid()), 0, "and another process has not");
+	is(flki_local_is_taker(f, flk_slot(t), ended), -ENOENT, "one that has ended is not known");
 	flk_taker_free(t);
 	flk_detach(f);
 }

@@ -108,6 +108,7 @@ test_orders(void)
 	is(begins(in_dir("by-path"))[0], '-', "a limiter that is made by its path has no orders");
 	errno = EPERM; /* of an earlier call, and without meaning */
 	is(steer_order(FLK_SET_PAUSED, 0), 0, "resume all");
+	is(steer_order(FLK_SET_PAUSED, 0), 0, "and again, when nothing of it is left");
 	is(steer_order(FLK_SET_CLOSED, 0), 0, "open all");
 	new_begins("0", "limited");
 	is(steer_order(FLK_SET_OVERRIDE, FLK_AUTO), 0, "no limit any more");

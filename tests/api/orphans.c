@@ -35,7 +35,8 @@ static bool guard_is_free;
 static uint32_t here;
 static enum { NONE, RUNNING, ENDING } doing; /* what process COMMAND does */
 static uint64_t the_time, awaited_until;
-static int awaited_end, awaited_exit, guards_awaited, given_back, wakes, ticks, guard_error;
+static int awaited_end, awaited_exit, others_awaited, guards_awaited, given_back, wakes, ticks,
+    guard_error;
 static int threads_fail, allocations_fail;
 static void *(*started)(void *);
 static void *argument, *kept[64]; /* those that no thread frees */
@@ -63,6 +64,7 @@ static void
 fake_await_exit(pid_t pid, uint64_t until)
 {
 	awaited_exit += pid == COMMAND;
+	others_awaited += pid != COMMAND;
 	awaited_until = until;
 }
 
@@ -170,7 +172,8 @@ begin_orphan(void)
 	guard_is_free = false;
 	here = HERE;
 	doing = NONE;
-	awaited_end = awaited_exit = guards_awaited = given_back = wakes = ticks = guard_error = 0;
+	awaited_end = awaited_exit = others_awaited = guards_awaited = given_back = wakes = ticks =
+	    guard_error = 0;
 	threads_fail = allocations_fail = 0;
 	started = NULL;
 }
@@ -280,6 +283,12 @@ test_vigil(void)
 	ok(awaited_exit == 2 && awaited_until - the_time <= 9001 * MS &&
 	       awaited_until - the_time >= 8999 * MS,
 	   "then the thread waits for what is left of ten seconds");
+
+	begin_orphan();
+	mine->started_in = HERE + 1;
+	watch();
+	started(argument);
+	is(others_awaited, 0, "of a command in another PID namespace nothing is waited for");
 
 	begin_orphan();
 	doing = RUNNING;

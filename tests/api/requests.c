@@ -14,6 +14,7 @@
 
 #include "internal.h"
 #include "clock.h"
+#include "setting.h"
 
 #define MOST FLK_MAX_UNITS
 
@@ -336,11 +337,28 @@ test_shown(void)
 	flk_detach(f);
 }
 
+/* What an operator asks for is written over what is there; a store's program does that. */
+static void
+test_settings(void)
+{
+	const struct flk_settings to = {
+		.declared = 3, .override = 5, .paused = true, .closed = true
+	};
+	struct flk_settings now = flki_no_settings;
+
+	flki_settings_set(&now, FLK_SET_OVERRIDE | FLK_SET_CLOSED, &to);
+	ok(now.override == 5 && now.closed, "two settings are set");
+	ok(now.declared == 0 && !now.paused, "and the others stay");
+	flki_settings_set(&now, FLK_SET_DECLARED | FLK_SET_PAUSED, &to);
+	ok(flki_settings_same(&now, &to), "until they are set");
+}
+
 int
 main(void)
 {
 	begin();
 	test_requests();
+	test_settings();
 	test_patience();
 	test_unused();
 	test_right_before();

@@ -353,12 +353,37 @@ test_settings(void)
 	ok(flki_settings_same(&now, &to), "until they are set");
 }
 
+/* A setting that is not named has no effect, whatever its value. */
+static void
+test_named(void)
+{
+	const struct flk_settings to = { .paused = true, .closed = true };
+	const struct flk_request one = { .weight = 1, .limit = 1 };
+	const struct timespec over = { .tv_sec = 0 };
+	struct flk *f = fresh(1);
+	struct flk_taker *holder = taker(f), *waiter = taker(f);
+
+	flk_try(holder, &one);
+	is(flk_enqueue(waiter, &one), -EINPROGRESS, "a taker waits");
+	is(flk_set(f, FLK_SET_PAUSED, &to), 0, "the limiter is paused, and not closed");
+	is(flk_wait(waiter, &over, NULL), -ETIMEDOUT, "and the waiter still stands in the line");
+	flk_leave(waiter);
+	is(flk_set(f, FLK_SET_RATE,
+		   &(struct flk_settings){ .pace = { .interval_ns = 1, .burst = 1 } }),
+	   0, "a pace is set");
+	ok(atomic_load(&f->ahead_ns) != INT64_MIN, "in the time of all namespaces");
+	flk_taker_free(waiter);
+	flk_taker_free(holder);
+	flk_detach(f);
+}
+
 int
 main(void)
 {
 	begin();
 	test_requests();
 	test_settings();
+	test_named();
 	test_patience();
 	test_unused();
 	test_right_before();

@@ -15,6 +15,7 @@
 #include "internal.h"
 #include "clock.h"
 #include "setting.h"
+#include "state.h"
 
 #define MOST FLK_MAX_UNITS
 
@@ -353,6 +354,23 @@ test_settings(void)
 	ok(flki_settings_same(&now, &to), "until they are set");
 }
 
+/* What flk_check() says of a waiter, and what a repairer makes of it. */
+static void
+test_damaged(void)
+{
+	struct slot s = { .kind = TAKER, .weight = 3, .least = 3, .passed_by = 2, .yield = 2 };
+
+	ok(flki_state_asked_wrongly(&s) == NULL, "a waiter has what it asked for");
+	s.weight = 2;
+	ok(flki_state_asked_wrongly(&s) != NULL, "not another weight");
+	flki_state_mend_asked(&s);
+	ok(s.weight == 3 && flki_state_asked_wrongly(&s) == NULL, "and gets it back");
+	s.passed_by = 3;
+	ok(flki_state_asked_wrongly(&s) != NULL, "nor do more pass it than it consented to");
+	flki_state_mend_asked(&s);
+	ok(s.passed_by == 2 && flki_state_asked_wrongly(&s) == NULL, "so many have, then");
+}
+
 /* A setting that is not named has no effect, whatever its value. */
 static void
 test_named(void)
@@ -384,6 +402,7 @@ main(void)
 	test_requests();
 	test_settings();
 	test_named();
+	test_damaged();
 	test_patience();
 	test_unused();
 	test_right_before();

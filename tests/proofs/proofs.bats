@@ -66,6 +66,16 @@ changes() { printf x >>"$1"; }
 	[[ ${lines[0]} == *'changed: lib/wait.c ;'* ]]
 }
 
+@test 'of many files that changed the first are named' {
+	stamp_a_tree
+	touch lib/{a,b,c,d,e,f,g}.c
+	git add .
+	git -c user.name=a -c user.email=a@example.invalid commit -qm stamps
+	for file in a b c d e f g; do changes "lib/$file.c"; done
+	run "$proof" look model
+	[[ ${lines[0]} == *'changed: lib/a.c lib/b.c lib/c.c lib/d.c lib/e.c lib/f.c and 1 more ;'* ]]
+}
+
 @test 'a page is no part of a proof, and a new file is' {
 	stamp_a_tree
 	changes tests/model/README.md

@@ -226,6 +226,10 @@ options_parse(struct options *o, int argc, char **argv)
 		return status;
 	if (optind < argc)
 		o->command = argv + optind;
+	if (o->shim != NULL && (o->command == NULL || o->want.given.n != 1)) {
+		say(NULL, "--shim is for links that flocklimitctl shim has made: drop it");
+		return OPTION_BAD;
+	}
 	if (ask_limits(o) != OPTION_OK)
 		return OPTION_BAD;
 	/* Nothing else that the environment says is looked at. */

@@ -293,3 +293,11 @@ says() {
 	run -125 "$CTL" --store etcd://x shim shims tool
 	[[ $output == *"shims are this machine's"* || $output == *"no store"* ]]
 }
+
+@test "--shim is said by shims alone" {
+	for words in '--shim make' '--shim make -N x -- true' '--shim make --fd 9'; do
+		# shellcheck disable=SC2086 # several words
+		run --separate-stderr -125 "$FLOCKLIMIT" $words
+		[ "$stderr" = "flocklimit: --shim is for links that flocklimitctl shim has made: drop it" ]
+	done
+}

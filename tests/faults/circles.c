@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "internal.h"
+#include "clock.h"
 
 static struct flk *f;
 static struct flk_taker *t[4];
@@ -141,18 +142,23 @@ check(void)
 	is(flk_check(f, why, sizeof(why)), -FLK_DAMAGED, "the check sees it");
 }
 
+/* As many rounds as there are slots take microseconds, and as many as 32 bits can count some seconds. */
 static void
 test_circles(void)
 {
 	static void (*const acts[])(
 	    void) = { find_waiter,        find_holder,   count_line, copy_all, copy_barriers,
 		      count_from_outside, wait_for_idle, join,       release,  check };
+	uint64_t before;
 	unsigned i;
 
 	for (i = 0; i < sizeof(acts) / sizeof(acts[0]); i++) {
 		begin_limiter();
 		draw_circles();
+		before = flki_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		acts[i]();
+		ok(flki_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - before < 2 * SECOND,
+		   "and it soon comes to an end");
 		end_limiter("after a circle");
 	}
 }

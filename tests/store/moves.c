@@ -91,7 +91,7 @@ live_at(const char *address)
 }
 
 static struct etcd *
-client_of(const char *hosts)
+client_of(const char *hosts, unsigned pause_ms)
 {
 	static struct url u;
 	char text[256], why[512] = "";
@@ -99,7 +99,7 @@ client_of(const char *hosts)
 
 	world->look_ups = 0;
 	snprintf(text, sizeof(text), "etcd://%s", hosts);
-	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, why, sizeof(why)) != 0)
+	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, pause_ms, why, sizeof(why)) != 0)
 		tap_bail("no client of %s: %s", text, why);
 	return e;
 }
@@ -110,7 +110,7 @@ client_at(unsigned port)
 	char host[64];
 
 	snprintf(host, sizeof(host), "moves.example:%u", port);
-	return client_of(host);
+	return client_of(host, 5000);
 }
 
 /* How many calls it took until one was answered; 0: none was. */
@@ -370,6 +370,29 @@ forked_meanwhile(void)
 	forget(&o);
 }
 
+/* A store with a short ttl: a name that moves late, after many look-ups of no use, must be found in time. */
+static void
+in_a_hurry(void)
+{
+	struct outcome o = { 0 };
+	uint64_t before = flki_boottime_ns(), took;
+	struct etcd *e;
+	char host[64];
+
+	live_at("127.0.0.1");
+	snprintf(host, sizeof(host), "moves.example:%u", nobodys_port());
+	e = client_of(host, 500);
+	do {
+		asked(e, "/away", 2000, &o);
+		usleep(10000);
+		took = (flki_boottime_ns() - before) / MS;
+	} while (world->look_ups < 8 && took < 30000);
+	ok(took < 15000, "however often in vain, the next look-up is soon: eight took %d ms",
+	   (int)took);
+	etcd_free(e);
+	forget(&o);
+}
+
 static void
 hung_at_first(void)
 {
@@ -407,7 +430,7 @@ one_of_two_hangs(void)
 	live_at("127.0.0.1");
 	here = serve(answer_one);
 	snprintf(hosts, sizeof(hosts), "hangs.example:1,moves.example:%u", here.port);
-	e = client_of(hosts);
+	e = client_of(hosts, 5000);
 	ok(tries(e) > 0, "a name that hangs does not keep another from being found");
 	etcd_free(e);
 	free(served(&here));
@@ -429,6 +452,7 @@ main(void)
 	old_connections();
 	watch_moves();
 	hung();
+	in_a_hurry();
 	forked_meanwhile();
 	hung_at_first();
 	one_of_two_hangs();

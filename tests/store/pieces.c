@@ -206,7 +206,7 @@ begins(const char *format)
 	*why = '\0';
 	if (url_parse(&u, text) != NULL)
 		tap_bail("no URL: %s", text);
-	if (etcd_new(&e, &u, why, sizeof(why)) != 0) {
+	if (etcd_new(&e, &u, 5000, why, sizeof(why)) != 0) {
 		tap_note("%s", why);
 		return false;
 	}

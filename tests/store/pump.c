@@ -21,7 +21,7 @@ client(unsigned port, unsigned second, const char *extra)
 		snprintf(more, sizeof(more), ",127.0.0.1:%u", second);
 	snprintf(text, sizeof(text), "etcd://%s127.0.0.1:%u%s%s", *extra == '@' ? "u:secret@" : "",
 		 port, more, extra + (*extra == '@'));
-	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, why, sizeof(why)) != 0)
+	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, 5000, why, sizeof(why)) != 0)
 		tap_bail("no client of %s: %s", text, why);
 	return e;
 }

@@ -43,7 +43,8 @@ engine_open(struct engine **engine, const struct engine_options *o, char why[ENG
 	e->manual = o->manual;
 	e->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
 	record_host(e->host);
-	if ((error = etcd_new(&e->etcd, o->url, why, ENGINE_TEXT)) != 0) {
+	/* A holder whose store has moved must find it before its ttl is over: so it looks that often. */
+	if ((error = etcd_new(&e->etcd, o->url, e->timeout_ms, why, ENGINE_TEXT)) != 0) {
 		free(e);
 		return error;
 	}

@@ -27,7 +27,8 @@ stand() {
 	a_pair
 }
 
-# moves ADDRESS: the server is there, with its data; and the name, after that.
+# moves ADDRESS: the server is there, with its data; and the name, after that.  A server may need up to
+# ten seconds to begin (serves), and the holder must last for longer.
 moves() {
 	local host=$1
 	[[ $1 != *:* ]] || host=[$1]
@@ -39,14 +40,14 @@ moves() {
 }
 
 @test "a name gets another address: the permit and the place are kept" {
-	stand 127.0.0.1 6
+	stand 127.0.0.1 12
 	moves 127.0.0.2
 	goes_on
 	spotless
 }
 
 @test "a name gets another address twice, at last one of IPv6" {
-	stand 127.0.0.2 12
+	stand 127.0.0.2 20
 	moves 127.0.0.3
 	until_clock $((gone + 3000))
 	moves ::1

@@ -62,6 +62,7 @@ struct etcd {
 	size_t failed; /* so many turns in a row ended without any answer */
 	struct resolver resolver;
 	uint64_t look_up_at, pause; /* no look-up before; from the next one's end to that */
+	uint64_t pause_most;
 	bool sound; /* we once had an answer of etcd: a foreign answer is temporary */
 	struct call_list calls;
 	struct watch_list watches;
@@ -98,8 +99,8 @@ bool endpoint_has_tls(const struct endpoint *at);
 void probe_begin(struct etcd *e, struct endpoint *at);
 void probe_end(struct etcd *e);
 
-int endpoints_set(struct etcd *e, const struct url *u); /* 0, or a negative errno */
-void endpoints_hear(struct etcd *e);                    /* e->http exists from now on */
+int endpoints_set(struct etcd *e, const struct url *u, uint64_t pause_most); /* 0, or -errno */
+void endpoints_hear(struct etcd *e); /* e->http exists from now on */
 void endpoints_free(struct etcd *e);
 uint64_t endpoints_due(const struct etcd *e);
 void endpoints_step(struct etcd *e);

@@ -24,7 +24,7 @@
 #define CONNECT_MS   2000
 #define FIRST_NS     (2000 * MS) /* how long the beginning waits for an address */
 #define PAUSE_NS     (500 * MS)  /* between two look-ups, at first, */
-#define PAUSE_MOST   (5000 * MS) /* and when many in a row were of no use */
+#define PAUSE_MOST   (5000 * MS) /* and when many in a row were of no use, unless less is asked */
 
 static bool
 reaches(const struct endpoint *at)
@@ -147,7 +147,7 @@ endpoints_step(struct etcd *e)
 		return;
 	end_look_up(e);
 	e->look_up_at = flki_boottime_ns() + e->pause;
-	e->pause = e->pause * 2 < PAUSE_MOST ? e->pause * 2 : PAUSE_MOST;
+	e->pause = e->pause * 2 < e->pause_most ? e->pause * 2 : e->pause_most;
 }
 
 uint64_t
@@ -262,11 +262,12 @@ set_endpoint(struct endpoint *at, const struct url *u, size_t i)
 }
 
 int
-endpoints_set(struct etcd *e, const struct url *u)
+endpoints_set(struct etcd *e, const struct url *u, uint64_t pause_most)
 {
 	size_t i;
 
 	e->pause = PAUSE_NS;
+	e->pause_most = pause_most < PAUSE_MOST ? pause_most : PAUSE_MOST;
 	e->endpoint = calloc(u->hosts, sizeof(*e->endpoint));
 	if (e->endpoint == NULL)
 		return -ENOMEM;

@@ -47,9 +47,10 @@ typedef void etcd_done(void *context, const struct etcd_reply *reply);
 
 /*
  * 0, or a negative code and why: of the URL, of a file it names.  Resolves names of hosts, which
- * may block for two seconds; resolves them again, without blocking, when all endpoints have failed.
+ * may block for two seconds; resolves them again, without blocking, when all endpoints have failed,
+ * pausing for at most pause_ms between two of these look-ups.
  */
-int etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size);
+int etcd_new(struct etcd **etcd, const struct url *url, unsigned pause_ms, char *why, size_t size);
 
 /*
  * Frees its calls and watches, too, and calls none of their functions; never call it from within

@@ -49,7 +49,7 @@ resume(struct etcd *e, enum etcd_result result, const char *text)
 }
 
 int
-etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
+etcd_new(struct etcd **etcd, const struct url *url, unsigned pause_ms, char *why, size_t size)
 {
 	struct etcd *e = calloc(1, sizeof(*e));
 	int error = -ENOMEM;
@@ -69,7 +69,7 @@ etcd_new(struct etcd **etcd, const struct url *url, char *why, size_t size)
 	if (error == 0)
 		error = secret_load(&e->secret, url, why, size);
 	if (error == 0)
-		error = endpoints_set(e, url);
+		error = endpoints_set(e, url, pause_ms * MS);
 	if (error != 0)
 		goto out;
 	tls.on = *url->variant != '\0';

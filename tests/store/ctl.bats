@@ -290,6 +290,7 @@ wait_in_line() {
 	hold a -N x -n 2
 	hold b -N x -n 2
 	background w "$CTL" wait x
+	eventually follows
 	run -1 ctl wait -t 50ms x
 	let_go a
 	ended a
@@ -355,7 +356,7 @@ listens() {
 	ended c
 	let_go a
 	ended b
-	eventually logged ended
+	eventually eval '[ "$(grep -c "\"ended\"" f.out)" = 2 ]'
 	ctl limit x 5
 	eventually logged limit
 	hold d -N x -n 1
@@ -528,6 +529,7 @@ all_hold() {
 @test "store: rm deletes the limiter's own keys, and none that stands beside them" {
 	store
 	"$FLOCKLIMIT" -N x -n 1 true
+	eventually eval '[ "$(count /team/x/)" = 1 ]'
 	put x/notes 'not ours'
 	put xy/cfg '{"v":2,"declared":1}'
 	ctl rm x

@@ -15,12 +15,12 @@ secret() {
 	mv "$1.new" "$1"
 }
 
-# stand USER:PASSWORD PARAMETERS: a fake etcd with this user (or none), a holder and a waiter.
+# stand USER:PASSWORD PARAMETERS [TTL]: a fake etcd with this user (or none), a holder and a waiter.
 stand() {
 	fake etcd ${1:+-u "$1"}
 	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x${2:+?$2}"
-	hold a --ttl 6 -N x -n 1
-	background b "$FLOCKLIMIT" --ttl 6 -N x -n 1 echo ran
+	hold a --ttl "${3:-6}" -N x -n 1
+	background b "$FLOCKLIMIT" --ttl "${3:-6}" -N x -n 1 echo ran
 	# The holder's watch, and the waiter's when it stands in the line.
 	eventually has_watched 2
 }
@@ -67,7 +67,7 @@ goes_on() {
 @test "a password is changed, and its file only later: both retry, and etcd is not asked again and again" {
 	local asked
 	secret password old
-	stand ann:old "user=ann&password-file=$T/password"
+	stand ann:old "user=ann&password-file=$T/password" 12
 	other_user ann:new
 	eventually has_asked 4
 	# The takers try their calls every some 50 to 500 ms.
@@ -102,7 +102,7 @@ goes_on() {
 
 @test "a new password's file that others may read: it says so" {
 	secret password old
-	stand ann:old "user=ann&password-file=$T/password"
+	stand ann:old "user=ann&password-file=$T/password" 12
 	echo new >wide
 	chmod 644 wide
 	mv wide password
@@ -130,8 +130,8 @@ goes_on() {
 	fake etcd -u ann:old
 	login
 	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x?token-file=$T/token"
-	hold a --ttl 6 -N x -n 1
-	background b "$FLOCKLIMIT" --ttl 6 -N x -n 1 echo ran
+	hold a --ttl 12 -N x -n 1
+	background b "$FLOCKLIMIT" --ttl 12 -N x -n 1 echo ran
 	# The holder's watch, and the waiter's when it stands in the line.
 	eventually has_watched 2
 	tell etcd logout

@@ -3,10 +3,10 @@
 # shellcheck disable=SC2154,SC2034 # what run sets, and what tests read
 # Shared by the tests of three servers; after store.bash.
 
-# stand [LIMIT]: three servers, as many holders as there is room for, and three in the line.
+# stand [LIMIT [TTL]]: three servers, as many holders as there is room for, and three in the line.
 stand() {
 	local i n=${1:-1}
-	times 3
+	times "${2:-3}"
 	servers_in "$T/servers"
 	three_servers
 	use_store

@@ -9,16 +9,16 @@ load ../../helpers/lib.bash
 load store.bash
 load secure.bash
 
-# stand: a server of the test's own, with ann's password in a file.
+# stand [TTL]: a server of the test's own, with ann's password in a file.
 stand() {
-	times 4
+	times "${1:-4}"
 	own_server
 	users old
 	(umask 077 && echo old >"$T/password")
 }
 
 @test "a password is changed, and then its file: the permit and the place are kept" {
-	stand
+	stand 12
 	lock_up
 	use_store etcd "?user=ann&password-file=$T/password"
 	a_pair
@@ -68,7 +68,7 @@ signed_by() {
 }
 
 @test "TLS: the server has a certificate of another authority, and the file of cacert= has it too" {
-	times 6
+	times 16
 	signed_by ours
 	KEYS=$T
 	tls_server server

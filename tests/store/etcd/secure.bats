@@ -104,7 +104,7 @@ says_of_certificate() {
 }
 
 @test "TLS: a line, over an outage" {
-	times 6 # a server that is slow to begin is not what this is about
+	times 12 # a server that is slow to begin is not what this is about
 	tls_server server
 	use_store etcd+https "?cacert=$KEYS/ours.pem"
 	a_pair
@@ -172,11 +172,12 @@ with_users() {
 @test "tokens that end while some hold and wait: new ones are had, and nothing is lost" {
 	openssl genrsa -out jwt.key 2048 2>/dev/null
 	openssl rsa -in jwt.key -pubout -out jwt.pub 2>/dev/null
+	times 6 # a renewal between any two ends of a token
 	with_users "--auth-token=jwt,pub-key=$T/jwt.pub,priv-key=$T/jwt.key,sign-method=RS256,ttl=2s"
 	export FLOCKLIMIT_STORE_USER=ann FLOCKLIMIT_STORE_PASSWORD=swordfish
 	a_pair
 	line_up 2 c -n 1
-	until_clock $(($(the_clock) + 6000))
+	until_clock $(($(the_clock) + 9000))
 	queued 2
 	release a
 	over a
@@ -190,7 +191,7 @@ with_users() {
 }
 
 @test "tokens that a server has forgotten" {
-	times 6
+	times 12
 	with_users
 	export FLOCKLIMIT_STORE_USER=ann FLOCKLIMIT_STORE_PASSWORD=swordfish
 	a_pair
@@ -218,7 +219,7 @@ with_users() {
 @test "no secret is in any command line, message, or key" {
 	local pid
 	with_users
-	times 6
+	times 16
 	FLOCKLIMIT_STORE=etcd://ann:swordfish@$ADDRESS/team
 	a_pair
 	# shellcheck disable=SC2013 # a line is a word here

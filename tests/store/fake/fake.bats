@@ -246,7 +246,7 @@ watch() {
 	tell net go
 	tell net oneway
 	run -28 ask net kv/put "$(put_of c 3)" --max-time 0.2
-	has c 3
+	eventually has c 3
 	tell net go
 	background w curl -sS -N -d '{"create_request":{"key":"YQ=="}}' "http://127.0.0.1:${ports[net]}/v3/watch"
 	eventually has_lines 1 "$T/w.out"

@@ -100,6 +100,7 @@ is_free() {
 	behind -o
 	exec 9>&-
 	pid=$(wrapper)
+	eventually is_state S "$pid" # it lets the caller go on first, and then closes them
 	run ls -l "/proc/$pid/fd"
 	[[ $output != *"$T/file"* ]]
 	[[ $output != *b.out* ]]

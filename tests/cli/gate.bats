@@ -140,7 +140,7 @@ times() {
 	gate --settle 0
 	shut
 	for n in a b c; do
-		waits_for "$n" sh -c 'echo "$1" >>order' sh "$n"
+		waits_for "$n" -w 4 sh -c 'echo "$1" >>order' sh "$n" # one at a time
 	done
 	eventually gated
 	kill -KILL "${pids[a]}"

@@ -36,6 +36,18 @@ took() {
 
 says_so() { [ "$(grep -c "$1" "$3" 2>/dev/null)" = "$2" ]; }
 
+# patiently CMD...: succeeds if CMD does.  A client has 2 s to say its version (clients.c), so a CMD that took
+# as long may fail because the machine stood still, and is tried again.
+patiently() {
+	local began i
+	for i in {1..20}; do
+		began=${EPOCHREALTIME/[^0-9]/}
+		! "$@" || return 0
+		[ $((${EPOCHREALTIME/[^0-9]/} - began)) -ge 2000000 ] || return 1
+	done
+	return 1
+}
+
 used() { [ "$(field .used)" = "$1" ]; }
 
 soon() {

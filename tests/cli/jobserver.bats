@@ -21,11 +21,15 @@ load jobserver.bash
 	used 0
 }
 
+is_given() {
+	run -0 "$FLOCKLIMIT" -N x -n 3 --jobserver sh -c 'echo "$MAKEFLAGS"' || return 1
+	[[ $output == *-j3\ --jobserver-auth=$1* ]]
+}
+
 @test "make: the style that it knows is chosen" {
 	local style='[0-9]*,[0-9]*'
 	! knows_fifo || style='fifo:*'
-	run -0 "$FLOCKLIMIT" -N x -n 3 --jobserver sh -c 'echo "$MAKEFLAGS"'
-	[[ $output == *-j3\ --jobserver-auth=$style* ]]
+	patiently is_given "$style"
 	run -0 "$FLOCKLIMIT" -N x -n 3 --jobserver=fifo sh -c 'echo "$MAKEFLAGS"'
 	[[ $output == *-j3\ --jobserver-auth=fifo:/* ]]
 	makefile 9
@@ -54,13 +58,29 @@ load jobserver.bash
 	nothing_left
 }
 
-@test "all that is free is lent before the command starts; all comes back at the end" {
+# lends_first: all that is free, before the command starts.  It does not wait for that for longer than half a
+# second (lender_start), so a command that began as late may find less, and is tried again.
+lends_first() {
+	local began i
+	for i in {1..20}; do
+		began=$(date +%s%N)
+		lends_then
+		[ "${lines[*]:1}" != "8 7" ] || return 0
+		[ $((lines[0] - began)) -ge 500000000 ] || return 1
+	done
+	return 1
+}
+lends_then() {
 	run -7 "$FLOCKLIMIT" -N y -n 8 --jobserver=fifo sh -c '
+		date +%s%N
 		"$1" show --json y | jq .used
 		exec 9<>"${MAKEFLAGS##*fifo:}"
 		dd bs=8 count=1 iflag=nonblock status=none <&9 | wc -c
 		exit 7' sh "$CTL"
-	[ "${lines[*]}" = "8 7" ]
+}
+
+@test "all that is free is lent before the command starts; all comes back at the end" {
+	lends_first
 	client a -n 3
 	eventually used 3
 	took a 1
@@ -80,7 +100,7 @@ load jobserver.bash
 		for i in $(seq 20); do
 			silent 0 "$FLOCKLIMIT" -N "$n" -n "$n" true
 		done
-		run -7 timeout -k 1 20 "$FLOCKLIMIT" -N "$n" -n 4 --jobserver=fifo sh -c '
+		run -7 timeout -k 1 300 "$FLOCKLIMIT" -N "$n" -n 4 --jobserver=fifo sh -c '
 			exec 9<>"${MAKEFLAGS##*fifo:}"
 			for i in 1 2 3; do dd bs=1 count=1 status=none <&9 >/dev/null; done
 			exit 7'
@@ -209,6 +229,7 @@ has_other_follower() {
 
 @test "stopped and continued, it is all there" {
 	client a -n 2
+	eventually used 2
 	as_job true
 	kill -STOP "${pids[a]}"
 	eventually is_state T "${pids[a]}"

@@ -20,12 +20,13 @@ program() {
 }
 
 # speaks STYLE COMMAND...: is given that, and nothing is said.
-speaks() {
+speaks() { patiently speaks_now "$@"; }
+speaks_now() {
 	local style=$1
 	shift
-	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@" || return 1
 	echo "stdout: $output, stderr: $stderr"
-	[ -z "$stderr" ]
+	[ -z "$stderr" ] || return 1
 	case $style in
 	pipe) [[ $output =~ --jobserver-auth=[0-9]+,[0-9]+$ ]] ;;
 	fifo) [[ $output =~ --jobserver-auth=fifo:/proc/[0-9]+/fd/[0-9]+$ ]] ;;
@@ -33,15 +34,16 @@ speaks() {
 }
 
 # says_one PATTERN COMMAND...: one line is said, and none with -q; the command runs.
-says_one() {
+says_one() { patiently says_one_now "$@"; }
+says_one_now() {
 	local pattern=$1
 	shift
-	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@"
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -N y -n 2 --jobserver "$@" || return 1
 	echo "stderr: $stderr"
-	[ "${#stderr_lines[@]}" = 1 ]
-	[[ $stderr == "flocklimit: y: "*$pattern* ]]
-	[ -n "$output" ]
-	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -q -N y -n 2 --jobserver "$@"
+	[ "${#stderr_lines[@]}" = 1 ] || return 1
+	[[ $stderr == "flocklimit: y: "*$pattern* ]] || return 1
+	[ -n "$output" ] || return 1
+	run --separate-stderr -0 env "PATH=$T/bin:$PATH" "$FLOCKLIMIT" -q -N y -n 2 --jobserver "$@" || return 1
 	[ -z "$stderr" ]
 }
 
@@ -76,11 +78,15 @@ says_one() {
 	printf '#!/bin/sh\ncase $1 in --version) echo GNU Make 4.3 ;; *) echo "$MAKEFLAGS" >flags ;; esac\n' >bin/make
 	chmod +x bin/make
 	for closed in '<&-' '>&-' '2>&-' '<&- >&-' '<&- >&- 2>&-'; do
-		rm -f flags
-		sh -c '"$FLOCKLIMIT" -N y -n 2 --jobserver bin/make '"$closed"
-		echo "$closed: $(cat flags)"
-		grep -q -e '--jobserver-auth=[0-9]' flags # a FIFO means nothing to it
+		patiently speaks_pipe_where "$closed"
 	done
+}
+# A FIFO means nothing to it.
+speaks_pipe_where() {
+	rm -f flags
+	sh -c '"$FLOCKLIMIT" -N y -n 2 --jobserver bin/make '"$1" || return 1
+	echo "$1: $(cat flags)"
+	grep -q -e '--jobserver-auth=[0-9]' flags
 }
 
 @test "a command that heeds no jobserver is named once, and runs" {

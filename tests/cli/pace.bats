@@ -303,27 +303,30 @@ set_to() {
 	[ "$status" = 0 ]
 }
 
-# Six seconds: both are to be seen in the line before that time.
-@test "kill -9 of the one that waits for its time: the next starts at it" {
-	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 6s true
+# both_wait: a and b, after one start.  Then the stagger is $n seconds, and six are left of it.
+both_wait() {
+	local began=$SECONDS
+	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 1h true
 	background a "$FLOCKLIMIT" -N x true
 	eventually waiting 1
 	background b "$FLOCKLIMIT" -N x sh -c ': >ran'
 	eventually waiting 2
+	n=$((SECONDS - began + 6))
+	silent 0 ctl stagger x "${n}s"
+}
+
+@test "kill -9 of the one that waits for its time: the next starts at it" {
+	both_wait
 	kill -KILL "${pids[a]}"
 	soon a
 	eventually test -e ran
 	soon b
 	[ "$status" = 0 ]
-	apart 6
+	apart "$n"
 }
 
 @test "one that is stopped while it waits for its time holds up nobody" {
-	silent 0 "$FLOCKLIMIT" -N x -n 4 --stagger 6s true
-	background a "$FLOCKLIMIT" -N x true
-	eventually waiting 1
-	background b "$FLOCKLIMIT" -N x sh -c ': >ran'
-	eventually waiting 2
+	both_wait
 	kill -STOP "${pids[a]}"
 	eventually test -e ran
 	soon b
@@ -331,7 +334,7 @@ set_to() {
 	kill -CONT "${pids[a]}"
 	soon a
 	[ "$status" = 0 ]
-	apart 6
+	apart "$n"
 	grants 3
 }
 

@@ -127,12 +127,12 @@ connected() {
 @test "TERM and ^C keep it as well, and say so" {
 	hold a -N x -n 1
 	for sig in TERM INT HUP; do
-		background call env --default-signal=INT "$FLOCKLIMIT" "${KEEP[@]}" true
-		eventually connected "${pids[call]}"
+		background call env --default-signal=INT "$FLOCKLIMIT" -v "${KEEP[@]}" true
+		eventually says waiting: call.err # by now it catches them
 		kill -"$sig" "${pids[call]}"
 		ended call
 		[ "$status" = "$((128 + $(kill -l "$sig")))" ]
-		[[ $(cat call.err) == "flocklimit: x: no permit after "*"; the place stays for 5 min" ]]
+		[[ $(tail -n 1 call.err) == "flocklimit: x: no permit after "*"; the place stays for 5 min" ]]
 		line_is '[2]'
 	done
 	let_go a
@@ -141,6 +141,7 @@ connected() {
 @test "it is shown, cancelled, and refused by a closed limiter as any waiter" {
 	hold a -N x -n 1
 	a_front call "${KEEP[@]}" echo mine
+	eventually line_is '[2]'
 	run -0 "$CTL" show x
 	[[ $output == *"--keep-place: echo mine"* ]]
 	"$CTL" cancel x 2

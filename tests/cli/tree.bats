@@ -24,6 +24,9 @@ stray() {
 	cat stray
 }
 
+# only_child PID: of the flocklimit named tree, which has reaped all others.
+only_child() { [ "$(pgrep -P "${pids[tree]}")" = "$1" ]; }
+
 in_use() {
 	[ "$("$CTL" list --json x | jq '.[0].in_use')" = "$1" ]
 }
@@ -32,7 +35,7 @@ in_use() {
 	stage
 	background tree "$FLOCKLIMIT" -N x -n 1 --tree sh -c "($STRAY); exit 7"
 	pid=$(stray)
-	eventually [ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "${pids[tree]}" ]
+	eventually only_child "$pid"
 	run -75 "$FLOCKLIMIT" -q -N x -n 1 --nonblock true
 	echo over >go
 	ended tree
@@ -67,7 +70,7 @@ in_use() {
 	stage
 	background tree "$FLOCKLIMIT" -N x -n 1 --tree sh -c "($STRAY); exit 3"
 	pid=$(stray)
-	eventually [ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "${pids[tree]}" ]
+	eventually only_child "$pid"
 	kill -TERM "${pids[tree]}"
 	ended tree
 	[ "$status" = 3 ]
@@ -86,14 +89,21 @@ in_use() {
 	is_gone "$pid"
 }
 
+# with_a_stray OPTION... COMMAND: it runs for long enough to leave one behind.
+with_a_stray() {
+	rm -f stray through
+	run "$FLOCKLIMIT" -N x -n 1 --tree -T "$TIME" "$@"
+	[ -s stray ]
+}
+
 @test "-T reaches all, and -k those that do not mind TERM" {
 	stage
-	run -124 "$FLOCKLIMIT" -N x -n 1 --tree -T 300ms sh -c "$STRAY exec sleep 1000"
-	is_gone "$(stray)"
-	rm stray
-	run "$FLOCKLIMIT" -N x -n 1 --tree -T 1 -k 200ms sh -c "$DEAF exec sleep 1000"
+	in_time with_a_stray sh -c "$STRAY exec sleep 1000"
 	[ "$status" = 124 ]
-	is_gone "$(stray)"
+	is_gone "$(cat stray)"
+	in_time with_a_stray -k 200ms sh -c "$DEAF exec sleep 1000"
+	[ "$status" = 124 ]
+	is_gone "$(cat stray)"
 	rm stray
 	run -137 "$FLOCKLIMIT" -N x -n 1 --tree -T 300ms -s KILL sh -c "$DEAF exec sleep 1000"
 	[ ! -s stray ] || is_gone "$(stray)"
@@ -102,10 +112,14 @@ in_use() {
 
 @test "-T counts for what is left when the command has ended" {
 	stage
-	run -124 "$FLOCKLIMIT" -N x -n 1 --tree -T 1 sh -c "($STRAY); exit 0"
-	is_gone "$(stray)"
-	run -0 "$FLOCKLIMIT" -N x -n 1 --tree --preserve-status -T 1 sh -c "($STRAY); exit 0"
+	in_time with_an_end
+	[ "$status" = 124 ]
+	is_gone "$(cat stray)"
+	in_time with_an_end --preserve-status
+	[ "$status" = 0 ]
 }
+# with_an_end OPTION...: the command leaves one behind, and comes to its own end.
+with_an_end() { with_a_stray "$@" sh -c "($STRAY); : >through; exit 0" && [ -e through ]; }
 
 @test "processes that fork all the time do not get away from KILL" {
 	run -137 timeout 300 "$FLOCKLIMIT" -N x -n 1 --tree -T 500ms -s KILL sh -c '
@@ -119,7 +133,7 @@ in_use() {
 
 @test "other signals are the command's alone" {
 	stage
-	background tree "$FLOCKLIMIT" -N x -n 1 --tree sh -c "$STRAY trap 'echo usr1 >got' USR1; while :; do sleep 0.1; done"
+	background tree "$FLOCKLIMIT" -N x -n 1 --tree sh -c "trap 'echo usr1 >got' USR1; $STRAY while :; do sleep 0.1; done"
 	pid=$(stray)
 	kill -USR1 "${pids[tree]}"
 	eventually test -s got

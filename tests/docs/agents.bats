@@ -46,7 +46,9 @@ set_up() {
 	a_machine
 	block setup >lines.sh
 	[ "$(wc -l <lines.sh)" -le 10 ]
+	umask 002 # as on Debian 13 and Fedora
 	HOME=$HOME PATH=$BASE run -0 bash --noprofile --norc -e lines.sh
+	umask 022
 	[[ $output == *"is not in PATH"* ]]
 	AGENT_PATH=$(env -i HOME="$HOME" PATH="$BASE" bash -c '. ~/.profile; echo "$PATH"')
 }

@@ -18,6 +18,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 	export T FLOCKLIMIT_DIR=$T/limiters
 	export FLOCKLIMIT_LIMITS= # no file of this machine
+	umask 022                 # a limits file that the caller's group may write would be refused
 	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	# A leak checker stops its process with ptrace, which tests of signals can't bear; nor that
 	# a sanitizer handles signals itself.

@@ -82,12 +82,6 @@ flki_alive_watch(struct alive *a, uint32_t *value)
 	return lives(word);
 }
 
-bool
-flki_alive_is_watched(const struct alive *a)
-{
-	return (atomic_load(&a->word) & WAITERS) != 0;
-}
-
 void
 flki_alive_unwatch(struct alive *a)
 {

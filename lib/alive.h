@@ -40,11 +40,10 @@ pid_t flki_alive_tid(const struct alive *a);
 /*
  * Asks the kernel to wake a sleeper on &a->word when the owner dies; *value is the value to sleep
  * on.  False if the owner is dead.  The owner takes that request back with flki_alive_unwatch(),
- * when no taker needs to watch it any more: its end then costs no wake.  In between it is watched.
+ * when no taker needs to watch it any more: its end then costs no wake.
  * All are called under the lock.
  */
 bool flki_alive_watch(struct alive *a, uint32_t *value);
-bool flki_alive_is_watched(const struct alive *a);
 void flki_alive_unwatch(struct alive *a);
 
 #endif

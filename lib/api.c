@@ -124,7 +124,9 @@ check_settings(unsigned which, const struct flk_settings *to)
 	char why[200];
 	int error;
 
-	if (which == 0 || which >= 2 * FLK_SET_RESTORED)
+	if (which == 0 || which >= 2 * FLK_SET_FAIR)
+		return -EINVAL;
+	if ((which & FLK_SET_FAIR) != 0 && to->fair > FLK_FAIR_KEY)
 		return -EINVAL;
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++)
 		if ((which & n->which) != 0 && !flki_number_is_good(n, flki_number_get(n, to)))
@@ -153,6 +155,14 @@ flk_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 	if (units < 1)
 		return -EINVAL;
 	return ops(f)->shrink != NULL ? ops(f)->shrink(f, ticket, units) : -ENOTSUP;
+}
+
+int
+flk_grow(struct flk *f, uint64_t ticket, uint32_t units)
+{
+	if (units < 1)
+		return -EINVAL;
+	return ops(f)->grow != NULL ? ops(f)->grow(f, ticket, units) : -ENOTSUP;
 }
 
 int

@@ -9,7 +9,6 @@ check_list(struct state *st, const struct list *list, uint32_t wanted)
 {
 	bool waits = list == &st->h->waiting;
 	uint32_t i, prev = NIL, count = 0;
-	uint64_t last = 0;
 
 	for (i = list->head; i != NIL; i = st->slots[i].next) {
 		const struct slot *s = &st->slots[i];
@@ -21,14 +20,13 @@ check_list(struct state *st, const struct list *list, uint32_t wanted)
 			return "a list has a slot of another state";
 		if (s->prev != prev)
 			return "a list differs forwards and backwards";
-		if (flki_state_key(s, waits) <= last)
+		if (prev != NIL && !flki_state_precedes(&st->slots[prev], s, waits))
 			return waits ? "the line is out of order"
 				     : "the holders are not in the order of the tickets";
 		if (s->ticket > st->h->last_ticket)
 			return "a ticket was never drawn";
 		if (waits && s->order > s->ticket * PLACE_GAP)
 			return "a waiter stands behind its place";
-		last = flki_state_key(s, waits);
 		prev = i;
 	}
 	if (list->tail != prev || list->count != count)
@@ -157,6 +155,18 @@ check_seats(struct state *st)
 }
 
 static const char *
+check_turn(struct state *st)
+{
+	uint32_t i;
+
+	for (i = 0; i < st->n; i++)
+		if (atomic_load(&st->slots[i].state) == HELD && flki_fair_has_key(&st->slots[i]) &&
+		    st->slots[i].tag > st->h->turn)
+			return "a turn was granted that has not come yet";
+	return NULL;
+}
+
+static const char *
 check_fences(struct state *st)
 {
 	uint32_t i;
@@ -224,7 +234,7 @@ flki_state_check_next(struct state *st, unsigned *next)
 {
 	static const char *(*const checks[])(struct state *) = {
 		check_holders, check_line, check_counts,   check_used,   check_limit,
-		check_seats,   check_head, check_requests, check_fences,
+		check_seats,   check_head, check_requests, check_fences, check_turn,
 	};
 	const char *why = NULL;
 

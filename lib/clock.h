@@ -18,10 +18,10 @@
 static inline uint64_t
 flki_clock_ns(clockid_t clock)
 {
-	struct timespec t;
+	struct timespec now;
 
-	clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
 }
 
 static inline uint64_t

@@ -12,6 +12,7 @@
  */
 #include "directory.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,6 +23,7 @@
 
 #include "flocklimit.h"
 #include "name.h"
+#include "own.h"
 
 #define DIR_MAX (PATH_ROOM - FLK_NAME_MAX - 2)
 
@@ -212,4 +214,50 @@ flki_directory_join(const struct directory *d, const char *name, char *path, siz
 	}
 	memcpy(path + dir, name, base + 1);
 	return 0;
+}
+
+/* ---- those of all users ---- */
+
+/* "flocklimit-1000", and it is that user's: only its owner can have made it. */
+static bool
+is_users_dir(int parent, const char *name, uid_t *uid)
+{
+	char right[32];
+	struct stat sb;
+
+	if (strncmp(name, "flocklimit-", 11) != 0 ||
+	    fstatat(parent, name, &sb, AT_SYMLINK_NOFOLLOW) == -1 || !S_ISDIR(sb.st_mode))
+		return false;
+	*uid = sb.st_uid;
+	snprintf(right, sizeof(right), "flocklimit-%lu", (unsigned long)sb.st_uid);
+	return strcmp(name, right) == 0;
+}
+
+static void
+visit_parent(const char *path, flki_visits_dir *each, void *context)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	char found[PATH_ROOM];
+	uid_t uid;
+
+	/* No other thread reads this directory. */
+	while (dir != NULL && (entry = readdir(dir)) != NULL) { /* NOLINT(concurrency-mt-unsafe) */
+		if (!is_users_dir(dirfd(dir), entry->d_name, &uid))
+			continue;
+		snprintf(found, sizeof(found), "%s/%s", path, entry->d_name);
+		each(context, uid, found);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
+void
+flki_directories(flki_visits_dir *each, void *context)
+{
+	size_t i;
+
+	visit_parent("/run", each, context); /* root's */
+	for (i = 0; i < PARENTS; i++)
+		visit_parent(parents[i], each, context);
 }

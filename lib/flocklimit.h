@@ -64,6 +64,8 @@ typedef char flk_needs_64_bit_time_t[sizeof(time_t) == 8 ? 1 : -1];
 #define FLK_COMMAND    112         /* bytes of a command line that a limiter remembers */
 #define FLK_WAITS_FOR  72          /* bytes of the name in flk_waits_for(), with the final 0 */
 #define FLK_SEATS      64          /* where the limit is not above it, each unit has a seat */
+#define FLK_KEY        32          /* bytes of a key, with the final 0 */
+#define FLK_MAX_SHARE  1000u       /* the largest share of a key */
 
 struct flk;       /* an open limiter */
 struct flk_taker; /* takes permits, one at a time */
@@ -111,6 +113,7 @@ const char *flk_strerror(int code);
 struct flk_options {
 	bool existing;    /* create nothing: -ENOENT if there is none of this boot */
 	bool damaged;     /* open it even if it is damaged: for flk_repair */
+	bool reading;     /* only to look at: see below */
 	mode_t mode;      /* of a new file; 0 means 0600 */
 	uint32_t limit;   /* of a new limiter, for takers that declare none; 0: see flk_cpus() */
 	uint32_t initial; /* of a new limiter: units available at first; 0 means all */
@@ -135,6 +138,11 @@ struct flk_options {
 /*
  * Opens the limiter NAME, and creates it if it does not exist.  A NAME with a slash is a path.
  * options may be NULL.
+ *
+ * With `reading' it opens a limiter that exists, of any user whose file the caller may read, and leaves
+ * nothing there but the time of its last read; what would change it returns -EACCES.  flk_snapshot() then
+ * looks again while takers change the limiter; if they never stop, it is of a moment in which some had
+ * changed and some had not.
  */
 int flk_attach(struct flk **limiter, const char *name,
 	       const struct flk_options *options) FLK_CHECKED;
@@ -197,7 +205,15 @@ struct flk_request {
 	bool (*ask)(void *context);
 	void *ask_context;
 	uint64_t ask_patience_ns; /* as a gate's; 0: FLK_PATIENCE_NS */
-	uint64_t reserved[8];
+	/*
+	 * In a fair limiter: the key that it is counted to, where keys are words (NULL or "": one key for
+	 * all that have none); the session, where they are sessions (0: the caller's own); and the key's
+	 * share, up to FLK_MAX_SHARE (0 means 1).
+	 */
+	const char *key;
+	pid_t session;
+	uint32_t share;
+	uint64_t reserved[6];
 };
 
 struct flk_permit {
@@ -375,6 +391,12 @@ struct flk_gate {
 	uint64_t patience_ns; /* while nothing is held, the head waits no longer; or UINT64_MAX */
 };
 
+/*
+ * Fair: the line is not in the order of arrival alone, but serves keys in turn.  Off, or what the key
+ * of a taker is.
+ */
+enum flk_fair { FLK_FAIR_OFF, FLK_FAIR_USER, FLK_FAIR_SESSION, FLK_FAIR_KEY };
+
 /* What an operator sets of a limiter, for all its takers. */
 struct flk_settings {
 	uint32_t declared; /* the limit of takers that declare none */
@@ -389,7 +411,8 @@ struct flk_settings {
 	uint32_t withheld; /* units that `initial' or flk_forget() withheld */
 	struct flk_pace pace;
 	struct flk_gate gate;
-	uint64_t reserved[16];
+	uint32_t fair; /* an enum flk_fair */
+	uint64_t reserved[15];
 };
 
 /* Which of them. */
@@ -404,7 +427,8 @@ enum flk_setting {
 	FLK_SET_GATE = 128,
 	FLK_SET_SEATS_OFF = 256, /* takes these seats out of use */
 	FLK_SET_SEATS_ON = 512,  /* puts these seats back */
-	FLK_SET_RESTORED = 1024  /* adds so many of the withheld units again */
+	FLK_SET_RESTORED = 1024, /* adds so many of the withheld units again */
+	FLK_SET_FAIR = 2048
 };
 
 #define FLK_SET_PACE (FLK_SET_RATE | FLK_SET_STAGGER | FLK_SET_RAMP)
@@ -450,6 +474,13 @@ int flk_evict(struct flk *limiter, uint64_t ticket);
  */
 int flk_shrink(struct flk *limiter, uint64_t ticket, uint32_t units);
 
+/*
+ * Gives the permit with that ticket, of any process, UNITS more, or as many as are free, while nobody
+ * waits, up to the most that it asked for.  -EAGAIN: none; -FLK_NOPERMIT if no holder has the ticket;
+ * -ENOTSUP in a store.
+ */
+int flk_grow(struct flk *limiter, uint64_t ticket, uint32_t units) FLK_CHECKED;
+
 /* After -FLK_EVICTED: the process that called flk_evict(), as it sees itself. */
 void flk_evictor(const struct flk_taker *taker, pid_t *pid, uid_t *uid);
 
@@ -486,7 +517,9 @@ struct flk_entry {
 	enum flk_role role;
 	char command[FLK_COMMAND];
 	char waits_for[FLK_WAITS_FOR]; /* as flk_waits_for() recorded it, or empty */
-	uint64_t reserved[8];
+	char key[FLK_KEY]; /* in a fair limiter: its key, a number or a word; or empty */
+	uint32_t share;
+	uint64_t reserved[4];
 };
 
 #define FLK_BUCKETS 16
@@ -509,7 +542,7 @@ struct flk_snapshot {
 	    next_start_ns; /* the pace lets nothing start before: CLOCK_MONOTONIC; 0: no such time */
 	uint32_t holders, waiters;
 	uint64_t reserved[16];
-	struct flk_entry entry[]; /* holders by ticket, then waiters by ticket */
+	struct flk_entry entry[]; /* holders by ticket, then waiters in their order */
 };
 
 /*
@@ -572,7 +605,10 @@ enum flk_event_kind {
 	 * The gate keeps the head, which has looked.  when: the condition that did not hold, and value;
 	 * "": it waits for the answer to its own question.
 	 */
-	FLK_EV_GATED
+	FLK_EV_GATED,
+	FLK_EV_FAIR,   /* code: an enum flk_fair */
+	FLK_EV_UNFAIR, /* it is not fair any more */
+	FLK_EV_GREW    /* code: how many units the permit has got; seats: all that it has now */
 };
 
 struct flk_event {
@@ -585,9 +621,10 @@ struct flk_event {
 	char command[20];
 	struct flk_pace pace;    /* FLK_EV_PACED only */
 	uint64_t memory, cpu_ns; /* FLK_EV_RELEASED: as flk_took() recorded; memory 0: not known */
-	uint64_t seats;          /* FLK_EV_GRANTED: the permit's; FLK_EV_QUEUED: those excluded */
-	char when[24];           /* FLK_EV_GATE, FLK_EV_GATED: as much as there is room for */
-	uint64_t value;          /* FLK_EV_GATED: as in struct flk_gated */
+	uint64_t
+	    seats; /* FLK_EV_GRANTED, FLK_EV_GREW: the permit's; FLK_EV_QUEUED: those excluded */
+	char when[24];  /* FLK_EV_GATE, FLK_EV_GATED: as much as there is room for */
+	uint64_t value; /* FLK_EV_GATED: as in struct flk_gated */
 	uint64_t reserved[4];
 };
 

@@ -42,9 +42,12 @@ copy_seats(const struct event *from, struct flk_event *e)
 	e->seat = e->seats != 0 ? (uint32_t)__builtin_ctzll(e->seats) : 0;
 }
 
-/* What a FLK_EV_QUEUED of a taker that excludes seats has in other places than the others. */
+/*
+ * What a FLK_EV_QUEUED of a taker that excludes seats, and a FLK_EV_GREW of one that has a set of them,
+ * has in other places than the others.
+ */
 static void
-copy_not_seats(const struct event *from, struct flk_event *e)
+copy_beside_limit(const struct event *from, struct flk_event *e)
 {
 	e->kind = KIND(from->kind);
 	e->seats = (uint64_t)from->limit << 32 | from->seat;
@@ -84,8 +87,9 @@ copy(const struct file *f, uint64_t n, struct flk_event *e)
 		copy_release(&to.event, e);
 	else if (e->kind == WITH_SEAT(FLK_EV_GRANTED, 1))
 		copy_seats(&to.event, e);
-	else if (KIND(e->kind) == FLK_EV_QUEUED && SEAT(e->kind) != 0)
-		copy_not_seats(&to.event, e);
+	else if ((KIND(e->kind) == FLK_EV_QUEUED || KIND(e->kind) == FLK_EV_GREW) &&
+		 SEAT(e->kind) != 0)
+		copy_beside_limit(&to.event, e);
 	memcpy(e->command, to.event.command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
 }

@@ -7,9 +7,9 @@
 
 /*
  * That is almost always the end of the list: a newcomer has the highest `order' and ticket, and
- * takers are granted by rising tickets, unless a waiter consented to be passed.  And if two takers
- * were inside and one of them tore the line, a younger waiter may have been granted before an older
- * one.
+ * takers are granted by rising tickets, unless a waiter consented to be passed, or the limiter is fair.
+ * And if two takers were inside and one of them tore the line, a younger waiter may have been granted
+ * before an older one.
  */
 void
 flki_state_insert(struct state *st, struct list *list, uint32_t i)
@@ -20,7 +20,7 @@ flki_state_insert(struct state *st, struct list *list, uint32_t i)
 
 	for (left = st->n; prev != NIL && left > 0; left--) {
 		const struct slot *before = flki_state_at(st, prev);
-		if (flki_state_key(before, waits) < flki_state_key(s, waits))
+		if (flki_state_precedes(before, s, waits))
 			break;
 		next = prev;
 		prev = before->prev;

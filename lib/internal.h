@@ -10,7 +10,7 @@
  *	setting				the numbers that an operator sets
  *	acquire await map error		what works for both kinds of limiters
  *	own				what our own commands ask besides
- *	limiter				opening and closing
+ *	limiter reader			opening and closing; one that is only read
  *	slot inside			a taker's slot; in and out of the lock, and struct world
  *	taker wait look			a taker's life, its wait in the line, its look at the machine
  *	permit				what a permit is, and what its owner says of it
@@ -34,6 +34,7 @@
  *	condition			the words of a gate
  *	room				what is left for a waiter, and so whether it fits
  *	request				what a taker asks for, and where it stands in the line
+ *	fair				the turns of keys, where a limiter is fair
  *	seats				which seats a permit has
  *	repair check			the rebuild and the invariants
  *	record				recording events
@@ -203,6 +204,9 @@ void flki_gate_condition(const struct state *st, const struct slot *s, struct fl
  */
 void flki_waits_for(const struct slot *s, char text[FLK_WAITS_FOR]);
 void flki_note_start(struct slot *s, uint64_t after_ns, uint64_t before_ns);
+
+/* snapshot.c: of a state that is the caller's own. */
+int flki_snapshot_of(struct state *st, struct flk_snapshot **snapshot, uint32_t usual);
 
 /* steer.c: what the header says; also without the lock, and then each number by itself. */
 void flki_settings_read(const struct header *h, struct flk_settings *s);

@@ -33,14 +33,15 @@
  * Besides, flki_state_salvage() makes a damaged file good.
  *
  * What must hold whenever the lock is free:
- *  I1	`waiting' links the WAITING slots by rising `order', `holders' the HELD ones by rising
- *	ticket.  A waiter's `order' is at most its ticket's place: it stands where it arrived, or
- *	before waiters that consented.
+ *  I1	`waiting' links the WAITING slots by rising `tag' and, of one tag, by rising `order';
+ *	`holders' the HELD ones by rising ticket.  A waiter's `order' is at most its ticket's place: it
+ *	stands where it arrived, before waiters that consented or, in a fair limiter, before those
+ *	whose tags are higher.
  *  I2	`used' is the sum of the weights of the HELD slots; `min_limit' the smallest limit among
  *	them and `min_count' how many have it.
  *  I3	No two HELD slots have one seat; the seat map has the bits of exactly their seats.  A permit
- *	whose `seats' is not 0 has as seats the lowest `weight' bits of it, of which there are so
- *	many at least, and the lowest is `seat'; any other permit has `seat' alone.
+ *	whose `seats' is not 0 has as seats `seat', which is one bit of it, and the lowest others,
+ *	`weight' in all, and there are as many; any other permit has `seat' alone.
  *  I4	Every ticket in use is at most `last_ticket', and no two are the same.
  *  I5	The head does not fit, or nothing may start: no taker waits without a reason.
  *  I6	A WAITING slot's weight is `least'.  A grant writes the weight that it chose before its
@@ -69,7 +70,7 @@
 
 #define NIL         UINT32_MAX
 #define MAGIC       UINT64_C(0x6c6b636f6c66f001)
-#define LAYOUT      UINT32_C(7)
+#define LAYOUT      UINT32_C(8)
 #define HEADER      4096u
 #define PLACE_GAP   (UINT64_C(1) << 16) /* from one place in the line to the next, at arrival */
 #define LAST_TICKET (UINT64_MAX / PLACE_GAP)
@@ -113,6 +114,10 @@ struct alive {
 struct took {
 	uint32_t peak_kib, cpu_ms;
 };
+
+/* A waiter's `watches', where it is no ticket. */
+#define WATCHES_HOLDERS UINT64_C(0) /* it was the head */
+#define WATCHES_NOTHING UINT64_MAX  /* it has not looked yet */
 
 struct slot {
 	struct alive alive;
@@ -159,7 +164,19 @@ struct slot {
 	 */
 	uint64_t started_after_ns, started_before_ns;
 	uint32_t started_in; /* the PID namespace of these pids, see exiting.h; a grant keeps it */
-	unsigned char room[104]; /* zeros: for what a later layout adds */
+	/*
+	 * In a fair limiter, see fair.c.  `tag': WAITING, its place in the line comes after this; HELD, the
+	 * tag that it was granted with.  `key' and `given' stay when the taker has left.
+	 */
+	uint32_t share;
+	_Alignas(8) uint64_t tag;
+	uint64_t given; /* the largest end of what this slot knows to have been given to its key */
+	char key[FLK_KEY];
+	/* WAITING, see wait.c: it has passed others; and what it watches, as it has last looked. */
+	uint32_t has_passed;
+	_Alignas(
+	    8) uint64_t watches; /* its predecessor's ticket; WATCHES_HOLDERS, WATCHES_NOTHING */
+	unsigned char room[36];  /* zeros: for what a later layout adds */
 	uint32_t role;           /* enum flk_role; its high byte is 0: see space.c */
 };
 
@@ -182,7 +199,7 @@ struct pace_words {
 /*
  * Written under the lock; read without it, so every word is stored and loaded as an atomic.  An
  * event is about a taker, and then has a ticket; or about the limiter, and then the ticket is 0; a
- * pace that was set stands there instead of the rest, and so do the words of a gate.  Three kinds are
+ * pace that was set stands there instead of the rest, and so do the words of a gate.  Four kinds are
  * packed:
  *
  *	kind		upper 24 bits of `kind'	seat		limit		code
@@ -191,6 +208,7 @@ struct pace_words {
  *	GRANTED		1			a set of seats	the limit	upper half of the set
  *	QUEUED		0			0		the limit	the kind's
  *	QUEUED		the limit		excluded seats	upper half	the kind's
+ *	GREW		the limit		a set of seats	upper half	the kind's
  *	others		0			the seat	the limit	the kind's
  */
 struct event {
@@ -315,14 +333,16 @@ struct header {
 
 	/*
 	 * Never cleared: a permit was entrusted to a descriptor that its process had open already.
-	 * Programs from before 0.2.0 do not know this word, and need not.
 	 */
 	_Atomic uint32_t lent;
+	uint32_t fair; /* an enum flk_fair */
 
 	_Alignas(8) uint64_t last_fence; /* drawn at each grant */
 	uint64_t seats_off;              /* an operator took these seats out of use */
 
 	struct gate gate;
+
+	_Alignas(8) uint64_t turn; /* see fair.c */
 };
 
 /* True if all of our signature is there, but for the magic. */
@@ -381,6 +401,8 @@ _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
  *	pace	[may_be_paced, flki_local_pace]
  *		While an operator sets it, a start may go by the taker's own clock instead of the
  *		machine's, and people may see a part of the old one.
+ *	fair	[flki_settings_read]
+ *		For people, and for a command that sets it if it is another.
  *	lent	[flki_local_entrusted]
  *		A taker that read 0 inherited no descriptor with a permit: `lent' was stored before
  *		the permit was the descriptor's.
@@ -413,7 +435,8 @@ _Static_assert(sizeof(struct header) <= HEADER, "the header has one page");
  *		For people.
  *	all of its own slot	[its owner: check_held, flki_local_permit, pass_on, out_or ...]
  *		The owner loads `state' first.  The commit of that state released the rest, which
- *		only a repair of damage changes until the owner goes on.
+ *		only a repair of damage changes until the owner goes on; but a holder's `weight' and
+ *		`seats' also by flk_shrink() and flk_grow(), one store each.
  *
  * Written without the lock are `lock', `nslots', `hint', `doubted', `event_room' and `followed'; of
  * a slot `alive', `gen' and `wake'.  The owner of a slot also writes what claim() fills in, `status',

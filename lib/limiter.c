@@ -13,6 +13,7 @@
 
 #include "cancel.h"
 #include "directory.h"
+#include "reader.h"
 #include "share.h"
 
 int
@@ -20,7 +21,7 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 {
 	int cancel FLKI_RESTORED = flki_no_cancel();
 	bool is_path = strchr(name, '/') != NULL;
-	bool make = options == NULL || !options->existing;
+	bool make = options == NULL || !(options->existing || options->reading);
 	int dirfd = AT_FDCWD, error;
 	struct directory directory = { .dir = NULL };
 	struct flk *f;
@@ -47,7 +48,9 @@ flk_attach(struct flk **limiter, const char *name, const struct flk_options *opt
 	}
 	if (f->inside != NULL)
 		f->inside(f->context, true);
-	error = flki_file_open(&f->file, dirfd, name, options);
+	error = options != NULL && options->reading
+		    ? flki_reader_open(f, dirfd, name)
+		    : flki_file_open(&f->file, dirfd, name, options);
 	if (f->inside != NULL)
 		f->inside(f->context, false);
 out:

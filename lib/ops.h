@@ -98,6 +98,7 @@
 
 /* The same, but the public function has more to do. */
 #define FLKI_FILE_INNER_OPS(OP) \
+	OP(int, grow, (struct flk *f, uint64_t ticket, uint32_t units), (f, ticket, units)) \
 	OP(int, shrink, (struct flk *f, uint64_t ticket, uint32_t units), (f, ticket, units))
 
 #define FLKI_OPS(OP) \

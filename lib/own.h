@@ -6,12 +6,20 @@
 #ifndef FLKI_OWN_H
 #define FLKI_OWN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 struct flk;
 struct flk_taker;
+
+/* The limiter directories of all users, in the order in which a user's processes look for theirs. */
+typedef void flki_visits_dir(void *context, uid_t uid, const char *dir);
+void flki_directories(flki_visits_dir *each, void *context);
+
+/* Whether it was opened for reading. */
+bool flki_is_reader(const struct flk *limiter);
 
 /* Thousandths of a CPU that the cgroup of a process may use; UINT64_MAX: no quota is known. */
 uint64_t flki_cpu_quota(pid_t pid);

@@ -136,7 +136,8 @@ flki_local_permit(const struct flk_taker *t, struct flk_permit *permit)
 				       .limit = s->in_force,
 				       .seat = s->seat,
 				       .fence = s->fence };
-	permit->seats = flki_seats_of_weight(s->seats, permit->weight);
+	permit->seats = flki_seats_of_weight(__atomic_load_n(&s->seats, __ATOMIC_RELAXED), s->seat,
+					     permit->weight);
 	return 0;
 }
 
@@ -164,7 +165,7 @@ flki_local_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permi
 				       .seat = __atomic_load_n(&s->seat, __ATOMIC_RELAXED),
 				       .fence = __atomic_load_n(&s->fence, __ATOMIC_RELAXED),
 				       .seats = __atomic_load_n(&s->seats, __ATOMIC_RELAXED) };
-	permit->seats = flki_seats_of_weight(permit->seats, permit->weight);
+	permit->seats = flki_seats_of_weight(permit->seats, permit->seat, permit->weight);
 	/*
 	 * The copy is right if the slot has the same ticket after it.  Pairing: with the fence of
 	 * flki_state_store_in_order(), behind which the next permit's words are written.

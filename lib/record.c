@@ -66,6 +66,11 @@ flki_state_event(struct state *st, uint32_t kind, uint32_t i, int32_t code)
 		e.seat = (uint32_t)s->not_seats;
 		e.limit = (uint32_t)(s->not_seats >> 32);
 	}
+	if (kind == FLK_EV_GREW && s->seats != 0) {
+		e.kind = WITH_SEAT(kind, s->limit <= FLK_SEATS ? s->limit : FLK_SEATS);
+		e.seat = (uint32_t)s->seats;
+		e.limit = (uint32_t)(s->seats >> 32);
+	}
 	if (kind == FLK_EV_EVICTED) {
 		e.pid = s->evictor_pid;
 		e.uid = s->evictor_uid;

@@ -12,15 +12,15 @@
  */
 #include "state.h"
 
-/* Merges two lists that are linked through next only, by rising keys. */
+/* Merges two lists that are linked through next only, and are sorted. */
 static uint32_t
-merge(struct state *st, bool by_order, uint32_t a, uint32_t b)
+merge(struct state *st, bool in_line, uint32_t a, uint32_t b)
 {
 	uint32_t head = NIL, *end = &head, left = st->n;
 
 	for (; a != NIL && b != NIL && left > 0; left--) {
-		uint64_t key = flki_state_key(flki_state_at(st, a), by_order);
-		uint32_t *first = key < flki_state_key(flki_state_at(st, b), by_order) ? &a : &b;
+		const struct slot *s = flki_state_at(st, a);
+		uint32_t *first = flki_state_precedes(s, flki_state_at(st, b), in_line) ? &a : &b;
 		*end = *first;
 		end = &flki_state_at(st, *first)->next;
 		*first = *end;
@@ -29,9 +29,9 @@ merge(struct state *st, bool by_order, uint32_t a, uint32_t b)
 	return head;
 }
 
-/* Links the slots of one state by rising keys; returns the first. */
+/* Links the slots of one state, sorted as a list of them; returns the first. */
 static uint32_t
-collect(struct state *st, uint32_t wanted, bool by_order)
+collect(struct state *st, uint32_t wanted, bool in_line)
 {
 	uint32_t run[33], level, i, list;
 
@@ -43,14 +43,14 @@ collect(struct state *st, uint32_t wanted, bool by_order)
 		st->slots[i].next = NIL;
 		list = i;
 		for (level = 0; run[level] != NIL; level++) {
-			list = merge(st, by_order, run[level], list);
+			list = merge(st, in_line, run[level], list);
 			run[level] = NIL;
 		}
 		run[level] = list;
 	}
 	list = NIL;
 	for (level = 0; level < 33; level++)
-		list = merge(st, by_order, run[level], list);
+		list = merge(st, in_line, run[level], list);
 	return list;
 }
 
@@ -67,6 +67,16 @@ place_is_sane(const struct slot *s)
 	return s->order >= 1 && s->ticket <= LAST_TICKET && s->order <= s->ticket * PLACE_GAP;
 }
 
+/* Who made it grow was killed before the commit: see seats.c. */
+static void
+take_growth_back(struct slot *s)
+{
+	uint32_t seats = flki_seats_count(s->seats);
+
+	if (s->seats != 0 && s->weight > seats)
+		s->weight = seats;
+}
+
 static bool
 build_holders(struct state *st)
 {
@@ -74,14 +84,18 @@ build_holders(struct state *st)
 	uint64_t last = 0;
 
 	for (i = collect(st, HELD, false); i != NIL && left > 0; i = next, left--) {
-		const struct slot *s = flki_state_at(st, i);
+		struct slot *s = flki_state_at(st, i);
 		next = s->next;
-		if (!sane(s) || !flki_seats_are_sane(s, st->n) ||
-		    flki_state_seats_are_taken(st, s) || s->ticket <= last)
+		if (!sane(s))
+			return false;
+		take_growth_back(s);
+		if (!flki_seats_are_sane(s, st->n) || flki_state_seats_are_taken(st, s) ||
+		    s->ticket <= last)
 			return false;
 		last = s->ticket;
 		if (s->fence > st->h->last_fence)
 			st->h->last_fence = s->fence;
+		flki_fair_came(st, s);
 		flki_state_insert(st, &st->h->holders, i);
 		flki_state_count_in(st, s);
 	}
@@ -112,8 +126,8 @@ tickets_differ(struct state *st)
 static bool
 build_line(struct state *st)
 {
+	const struct slot *before = NULL;
 	uint32_t i, next, left = st->n;
-	uint64_t last = 0;
 
 	if (!tickets_differ(st))
 		return false;
@@ -121,9 +135,10 @@ build_line(struct state *st)
 		struct slot *s = flki_state_at(st, i);
 		next = s->next;
 		s->weight = s->least;
-		if (s->order <= last || !place_is_sane(s) || (s->kind != BARRIER && !sane(s)))
+		if ((before != NULL && !flki_state_precedes(before, s, true)) ||
+		    !place_is_sane(s) || (s->kind != BARRIER && !sane(s)))
 			return false;
-		last = s->order;
+		before = s;
 		st->h->barriers += s->kind == BARRIER;
 		flki_state_insert(st, &st->h->waiting, i);
 	}
@@ -186,7 +201,8 @@ order_is_taken(const struct state *st, const struct slot *mine)
 	const struct slot *s;
 
 	for (s = st->slots; s < st->slots + st->n; s++)
-		if (s != mine && atomic_load(&s->state) == WAITING && s->order == mine->order)
+		if (s != mine && atomic_load(&s->state) == WAITING && s->tag == mine->tag &&
+		    s->order == mine->order)
 			return true;
 	return false;
 }
@@ -225,11 +241,13 @@ salvage_holder(struct state *st, struct slot *s)
 {
 	uint32_t seat = 0;
 
+	take_growth_back(s);
 	s->weight = within(s->weight, 1, FLK_MAX_UNITS);
 	s->limit = within(s->limit, 1, FLK_MAX_UNITS);
 	while (s->ticket == 0 || ticket_is_taken(st, s))
 		s->ticket = ++st->h->last_ticket;
-	if (s->seats != 0) /* its command was told all of them */
+	/* Its command was told all of them. */
+	if (s->seats != 0 && (s->seat >= SEATS || (s->seats >> s->seat & 1) == 0))
 		s->seat = (uint32_t)__builtin_ctzll(s->seats);
 	if (flki_seats_are_sane(s, st->n) && !seats_are_held(st, s))
 		return;

@@ -8,9 +8,11 @@
 #include "state.h"
 
 /* The operator's override or, without one, the smallest limit that was declared. */
-static uint32_t
-said_limit(const struct header *h, uint32_t limit)
+uint32_t
+flki_state_limit_said(const struct state *st, uint32_t limit)
 {
+	const struct header *h = st->h;
+
 	if (h->override >= 0)
 		return (uint32_t)h->override;
 	return h->min_count > 0 && h->min_limit < limit ? h->min_limit : limit;
@@ -30,7 +32,7 @@ left_of(struct state *st, uint32_t said)
 uint32_t
 flki_state_limit(struct state *st, uint32_t limit)
 {
-	return left_of(st, said_limit(st->h, limit));
+	return left_of(st, flki_state_limit_said(st, limit));
 }
 
 /*
@@ -45,7 +47,7 @@ bool
 flki_state_has_room(struct state *st, const struct slot *s)
 {
 	const struct header *h = st->h;
-	uint32_t said = said_limit(h, s->limit);
+	uint32_t said = flki_state_limit_said(st, s->limit);
 	uint64_t limit = left_of(st, said);
 
 	if (h->paused || said <= h->withheld || flki_pace_start(st) > st->now_ns)
@@ -71,7 +73,7 @@ chosen_weight(struct state *st, const struct slot *s)
 	limit = flki_state_limit(st, s->limit);
 	taken = st->h->used + st->h->withheld;
 	left = limit > taken ? limit - taken : 0;
-	seats = flki_state_seats_for(st, s, said_limit(st->h, s->limit));
+	seats = flki_state_seats_for(st, s, flki_state_limit_said(st, s->limit));
 	if (left > seats)
 		left = seats;
 	if (left <= s->least)
@@ -83,5 +85,5 @@ void
 flki_state_apportion(struct state *st, struct slot *s)
 {
 	s->weight = chosen_weight(st, s);
-	flki_state_choose_seats(st, s, said_limit(st->h, s->limit));
+	flki_state_choose_seats(st, s, flki_state_limit_said(st, s->limit));
 }

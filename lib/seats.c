@@ -6,9 +6,13 @@
  * other permit has, that no operator took out of use, and that its owner did not exclude.  Under a
  * higher limit it has one.
  *
- * The granter writes the set before its commit.  A permit that shrinks keeps its lowest seats: the
- * store to `weight' says how many, and `seats' stays as it is.  So a kill has no place between the
- * two.
+ * The granter writes the set before its commit.  The smallest is the permit's own seat, `seat', which
+ * its command was told, and which stays to its end.  A permit that shrinks keeps that one, and the lowest
+ * of the others: the store to `weight' says how many, and `seats' stays as it is.  So a kill has no place
+ * between the two.  One that grows may get a lower seat than those that it has; so it first forgets, in
+ * `seats', those that it gave back, then says by `weight' how many it will have, and gets them by the
+ * store to `seats', which is the commit.  If it is killed before that, there are fewer than `weight' says,
+ * and a rebuild makes `weight' what there are.
  */
 #include "state.h"
 
@@ -29,15 +33,17 @@ flki_seats_count(uint64_t set)
 }
 
 uint64_t
-flki_seats_of_weight(uint64_t seats, uint32_t weight)
+flki_seats_of_weight(uint64_t seats, uint32_t own, uint32_t weight)
 {
-	return seats != 0 ? flki_seats_lowest(seats, weight) : 0;
+	uint64_t first = UINT64_C(1) << own % SEATS;
+
+	return seats != 0 ? first | flki_seats_lowest(seats & ~first, weight - (weight > 0)) : 0;
 }
 
 uint64_t
 flki_seats_of(const struct slot *s)
 {
-	return flki_seats_of_weight(s->seats, s->weight);
+	return flki_seats_of_weight(s->seats, s->seat, s->weight);
 }
 
 bool
@@ -54,8 +60,8 @@ flki_seats_are_sane(const struct slot *s, uint32_t n)
 {
 	if (s->seats == 0)
 		return s->seat < n + SEATS;
-	return s->weight <= flki_seats_count(s->seats) &&
-	       s->seat == (uint32_t)__builtin_ctzll(s->seats);
+	return s->weight <= flki_seats_count(s->seats) && s->seat < SEATS &&
+	       (s->seats >> s->seat & 1) != 0;
 }
 
 /* ---- the map ---- */
@@ -154,4 +160,48 @@ flki_state_choose_seats(struct state *st, struct slot *s, uint32_t limit)
 	}
 	s->seats = 0;
 	s->seat = free_seat(st, excluded);
+}
+
+/* ---- growth ---- */
+
+/* How many units more holder s may have: all that is free, if no taker waits for it. */
+static uint32_t
+room_to_grow(struct state *st, const struct slot *s, uint32_t units)
+{
+	const struct header *h = st->h;
+	uint64_t taken = h->used + h->withheld, limit = flki_state_limit(st, s->limit);
+	uint32_t most = s->most > s->weight ? s->most - s->weight : 0;
+
+	if (h->paused || h->closed || h->waiting.count > h->barriers || limit <= taken)
+		return 0;
+	if (units > most)
+		units = most;
+	return limit - taken < units ? (uint32_t)(limit - taken) : units;
+}
+
+uint32_t
+flki_state_grow(struct state *st, uint32_t i, uint32_t units)
+{
+	struct slot *s = flki_state_at(st, i);
+	uint64_t had = flki_seats_of(s), more = 0;
+
+	units = room_to_grow(st, s, units);
+	if (had != 0) {
+		more = flki_seats_below(flki_state_limit_said(st, s->limit)) &
+		       ~(flki_state_at(st, 0)->seat_bits | flki_seats_excluded(st->h, s));
+		more = flki_seats_lowest(more, units);
+		units = flki_seats_count(more);
+	}
+	if (units == 0)
+		return 0;
+	if (flki_fair_has_key(s))
+		flki_fair_grow(s, units);
+	flki_state_store(&s->seats, had);
+	__atomic_store_n(&s->weight, s->weight + units, __ATOMIC_RELEASE);
+	/* The commit; of a permit without a set, `weight' was it. */
+	__atomic_store_n(&s->seats, had | more, __ATOMIC_RELEASE);
+	flki_state_mark_seats(st, s, true);
+	st->h->used += units;
+	flki_state_note(st, FLK_EV_GREW, i, (int32_t)units);
+	return units;
 }

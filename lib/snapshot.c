@@ -38,6 +38,9 @@ copy_entry(const struct state *st, const struct slot *s, bool holds, struct flk_
 				     s->role <= FLK_CARRIED ? (enum flk_role)s->role : FLK_WORKER };
 	memcpy(e->command, s->command, sizeof(e->command));
 	e->command[sizeof(e->command) - 1] = '\0';
+	memcpy(e->key, s->key, sizeof(e->key));
+	e->key[sizeof(e->key) - 1] = '\0';
+	e->share = e->key[0] == '\0' ? 0 : s->share != 0 ? s->share : 1;
 	if (holds)
 		flki_waits_for(s, e->waits_for);
 }
@@ -167,19 +170,13 @@ flki_local_place(struct flk_taker *t, struct flk_place *place)
 	return flki_quit(t, &st);
 }
 
-/* Under the lock: copies all, or returns false and says in *room how many entries that takes. */
+/* Copies all, or returns false and says in *room how many entries that takes. */
 static bool
 copy_all(struct state *st, struct flk_snapshot *snap, uint32_t *room, uint32_t usual)
 {
-	uint64_t count;
 	uint32_t n = 0;
+	uint64_t count = (uint64_t)st->h->holders.count + st->h->waiting.count;
 
-	/*
-	 * First the dead at the end of the line: else the sweep grants them what dead holders had.
-	 */
-	if (!flki_state_reap_watched(st, NIL))
-		flki_state_sweep_holders(st);
-	count = (uint64_t)st->h->holders.count + st->h->waiting.count;
 	if (count > st->n) {
 		st->bad = true; /* flki_quit() will repair it */
 		return false;
@@ -196,6 +193,23 @@ copy_all(struct state *st, struct flk_snapshot *snap, uint32_t *room, uint32_t u
 	copy_list(st, &st->h->waiting, snap, &n, *room);
 	snap->waiters = n - snap->holders;
 	return true;
+}
+
+int
+flki_snapshot_of(struct state *st, struct flk_snapshot **snapshot, uint32_t usual)
+{
+	struct flk_snapshot *snap;
+	uint32_t room = st->n;
+
+	snap = malloc(sizeof(*snap) + room * sizeof(snap->entry[0]));
+	if (snap == NULL)
+		return -ENOMEM;
+	if (!copy_all(st, snap, &room, usual) || st->bad) {
+		free(snap);
+		return -FLK_DAMAGED;
+	}
+	*snapshot = snap;
+	return 0;
 }
 
 int
@@ -221,6 +235,9 @@ flki_local_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 		}
 		if ((error = flki_enter(&me, &st)) != 0)
 			break;
+		/* First the dead at the end of the line: else the sweep grants them what dead holders had. */
+		if (!flki_state_reap_watched(&st, NIL))
+			flki_state_sweep_holders(&st);
 		done = copy_all(&st, snap, &room, usual);
 		error = flki_quit(&me, &st);
 		if (error != 0 || done)

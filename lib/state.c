@@ -13,8 +13,6 @@
  *
  * - a waiter that was granted a permit, or taken out of the line;
  * - a waiter that has another predecessor now, because it watches its predecessor's life;
- * - a waiter that has another successor now, if it has passed one of the two, because it watches
- *   that, too;
  * - the head when the holders are others now, because it watches their lives.
  *
  * A wake is a hint: the taker that wakes looks again.
@@ -84,6 +82,8 @@ grant(struct state *st, uint32_t i)
 	flki_pace_begin(st, s->ticket);
 	if (flki_gate_is_set(h))
 		flki_gate_begin(st);
+	if (flki_fair_has_key(s))
+		flki_fair_give(st, s);
 	COMMIT(s, HELD);
 	flki_pace_end(st);
 	flki_state_unlink(st, &h->waiting, i);
@@ -172,7 +172,7 @@ flki_state_wake_head(struct state *st)
 /* ---- a taker's life ---- */
 
 uint32_t
-flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
+flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind, const char *key)
 {
 	struct header *h = st->h;
 	struct slot *s = flki_state_at(st, i);
@@ -189,10 +189,16 @@ flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind)
 	 */
 	if (kind == TAKER && h->holders.count <= SEATS && flki_state_has_room(st, s))
 		flki_state_sweep_holders(st);
+	/* A dead waiter has been given nothing: its key must not wait for what it asked for. */
+	if (key != NULL)
+		flki_state_reap_watched(st, NIL);
 	flki_state_store(&h->last_ticket, s->ticket);
 	s->kind = kind;
 	s->passed_by = 0;
+	flki_fair_arrive(st, s, key);
 	passed = flki_state_find_place(st, s);
+	s->has_passed = passed > 0;
+	s->watches = WATCHES_NOTHING;
 	s->since_ns = st->now_ns;
 	s->orphan = 0;
 	s->status = FLK_UNKNOWN;
@@ -229,7 +235,10 @@ depart(struct state *st, uint32_t i)
 void
 flki_state_leave(struct state *st, uint32_t i)
 {
-	COMMIT(flki_state_at(st, i), IDLE);
+	struct slot *s = flki_state_at(st, i);
+
+	flki_fair_leave(st, s);
+	COMMIT(s, IDLE);
 	depart(st, i);
 }
 
@@ -255,8 +264,11 @@ flki_state_turn_away(struct state *st, uint32_t i, uint32_t queue)
 	/* The first look spares a taker without such a bound the second. */
 	if (st->h->waiting.count <= queue || ahead_of(st, i, queue) < queue)
 		return false;
+	/* The gate kept it for an instant, so for who stood there the patience begins anew: not every time. */
+	if (st->h->gate.waiter == flki_state_at(st, i)->ticket)
+		flki_fair_leave(st, flki_state_at(st, i));
 	COMMIT(flki_state_at(st, i), IDLE);
-	for (; next != NIL && left > 0; left--) {
+	for (; st->h->fair == FLK_FAIR_OFF && next != NIL && left > 0; left--) {
 		struct slot *s = flki_state_at(st, next);
 		s->passed_by -= s->passed_by > 0;
 		next = s->next;
@@ -268,8 +280,10 @@ flki_state_turn_away(struct state *st, uint32_t i, uint32_t queue)
 void
 flki_state_evict(struct state *st, uint32_t i, int32_t reason)
 {
-	uint32_t next = flki_state_at(st, i)->next;
+	struct slot *s = flki_state_at(st, i);
+	uint32_t next = s->next;
 
+	flki_fair_leave(st, s);
 	evict(st, i, reason);
 	st->h->evicted++;
 	wake_successor(st, next);
@@ -351,6 +365,8 @@ reap(struct state *st, uint32_t i)
 	struct event e = flki_state_event(st, ended ? FLK_EV_RELEASED : FLK_EV_REAPED, i,
 					  ended ? FLK_UNKNOWN : held);
 
+	if (!held)
+		flki_fair_leave(st, s);
 	COMMIT(s, FREE);
 	if (held)
 		flki_state_count_out(st, i);

@@ -48,9 +48,10 @@ struct state {
 
 /*
  * Puts the IDLE slot i, which its owner has filled in, into the line, and grants.  It stands at the
- * end, but for the waiters there that consent to be passed by it: returns how many those are.
+ * end, but for the waiters there that it passes: returns how many those are.  In a fair limiter a
+ * taker has a key, of FLK_KEY bytes; else it is NULL.
  */
-uint32_t flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind);
+uint32_t flki_state_enqueue(struct state *st, uint32_t i, enum slot_kind kind, const char *key);
 
 /*
  * For waiter i, reaps the dead that it watches, and then grants:
@@ -68,11 +69,13 @@ bool flki_state_reap_watched(struct state *st, uint32_t i);
 void flki_state_sweep_holders(struct state *st);
 
 /*
- * release: holder i ends its permit, or gives units of it back.  forget: it ends its permit, and the
+ * release: holder i ends its permit, or gives units of it back.  grow: it gets so many more, or as many
+ * as are free, if nobody waits; returns how many.  forget: it ends its permit, and the
  * units stay withheld.  leave: waiter i gives up.
  */
 void flki_state_release(struct state *st, uint32_t i);
 void flki_state_release_units(struct state *st, uint32_t i, uint32_t units);
+uint32_t flki_state_grow(struct state *st, uint32_t i, uint32_t units);
 void flki_state_forget(struct state *st, uint32_t i);
 void flki_state_leave(struct state *st, uint32_t i);
 /*
@@ -230,11 +233,13 @@ flki_state_at(struct state *st, uint32_t i)
 	return &st->nowhere;
 }
 
-/* By what a list is sorted: the line by places, the holders by tickets. */
-static inline uint64_t
-flki_state_key(const struct slot *s, bool by_order)
+/* By what a list is sorted: the line by tags and places, the holders by tickets. */
+static inline bool
+flki_state_precedes(const struct slot *a, const struct slot *b, bool in_line)
 {
-	return by_order ? s->order : s->ticket;
+	if (!in_line)
+		return a->ticket < b->ticket;
+	return a->tag != b->tag ? a->tag < b->tag : a->order < b->order;
 }
 
 /* True if waiter i, or NIL, came before j: where j is before it in the line, j has passed it. */
@@ -256,6 +261,8 @@ void flki_state_count_out(struct state *st, uint32_t i);
 
 /* The limit in force for the head of the line, or for a newcomer that declares `limit'. */
 uint32_t flki_state_limit(struct state *st, uint32_t limit);
+/* The same without the pace and the seats out of use: where seats end. */
+uint32_t flki_state_limit_said(const struct state *st, uint32_t limit);
 
 /* Whether s fits, but for the gate. */
 bool flki_state_has_room(struct state *st, const struct slot *s);
@@ -282,7 +289,7 @@ uint32_t flki_seats_count(uint64_t set);
 
 /* The seats that permit s has of each unit; 0: it has s->seat alone. */
 uint64_t flki_seats_of(const struct slot *s);
-uint64_t flki_seats_of_weight(uint64_t seats, uint32_t weight);
+uint64_t flki_seats_of_weight(uint64_t seats, uint32_t own, uint32_t weight);
 
 bool flki_seats_have(const struct slot *s, uint32_t seat);
 
@@ -320,6 +327,25 @@ void flki_state_mend_asked(struct slot *s);
 
 /* Gives newcomer s its place in the line; returns how many waiters it passes, and counts it there. */
 uint32_t flki_state_find_place(struct state *st, struct slot *s);
+
+/*
+ * fair.c.  flki_fair_arrive(): sets newcomer s's tag by its key, of which all bytes count; NULL: it has
+ * none, as nobody in a limiter that is not fair, and stands at the end of the line.  flki_fair_give():
+ * before the commit that grants s what its weight says.  flki_fair_leave(): before the commit by which s leaves the line without a permit.
+ * flki_fair_grow(): before the commit that gives holder s so many units more.  flki_fair_set(): what
+ * keys are has changed.
+ */
+static inline bool
+flki_fair_has_key(const struct slot *s)
+{
+	return s->key[0] != '\0';
+}
+void flki_fair_arrive(struct state *st, struct slot *s, const char key[FLK_KEY]);
+void flki_fair_give(struct state *st, struct slot *s);
+void flki_fair_leave(struct state *st, struct slot *s);
+void flki_fair_grow(struct slot *s, uint32_t units);
+void flki_fair_set(struct state *st);
+void flki_fair_came(struct state *st, const struct slot *s); /* a rebuild has found this holder */
 
 /* ---- state.c ---- */
 

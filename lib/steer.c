@@ -4,6 +4,7 @@
  */
 #include "internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 
 #include "cancel.h"
@@ -96,6 +97,17 @@ change_gate(struct state *st, const struct flk_gate *gate)
 	flki_state_note_gate(st, gate->when);
 }
 
+/* Those who wait stay where they are; from now on, newcomers are put into the line by their keys. */
+static void
+change_fair(struct state *st, uint32_t fair)
+{
+	if (fair != st->h->fair)
+		flki_fair_set(st);
+	__atomic_store_n(&st->h->fair, fair, __ATOMIC_RELAXED);
+	flki_state_note_steering(st, fair != FLK_FAIR_OFF ? FLK_EV_FAIR : FLK_EV_UNFAIR,
+				 (int32_t)fair);
+}
+
 /* What can fail comes first. */
 static int
 change_settings(struct state *st, const struct order *o)
@@ -119,6 +131,8 @@ change_settings(struct state *st, const struct order *o)
 		change_pace(st, &to->pace, o->which & FLK_SET_PACE);
 	if ((o->which & FLK_SET_GATE) != 0)
 		change_gate(st, &to->gate);
+	if ((o->which & FLK_SET_FAIR) != 0)
+		change_fair(st, to->fair);
 	if ((o->which & FLK_SET_CLOSED) != 0 && to->closed)
 		flki_state_evict_all(st, -FLK_CLOSED);
 	return 0;
@@ -150,6 +164,7 @@ flki_settings_read(const struct header *h, struct flk_settings *s)
 	s->withheld = (uint32_t)__atomic_load_n(&h->withheld, __ATOMIC_RELAXED);
 	flki_pace_copy(h, &s->pace);
 	flki_gate_copy(h, &s->gate);
+	s->fair = __atomic_load_n(&h->fair, __ATOMIC_RELAXED);
 }
 
 int
@@ -185,29 +200,57 @@ flki_local_evict(struct flk *f, uint64_t ticket)
 	return steer(f, change_waiter, (struct order){ .ticket = ticket });
 }
 
-/* An operator, or the command itself, gives back a part of a permit, and never the last unit. */
-static int
-change_holder(struct state *st, const struct order *o)
+/* NIL: none has that ticket. */
+static uint32_t
+holder_of(struct state *st, uint64_t ticket)
 {
 	uint32_t i = st->h->holders.head, left = st->n;
 
 	for (; i != NIL && left > 0; left--) {
 		const struct slot *s = flki_state_at(st, i);
-		if (s->ticket == o->ticket) {
-			if (o->units >= s->weight)
-				return -FLK_OVERRELEASE;
-			flki_state_release_units(st, i, o->units);
-			return 0;
-		}
+		if (s->ticket == ticket)
+			return i;
 		i = s->next;
 	}
-	return -FLK_NOPERMIT;
+	return NIL;
+}
+
+/* An operator, or the command itself, gives back a part of a permit, and never the last unit. */
+static int
+shrink_holder(struct state *st, const struct order *o)
+{
+	uint32_t i = holder_of(st, o->ticket);
+
+	if (i == NIL)
+		return -FLK_NOPERMIT;
+	if (o->units >= flki_state_at(st, i)->weight)
+		return -FLK_OVERRELEASE;
+	flki_state_release_units(st, i, o->units);
+	return 0;
+}
+
+/* A dead waiter waits for nothing. */
+static int
+grow_holder(struct state *st, const struct order *o)
+{
+	uint32_t i;
+
+	flki_state_reap_watched(st, NIL);
+	if ((i = holder_of(st, o->ticket)) == NIL)
+		return -FLK_NOPERMIT;
+	return flki_state_grow(st, i, o->units) > 0 ? 0 : -EAGAIN;
 }
 
 int
 flki_local_shrink(struct flk *f, uint64_t ticket, uint32_t units)
 {
-	return steer(f, change_holder, (struct order){ .ticket = ticket, .units = units });
+	return steer(f, shrink_holder, (struct order){ .ticket = ticket, .units = units });
+}
+
+int
+flki_local_grow(struct flk *f, uint64_t ticket, uint32_t units)
+{
+	return steer(f, grow_holder, (struct order){ .ticket = ticket, .units = units });
 }
 
 /* Something that an operator set, but for what takers declare. */

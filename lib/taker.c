@@ -7,6 +7,8 @@
 #include "request.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -100,6 +102,32 @@ would_be_head(const struct header *h)
 	return __atomic_load_n(&h->waiting.head, __ATOMIC_RELAXED) == NIL;
 }
 
+/*
+ * By what a fair limiter counts this taker; NULL: the limiter is not fair.  A caller that may have forked
+ * since the last call asks for its session here, and not before it has the lock, as few limiters need it.
+ */
+static const char *
+key_of(const struct header *h, const struct slot *s, const struct flk_request *want,
+       char key[FLK_KEY])
+{
+	memset(key, 0, FLK_KEY);
+	switch (h->fair) {
+	case FLK_FAIR_USER:
+		snprintf(key, FLK_KEY, "%" PRIu32, s->uid);
+		return key;
+	case FLK_FAIR_SESSION:
+		snprintf(key, FLK_KEY, "%ld",
+			 (long)(want->session != 0 ? want->session : getsid(0)));
+		return key;
+	case FLK_FAIR_KEY:
+		snprintf(key, FLK_KEY, "%s",
+			 want->key != NULL && *want->key != '\0' ? want->key : "-");
+		return key;
+	default:
+		return NULL;
+	}
+}
+
 static int
 queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_t until)
 {
@@ -107,6 +135,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 	uint32_t usual;
 	struct state st;
 	struct slot *s;
+	char key[FLK_KEY];
 	bool swept = false;
 	uint32_t passed;
 	int error, result;
@@ -143,7 +172,7 @@ queue_up(struct flk_taker *t, const struct flk_request *want, bool wait, uint64_
 		remember_command(s, want->command);
 		s->role = (uint32_t)want->role & 0xff;
 		s->asks = want->ask != NULL ? asks_for(want->ask_patience_ns) : 0;
-		passed = flki_state_enqueue(&st, t->slot, TAKER);
+		passed = flki_state_enqueue(&st, t->slot, TAKER, key_of(st.h, s, want, key));
 		if (state_of(s) == WAITING)
 			swept = flki_state_reap_watched(&st, t->slot);
 		/* The head, which watches the holders, may be stopped. */
@@ -196,7 +225,7 @@ flki_local_wait_idle(struct flk_taker *t, const struct timespec *deadline)
 		flki_quit(t, &st);
 		return -FLK_DAMAGED;
 	}
-	flki_state_enqueue(&st, t->slot, BARRIER);
+	flki_state_enqueue(&st, t->slot, BARRIER, NULL);
 	if (state_of(taker_slot(t)) == WAITING)
 		flki_state_reap_watched(&st, t->slot);
 	if ((error = flki_quit(t, &st)) != 0)

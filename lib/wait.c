@@ -111,13 +111,36 @@ due(struct state *st, uint32_t me, bool *is_first)
 }
 
 /*
+ * Whether a waiter that this one has passed has not looked since its own predecessor became another.  It may
+ * still sleep on a word that this one must watch, too; and of the sleepers on a word the kernel wakes one.
+ * If that one is stopped or killed then, nobody else learns of the death: so this one looks on a tick.
+ */
+static bool
+may_miss_a_death(struct state *st, const struct slot *s)
+{
+	uint64_t before = s->ticket;
+	uint32_t i = s->next, left;
+
+	if (!s->has_passed)
+		return false;
+	for (left = st->n; i != NIL && left > 0; left--) {
+		const struct slot *behind = flki_state_at(st, i);
+		if (behind->ticket < s->ticket && behind->watches != before)
+			return true;
+		before = behind->ticket;
+		i = behind->next;
+	}
+	return false;
+}
+
+/*
  * Under the lock: collects the words that this taker must watch.  `value' is its wake word as it
  * was before the lock was taken, so a wake that came since then ends the sleep at once.
  */
 static void
 watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 {
-	const struct slot *s = flki_state_at(st, me);
+	struct slot *s = flki_state_at(st, me);
 	uint32_t i, left = st->n;
 
 	w->count = w->orphans = 0;
@@ -125,8 +148,8 @@ watch_all(struct state *st, struct watch *w, uint32_t me, uint32_t value)
 	w->due_ns = due(st, me, &w->first);
 	w->asks = flki_gate_asks(st, s);
 	w->word[w->count++] = flki_futex_on(&s->wake, value);
-	w->incomplete =
-	    flki_state_came_before(st, s->next, me) && !flki_alive_is_watched(&s->alive);
+	w->incomplete = may_miss_a_death(st, s);
+	s->watches = s->prev != NIL ? flki_state_at(st, s->prev)->ticket : WATCHES_HOLDERS;
 	if (s->prev != NIL) {
 		watch_one(st, w, s->prev);
 		return;
@@ -150,14 +173,22 @@ watch_orphans(struct flk *f, struct watch *w)
 
 /*
  * 1 for the head; for another waiter its place in the line, or about that: a waiter that has passed
- * another one looks as often as that one.
+ * another one looks as often as that one.  One that came before the head, and was passed by it, may
+ * stand anywhere.
  */
 static uint64_t
 distance(struct state *st, uint32_t me)
 {
-	uint64_t first = flki_state_at(st, st->h->waiting.head)->order;
-	uint64_t behind = (flki_state_at(st, me)->order - first) / PLACE_GAP;
+	const struct list *line = &st->h->waiting;
+	uint64_t first = flki_state_at(st, line->head)->order;
+	uint64_t mine = flki_state_at(st, me)->order, behind = line->count;
 
+	if (me == line->head)
+		return 1;
+	if (flki_state_at(st, me)->prev == line->head)
+		return 2;
+	if (mine > first)
+		behind = (mine - first) / PLACE_GAP;
 	return behind < st->n ? behind + 1 : st->n;
 }
 

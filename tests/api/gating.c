@@ -177,7 +177,7 @@ act(uint32_t i)
 		slots[i].state = IDLE;
 		slots[i].least = slots[i].most = 1 + random_below(2);
 		slots[i].limit = 3;
-		flki_state_enqueue(&st, i, TAKER);
+		flki_state_enqueue(&st, i, TAKER, NULL);
 		if (slots[i].state == WAITING)
 			flki_state_reap_watched(&st, i);
 	} else if (slots[i].state == HELD) {
@@ -394,7 +394,7 @@ test_question(void)
 		slots[0].asks = 1 + seconds[i];
 		st.me = 0;
 		if (seconds[i] > 0) {
-			flki_state_enqueue(&st, 0, TAKER);
+			flki_state_enqueue(&st, 0, TAKER, NULL);
 			ok(flki_gate_asks(&st, &slots[0]), "a head asks");
 			is(flki_gate_look(&st, &slots[0], true), BEGIN + seconds[i] * SECOND,
 			   "and waits for an answer for %u s", seconds[i]);
@@ -404,7 +404,7 @@ test_question(void)
 			st.now_ns++;
 			flki_state_grant(&st);
 		} else {
-			flki_state_enqueue(&st, 0, TAKER);
+			flki_state_enqueue(&st, 0, TAKER, NULL);
 			flki_state_grant(&st);
 		}
 		is(slots[0].state, HELD, "but then");
@@ -415,7 +415,7 @@ test_question(void)
 	slots[0].least = slots[0].most = slots[0].limit = 1;
 	slots[0].asks = UINT32_MAX;
 	st.me = 0;
-	flki_state_enqueue(&st, 0, TAKER);
+	flki_state_enqueue(&st, 0, TAKER, NULL);
 	is(flki_gate_look(&st, &slots[0], true), UINT64_MAX, "or for ever");
 	st.now_ns = UINT64_MAX / 2;
 	flki_state_grant(&st);

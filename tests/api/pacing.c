@@ -166,7 +166,7 @@ act(uint32_t i)
 		slots[i].state = IDLE;
 		slots[i].least = slots[i].most = 1 + random_below(3);
 		slots[i].limit = (uint32_t)book.limit;
-		flki_state_enqueue(&st, i, TAKER);
+		flki_state_enqueue(&st, i, TAKER, NULL);
 	} else if (slots[i].state == HELD) {
 		/* First in the book: what it makes room for may start at once. */
 		enter_end(machine_ns(st.now_ns), slots[i].weight);
@@ -286,7 +286,7 @@ starts_within(uint64_t span)
 		flki_state_reap_watched(&st, st.me = i);
 		flki_state_release(&st, i);
 		slots[i].limit = 100;
-		flki_state_enqueue(&st, i, TAKER);
+		flki_state_enqueue(&st, i, TAKER, NULL);
 	}
 	st.now_ns = end;
 	return (unsigned)(file->granted - before);
@@ -298,7 +298,7 @@ comes(uint32_t i, uint32_t weight)
 	slots[i].state = IDLE;
 	slots[i].least = slots[i].most = weight;
 	slots[i].limit = 100;
-	flki_state_enqueue(&st, i, TAKER);
+	flki_state_enqueue(&st, i, TAKER, NULL);
 }
 
 /* What one rate made of a start is no debt under another. */
@@ -384,7 +384,7 @@ by_hand(void)
 		slots[i].state = IDLE;
 		slots[i].least = slots[i].most = 1;
 		slots[i].limit = 100;
-		flki_state_enqueue(&st, i, TAKER);
+		flki_state_enqueue(&st, i, TAKER, NULL);
 	}
 	is(file->granted, 5, "30/m:5: five at once");
 	is(starts_within(60000 * MS), 30, "and thirty in the next minute");

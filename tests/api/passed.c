@@ -14,6 +14,11 @@
 #include <unistd.h>
 #include <sys/sysinfo.h>
 
+#include "alive.h"
+#include "futex.h"
+#include "internal.h"
+#include "../helpers/steer.h"
+
 #define ROUNDS   5
 #define ALONE_MS 20000 /* well before the safety look after a minute: it was no accident */
 #define MOST     64
@@ -55,11 +60,11 @@ sleeps_in_line(pid_t pid, struct flk *f, int waiters)
 	until_asleep(pid);
 }
 
-/* A waiter that lets one pass it; idle: it runs when no other process wants to. */
+/* A waiter that lets so many pass it; idle: it runs when no other process wants to. */
 static pid_t
-lets_one_pass(struct flk *f, int waiters, bool idle)
+lets_pass(struct flk *f, unsigned yield, int waiters, bool idle)
 {
-	static const struct flk_request one = { .weight = 1, .limit = 1, .yield = 1 };
+	const struct flk_request one = { .weight = 1, .limit = 1, .yield = yield };
 	const struct sched_param none = { 0 };
 	pid_t pid = fork_child();
 
@@ -101,7 +106,7 @@ both_die(void)
 	pid_t passed;
 
 	agent_do(&holder, take());
-	passed = lets_one_pass(f, 1, false);
+	passed = lets_pass(f, 1, 1, false);
 	joins(&newcomer, f, 2);
 	joins(&last, f, 3);
 	if (sched_setscheduler(newcomer.pid, SCHED_IDLE, &none) != 0)
@@ -134,7 +139,7 @@ holder_and_passed_die(void)
 	pid_t passed;
 
 	agent_do(&holder, take());
-	passed = lets_one_pass(f, 1, true);
+	passed = lets_pass(f, 1, 1, true);
 	keep_cpus_busy();
 	joins(&newcomer, f, 2);
 	agent_kill(&holder, SIGKILL);
@@ -143,6 +148,65 @@ holder_and_passed_die(void)
 	reap_child(passed);
 	well = gets_it(&newcomer);
 	agent_stop(&newcomer);
+	well &= units_used(f) == 0;
+	flk_detach(f);
+	return well;
+}
+
+/* It sleeps for the death of the holder as a waiter does that was the head, and does nothing when it is woken. */
+static pid_t
+sleeps_for_holder(struct flk *f)
+{
+	struct flk_snapshot *s;
+	struct alive *a;
+	uint32_t value;
+	pid_t pid;
+
+	if (flk_snapshot(f, &s) != 0 || s->holders != 1)
+		tap_bail("no holder");
+	a = &f->file.slots[s->entry[0].slot].alive;
+	free(s);
+	if ((pid = fork_child()) == 0) {
+		if (flki_alive_watch(a, &value))
+			flki_futex_sleep(&a->word, value, UINT64_MAX);
+		_exit(0);
+	}
+	until_asleep(pid);
+	return pid;
+}
+
+/*
+ * The line is last, middle, first: each has passed the one behind it.  The middle one watches the last one;
+ * but the first to come, which was the head, has not run since, and is the one that the kernel wakes.
+ */
+static bool
+passed_twice(void)
+{
+	static const struct flk_request two = { .weight = 1, .limit = 1, .yield = 2 };
+	struct flk *f = fresh(1);
+	struct agent holder = agent_start(flk_path(f)), last = agent_start(flk_path(f));
+	struct flk_taker *first = taker(f);
+	pid_t middle, sleeper;
+	bool well;
+
+	agent_do(&holder, take());
+	if (flk_enqueue(first, &two) != -EINPROGRESS)
+		tap_bail("it does not wait");
+	sleeper = sleeps_for_holder(f);
+	middle = lets_pass(f, 1, 2, false);
+	joins(&last, f, 3);
+	until_asleep(middle);
+	/* The head looks once more, and sees that the one behind it watches it. */
+	if (steer_limit(f, 1) != 0)
+		tap_bail("the head is not woken");
+	until_asleep(last.pid);
+	agent_kill(&holder, SIGKILL);
+	reap_child(sleeper);
+	well = gets_it(&last);
+	agent_stop(&last);
+	flk_leave(first);
+	reap_child(middle);
+	flk_taker_free(first);
 	well &= units_used(f) == 0;
 	flk_detach(f);
 	return well;
@@ -171,15 +235,18 @@ test_shown(void)
 int
 main(void)
 {
-	int i, both = 0, other = 0;
+	int i, both = 0, other = 0, twice = 0;
 
 	begin();
 	test_shown();
 	for (i = 0; i < ROUNDS; i++) {
 		both += both_die();
 		other += holder_and_passed_die();
+		twice += passed_twice();
 	}
 	is(both, ROUNDS, "a newcomer dies with the one that it has passed: the next goes on");
 	is(other, ROUNDS, "one that was passed dies with the holder: the newcomer goes on");
+	is(twice, ROUNDS,
+	   "one that was passed twice is woken for the holder's death: the last goes on");
 	return tap_done();
 }

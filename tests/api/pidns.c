@@ -221,7 +221,7 @@ start_ghost(struct flk *f, enum deed deed)
 			_exit(1);
 		if (deed == GRANTS) {
 			taker_slot(t)->least = taker_slot(t)->limit = 1;
-			flki_state_enqueue(&st, flk_slot(t), TAKER);
+			flki_state_enqueue(&st, flk_slot(t), TAKER, NULL);
 		} else if (deed == RUINS) {
 			st.h->used = 7;
 			st.h->waiting = (struct list){ NIL, NIL, 0 };

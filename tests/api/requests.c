@@ -57,8 +57,8 @@ test_requests(void)
 		struct flk_request most = { .weight = 1, .limit = 9 }, more = most;
 		if (request_numbers[i].most == 0)
 			continue;
-		*request_number(&most, i) = MOST;
-		*request_number(&more, i) = MOST + 1;
+		*request_number(&most, i) = request_numbers[i].bound;
+		*request_number(&more, i) = request_numbers[i].bound + 1;
 		is(flk_try(t, &most), 0, "the largest %s", request_numbers[i].name);
 		flk_leave(t);
 		is(flk_try(t, &more), -EINVAL, "and a larger one");
@@ -176,7 +176,7 @@ test_unused(void)
 	}
 	unused = fresh(3);
 	is(STEER(unused, 0, .paused = true), -EINVAL, "nothing can't be set");
-	is(STEER(unused, 2 * FLK_SET_RESTORED, .paused = true), -EINVAL, "nor what is no setting");
+	is(STEER(unused, 2 * FLK_SET_FAIR, .paused = true), -EINVAL, "nor what is no setting");
 	is(flk_shrink(unused, 1, 0), -EINVAL, "nothing can't be released");
 	is(steer_restore(unused, 1), -FLK_OVERRELEASE, "nor what is not withheld be restored");
 	is(flk_remove_unused(unused), 0, "one that nobody has steered goes");

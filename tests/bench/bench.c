@@ -35,6 +35,8 @@ static const struct section {
 	{ "acquire", acquire },
 	{ "scale", scale },
 	{ "admission", admission },
+	{ "turns", turns },
+	{ "shares", shares },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -37,5 +37,7 @@ void acquire(const struct bench *b);
 void scale(const struct bench *b);
 void map(const struct bench *b);
 void admission(const struct bench *b);
+void turns(const struct bench *b);
+void shares(const struct bench *b);
 
 #endif

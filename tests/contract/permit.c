@@ -40,7 +40,7 @@ plain(void)
 {
 	struct flk *f = limiter(2);
 	struct flk_taker *t = taker(f), *u = taker(f), *v = taker(f);
-	const struct flk_request later = { .reserved = { [7] = 1 } };
+	const struct flk_request later = { .reserved = { [5] = 1 } };
 	struct flk_permit p;
 
 	is(flk_try(t, &later), -EINVAL, "a request for what only a later version has");
@@ -77,6 +77,13 @@ elastic(void)
 	   "a ticket that nobody has");
 	is(flk_shrink(f, p.ticket, 2), expected(SHRINK), "two units of it are given back");
 	is((int)units_used(f), expected(SHRINK) == 0 ? 2 : 4, "and can be had");
+	is(flk_grow(f, p.ticket, 0), -EINVAL, "by nothing it can't grow");
+	is(flk_grow(f, p.ticket + 9, 1), expected(SHRINK) == 0 ? -FLK_NOPERMIT : -ENOTSUP,
+	   "nor a ticket that nobody has");
+	is(flk_grow(f, p.ticket, 9), expected(SHRINK), "it gets all that is free again");
+	is((int)units_used(f), 4, "which are the two");
+	is(flk_grow(f, p.ticket, 1), expected(SHRINK) == 0 ? -EAGAIN : -ENOTSUP, "and no more");
+	is(flk_shrink(f, p.ticket, 2), expected(SHRINK), "it gives them back");
 	is(flk_release_units(t, 2), expected(SHRINK) == 0 ? -FLK_OVERRELEASE : -ENOTSUP,
 	   "its owner has fewer now");
 	is(flk_release(t), 0, "and releases the rest");

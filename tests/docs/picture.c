@@ -50,7 +50,7 @@ kind_of(const char *name)
 {
 	uint32_t kind = 1;
 
-	while (kind <= FLK_EV_GATED && strcmp(event_name(kind), name) != 0)
+	while (kind <= FLK_EV_GREW && strcmp(event_name(kind), name) != 0)
 		kind++;
 	return kind;
 }

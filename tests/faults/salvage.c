@@ -177,8 +177,7 @@ wrong_seats(unsigned i)
 	uint32_t seat;
 
 	if (s->seats == b->seats && s->seats != 0)
-		return s->seat != (uint32_t)__builtin_ctzll(s->seats) ? "the first of its seats"
-								      : NULL;
+		return s->seat >= 64 || (s->seats >> s->seat & 1) == 0 ? "one of its seats" : NULL;
 	if (has_own_seats(i))
 		return s->seats != b->seats || s->seat != b->seat ? "seats that were its own"
 								  : NULL;
@@ -193,6 +192,15 @@ wrong_seats(unsigned i)
 	return NULL;
 }
 
+/* A permit has no more units than seats, where it has a set: it may have been about to grow. */
+static uint32_t
+right_weight(const struct slot *b)
+{
+	uint32_t seats = (uint32_t)__builtin_popcountll(b->seats);
+
+	return nearest(b->seats != 0 && b->weight > seats ? seats : b->weight);
+}
+
 static const char *
 wrong_holder(unsigned i)
 {
@@ -202,7 +210,7 @@ wrong_holder(unsigned i)
 
 	if (s->state != HELD)
 		return "a command that runs has lost its permit";
-	if (s->weight != nearest(b->weight) || s->limit != nearest(b->limit))
+	if (s->weight != right_weight(b) || s->limit != nearest(b->limit))
 		return "a weight or limit that is not the nearest";
 	if (s->ticket != b->ticket &&
 	    (s->ticket <= h_before.last_ticket || s->ticket > h.last_ticket))

@@ -52,7 +52,7 @@ enter_line(struct state *st, uint32_t i, uint32_t weight, uint32_t limit, enum s
 	atomic_store(&s->state, IDLE);
 	s->least = s->most = weight;
 	s->limit = limit;
-	flki_state_enqueue(st, i, kind);
+	flki_state_enqueue(st, i, kind, NULL);
 }
 
 #endif

@@ -15,12 +15,14 @@
 static const struct request_number {
 	const char *name; /* of the option of flocklimit(1) */
 	size_t at;
-	uint32_t most; /* that request_draw() gives it; 0: it leaves it alone */
+	uint32_t most;  /* that request_draw() gives it; 0: it leaves it alone */
+	uint32_t bound; /* of those: none is larger */
 } request_numbers[] = {
-	{ "weight", offsetof(struct flk_request, weight), 0 },
-	{ "limit", offsetof(struct flk_request, limit), 0 },
-	{ "most", offsetof(struct flk_request, most), 0 },
-	{ "yield", offsetof(struct flk_request, yield), 5 },
+	{ "weight", offsetof(struct flk_request, weight), 0, 0 },
+	{ "limit", offsetof(struct flk_request, limit), 0, 0 },
+	{ "most", offsetof(struct flk_request, most), 0, 0 },
+	{ "yield", offsetof(struct flk_request, yield), 5, FLK_MAX_UNITS },
+	{ "share", offsetof(struct flk_request, share), 4, FLK_MAX_SHARE },
 };
 
 #define REQUEST_NUMBERS (sizeof(request_numbers) / sizeof(request_numbers[0]))

@@ -212,13 +212,13 @@ bool operation_is_possible(unsigned i);
 bool operation_is_among(unsigned i, const char *list);
 
 /*
- * ops.c; steer.c: of operators and readers; interrupt.c: waits that are
- * interrupted; orders.c: orders to all limiters.
+ * ops.c; steer.c: of operators and readers; turns.c: in a fair limiter, and growth; interrupt.c: waits
+ * that are interrupted; orders.c: orders to all limiters.
  */
-extern const struct operation operations[], operator_operations[], interrupt_operations[],
-    order_operations[];
-extern const unsigned operations_count, operator_operations_count, interrupt_operations_count,
-    order_operations_count;
+extern const struct operation operations[], operator_operations[], turn_operations[],
+    interrupt_operations[], order_operations[];
+extern const unsigned operations_count, operator_operations_count, turn_operations_count,
+    interrupt_operations_count, order_operations_count;
 
 /* orders.c: the limiters of this process are in the limiter directory. */
 void orders_begin(void);

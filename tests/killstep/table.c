@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * table.c - all operations, of four files, one after another.
+ * table.c - all operations, file by file, one after another.
  */
 #include "killstep.h"
 
@@ -12,19 +12,28 @@
 #include "../helpers/tap.h"
 #include "filesystem.h"
 
+static const struct {
+	const struct operation *of;
+	const unsigned *count;
+} tables[] = {
+	{ operations, &operations_count },
+	{ operator_operations, &operator_operations_count },
+	{ turn_operations, &turn_operations_count },
+	{ interrupt_operations, &interrupt_operations_count },
+	{ order_operations, &order_operations_count },
+};
+
 const struct operation *
 operation(unsigned i)
 {
-	if (i < operations_count)
-		return &operations[i];
-	i -= operations_count;
-	if (i < operator_operations_count)
-		return &operator_operations[i];
-	i -= operator_operations_count;
-	if (i < interrupt_operations_count)
-		return &interrupt_operations[i];
-	i -= interrupt_operations_count;
-	return i < order_operations_count ? &order_operations[i] : NULL;
+	size_t k;
+
+	for (k = 0; k < sizeof(tables) / sizeof(tables[0]); k++) {
+		if (i < *tables[k].count)
+			return &tables[k].of[i];
+		i -= *tables[k].count;
+	}
+	return NULL;
 }
 
 unsigned

@@ -11,7 +11,7 @@
 #include "../helpers/common.h"
 
 struct truth {
-	uint64_t used, withheld, first_barrier, oldest_held, head, head_order;
+	uint64_t used, withheld, first_barrier, oldest_held, head, head_tag, head_order;
 	uint64_t seats, head_not_seats;
 	bool bad_seat;
 	uint32_t min_limit, holders, head_weight, head_limit, head_passed_by;
@@ -25,19 +25,30 @@ stage_slots(const struct stage *s)
 	return n <= MAX_SLOTS && n >= FIRST_SLOTS ? n : FIRST_SLOTS;
 }
 
-/* The lowest seats of its set, one for each unit: no limit here is above 64. */
+/* It grows, and has not got its seats yet: then it has as many units as seats. */
+static uint32_t
+units_of(const struct slot *slot)
+{
+	uint32_t seats = (uint32_t)__builtin_popcountll(slot->seats);
+
+	return slot->weight < seats ? slot->weight : seats;
+}
+
+/* Its own, and the lowest others of its set, one for each unit: no limit here is above 64. */
 static uint64_t
 seats_of(const struct slot *slot)
 {
-	uint64_t seat, set = 0;
-	uint32_t left = slot->weight;
+	uint64_t own = UINT64_C(1) << slot->seat % 64, seat, set = own;
+	uint32_t left = units_of(slot);
 
-	for (seat = 1; seat != 0 && left > 0; seat <<= 1)
-		if ((slot->seats & seat) != 0) {
+	if ((slot->seats & own) == 0)
+		return 0;
+	for (seat = 1; seat != 0 && left > 1; seat <<= 1)
+		if ((slot->seats & seat & ~own) != 0) {
 			set |= seat;
 			left--;
 		}
-	return left == 0 ? set : 0;
+	return set;
 }
 
 static void
@@ -47,7 +58,7 @@ note_held(struct truth *t, const struct slot *slot)
 
 	t->bad_seat |= (t->seats & seats) != 0 || seats == 0 || (seats & slot->not_seats) != 0;
 	t->seats |= seats;
-	t->used += slot->weight;
+	t->used += units_of(slot);
 	if (t->holders++ == 0 || slot->limit < t->min_limit)
 		t->min_limit = slot->limit;
 	if (slot->ticket < t->oldest_held)
@@ -63,6 +74,7 @@ truth_of(const struct stage *s)
 			   .first_barrier = UINT64_MAX,
 			   .oldest_held = UINT64_MAX,
 			   .head = UINT64_MAX,
+			   .head_tag = UINT64_MAX,
 			   .head_order = UINT64_MAX };
 	uint32_t i, n = stage_slots(s);
 
@@ -78,7 +90,9 @@ truth_of(const struct stage *s)
 		if (slot->kind == BARRIER) {
 			if (slot->ticket < t.first_barrier)
 				t.first_barrier = slot->ticket;
-		} else if (slot->order < t.head_order) {
+		} else if (slot->tag < t.head_tag ||
+			   (slot->tag == t.head_tag && slot->order < t.head_order)) {
+			t.head_tag = slot->tag;
 			t.head_order = slot->order;
 			t.head_passed_by = slot->passed_by;
 			t.head = slot->ticket;
@@ -136,7 +150,8 @@ check_truth(struct stage *s)
 		stage_fail(s, "one waits until it is idle, and it is");
 	if (t.head == UINT64_MAX)
 		return;
-	if (held_after(s, t.head) > t.head_passed_by)
+	/* In a fair limiter its turn alone counts. */
+	if (h->fair == FLK_FAIR_OFF && held_after(s, t.head) > t.head_passed_by)
 		stage_fail(s, "ticket %llu waits, was passed by %u, and %u later ones hold",
 			   (unsigned long long)t.head, t.head_passed_by, held_after(s, t.head));
 	if (h->closed)

@@ -118,6 +118,7 @@ byte state[N];
 byte ticket[N]; /* 1.. by age among those WAITING or HELD: nothing but their order is ever asked */
 byte rank[N];   /* 1.. by place among those WAITING */
 byte passed[N]; /* how many have passed it */
+byte saw[N];    /* of a waiter: whom it watches, 0 the holders, else the slot + 1; NIL nobody who still waits */
 byte chosen[N]; /* of an elastic one among those WAITING or HELD: the slot's `weight'; else 0 */
 byte gen[N];
 bit alive[N];   /* the word has a living owner; else it is 0, or the kernel has marked it */

@@ -203,9 +203,21 @@ inline build_index()
 	find_min_limit()
 }
 
+/* x stands in the line no more: who watches it, watches no predecessor. */
+inline unsee(x)
+{
+	a = 0;
+	do
+	:: a < N && yields != 0 -> saw[a] = (saw[a] == x + 1 -> NIL : saw[a]); a++
+	:: else -> break
+	od
+}
+
 /* The commit of a taker that leaves the line or releases its permit. */
 inline commit_gone(x, to)
 {
+	unsee(x);
+	saw[x] = 0;
 	a = 0;
 	do
 	:: a < N ->
@@ -238,6 +250,7 @@ inline commit_waiting(x)
 	od;
 	ticket[x] = b;
 	passed[x] = 0; overtaken[x] = 0;
+	saw[x] = (yields != 0 -> NIL : 0);
 	move_back(x);
 	chosen[x] = ATLEAST(x);
 	state[x] = WAITING
@@ -264,11 +277,17 @@ inline find_passed()
 	fi
 }
 
-/* Has me passed its successor, which has not run since? */
+/* may_miss_a_death(): has me passed one that has not looked since its predecessor is another? */
 inline find_ticks()
 {
 	find_in_line(me);
-	ticks = c + 1 < nline && OLDER(line[c + 1], me) && !watched[me] && broken != PASSED_NO_TICK
+	ticks = 0;
+	do
+	:: c + 1 < nline && !ticks && broken != PASSED_NO_TICK ->
+		ticks = OLDER(line[c + 1], me) && saw[line[c + 1]] != line[c] + 1;
+		c++
+	:: else -> break
+	od
 }
 
 /* unqueue(): the index, and x becomes its successor, which must be woken. */

@@ -73,6 +73,8 @@ inline grant_next()
 			state[x] = HELD;
 			check_grant(x);
 			move_up(x);
+			unsee(x);
+			saw[x] = 0;
 			INDEX_WITH(grant_index(x));
 			new_holders = 1; new_predecessor = 1; woken_early = 0; choice_made = 0;
 			act = GRANTED

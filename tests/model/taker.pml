@@ -334,7 +334,8 @@ look:
 	    :: c < nline && line[c] != me -> c++
 	    :: else -> break
 	    od;
-	    x = (c == 0 || c >= nline -> NIL : line[c - 1]));
+	    x = (c == 0 || c >= nline -> NIL : line[c - 1]);
+	    saw[me] = (yields == 0 || x == NIL -> 0 : x + 1));
 	if
 	:: x != NIL && broken != PREDECESSOR_NOT_WATCHED -> STEP(watch_one(x))
 	:: x == NIL && broken != HOLDERS_NOT_WATCHED ->

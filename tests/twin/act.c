@@ -41,6 +41,7 @@ act_reset(const struct story *story)
 	memset(world, 0, sizeof(world));
 	naive_header =
 	    (struct naive_header){ .tickets = story->first_ticket, .override = FLK_AUTO };
+	naive_turns_reset(story->slots);
 	for (i = 0; i < takers; i++) {
 		naive[i].state = IDLE;
 		atomic_store(&real_slots[i].state, IDLE);
@@ -92,6 +93,8 @@ act_possible(const struct op *op)
 		return lives && me->state == HELD;
 	case RELEASES_UNITS:
 		return lives && me->state == HELD && op->a >= 1 && op->a < me->weight;
+	case GROWS:
+		return me->state == HELD && op->a >= 1;
 	case SHRINKS:
 		return me->state == HELD && op->a >= 1 && op->a < me->weight;
 	case COMES_BACK:
@@ -116,6 +119,7 @@ act_possible(const struct op *op)
 	case DECLARES:
 		return op->a >= 1 && op->a <= FLK_MAX_UNITS;
 	case GATES:
+	case TAKES_TURNS:
 		return op->a <= 1;
 	default:
 		return true;
@@ -241,6 +245,7 @@ static void
 inherit(const struct op *op)
 {
 	static struct naive saved[MOST];
+	static struct naive_record records[2 * MOST];
 	struct naive_header saved_header;
 	bool comes;
 
@@ -252,10 +257,12 @@ inherit(const struct op *op)
 		naive_header.declared = naive_header.declared_before;
 	comes = somebody_comes();
 	memcpy(saved, naive, sizeof(saved));
+	memcpy(records, naive_record, sizeof(records));
 	saved_header = naive_header;
 	let_all_look();
 	left_alone = !comes && harms_a_sleeper();
 	memcpy(naive, saved, sizeof(saved));
+	memcpy(naive_record, records, sizeof(records));
 	naive_header = saved_header;
 
 	naive_rebuild();

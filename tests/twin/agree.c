@@ -150,8 +150,8 @@ disagreement(void)
 			return why;
 	if ((why = list_differs(&real->holders, HELD)) != NULL ||
 	    (why = list_differs(&real->waiting, WAITING)) != NULL ||
-	    (why = header_differs()) != NULL || (why = history_differs()) != NULL ||
-	    (why = oversleeps()) != NULL)
+	    (why = header_differs()) != NULL || (why = turns_differ()) != NULL ||
+	    (why = history_differs()) != NULL || (why = oversleeps()) != NULL)
 		return why;
 	real_begin(NIL);
 	if ((why = flki_state_check(&real_state)) != NULL)

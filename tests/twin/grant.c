@@ -19,8 +19,8 @@ seats_end(unsigned me)
 	return naive[me].least > said ? naive[me].limit : said;
 }
 
-static bool
-may_sit(unsigned me, uint32_t seat)
+bool
+naive_may_sit(unsigned me, uint32_t seat)
 {
 	if (seat < SEATS && ((naive_header.seats_off | naive[me].not_seats) >> seat & 1) != 0)
 		return false;
@@ -33,7 +33,7 @@ seats_for(unsigned me)
 	uint32_t end = seats_end(me), seat, count = 0;
 
 	for (seat = 0; seat < end && seat < ALL_SEATS; seat++)
-		count += may_sit(me, seat);
+		count += naive_may_sit(me, seat);
 	return count;
 }
 
@@ -45,9 +45,11 @@ sit(unsigned me)
 	naive[me].each = seats_end(me) <= SEATS;
 	count = naive[me].each ? naive[me].weight : 1;
 	for (seat = 0; seat < ALL_SEATS; seat++) {
-		naive[me].has[seat] = count > 0 && may_sit(me, seat);
+		naive[me].has[seat] = count > 0 && naive_may_sit(me, seat);
 		count -= naive[me].has[seat];
 	}
+	naive[me].own = ALL_SEATS;
+	naive[me].own = naive_seat(me);
 }
 
 bool
@@ -173,6 +175,7 @@ naive_grant(void)
 				if (naive_lives()) {
 					naive[i].since = world_clock;
 					naive[i].fence = ++naive_header.fences;
+					naive_turns_give(i, weight);
 					if (naive_header.gated) {
 						naive_header.started = world_clock;
 						reading.made = false;

@@ -63,6 +63,11 @@ naive_note(enum flk_event_kind kind, unsigned who, int code)
 			e->seat = (uint32_t)me->not_seats;
 			e->limit = (uint32_t)(me->not_seats >> 32);
 		}
+		if (kind == FLK_EV_GREW && me->each) {
+			e->kind = WITH_SEAT(kind, me->limit <= FLK_SEATS ? me->limit : FLK_SEATS);
+			e->seat = (uint32_t)naive_seats(who);
+			e->limit = (uint32_t)(naive_seats(who) >> 32);
+		}
 		if (kind == FLK_EV_RELEASED) {
 			e->kind = WITH_SEAT(kind, naive_seat(who));
 			e->took = me->took;
@@ -103,8 +108,9 @@ naive_took(bool held, uint64_t since)
 static bool
 has_a_seat(const struct event *e)
 {
-	return KIND(e->kind) == FLK_EV_GRANTED || e->kind == FLK_EV_UNITS ||
-	       e->kind == FLK_EV_FORGOT || (e->kind == FLK_EV_REAPED && e->code == 1);
+	return KIND(e->kind) == FLK_EV_GRANTED || KIND(e->kind) == FLK_EV_GREW ||
+	       e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
+	       (e->kind == FLK_EV_REAPED && e->code == 1);
 }
 
 /* What it took stands where the others have seat and limit. */

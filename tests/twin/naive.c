@@ -51,6 +51,7 @@ turns(unsigned me, enum slot_state state)
 }
 
 static void sweep(unsigned me);
+static void reap_the_end(void);
 
 static uint32_t
 holders(void)
@@ -78,12 +79,18 @@ stand(unsigned me)
 		last = i;
 	naive[me].rank = last == NOBODY ? 1 : naive[last].rank + 1;
 	naive[me].passed = naive[me].passed_by = 0;
-	while (last != NOBODY && naive[me].kind == TAKER && naive[last].kind == TAKER &&
-	       naive[last].passed_by < naive[last].want.yield &&
+	while (naive_header.fair && last != NOBODY && naive[last].tag > naive[me].tag) {
+		naive[me].passed++;
+		naive[me].rank = naive[last].rank;
+		last = naive_predecessor(last);
+	}
+	while (!naive_header.fair && last != NOBODY && naive[me].kind == TAKER &&
+	       naive[last].kind == TAKER && naive[last].passed_by < naive[last].want.yield &&
 	       naive[me].want.yield < naive[last].want.yield) {
 		naive[last].passed_by++;
 		naive[me].passed++;
 		naive[me].rank = naive[last].rank;
+		naive[me].tag = naive[last].tag;
 		last = naive_predecessor(last);
 	}
 	for (i = 0; i < takers; i++)
@@ -103,8 +110,11 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 	naive[me].kind = kind;
 	if (kind == TAKER && holders() <= SEATS && naive_has_room(me))
 		sweep(me);
+	if (naive_lives() && kind == TAKER && naive_header.fair)
+		reap_the_end();
 	if (!naive_lives())
 		return;
+	naive_turns_arrive(me, op->b);
 	stand(me);
 	naive[me].since = world_clock;
 	naive[me].status = FLK_UNKNOWN;
@@ -117,6 +127,8 @@ enter(unsigned me, enum slot_kind kind, const struct op *op)
 static void
 leave(unsigned me)
 {
+	if (naive_lives())
+		naive_turns_leave(me);
 	if (!turns(me, IDLE))
 		return;
 	naive_count(LEFT);
@@ -141,13 +153,66 @@ release_units(unsigned me, uint32_t units)
 
 	if (!naive_may_store())
 		return;
-	left = naive[me].weight -= units;
-	for (seat = 0; naive[me].each && seat < ALL_SEATS; seat++) { /* it keeps the first ones */
+	left = (naive[me].weight -= units) - 1;
+	/* It keeps its own, and the first of the others. */
+	for (seat = 0; naive[me].each && seat < ALL_SEATS; seat++) {
+		if (seat == naive[me].own)
+			continue;
 		naive[me].has[seat] &= left > 0;
 		left -= naive[me].has[seat];
 	}
 	naive_note(FLK_EV_UNITS, me, (int)units);
 	naive_grant();
+}
+
+/* As many as are free, while nobody waits. */
+static uint32_t
+room_to_grow(unsigned me, uint32_t units)
+{
+	int64_t limit = (int64_t)naive_limit(naive[me].limit);
+	int64_t left = limit - (int64_t)naive_header.withheld - (int64_t)naive_used();
+	uint32_t seat, seats = 0;
+	unsigned i;
+
+	for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i))
+		if (naive[i].kind == TAKER)
+			return 0;
+	if (naive_header.paused || naive_header.closed)
+		return 0;
+	for (seat = 0; seat < SEATS && seat < naive_said_limit(naive[me].limit); seat++)
+		seats += naive_may_sit(me, seat);
+	if (naive[me].each && left > seats)
+		left = seats;
+	if (left > (int64_t)naive[me].most - (int64_t)naive[me].weight)
+		left = (int64_t)naive[me].most - (int64_t)naive[me].weight;
+	return left <= 0 ? 0 : left < units ? (uint32_t)left : units;
+}
+
+/* It has its seats only at the second store; without seats the first is enough. */
+static void
+grow(unsigned me, uint32_t units)
+{
+	uint32_t seat, left;
+
+	if ((units = room_to_grow(me, units)) == 0)
+		return;
+	if (naive_lives())
+		naive_turns_grow(me, units);
+	if (!naive_may_store())
+		return;
+	if (!naive[me].each)
+		naive[me].weight += units;
+	if (!naive_may_store())
+		return;
+	if (naive[me].each)
+		naive[me].weight += units;
+	for (seat = 0, left = units; naive[me].each && left > 0; seat++) {
+		if (!naive_may_sit(me, seat))
+			continue;
+		naive[me].has[seat] = true;
+		left--;
+	}
+	naive_note(FLK_EV_GREW, me, (int)units);
 }
 
 static void
@@ -170,9 +235,13 @@ turn_away(unsigned me, uint32_t queue)
 
 	for (i = naive_next(WAITING, NOBODY); i != me; i = naive_next(WAITING, i))
 		ahead += naive[i].kind == TAKER;
-	if (ahead < queue || !turns(me, IDLE))
+	if (ahead < queue)
 		return;
-	if (naive_lives())
+	if (naive_lives() && naive_header.waiter == naive[me].ticket)
+		naive_turns_leave(me);
+	if (!turns(me, IDLE))
+		return;
+	if (naive_lives() && !naive_header.fair)
 		for (i = naive_next(WAITING, me); i != NOBODY; i = naive_next(WAITING, i))
 			naive[i].passed_by--;
 	naive_count(LEFT);
@@ -193,6 +262,8 @@ put_out(unsigned me, int reason)
 static void
 evict(unsigned me, int reason)
 {
+	if (naive_lives())
+		naive_turns_leave(me);
 	if (put_out(me, reason))
 		naive_grant();
 }
@@ -216,6 +287,8 @@ reap(unsigned me)
 {
 	bool held = naive[me].state == HELD;
 
+	if (!held && naive_lives())
+		naive_turns_leave(me);
 	if (!turns(me, FREE))
 		return false;
 	naive_count(REAPED);
@@ -238,6 +311,24 @@ sweep(unsigned me)
 	}
 	if (any)
 		naive_grant();
+}
+
+/* The dead behind whom nobody lives; and then, if nobody waits, the holders. */
+static void
+reap_the_end(void)
+{
+	unsigned i, last;
+
+	do {
+		last = NOBODY;
+		for (i = naive_next(WAITING, NOBODY); i != NOBODY; i = naive_next(WAITING, i))
+			last = i;
+		if (last != NOBODY && is_dead(last) && !reap(last))
+			return;
+	} while (last != NOBODY && is_dead(last));
+	if (last == NOBODY)
+		sweep(NOBODY);
+	naive_grant();
 }
 
 /* What one who looks must see to: the dead right before it, and from the head on the holders. */
@@ -339,6 +430,11 @@ steers(const struct op *op)
 		naive_header.withheld -= op->a;
 		naive_note(FLK_EV_RESTORED, NOBODY, (int)op->a);
 		break;
+	case TAKES_TURNS:
+		naive_turns_set(op->a != 0);
+		naive_note(op->a != 0 ? FLK_EV_FAIR : FLK_EV_UNFAIR, NOBODY,
+			   op->a != 0 ? FLK_FAIR_KEY : 0);
+		break;
 	case GATES:
 		naive_header.gated = op->a != 0;
 		naive_header.settle_ns = op->b * MS;
@@ -399,6 +495,12 @@ naive_acts(const struct op *op)
 		break;
 	case SHRINKS:
 		release_units(op->who, op->a);
+		break;
+	case GROWS:
+		reap_the_end();
+		if (naive[op->who].state == HELD)
+			grow(op->who, op->a);
+		naive_grant();
 		break;
 	case SWEEPS:
 		sweep(NOBODY);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * real.c - lib/state.c and lib/repair.c as they stand, but that one may be killed right
+ * real.c - lib/state.c, lib/seats.c and lib/repair.c as they stand, but that one may be killed right
  * before and right after each store that counts.  What lies between two of them is index, and
  * real_scramble() makes of that whatever a killed taker could have left, and worse.
  */
@@ -44,6 +44,7 @@ newcomers_claim(void)
 #define __atomic_store_n(p, v, order)      atomic_store(p, v)
 
 #include "state.c"
+#include "seats.c"
 #include "repair.c"
 
 static union {
@@ -140,15 +141,18 @@ real_enters(const struct op *op, enum slot_kind kind)
 {
 	bool swept = false;
 	struct flk_request want = op->want;
+	char key[FLK_KEY];
 	uint32_t passed;
 
+	twin_key(op->b, key);
 	want.not_seats = op->a;
 	flki_state_ask(&real_slots[op->who], &want);
 	real_slots[op->who].asks = (op->d & ASKS) != 0 ? UINT32_MAX : 0; /* for ever */
 	real_slots[op->who].limit = op->want.limit;
 	real_slots[op->who].pid = real_slots[op->who].uid = op->who + 1;
 	memcpy(real_slots[op->who].command, TWIN_COMMAND, sizeof(TWIN_COMMAND));
-	passed = flki_state_enqueue(&real_state, op->who, kind);
+	passed = flki_state_enqueue(&real_state, op->who, kind,
+				    real->fair != 0 && kind == TAKER ? key : NULL);
 	if (real_waits(op->who))
 		swept = flki_state_reap_watched(&real_state, op->who);
 	if (real_waits(op->who) && kind == TAKER && !swept)
@@ -211,6 +215,11 @@ real_steers(const struct op *op)
 	case RESTORES:
 		real->withheld -= op->a;
 		break;
+	case TAKES_TURNS:
+		if ((real->fair != 0) != (op->a != 0))
+			flki_fair_set(&real_state);
+		real->fair = op->a != 0 ? FLK_FAIR_KEY : FLK_FAIR_OFF;
+		break;
 	case GATES:
 		strcpy(gate.when, op->a != 0 ? TWIN_GATE : "");
 		flki_gate_set(&real_state, &gate);
@@ -221,7 +230,10 @@ real_steers(const struct op *op)
 	}
 	may_die();
 	/* UNCUT is auto, and that is -1. */
-	if (op->deed == GATES)
+	if (op->deed == TAKES_TURNS)
+		flki_state_note_steering(&real_state, op->a != 0 ? FLK_EV_FAIR : FLK_EV_UNFAIR,
+					 op->a != 0 ? FLK_FAIR_KEY : 0);
+	else if (op->deed == GATES)
 		flki_state_note_gate(&real_state, gate.when);
 	else
 		flki_state_note_steering(&real_state, kinds[op->deed],
@@ -294,6 +306,13 @@ do_it(const struct op *op)
 	case SHRINKS:
 		flki_state_wake_head(&real_state);
 		flki_state_release_units(&real_state, op->who, op->a);
+		break;
+	case GROWS:
+		flki_state_wake_head(&real_state);
+		flki_state_reap_watched(&real_state, NIL);
+		if (real_slots[op->who].state == HELD)
+			flki_state_grow(&real_state, op->who, op->a);
+		flki_state_grant(&real_state);
 		break;
 	case SWEEPS:
 		flki_state_sweep_holders(&real_state);

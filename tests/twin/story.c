@@ -16,7 +16,7 @@
 
 #define CROWD 72 /* seats enough for a second word */
 
-static uint32_t most_units; /* of this story */
+static uint32_t most_units, keys; /* of this story */
 
 static bool
 percent(uint32_t n)
@@ -44,13 +44,28 @@ units(uint32_t most)
 	}
 }
 
+/* Of a permit that is held: some units go, or come. */
+static void
+resize(struct op *op)
+{
+	if (op->deed == SHRINKS) {
+		op->who = naive_next(HELD, NOBODY) != NOBODY ? naive_next(HELD, NOBODY) : 0;
+		op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
+		return;
+	}
+	while (op->who < takers && naive[op->who].state != HELD)
+		op->who++;
+	op->who %= takers;
+	op->a = units(most_units);
+}
+
 static void
 steer(struct op *op)
 {
-	static const enum deed deeds[] = { OVERRIDES, OVERRIDES, PAUSES,     REFUSES,
-					   RESTORES,  DECLARES,  EVICTS_ALL, SWEEPS,
-					   REBUILDS,  EVICTS,    REPAIRS,    SHRINKS,
-					   TAKES_OUT, PUTS_BACK, TAKES_OUT,  GATES };
+	static const enum deed deeds[] = { OVERRIDES, OVERRIDES,   PAUSES,    REFUSES,   RESTORES,
+					   DECLARES,  EVICTS_ALL,  SWEEPS,    REBUILDS,  EVICTS,
+					   REPAIRS,   SHRINKS,     TAKES_OUT, PUTS_BACK, TAKES_OUT,
+					   GATES,     TAKES_TURNS, GROWS,     GROWS,     GROWS };
 	unsigned waits = naive_next(WAITING, NOBODY);
 
 	op->deed = deeds[random_below(ARRAY_LEN(deeds))];
@@ -82,16 +97,16 @@ steer(struct op *op)
 				   .a = takers != MOST && (!naive_header.gated || percent(20)),
 				   .b = percent(30) ? 0 : random_below(8000),
 				   .cut = op->cut };
+	if (op->deed == TAKES_TURNS)
+		op->a = percent(70);
 	if (op->deed == REBUILDS || op->deed == REPAIRS)
 		op->a = random_below(UINT32_MAX);
 	if (op->deed == EVICTS && waits != NOBODY)
 		while (percent(60) && naive_next(WAITING, waits) != NOBODY)
 			waits = naive_next(WAITING, waits);
 	op->who = op->deed == EVICTS && waits != NOBODY ? waits : 0;
-	if (op->deed == SHRINKS) {
-		op->who = naive_next(HELD, NOBODY) != NOBODY ? naive_next(HELD, NOBODY) : 0;
-		op->a = naive[op->who].weight > 1 ? units(naive[op->who].weight - 1) : 1;
-	}
+	if (op->deed == SHRINKS || op->deed == GROWS)
+		resize(op);
 }
 
 static enum deed
@@ -144,6 +159,7 @@ of_others(struct op *op, uint32_t dice)
 	if (takers != MOST && !percent(50))
 		request_draw(want, random_below);
 	op->a = percent(75) ? 0 : percent(60) ? 1U << random_below(8) : random_below(UINT32_MAX);
+	op->b = 1 + random_below(keys);
 	op->e = percent(50) ? 0 : random_below(5);
 	return dice < 70 ? ENTERS : dice < 85 ? TRIES : dice < 96 ? BARS : DIES;
 }
@@ -222,6 +238,7 @@ begin_story(struct story *story, uint64_t seed)
 				 .slots = FIRST_SLOTS,
 				 .first_ticket = some_ticket() };
 	most_units = kinds[random_below(ARRAY_LEN(kinds))];
+	keys = 1 + random_below(12);
 	if (random_below(4) == 0) /* a file that is full: each slot may be in one list */
 		story->slots = story->takers;
 	if (random_below(200) == 0) {
@@ -274,8 +291,8 @@ story_play(struct story *story)
 static const struct {
 	const char *words; /* %w: who, %a to %e: operands, %r: want */
 } printed[] = {
-	[ENTERS] = { "%w enters, %r, not %a, gate %d" },
-	[TRIES] = { "%w tries, %r, not %a, gate %d, behind %e" },
+	[ENTERS] = { "%w enters, %r, not %a, key %b, gate %d" },
+	[TRIES] = { "%w tries, %r, not %a, key %b, gate %d, behind %e" },
 	[BARS] = { "%w enters as a barrier" },
 	[LOOKS] = { "%w looks (%a), gate %d" },
 	[LEAVES] = { "%w leaves the line (%a)" },
@@ -290,6 +307,7 @@ static const struct {
 	[EVICTS] = { "%w is evicted" },
 	[EVICTS_ALL] = { "all are evicted" },
 	[SHRINKS] = { "%w's permit shrinks by %a" },
+	[GROWS] = { "%w's permit grows by %a" },
 	[OVERRIDES] = { "override %a" },
 	[PAUSES] = { "pause" },
 	[RESUMES] = { "resume" },
@@ -300,6 +318,7 @@ static const struct {
 	[PUTS_BACK] = { "seat %a in use" },
 	[DECLARES] = { "declare %a" },
 	[GATES] = { "gate %a, settles for %b ms" },
+	[TAKES_TURNS] = { "fair %a" },
 	[SWEEPS] = { "sweep" },
 	[REBUILDS] = { "rebuild (%a)" },
 	[REPAIRS] = { "repair (%a)" },

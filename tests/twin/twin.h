@@ -5,6 +5,7 @@
  *	naive.c	the obviously right one: an array of takers, looked through from end to end
  *	where.c	that look
  *	grant.c	its rules of granting
+ *	turns.c	its rules of a fair limiter
  *	real.c	lib/state.c and lib/repair.c, with a place to die at each store that counts
  *	history.c	what the naive one tells of itself
  *	act.c	one operation, done to both
@@ -32,7 +33,7 @@
 /* ---- operations as data ---- */
 
 enum deed {
-	ENTERS, /* want; a: seats that it does not want, d */
+	ENTERS, /* want; a: seats that it does not want, b: its key, d */
 	TRIES,  /* the same, but leaves again if it must wait behind e others or more */
 	BARS,   /* enters as a barrier */
 	LOOKS,  /* wakes up and looks, as in lib/wait.c; a: whether at the holders in any case; d */
@@ -48,16 +49,18 @@ enum deed {
 	EVICTS,       /* and from here on nobody in particular does it; who: the victim */
 	EVICTS_ALL,
 	SHRINKS,   /* a: units of a holder's permit; who: the holder */
+	GROWS,     /* the same, by so many */
 	OVERRIDES, /* a: the limit, or UNCUT for auto */
 	PAUSES,
 	RESUMES,
 	REFUSES,
 	ADMITS,
-	RESTORES,  /* a: units */
-	TAKES_OUT, /* a: a seat, out of use */
-	PUTS_BACK, /* a: it is in use again */
-	DECLARES,  /* a: limit */
-	GATES,     /* a: 1 to set a gate, or 0; b: ms in which a start settles */
+	RESTORES,    /* a: units */
+	TAKES_OUT,   /* a: a seat, out of use */
+	PUTS_BACK,   /* a: it is in use again */
+	DECLARES,    /* a: limit */
+	GATES,       /* a: 1 to set a gate, or 0; b: ms in which a start settles */
+	TAKES_TURNS, /* a: 1: the limiter is fair from now on, or 0 */
 	SWEEPS,
 	REBUILDS,
 	REPAIRS /* what is sound, but for its index */
@@ -110,10 +113,12 @@ struct naive {
 	enum slot_kind kind;
 	uint64_t ticket, fence;
 	uint64_t rank; /* in the line: the smallest is the head's */
+	uint64_t tag;
 	struct flk_request want;
 	uint32_t passed_by, passed;
 	uint32_t weight, least, most, limit;
 	bool has[ALL_SEATS]; /* seats */
+	uint32_t own;        /* of them, the first that it got */
 	bool each;           /* one for each unit; else only one */
 	uint64_t not_seats;
 	bool asks; /* a question of its own */
@@ -134,7 +139,17 @@ extern struct naive_header {
 	bool gated;
 	uint64_t settle_ns, started, waiter;
 	bool told[MOST]; /* now, that it has to measure */
+
+	bool fair;
+	uint64_t turn;
+	uint32_t records;
 } naive_header;
+
+/* What slots know of keys: one each, also those that no taker of this story has. */
+extern struct naive_record {
+	uint32_t key; /* 0: nothing */
+	uint64_t given;
+} naive_record[2 * MOST];
 
 /* It is killed as well, after so many stores that count: right then, or before the next. */
 void naive_live_for(uint32_t stores, bool right_then);
@@ -143,12 +158,20 @@ bool naive_may_store(void); /* before each store that counts */
 
 void naive_grant(void);
 
+void naive_turns_reset(uint32_t slots);
+void naive_turns_set(bool fair);
+void naive_turns_arrive(unsigned me, uint32_t key);
+void naive_turns_give(unsigned me, uint32_t weight);
+void naive_turns_leave(unsigned me);
+void naive_turns_grow(unsigned me, uint32_t units);
+
 void naive_acts(const struct op *op);
 void naive_visit(const struct op *op); /* what its doer brings for the gate; NULL: nothing */
 void naive_rebuild(void);
 void naive_mend(unsigned me);
 
 bool naive_has_room(unsigned me);
+bool naive_may_sit(unsigned me, uint32_t seat);
 unsigned naive_predecessor(unsigned me);
 /* By rank in the line, else by ticket; NOBODY: the first. */
 unsigned naive_next(enum slot_state state, unsigned after);
@@ -170,7 +193,17 @@ void naive_count(enum total which);
 void naive_took(bool held, uint64_t since);
 
 const char *history_differs(void);
+const char *turns_differ(void);
 const char *complain(const char *what, unsigned who, uint64_t has, uint64_t naive_has);
+
+/* As the real one has it; 0: none. */
+static inline void
+twin_key(uint32_t key, char text[FLK_KEY])
+{
+	memset(text, 0, FLK_KEY);
+	if (key != 0)
+		text[0] = (char)('a' + key % 26);
+}
 
 /* ---- the real one ---- */
 

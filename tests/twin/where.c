@@ -86,6 +86,8 @@ naive_seat(unsigned who)
 {
 	uint32_t seat = 0;
 
+	if (naive[who].own < ALL_SEATS)
+		return naive[who].own;
 	while (seat < ALL_SEATS - 1 && !naive[who].has[seat])
 		seat++;
 	return seat;

@@ -18,6 +18,7 @@ class Options(ctypes.Structure):
     _fields_ = [
         ("existing", c_bool),
         ("damaged", c_bool),
+        ("reading", c_bool),
         ("mode", c_uint32),
         ("limit", c_uint32),
         ("initial", c_uint32),
@@ -42,7 +43,10 @@ class Request(ctypes.Structure):
         ("ask", c_void_p),
         ("ask_context", c_void_p),
         ("ask_patience_ns", c_uint64),
-        ("reserved", c_uint64 * 8),
+        ("key", c_char_p),
+        ("session", c_int),
+        ("share", c_uint32),
+        ("reserved", c_uint64 * 6),
     ]
 
 

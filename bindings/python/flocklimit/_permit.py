@@ -272,6 +272,8 @@ def permit(
     timeout: Optional[float] = None,
     max_queue: Optional[int] = None,
     not_seats: Iterable[int] = (),
+    key: Optional[str] = None,
+    share: int = 1,
     command: Optional[str] = None,
     mode: int = 0,
     nested: str = "join",
@@ -284,6 +286,8 @@ def permit(
     timeout    seconds to wait, 0 for none; then TimedOut
     max_queue  Refused behind so many waiters or more
     not_seats  seats that it must not have
+    key        in a fair limiter by words: the word that this taker is counted to
+    share      in a fair limiter: how many units its key gets in a turn
     command    what flocklimitctl shows; the default is the program's command line
     mode       the permissions of a new limiter's file
     nested     "join": if this process runs under a permit of the limiter already, that one counts;
@@ -301,4 +305,6 @@ def permit(
         if not 0 <= seat < 64:
             raise ValueError(f"not_seats: {seat} is no seat: use 0 to 63")
         request.not_seats |= 1 << seat
+    request.key = os.fsencode(key) if key is not None else None
+    request.share = share
     return Permit(name, request, mode, timeout, nested == "join")

@@ -28,7 +28,7 @@ store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 		return store_trouble(
 		    "a store keeps no pace: rate, stagger and ramp are for limiters of "
 		    "one machine");
-	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON)) != 0)
+	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON | FLK_SET_FAIR)) != 0)
 		return -ENOTSUP;
 	if ((which & FLK_SET_RESTORED) != 0 && to->withheld > 0)
 		return -FLK_OVERRELEASE; /* a store withholds no units */

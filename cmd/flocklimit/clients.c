@@ -207,8 +207,10 @@ clients_drop_jobs(char **command, const char *limiter_name, bool verbose)
 		if (verbose)
 			say(limiter_name, "--jobserver=force: leaves out '%s%s%s'", *word + keep,
 			    next ? " " : "", next ? word[1] : "");
-		if (keep > 0 && (words[to++] = strndup(*word, keep)) == NULL)
+		if (keep > 0 && (words[to++] = strndup(*word, keep)) == NULL) {
+			free(words);
 			return NULL;
+		}
 		word += next;
 	}
 	memcpy(words + to, word, (size_t)(command + n - word) * sizeof(*words));

@@ -288,6 +288,9 @@ prepare(struct job *j)
 {
 	int status;
 
+	/* By which a fair limiter may count us; a process that we split off has another. */
+	if (j->o.hold_for != 0 || j->o.background || j->o.want.how.keep_ns != 0)
+		j->o.want.request.session = getsid(0);
 	if (j->o.hold_for != 0 && (status = hold_split(&j->o)) != -1)
 		return status;
 	if (j->o.background && (status = background_split(&j->o)) != -1)

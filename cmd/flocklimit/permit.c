@@ -40,6 +40,8 @@ open_limiter(struct job *j)
 	limiter_count_units(&j->o.want);
 	if ((error = limiter_set(&j->o.want, j->limiter)) != 0)
 		return error;
+	if (!j->o.want.how.quiet)
+		limiter_say_unfair(&j->o.want, j->limiter);
 	return flk_taker_new(&j->taker, j->limiter);
 }
 

@@ -195,15 +195,15 @@ shim_words(int *argc, char ***argv)
 	t = (struct told){ .depth = t.depth + 1, .process = getpid(), .program = path };
 	if (t.depth > DEEPEST) {
 		say(NULL,
-		    "%s: %s calls this shim again, and the shim calls it, for the %dth time: put "
-		    "the "
-		    "shim's folder behind that one's in PATH",
+		    "%s: %s calls this shim again, and the shim calls it, for the %dth time: "
+		    "put the shim's folder behind that one's in PATH",
 		    name, path, DEEPEST);
 		return 125;
 	}
 	words = calloc((size_t)*argc + 5, sizeof(*words));
 	if (words == NULL || tell(name, &t) == -1) {
 		say(NULL, "no memory for the words");
+		free(words);
 		return 125;
 	}
 	words[0] = (char *)(uintptr_t)OWN_NAME;

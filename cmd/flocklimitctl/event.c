@@ -12,6 +12,7 @@
 
 #include "kind.h"
 #include "ctl.h"
+#include "fair.h"
 #include "gate.h"
 #include "json.h"
 #include "pace.h"
@@ -34,7 +35,8 @@ event_name(uint32_t kind)
 		[FLK_EV_RESTORED] = "restored", [FLK_EV_REPAIRED] = "repaired",
 		[FLK_EV_PACED] = "pace",        [FLK_EV_SEAT_OFF] = "seat-off",
 		[FLK_EV_SEAT_ON] = "seat-on",   [FLK_EV_GATE] = "when",
-		[FLK_EV_GATED] = "gated",
+		[FLK_EV_GATED] = "gated",       [FLK_EV_FAIR] = "fair",
+		[FLK_EV_UNFAIR] = "unfair",     [FLK_EV_GREW] = "grew",
 	};
 
 	return kind < sizeof(names) / sizeof(names[0]) && names[kind] != NULL ? names[kind]
@@ -93,7 +95,7 @@ event_passed(const struct flk_event *e, char room[PASSED_TEXT])
 {
 	if (e->code <= 0)
 		return "";
-	snprintf(room, PASSED_TEXT, "before %d that yield", e->code);
+	snprintf(room, PASSED_TEXT, "before %d that came earlier", e->code);
 	return room;
 }
 
@@ -117,7 +119,7 @@ static const char *
 detail(const struct flk_event *e, char room[DETAIL])
 {
 	struct flk_gated g = { .waits = true };
-	char gated[GATED_TEXT];
+	char gated[GATED_TEXT], seats[SEATS_TEXT];
 
 	switch (e->kind) {
 	case FLK_EV_QUEUED:
@@ -126,6 +128,10 @@ detail(const struct flk_event *e, char room[DETAIL])
 		return seats_words(e, room);
 	case FLK_EV_RELEASED:
 		return status_text(e->code, room);
+	case FLK_EV_GREW:
+		snprintf(room, DETAIL, "%d units%s%s", e->code, e->seats != 0 ? ", seats " : "",
+			 seats_ranges(e->seats, seats));
+		return room;
 	case FLK_EV_UNITS:
 	case FLK_EV_FORGOT:
 	case FLK_EV_RESTORED:
@@ -148,6 +154,9 @@ detail(const struct flk_event *e, char room[DETAIL])
 	case FLK_EV_SEAT_OFF:
 	case FLK_EV_SEAT_ON:
 		snprintf(room, DETAIL, "seat %d", e->code);
+		return room;
+	case FLK_EV_FAIR:
+		snprintf(room, DETAIL, "by %s", fair_word((uint32_t)e->code));
 		return room;
 	case FLK_EV_PACED:
 		return pace_text(&e->pace, (unsigned)e->code, room);
@@ -225,7 +234,9 @@ print_json(const struct event_of *s, const struct flk_event *e)
 	json_put(o, "weight", json_known(event_has_taker(e), e->weight));
 	json_put(o, "command", event_has_taker(e) ? json_text(e->command) : json_null());
 	json_put(o, "seat", json_known(e->kind == FLK_EV_GRANTED, e->seat));
-	json_put(o, "seats", e->kind == FLK_EV_GRANTED ? json_seats(e->seats) : json_null());
+	json_put(o, "seats",
+		 e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_GREW ? json_seats(e->seats)
+								     : json_null());
 	json_put(o, "not_seats", e->kind == FLK_EV_QUEUED ? json_seats(e->seats) : json_null());
 	json_put(o, "host", host != NULL && *host != '\0' ? json_text(host) : json_null());
 	json_put(o, "pid", json_known(process, e->pid));

@@ -39,8 +39,17 @@ event_is_end(const struct flk_event *e)
 static inline bool
 event_is_of_holder(const struct flk_event *e)
 {
-	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_FORGOT ||
-	       (e->kind == FLK_EV_REAPED && e->code != 0);
+	return e->kind == FLK_EV_RELEASED || e->kind == FLK_EV_UNITS || e->kind == FLK_EV_GREW ||
+	       e->kind == FLK_EV_FORGOT || (e->kind == FLK_EV_REAPED && e->code != 0);
+}
+
+/* The weight that its ticket had before: units were given back, or taken. */
+static inline uint32_t
+event_weight_before(const struct flk_event *e)
+{
+	return e->kind == FLK_EV_UNITS  ? e->weight + (uint32_t)e->code
+	       : e->kind == FLK_EV_GREW ? e->weight - (uint32_t)e->code
+					: e->weight;
 }
 
 const char *event_name(uint32_t kind);
@@ -48,8 +57,8 @@ const char *event_name(uint32_t kind);
 /* The code of a FLK_EV_LEFT or FLK_EV_EVICTED in words: "timed out". */
 const char *why_left(int code);
 
-/* Of an FLK_EV_QUEUED, what the newcomer has passed: "before 2 that yield"; or "". */
-#define PASSED_TEXT 32
+/* Of an FLK_EV_QUEUED, what the newcomer has passed: "before 2 that came earlier"; or "". */
+#define PASSED_TEXT 40
 const char *event_passed(const struct flk_event *e, char room[PASSED_TEXT]);
 
 /* Prints one line. */

@@ -83,7 +83,7 @@ json_limiter(const char *name, const char *path, const struct flk_snapshot *s, i
 	json_put(o, "holding", json_unless(bad, json_integer(s->holders)));
 	json_put(o, "waiting", json_unless(bad, json_integer(s->waiters)));
 	json_put(o, "oldest_wait_s",
-		 s->waiters > 0 ? json_seconds(seconds_since(s->entry[s->holders].since_ns))
+		 s->waiters > 0 ? json_seconds(seconds_since(entry_waiting_longest(s)->since_ns))
 				: json_null());
 	return o;
 }

@@ -7,12 +7,15 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "now.h"
+#include "fair.h"
 #include "gate.h"
 #include "json.h"
 #include "limiter.h"
 #include "pace.h"
+#include "parse.h"
 #include "say.h"
 #include "suspended.h"
 #include "text.h"
@@ -164,14 +167,38 @@ weight_text(const struct flk_entry *e, char text[WEIGHT_TEXT])
 }
 
 const char *
-more_text(const struct flk_entry *e, char text[MORE_TEXT])
+key_text(const struct flk_entry *e, uint32_t fair, char text[KEY_TEXT])
 {
-	char name[VISIBLE(FLK_WAITS_FOR)];
+	char key[VISIBLE(FLK_KEY)], user[USER_TEXT];
+	uint64_t uid;
+
+	text[0] = '\0';
+	if (e->key[0] == '\0' || fair == FLK_FAIR_OFF)
+		return text;
+	visible(e->key, key, sizeof(key));
+	if (strcmp(e->key, "-") == 0)
+		snprintf(text, KEY_TEXT, "no key");
+	else
+		snprintf(text, KEY_TEXT, "%s %s", fair_word(fair),
+			 fair == FLK_FAIR_USER && parse_number(e->key, 0, UINT32_MAX, &uid)
+			     ? user_text((uid_t)uid, user)
+			     : key);
+	return text;
+}
+
+const char *
+more_text(const struct flk_entry *e, uint32_t fair, char text[MORE_TEXT])
+{
+	char name[VISIBLE(FLK_WAITS_FOR)], key[KEY_TEXT];
 	int n = 0;
 
 	text[0] = '\0';
+	if (*key_text(e, fair, key) != '\0')
+		n = e->share > 1 ? snprintf(text, MORE_TEXT, " (%s, share %u)", key, e->share)
+				 : snprintf(text, MORE_TEXT, " (%s)", key);
 	if (!e->holds && e->yield > 0)
-		n = snprintf(text, MORE_TEXT, " (overtaken %u of %u)", e->passed_by, e->yield);
+		n += snprintf(text + n, MORE_TEXT - (size_t)n, " (overtaken %u of %u)",
+			      e->passed_by, e->yield);
 	if (e->waits_for[0] != '\0')
 		snprintf(text + n, MORE_TEXT - (size_t)n, " (waits for %s)",
 			 visible(e->waits_for, name, sizeof(name)));
@@ -183,8 +210,21 @@ more_json(const struct flk_entry *e, json_t *o)
 {
 	json_put(o, "yield", e->holds ? json_null() : json_integer(e->yield));
 	json_put(o, "overtaken", e->holds ? json_null() : json_integer(e->passed_by));
+	json_put(o, "key", e->key[0] != '\0' ? json_text(e->key) : json_null());
+	json_put(o, "share", e->key[0] != '\0' ? json_integer(e->share) : json_null());
 	json_put(o, "not_seats", json_seats(e->not_seats));
 	json_put(o, "waits_for", e->waits_for[0] != '\0' ? json_text(e->waits_for) : json_null());
+}
+
+const struct flk_entry *
+entry_waiting_longest(const struct flk_snapshot *s)
+{
+	const struct flk_entry *e, *first = NULL;
+
+	for (e = s->entry + s->holders; e < s->entry + s->holders + s->waiters; e++)
+		if (first == NULL || e->since_ns < first->since_ns)
+			first = e;
+	return first;
 }
 
 const struct flk_entry *

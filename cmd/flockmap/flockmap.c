@@ -262,9 +262,14 @@ is_nested(struct jobs *a)
 	bool nested;
 
 	if (a->o.want.nested == NESTED_QUEUE ||
-	    here.attach(&limiter, a->context.name, &existing) != 0)
+	    here.attach(&limiter, a->context.name, &existing) != 0) {
+		if (!a->o.quiet)
+			limiter_say_unfair(&a->o.want, NULL);
 		return false;
+	}
 	nested = environment_find(limiter, &a->context.permit);
+	if (!nested && !a->o.quiet)
+		limiter_say_unfair(&a->o.want, limiter);
 	a->several.identity = flk_identity(limiter);
 	flk_detach(limiter);
 	return nested;

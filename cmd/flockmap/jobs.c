@@ -49,11 +49,10 @@ jobs_next(void *jobs, void **item, struct flk_request *want)
 	j = a->again;
 	a->again = NULL;
 	got = j != NULL ? 1 : source_next(&a->source, &j, &want->weight);
-	if (got == 1)
+	if (got == 1) {
 		want->weight = a->o.unlimited && j->weight > want->limit && want->limit != 0
 				   ? want->limit
 				   : j->weight;
-	if (got == 1) {
 		if (a->o.weight_from != NULL)
 			want->most = want->weight;
 		want->command = j->text;

@@ -359,6 +359,17 @@ options_given(const struct given *given, const char *name)
 	return false;
 }
 
+void
+options_forget(struct given *given, const char *name)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < given->n; i++)
+		if (strcmp(given->row[i]->name, name) != 0)
+			given->row[n++] = given->row[i];
+	given->n = n;
+}
+
 /* One of those in the list that was given; NULL: none. */
 static const char *
 one_given(const struct given *given, const char *list)

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "and_option.h"
+#include "fair.h"
 #include "flocklimit.h"
 #include "pace.h"
 #include "parse.h"
+#include "request.h"
 #include "seats.h"
 #include "taker_options.h"
 #include "units.h"
@@ -77,6 +79,28 @@ take_setting(const struct option_row *row, void *into, const char *option, char 
 	return take_parsed(row, into, option, word);
 }
 
+/* Bare, it is by user. */
+static int
+take_fair(const struct option_row *row, void *into, const char *option, char *word)
+{
+	struct taker_options *w = into;
+
+	(void)row;
+	w->which |= FLK_SET_FAIR;
+	return fair_parse(word != NULL ? word : "user", &w->to.fair)
+		   ? OPTION_OK
+		   : option_bad(option, word, FAIR_WRONG);
+}
+
+static int
+take_key(const struct option_row *row, void *into, const char *option, char *word)
+{
+	if (*word == '\0' || !flki_key_is_sane(word))
+		return option_bad(option, word,
+				  "not a key: use 1 to 31 letters and digits, say web");
+	return take_text(row, into, option, word);
+}
+
 /* As timeout(1) has it, 0 is no limit. */
 static int
 take_time_above_0(const struct option_row *row, void *into, const char *option, char *word)
@@ -93,6 +117,7 @@ take_time_above_0(const struct option_row *row, void *into, const char *option, 
 #define TO(member) .at = offsetof(struct taker_options, member)
 
 static const char no_pace[] = "a store keeps no pace";
+static const char one_order[] = "in a store, the line has one order";
 
 /* The six of every day come first. */
 /* clang-format off */
@@ -122,7 +147,15 @@ const struct option_row taker_rows[] = {
 	{ .name = "yield", .value = "K", .take = take_number, TO(request.yield), .most = FLK_MAX_UNITS,
 	  .wrong = "not a number of takers: use 0 or more, say 10",
 	  .help = "let up to K takers that arrive later go first (0)",
-	  .not_in_store = "in a store, the line has one order" },
+	  .not_in_store = one_order },
+	{ .name = "fair", .value = "[=user|session|key|off]", .take = take_fair, .offers = "user session key off",
+	  .help = "serve users, sessions or keys in turn\n"
+	          "(belongs to the limiter)", .not_in_store = one_order },
+	{ .name = "key", .value = "WORD", .take = take_key, TO(request.key),
+	  .help = "--fair=key: the key of this taker", .not_in_store = one_order },
+	{ .name = "share", .value = "S", .take = take_number, TO(request.share), .least = 1, .most = FLK_MAX_SHARE,
+	  .wrong = "not a share: use 1 to 1000",
+	  .help = "fair: as many units in a turn as S others get (1)", .not_in_store = one_order },
 	{ .name = "not-seat", .value = "LIST", .take = take_parsed, .parse = seats_parse, TO(request.not_seats),
 	  .wrong = SEATS_LIST,
 	  .help = "take none of these seats, say 0,3 or 0-3",

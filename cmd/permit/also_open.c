@@ -33,6 +33,12 @@ also_read(struct extra_permits *a, const struct extra_ops *ops, const struct and
 		one->want.timeout_ns = main->timeout_ns;
 		one->want.request.limit_queue = main->request.limit_queue;
 		one->want.request.max_queue = main->request.max_queue;
+		/* To whom it is counted, in each of them that is fair. */
+		one->want.request.session = main->request.session;
+		if (one->want.request.key == NULL)
+			one->want.request.key = main->request.key;
+		if (one->want.request.share == 0)
+			one->want.request.share = main->request.share;
 		limiter_name(&one->want, one->path);
 	}
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "kind.h"
 #include "explain.h"
+#include "fair.h"
 #include "find_program.h"
 #include "option.h"
 #include "pace.h"
@@ -200,7 +201,33 @@ limiter_set(const struct taker_options *w, struct flk *limiter)
 		which &= ~(unsigned)FLK_SET_PACE;
 	if (gate_is_so(&w->to.gate, &now.gate))
 		which &= ~(unsigned)FLK_SET_GATE;
+	if (w->to.fair == now.fair)
+		which &= ~(unsigned)FLK_SET_FAIR;
 	return which != 0 ? flk_set(limiter, which, &w->to) : 0;
+}
+
+void
+limiter_say_unfair(const struct taker_options *w, struct flk *limiter)
+{
+	bool asks = w->request.key != NULL || w->request.share != 0;
+	struct flk_settings now = { .fair = FLK_FAIR_OFF };
+
+	/* Of the limiters of --and, one may be fair. */
+	asks &= w->ands.n == 0;
+	if ((!asks && w->request.yield == 0) || (limiter != NULL && flk_get(limiter, &now) != 0))
+		return;
+	if ((w->which & FLK_SET_FAIR) != 0)
+		now.fair = w->to.fair;
+	if (now.fair != FLK_FAIR_OFF && w->request.yield > 0)
+		say(w->limiter,
+		    "--yield has no effect: the limiter is fair, and its line in the order "
+		    "of turns");
+	if (now.fair == FLK_FAIR_OFF && asks)
+		say(w->limiter, "--%s has no effect: the limiter is not fair; use --fair%s",
+		    w->request.key != NULL ? "key" : "share", w->request.key != NULL ? "=key" : "");
+	else if (now.fair != FLK_FAIR_KEY && asks && w->request.key != NULL)
+		say(w->limiter, "--key has no effect: the limiter's keys are %ss; use --fair=key",
+		    fair_word(now.fair));
 }
 
 void
@@ -244,8 +271,9 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 	bool weight = limiter_weight_differs(w, permit);
 	bool seats =
 	    (w->request.not_seats & (permit->seats | UINT64_C(1) << permit->seat % 64)) != 0;
-	int count = n + weight + (w->request.yield > 0) + seats, left = count;
-	char words[160 + SEATS_TEXT] = "", number[16], list[SEATS_TEXT];
+	bool key = w->request.key != NULL, share = w->request.share != 0;
+	int count = n + weight + (w->request.yield > 0) + key + share + seats, left = count;
+	char words[260 + SEATS_TEXT] = "", number[16], list[SEATS_TEXT];
 
 	snprintf(number, sizeof(number), "%" PRIu32, w->request.limit);
 	if (n)
@@ -255,6 +283,11 @@ limiter_joined(const struct taker_options *w, const struct flk_permit *permit)
 	snprintf(number, sizeof(number), "%" PRIu32, w->request.yield);
 	if (w->request.yield > 0)
 		list_option(words, sizeof(words), &left, "--yield", number);
+	if (key)
+		list_option(words, sizeof(words), &left, "--key", w->request.key);
+	snprintf(number, sizeof(number), "%" PRIu32, w->request.share);
+	if (share)
+		list_option(words, sizeof(words), &left, "--share", number);
 	if (seats)
 		list_option(words, sizeof(words), &left, "--not-seat",
 			    seats_ranges(w->request.not_seats, list));

@@ -48,6 +48,9 @@ int limiter_read_gate(struct taker_options *w);
 /* Sets what the options say of the limiter, unless it is so already: 0, or a negative code. */
 int limiter_set(const struct taker_options *w, struct flk *limiter);
 
+/* Says which of --key, --share and --yield has no effect, because the limiter is fair, or is not. */
+void limiter_say_unfair(const struct taker_options *w, struct flk *limiter); /* NULL: it is new */
+
 /*
  * " (the limiter's rate 30/m)", if a waiter waits for a pace or a gate that an earlier call has set, and
  * this one did not ask for; else "".

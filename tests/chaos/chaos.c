@@ -119,7 +119,7 @@ operated_enough(unsigned seconds)
 {
 	return operator_acts[CANCELLED] >= seconds && operator_acts[REMOVED] > 0 &&
 	       operator_acts[REFUSED] >= seconds && operator_acts[PACED] > 0 &&
-	       operator_acts[GATED] > 0;
+	       operator_acts[GATED] > 0 && operator_acts[TURNED] > 0;
 }
 
 static bool
@@ -279,10 +279,10 @@ main(int argc, char **argv)
 	well &=
 	    ok(operated_enough(seconds),
 	       "%u waiters were cancelled, %u limiters removed and %u not; %u checks, %u readers, "
-	       "%u paces, %u gates",
+	       "%u paces, %u gates, %u times fair or not",
 	       operator_acts[CANCELLED], operator_acts[REMOVED], operator_acts[REFUSED],
 	       operator_acts[CHECKED], operator_acts[READ], operator_acts[PACED],
-	       operator_acts[GATED]);
+	       operator_acts[GATED], operator_acts[TURNED]);
 	if (orders_possible())
 		well &=
 		    ok(orders_given > 0, "%u orders to all limiters were given, and %u were killed",

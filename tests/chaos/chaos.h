@@ -6,8 +6,8 @@
  * Each record is one line, written with one write() to a file opened with O_APPEND: a letter and
  * numbers.  Times are CLOCK_MONOTONIC in ns, taken before the write.
  *
- *	L t id lim group flags wait_ms run_ms NUMBERS	a taker is about to be launched; what it asks for,
- *				in the order of ../helpers/request.h
+ *	L t id lim group flags wait_ms run_ms key NUMBERS	a taker is about to be launched; what it
+ *				asks for, in the order of ../helpers/request.h
  *	N t id lim w n		taker id + 1, which is launched next, is to hold this limiter as well (--and);
  *				id stands for its permit there
  *	S t id pid birth ticket w told seat fence seats	its command has started: what it was told;
@@ -54,7 +54,10 @@ enum target { WRAPPER, COMMAND, GROUP }; /* WRAPPER: by id; COMMAND: by pid; GRO
 /* GATE: one that nothing passes; VERBS are steered by limiters.c.  LOOKS: one that always holds. */
 enum verb { OVERRIDE, PAUSE, SHUT, GATE, VERBS, LOOKS };
 
-enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE, ORDER };
+enum told { SNAPSHOT, EVICT, CHECK, REMOVE, READER, FOLLOW, PACE, ORDER, TURN };
+
+#define FAIR 2 /* this limiter is fair, at times */
+#define KEYS 3 /* of its takers; key 0 has those without one */
 
 /* Every command exits with it. */
 #define CODE(id) ((int)((id) % 50))

@@ -35,7 +35,7 @@ add_weights(struct words *w, unsigned least, unsigned most)
 	add(w, text);
 }
 
-/* Every two of the busy limiters, whichever is -f. */
+/* Every two of the busy limiters, whichever is -f: with a key, both count by it. */
 static void
 choose_also(struct choice *c)
 {
@@ -84,6 +84,8 @@ choose(bool quiet)
 	}
 	if (!(c.flags & AGENT) && c.lim != QUIET && chance(10))
 		choose_also(&c);
+	if (c.lim == FAIR || (c.also_w != 0 && c.also == FAIR))
+		c.key = below(KEYS + 1);
 	return c;
 }
 
@@ -110,6 +112,7 @@ agent_words(struct words *w, const struct choice *c, uint64_t id, const char *se
 		add_number(w, "", 400, "");
 		return;
 	}
+	add_number(w, "", c->key, "");
 	add_number(w, "", c->wait_ms, "");
 	add_number(w, "", how_long_us(c->lim), "");
 	for (i = 0; i < REQUEST_NUMBERS; i++)
@@ -163,6 +166,8 @@ wrapper_words(struct words *w, const struct choice *c, uint64_t id, const char *
 	else
 		add_number(w, "-w", c->want.weight, "");
 	add_options(w, &c->want);
+	if (c->key != 0)
+		add_number(w, "--key=k", c->key, "");
 	if (c->flags & CLOSE)
 		add(w, "-o");
 	if (c->flags & EXEC)

@@ -278,12 +278,13 @@ acquire_restlessly(struct flk *f, struct flk_taker *t, const struct flk_request 
 	return error;
 }
 
-/* ID PATH WAIT_MS US NUMBERS: takes a permit by the library; WAIT_MS 0 is for ever. */
+/* ID PATH KEY WAIT_MS US NUMBERS: takes a permit by the library; KEY 0 is none, WAIT_MS 0 is for ever. */
 static int
 agent(char **arg, bool is_restless)
 {
-	uint64_t id = number(arg[0]), wait = number(arg[2]);
-	struct flk_request want = { .command = "agent" };
+	uint64_t id = number(arg[0]), wait = number(arg[3]);
+	char key[8];
+	struct flk_request want = { .command = "agent", .key = number(arg[2]) != 0 ? key : NULL };
 	struct timespec until = deadline(wait);
 	struct flk_permit permit;
 	struct flk_taker *t = NULL;
@@ -291,8 +292,9 @@ agent(char **arg, bool is_restless)
 	int error;
 	size_t i;
 
+	snprintf(key, sizeof(key), "k%.5s", arg[2]);
 	for (i = 0; i < REQUEST_NUMBERS; i++)
-		*request_number(&want, i) = (uint32_t)number(arg[4 + i]);
+		*request_number(&want, i) = (uint32_t)number(arg[5 + i]);
 	do {
 		flk_taker_free(t);
 		flk_detach(f);
@@ -310,7 +312,7 @@ agent(char **arg, bool is_restless)
 	if (error != 0 || flk_permit(t, &permit) != 0)
 		return 94;
 	say_permit('S', id, f, &permit);
-	work(chaos_now() + number(arg[3]) * 1000, NULL);
+	work(chaos_now() + number(arg[4]) * 1000, NULL);
 	chaos_say("E %" PRIu64 " %" PRIu64 " %d %d", chaos_now(), id, (int)getpid(), CODE(id));
 	if (flk_release(t) != 0)
 		return 93;
@@ -356,9 +358,9 @@ chaos_command(int argc, char **argv)
 		return command(argv + 2);
 	if (strcmp(verb, "nest") == 0 && (argc == 5 || argc == 7))
 		return nest(argv + 2, argv[0]);
-	if (strcmp(verb, "agent") == 0 && argc == 10)
+	if (strcmp(verb, "agent") == 0 && argc == 7 + (int)REQUEST_NUMBERS)
 		return agent(argv + 2, false);
-	if (strcmp(verb, "restless") == 0 && argc == 10)
+	if (strcmp(verb, "restless") == 0 && argc == 7 + (int)REQUEST_NUMBERS)
 		return agent(argv + 2, true);
 	if (strcmp(verb, "idler") == 0 && argc == 5)
 		return idler(argv + 2);
@@ -374,5 +376,6 @@ chaos_command(int argc, char **argv)
 		chaos_say("B %s %" PRIu64, argv[2], chaos_now());
 		return 0;
 	}
-	return -1;
+	/* Wrong words of ours must not begin a storm in the storm. */
+	return verb[strspn(verb, "0123456789")] == '\0' ? -1 : 98;
 }

@@ -61,6 +61,7 @@ struct words {
 struct choice {
 	struct flk_request want; /* limit 0: the latest */
 	unsigned lim, flags;
+	unsigned key; /* 1 to KEYS; 0: none of its own */
 	unsigned wait_ms, run_ms;
 	unsigned also, also_w, also_n; /* --and; also_w 0: none */
 };
@@ -108,7 +109,7 @@ void limiter_anew(unsigned i);           /* nobody can use the old one any more 
 
 /* ---- operator.c ---- */
 
-enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, GATED, ACTS };
+enum act { CANCELLED, CHECKED, READ, REMOVED, REFUSED, PACED, GATED, TURNED, ACTS };
 extern unsigned operator_acts[ACTS];
 
 void operator_begin(const char *self);

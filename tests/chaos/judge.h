@@ -20,6 +20,7 @@ struct run { /* one taker, whether its command ever started or not; or its permi
 	uint64_t also;  /* of two runs of one taker, the id of the other; 0: it has only this */
 	uint64_t w, least, most; /* w: `least', and what it got once it has started */
 	struct flk_request want; /* as it was launched */
+	uint64_t key;            /* in a limiter that may be fair; 0: none of its own */
 	uint64_t launched, started, ended, reaped, alive; /* 0: not in the log */
 	uint64_t pid, birth, ticket, told, seat, fence, seats;
 	int status;

@@ -16,7 +16,8 @@
  * later.  So the same must hold for the larger sum of those with a fence up to z which have
  * started at any time, before or after, and surely hold after the start of b.  Where a lower
  * fence was overtaken, its weight was not there to be measured, and the sum is too large.  And
- * each was granted after all with a lower ticket, but for as many as it consented to.
+ * each was granted after all of its key with a lower ticket, but for as many as it consented to: in a
+ * limiter that is never fair all have one key, and in the other the order within a key holds always.
  *
  * By the same reasoning b was not granted while those before it surely held so much that b did
  * not fit; so the limit of which it was told must have been in force at some time after that, and
@@ -212,7 +213,7 @@ check_starts(const struct life *l, struct verdict *v)
 	free(highest);
 }
 
-/* Those that came later, and were granted before: it consented to so many. */
+/* Those of its key that came later, and were granted before: it consented to so many. */
 static void
 check_consents(const struct life *l, struct verdict *v)
 {
@@ -221,7 +222,8 @@ check_consents(const struct life *l, struct verdict *v)
 	for (i = 0; i < l->n; i++) {
 		uint64_t passed = 0;
 		for (j = i; j-- > 0;)
-			passed += l->run[j]->ticket > l->run[i]->ticket;
+			passed += l->run[j]->ticket > l->run[i]->ticket &&
+				  l->run[j]->key == l->run[i]->key;
 		if (passed > l->run[i]->want.yield)
 			chaos_guilty(v, OVERTAKEN, l->run[i]->started,
 				     "ticket %" PRIu64 " was overtaken by %" PRIu64

@@ -53,6 +53,8 @@ attach(unsigned i)
 	struct flk *f;
 	int error = flk_attach(&f, limiter[i].path, &options);
 
+	if (error == 0 && i == FAIR)
+		error = steer_fair(f, FLK_FAIR_KEY);
 	if (error != 0)
 		tap_bail("flk_attach: %s", flk_strerror(error));
 	return f;

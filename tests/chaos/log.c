@@ -68,7 +68,7 @@ wants_also(struct story *s, const uint64_t *x)
 	return true;
 }
 
-#define LAUNCHED 7 /* numbers in an L before those of the request */
+#define LAUNCHED 8 /* numbers in an L before those of the request */
 
 static bool
 launched(struct story *s, const uint64_t *x)
@@ -94,7 +94,8 @@ launched(struct story *s, const uint64_t *x)
 			   .n = want.limit,
 			   .flags = x[4],
 			   .wait_ms = x[5],
-			   .run_ms = x[6] };
+			   .run_ms = x[6],
+			   .key = x[2] == FAIR ? x[7] : 0 };
 	also = chaos_run(s, r->id - 1);
 	if (also != NULL && also->also == r->id) {
 		r->also = also->id;
@@ -102,6 +103,7 @@ launched(struct story *s, const uint64_t *x)
 		also->flags = r->flags;
 		also->wait_ms = r->wait_ms;
 		also->run_ms = r->run_ms;
+		also->key = also->lim == FAIR ? x[7] : 0;
 	}
 	return true;
 }

@@ -35,8 +35,8 @@ spell(char letter, unsigned from, unsigned to, const char *format, ...)
 	putc('\n', out);
 }
 
-unsigned
-launch_as(unsigned ms, struct flk_request want, unsigned flags)
+static unsigned
+launch_in(unsigned lim, unsigned ms, struct flk_request want, unsigned flags, unsigned key)
 {
 	char text[REQUEST_TEXT];
 	size_t i;
@@ -46,8 +46,20 @@ launch_as(unsigned ms, struct flk_request want, unsigned flags)
 		want.most = want.weight;
 	for (i = 0; i < REQUEST_NUMBERS; i++)
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %u", request_value(&want, i));
-	line('L', ms, "%u 0 0 %u 0 0%s", ++takers, flags, text);
+	line('L', ms, "%u %u 0 %u 0 0 %u%s", ++takers, lim, flags, key, text);
 	return takers;
+}
+
+unsigned
+launch_as(unsigned ms, struct flk_request want, unsigned flags)
+{
+	return launch_in(0, ms, want, flags, 0);
+}
+
+unsigned
+launch_of(unsigned ms, unsigned key, unsigned w, unsigned n)
+{
+	return launch_in(FAIR, ms, (struct flk_request){ .weight = w, .limit = n }, 0, key);
 }
 
 unsigned

@@ -37,6 +37,8 @@ void spell(char letter, unsigned from, unsigned to, const char *format, ...)
 /* What is launched next; its id. */
 unsigned launch_as(unsigned ms, struct flk_request want, unsigned flags);
 unsigned launch(unsigned ms, unsigned w, unsigned n, unsigned flags);
+/* In the limiter that may be fair, with this key. */
+unsigned launch_of(unsigned ms, unsigned key, unsigned w, unsigned n);
 /* The taker that is launched next is to hold the other limiter as well; the id of that permit. */
 unsigned launch_also(unsigned ms, unsigned w, unsigned n);
 

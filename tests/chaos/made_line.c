@@ -31,6 +31,32 @@ passed_without(void)
 	passed(0);
 }
 
+/* The same, where the third is of this key, and the second of the first one's. */
+static void
+passed_by_key(unsigned key)
+{
+	unsigned a = launch_of(0, 1, 2, 3), b = launch_of(1, 1, 2, 3), c = launch_of(4, key, 1, 3);
+
+	start_as('S', BIRTH, 1, a, 1, 1, 2, 3);
+	start_as('S', BIRTH, 5, c, 3, 2, 1, 3);
+	finish(10, a);
+	start_as('S', BIRTH, 11, b, 2, 3, 2, 3);
+	finish(12, b);
+	finish(13, c);
+}
+
+static void
+passed_by_another_key(void)
+{
+	passed_by_key(2);
+}
+
+static void
+passed_by_its_own_key(void)
+{
+	passed_by_key(1);
+}
+
 static void
 overtaken(void)
 {
@@ -181,6 +207,8 @@ const struct made made_line[] = {
 	{ overtaken, OVERTAKEN, "overtaken" },
 	{ passed_without, OVERTAKEN, "passed without its consent" },
 	{ passed_with_consent, INNOCENT, "passed with its consent" },
+	{ passed_by_another_key, INNOCENT, "passed by a taker of another key" },
+	{ passed_by_its_own_key, OVERTAKEN, "passed by a taker of its own key" },
 	{ late_to_say_so, INNOCENT, "granted in order, said in another" },
 	{ one_ticket_two_takers, RAN_TWICE, "one ticket, two takers" },
 	{ one_taker_two_commands, RAN_TWICE, "one taker, two commands" },

@@ -109,6 +109,20 @@ pace(unsigned lim)
 	operator_acts[PACED]++;
 }
 
+/* ---- turns ---- */
+
+/* For a moment: it is fair again soon. */
+static void
+turn(void)
+{
+	static bool off;
+	int error = steer_fair(limiter_handle(FAIR), (off = !off) ? FLK_FAIR_OFF : FLK_FAIR_KEY);
+
+	if (error != 0)
+		told(FAIR, TURN, error);
+	operator_acts[TURNED]++;
+}
+
 /* ---- gate ---- */
 
 static uint64_t gate_until[LIMITERS]; /* 0: none */
@@ -322,6 +336,8 @@ operator_acts_for(double seconds)
 		pace(lim);
 	if (due(3, seconds))
 		gate(lim, true);
+	if (due(2, seconds))
+		turn();
 	end_gates(chaos_now());
 	if (due(4, seconds))
 		remove_if_idle(lim);
@@ -375,7 +391,7 @@ chaos_follower(const char *path)
 		n = flk_history(f, number, e, FLK_HISTORY);
 		for (i = 0, last = number; i < n; last = e[i++].number)
 			if (e[i].number <= last || (i > 0 && e[i].number != last + 1) ||
-			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_GATED)
+			    e[i].kind < FLK_EV_QUEUED || e[i].kind > FLK_EV_GREW)
 				return 2;
 		number = last;
 	}

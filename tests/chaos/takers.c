@@ -147,8 +147,8 @@ launch(struct taker *t)
 	choice_words(&w, &c, t->id, self_path);
 	for (i = 0; i < REQUEST_NUMBERS; i++)
 		n += snprintf(want + n, sizeof(want) - (size_t)n, " %u", request_value(&c.want, i));
-	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u%s", chaos_now(), t->id, c.lim,
-		  t->group, c.flags, c.wait_ms, c.run_ms, want);
+	chaos_say("L %" PRIu64 " %" PRIu64 " %u %" PRIu64 " %u %u %u %u%s", chaos_now(), t->id,
+		  c.lim, t->group, c.flags, c.wait_ms, c.run_ms, c.key, want);
 	t->pid = fork();
 	if (t->pid == -1)
 		tap_bail("fork: %s", strerror(errno));

@@ -495,3 +495,20 @@ load ../helpers/top.bash
 	keys q
 	over 0
 }
+
+@test "another user's limiter is shown, and no key changes it" {
+	need_root
+	public
+	mkfifo -m 666 "$PUBLIC/go"
+	background a as_nobody "$PUBLIC/flocklimit" -N x -n 1 sh -c 'read -r x <"$1"' sh "$PUBLIC/go"
+	eventually test -s "$PUBLIC/limiters/x"
+	top_in 100x24 --file "$PUBLIC/limiters/x"
+	see "1 of 1 in use"
+	keys p
+	see "it is another user's, and is only looked at"
+	[ "$(as_nobody "$CTL" show x --json | jq -r .state)" = open ]
+	echo >"$PUBLIC/go"
+	ended a
+	see "0 of 1 in use"
+	keys q
+}

@@ -146,7 +146,7 @@ sleeps_in_line() {
 	ended small
 	ended big
 	[ "$(cat big.out small.out)" = $'2 3\n3 2' ]
-	"$CTL" log x | grep -q 'queued .* before 1 that yield$'
+	"$CTL" log x | grep -q 'queued .* before 1 that came earlier$'
 }
 
 @test "a bar of gantt says how many waiters its ticket has passed" {
@@ -159,9 +159,9 @@ sleeps_in_line() {
 	ended light
 	"$CTL" gantt x >x.svg
 	titles=$(tr '\n' ' ' <x.svg | grep -oE '<rect[^>]*><title>ticket [23]:[^<]*')
-	[[ $titles == *"ticket 3:"*"waited "*", before 1 that yield, ran "* ]]
+	[[ $titles == *"ticket 3:"*"waited "*", before 1 that came earlier, ran "* ]]
 	[[ $titles == *"ticket 2:"* ]]
-	[[ $(grep 'ticket 2:' <<<"$titles") != *yield* ]]
+	[[ $(grep 'ticket 2:' <<<"$titles") != *earlier* ]]
 }
 
 @test "top says how often a waiter was overtaken" {
@@ -196,7 +196,7 @@ why_is() {
 	eventually holding 1
 	why_is '["waiting",true,["passed","units"]]'
 	run -0 ctl why x 2
-	[[ $output == *"others passed, by --yield, the longest ticket 3 (sh, weight 1)"* ]]
+	[[ $output == *"others passed, by --yield or by turns, the longest ticket 3 (sh, weight 1)"* ]]
 	let_go c
 	ended big
 	why_is '["granted",true,["passed","units"]]'

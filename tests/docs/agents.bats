@@ -182,9 +182,11 @@ waiting() {
 
 @test "the other lines of a limits file are right" {
 	block limits >limits.txt
-	block machine >>limits.txt
 	run -0 "$CTL" limits --check limits.txt
-	[ "$output" = "limits.txt: 5 lines, all right" ]
+	[ "$output" = "limits.txt: 6 lines, all right" ]
+	block machine >machine.txt
+	run -0 "$CTL" limits --check machine.txt
+	[ "$output" = "machine.txt: 2 lines, all right" ]
 }
 
 @test "a weight in GiB reaches systemd-run" {

@@ -18,6 +18,7 @@
 #define steer_restore(f, n)      STEER(f, FLK_SET_RESTORED, .withheld = (n))
 #define steer_pace(f, to, which) STEER(f, which, .pace = *(to))
 #define steer_gate(f, to)        STEER(f, FLK_SET_GATE, .gate = *(to))
+#define steer_fair(f, by)        STEER(f, FLK_SET_FAIR, .fair = (by))
 #define steer_seat(f, seat, off) \
 	STEER(f, (off) ? FLK_SET_SEATS_OFF : FLK_SET_SEATS_ON, .seats_off = UINT64_C(1) << (seat))
 

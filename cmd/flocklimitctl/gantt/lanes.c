@@ -38,17 +38,10 @@ outcome_of(const struct flk_event *e)
 	return WEXITSTATUS(e->code) == 0 ? WELL : BADLY;
 }
 
-/* The weight that the ticket had before this event, which may have given units back. */
-static uint32_t
-weight_before(const struct flk_event *e)
-{
-	return e->kind == FLK_EV_UNITS ? e->weight + (uint32_t)e->code : e->weight;
-}
-
 static void
 begin_turn(const struct lanes *l, struct turn *t, const struct flk_event *e)
 {
-	*t = (struct turn){ .ticket = e->ticket, .weight = weight_before(e) };
+	*t = (struct turn){ .ticket = e->ticket, .weight = event_weight_before(e) };
 	t->seat = seat_of(e->seat);
 	t->command = e->command;
 	t->outcome = RUNNING;
@@ -197,13 +190,11 @@ lanes_seat_from(const struct turn *t, uint32_t from)
 	return rest != 0 ? seats_first(rest) : LANES_SEATS;
 }
 
-/* As in lib/seats.c: of a permit that shrank, the lowest seats are left, one for each unit. */
+/* Of a permit that shrank. */
 static bool
 keeps_seat(const struct turn *t, uint32_t seat, uint32_t weight)
 {
-	uint64_t below = t->seats != 0 ? t->seats & ((UINT64_C(1) << seat) - 1) : 0;
-
-	return (uint32_t)__builtin_popcountll(below) < weight;
+	return t->seats == 0 || (seats_kept(t->seats, t->seat, weight) >> seat & 1) != 0;
 }
 
 uint64_t

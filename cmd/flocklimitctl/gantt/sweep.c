@@ -132,7 +132,7 @@ happen(struct sweep *w, const struct flk_event *e)
 	} else if (e->kind == FLK_EV_GRANTED) {
 		*v = (struct live){ .weight = e->weight, .limit = e->limit };
 		take_seats(w, i, e->when_ns);
-	} else if (e->kind == FLK_EV_UNITS) {
+	} else if (e->kind == FLK_EV_UNITS || e->kind == FLK_EV_GREW) {
 		v->weight = e->weight;
 	} else if (event_is_end(e)) {
 		*v = (struct live){ .weight = 0 };

@@ -31,7 +31,7 @@ add_row(const struct ctl *c, struct table *t, const char *name, const struct flk
 	char wait[32] = "-", shown[PATH_MAX];
 
 	if (s->waiters > 0)
-		span(seconds_since(s->entry[s->holders].since_ns), c->raw, wait);
+		span(seconds_since(entry_waiting_longest(s)->since_ns), c->raw, wait);
 	table_cell(t, "%s", visible(name, shown, sizeof(shown)));
 	table_cell(t, "%" PRIu64 "/%u", s->used, s->limit);
 	table_cell(t, "%u", s->holders);

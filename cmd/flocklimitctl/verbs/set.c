@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "explain.h"
+#include "fair.h"
 #include "limit_word.h"
 #include "limiters.h"
 #include "pace.h"
@@ -93,6 +94,26 @@ set_to_word(const struct ctl *c)
 	}
 	if (!read_word(c, word, &change.to))
 		return FAILED;
+	return set_all(&mine, &change);
+}
+
+int
+set_fair(const struct ctl *c)
+{
+	struct change change = { .which = c->verb->which };
+	struct ctl mine = *c;
+	const char *word;
+
+	if (!is_named(c))
+		return FAILED;
+	if ((word = last_word(&mine)) == NULL) {
+		say(name_of(c), "fair: by what? Say user, session, key or off");
+		return FAILED;
+	}
+	if (!fair_parse(word, &change.to.fair)) {
+		say(name_of(c), "'%s': " FAIR_WRONG, word);
+		return FAILED;
+	}
 	return set_all(&mine, &change);
 }
 

@@ -13,6 +13,7 @@
 
 #include "kind.h"
 #include "estimate.h"
+#include "fair.h"
 #include "json.h"
 #include "limiter_state.h"
 #include "limiters.h"
@@ -36,6 +37,10 @@ struct view {
 /* ---- as text ---- */
 
 #define REMARK 40
+
+/* Each search looks at all processes.  A file may claim thousands of holders whose takers have died. */
+#define MOST_SOUGHT 32
+
 static const char *
 remark(const struct view *v, const struct flk_entry *e, char room[REMARK])
 {
@@ -112,13 +117,13 @@ print_holders(const struct view *v)
 		table_cell(t, "%s", user_name(e->uid, v->c->raw, user));
 		table_cell(t, "%s", span(seconds_since(e->since_ns), v->c->raw, held));
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   more_text(e, more), remark(v, e, remarked));
+			   more_text(e, s->set.fair, more), remark(v, e, remarked));
 	}
 	puts("\nholding");
 	table_print(t, "  ");
 	table_free(t);
 	for (i = 0; i < s->holders; i++)
-		if (outlived(&s->entry[i]))
+		if (outlived(&s->entry[i]) && i < MOST_SOUGHT)
 			print_heirs(v, &s->entry[i]);
 }
 
@@ -151,7 +156,7 @@ print_line(const struct view *v)
 		table_cell(t, "%s%s", known && !v->c->raw ? "~" : "",
 			   known ? span(wait_s[i], v->c->raw, starts) : "?");
 		table_cell(t, "%s%s%s", visible(e->command, command, sizeof(command)),
-			   more_text(e, more), remark(v, e, remarked));
+			   more_text(e, s->set.fair, more), remark(v, e, remarked));
 	}
 	free(wait_s);
 	puts("\nwaiting");
@@ -176,6 +181,8 @@ print_head(const char *name, const char *path, const struct flk_snapshot *s)
 		printf("pace: %s\n", pace);
 	if (*gate_text(&s->set.gate, gate) != '\0')
 		printf("gate: %s\n", gate);
+	if (s->set.fair != FLK_FAIR_OFF)
+		printf("fair: by %s\n", fair_word(s->set.fair));
 	if (s->set.withheld > 0)
 		printf("withheld: %u units\n", s->set.withheld);
 	if (s->set.seats_off != 0)
@@ -219,7 +226,10 @@ json_heirs(const struct view *v, const struct flk_entry *e)
 {
 	json_t *pids = json_array();
 	pid_t heir[HEIRS];
-	size_t n = outlived(e) ? flki_heirs(v->f, e->slot, heir, HEIRS) : 0, i;
+	size_t n = outlived(e) && e < v->s->entry + MOST_SOUGHT
+		       ? flki_heirs(v->f, e->slot, heir, HEIRS)
+		       : 0,
+	       i;
 
 	for (i = 0; i < n; i++)
 		json_array_append_new(pids, json_integer(heir[i]));
@@ -301,6 +311,8 @@ json_view(const struct view *v)
 	json_put(o, "pace", json_pace(&s->set.pace));
 	json_put(o, "seats_off", json_seats(s->set.seats_off));
 	json_put(o, "gate", json_gate(&s->set.gate));
+	json_put(o, "fair",
+		 s->set.fair != FLK_FAIR_OFF ? json_string(fair_word(s->set.fair)) : json_null());
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));

@@ -14,6 +14,7 @@
 
 #include "kind.h"
 #include "json.h"
+#include "limiter_state.h"
 #include "limiters.h"
 #include "now.h"
 #include "took.h"
@@ -106,8 +107,8 @@ read_metrics(const struct flk_snapshot *s, struct metric metrics[METRICS])
 		{ "limit_units", "gauge", "The limit in force.", s->limit },
 		{ "holders", "gauge", "Takers that hold a permit.", s->holders },
 		{ "waiters", "gauge", "Takers in the line.", s->waiters },
-		{ "oldest_wait_seconds", "gauge", "How long the head of the line has waited.",
-		  s->waiters > 0 ? seconds_since(s->entry[s->holders].since_ns) : 0 },
+		{ "oldest_wait_seconds", "gauge", "How long the waiter that came first has waited.",
+		  s->waiters > 0 ? seconds_since(entry_waiting_longest(s)->since_ns) : 0 },
 		{ "paused", "gauge", "1 while nothing new starts.", paused },
 		{ "closed", "gauge", "1 while waiters and newcomers are rejected.", s->set.closed },
 		{ "granted_total", "counter", "Permits granted.", (double)s->granted },

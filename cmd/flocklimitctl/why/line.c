@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "seats.h"
 
 static int
 by_ticket(const void *a, const void *b)
@@ -52,9 +53,13 @@ static void
 be(struct person *p, const struct flk_event *e)
 {
 	p->weight = e->weight;
-	p->seat = e->seat;
-	if (e->kind == FLK_EV_GRANTED)
+	if (e->kind != FLK_EV_GREW)
+		p->seat = e->seat;
+	if (e->kind == FLK_EV_GRANTED || e->kind == FLK_EV_GREW)
 		p->seats = e->seats;
+	/* A permit that grows may get seats below its own: then only its grant tells which that is. */
+	if (p->seats != 0 && (p->seats >> p->seat % FLK_SEATS & 1) == 0)
+		p->seat = seats_first(p->seats);
 	if (e->kind == FLK_EV_QUEUED && e->limit <= FLK_SEATS) /* else it has none */
 		p->not_seats = e->seats;
 	p->limit = e->limit != 0 ? e->limit : p->limit;
@@ -69,8 +74,7 @@ static void
 begin_person(struct person *p, const struct flk_event *e, bool sure)
 {
 	be(p, e);
-	if (e->kind == FLK_EV_UNITS)
-		p->weight = e->weight + (uint32_t)e->code;
+	p->weight = event_weight_before(e);
 	p->holds = event_is_of_holder(e);
 	p->waits = !p->holds && e->kind != FLK_EV_QUEUED && !(e->kind == FLK_EV_GRANTED && sure);
 }
@@ -234,18 +238,15 @@ line_used_by(const struct line *l, uint64_t last)
 uint64_t
 line_seats(const struct line *l)
 {
-	uint64_t taken = 0, set;
+	uint64_t taken = 0;
 	const struct person *p;
-	uint32_t left;
 
 	for (p = l->person; p < l->person + l->n; p++) {
 		if (!p->holds)
 			continue;
 		if (p->seats == 0 && p->seat < FLK_SEATS)
 			taken |= UINT64_C(1) << p->seat;
-		/* It keeps the lowest when it shrinks. */
-		for (set = p->seats, left = p->weight; set != 0 && left > 0; set &= set - 1, left--)
-			taken |= set & -set;
+		taken |= seats_kept(p->seats, p->seat, p->weight);
 	}
 	return taken;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "json.h"
+#include "limiter_state.h"
 #include "limiters.h"
 #include "now.h"
 #include "parts.h"
@@ -18,14 +19,14 @@
 #include "text.h"
 #include "tickets.h"
 
-#define WHO 200
+#define WHO (200 + KEY_TEXT)
 
 /* The reasons in words: for programs; for people; and what a taker that is to blame has to do with it. */
 static const struct {
 	const char *word, *text, *blame;
 } words[WHY_REASONS] = {
 	[WHY_PAUSE] = { "paused", "it was paused, or its limit was 0", "" },
-	[WHY_PASSED] = { "passed", "others passed, by --yield", ", the longest " },
+	[WHY_PASSED] = { "passed", "others passed, by --yield or by turns", ", the longest " },
 	[WHY_UNITS] = { "units", "holders had the units", ", the most of them " },
 	[WHY_PROMISE] = { "promise", "a holder has a stricter -n", ": " },
 	[WHY_WITHHELD] = { "withheld", "units were withheld, or their seats out of use", "" },
@@ -65,17 +66,28 @@ ending(enum why_fate fate)
 	}
 }
 
-/* "ticket 12 (cc, weight 2)" */
+/* The history does not say keys: only of those that are there it is known. */
 static const char *
-who(const struct why_taker *t, bool with_limit, char room[WHO])
+key_of(const struct flk_snapshot *s, uint64_t ticket, char room[KEY_TEXT])
 {
-	char command[VISIBLE(20)];
+	const struct flk_entry *e = entry_of_ticket(s, ticket);
+
+	return e != NULL ? key_text(e, s->set.fair, room) : "";
+}
+
+/* "ticket 12 (cc, weight 2)", in a fair limiter "ticket 12 (cc, weight 2, user tom)" */
+static const char *
+who(const struct flk_snapshot *s, const struct why_taker *t, bool with_limit, char room[WHO])
+{
+	char command[VISIBLE(20)], key[KEY_TEXT];
 
 	snprintf(room, WHO, "ticket %" PRIu64 " (%s%sweight %u", t->ticket,
 		 visible(t->command, command, sizeof(command)), *t->command != '\0' ? ", " : "",
 		 t->weight);
 	if (with_limit)
 		snprintf(room + strlen(room), WHO - strlen(room), ", -n %u", t->limit);
+	if (*key_of(s, t->ticket, key) != '\0')
+		snprintf(room + strlen(room), WHO - strlen(room), ", %s", key);
 	snprintf(room + strlen(room), WHO - strlen(room), ")");
 	return room;
 }
@@ -100,7 +112,7 @@ share_of(const struct why *y, uint64_t ns)
 }
 
 static void
-print_text(const struct ctl *c, const struct why *y)
+print_text(const struct ctl *c, const struct why *y, const struct flk_snapshot *s)
 {
 	enum why_reason order[WHY_REASONS];
 	char room[WHO], took[32], name[VISIBLE(1024)];
@@ -108,11 +120,12 @@ print_text(const struct ctl *c, const struct why *y)
 
 	visible(name_of(c), name, sizeof(name));
 	if (y->fate == WHY_NO_WAIT) {
-		printf("%s: %s did not wait\n", name, who(&y->taker, false, room));
+		printf("%s: %s did not wait\n", name, who(s, &y->taker, false, room));
 		return;
 	}
-	printf("%s: %s waited %s%s%s\n", name, who(&y->taker, false, room), y->early ? "over " : "",
-	       span((double)(y->to_ns - y->from_ns) / 1e9, c->raw, took), ending(y->fate));
+	printf("%s: %s waited %s%s%s\n", name, who(s, &y->taker, false, room),
+	       y->early ? "over " : "", span((double)(y->to_ns - y->from_ns) / 1e9, c->raw, took),
+	       ending(y->fate));
 	sort_parts(y, order);
 	for (i = 0; i < WHY_REASONS; i++) {
 		const struct why_part *part = &y->part[order[i]];
@@ -122,13 +135,21 @@ print_text(const struct ctl *c, const struct why *y)
 		       100 * share_of(y, part->ns), words[order[i]].text);
 		if (part->taker.ticket != 0)
 			printf("%s%s", words[order[i]].blame,
-			       who(&part->taker, order[i] == WHY_PROMISE, room));
+			       who(s, &part->taker, order[i] == WHY_PROMISE, room));
 		putchar('\n');
 	}
 }
 
 static json_t *
-json_part(const struct why *y, enum why_reason reason)
+json_key(const struct flk_snapshot *s, uint64_t ticket)
+{
+	const struct flk_entry *e = entry_of_ticket(s, ticket);
+
+	return e != NULL && e->key[0] != '\0' ? json_text(e->key) : json_null();
+}
+
+static json_t *
+json_part(const struct why *y, const struct flk_snapshot *s, enum why_reason reason)
 {
 	const struct why_part *part = &y->part[reason];
 	const struct why_taker *t = &part->taker;
@@ -141,12 +162,13 @@ json_part(const struct why *y, enum why_reason reason)
 	json_put(o, "ticket", blamed ? json_u64(t->ticket) : json_null());
 	json_put(o, "command", blamed ? json_text(t->command) : json_null());
 	json_put(o, "weight", blamed ? json_integer(t->weight) : json_null());
+	json_put(o, "key", blamed ? json_key(s, t->ticket) : json_null());
 	json_put(o, "declared", blamed && t->limit != 0 ? json_integer(t->limit) : json_null());
 	return o;
 }
 
 static json_t *
-json_why(const struct ctl *c, const struct why *y, const char *path)
+json_why(const struct ctl *c, const struct why *y, const struct flk_snapshot *s, const char *path)
 {
 	json_t *o = json_begin(name_of(c), path), *parts = json_array();
 	enum why_reason order[WHY_REASONS];
@@ -155,10 +177,11 @@ json_why(const struct ctl *c, const struct why *y, const char *path)
 	sort_parts(y, order);
 	for (i = 0; i < WHY_REASONS; i++)
 		if (y->part[order[i]].ns > 0)
-			json_array_append_new(parts, json_part(y, order[i]));
+			json_array_append_new(parts, json_part(y, s, order[i]));
 	json_put(o, "ticket", json_u64(y->ticket));
 	json_put(o, "command", json_text(y->taker.command));
 	json_put(o, "weight", json_integer(y->taker.weight));
+	json_put(o, "key", json_key(s, y->ticket));
 	json_put(o, "state", json_string(fates[y->fate]));
 	json_put(o, "since", json_seconds(epoch_of(y->from_ns)));
 	json_put(o, "waited_s", json_exact(y->to_ns - y->from_ns));
@@ -178,31 +201,37 @@ is_missing(const struct ctl *c, const struct why *y)
 }
 
 static int
+why_tell(const struct ctl *c, struct flk *f, struct why *y, const struct flk_snapshot *s,
+	 json_t *array)
+{
+	if (y->fate == WHY_NOT_KNOWN || y->fate == WHY_FORGOTTEN)
+		return is_missing(c, y);
+	if (y->fate == WHY_NO_WAIT)
+		y->early = false;
+	if (c->json)
+		json_array_append_new(array, json_why(c, y, s, flk_path(f)));
+	else
+		print_text(c, y, s);
+	return DONE;
+}
+
+static int
 why_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 {
 	struct flk_event *event = calloc(FLK_HISTORY, sizeof(*event));
 	struct flk_snapshot *s = NULL;
 	struct why y = { .ticket = ticket };
-	int error = event == NULL ? -ENOMEM : flk_snapshot(f, &s);
+	int error = event == NULL ? -ENOMEM : flk_snapshot(f, &s), status = error;
 	size_t n;
 
 	if (error == 0) {
 		n = flk_history(f, 0, event, FLK_HISTORY);
 		error = why_parts(&y, ticket, event, n, s, now_ns());
+		status = error != 0 ? error : why_tell(c, f, &y, s, ctx);
 	}
 	free(event);
 	free(s);
-	if (error != 0)
-		return error;
-	if (y.fate == WHY_NOT_KNOWN || y.fate == WHY_FORGOTTEN)
-		return is_missing(c, &y);
-	if (y.fate == WHY_NO_WAIT)
-		y.early = false;
-	if (c->json)
-		json_array_append_new(ctx, json_why(c, &y, flk_path(f)));
-	else
-		print_text(c, &y);
-	return DONE;
+	return status;
 }
 
 int

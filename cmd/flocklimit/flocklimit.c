@@ -23,9 +23,11 @@
 #include "limiter.h"
 #include "parse.h"
 #include "pid1.h"
+#include "pin.h"
 #include "ready.h"
 #include "run.h"
 #include "say.h"
+#include "seats.h"
 #include "shim.h"
 #include "spawn.h"
 #include "tree.h"
@@ -155,11 +157,50 @@ open_ready(struct job *j, struct ready **ready)
 	return 0;
 }
 
+/* Whether the command may start. */
+static bool
+open_pin(struct job *j, struct pin **pin)
+{
+	const char *tail = options_tail(&j->o);
+	char list[SEATS_TEXT];
+	int error;
+
+	if (!j->o.want.how.pin || j->bare)
+		return true;
+	if (j->joined) {
+		if (!j->o.want.how.quiet && !options_given(&j->o.want.declared, "pin"))
+			say(j->o.want.limiter, "--pin has no effect: this command joins the permit "
+					       "that it runs under, and runs where that one does");
+		return true;
+	}
+	*pin = pin_new(&j->o, j->limiter, &j->permit);
+	error = *pin == NULL ? ENOMEM : pin_adopts(*pin) ? tree_begin() : 0;
+	if (error == 0)
+		error = pin_enter(*pin);
+	if (error == 0)
+		return true;
+	if (error == EINVAL)
+		say(j->o.want.limiter,
+		    "--pin: the limit has become %u, and there are no usable CPUs for seats %s%s",
+		    j->permit.limit,
+		    j->permit.seats != 0 ? seats_ranges(j->permit.seats, list) : "above 63",
+		    tail != NULL ? ": it runs on all" : ": use flocklimitctl limit");
+	else
+		say(j->o.want.limiter,
+		    "--pin: the command can't be given the CPUs of seats %s: %s%s",
+		    seats_ranges(j->permit.seats, list), strerror(error),
+		    tail != NULL ? "; it runs on all" : "");
+	pin_free(*pin);
+	*pin = NULL;
+	return tail != NULL;
+}
+
 static int
 run_command(struct job *j)
 {
 	struct jobserver *server = NULL;
 	struct ready *ready = NULL;
+	struct pin *pin = NULL;
 	int error = 0, status;
 	char **envp;
 	pid_t pid;
@@ -181,6 +222,8 @@ run_command(struct job *j)
 		say(j->o.want.limiter, "no memory for the environment");
 		return FAILED;
 	}
+	if (!open_pin(j, &pin))
+		return FAILED;
 	if (j->o.no_fork) {
 		if (job_is_taker(j))
 			flk_entrust(j->taker);
@@ -196,6 +239,8 @@ run_command(struct job *j)
 		say(j->o.want.limiter, "--tree: %s: only the command itself is waited for",
 		    strerror(error));
 	pid = spawn(j->o.command, envp, &j->heritage, &error);
+	if (pin != NULL)
+		pin_leave(pin);
 	if (pid == -1) {
 		say(j->o.want.limiter, "cannot start a process: %s%s", strerror(errno),
 		    remedy_for(errno));
@@ -207,7 +252,8 @@ run_command(struct job *j)
 		background_started();
 	ready_from(ready, pid);
 	jobserver_from(server, pid);
-	status = run(&j->o, pid, server, ready, &j->end);
+	status = run(&j->o, pid, server, ready, pin, &j->end);
+	pin_free(pin);
 	ready_close(ready);
 	jobserver_close(server);
 	if (!j->bare)
@@ -249,6 +295,8 @@ refuse(struct job *j, int code)
 			job_refuse(j, code);
 		return j->o.want.conflict_exit;
 	default:
+		if (j->said)
+			return FAILED;
 		return fd_refuse(&j->o, code) ? FAILED : job_refuse(j, code);
 	}
 }

@@ -33,6 +33,7 @@ struct job {
 	char **words;   /* of the call */
 	bool joined;    /* under a permit that we run under already */
 	bool bare;      /* without a permit: FLOCKLIMIT=off or --or-run; joined as well */
+	bool said;      /* why there is no permit: a line was printed */
 	int cannot_run; /* why the program can't be executed, if attach() found that out; else 0 */
 	struct ending end;
 };

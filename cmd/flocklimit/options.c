@@ -61,7 +61,7 @@ static const struct option_rule rules[] = {
 	TAKER_RULES,
 	{ "preserve-status", "run-timeout", NULL },
 	{ "unlock",
-	  "limit weight timeout nonblock max-queue yield not-seat rate stagger ramp when when-run",
+	  "limit weight timeout nonblock max-queue yield not-seat rate stagger ramp when when-run fair key share",
 	  "--unlock only gives a permit back" },
 	{ "fd", "hold-for", "one takes a permit for a descriptor, the other for a process" },
 	{ "fd", "background run-timeout kill-after preserve-status no-fork close jobserver until-ready",
@@ -76,6 +76,9 @@ static const struct option_rule rules[] = {
 	{ "background", "no-fork", "flocklimit must stay, to wait for the command" },
 	{ "tree", "no-fork", "flocklimit must stay, to wait for them all" },
 	{ "tree", "hold-for fd", "no command runs that could start others" },
+	{ "pin", "hold-for fd", "no command runs that could be pinned" },
+	{ "pin", "until-ready", "the CPUs are its own only while it has the permit" },
+	{ "pin", "jobserver", "the jobserver's tokens are for CPUs beside its own" },
 	{ "place", "keep-place", NULL },
 	{ "keep-place", "hold-for fd", "no command runs for which a place could be kept" },
 	{ "keep-place", "and", "a place is kept in the line of one limiter" },
@@ -160,6 +163,14 @@ check_command(struct options *o)
 		    o->hold_for != 0 ? "--hold-for" : "-c");
 		return OPTION_BAD;
 	}
+	if (o->want.how.pin && o->no_fork && taker_options_elastic(&o->want)) {
+		say(NULL,
+		    "--pin with -w %s: with -F no process is left that could give CPUs back: use "
+		    "one "
+		    "weight, or drop -F",
+		    o->want.weight_word);
+		return OPTION_BAD;
+	}
 	if (o->want.how.jobserver && taker_options_elastic(&o->want)) {
 		say(NULL,
 		    "--jobserver lends permits of one weight: use it without -w %s, or let the "
@@ -186,6 +197,24 @@ find_limiter(struct options *o)
 		    &o->want, o->command != NULL && o->line == NULL ? o->command[0] : NULL);
 }
 
+/* What a limits file says of the command is not about a permit without one. */
+static void
+let_go(struct options *o)
+{
+	struct manner *how = &o->want.how;
+	const struct {
+		const char *name;
+		bool *is;
+	} of_commands[] = { { "pin", &how->pin }, { "tree", &how->tree } };
+	size_t i;
+
+	for (i = 0; i < sizeof(of_commands) / sizeof(of_commands[0]); i++)
+		if (options_given(&o->want.declared, of_commands[i].name)) {
+			options_forget(&o->want.given, of_commands[i].name);
+			*of_commands[i].is = false;
+		}
+}
+
 static int
 read_limits(struct options *o)
 {
@@ -194,7 +223,11 @@ read_limits(struct options *o)
 	if (status == OPTION_OK && plain_command(o) != NULL)
 		status = limits_take_command(&o->want, plain_command(o));
 	find_limiter(o);
-	return status == OPTION_OK ? limits_take_limiter(&o->want) : status;
+	if (status == OPTION_OK)
+		status = limits_take_limiter(&o->want);
+	if (!options_run(o))
+		let_go(o);
+	return status;
 }
 
 /* A file that can't be read is a limiter that can't be used: --or-run runs the command. */

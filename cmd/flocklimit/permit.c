@@ -13,6 +13,7 @@
 #include "fd.h"
 #include "job.h"
 #include "line.h"
+#include "pin.h"
 #include "place_kept.h"
 #include "process.h"
 #include "question.h"
@@ -25,6 +26,14 @@ static const char *
 program_of(const struct job *j)
 {
 	return options_run(&j->o) ? j->o.command[0] : NULL;
+}
+
+/* Before the wait.  A later limit may be another: then seats above the CPUs are none. */
+static bool
+pin_is_possible(struct job *j)
+{
+	j->said = pin_check(&j->o, j->limiter) != 0;
+	return !j->said;
 }
 
 static int
@@ -275,6 +284,8 @@ job_take(struct job *j)
 		}
 		if (joins_all(j))
 			return 0;
+		if (j->o.want.how.pin && !j->joined && !pin_is_possible(j))
+			return -ECANCELED;
 		error = take_all(j);
 		if (error != -FLK_GONE && error != -FLK_MISTAKEN)
 			break;

@@ -42,6 +42,7 @@
 #include "now.h"
 #include "process.h"
 #include "options.h"
+#include "pin.h"
 #include "ready.h"
 #include "say.h"
 #include "signal_pass.h"
@@ -167,7 +168,7 @@ wait_deaf(const struct running *r, struct ending *end)
 
 	say(r->o->want.limiter,
 	    "cannot wait for signals: %s: none is passed on to the command, "
-	    "and --run-timeout, --jobserver, --tree and --until-ready have no effect",
+	    "and --run-timeout, --jobserver, --pin, --tree and --until-ready have no effect",
 	    strerror(errno));
 	sigemptyset(&set);
 	for (i = 0; i < ENDINGS; i++)
@@ -199,7 +200,7 @@ look_at_command(struct running *r, struct ending *end)
 
 int
 run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
-    struct ending *end)
+    struct pin *pin, struct ending *end)
 {
 	struct running r = { .o = o,
 			     .ready = ready,
@@ -207,7 +208,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 			     .pid = command,
 			     .state = RUNS,
 			     .deadline = NEVER };
-	uint64_t next;
+	uint64_t next, pinned;
 	siginfo_t info;
 	sigset_t all;
 	bool tended;
@@ -219,6 +220,8 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 	kind_by_signal();
 	for (;;) {
 		next = kind_look();
+		pinned = pin_look(pin, jobserver_follower(j));
+		next = pinned < next ? pinned : next;
 		sig = signal_wait(&all, next < r.deadline ? next : r.deadline, &info);
 		if (sig == -1)
 			return wait_deaf(&r, end);
@@ -237,7 +240,7 @@ run(const struct options *o, pid_t command, struct jobserver *j, struct ready *r
 		 */
 		if (!r.has_ended)
 			look_at_command(&r, end);
-		if (o->want.how.tree)
+		if (o->want.how.tree || pin_adopts(pin))
 			reap_others(&r, end);
 		if (r.has_ended && signal_others(&r, 0) == 0) {
 			end->status = r.status | (r.state != RUNS ? FLK_TIMED_OUT : 0);

@@ -11,6 +11,7 @@
 
 struct jobserver;
 struct options;
+struct pin;
 struct ready;
 
 /* How the command ended, for flk_ended(), and what it took, for flk_took(). */
@@ -24,6 +25,6 @@ struct ending {
  * signal must be blocked.  Returns the exit status for flocklimit, and fills in *end.
  */
 int run(const struct options *o, pid_t command, struct jobserver *j, struct ready *ready,
-	struct ending *end);
+	struct pin *pin, struct ending *end);
 
 #endif

@@ -44,31 +44,47 @@ find(const struct list *l, pid_t pid, unsigned long long start)
 	return NULL;
 }
 
-/* Where memory is short the list is, too; the next round may have more. */
-static void
+/* A process whose first thread has ended is shown as a zombie, and its other threads run on. */
+static bool
+has_ended(const struct proc_stat *s)
+{
+	return (s->state == 'Z' || s->state == 'X') && s->threads <= 1;
+}
+
+/*
+ * False where the list is not whole, as memory or descriptors are short, or a process may not be seen: the
+ * next round may have more.
+ */
+static bool
 read_all(struct list *l)
 {
 	DIR *dir = opendir("/proc");
+	bool whole = dir != NULL;
 	struct proc_stat s;
 	struct found *more;
 	pid_t pid;
+	int error;
 
 	l->of = NULL;
 	l->n = 0;
 	while ((pid = flki_next_number(dir)) != -1) {
-		if (flki_proc_stat(pid, &s) != 0)
+		if ((error = flki_proc_stat(pid, &s)) != 0) {
+			whole &= error == -ENOENT || error == -ESRCH;
 			continue;
+		}
 		more = realloc(l->of, (l->n + 1) * sizeof(*more));
-		if (more == NULL)
+		if (more == NULL) {
+			whole = false;
 			break;
+		}
 		l->of = more;
-		l->of[l->n++] = (struct found){ .pid = pid,
-						.parent = s.parent,
-						.ended = s.state == 'Z' || s.state == 'X',
-						.start = s.start };
+		l->of[l->n++] = (struct found){
+			.pid = pid, .parent = s.parent, .ended = has_ended(&s), .start = s.start
+		};
 	}
 	if (dir != NULL)
 		closedir(dir);
+	return whole;
 }
 
 /* A child may stand before its parent in the list, so this is repeated while it finds something. */
@@ -90,6 +106,31 @@ mark_below(struct list *l, pid_t ours)
 			again |= l->of[i].below;
 		}
 	}
+}
+
+bool
+tree_each(pid_t ours, void (*visit)(void *context, pid_t pid), void *context)
+{
+	struct list now;
+	bool whole = read_all(&now);
+	size_t i;
+
+	mark_below(&now, ours);
+	for (i = 0; i < now.n; i++)
+		if (now.of[i].below && !now.of[i].ended)
+			visit(context, now.of[i].pid);
+	free(now.of);
+	return whole;
+}
+
+bool
+tree_is_seen(void)
+{
+	char self[16] = "";
+	struct proc_stat first;
+
+	return readlink("/proc/self", self, sizeof(self) - 1) > 0 && atoi(self) == getpid() &&
+	       flki_proc_stat(1, &first) == 0;
 }
 
 /* ---- signals ---- */

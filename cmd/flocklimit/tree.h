@@ -15,6 +15,15 @@
 int tree_begin(void);
 
 /*
+ * Whether /proc shows all processes: those of other users may be hidden, or it is that of another PID
+ * namespace.
+ */
+bool tree_is_seen(void);
+
+/* All that runs below us, but for OURS.  False if some may be missing. */
+bool tree_each(pid_t ours, void (*visit)(void *context, pid_t pid), void *context);
+
+/*
  * Sends the signal to all that runs below us, also to what is forked meanwhile, but for COMMAND itself and
  * for OURS, each of which may be 0.  SIG 0 sends nothing.  Returns how many processes there are.
  */

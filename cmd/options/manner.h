@@ -16,7 +16,7 @@ enum jobserver_style { JOBSERVER_FIFO, JOBSERVER_PIPE, JOBSERVER_BEST };
 struct manner {
 	bool jobserver, drops_jobs; /* --jobserver, --jobserver=force */
 	enum jobserver_style style;
-	bool or_run, tree;
+	bool or_run, tree, pin;
 	uint64_t keep_ns;  /* --keep-place; 0: not given */
 	const char *place; /* NULL: the words of the call say which place it is */
 	bool verbose, quiet;

@@ -31,6 +31,10 @@ const struct option_row manner_rows[] = {
 	  .help = "until COMMAND and all that it started have ended;\n"
 	          "-T and signals that end flocklimit reach them all",
 	  .not_in_store = "a store's permit is for COMMAND alone" },
+	{ .name = "pin", YES(pin),
+	  .help = "run COMMAND on as many CPUs as it has units; with\n"
+	          "-w MIN-MAX it gives CPUs back while others wait",
+	  .not_in_store = "a store's seats are no CPUs of this machine" },
 	{ .name = "keep-place", .value = "DUR", .take = take_time, TO(keep_ns), .offers = "@times",
 	  .help = "if this call ends while it waits, its place in the line\n"
 	          "stays for DUR, for the same call to take it again",

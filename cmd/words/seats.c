@@ -96,3 +96,15 @@ seats_of_permit(uint64_t seats, uint32_t only, char text[SEATS_TEXT])
 	snprintf(text, SEATS_TEXT, "%u", only);
 	return text;
 }
+
+uint64_t
+seats_kept(uint64_t seats, uint32_t own, uint32_t units)
+{
+	uint64_t kept = UINT64_C(1) << own % FLK_SEATS, others = seats & ~kept;
+
+	if (seats == 0)
+		return 0;
+	for (; units > 1 && others != 0; units--, others &= others - 1)
+		kept |= others & -others;
+	return kept;
+}

@@ -21,6 +21,9 @@ const char *seats_ranges(uint64_t seats, char text[SEATS_TEXT]);
 /* Those of a permit: one for each unit, in a set; or `only' alone, if the set is empty. */
 const char *seats_of_permit(uint64_t seats, uint32_t only, char text[SEATS_TEXT]);
 
+/* What a permit has of this set, when so many units are left: its own seat, and the lowest others. */
+uint64_t seats_kept(uint64_t seats, uint32_t own, uint32_t units);
+
 /* The smallest of a set that is not empty. */
 static inline unsigned
 seats_first(uint64_t seats)

@@ -38,6 +38,9 @@ struct ctl {
 	const char *output;     /* -o; NULL: stdout */
 	const char *store;      /* --store */
 	const char *check;      /* --check of limits */
+	bool users;             /* the limiters of all users */
+	const char *user;       /* those of this one; NULL: the caller's own */
+	char *user_dir;         /* where they are */
 };
 
 /* The verbs, of verbs/, top/, gantt/ and why/; each returns an exit status. */
@@ -47,6 +50,7 @@ int top(const struct ctl *c);
 int limit(const struct ctl *c);
 int set_switch(const struct ctl *c);
 int set_to_word(const struct ctl *c);
+int set_fair(const struct ctl *c);
 int wait_for(const struct ctl *c);
 int cancel(const struct ctl *c);
 int release(const struct ctl *c);

@@ -21,6 +21,7 @@
 #include "say.h"
 #include "suggest.h"
 #include "taker_options.h"
+#include "users.h"
 #include "verb.h"
 
 #define UNIT (UINT64_C(1) << 30)
@@ -87,6 +88,9 @@ static const struct option_row follow_rows[] = {
 static const struct option_row rows[] = {
 	{ .name = "store", .value = "URL", .take = take_text, TO(store),
 	  .help = "limiters kept in a store, for many machines" },
+	{ .name = "users", YES(users), .help = "those of all users, only to look at" },
+	{ .name = "user", .value = "USER", .take = take_text, TO(user), .offers = "@users",
+	  .help = "those of USER, only to look at" },
 	{ .name = "all", YES(all), .help = "all limiters; for verbs that steer, new ones too" },
 	{ .name = "json", YES(json), .help = "for programs" },
 	{ .name = "raw", YES(raw), .help = "seconds and numbers as they are" },
@@ -349,8 +353,11 @@ flocklimitctl_main(int argc, char **argv)
 	if (status == -1)
 		status = refuse_here(verb);
 	if (status == -1)
+		status = users_find(&c);
+	if (status == -1)
 		status = verb->run(&c);
 out:
+	free(c.user_dir);
 	free(c.file);
 	free(c.name);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

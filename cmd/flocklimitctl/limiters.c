@@ -21,7 +21,10 @@
 #include "signals.h"
 #include "stuck.h"
 #include "suggest.h"
+#include "name.h"
+#include "own.h"
 #include "text.h"
+#include "users.h"
 #include "verb.h"
 
 /*
@@ -61,15 +64,16 @@ where(const char *name, const char *path)
 static int
 foreign(const char *name, const char *path)
 {
+	const char *at = where(name, path), *colon = *at != '\0' ? ": " : "";
 	char user[USER_TEXT];
 	struct stat sb;
 
 	if (lstat(path, &sb) == -1)
-		say(name, "%s: %s", path, explain(-FLK_FOREIGN));
+		say(name, "%s%s%s", at, colon, explain(-FLK_FOREIGN));
 	else
 		say(name,
-		    "%s: belongs to user %s: run flocklimitctl as that user, say by sudo -u %s",
-		    path, user_name(sb.st_uid, false, user), user);
+		    "%s%sbelongs to user %s: run flocklimitctl as that user, say by sudo -u %s", at,
+		    colon, user_name(sb.st_uid, false, user), user);
 	return FAILED;
 }
 
@@ -130,9 +134,15 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 		say(name, "%s%s%s: even a look writes to a limiter: mount it writable", at, colon,
 		    strerror(EROFS));
 		return FAILED;
+	case EAGAIN:
+		say(name, "%s%sis changed all the time: look again", at, colon);
+		return FAILED;
 	case EACCES:
 	case EPERM:
-		say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
+		if (f != NULL && flki_is_reader(f))
+			say(name, "%s%sis another user's, and is only looked at", at, colon);
+		else
+			say(name, "%s%s%s: its owner and root may", at, colon, strerror(-code));
 		return FAILED;
 	default:
 		say(name, "%s%s%s%s", at, colon, explain(code), remedy_for(-code));
@@ -197,13 +207,17 @@ as_path(const char *file, char path[PATH_MAX])
 	return path;
 }
 
-/* A name, or the path that a limits file gives to it. */
+/* A name, or the path that a limits file gives to it; or that of another user's limiter. */
 static const char *
-as_name(const char *word, char path[PATH_MAX])
+as_name(const struct ctl *c, const char *word, char path[PATH_MAX])
 {
 	struct declared d = { .file = NULL };
 	int error = here.locate(word, path, PATH_MAX);
 
+	if (c->user_dir != NULL && flki_is_name(word)) {
+		snprintf(path, PATH_MAX, "%s/%s", c->user_dir, word);
+		return path;
+	}
 	if (error == 0 && here.is_file && declared_find(&d, word) != OPTION_OK)
 		return NULL;
 	if (d.file != NULL && d.want.file != NULL) {
@@ -231,13 +245,22 @@ how(const struct ctl *c)
 	return c->even_damaged ? &damaged : &existing;
 }
 
+int
+attach_existing(const struct ctl *c, struct flk **f, const char *name)
+{
+	static const struct flk_options reading = { .existing = true, .reading = true };
+	int error = users_are_others(c) ? -FLK_FOREIGN : here.attach(f, name, how(c));
+
+	return error == -FLK_FOREIGN && c->verb->reads ? here.attach(f, name, &reading) : error;
+}
+
 /* Opens it; a verb that steers makes one that a limits file declares. */
 static int
 attach(const struct ctl *c, struct flk **f, const char *name, const char *shown)
 {
 	struct flk_options options;
 	struct declared d;
-	int error = here.attach(f, name, how(c));
+	int error = attach_existing(c, f, name);
 
 	if (error != -ENOENT || !c->verb->makes || declared_find(&d, shown) != OPTION_OK ||
 	    d.file == NULL)
@@ -262,7 +285,7 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 	}
 	if (!is_named(c))
 		return NULL;
-	name = by_file ? as_path(c->file[0], room) : as_name(c->word[0], room);
+	name = by_file ? as_path(c->file[0], room) : as_name(c, c->word[0], room);
 	*rest = c->word + !by_file;
 	*rests = c->words - !by_file;
 	if (name == NULL)
@@ -277,7 +300,7 @@ open_named(const struct ctl *c, char ***rest, int *rests, int *status)
 
 /* ---- many ---- */
 
-static int
+int
 visit(const struct ctl *c, const char *name, const char *shown, each_limiter *each, void *ctx)
 {
 	char path[PATH_MAX];
@@ -333,6 +356,8 @@ visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 	char **name, room[PATH_MAX];
 	size_t n, i;
 
+	if (c->users || c->user != NULL)
+		return users_visit(c, each, ctx);
 	if (here.operating->names(&name, &n) != 0) {
 		if (!c->quiet)
 			say(NULL, "%s", here.operating->trouble());
@@ -341,7 +366,7 @@ visit_all(const struct ctl *c, each_limiter *each, void *ctx)
 	if (c->verb->lists && here.is_file)
 		add_declared(&name, &n);
 	for (i = 0; i < n; i++) {
-		s = visit(c, as_name(name[i], room), name[i], each, ctx);
+		s = visit(c, as_name(c, name[i], room), name[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	kind_forget(name, n);
@@ -356,12 +381,18 @@ for_each(const struct ctl *c, each_limiter *each, void *ctx)
 
 	if (c->files == 0 && c->words == 0)
 		return visit_all(c, each, ctx);
+	if (c->users) {
+		say(NULL,
+		    "'%s': --users is for the limiters of all users: name none, or use --user",
+		    name_of(c));
+		return FAILED;
+	}
 	/* If a word can't be a name, do nothing: the user may have given two values, say. */
 	for (i = 0; i < c->words; i++)
-		if (as_name(c->word[i], room) == NULL)
+		if (as_name(c, c->word[i], room) == NULL)
 			return FAILED;
 	for (i = 0; i < c->words; i++) {
-		s = visit(c, as_name(c->word[i], room), c->word[i], each, ctx);
+		s = visit(c, as_name(c, c->word[i], room), c->word[i], each, ctx);
 		status = s > status ? s : status;
 	}
 	for (i = 0; i < c->files; i++) {

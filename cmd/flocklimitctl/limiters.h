@@ -14,6 +14,9 @@ struct ctl;
 /* To open a limiter that exists; signals are blocked while we are inside its region. */
 extern const struct flk_options existing;
 
+/* Another user's limiter is opened for reading, by a verb that only looks. */
+int attach_existing(const struct ctl *c, struct flk **f, const char *name);
+
 /*
  * Opens the one limiter of the command line: that of -f, or else of the first word.  *rest are the
  * other words.  NULL, after a line, if it can't be opened; *status is the status to exit with.
@@ -55,6 +58,9 @@ struct visit {
  */
 typedef int each_limiter(const struct ctl *c, const struct visit *v, void *ctx);
 int for_each(const struct ctl *c, each_limiter *each, void *ctx);
+
+/* The same for one, by its name or path; SHOWN is what people know it by. */
+int visit(const struct ctl *c, const char *name, const char *shown, each_limiter *each, void *ctx);
 
 /* Prints what is wrong with the limiter, and what to do; returns the status to exit with. */
 int refuse(const char *name, const char *path, struct flk *f, int code);

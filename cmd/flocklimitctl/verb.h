@@ -25,6 +25,7 @@ struct verb {
 	const char *not_in_store, *only_in_store; /* why */
 	bool no_limiters;                         /* its words name none */
 	bool makes, lists; /* limiters that so far a limits file alone knows */
+	bool reads;        /* it changes nothing: it may look at the limiters of other users */
 
 	/* Of a verb that sets something, of enum flk_setting: to this, or to what its word says. */
 	unsigned which;

@@ -30,7 +30,7 @@ struct option_row {
 	/*
 	 * The values, with spaces between them, that take_choice() knows, and that the shells offer.
 	 * Then, or instead, the shells offer @files, @limiters, @ids (of sem), @lines, @command (which
-	 * the value is), @signals, @processes or @times.
+	 * the value is), @signals, @processes, @users or @times.
 	 */
 	const char *offers;
 
@@ -106,6 +106,8 @@ int options_read_words(const struct command_line *c, void *into, struct given *g
 int options_agree(const struct command_line *c, const struct given *given);
 
 bool options_given(const struct given *given, const char *name);
+/* As if it had not been given; what it set is the caller's to undo. */
+void options_forget(struct given *given, const char *name);
 
 /* ---- the parts, for a command line that is read in another way ---- */
 

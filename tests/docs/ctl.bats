@@ -62,7 +62,7 @@ takes() {
 	local verb option page=$TOP/man/flocklimitctl.1
 	for verb in $(ctl_verbs); do
 		for option in --all --check=none --file=nosuch --name=nosuch --follow --gate-patience=1m --help --idle --json --lines=1 --output=none --ramp-idle=1m --raw \
-			--remove --repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --version; do
+			--remove --repair --settle=1s --signal=TERM --store=none --text --timeout=1ms --unit=1G --user=root --users --version; do
 			! takes "$verb" "$option" || echo "$verb ${option%%=*}"
 		done
 	done | sort >program

@@ -15,7 +15,7 @@
 static void
 enter_marked(struct screen *v)
 {
-	char name[FLK_NAME_MAX + 1];
+	char name[ROW_NAME];
 	const struct row *r = v->mark < v->rows ? &v->row[v->mark] : NULL;
 
 	if (v->name != NULL || r == NULL)

@@ -37,6 +37,7 @@ rows_of_one(struct screen *v)
 		if (r == NULL)
 			break;
 		r->entry = &s->entry[i];
+		r->fair = s->set.fair;
 		r->position = i < s->holders ? 0 : i - s->holders + 1;
 		r->starts_in_s = i < s->holders || wait_s == NULL ? -1 : wait_s[i - s->holders];
 	}
@@ -137,7 +138,7 @@ look_at_one(struct screen *v)
 
 	flk_detach(v->f);
 	v->f = NULL;
-	error = here.attach(&v->f, v->attach, &existing);
+	error = attach_existing(v->c, &v->f, v->attach);
 	if (error == 0 && flk_identity(v->f) != v->identity) {
 		v->identity = flk_identity(v->f);
 		v->seen = v->granted_ns = v->marked_ticket = 0;

@@ -21,6 +21,7 @@
 #include "explain.h"
 #include "limit_word.h"
 #include "limiters.h"
+#include "own.h"
 #include "parse.h"
 #include "process.h"
 #include "processes.h"
@@ -49,6 +50,8 @@ prompt_subject(const struct screen *v)
 	return v->mark < v->rows ? v->row[v->mark].s : NULL;
 }
 
+static const char only_looked_at[] = "it is another user's, and is only looked at";
+
 /* Opens the limiter that p is about; NULL, after a message, if it was removed since. */
 static struct flk *
 open_subject(struct screen *v, const struct prompt *p)
@@ -61,7 +64,9 @@ open_subject(struct screen *v, const struct prompt *p)
 	if (error == 0)
 		return f;
 	flk_detach(f);
-	if (error == -ENOENT || error == -FLK_GONE)
+	if (error == -FLK_FOREIGN)
+		prompt_say(v, "%s", only_looked_at);
+	else if (error == -ENOENT || error == -FLK_GONE)
 		prompt_say(v, "nothing done: that limiter was removed meanwhile");
 	else
 		prompt_say(v, "%s", explain(error));
@@ -74,6 +79,10 @@ set_subject(struct screen *v, struct prompt *p)
 {
 	const struct row *r = v->mark < v->rows ? &v->row[v->mark] : NULL;
 
+	if (v->f != NULL && flki_is_reader(v->f)) {
+		prompt_say(v, "%s", only_looked_at);
+		return false;
+	}
 	if (v->name != NULL && v->s != NULL) {
 		*p = (struct prompt){ .identity = v->identity };
 		if (r != NULL)

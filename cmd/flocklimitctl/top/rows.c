@@ -122,7 +122,7 @@ rows_command(const struct row *r, char room[ROW_TEXT])
 	snprintf(room, ROW_TEXT, "%s%s%s%s%s%s%s", r->orphan ? "(orphan) " : "",
 		 e->silent ? "(silent) " : "", r->suspended != NULL ? "(" : "",
 		 r->suspended != NULL ? r->suspended : "", r->suspended != NULL ? ") " : "",
-		 visible(e->command, command, sizeof(command)), more_text(e, more));
+		 visible(e->command, command, sizeof(command)), more_text(e, r->fair, more));
 	return room;
 }
 
@@ -198,7 +198,7 @@ cell_of_limiter(const struct row *r, int column, char text[CELL])
 		snprintf(text, CELL, "%u", s->waiters);
 	else if (column == 4 && s->waiters > 0)
 		snprintf(text, CELL, "%s",
-			 span(seconds_since(s->entry[s->holders].since_ns), false, room));
+			 span(seconds_since(entry_waiting_longest(s)->since_ns), false, room));
 }
 
 static void

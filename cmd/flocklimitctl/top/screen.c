@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "layout.h"
+#include "limiter_state.h"
 
 void
 screen_forget_rows(struct screen *v)
@@ -74,7 +75,7 @@ compare_takers(const void *a, const void *b)
 static double
 oldest_wait(const struct flk_snapshot *s)
 {
-	return (double)(s->waiters > 0 ? (int64_t)s->entry[s->holders].since_ns : INT64_MAX);
+	return (double)(s->waiters > 0 ? (int64_t)entry_waiting_longest(s)->since_ns : INT64_MAX);
 }
 
 static int

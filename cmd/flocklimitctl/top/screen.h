@@ -13,6 +13,7 @@
 #ifndef SCREEN_H
 #define SCREEN_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,9 @@
 
 #define CELLS 10 /* columns of a table, at most */
 
+/* A limiter's name; or the path of another user's. */
+#define ROW_NAME PATH_MAX
+
 /* The first of each is the default. */
 enum taker_order { BY_TURN, BY_TIME, BY_WEIGHT, BY_PID, TAKER_ORDERS };
 enum limiter_order { BY_NAME, BY_USED, BY_WAITERS, BY_OLDEST, LIMITER_ORDERS };
@@ -30,6 +34,7 @@ enum limiter_order { BY_NAME, BY_USED, BY_WAITERS, BY_OLDEST, LIMITER_ORDERS };
 struct row {
 	/* Of a taker; NULL: the row is of a limiter. */
 	const struct flk_entry *entry;
+	uint32_t fair;      /* how keys are spelled in its limiter: an enum flk_fair */
 	double starts_in_s; /* of a waiter; negative: unknown */
 	unsigned position;
 	/* Set by rows_look_up(), for the rows in the view. */
@@ -52,14 +57,14 @@ struct prompt {
 	char question[120], answer[64];
 	uint64_t identity;      /* of the limiter that it is about */
 	struct flk_entry entry; /* the row that was marked when the question was opened */
-	char name[FLK_NAME_MAX + 1];
+	char name[ROW_NAME];
 };
 
 struct screen {
 	const struct ctl *c;
-	const char *name;               /* of the one limiter; NULL: all of them */
-	const char *attach;             /* the same, for here.attach() */
-	char entered[FLK_NAME_MAX + 1]; /* its name, if the user chose it from all; else "" */
+	const char *name;       /* of the one limiter; NULL: all of them */
+	const char *attach;     /* the same, for here.attach() */
+	char entered[ROW_NAME]; /* its name, if the user chose it from all; else "" */
 
 	struct flk *f; /* the one limiter, as the last look opened it */
 	uint64_t identity, seen;
@@ -69,7 +74,7 @@ struct screen {
 
 	size_t mark, top;       /* rows: the marked one, and the first in the view */
 	uint64_t marked_ticket; /* of one limiter; of all: */
-	char marked_name[FLK_NAME_MAX + 1];
+	char marked_name[ROW_NAME];
 	enum taker_order taker_order;
 	enum limiter_order limiter_order;
 	bool reverse, help;

@@ -67,7 +67,7 @@ top(const struct ctl *c)
 		if ((f = open_named(c, &rest, &rests, &status)) == NULL)
 			return status;
 		snprintf(room, sizeof(room), "%s", flk_path(f));
-		v.attach = c->files == 0 ? c->word[0] : room;
+		v.attach = c->files == 0 && c->user == NULL ? c->word[0] : room;
 		v.name = name_of(c);
 		flk_detach(f);
 		status = DONE;

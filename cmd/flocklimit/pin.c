@@ -88,7 +88,7 @@ pin_check(const struct options *o, struct flk *limiter)
 	n = cpus_count(&usable);
 	if (limit <= n && limit <= FLK_SEATS)
 		return 0;
-	if (n < online)
+	if ((long)n < online)
 		snprintf(of, sizeof(of), " (of %ld)", online);
 	if (n >= FLK_SEATS)
 		say(o->want.limiter,

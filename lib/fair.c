@@ -15,8 +15,8 @@
  *
  * Why nobody starves: a newcomer passes a waiter only while its tag is below the waiter's.  By F3 its
  * key's end is known, or it begins at `turn' or above; and each permit that it gets moves its end on by
- * its cost.  So of each key, as of each slot that keys without an end go through, at most
- * share x (tag - turn) units and one taker more can pass.
+ * its cost.  So of each key at most share x (tag - turn) units and one taker more can pass; and of all
+ * that come with new keys, as many for each slot, as an end that moves takes a slot that says nothing.
  *
  * `given' belongs to the slot's key, not to its taker: it stays when the taker has left, and a newcomer
  * of another key that gets the slot moves it to a slot that says nothing.  So a key needs no place of

@@ -10,9 +10,9 @@
  *
  * The laws:
  *  - within a key nobody is overtaken;
- *  - of each other key, and of each slot that keys go through, no more units ever stand before a waiter
- *    that came after it than share x (S - T), and one taker more: S is its tag, T was the turn when it
- *    came;
+ *  - of each other key no more units ever stand before a waiter that came after it than
+ *    share x (S - T), and one taker more: S is its tag, T was the turn when it came;
+ *  - of all keys together no more than that for each slot, so that new keys gain nothing either;
  *  - so nobody is kept out for ever.
  */
 
@@ -25,7 +25,7 @@
 
 local byte ops = 8;       /* so many steps */
 local byte share = 1;     /* of key 1 */
-local byte fresh = 0;     /* 1: there are keys that nobody has had before */
+local byte fresh = 0;     /* 1: there are keys that nobody has had before, too; 2: and key 1 alone */
 local byte broken = 0;    /* the protocol without one of its parts */
 
 c_decl {
@@ -55,7 +55,7 @@ byte tickets, keys;
 /* ---- the laws ---- */
 
 byte tag_ahead[N];                 /* of a waiter: S - T */
-byte by_key[N * KEYS], by_slot[N * N]; /* units of those that came later, and stand before it */
+byte by_key[N * KEYS], by_all[N]; /* units of those that came later, and stand before it */
 
 inline zero_laws(i)
 {
@@ -64,11 +64,7 @@ inline zero_laws(i)
 	:: k < KEYS -> by_key[i * KEYS + k] = 0; k++
 	:: else -> break
 	od;
-	k = 0;
-	do
-	:: k < N -> by_slot[i * N + k] = 0; k++
-	:: else -> break
-	od
+	by_all[i] = 0
 }
 
 #define SHARE(a_key) ((a_key) == 1 -> share : 1)
@@ -85,9 +81,9 @@ inline judge_arrival(i)
 		if
 		:: j != i && state[j] == WAITING && tag[j] > tag[i] && key[j] != key[i] ->
 			by_key[j * KEYS + key[i]] = by_key[j * KEYS + key[i]] + weight[i];
-			by_slot[j * N + i] = by_slot[j * N + i] + weight[i];
+			by_all[j] = by_all[j] + weight[i];
 			assert(by_key[j * KEYS + key[i]] <= BOUND(j, SHARE(key[i])));
-			assert(by_slot[j * N + i] <= BOUND(j, share))
+			assert(by_all[j] <= N * BOUND(j, share))
 		:: else
 		fi;
 		j++
@@ -248,7 +244,7 @@ active proctype World()
 			:: state[i] == FREE ->
 				if
 				:: a_key = 1
-				:: a_key = 2
+				:: fresh != 2 -> a_key = 2
 				:: fresh != 0 && keys < KEYS - 1 -> keys++; a_key = keys
 				fi;
 				if

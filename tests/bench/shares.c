@@ -109,7 +109,7 @@ static void
 four(const struct bench *b)
 {
 	struct samples serial = { 0 }, pinned = { 0 }, alone = { 0 };
-	int rounds = b->quick ? 1 : 5, many = b->quick ? 20 : 120, i;
+	int rounds = b->quick ? 1 : 2, many = b->quick ? 20 : 80, i;
 
 	for (i = 0; i < rounds; i++) {
 		samples_add(&serial, one_after_the_other(b, many));
@@ -158,7 +158,7 @@ ten(const struct bench *b, enum way way, unsigned seed)
 
 	srand(seed);
 	for (i = 0; i < TEN; i++) {
-		targets = b->quick ? 1 + rand() % 4 : 1 + rand() % 60;
+		targets = b->quick ? 1 + rand() % 4 : 1 + rand() % 40;
 		comes += (uint64_t)(rand() % 100) * (b->quick ? 2000000 : 20000000);
 		each[i].comes_ns = comes;
 		make_build(&each[i].command, b, way, targets, targets);
@@ -177,12 +177,10 @@ static void
 random_ten(const struct bench *b)
 {
 	struct samples time[WAYS] = { { 0 } };
-	int sets = b->quick ? 1 : 3, i;
 	enum way way;
 
-	for (i = 0; i < sets; i++)
-		for (way = PINNED; way < WAYS; way++)
-			samples_add(&time[way], ten(b, way, 1 + (unsigned)i));
+	for (way = PINNED; way < WAYS; way++)
+		samples_add(&time[way], ten(b, way, 1));
 	fprintf(report, "\n### 12. Ten builds that come at random; half of each is serial\n");
 	report_head("from the arrival to the end|value|goal, at most|met");
 	report_ratio("-w 1- --pin", &time[PINNED], "-w 100%", &time[WHOLE], 0.7);

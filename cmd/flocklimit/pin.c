@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "cpus.h"
+#include "give.h"
 #include "now.h"
 #include "options.h"
 #include "proc.h"
@@ -265,43 +266,6 @@ read_permit(struct pin *p, const struct flk_snapshot *s)
 	return true;
 }
 
-/* What an operator has taken from all holders by a lower limit. */
-static uint64_t
-owed(const struct flk_snapshot *s)
-{
-	uint64_t taken = s->used + s->set.withheld;
-
-	return s->set.override >= 0 && taken > s->limit ? taken - s->limit : 0;
-}
-
-/*
- * Whether the head could start if we gave all that we may, and each other holder all but a unit.  It can't
- * before it is its time, or where it asks for more than will be free.
- */
-static bool
-could_start(const struct pin *p, const struct flk_snapshot *s, uint64_t now)
-{
-	const struct flk_entry *head = &s->entry[s->holders];
-	uint64_t kept = s->set.withheld + p->least + s->holders - 1;
-
-	return !s->set.paused && s->next_start_ns <= now && kept + head->weight <= s->limit;
-}
-
-/* What those who wait want, and is not free. */
-static uint64_t
-wanted(const struct pin *p, const struct flk_snapshot *s, uint64_t now)
-{
-	uint64_t want = 0, taken = s->used + s->set.withheld;
-	uint64_t spare = s->limit > taken ? s->limit - taken : 0;
-	uint32_t i;
-
-	if (s->waiters == 0 || !could_start(p, s, now))
-		return owed(s);
-	for (i = 0; i < s->waiters; i++)
-		want += s->entry[s->holders + i].weight;
-	return want > spare ? want - spare + owed(s) : owed(s);
-}
-
 /* Never its own seat, which may be its only CPU. */
 static void
 narrow(struct pin *p, uint64_t want)
@@ -391,7 +355,7 @@ look(struct pin *p, pid_t ours, uint64_t now)
 		return;
 	p->rests = true;
 	if (read_permit(p, s)) {
-		want = wanted(p, s, now);
+		want = give_wanted(s, p->least, now);
 		if (want > 0 || s->waiters > 0) {
 			p->quiet_ns = 0;
 			/* Tasks have the last set before there is another: else they would seem to have chosen it. */

@@ -27,6 +27,15 @@ cpus_are_same(const struct cpus *a, const struct cpus *b)
 	return CPU_EQUAL_S(CPUS_SIZE, a->of, b->of);
 }
 
+static inline bool
+cpus_are_within(const struct cpus *a, const struct cpus *b)
+{
+	struct cpus both;
+
+	CPU_AND_S(CPUS_SIZE, both.of, a->of, b->of);
+	return cpus_are_same(&both, a);
+}
+
 /* Of task tid, 0: of this one.  False: it can't be known, as errno says. */
 bool cpus_read(pid_t tid, struct cpus *c);
 

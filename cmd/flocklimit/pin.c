@@ -177,7 +177,7 @@ static bool
 move_task(const struct pass *c, pid_t tid)
 {
 	const struct pin *p = c->p;
-	struct cpus now, to;
+	struct cpus now, to, after;
 
 	if (!cpus_read(tid, &now))
 		return errno != ESRCH; /* it has ended */
@@ -186,8 +186,9 @@ move_task(const struct pass *c, pid_t tid)
 		return false;
 	if (sched_setaffinity(tid, CPUS_SIZE, to.of) != 0)
 		return errno != ESRCH;
-	/* In a cpuset of its own it may have been there already. */
-	return cpus_read(tid, &to) && !cpus_are_same(&now, &to);
+	/* In a cpuset of its own it may have been there already; or it has moved away again. */
+	return cpus_read(tid, &after) &&
+	       (!cpus_are_same(&now, &after) || !cpus_are_within(&after, &to));
 }
 
 static void
@@ -391,6 +392,7 @@ pin_look(struct pin *p, pid_t ours)
 	if (flk_verify(p->limiter) != -FLK_DAMAGED)
 		look(p, ours, now);
 	fault_jump = NULL;
-	p->due = now + (TICK_NS << (p->vain < 4 ? p->vain : 4));
+	/* From its end: what runs is to have a tick's time between two looks. */
+	p->due = now_ns() + (TICK_NS << (p->vain < 4 ? p->vain : 4));
 	return p->due;
 }

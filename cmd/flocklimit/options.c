@@ -165,9 +165,8 @@ check_command(struct options *o)
 	}
 	if (o->want.how.pin && o->no_fork && taker_options_elastic(&o->want)) {
 		say(NULL,
-		    "--pin with -w %s: with -F no process is left that could give CPUs back: use "
-		    "one "
-		    "weight, or drop -F",
+		    "--pin with -w %s: with -F no process is left that could give CPUs back: "
+		    "use one weight, or drop -F",
 		    o->want.weight_word);
 		return OPTION_BAD;
 	}

@@ -24,6 +24,7 @@
 
 #include "cpus.h"
 #include "give.h"
+#include "limiter.h"
 #include "now.h"
 #include "options.h"
 #include "proc.h"
@@ -46,8 +47,7 @@ struct pin {
 	uint32_t least, most;
 	bool tends;  /* it has more than one unit, or may have: some may go, or come */
 	bool is_cut; /* the limiter's file was cut short */
-	struct cpus usable, set,
-	    was; /* ours; what the command's tasks get; what they got before that */
+	struct cpus usable, set, was; /* ours; what the command's tasks get, and got before that */
 	struct flk_permit now;
 	uint32_t gives;    /* so many units, as soon as no task is on their CPUs; 0: none */
 	unsigned clean;    /* so many passes in a row had nothing to move; CLEAN is enough */
@@ -70,7 +70,7 @@ limit_now(const struct options *o, struct flk *limiter, bool *is_override)
 	*is_override = flk_get(limiter, &set) == 0 && set.override >= 0;
 	if (*is_override)
 		return (uint32_t)set.override;
-	return o->want.request.limit != 0 ? o->want.request.limit : flk_declared(limiter);
+	return limiter_declared(&o->want, limiter);
 }
 
 int
@@ -303,9 +303,9 @@ give_up(struct pin *p)
 	p->gives = 0;
 	set_cpus(p, p->now.seats);
 	if (!p->quiet)
-		say(p->name, "--pin: not all of the command's processes can be moved, or stay "
-			     "where they are: "
-			     "they run on CPUs that others may have, and it gives no CPU back");
+		say(p->name,
+		    "--pin: not all of the command's processes can be moved, or stay where they "
+		    "are: they run on CPUs that others may have, and it gives no CPU back");
 }
 
 static void

@@ -5,11 +5,11 @@
  * Seat 0 is the first CPU that flocklimit itself may use, seat 1 the second, and so on.  A seat above
  * them is no CPU.
  *
- * With an elastic weight the command gives CPUs back while others wait, down to the least that it asked
- * for, and takes CPUs again when nobody has waited for a while.  What runs is never stopped: only where it
- * runs changes.
+ * With an elastic weight the command gives CPUs back while others wait or a lower limit of an operator's
+ * asks for them (give.h), down to the least that it asked for, and takes CPUs again when nobody has waited
+ * for a while.  What runs is never stopped: only where it runs changes.
  *
- *	STANDS   -> NARROWS	others wait, and the permit has more than its least
+ *	STANDS   -> NARROWS	something is wanted, and the permit has more than its least
  *	NARROWS  -> STANDS	no task of the command may run on the CPUs that it gives: they are given back
  *	STANDS   -> STANDS	nobody has waited for QUIET_NS: takes what is free, and widens the command
  */

@@ -29,7 +29,8 @@ const char *key_text(const struct flk_entry *e, uint32_t fair, char text[KEY_TEX
 
 /*
  * What else there is to say of a taker, for the end of a line and as fields for programs: of a waiter,
- * " (overtaken 1 of 3)"; in a limiter that is fair, " (user tom, share 2)"; of a holder that waits for a permit of another limiter, " (waits for gpu)".
+ * " (overtaken 1 of 3)"; in a limiter that is fair, " (user tom, share 2)"; of a holder that waits for
+ * a permit of another limiter, " (waits for gpu)".
  */
 #define MORE_TEXT (48 + VISIBLE(FLK_WAITS_FOR) + 16 + KEY_TEXT + 24)
 const char *more_text(const struct flk_entry *e, uint32_t fair, char text[MORE_TEXT]);

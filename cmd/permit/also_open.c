@@ -153,8 +153,7 @@ also_refuse(const struct extra_permits *a, int code)
 		say(w->limiter,
 		    "--and: weight %" PRIu32 " is above the limit of %" PRIu32
 		    ": it could never run; raise the limit with NAME=W/N",
-		    w->request.weight,
-		    w->request.limit != 0 ? w->request.limit : flk_declared(one->limiter));
+		    w->request.weight, limiter_declared(w, one->limiter));
 		return 125;
 	}
 	return limiter_refuse(w, one->path, one->limiter, code);

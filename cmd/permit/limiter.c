@@ -18,9 +18,8 @@
 #include "seats.h"
 #include "stuck.h"
 
-/* 0: not known. */
-static uint32_t
-declared_limit(const struct taker_options *w, const struct flk *f)
+uint32_t
+limiter_declared(const struct taker_options *w, const struct flk *f)
 {
 	return w->request.limit != 0 ? w->request.limit : f != NULL ? flk_declared(f) : 0;
 }
@@ -43,17 +42,17 @@ limiter_refuse(const struct taker_options *w, const char *name, struct flk *f, i
 		say(NULL, "--name '%s': %s", limiter, explain(code));
 		break;
 	case FLK_HEAVY:
-		if (w->request.not_seats != 0 && w->request.weight <= declared_limit(w, f))
+		if (w->request.not_seats != 0 && w->request.weight <= limiter_declared(w, f))
 			say(limiter,
 			    "--not-seat %s leaves too few seats of %" PRIu32 " for -w %" PRIu32
 			    ": it could never run; exclude fewer",
-			    seats_ranges(w->request.not_seats, seats), declared_limit(w, f),
+			    seats_ranges(w->request.not_seats, seats), limiter_declared(w, f),
 			    w->request.weight);
 		else
 			say(limiter,
 			    "-w %" PRIu32 " is above the limit of %" PRIu32 ": it could never run; "
 			    "raise the limit with -n; for flock's -w use -t",
-			    w->request.weight, declared_limit(w, f));
+			    w->request.weight, limiter_declared(w, f));
 		break;
 	case FLK_STUCK:
 		say(limiter, "%s", stuck_text(f != NULL ? flk_stuck_pid(f) : 0, why));

@@ -45,6 +45,9 @@ void limiter_count_units(struct taker_options *w);
 /* Reads --when, if it can be measured here: OPTION_OK, or OPTION_BAD after a line. */
 int limiter_read_gate(struct taker_options *w);
 
+/* The limit that a taker with these options declares; 0: not known. */
+uint32_t limiter_declared(const struct taker_options *w, const struct flk *f);
+
 /* Sets what the options say of the limiter, unless it is so already: 0, or a negative code. */
 int limiter_set(const struct taker_options *w, struct flk *limiter);
 

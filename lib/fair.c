@@ -31,18 +31,14 @@
  */
 #include "state.h"
 
+#include "clock.h"
+
 #define FAIR_UNIT UINT64_C(65536) /* of cost: a unit of weight at the share 1 */
 
 static bool
 is_of(const struct slot *s, const char key[FLK_KEY])
 {
 	return memcmp(s->key, key, FLK_KEY) == 0;
-}
-
-static uint64_t
-plus(uint64_t a, uint64_t b)
-{
-	return a + b >= a ? a + b : UINT64_MAX;
 }
 
 /* Rounded up: of a share that does not divide it, nobody gains. */
@@ -58,7 +54,7 @@ cost(const struct slot *s, uint32_t units)
 static uint64_t
 end_with(const struct slot *s, uint32_t units)
 {
-	return plus(s->tag, cost(s, units));
+	return flki_plus(s->tag, cost(s, units));
 }
 
 /* Of one that waits: it may get all that it asked for. */

@@ -330,10 +330,10 @@ uint32_t flki_state_find_place(struct state *st, struct slot *s);
 
 /*
  * fair.c.  flki_fair_arrive(): sets newcomer s's tag by its key, of which all bytes count; NULL: it has
- * none, as nobody in a limiter that is not fair, and stands at the end of the line.  flki_fair_give():
- * before the commit that grants s what its weight says.  flki_fair_leave(): before the commit by which s leaves the line without a permit.
- * flki_fair_grow(): before the commit that gives holder s so many units more.  flki_fair_set(): what
- * keys are has changed.
+ * none, as nobody in a limiter that is not fair, and stands at the end of the line.  flki_fair_set():
+ * what keys are has changed.  The others come before a commit: flki_fair_give() before the one that
+ * grants s what its weight says, flki_fair_leave() before the one by which s leaves the line without a
+ * permit, flki_fair_grow() before the one that gives holder s so many units more.
  */
 static inline bool
 flki_fair_has_key(const struct slot *s)

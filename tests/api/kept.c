@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "watch.c"
 #include "wait.c"
 
 static struct header page;

@@ -68,6 +68,7 @@ fake_enter(struct state *st)
 #define flki_enter_until(t, st, until, mask) fake_enter(st)
 #define flki_quit(t, st)                     (quits++, quit_result)
 #define flki_lock_is_left(h)                 (is_left)
+#include "watch.c"
 #include "wait.c"
 
 /* ---- a line ---- */
@@ -100,6 +101,13 @@ begin_line(unsigned waiters, unsigned barriers)
 }
 
 /* ---- one sleep ---- */
+
+static void
+sleep_on(struct watch *w, uint64_t until, uint64_t tick_ns, const sigset_t *mask)
+{
+	w->tick_ns = tick_ns;
+	flki_watch_sleep(w, until, mask);
+}
 
 static struct watch
 two_words(void)
@@ -298,13 +306,13 @@ test_successors(void)
 	w.word[0] = flki_futex_on(&slots[4].wake, 0);
 	w.word[1] = flki_futex_on(&slots[1].alive.word, TID);
 	w.word[2] = flki_futex_on(&slots[0].alive.word, TID);
-	ok(!somebody_died(&w), "nobody has died");
+	ok(!flki_watch_saw_death(&w), "nobody has died");
 	for (i = 0; i < SLOTS; i++)
 		before[i] = atomic_load(&slots[i].wake);
 	wake_successors_of_dead(&view, &w);
 	is(atomic_load(&slots[2].wake), before[2], "and nobody is woken");
 	atomic_store(&slots[1].alive.word, 0);
-	ok(somebody_died(&w), "a waiter has died");
+	ok(flki_watch_saw_death(&w), "a waiter has died");
 	wake_successors_of_dead(&view, &w);
 	is(atomic_load(&slots[2].wake), before[2] + 1, "and the one behind it is woken");
 	before[1] = atomic_load(&slots[1].wake);

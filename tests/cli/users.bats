@@ -7,6 +7,7 @@
 
 load ../helpers/lib.bash
 load ../helpers/ctl.bash
+load ../helpers/world.bash
 
 # theirs: another user's limiter, in $FILE, with a holder `a' and a waiter `b'.
 theirs() {
@@ -127,19 +128,8 @@ over() {
 }
 
 @test "--users and --user: by the directories of all" {
-	need_mount
-	run -0 timeout 300 unshare -m bash -c '
-		set -eu
-		mount -t tmpfs -o mode=755 none /run
-		mkdir /run/bin /run/own
-		cp "$FLOCKLIMIT" "${FLOCKLIMIT}ctl" /run/bin
-		mount -t tmpfs -o mode=1777 none /dev/shm
-		cd /run/own
-		mount -t tmpfs -o mode=1777 none /tmp
-		mkdir -m 1777 /run/lock
-		unset FLOCKLIMIT_DIR
-		export PATH=/run/bin:$PATH
-		user() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
+	world '
+		exec 2>&1
 		flocklimit -N mine -n 2 true
 		user 1001 flocklimit -N build -n 3 true
 		user 1002 flocklimit -N build -n 4 true
@@ -154,9 +144,8 @@ over() {
 		flocklimitctl show --user 1002 no || echo $?
 		flocklimitctl list --users x || echo $?
 		flocklimitctl pause --user 1002 build || echo $?
-		{ user 1001 flocklimitctl list --users || echo $?; } 2>&1 | sed "s/  */ /g"
-	' bash 3>&-
-	echo "$output"
+		{ user 1001 flocklimitctl list --users || echo $?; } 2>&1 | sed "s/  */ /g"'
+	[ "$status" -eq 0 ]
 	diff - <<-'END' <(echo "$output")
 		NAME USED HOLDERS WAITERS OLDEST WAIT STATE
 		/run/flocklimit-0/mine 0/2 0 0 - idle

@@ -7,27 +7,7 @@
 # in a mount namespace: nothing of the machine's is touched.
 
 load ../helpers/lib.bash
-
-# world SCRIPT: runs it as root in a new world, with the programs in $BIN.
-world() {
-	need_mount
-	run --separate-stderr timeout 60 unshare -m bash -c '
-		set -eu
-		mount -t tmpfs -o mode=755 none /run
-		mkdir /run/bin /run/own
-		cp "$FLOCKLIMIT" "${FLOCKLIMIT}ctl" "${FLOCKLIMIT%limit}map" /run/bin
-		mount -t tmpfs -o mode=1777 none /dev/shm
-		cd /run/own
-		mount -t tmpfs -o mode=1777 none /tmp
-		mkdir -m 1777 /run/lock
-		unset FLOCKLIMIT_DIR
-		export PATH=/run/bin:$PATH
-		user() { setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"; }
-		fails() { if "$@"; then echo "this should fail: $*" >&2; exit 99; fi; }
-		'"$1" bash 3>&-
-	echo "$output"
-	echo "$stderr"
-}
+load ../helpers/world.bash
 
 @test "root's directory: no other user can be there first" {
 	world '

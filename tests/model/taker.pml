@@ -324,7 +324,7 @@ look:
 		goto quit
 	fi;
 
-	/* watch_all() */
+	/* flki_watch_all() */
 	if
 	:: yields != 0 -> STEP(forget_watch(); again = 0; find_ticks())
 	:: else -> STEP(forget_watch(); again = 0)

@@ -10,9 +10,10 @@
  *	setting				the numbers that an operator sets
  *	acquire await map error		what works for both kinds of limiters
  *	own				what our own commands ask besides
- *	limiter reader			opening and closing; one that is only read
+ *	limiter reader copy		opening and closing; one that is only read, by copies
  *	slot inside			a taker's slot; in and out of the lock, and struct world
- *	taker wait look			a taker's life, its wait in the line, its look at the machine
+ *	taker wait watch		a taker's life, its wait in the line, what it sleeps on
+ *	look				its look at the machine
  *	permit				what a permit is, and what its owner says of it
  *	entrust				permits that have no taker any more
  *	steer snapshot discard		what operators do, and see

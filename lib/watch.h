@@ -10,10 +10,7 @@
 #include <stdint.h>
 
 #include "futex.h"
-#include "layout.h"
-
-struct flk;
-struct state;
+#include "internal.h"
 
 struct watch {
 	struct futex_word word[FUTEX_MAX_WORDS];

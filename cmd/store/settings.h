@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/url.h"
+#include "records/url.h"
 
 struct settings {
 	struct url url;

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
+#include "protocol/fleet.h"
 
 enum talk_kind {
 	/* to the keeper, on the control socket */
@@ -33,7 +33,7 @@ enum talk_kind {
 	TALK_REPORTED, /* the wrapper has reported to people that the permit is lost, for good */
 	TALK_LOOK,     /* ask; ticket, or 0: the state of this taker; patience_ns */
 
-	/* from the keeper, on a taker's: as in engine.h */
+	/* from the keeper, on a taker's: as in fleet.h */
 	TALK_QUEUED,
 	TALK_GRANTED,
 	TALK_REFUSED,
@@ -61,11 +61,11 @@ struct talk {
 	uint32_t cell; /* in board_ns */
 	uint32_t pid, uid;
 	bool held, reported;
-	struct engine_want want;
+	struct fleet_want want;
 	struct flk_place place;
 	char limiter[FLK_NAME_MAX + 1];
 	char self[STORE_SELF], host[STORE_HOST], head_host[STORE_HOST];
-	char key[ENGINE_KEY], text[ENGINE_TEXT];
+	char key[FLEET_KEY], text[FLEET_TEXT];
 };
 
 /* Copies as much as fits; NULL is "". */

@@ -71,17 +71,17 @@ remember(void *context, const struct etcd_news *news)
 	size_t at = strlen(n->text);
 	const struct etcd_change *c = news->change;
 
-	n->begun += news->kind == WATCH_BEGUN;
-	n->changes += news->kind == WATCH_CHANGE;
-	n->compacted += news->kind == WATCH_COMPACTED;
-	n->failed += news->kind == WATCH_FAILED;
-	if (news->kind == WATCH_CHANGE)
+	n->begun += news->kind == ETCD_BEGUN;
+	n->changes += news->kind == ETCD_CHANGE;
+	n->compacted += news->kind == ETCD_COMPACTED;
+	n->failed += news->kind == ETCD_FAILED;
+	if (news->kind == ETCD_CHANGE)
 		snprintf(n->text + at, sizeof(n->text) - at, "%s %s=%s @%lld;",
 			 c->deleted ? "DELETE" : "PUT", c->key, c->value,
 			 (long long)c->mod_revision);
 	else if (news->text != NULL)
 		snprintf(n->text + at, sizeof(n->text) - at, "%s", news->text);
-	if (n->end != NULL && news->kind == WATCH_CHANGE) {
+	if (n->end != NULL && news->kind == ETCD_CHANGE) {
 		etcd_unwatch(n->end);
 		n->end = NULL;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * How long a caller pauses before it tries again: cmd/store/engine/retry.c.
+ * How long a caller pauses before it tries again: cmd/store/records/retry.c.
  */
-#include "engine/retry.h"
+#include "records/retry.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
  * states.c - a move that the tables of states do not allow is caught, and so is a state in which
  * what must hold does not.
  */
-#include "etcd/taker/taker.h"
+#include "protocol/taker/taker.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -94,7 +94,7 @@ one_vocabulary(void)
 static void
 go(const void *with)
 {
-	struct engine_taker t = *(const struct engine_taker *)with;
+	struct fleet_taker t = *(const struct fleet_taker *)with;
 
 	taker_move(&t, CLAIMING);
 }
@@ -102,7 +102,7 @@ go(const void *with)
 static void
 what_must_hold(void)
 {
-	struct engine_taker t = { .deeds = &taker_deeds, .state = ASKING };
+	struct fleet_taker t = { .deeds = &taker_deeds, .state = ASKING };
 
 	ok(!aborts(go, &t), "a taker without a place claims one");
 	t.created = 7;

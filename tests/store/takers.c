@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * takers.c - takers of an engine, driven by lines on stdin; each event is a line on stdout.
+ * takers.c - takers of a fleet, driven by lines on stdin; each event is a line on stdout.
  *
  *	takers URL LIMITER [TTL [GRACE [manual]]]
  *
@@ -23,13 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
+#include "protocol/fleet.h"
 
 #define TAKERS 4096
 
 struct driven {
 	char name[32];
-	struct engine_taker *taker;
+	struct fleet_taker *taker;
 	unsigned told; /* of which kinds, as bits */
 	bool busy;
 };
@@ -42,10 +42,10 @@ static struct driven *awaited;
 static unsigned awaited_kind;
 
 static const char *const kinds[] = {
-	[ENGINE_QUEUED] = "QUEUED",     [ENGINE_GRANTED] = "GRANTED", [ENGINE_REFUSED] = "REFUSED",
-	[ENGINE_RENEWED] = "RENEWED",   [ENGINE_LOST] = "LOST",       [ENGINE_LEFT] = "LEFT",
-	[ENGINE_RELEASED] = "RELEASED", [ENGINE_AWAY] = "AWAY",       [ENGINE_BACK] = "BACK",
-	[ENGINE_NOTE] = "NOTE",
+	[FLEET_QUEUED] = "QUEUED",     [FLEET_GRANTED] = "GRANTED", [FLEET_REFUSED] = "REFUSED",
+	[FLEET_RENEWED] = "RENEWED",   [FLEET_LOST] = "LOST",       [FLEET_LEFT] = "LEFT",
+	[FLEET_RELEASED] = "RELEASED", [FLEET_AWAY] = "AWAY",       [FLEET_BACK] = "BACK",
+	[FLEET_NOTE] = "NOTE",
 };
 
 static uint64_t
@@ -58,7 +58,7 @@ now_ns(void)
 }
 
 static void
-told(void *context, const struct engine_event *e)
+told(void *context, const struct fleet_event *e)
 {
 	struct driven *d = context;
 	uint64_t now = now_ns();
@@ -66,28 +66,28 @@ told(void *context, const struct engine_event *e)
 	printf("%.1f %s %s", (double)(now - started_ns) / 1e6, d->name, kinds[e->kind]);
 	if (e->ticket != 0)
 		printf(" ticket=%" PRIu64, e->ticket);
-	if (e->kind == ENGINE_GRANTED || e->kind == ENGINE_RENEWED)
+	if (e->kind == FLEET_GRANTED || e->kind == FLEET_RENEWED)
 		printf(" weight=%" PRIu32 " limit=%" PRIu32 " seat=%" PRIu32 " age=%.0f", e->weight,
 		       e->limit, e->seat, (double)(now - e->alive_ns) / 1e6);
-	if (e->kind == ENGINE_REFUSED)
+	if (e->kind == FLEET_REFUSED)
 		printf(" code=%d", e->code);
 	if (e->pid != 0)
 		printf(" by=%" PRIu32, e->pid);
 	if (e->host != NULL && e->host[0] != '\0')
 		printf(" host=%s", e->host);
-	if (e->kind == ENGINE_GRANTED)
+	if (e->kind == FLEET_GRANTED)
 		printf(" key=%s", e->key);
 	if (e->text != NULL)
 		printf(" %s", e->text);
 	printf("\n");
 	fflush(stdout);
 	d->told |= 1u << e->kind;
-	if (d == awaited && e->kind == (enum engine_kind)awaited_kind)
+	if (d == awaited && e->kind == (enum fleet_kind)awaited_kind)
 		awaited = NULL;
-	if (e->kind == ENGINE_QUEUED || e->kind == ENGINE_GRANTED)
+	if (e->kind == FLEET_QUEUED || e->kind == FLEET_GRANTED)
 		d->busy = true;
-	if (e->kind == ENGINE_REFUSED || e->kind == ENGINE_LOST || e->kind == ENGINE_LEFT ||
-	    e->kind == ENGINE_RELEASED)
+	if (e->kind == FLEET_REFUSED || e->kind == FLEET_LOST || e->kind == FLEET_LEFT ||
+	    e->kind == FLEET_RELEASED)
 		d->busy = false;
 }
 
@@ -120,7 +120,7 @@ find(const char *name)
 }
 
 static void
-make(struct engine *e, const char *name, const char *self)
+make(struct fleet *e, const char *name, const char *self)
 {
 	struct driven *d = &all[n_all];
 	char digits[STORE_SELF];
@@ -133,22 +133,22 @@ make(struct engine *e, const char *name, const char *self)
 		self = digits;
 	}
 	strlcpy(d->name, name, sizeof(d->name));
-	if (engine_taker_new(&d->taker, e, self, told, d) != 0)
+	if (fleet_taker_new(&d->taker, e, self, told, d) != 0)
 		fail("can't make", name);
 	n_all++;
 }
 
 static void
-want(struct engine_want *w, bool *held)
+want(struct fleet_want *w, bool *held)
 {
 	const char *word;
 
 	*held = false;
-	*w = (struct engine_want){ .weight = 1,
-				   .role = FLK_WRAPPER,
-				   .pid = getpid(),
-				   .uid = getuid(),
-				   .command = "drive" };
+	*w = (struct fleet_want){ .weight = 1,
+				  .role = FLK_WRAPPER,
+				  .pid = getpid(),
+				  .uid = getuid(),
+				  .command = "drive" };
 	while ((word = next_word(NULL)) != NULL) {
 		const char *value = strchr(word, '=');
 		uint32_t n = value == NULL ? 0 : (uint32_t)strtoul(value + 1, NULL, 10);
@@ -188,10 +188,10 @@ await(const char *name, const char *kind, bool before)
 
 /* False: no more lines. */
 static bool
-obey(struct engine *e, char *line)
+obey(struct fleet *e, char *line)
 {
 	const char *verb = next_word(line), *name = next_word(NULL);
-	struct engine_want w;
+	struct fleet_want w;
 	bool held;
 
 	if (verb == NULL)
@@ -207,17 +207,17 @@ obey(struct engine *e, char *line)
 	} else if (strcmp(verb, "enter") == 0) {
 		want(&w, &held);
 		find(name)->busy = true;
-		engine_enter(find(name)->taker, &w);
+		fleet_enter(find(name)->taker, &w);
 	} else if (strcmp(verb, "adopt") == 0) {
 		want(&w, &held);
 		find(name)->busy = true;
-		engine_adopt(find(name)->taker, &w, held);
+		fleet_adopt(find(name)->taker, &w, held);
 	} else if (strcmp(verb, "leave") == 0) {
-		engine_leave(find(name)->taker);
+		fleet_leave(find(name)->taker);
 	} else if (strcmp(verb, "release") == 0) {
-		engine_release(find(name)->taker);
+		fleet_release(find(name)->taker);
 	} else if (strcmp(verb, "free") == 0) {
-		engine_taker_free(find(name)->taker);
+		fleet_taker_free(find(name)->taker);
 		find(name)->busy = false;
 		find(name)->taker = NULL;
 	} else if (strcmp(verb, "sleep") == 0) {
@@ -242,9 +242,9 @@ any_busy(void)
 }
 
 static int
-patience(const struct engine *e)
+patience(const struct fleet *e)
 {
-	uint64_t due = engine_due(e), now = now_ns();
+	uint64_t due = fleet_due(e), now = now_ns();
 
 	if (sleep_until != 0 && sleep_until < due)
 		due = sleep_until;
@@ -258,7 +258,7 @@ static char input[65536];
 static size_t input_size;
 
 static bool
-take_line(struct engine *e)
+take_line(struct fleet *e)
 {
 	char *end = memchr(input, '\n', input_size), line[512];
 	size_t n;
@@ -281,9 +281,9 @@ take_line(struct engine *e)
 }
 
 static void
-drive(struct engine *e)
+drive(struct fleet *e)
 {
-	struct pollfd fds[] = { { .fd = engine_fd(e), .events = POLLIN },
+	struct pollfd fds[] = { { .fd = fleet_fd(e), .events = POLLIN },
 				{ .fd = STDIN_FILENO, .events = POLLIN } };
 
 	while (!over && (fds[1].fd != -1 || input_size > 0 || any_busy())) {
@@ -302,7 +302,7 @@ drive(struct engine *e)
 				input_size += (size_t)n;
 		}
 		fds[1] = kept;
-		engine_step(e);
+		fleet_step(e);
 		while (take_line(e))
 			;
 	}
@@ -311,10 +311,10 @@ drive(struct engine *e)
 int
 main(int argc, char **argv)
 {
-	struct engine_options o = { .ttl_s = 10, .grace_s = 7 };
+	struct fleet_options o = { .ttl_s = 10, .grace_s = 7 };
 	static struct url url;
-	struct engine *e;
-	char why[ENGINE_TEXT];
+	struct fleet *e;
+	char why[FLEET_TEXT];
 	const char *wrong;
 
 	if (argc < 3)
@@ -329,9 +329,9 @@ main(int argc, char **argv)
 		o.grace_s = (uint32_t)strtoul(argv[4], NULL, 10);
 	o.manual = argc > 5;
 	started_ns = now_ns();
-	if (engine_open(&e, &o, why) != 0)
+	if (fleet_open(&e, &o, why) != 0)
 		fail("can't open", why);
 	drive(e);
-	engine_close(e);
+	fleet_close(e);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * url.c - where a store is, as people write it; and that nothing which is wrong with it is told in
  * its own words.
  */
-#include "engine/url.h"
+#include "records/url.h"
 
 #include <stdio.h>
 #include <string.h>

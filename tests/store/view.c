@@ -3,15 +3,15 @@
  * view.c - the rule by which a permit is granted, against the words of the manual; and that what
  * others wrote into the store is read as what it is, or as nothing.
  */
-#include "engine/view.h"
+#include "protocol/view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../helpers/tap.h"
-#include "engine/record.h"
-#include "etcd/schema/keys.h"
+#include "protocol/record.h"
+#include "protocol/keys.h"
 
 #define MOST 8
 

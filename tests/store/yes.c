@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * yes.c - an engine for tests of what is above engines: a directory is the store, and a file each is
+ * yes.c - a fleet for tests of what is above it: a directory is the store, and a file each is
  * a permit (h.) or a place in the line (w.), named TICKET.WEIGHT.LIMIT.SEAT.SELF.PID.  It looks there every
  * few milliseconds, under a lock.
  *
@@ -23,7 +23,7 @@
 #include <sys/file.h>
 #include <sys/queue.h>
 
-#include "engine/engine.h"
+#include "protocol/fleet.h"
 #include "kind.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -31,14 +31,14 @@
 
 enum state { NEW, ENTERS, ADOPTS, WAITS, HAS, LEAVES, RELEASES, DONE };
 
-struct engine_taker {
-	LIST_ENTRY(engine_taker) entry;
-	struct engine *engine;
+struct fleet_taker {
+	LIST_ENTRY(fleet_taker) entry;
+	struct fleet *fleet;
 	char self[STORE_SELF];
-	engine_report *report;
+	fleet_report *report;
 	void *context;
 	enum state state;
-	struct engine_want want;
+	struct fleet_want want;
 	bool held;
 	uint64_t renewed_ns;
 	char file[200];
@@ -46,13 +46,13 @@ struct engine_taker {
 
 struct question {
 	SLIST_ENTRY(question) entry;
-	engine_answers *answer;
+	fleet_answers *answer;
 	void *context;
 	uint64_t until_ns;
 };
 
-struct engine {
-	LIST_HEAD(takers, engine_taker) takers;
+struct fleet {
+	LIST_HEAD(takers, fleet_taker) takers;
 	SLIST_HEAD(questions, question) questions;
 	uint32_t ttl_s;
 	uint64_t looked_ns;
@@ -70,19 +70,19 @@ boot_ns(void)
 }
 
 int
-engine_open(struct engine **engine, const struct engine_options *o, char why[ENGINE_TEXT])
+fleet_open(struct fleet **fleet, const struct fleet_options *o, char why[FLEET_TEXT])
 {
 	const char *dir = url_param(o->url, "dir");
-	struct engine *e = calloc(1, sizeof(*e));
+	struct fleet *e = calloc(1, sizeof(*e));
 	FILE *wrong;
 
 	if (e == NULL || dir == NULL || (e->dir = open(dir, O_RDONLY | O_CLOEXEC)) == -1) {
-		snprintf(why, ENGINE_TEXT, "yes://: dir= is not a directory");
+		snprintf(why, FLEET_TEXT, "yes://: dir= is not a directory");
 		free(e);
 		return -FLK_STORE;
 	}
 	wrong = fdopen(openat(e->dir, "wrong", O_RDONLY | O_CLOEXEC), "r");
-	if (wrong != NULL && fgets(why, ENGINE_TEXT, wrong) != NULL) {
+	if (wrong != NULL && fgets(why, FLEET_TEXT, wrong) != NULL) {
 		why[strcspn(why, "\n")] = '\0';
 		fclose(wrong);
 		close(e->dir);
@@ -91,12 +91,12 @@ engine_open(struct engine **engine, const struct engine_options *o, char why[ENG
 	}
 	e->fd = eventfd(0, EFD_CLOEXEC);
 	e->ttl_s = o->ttl_s;
-	*engine = e;
+	*fleet = e;
 	return 0;
 }
 
 void
-engine_close(struct engine *e)
+fleet_close(struct fleet *e)
 {
 	close(e->fd);
 	close(e->dir);
@@ -104,15 +104,15 @@ engine_close(struct engine *e)
 }
 
 int
-engine_fd(const struct engine *e)
+fleet_fd(const struct fleet *e)
 {
 	return e->fd;
 }
 
 uint64_t
-engine_due(const struct engine *e)
+fleet_due(const struct fleet *e)
 {
-	const struct engine_taker *t;
+	const struct fleet_taker *t;
 
 	if (!SLIST_EMPTY(&e->questions))
 		return e->looked_ns + TICK;
@@ -135,7 +135,7 @@ by_place(const void *a, const void *b)
 }
 
 static struct view *
-read_view(const struct engine *e)
+read_view(const struct fleet *e)
 {
 	struct view *v = calloc(1, sizeof(*v) + 1000 * sizeof(v->entry[0]));
 	struct dirent *d;
@@ -167,7 +167,7 @@ read_view(const struct engine *e)
 }
 
 static uint64_t
-next_ticket(const struct engine *e)
+next_ticket(const struct fleet *e)
 {
 	int fd = openat(e->dir, "next", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	uint64_t n = 0;
@@ -183,18 +183,18 @@ next_ticket(const struct engine *e)
 }
 
 static void
-put(struct engine_taker *t, char kind, uint64_t ticket, uint32_t limit, uint32_t seat)
+put(struct fleet_taker *t, char kind, uint64_t ticket, uint32_t limit, uint32_t seat)
 {
 	int fd;
 
 	snprintf(t->file, sizeof(t->file), "%c.%016" PRIx64 ".%u.%u.%u.%s.%d", kind, ticket,
 		 t->want.weight, limit, seat, t->self, (int)t->want.pid);
-	fd = openat(t->engine->dir, t->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = openat(t->fleet->dir, t->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	close(fd);
 }
 
 static const struct view_entry *
-find(const struct view *v, const struct engine_taker *t)
+find(const struct view *v, const struct fleet_taker *t)
 {
 	size_t i;
 
@@ -207,24 +207,24 @@ find(const struct view *v, const struct engine_taker *t)
 /* ---- a taker ---- */
 
 static void
-report(struct engine_taker *t, enum engine_kind kind, int code, const char *text)
+report(struct fleet_taker *t, enum fleet_kind kind, int code, const char *text)
 {
-	struct engine_event e = { .kind = kind, .code = code, .text = text, .alive_ns = boot_ns() };
+	struct fleet_event e = { .kind = kind, .code = code, .text = text, .alive_ns = boot_ns() };
 
 	t->renewed_ns = e.alive_ns;
 	t->report(t->context, &e);
 }
 
 static void
-report_entry(struct engine_taker *t, const struct view_entry *x)
+report_entry(struct fleet_taker *t, const struct view_entry *x)
 {
-	struct engine_event e = { .kind = x->holds ? ENGINE_GRANTED : ENGINE_QUEUED,
-				  .ticket = x->ticket,
-				  .weight = x->weight,
-				  .limit = x->limit,
-				  .seat = x->seat,
-				  .alive_ns = boot_ns(),
-				  .key = t->file };
+	struct fleet_event e = { .kind = x->holds ? FLEET_GRANTED : FLEET_QUEUED,
+				 .ticket = x->ticket,
+				 .weight = x->weight,
+				 .limit = x->limit,
+				 .seat = x->seat,
+				 .alive_ns = boot_ns(),
+				 .key = t->file };
 
 	snprintf(t->file, sizeof(t->file), "%c.%016" PRIx64 ".%u.%u.%u.%s.%d", x->holds ? 'h' : 'w',
 		 x->ticket, x->weight, x->limit, x->seat, t->self, (int)x->pid);
@@ -234,7 +234,7 @@ report_entry(struct engine_taker *t, const struct view_entry *x)
 }
 
 static bool
-fits(const struct view *v, const struct engine_taker *t, uint32_t limit)
+fits(const struct view *v, const struct fleet_taker *t, uint32_t limit)
 {
 	uint64_t used = t->want.weight;
 	uint32_t least = limit;
@@ -248,7 +248,7 @@ fits(const struct view *v, const struct engine_taker *t, uint32_t limit)
 }
 
 static void
-enter(struct engine_taker *t, const struct view *v, const struct view_entry *own)
+enter(struct fleet_taker *t, const struct view *v, const struct view_entry *own)
 {
 	uint32_t limit = t->want.limit != 0 ? t->want.limit : t->want.fallback, seat = 0;
 	bool first = own != NULL ? own == &v->entry[v->holders] : v->waiters == 0;
@@ -259,7 +259,7 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 
 	if (t->want.weight > limit) {
 		t->state = DONE;
-		report(t, ENGINE_REFUSED, -FLK_HEAVY, NULL);
+		report(t, FLEET_REFUSED, -FLK_HEAVY, NULL);
 		return;
 	}
 	x.ticket = own != NULL ? own->ticket : 0;
@@ -269,7 +269,7 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 	if (!x.holds &&
 	    (t->want.no_wait || (t->want.limit_queue && v->waiters >= t->want.max_queue))) {
 		t->state = DONE;
-		report(t, ENGINE_REFUSED, t->want.no_wait ? -EAGAIN : -FLK_FULL, NULL);
+		report(t, FLEET_REFUSED, t->want.no_wait ? -EAGAIN : -FLK_FULL, NULL);
 		return;
 	}
 	for (i = 0; i < v->holders; i++)
@@ -278,18 +278,18 @@ enter(struct engine_taker *t, const struct view *v, const struct view_entry *own
 			i = (size_t)-1;
 		}
 	if (own != NULL)
-		unlinkat(t->engine->dir, t->file, 0);
+		unlinkat(t->fleet->dir, t->file, 0);
 	x.seat = x.holds ? seat : 0;
-	x.ticket = x.ticket != 0 ? x.ticket : next_ticket(t->engine);
+	x.ticket = x.ticket != 0 ? x.ticket : next_ticket(t->fleet);
 	put(t, x.holds ? 'h' : 'w', x.ticket, limit, x.seat);
 	report_entry(t, &x);
 }
 
 /* A test sees by the length of the entry's file how often another keeper has taken it over. */
 static void
-mark_adopted(const struct engine_taker *t)
+mark_adopted(const struct fleet_taker *t)
 {
-	int fd = openat(t->engine->dir, t->file, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int fd = openat(t->fleet->dir, t->file, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd == -1)
 		return;
@@ -299,7 +299,7 @@ mark_adopted(const struct engine_taker *t)
 }
 
 static void
-adopt(struct engine_taker *t, const struct view_entry *own)
+adopt(struct fleet_taker *t, const struct view_entry *own)
 {
 	if (own != NULL) {
 		report_entry(t, own);
@@ -307,11 +307,11 @@ adopt(struct engine_taker *t, const struct view_entry *own)
 		return;
 	}
 	t->state = DONE;
-	report(t, t->held ? ENGINE_LOST : ENGINE_REFUSED, -FLK_NOPERMIT, "its permit is gone");
+	report(t, t->held ? FLEET_LOST : FLEET_REFUSED, -FLK_NOPERMIT, "its permit is gone");
 }
 
 static void
-step_taker(struct engine_taker *t, const struct view *v)
+step_taker(struct fleet_taker *t, const struct view *v)
 {
 	const struct view_entry *own = find(v, t);
 
@@ -328,14 +328,14 @@ step_taker(struct engine_taker *t, const struct view *v)
 			break;
 		}
 		t->state = DONE;
-		report(t, ENGINE_REFUSED, -FLK_EVICTED, NULL);
+		report(t, FLEET_REFUSED, -FLK_EVICTED, NULL);
 		break;
 	case HAS:
 		if (own == NULL) {
 			t->state = DONE;
-			report(t, ENGINE_LOST, 0, "somebody broke it");
-		} else if (boot_ns() - t->renewed_ns >= t->engine->ttl_s * SECOND / 3) {
-			report(t, ENGINE_RENEWED, 0, NULL);
+			report(t, FLEET_LOST, 0, "somebody broke it");
+		} else if (boot_ns() - t->renewed_ns >= t->fleet->ttl_s * SECOND / 3) {
+			report(t, FLEET_RENEWED, 0, NULL);
 		}
 		break;
 	case LEAVES:
@@ -344,10 +344,10 @@ step_taker(struct engine_taker *t, const struct view *v)
 			snprintf(t->file, sizeof(t->file), "%c.%016" PRIx64 ".%u.%u.%u.%s.%d",
 				 own->holds ? 'h' : 'w', own->ticket, own->weight, own->limit,
 				 own->seat, t->self, (int)own->pid);
-			unlinkat(t->engine->dir, t->file, 0);
+			unlinkat(t->fleet->dir, t->file, 0);
 		}
 		own = NULL;
-		report(t, t->state == LEAVES ? ENGINE_LEFT : ENGINE_RELEASED, 0, NULL);
+		report(t, t->state == LEAVES ? FLEET_LEFT : FLEET_RELEASED, 0, NULL);
 		t->state = DONE;
 		break;
 	default:
@@ -356,11 +356,11 @@ step_taker(struct engine_taker *t, const struct view *v)
 }
 
 static void
-step_questions(struct engine *e, const struct view *v, bool reached)
+step_questions(struct fleet *e, const struct view *v, bool reached)
 {
-	struct engine_answer a = { .code = reached ? 0 : -ETIMEDOUT,
-				   .text = "yes:// can't be reached",
-				   .view = v };
+	struct fleet_answer a = { .code = reached ? 0 : -ETIMEDOUT,
+				  .text = "yes:// can't be reached",
+				  .view = v };
 	struct question *q, *after;
 
 	for (q = SLIST_FIRST(&e->questions); q != NULL; q = after) {
@@ -374,18 +374,18 @@ step_questions(struct engine *e, const struct view *v, bool reached)
 }
 
 void
-engine_step(struct engine *e)
+fleet_step(struct fleet *e)
 {
 	bool mute = faccessat(e->dir, "mute", F_OK, 0) == 0;
 	bool away = faccessat(e->dir, "away", F_OK, 0) == 0;
-	struct engine_taker *t;
+	struct fleet_taker *t;
 	struct view *v;
 
 	e->looked_ns = boot_ns();
 	LIST_FOREACH(t, &e->takers, entry)
 		if (away != e->away && t->state != NEW && t->state != DONE) {
-			struct engine_event event = { .kind = away ? ENGINE_AWAY : ENGINE_BACK,
-						      .text = "yes:// can't be reached" };
+			struct fleet_event event = { .kind = away ? FLEET_AWAY : FLEET_BACK,
+						     .text = "yes:// can't be reached" };
 			t->report(t->context, &event);
 		}
 	e->away = away;
@@ -408,14 +408,14 @@ engine_step(struct engine *e)
 /* ---- for the keeper ---- */
 
 int
-engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self, engine_report *to,
-		 void *context)
+fleet_taker_new(struct fleet_taker **taker, struct fleet *e, const char *self, fleet_report *to,
+		void *context)
 {
-	struct engine_taker *t = calloc(1, sizeof(*t));
+	struct fleet_taker *t = calloc(1, sizeof(*t));
 
 	if (t == NULL)
 		return -ENOMEM;
-	t->engine = e;
+	t->fleet = e;
 	t->report = to;
 	t->context = context;
 	snprintf(t->self, sizeof(t->self), "%s", self);
@@ -425,53 +425,53 @@ engine_taker_new(struct engine_taker **taker, struct engine *e, const char *self
 }
 
 void
-engine_taker_free(struct engine_taker *t)
+fleet_taker_free(struct fleet_taker *t)
 {
 	LIST_REMOVE(t, entry);
 	free(t);
 }
 
 void
-engine_enter(struct engine_taker *t, const struct engine_want *want)
+fleet_enter(struct fleet_taker *t, const struct fleet_want *want)
 {
 	t->want = *want;
 	t->state = ENTERS;
-	t->engine->looked_ns = 0;
+	t->fleet->looked_ns = 0;
 }
 
 void
-engine_adopt(struct engine_taker *t, const struct engine_want *want, bool held)
+fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held)
 {
 	t->want = *want;
 	t->held = held;
 	t->state = ADOPTS;
-	t->engine->looked_ns = 0;
+	t->fleet->looked_ns = 0;
 }
 
 void
-engine_leave(struct engine_taker *t)
+fleet_leave(struct fleet_taker *t)
 {
 	t->state = LEAVES;
-	t->engine->looked_ns = 0;
+	t->fleet->looked_ns = 0;
 }
 
 void
-engine_release(struct engine_taker *t)
+fleet_release(struct fleet_taker *t)
 {
 	t->state = RELEASES;
-	t->engine->looked_ns = 0;
+	t->fleet->looked_ns = 0;
 }
 
 void
-engine_working(struct engine_taker *t, pid_t pid)
+fleet_working(struct fleet_taker *t, pid_t pid)
 {
 	(void)t;
 	(void)pid;
 }
 
 void
-engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_ns,
-	   engine_answers *answer, void *context)
+fleet_ask(struct fleet *e, const struct fleet_question *q, uint64_t patience_ns,
+	  fleet_answers *answer, void *context)
 {
 	struct question *new = calloc(1, sizeof(*new));
 
@@ -485,7 +485,7 @@ engine_ask(struct engine *e, const struct engine_question *q, uint64_t patience_
 }
 
 void
-engine_follow(struct engine *e, engine_happens *happens, void *context)
+fleet_follow(struct fleet *e, fleet_happens *happens, void *context)
 {
 	(void)e;
 	(void)happens;

@@ -8,12 +8,12 @@
 
 #include "clock.h"
 
-#define LINGER SECOND /* for what the engine still sends the store after a release */
+#define LINGER SECOND /* for what the fleet still sends the store after a release */
 
 struct closing_taker {
 	SLIST_ENTRY(closing_taker) entry;
 	struct keeper_limiter *limiter;
-	struct engine_taker *taker;
+	struct fleet_taker *taker;
 	struct event_target *target;
 	uint64_t until_ns;
 };
@@ -21,7 +21,7 @@ struct closing_taker {
 static SLIST_HEAD(all_closing, closing_taker) all;
 
 void
-closing_add(struct keeper_limiter *l, struct engine_taker *t, struct event_target *target)
+closing_add(struct keeper_limiter *l, struct fleet_taker *t, struct event_target *target)
 {
 	struct closing_taker *c = malloc(sizeof(*c));
 
@@ -41,12 +41,12 @@ closing_step(uint64_t now)
 
 	for (c = SLIST_FIRST(&all); c != NULL; c = after) {
 		after = SLIST_NEXT(c, entry);
-		if (now < c->until_ns && engine_due(c->limiter->engine) != UINT64_MAX) {
+		if (now < c->until_ns && fleet_due(c->limiter->fleet) != UINT64_MAX) {
 			next = c->until_ns < next ? c->until_ns : next;
 			continue;
 		}
 		SLIST_REMOVE(&all, c, closing_taker, entry);
-		engine_taker_free(c->taker);
+		fleet_taker_free(c->taker);
 		free(c->target);
 		free(c);
 	}

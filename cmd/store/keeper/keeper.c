@@ -28,21 +28,21 @@ static struct {
 /* ---- limiters ---- */
 
 static void
-on_engine(struct source *s)
+on_fleet(struct source *s)
 {
-	struct keeper_limiter *l = (void *)((char *)s - offsetof(struct keeper_limiter, on_engine));
+	struct keeper_limiter *l = (void *)((char *)s - offsetof(struct keeper_limiter, on_fleet));
 
-	engine_step(l->engine);
+	fleet_step(l->fleet);
 }
 
 static struct keeper_limiter *
 find_limiter(const char *limiter)
 {
-	struct engine_options o = { .url = &settings.url,
-				    .limiter = limiter,
-				    .ttl_s = settings.ttl_s,
-				    .grace_s = settings.grace_s,
-				    .manual = settings.manual };
+	struct fleet_options o = { .url = &settings.url,
+				   .limiter = limiter,
+				   .ttl_s = settings.ttl_s,
+				   .grace_s = settings.grace_s,
+				   .manual = settings.manual };
 	struct keeper_limiter *l;
 
 	SLIST_FOREACH(l, &k.limiters, entry)
@@ -53,11 +53,11 @@ find_limiter(const char *limiter)
 		return NULL;
 	talk_copy(l->name, sizeof(l->name), limiter);
 	o.limiter = l->name;
-	l->on_engine.ready = on_engine;
-	if (engine_open(&l->engine, &o, l->why) != 0)
-		l->engine = NULL;
+	l->on_fleet.ready = on_fleet;
+	if (fleet_open(&l->fleet, &o, l->why) != 0)
+		l->fleet = NULL;
 	else
-		source_watch(engine_fd(l->engine), EPOLLIN, &l->on_engine);
+		source_watch(fleet_fd(l->fleet), EPOLLIN, &l->on_fleet);
 	SLIST_INSERT_HEAD(&k.limiters, l, entry);
 	return l;
 }
@@ -109,17 +109,17 @@ least(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-step_engines(uint64_t now)
+step_fleets(uint64_t now)
 {
 	uint64_t next = NEVER;
 	struct keeper_limiter *l;
 
 	SLIST_FOREACH(l, &k.limiters, entry) {
-		if (l->engine == NULL)
+		if (l->fleet == NULL)
 			continue;
-		if (engine_due(l->engine) <= now)
-			engine_step(l->engine);
-		next = least(next, engine_due(l->engine));
+		if (fleet_due(l->fleet) <= now)
+			fleet_step(l->fleet);
+		next = least(next, fleet_due(l->fleet));
 	}
 	return next;
 }
@@ -161,10 +161,10 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 		_exit(1);
 	for (;;) {
 		now = flki_boottime_ns();
-		next = step_engines(now);
+		next = step_fleets(now);
 		next = least(next, step_takers(now));
 		next = least(next, closing_step(now));
-		next = least(next, step_engines(now)); /* what the steps above asked for */
+		next = least(next, step_fleets(now)); /* what the steps above asked for */
 		if (k.control == -1 && LIST_EMPTY(&k.takers) && !closing_any())
 			_exit(0);
 		sources_sleep(next);

@@ -7,20 +7,20 @@
 
 #include <sys/queue.h>
 
-#include "engine/engine.h"
+#include "protocol/fleet.h"
 #include "source.h"
 
 /* A limiter with a taker in this keeper. */
 struct keeper_limiter {
 	SLIST_ENTRY(keeper_limiter) entry;
-	struct source on_engine;
-	struct engine *engine; /* NULL: we could not open it, `why' */
-	char why[ENGINE_TEXT];
+	struct source on_fleet;
+	struct fleet *fleet; /* NULL: we could not open it, `why' */
+	char why[FLEET_TEXT];
 	char name[FLK_NAME_MAX + 1];
 };
 
 /*
- * The context of an engine's taker.  It may outlive the struct keeper_taker: until the engine's
+ * The context of a fleet's taker.  It may outlive the struct keeper_taker: until the fleet's
  * taker is freed, its events still come, and concern no taker any more.
  */
 struct event_target {

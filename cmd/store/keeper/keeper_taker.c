@@ -83,10 +83,10 @@ leave(struct keeper_taker *k)
 {
 	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
 	keeper_taker_move(k, PERMIT_LEAVING);
-	engine_leave(k->taker);
+	fleet_leave(k->taker);
 }
 
-/* The engine retries the release until the permit expires by itself. */
+/* The fleet retries the release until the permit expires by itself. */
 void
 keeper_taker_release(struct keeper_taker *k)
 {
@@ -100,7 +100,7 @@ keeper_taker_release(struct keeper_taker *k)
 	if (k->give_up_ns < flki_boottime_ns() + 2 * SECOND)
 		k->give_up_ns = flki_boottime_ns() + 2 * SECOND;
 	keeper_taker_move(k, PERMIT_RELEASING);
-	engine_release(k->taker);
+	fleet_release(k->taker);
 }
 
 /* ---- what the wrapper asks ---- */
@@ -117,7 +117,7 @@ refuse(struct keeper_taker *k, const char *why)
 static void
 begin(struct keeper_taker *k, const struct talk *t)
 {
-	if (k->limiter->engine == NULL) {
+	if (k->limiter->fleet == NULL) {
 		refuse(k, k->limiter->why);
 		return;
 	}
@@ -125,8 +125,8 @@ begin(struct keeper_taker *k, const struct talk *t)
 		return; /* our wrappers do not ask twice */
 	talk_copy(k->self, sizeof(k->self), t->self);
 	k->target = malloc(sizeof(*k->target));
-	if (k->target == NULL || engine_taker_new(&k->taker, k->limiter->engine, k->self,
-						  keeper_taker_on_event, k->target) != 0) {
+	if (k->target == NULL || fleet_taker_new(&k->taker, k->limiter->fleet, k->self,
+						 keeper_taker_on_event, k->target) != 0) {
 		free(k->target);
 		k->target = NULL;
 		k->taker = NULL;
@@ -136,10 +136,10 @@ begin(struct keeper_taker *k, const struct talk *t)
 	k->target->taker = k;
 	keeper_taker_move(k, t->kind == TALK_ADOPT && t->held ? PERMIT_HELD : PERMIT_ENTERING);
 	if (t->kind == TALK_ENTER) {
-		engine_enter(k->taker, &t->want);
+		fleet_enter(k->taker, &t->want);
 		return;
 	}
-	engine_adopt(k->taker, &t->want, t->held);
+	fleet_adopt(k->taker, &t->want, t->held);
 	if (!t->held)
 		return;
 	/* Until the store answers, the permit is known to live as long as the last keeper knew. */
@@ -147,7 +147,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&board_ns[k->cell]));
 	if (k->pidfd != -1)
-		engine_working(k->taker, k->pid);
+		fleet_working(k->taker, k->pid);
 }
 
 static void
@@ -185,7 +185,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		k->pid = (pid_t)t->pid;
 		keep_fd(&k->pidfd, fd);
 		if (k->state == PERMIT_HELD && !k->gone)
-			engine_working(k->taker, k->pid);
+			fleet_working(k->taker, k->pid);
 		break;
 	case TALK_GUARD:
 		keep_fd(&k->guard, fd);
@@ -284,7 +284,7 @@ give_up(struct keeper_taker *k)
 	close_fd(&k->socket);
 	keeper_taker_drop_unsent(k);
 	if (k->taker != NULL) {
-		engine_taker_free(k->taker);
+		fleet_taker_free(k->taker);
 		free(k->target);
 		k->taker = NULL;
 		k->target = NULL;

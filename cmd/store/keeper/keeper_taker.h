@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * keeper_taker.h - one taker in its keeper: a socket to the wrapper, a taker of the engine, what the permit
+ * keeper_taker.h - one taker in its keeper: a socket to the wrapper, a taker of the fleet, what the permit
  * is tied to, and when the command must end.
- * Its states are those of engine/state.h.  Without a wrapper, a permit is held as long as any
+ * Its states are those of protocol/state.h.  Without a wrapper, a permit is held as long as any
  * process has the guard open.
  *
  * A taker that is IDLE and has no wrapper any more is over.
@@ -14,8 +14,8 @@
 #include <sys/queue.h>
 
 #include "keeper_limiter.h"
-#include "engine/engine.h"
-#include "engine/state.h"
+#include "protocol/fleet.h"
+#include "protocol/state.h"
 #include "expiry.h"
 #include "source.h"
 #include "talk.h"
@@ -39,7 +39,7 @@ struct keeper_taker {
 	TAILQ_HEAD(all_owed, owed) owed;
 	struct source on_socket, on_guard, on_pidfd;
 	struct keeper_limiter *limiter;
-	struct engine_taker *taker;  /* or NULL */
+	struct fleet_taker *taker;   /* or NULL */
 	struct event_target *target; /* the taker's */
 	enum permit_state state;
 	int socket;    /* -1: the wrapper is gone, or has finished with this taker */
@@ -50,12 +50,12 @@ struct keeper_taker {
 	pid_t pid;     /* the command's, for people */
 	pid_t wrapper; /* not killed with the processes that have the guard open; 0: all are */
 	char self[STORE_SELF];
-	struct expiry expiry;   /* HELD */
-	bool gone;              /* HELD: the store keeps nothing of it any more */
-	bool reported;          /* HELD: the wrapper has reported the loss to people */
-	uint64_t give_up_ns;    /* LEAVING, RELEASING */
-	uint64_t exit_ns;       /* HELD: when it stops waiting for the command's exit */
-	char away[ENGINE_TEXT]; /* why the store can't be reached; "": it can */
+	struct expiry expiry;  /* HELD */
+	bool gone;             /* HELD: the store keeps nothing of it any more */
+	bool reported;         /* HELD: the wrapper has reported the loss to people */
+	uint64_t give_up_ns;   /* LEAVING, RELEASING */
+	uint64_t exit_ns;      /* HELD: when it stops waiting for the command's exit */
+	char away[FLEET_TEXT]; /* why the store can't be reached; "": it can */
 };
 
 struct keeper_taker *keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell,
@@ -86,8 +86,8 @@ void keeper_taker_catch_up(struct keeper_taker *k);
 /* keeper_taker_expiry.c: does to the command what struct expiry says. */
 void keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why);
 
-/* keeper_taker_events.c: an event of the engine's taker; context is its struct event_target. */
-void keeper_taker_on_event(void *context, const struct engine_event *event);
+/* keeper_taker_events.c: an event of the fleet's taker; context is its struct event_target. */
+void keeper_taker_on_event(void *context, const struct fleet_event *event);
 
 /* keeper_taker_send.c: sends to the wrapper, if it still exists; now, or when it reads again. */
 void keeper_taker_send(struct keeper_taker *k, const struct talk *t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * keeper_taker_events.c - what a keeper does about the events of the engine's taker.
+ * keeper_taker_events.c - what a keeper does about the events of the fleet's taker.
  */
 #include "keeper_taker.h"
 
@@ -13,7 +13,7 @@
 #include "kind.h"
 
 static void
-hear_grant(struct keeper_taker *k, const struct engine_event *e)
+hear_grant(struct keeper_taker *k, const struct fleet_event *e)
 {
 	struct talk t = { .kind = TALK_GRANTED,
 			  .ticket = e->ticket,
@@ -36,7 +36,7 @@ hear_grant(struct keeper_taker *k, const struct engine_event *e)
 }
 
 static void
-hear_renewal(struct keeper_taker *k, const struct engine_event *e)
+hear_renewal(struct keeper_taker *k, const struct fleet_event *e)
 {
 	if (k->state != PERMIT_HELD)
 		return;
@@ -46,7 +46,7 @@ hear_renewal(struct keeper_taker *k, const struct engine_event *e)
 }
 
 static void
-hear_loss(struct keeper_taker *k, const struct engine_event *e)
+hear_loss(struct keeper_taker *k, const struct fleet_event *e)
 {
 	bool warned;
 
@@ -69,7 +69,7 @@ hear_loss(struct keeper_taker *k, const struct engine_event *e)
 }
 
 static void
-hear_refusal(struct keeper_taker *k, const struct engine_event *e)
+hear_refusal(struct keeper_taker *k, const struct fleet_event *e)
 {
 	struct talk t = { .kind = k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_REFUSED,
 			  .code = e->code,
@@ -84,17 +84,17 @@ hear_refusal(struct keeper_taker *k, const struct engine_event *e)
 }
 
 static void
-hear_reach(struct keeper_taker *k, const struct engine_event *e)
+hear_reach(struct keeper_taker *k, const struct fleet_event *e)
 {
-	struct talk t = { .kind = e->kind == ENGINE_AWAY ? TALK_AWAY : TALK_BACK };
+	struct talk t = { .kind = e->kind == FLEET_AWAY ? TALK_AWAY : TALK_BACK };
 
 	talk_copy(t.text, sizeof(t.text), e->text);
-	talk_copy(k->away, sizeof(k->away), e->kind == ENGINE_AWAY ? e->text : "");
+	talk_copy(k->away, sizeof(k->away), e->kind == FLEET_AWAY ? e->text : "");
 	keeper_taker_send(k, &t);
 }
 
 void
-keeper_taker_on_event(void *context, const struct engine_event *e)
+keeper_taker_on_event(void *context, const struct fleet_event *e)
 {
 	struct keeper_taker *k = ((struct event_target *)context)->taker;
 	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
@@ -102,33 +102,33 @@ keeper_taker_on_event(void *context, const struct engine_event *e)
 	if (k == NULL)
 		return;
 	switch (e->kind) {
-	case ENGINE_QUEUED:
+	case FLEET_QUEUED:
 		if (k->state == PERMIT_ENTERING)
 			keeper_taker_move(k, PERMIT_WAITING);
 		keeper_taker_send(k, &t);
 		break;
-	case ENGINE_GRANTED:
+	case FLEET_GRANTED:
 		hear_grant(k, e);
 		break;
-	case ENGINE_REFUSED:
+	case FLEET_REFUSED:
 		hear_refusal(k, e);
 		break;
-	case ENGINE_RENEWED:
+	case FLEET_RENEWED:
 		hear_renewal(k, e);
 		break;
-	case ENGINE_LOST:
+	case FLEET_LOST:
 		hear_loss(k, e);
 		break;
-	case ENGINE_LEFT:
-	case ENGINE_RELEASED:
-		keeper_taker_send_kind(k, e->kind == ENGINE_LEFT ? TALK_LEFT : TALK_RELEASED);
+	case FLEET_LEFT:
+	case FLEET_RELEASED:
+		keeper_taker_send_kind(k, e->kind == FLEET_LEFT ? TALK_LEFT : TALK_RELEASED);
 		keeper_taker_rest(k);
 		break;
-	case ENGINE_AWAY:
-	case ENGINE_BACK:
+	case FLEET_AWAY:
+	case FLEET_BACK:
 		hear_reach(k, e);
 		break;
-	case ENGINE_NOTE:
+	case FLEET_NOTE:
 		if (!settings.quiet) /* the wrapper set it before it forked us */
 			detach_say(k->limiter->name, "%s", e->text);
 		break;

@@ -35,7 +35,7 @@ place(const struct view *v, const char *self, struct talk *t)
 }
 
 static void
-answer(void *context, const struct engine_answer *a)
+answer(void *context, const struct fleet_answer *a)
 {
 	struct ask *ask = context;
 	struct talk t = { .kind = TALK_LOOKED, .ask = ask->number, .code = a->code };
@@ -64,9 +64,9 @@ answer(void *context, const struct engine_answer *a)
 void
 keeper_taker_look(struct keeper_taker *k, const struct talk *t)
 {
-	struct engine_question q = { .kind = ASK_LOOK };
+	struct fleet_question q = { .kind = ASK_LOOK };
 	struct talk no = { .kind = TALK_LOOKED, .ask = t->ask, .code = -FLK_STORE };
-	struct ask *a = k->limiter->engine != NULL ? malloc(sizeof(*a)) : NULL;
+	struct ask *a = k->limiter->fleet != NULL ? malloc(sizeof(*a)) : NULL;
 
 	if (a == NULL) {
 		talk_copy(no.text, sizeof(no.text), k->limiter->why);
@@ -75,5 +75,5 @@ keeper_taker_look(struct keeper_taker *k, const struct talk *t)
 	}
 	*a = (struct ask){ .taker = k, .number = t->ask, .ticket = t->ticket };
 	LIST_INSERT_HEAD(&k->asks, a, entry);
-	engine_ask(k->limiter->engine, &q, t->patience_ns, answer, a);
+	fleet_ask(k->limiter->fleet, &q, t->patience_ns, answer, a);
 }

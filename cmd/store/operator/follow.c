@@ -92,7 +92,7 @@ recount(struct crew *c, const struct view *v)
 }
 
 static int
-take(void *context, const struct engine_answer *a)
+take(void *context, const struct fleet_answer *a)
 {
 	struct crew *c = context;
 
@@ -139,7 +139,7 @@ strike_all(struct session *d, struct crew *c, uint64_t *number)
 static int
 look(struct session *d, struct crew *c, uint64_t until_ns)
 {
-	struct engine_question q = { .kind = ASK_LOOK };
+	struct fleet_question q = { .kind = ASK_LOOK };
 	uint64_t now = flki_boottime_ns(), left = until_ns > now ? until_ns - now : 0;
 	int error;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session.c - drives an engine of its own until a question is answered.
+ * session.c - drives a fleet of its own until a question is answered.
  */
 #include "session.h"
 
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "engine/record.h"
+#include "protocol/record.h"
 #include "settings.h"
 #include "wrapper/internal.h"
 
@@ -40,10 +40,10 @@ session_was_away(void)
 static void
 clear(struct session *d)
 {
-	if (d->engine != NULL)
-		engine_close(d->engine);
+	if (d->fleet != NULL)
+		fleet_close(d->fleet);
 	free(d->news);
-	*d = (struct session){ .engine = NULL };
+	*d = (struct session){ .fleet = NULL };
 }
 
 /* The session of that name, or else the least recently used one; a session that follows stays. */
@@ -53,7 +53,7 @@ pick(const char *name)
 	struct session *d, *oldest = NULL;
 
 	for (d = desks; d < desks + SESSIONS; d++) {
-		if (d->engine != NULL && strcmp(d->name, name) == 0)
+		if (d->fleet != NULL && strcmp(d->name, name) == 0)
 			return d;
 		if (d->news == NULL && (oldest == NULL || d->used < oldest->used))
 			oldest = d;
@@ -65,19 +65,19 @@ static int
 find(const char *name, struct session **session)
 {
 	/* ttl and grace matter to takers; an operator takes no permit. */
-	struct engine_options options = { .url = &settings.url,
-					  .limiter = *name != '\0' ? name : NULL,
-					  .ttl_s = settings.ttl_s,
-					  .grace_s = settings.grace_s };
+	struct fleet_options options = { .url = &settings.url,
+					 .limiter = *name != '\0' ? name : NULL,
+					 .ttl_s = settings.ttl_s,
+					 .grace_s = settings.grace_s };
 	static uint64_t uses;
 	struct session *d = pick(name);
-	char why[ENGINE_TEXT] = "";
+	char why[FLEET_TEXT] = "";
 	int error;
 
-	if (d->engine == NULL || strcmp(d->name, name) != 0) {
+	if (d->fleet == NULL || strcmp(d->name, name) != 0) {
 		clear(d);
-		if ((error = engine_open(&d->engine, &options, why)) != 0) {
-			d->engine = NULL;
+		if ((error = fleet_open(&d->fleet, &options, why)) != 0) {
+			d->fleet = NULL;
 			if (why[0] == '\0')
 				return error;
 			return store_trouble(why);
@@ -104,9 +104,9 @@ session_of_all(struct session **session)
 int
 session_drive(struct session *d, uint64_t until_ns, int bell)
 {
-	struct pollfd p[2] = { { .fd = engine_fd(d->engine), .events = POLLIN },
+	struct pollfd p[2] = { { .fd = fleet_fd(d->fleet), .events = POLLIN },
 			       { .fd = bell, .events = POLLIN } };
-	uint64_t due = engine_due(d->engine), now = flki_boottime_ns();
+	uint64_t due = fleet_due(d->fleet), now = flki_boottime_ns();
 	int ms = -1;
 
 	due = due < until_ns ? due : until_ns;
@@ -116,12 +116,12 @@ session_drive(struct session *d, uint64_t until_ns, int bell)
 		ms = due - now < UINT64_C(60000000000) ? (int)((due - now) / 1000000) + 1 : 60000;
 	if (poll(p, 2, ms) == -1)
 		return -errno;
-	engine_step(d->engine);
+	fleet_step(d->fleet);
 	return 0;
 }
 
 static void
-answered(void *context, const struct engine_answer *a)
+answered(void *context, const struct fleet_answer *a)
 {
 	struct wait *w = context;
 
@@ -141,7 +141,7 @@ answered(void *context, const struct engine_answer *a)
 }
 
 int
-session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
+session_ask(struct session *d, const struct fleet_question *q, uint64_t patience_ns,
 	    session_take *take, void *context)
 {
 	struct wait *w = malloc(sizeof(*w));
@@ -150,7 +150,7 @@ session_ask(struct session *d, const struct engine_question *q, uint64_t patienc
 	if (w == NULL)
 		return -ENOMEM;
 	*w = (struct wait){ .take = take, .context = context };
-	engine_ask(d->engine, q, patience_ns, answered, w);
+	fleet_ask(d->fleet, q, patience_ns, answered, w);
 	/* A signal that was handled is no reason to forget the question. */
 	while (!w->answered && (error == 0 || error == -EINTR))
 		error = session_drive(d, SESSION_NEVER, -1);

@@ -9,8 +9,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "engine/engine.h"
-#include "engine/url.h"
+#include "protocol/fleet.h"
+#include "records/url.h"
 #include "flocklimit.h"
 #include "kind.h"
 
@@ -23,7 +23,7 @@ struct news; /* session_events.c */
 /* One limiter, or with no name all of them.  Only session.c and session_events.c look inside. */
 struct session {
 	char name[FLK_NAME_MAX + 1]; /* "": all limiters */
-	struct engine *engine;       /* NULL: none yet */
+	struct fleet *fleet;         /* NULL: none yet */
 	struct news *news;           /* NULL: nobody follows; one block of malloc(3) */
 	uint64_t used;               /* the larger, the later used */
 };
@@ -39,13 +39,13 @@ int session_of(const struct flk *f, struct session **session);
 int session_of_all(struct session **session);
 
 /* Reads an answer of code 0 or -FLK_DAMAGED, which is valid only now; session_ask() returns its result. */
-typedef int session_take(void *context, const struct engine_answer *answer);
+typedef int session_take(void *context, const struct fleet_answer *answer);
 
 /*
  * Asks, and waits for the answer: returns its code, or what take() made of it.  If the store can't
  * be reached, -FLK_STORE, and flk_strerror() says why.
  */
-int session_ask(struct session *d, const struct engine_question *q, uint64_t patience_ns,
+int session_ask(struct session *d, const struct fleet_question *q, uint64_t patience_ns,
 		session_take *take, void *context);
 
 /* ---- session_events.c ---- */
@@ -70,7 +70,7 @@ const char *session_host(const struct session *d, uint64_t number);
 int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
 
 /*
- * Drives the engine once: sleeps until it has something to do, at most until then, or until the
+ * Drives the fleet once: sleeps until it has something to do, at most until then, or until the
  * descriptor BELL is readable; -1: none.  0, -EINTR.
  */
 int session_drive(struct session *d, uint64_t until_ns, int bell);

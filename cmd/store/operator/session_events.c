@@ -27,7 +27,7 @@ struct news {
 	struct past_event event[FLK_HISTORY];
 };
 
-/* As in engine.h: kind 0 is about the follower itself. */
+/* As in fleet.h: kind 0 is about the follower itself. */
 static void
 happens(void *context, const struct flk_event *event, const char *host)
 {
@@ -58,7 +58,7 @@ session_follow(struct session *d)
 	d->news = calloc(1, sizeof(*d->news));
 	if (d->news == NULL)
 		return -ENOMEM;
-	engine_follow(d->engine, happens, d->news);
+	fleet_follow(d->fleet, happens, d->news);
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "wrapper/internal.h"
 
 static int
-ask(struct flk *f, const struct engine_question *q, session_take *take, void *context)
+ask(struct flk *f, const struct fleet_question *q, session_take *take, void *context)
 {
 	struct session *d;
 	int error = session_of(f, &d);
@@ -22,7 +22,7 @@ ask(struct flk *f, const struct engine_question *q, session_take *take, void *co
 int
 store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 {
-	struct engine_question q = { .kind = ASK_SET, .which = which, .to = *to };
+	struct fleet_question q = { .kind = ASK_SET, .which = which, .to = *to };
 
 	if ((which & FLK_SET_PACE) != 0)
 		return store_trouble(
@@ -36,7 +36,7 @@ store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 }
 
 static int
-take_settings(void *context, const struct engine_answer *a)
+take_settings(void *context, const struct fleet_answer *a)
 {
 	struct flk_settings *settings = context;
 
@@ -50,13 +50,13 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_settings() writes there */
 store_get(struct flk *f, struct flk_settings *settings)
 {
-	struct engine_question q = { .kind = ASK_LOOK };
+	struct fleet_question q = { .kind = ASK_LOOK };
 
 	return ask(f, &q, take_settings, settings);
 }
 
 static int
-take_snapshot(void *context, const struct engine_answer *a)
+take_snapshot(void *context, const struct fleet_answer *a)
 {
 	const struct view *v = a->view;
 	size_t n = v->holders + v->waiters, i;
@@ -91,7 +91,7 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_snapshot() writes there */
 store_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 {
-	struct engine_question q = { .kind = ASK_LOOK };
+	struct fleet_question q = { .kind = ASK_LOOK };
 
 	return ask(f, &q, take_snapshot, snapshot);
 }
@@ -99,7 +99,7 @@ store_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 int
 store_remove(struct flk *f, bool steered_too)
 {
-	struct engine_question q = { .kind = steered_too ? ASK_REMOVE : ASK_REMOVE_UNUSED };
+	struct fleet_question q = { .kind = steered_too ? ASK_REMOVE : ASK_REMOVE_UNUSED };
 
 	return ask(f, &q, NULL, NULL);
 }
@@ -107,7 +107,7 @@ store_remove(struct flk *f, bool steered_too)
 int
 store_evict(struct flk *f, uint64_t ticket)
 {
-	struct engine_question q = { .kind = ASK_CANCEL, .ticket = ticket };
+	struct fleet_question q = { .kind = ASK_CANCEL, .ticket = ticket };
 
 	return ask(f, &q, NULL, NULL);
 }
@@ -115,7 +115,7 @@ store_evict(struct flk *f, uint64_t ticket)
 int
 store_break(struct flk *f, uint64_t ticket)
 {
-	struct engine_question q = { .kind = ASK_BREAK, .ticket = ticket };
+	struct fleet_question q = { .kind = ASK_BREAK, .ticket = ticket };
 
 	return ask(f, &q, NULL, NULL);
 }
@@ -128,7 +128,7 @@ struct report {
 };
 
 static int
-take_report(void *context, const struct engine_answer *a)
+take_report(void *context, const struct fleet_answer *a)
 {
 	const struct report *r = context;
 
@@ -141,7 +141,7 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_report() writes there */
 store_check(struct flk *f, char *why, size_t size)
 {
-	struct engine_question q = { .kind = ASK_CHECK };
+	struct fleet_question q = { .kind = ASK_CHECK };
 	struct report report = { .why = why, .size = size };
 
 	return ask(f, &q, take_report, &report);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/record.h"
+#include "protocol/record.h"
 #include "explain.h"
 #include "session.h"
 #include "setting.h"
@@ -24,7 +24,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static char said[URL_TEXT + ENGINE_TEXT + 16];
+static char said[URL_TEXT + FLEET_TEXT + 16];
 
 struct list {
 	char **name;
@@ -32,7 +32,7 @@ struct list {
 };
 
 static int
-take(void *context, const struct engine_answer *a)
+take(void *context, const struct fleet_answer *a)
 {
 	char *copy, path[URL_TEXT + FLK_NAME_MAX + 2];
 	struct list *to = context;
@@ -55,7 +55,7 @@ take(void *context, const struct engine_answer *a)
 static int
 names(char ***name, size_t *n)
 {
-	struct engine_question q = { .kind = ASK_LIST };
+	struct fleet_question q = { .kind = ASK_LIST };
 	struct list to = { .name = NULL };
 	struct session *d;
 	int error = session_of_all(&d);

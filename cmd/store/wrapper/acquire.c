@@ -25,7 +25,7 @@
 
 /* What a taker that wants this of the store asks of this machine. */
 static struct flk_request
-local_request(const struct engine_want *want)
+local_request(const struct fleet_want *want)
 {
 	return (struct flk_request){ .weight = want->weight,
 				     .limit = settings.local,
@@ -70,15 +70,15 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 static void
 remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 {
-	t->want = (struct engine_want){ .weight = want->weight != 0 ? want->weight : 1,
-					.limit = want->limit,
-					.fallback = limiter_of(t)->fallback,
-					.no_wait = no_wait,
-					.limit_queue = want->limit_queue,
-					.max_queue = want->max_queue,
-					.role = want->role,
-					.pid = getpid(),
-					.uid = getuid() };
+	t->want = (struct fleet_want){ .weight = want->weight != 0 ? want->weight : 1,
+				       .limit = want->limit,
+				       .fallback = limiter_of(t)->fallback,
+				       .no_wait = no_wait,
+				       .limit_queue = want->limit_queue,
+				       .max_queue = want->max_queue,
+				       .role = want->role,
+				       .pid = getpid(),
+				       .uid = getuid() };
 	talk_copy(t->want.command, sizeof(t->want.command), want->command);
 	taker_name(t->self);
 	t->key[0] = '\0';

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "engine/engine.h"
-#include "engine/state.h"
+#include "protocol/fleet.h"
+#include "protocol/state.h"
 #include "flocklimit.h"
 #include "keeper/expiry.h"
 #include "link.h"
@@ -72,12 +72,12 @@ struct store_taker {
 	uint64_t asked;    /* the number of the last question */
 
 	struct flk_permit permit; /* WAITING: the ticket */
-	struct engine_want want;
+	struct fleet_want want;
 	struct talk question, answer;
 	char self[STORE_SELF]; /* its name for this wait and permit; never used again */
 	char evictor_host[STORE_HOST];
-	char key[ENGINE_KEY]; /* of the permit in the store */
-	char lost_text[ENGINE_TEXT];
+	char key[FLEET_KEY]; /* of the permit in the store */
+	char lost_text[FLEET_TEXT];
 };
 
 /* The takers of this thread. */

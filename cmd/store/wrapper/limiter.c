@@ -15,7 +15,7 @@
 #include "settings.h"
 #include "share.h"
 
-static _Thread_local char last_trouble[ENGINE_TEXT] = "the store can't be used";
+static _Thread_local char last_trouble[FLEET_TEXT] = "the store can't be used";
 
 int
 store_trouble(const char *text)

@@ -22,7 +22,7 @@
 #include <sys/queue.h>
 
 #include "clock.h"
-#include "engine/secret.h"
+#include "records/secret.h"
 #include "etcd.h"
 #include "etcd/http/http.h"
 #include "etcd/http/resolve.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/retry.h"
+#include "records/retry.h"
 #include "verdict.h"
 #include "watch.h"
 
@@ -41,7 +41,7 @@ stream_report(struct etcd_watch *w, enum etcd_watch_kind kind, const struct etcd
 
 	if (w->dead)
 		return;
-	if (kind == WATCH_BEGUN) {
+	if (kind == ETCD_BEGUN) {
 		news.revision = w->begun_at;
 		w->begun_at = 0;
 	}
@@ -98,7 +98,7 @@ stream_judged(struct etcd_watch *w, struct verdict *v)
 		return;
 	}
 	client_text(text, w->at, v->words);
-	stream_end(w, WATCH_FAILED, text);
+	stream_end(w, ETCD_FAILED, text);
 }
 
 /* A watch has no end: whatever ended it is a failure. */

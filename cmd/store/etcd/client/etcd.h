@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/url.h"
+#include "records/url.h"
 
 struct etcd;
 struct etcd_call;
@@ -87,17 +87,17 @@ struct etcd_change {
 };
 
 enum etcd_watch_kind {
-	WATCH_BEGUN, /* nothing is missed from its revision on; after an interruption, too */
-	WATCH_CHANGE,
-	WATCH_COMPACTED, /* etcd has forgotten what happened since: look, and watch again; it has ended */
-	WATCH_FAILED /* it has ended: text says why (no rights, ...) */
+	ETCD_BEGUN, /* nothing is missed from its revision on; after an interruption, too */
+	ETCD_CHANGE,
+	ETCD_COMPACTED, /* etcd has forgotten what happened since: look, and watch again; it has ended */
+	ETCD_FAILED /* it has ended: text says why (no rights, ...) */
 };
 
 struct etcd_news {
 	enum etcd_watch_kind kind;
 	const struct etcd_change *change;
 	const char *text;
-	int64_t revision; /* WATCH_BEGUN of a watch from 0: where all its ranges begin; else 0 */
+	int64_t revision; /* ETCD_BEGUN of a watch from 0: where all its ranges begin; else 0 */
 };
 
 typedef void etcd_hears(void *context, const struct etcd_news *news);
@@ -108,7 +108,7 @@ typedef void etcd_hears(void *context, const struct etcd_news *news);
  * Reports all changes of up to 8 ranges from that revision on (0: from now on), each once.  They
  * come in the order of their revisions within a range; of two ranges, one may be behind the other
  * while it catches up.  Ranges do not overlap.  The watch moves to another endpoint by itself, and
- * continues there where each of its ranges was.  After WATCH_COMPACTED and WATCH_FAILED the caller
+ * continues there where each of its ranges was.  After ETCD_COMPACTED and ETCD_FAILED the caller
  * must still call etcd_unwatch(), from within hears() or at any other time.  NULL only for want of
  * memory.
  */

@@ -43,7 +43,7 @@ heard_event(struct etcd_watch *w, const json_t *event, int64_t next, int64_t *la
 	change.mod_revision = kv.mod_revision;
 	change.lease = kv.lease;
 	if (kv.mod_revision >= next)
-		stream_report(w, WATCH_CHANGE, &change, NULL);
+		stream_report(w, ETCD_CHANGE, &change, NULL);
 	free(kv.key);
 	free(kv.value);
 	return true;
@@ -81,7 +81,7 @@ created(struct etcd_watch *w, struct request_range *r, size_t i, const json_t *r
 	w->opened = flki_boottime_ns();
 	w->due = UINT64_MAX;
 	w->denied = false;
-	stream_report(w, WATCH_BEGUN, NULL, NULL);
+	stream_report(w, ETCD_BEGUN, NULL, NULL);
 }
 
 static void
@@ -92,7 +92,7 @@ canceled(struct etcd_watch *w, const json_t *result)
 	struct asked asked = { w->post.body };
 
 	if (etcd_integer(result, "compact_revision") > 0) {
-		stream_end(w, WATCH_COMPACTED, NULL);
+		stream_end(w, ETCD_COMPACTED, NULL);
 		return;
 	}
 	verdict_of_message(&v, w->etcd, 503, reason != NULL ? reason : "", &asked);

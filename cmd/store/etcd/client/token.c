@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "client.h"
-#include "engine/retry.h"
+#include "records/retry.h"
 #include "verdict.h"
 
 #define ASK_MS   5000

@@ -127,7 +127,7 @@ watches_resume(struct etcd *e, enum etcd_result result, const char *text)
 		else if (result == ETCD_AWAY)
 			stream_rest(w);
 		else
-			stream_end(w, WATCH_FAILED, text);
+			stream_end(w, ETCD_FAILED, text);
 	}
 }
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * check.c - is what the store keeps of a limiter whole?  Checks each of its keys by its kind.
+ */
+#include "ask.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All keys of the limiter, in the order of their names; lines about them go to `out'. */
+struct check {
+	const struct key *limiter;
+	const struct record_kv *kv;
+	size_t n;
+	bool any; /* a key of the limiter is there */
+	FILE *out;
+};
+
+static int
+by_key(const void *key, const void *kv)
+{
+	return strcmp(key, ((const struct record_kv *)kv)->key);
+}
+
+static bool
+is_there(const struct check *c, char kind, const char *self)
+{
+	struct key k = key_of(c->limiter, kind, self);
+
+	return bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key) != NULL;
+}
+
+static void
+check_config(const struct check *c, const struct record_kv *kv)
+{
+	struct flk_settings config;
+	const char *is;
+
+	if (config_decode(&config, kv->value, kv->value_size))
+		return;
+	is = config_trouble(kv->value, kv->value_size);
+	fprintf(c->out, "%s %s\n", kv->key,
+		is != NULL ? is : "makes no sense: nobody can be granted anything");
+}
+
+static void
+check_holder(const struct check *c, const struct record_kv *kv, const char *self)
+{
+	struct record r;
+	bool good = record_decode(&r, kv->value, kv->value_size);
+	uint64_t ticket = r.ticket != 0 ? r.ticket : (uint64_t)kv->created;
+
+	if (!good)
+		fprintf(c->out, "%s makes no sense: nothing is granted beside ticket %" PRIu64 "\n",
+			kv->key, ticket);
+	else if (!is_there(c, 'l', self))
+		fprintf(c->out,
+			"ticket %" PRIu64
+			" holds a permit, and the store has no contact with pid %u on %s%s\n",
+			ticket, r.pid, r.host, r.manual ? ": it does not pass on by itself" : "");
+	if (kv->lease != 0)
+		fprintf(c->out, "%s is on a lease, and may be gone while its command runs\n",
+			kv->key);
+}
+
+static void
+check_waiter(const struct check *c, const struct record_kv *kv, const char *self)
+{
+	struct record r;
+
+	if (!record_decode(&r, kv->value, kv->value_size))
+		fprintf(c->out, "%s makes no sense: cancel ticket %" PRIu64 "\n", kv->key,
+			(uint64_t)kv->created);
+	if (is_there(c, 'h', self))
+		fprintf(c->out, "%s waits, and holds a permit, too\n", kv->key);
+	if (kv->lease == 0)
+		fprintf(c->out,
+			"%s is on no lease: it stands in the line for ever: cancel ticket %" PRIu64
+			"\n",
+			kv->key, (uint64_t)kv->created);
+}
+
+static void
+check_stranger(const struct check *c, const struct record_kv *kv)
+{
+	char *key = strdup(kv->key);
+
+	if (key != NULL)
+		record_tame(key);
+	fprintf(c->out, "%s is no key of a limiter\n", key != NULL ? key : "one");
+	free(key);
+}
+
+static void
+check_one(struct check *c, const struct record_kv *kv)
+{
+	char self[STORE_SELF];
+	char kind = key_parse(c->limiter, kv->key, self);
+
+	c->any |= kind != 0;
+	switch (kind) {
+	case 'c':
+		check_config(c, kv);
+		break;
+	case 'h':
+		check_holder(c, kv, self);
+		break;
+	case 'w':
+		check_waiter(c, kv, self);
+		break;
+	case 'l':
+		if (!is_there(c, 'h', self))
+			fprintf(c->out, "%s belongs to no holder\n", kv->key);
+		if (kv->lease == 0)
+			fprintf(c->out, "%s is on no lease: it says so for ever\n", kv->key);
+		break;
+	case 's':
+		if (!is_there(c, 'h', self))
+			fprintf(c->out, "%s belongs to no holder\n", kv->key);
+		break;
+	case 'e':
+	case 't':
+	case 'z':
+		if (kv->lease == 0)
+			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
+		break;
+	case '?':
+		check_stranger(c, kv);
+		break;
+	default: /* of another limiter */
+		break;
+	}
+}
+
+/* The lines, without the last newline; NULL for want of memory. */
+static char *
+lines(const struct ask *a, const struct record_kv *kv, size_t n, bool *any)
+{
+	struct check c = { .limiter = &a->fleet->limiter, .kv = kv, .n = n };
+	char *text = NULL;
+	size_t size, i;
+
+	if ((c.out = open_memstream(&text, &size)) == NULL)
+		return NULL;
+	for (i = 0; i < n; i++)
+		check_one(&c, &kv[i]);
+	if (fclose(c.out) != 0) {
+		free(text);
+		return NULL;
+	}
+	*any = c.any;
+	if (size > 0)
+		text[size - 1] = '\0';
+	return text;
+}
+
+static void
+got_all(void *context, const struct records_answer *reply)
+{
+	struct ask *a = context;
+	struct records_found all = records_found(reply, 0);
+	bool any = false;
+	char *text;
+
+	if (!ask_went_well(a, reply))
+		return;
+	text = lines(a, all.kv, all.n, &any);
+	if (text == NULL)
+		ask_answer_code(a, -ENOMEM, NULL);
+	else if (!any)
+		ask_answer_code(a, -ENOENT, NULL);
+	else
+		ask_answer_code(a, *text != '\0' ? -FLK_DAMAGED : 0, text);
+	free(text);
+}
+
+void
+check_ask(struct ask *a)
+{
+	struct txn *x = txn_new();
+	struct key from, end;
+
+	key_whole(&a->fleet->limiter, &from, &end);
+	txn_get(x, from.s, end.s);
+	ask_txn(a, x, got_all);
+}

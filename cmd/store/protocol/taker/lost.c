@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * lost.c - a taker that has lost its permit: it finds out why, and reports it.
+ *
+ * The record of a permit goes in one of four ways.  An operator breaks the permit, and leaves e/ on
+ * the taker's lease.  A waiter takes the permit back when l/ has been gone for the taker's grace:
+ * then the taker was silent for as long, or it would have attached again.  Somebody deletes the
+ * record by hand.  Or an operator restores a backup, or puts an empty store in its place: then the
+ * store's revision may be one from before the grant.
+ */
+#include "taker.h"
+
+#include <stdio.h>
+
+#include "kind.h"
+#include "user.h"
+
+enum { AT_E, AT_L };
+
+const char lost_unkept[] =
+    "the permit passed to another taker, or its record was deleted, while no keeper renewed it";
+
+/* Whether the n-th key was there; reads its culprit, unless NULL. */
+static bool
+was_there(const struct records_answer *reply, size_t n, struct culprit *by)
+{
+	struct records_found found = records_found(reply, n);
+
+	if (found.n > 0 && by != NULL)
+		culprit_decode(by, found.kv[0].value, found.kv[0].value_size);
+	return found.n > 0;
+}
+
+static void
+say_operator(const struct culprit *by, char text[FLEET_TEXT])
+{
+	char user[USER_TEXT];
+
+	snprintf(text, FLEET_TEXT, "an operator took the permit back (user %s, pid %u on %s)",
+		 user_text((uid_t)by->uid, user), by->pid,
+		 by->host[0] != '\0' ? by->host : "an unknown host");
+}
+
+static void
+say_why(const struct fleet_taker *t, const struct records_answer *reply, char text[FLEET_TEXT])
+{
+	uint64_t silent_ns = flki_boottime_ns() - t->proven_ns;
+
+	if (reply->result == RECORDS_OK && reply->revision < t->held_since)
+		snprintf(text, FLEET_TEXT,
+			 "the store is older than the permit: was an older backup restored?");
+	else if (was_there(reply, AT_L, NULL) ||
+		 (t->proven_ns != 0 && silent_ns < t->fleet->grace_s * SECOND))
+		snprintf(text, FLEET_TEXT,
+			 "the permit's record is gone from the store: somebody deleted it, or "
+			 "restored an older backup");
+	else if (t->proven_ns == 0) /* the last proof was another keeper's */
+		snprintf(text, FLEET_TEXT, "%s", lost_unkept);
+	else
+		snprintf(
+		    text, FLEET_TEXT,
+		    "the permit passed to another taker, as the store had heard nothing for %.1f s",
+		    (double)silent_ns / 1e9);
+}
+
+/* Reports the loss even without an answer: the command must not run on because we lack a reason. */
+static void
+reason_read(struct fleet_taker *t, const struct records_answer *reply)
+{
+	struct culprit by = { 0 };
+	char text[FLEET_TEXT];
+	bool evicted = was_there(reply, AT_E, &by);
+
+	if (evicted)
+		say_operator(&by, text);
+	else
+		say_why(t, reply, text);
+	if (t->held) {
+		taker_end(t, &(struct fleet_event){ .kind = FLEET_LOST,
+						    .ticket = t->ticket,
+						    .pid = by.pid,
+						    .uid = by.uid,
+						    .host = by.host,
+						    .text = text });
+	} else if (evicted) {
+		taker_end(t, &(struct fleet_event){ .kind = FLEET_REFUSED,
+						    .code = -FLK_EVICTED,
+						    .pid = by.pid,
+						    .uid = by.uid,
+						    .host = by.host });
+	} else {
+		/* The taker never reported a grant: it takes its turn again. */
+		t->looked = false;
+		t->created = 0;
+		taker_drop_lease(t);
+		taker_unwatch(t);
+		taker_go(t, ASKING);
+	}
+}
+
+void
+losing_act(struct fleet_taker *t)
+{
+	struct key e = taker_key(t, 'e'), l = taker_key(t, 'l');
+	struct txn *x;
+
+	if (t->slot[MAIN].call != NULL)
+		return;
+	taker_hush(t, BEAT);
+	taker_hush(t, CHECK);
+	t->beat_ns = UINT64_MAX;
+	x = txn_new();
+	txn_get(x, e.s, NULL);
+	txn_get(x, l.s, NULL)->keys_only = true;
+	taker_txn(t, MAIN, x, reason_read);
+}

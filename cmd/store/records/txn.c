@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * txn.c - see txn.h.
+ */
+#include "txn.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct txn *
+txn_new(void)
+{
+	struct txn *x = calloc(1, sizeof(*x));
+
+	if (x != NULL)
+		x->part = TXN_THEN;
+	return x;
+}
+
+void
+txn_free(struct txn *x)
+{
+	size_t i;
+
+	if (x == NULL)
+		return;
+	for (i = 0; i < x->n; i++) {
+		free(x->item[i].key);
+		free(x->item[i].end);
+		free(x->item[i].value);
+	}
+	free(x->item);
+	free(x);
+}
+
+/* NULL for want of memory, which the transaction remembers. */
+static struct txn_item *
+add(struct txn *x, enum txn_part part, enum txn_kind kind, const char *key, const char *end)
+{
+	struct txn_item *item;
+
+	if (x == NULL || x->failed)
+		return NULL;
+	if (x->n == x->room) {
+		size_t room = x->room == 0 ? 16 : x->room * 2;
+		item = reallocarray(x->item, room, sizeof(*item));
+		if (item == NULL) {
+			x->failed = true;
+			return NULL;
+		}
+		x->item = item;
+		x->room = room;
+	}
+	item = &x->item[x->n++];
+	*item = (struct txn_item){ .part = part, .kind = kind, .key = strdup(key) };
+	item->end = end == NULL ? NULL : strdup(end);
+	x->failed = item->key == NULL || (item->end == NULL) != (end == NULL);
+	return x->failed ? NULL : item;
+}
+
+static void
+add_compare(struct txn *x, enum txn_kind kind, const char *key, const char *end, int64_t revision)
+{
+	struct txn_item *item = add(x, TXN_IF, kind, key, end);
+
+	if (item != NULL)
+		item->revision = revision;
+}
+
+static struct txn_item *
+add_deed(struct txn *x, enum txn_kind kind, const char *key, const char *end)
+{
+	return x == NULL ? NULL : add(x, x->part, kind, key, end);
+}
+
+void
+txn_if_absent(struct txn *x, const char *key, const char *end)
+{
+	add_compare(x, IF_ABSENT, key, end, 0);
+}
+
+void
+txn_if_created(struct txn *x, const char *key, int64_t revision)
+{
+	add_compare(x, IF_CREATED, key, NULL, revision);
+}
+
+void
+txn_if_changed(struct txn *x, const char *key, int64_t revision)
+{
+	add_compare(x, IF_CHANGED, key, NULL, revision);
+}
+
+void
+txn_if_no_news(struct txn *x, const char *key, const char *end, int64_t revision)
+{
+	add_compare(x, IF_NO_NEWS, key, end, revision);
+}
+
+void
+txn_otherwise(struct txn *x)
+{
+	if (x != NULL)
+		x->part = TXN_OTHERWISE;
+}
+
+struct txn_item *
+txn_get(struct txn *x, const char *key, const char *end)
+{
+	static _Thread_local struct txn_item nowhere;
+	struct txn_item *item = add_deed(x, DO_GET, key, end);
+
+	return item != NULL ? item : &nowhere;
+}
+
+void
+txn_put(struct txn *x, const char *key, const char *value, size_t size, int64_t lease)
+{
+	struct txn_item *item = add_deed(x, DO_PUT, key, NULL);
+
+	if (item == NULL)
+		return;
+	item->lease = lease;
+	item->size = size;
+	if ((item->value = malloc(size + 1)) == NULL) {
+		x->failed = true;
+		return;
+	}
+	memcpy(item->value, value, size);
+	item->value[size] = '\0';
+}
+
+void
+txn_delete(struct txn *x, const char *key, const char *end)
+{
+	add_deed(x, DO_DELETE, key, end);
+}
+
+size_t
+txn_count(const struct txn *x, enum txn_part part)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < x->n; i++)
+		n += x->item[i].part == part;
+	return n;
+}

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bash
+# shellcheck disable=SC2154,SC2034 # ports, pids: of lib.bash and fake.bash
+# For tests of a fleet by tests/store/takers.c: takers a to z of the limiter /x/lim, whose names
+# in the store are 15 zeros and their letter's number, as is the lease of each.
+
+# takers LABEL [TTL [GRACE [manual]]]: reads its lines from do_; tells in $T/LABEL.out.
+takers() {
+	local label=$1
+	shift
+	mkfifo "$T/$label.in"
+	# For both directions, as that blocks nobody.
+	exec {lines}<>"$T/$label.in"
+	: >"$T/$label.out"
+	"$STORE_TOOLS/takers" "${URL:-etcd://127.0.0.1:${ports[etcd]}/x}" lim "$@" <"$T/$label.in" \
+		>"$T/$label.out" 2>"$T/$label.err" 3>&- {lines}>&- &
+	pids["$label"]=$!
+	declare -gA line_to
+	line_to["$label"]=$lines
+}
+
+# self LETTER
+self() {
+	printf '%016x' $(($(printf %d "'$1") - 96))
+}
+
+# does LABEL LINE...
+does() {
+	local label=$1
+	shift
+	printf '%s\n' "$@" >&"${line_to[$label]}"
+}
+
+# makes LABEL LETTER...: takers of these names.
+makes() {
+	local label=$1 letter
+	shift
+	for letter; do
+		does "$label" "new $letter $(self "$letter")"
+	done
+}
+
+# told LABEL WORDS: it was told that; a line matches the words.
+told() {
+	eventually grep -qE "^[0-9.]+ $2" "$T/$1.out"
+}
+
+# untold LABEL WORDS: it was not.
+untold() {
+	run grep -E "^[0-9.]+ $2" "$T/$1.out"
+	[ "$status" = 1 ] || { echo "$output"; false; }
+}
+
+# tells LABEL KIND...: who was told of one of these kinds, in order: "a GRANTED b QUEUED".
+tells() {
+	local label=$1 kinds
+	shift
+	kinds=$(IFS='|'; echo "$*")
+	awk -v kinds="^($kinds)\$" '$3 ~ kinds { printf "%s%s %s", n++ ? " " : "", $2, $3 }' "$T/$label.out"
+}
+
+# ends LABEL: no more lines; it ends well.
+ends() {
+	local fd=${line_to[$1]}
+	exec {fd}>&-
+	ended "$1"
+	[ "$status" = 0 ] || { cat "$T/$1.out" "$T/$1.err"; false; }
+}
+
+# keys: all that are in the store, one a line.
+keys() {
+	ask etcd kv/range "{\"key\":\"$(b64 /)\",\"range_end\":\"$(b64 0)\",\"keys_only\":true}" |
+		grep -o '"key":"[^"]*"' | cut -d'"' -f4 | while read -r key; do
+		printf '%s\n' "$(base64 -d <<<"$key")"
+	done
+}
+
+has_key() {
+	keys | grep -qxF "$1"
+}
+
+lacks_key() {
+	! has_key "$1"
+}
+
+# asked WORDS: the fake has been asked that, or notes it; when WORDS: in ms, the first time.  What is there
+# for a second or two is looked for in the log, as no poll is sure to find it.
+asked() {
+	eventually grep -qE "$1" "$T/etcd.log"
+}
+
+when() {
+	awk -v words="$1" '$0 ~ words { print $1; exit }' "$T/etcd.log"
+}
+
+# clean: nothing is left but how the limiter is steered.
+is_clean() {
+	[ "$(keys)" = /x/lim/cfg ]
+}
+
+clean() {
+	eventually is_clean || { keys; false; }
+}

@@ -12,8 +12,10 @@
 void
 look_init(struct look *l, const struct key *limiter)
 {
+	struct key copy = *limiter; /* it may be l's own */
+
 	memset(l, 0, sizeof(*l));
-	l->limiter = *limiter;
+	l->limiter = copy;
 	l->config.override = FLK_AUTO;
 }
 

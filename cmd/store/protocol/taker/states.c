@@ -102,7 +102,8 @@ taker_step(struct fleet_taker *t, uint64_t now)
 	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
 		taker_go(t, LOOKING);
 	} else if (t->retry_ns <= now || (t->state == FIRST && t->dead_ns <= now)) {
-		t->retry_ns = UINT64_MAX;
+		/* It may have other things to do first, and then handles no suspect now. */
+		t->retry_ns = t->dead_ns = UINT64_MAX;
 		taker_act(t);
 	}
 }

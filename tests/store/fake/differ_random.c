@@ -296,7 +296,8 @@ dice_call(struct dice *d, struct buf *body)
 	if (n < 95)
 		return lease_call(d, body);
 	if (n < 97) {
-		buf_text(body, "{\"x\":0");
+		/* physical: a deletion at that very revision is forgotten by the answer, not some time later. */
+		buf_text(body, "{\"physical\":true");
 		add_number(d, body, "revision", d->revision + 1 - roll(d, 20));
 		buf_text(body, "}");
 		return "/v3/kv/compaction";

@@ -262,7 +262,7 @@ look_read(struct look *l, enum look_line line, const struct records_answer *repl
 	l->waiters = 0;
 	l->holder = NULL;
 	l->holders = l->room = 0;
-	l->revision = reply->revision;
+	l->revision = l->read = reply->revision;
 	good = look_read_config(l, records_found(reply, 0));
 	if (good) {
 		good = l->revision > 0 && read_holders(l, records_found(reply, 1));

@@ -38,6 +38,7 @@ struct look_waiter {
 struct look {
 	struct key limiter;
 	int64_t revision; /* the store's revision, or that of the last change that was applied */
+	int64_t read;     /* the store's revision when all of it was read */
 	int64_t config_mod;
 	struct flk_settings config;
 	struct look_holder

@@ -117,7 +117,11 @@ ended(struct fleet_taker *t, bool at_once)
 	}
 }
 
-/* The look by which FIRST decides must be no older than the first change that its watch reports. */
+/*
+ * The look by which FIRST decides must be no older than the first change that its watch reports.  A
+ * range of the watch that began before the others may have reported changes already: they say nothing
+ * of what came between the look and its beginning.
+ */
 static void
 begun(struct fleet_taker *t, int64_t revision)
 {
@@ -125,7 +129,7 @@ begun(struct fleet_taker *t, int64_t revision)
 		return;
 	if (t->state == LOOKING && revision - 1 > t->heard)
 		t->heard = revision - 1;
-	else if (t->state == FIRST && revision > t->look.revision + 1)
+	else if (t->state == FIRST && revision > t->look.read + 1)
 		taker_go(t, LOOKING);
 }
 

@@ -190,7 +190,7 @@ queued(struct fleet_taker *t, const struct records_answer *reply)
 	    reply->revision != t->look.revision + 1) {
 		taker_go(t, LOOKING);
 	} else {
-		t->look.revision = reply->revision;
+		t->look.revision = t->look.read = reply->revision;
 		line_settle(t, FIRST);
 	}
 	taker_report(t, &(struct fleet_event){ .kind = FLEET_QUEUED, .ticket = t->ticket });

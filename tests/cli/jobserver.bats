@@ -376,17 +376,6 @@ has_other_follower() {
 	done
 }
 
-# with_descriptors N COMMAND...: N of them, and of the runner's only the first three.
-with_descriptors() (
-	local n=$1 fd
-	for fd in /proc/"$BASHPID"/fd/*; do
-		fd=${fd##*/}
-		[ "$fd" -le 2 ] || eval "exec $fd>&-"
-	done
-	ulimit -n "$n"
-	exec "${@:2}"
-)
-
 # The client is no redirection of a shell, which wants a descriptor above nine for itself.
 @test "few descriptors: it works, or says what to raise" {
 	local n

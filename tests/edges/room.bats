@@ -196,8 +196,8 @@ is_static() {
 	# A child of its own, so that what it inherits is known: 0, 1, 2.
 	one_more() {
 		[ -n "$keep" ] || rm -f limiters/x
-		sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n "$1"
-			exec "$FLOCKLIMIT" -N x -n 1 /proc/self/fd/0 -V' sh "$1" <"$FLOCKLIMIT" >said || return
+		# shellcheck disable=SC2094 # the program runs, and is read
+		with_descriptors "$1" "$FLOCKLIMIT" -N x -n 1 /proc/self/fd/0 -V <"$FLOCKLIMIT" >said || return
 		echo ran
 	}
 	local keep
@@ -217,8 +217,7 @@ is_static() {
 		hold a -N x -n 1
 		kill -KILL "${pids[a]}"
 		ended a
-		background b sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n "$1"
-			exec "$FLOCKLIMIT" -N x -n 1 -t 20 -v "$FLOCKLIMIT" -V' sh "$n"
+		background b with_descriptors "$n" "$FLOCKLIMIT" -N x -n 1 -t 20 -v "$FLOCKLIMIT" -V
 		eventually says waiting: b.err
 		let_go a
 		ended b
@@ -232,8 +231,7 @@ is_static() {
 	for form in --jobserver --until-ready --background '--and y' '--when-run true'; do
 		for n in 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
 			# shellcheck disable=SC2086 # two words
-			run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n "$1"; shift
-				exec "$@"' sh "$n" "$FLOCKLIMIT" -N x -n 1 $form true
+			run --separate-stderr with_descriptors "$n" "$FLOCKLIMIT" -N x -n 1 $form true
 			[ "$status" -ne 0 ] || continue
 			# A program that is not static needs one before it is a program.
 			[[ $stderr != *"error while loading shared libraries"* ]] || continue
@@ -249,7 +247,7 @@ is_static() {
 @test "a gate that can't be looked at for want of descriptors says so" {
 	local when
 	for when in 'mem>1K' 'running<100000' 'disk:/>1'; do
-		run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 3; exec "$FLOCKLIMIT" -N x -n 1 --when "$1" true' sh "$when"
+		run --separate-stderr with_descriptors 3 "$FLOCKLIMIT" -N x -n 1 --when "$when" true
 		[[ $stderr != *"error while loading shared libraries"* ]] || skip "not static"
 		echo "$when: $status: $stderr"
 		[[ $when == disk:* ]] || [ "$stderr" = "flocklimit: --when '$when': no file descriptors left to look: raise ulimit -n" ]
@@ -258,7 +256,7 @@ is_static() {
 
 @test "flocklimitctl without a descriptor says what to raise" {
 	"$FLOCKLIMIT" -N x -n 1 true
-	run --separate-stderr sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 4; exec "$FLOCKLIMIT"ctl show x' sh
+	run --separate-stderr with_descriptors 4 "$FLOCKLIMIT"ctl show x
 	[[ $stderr != *"error while loading shared libraries"* ]] || skip "not static"
 	[ "$status" -eq 0 ] || [[ $stderr == *": raise ulimit -n" ]]
 }

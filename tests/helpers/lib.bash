@@ -91,6 +91,17 @@ background() {
 	pids["$label"]=$!
 }
 
+# with_descriptors N CMD...: CMD may have N descriptors, and of the runner's it has the first three.
+with_descriptors() (
+	local n=$1 fd
+	for fd in /proc/"$BASHPID"/fd/*; do
+		fd=${fd##*/}
+		[ "$fd" -le 2 ] || eval "exec $fd>&-"
+	done
+	ulimit -n "$n"
+	exec "${@:2}"
+)
+
 # as_job CMD...: what CMD starts is in a process group of its own, as an interactive shell has it.
 # Where the tests run without a terminal, theirs may be orphaned, and the kernel stops no such.
 as_job() {

@@ -253,6 +253,22 @@ keys(void)
 	ok(key_parse(&limiter, "/team/lim/cfg//tail", self) == 'z', "and who came last");
 }
 
+static void
+ends(void)
+{
+	char longest[KEY_MAX + 8];
+	struct key k = key_after("/a/");
+
+	ok(strcmp(k.s, "/a0") == 0, "the end of what begins with /a/");
+	k = key_after("a\xff\xff");
+	ok(strcmp(k.s, "b") == 0, "the end of what begins with the last there is");
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	k = key_after(longest);
+	ok(strlen(k.s) < KEY_MAX - 1 && strcmp(k.s, longest) > 0,
+	   "of what is too long to be a key");
+}
+
 /* Kinds, digits, and what sorts before and behind a slash. */
 static const char *const words[] = { "cfg", "h",     "w",     "tail", "0123456789abcdef",
 				     "%",   "cfg-x", "cfg%2F" };
@@ -356,6 +372,7 @@ main(void)
 	records();
 	configs();
 	keys();
+	ends();
 	nested();
 	free(v);
 	return tap_done();

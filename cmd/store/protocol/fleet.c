@@ -13,6 +13,8 @@
 
 #define MIN_TIMEOUT_MS 500
 
+_Static_assert(FLEET_TEXT == RECORDS_TEXT, "what records_open() says is passed on");
+
 /* ---- open and close ---- */
 
 int

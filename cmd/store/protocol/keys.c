@@ -78,21 +78,16 @@ key_parts(const struct key *limiter)
 struct key
 key_end(const struct key *prefix)
 {
-	struct key k = *prefix;
-	size_t n = strlen(k.s);
-
-	if (n > 0)
-		k.s[n - 1]++; /* the last character of every prefix of ours is a slash */
-	return k;
+	return key_after(prefix->s);
 }
 
 struct key
-key_after(const char *foreign)
+key_after(const char *text)
 {
-	size_t n = KEY_MAX - 2;
+	size_t n = strnlen(text, KEY_MAX - 2);
 	struct key k;
 
-	memcpy(k.s, foreign, n);
+	memcpy(k.s, text, n);
 	while (n > 0 && (unsigned char)k.s[n - 1] == 0xff)
 		n--;
 	if (n > 0)

@@ -60,8 +60,8 @@ struct key key_parts(const struct key *limiter);
 /* One past all keys with that prefix. */
 struct key key_end(const struct key *prefix);
 
-/* One past all keys that begin as this one does, which is longer than any of ours. */
-struct key key_after(const char *foreign);
+/* The same for any text, of which no more counts than a key has room for. */
+struct key key_after(const char *text);
 
 /* From cfg to all of l/. */
 void key_watched(const struct key *limiter, struct key *from, struct key *end);

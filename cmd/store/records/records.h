@@ -45,7 +45,7 @@ struct records_watch;
 int records_open(struct records **records, const struct url *url, unsigned pause_ms,
 		 char why[RECORDS_TEXT]);
 
-/* Frees its calls and watches, too, and calls none of their functions; not from within a step. */
+/* Its user has ended all its calls and watches; not from within a step. */
 void records_close(struct records *r);
 
 int records_fd(const struct records *r);
@@ -101,8 +101,8 @@ typedef void records_done(void *context, const struct records_answer *answer);
 
 /*
  * Each is sent once.  records_step() calls done() once, unless the call is cancelled; after timeout_ms
- * with RECORDS_AWAY.  NULL only for want of memory; records_txn() frees the transaction in any case,
- * and has none to do if that one lacks memory.
+ * with RECORDS_AWAY.  NULL only for want of memory, also of the transaction's, which records_txn() frees
+ * in any case.
  */
 struct records_call *records_txn(struct records *r, struct txn *txn, unsigned timeout_ms,
 				 records_done *done, void *context);

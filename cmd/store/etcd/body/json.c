@@ -56,18 +56,6 @@ etcd_integer(const json_t *object, const char *name)
 	return *end != '\0' || errno != 0 ? 0 : n;
 }
 
-void
-etcd_prefix_end(char *end, const char *prefix)
-{
-	size_t n = strlen(prefix);
-
-	memcpy(end, prefix, n + 1);
-	while (n > 0 && (unsigned char)end[n - 1] == 0xff)
-		end[--n] = '\0';
-	if (n > 0)
-		end[n - 1] = (char)((unsigned char)end[n - 1] + 1);
-}
-
 /* ---- reading answers ------------------------------------------------------------------------ */
 
 /*
@@ -256,17 +244,6 @@ json_t *
 etcd_if_no_news(const char *key, const char *end, int64_t revision)
 {
 	return compare(key, end, "MOD", "LESS", "mod_revision", revision + 1);
-}
-
-json_t *
-etcd_list_of(json_t *const *item, size_t n)
-{
-	json_t *list = json_array();
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		json_array_append_new(list, item[i]);
-	return list;
 }
 
 json_t *

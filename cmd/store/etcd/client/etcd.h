@@ -122,9 +122,6 @@ json_t *etcd_string(const char *bytes, size_t size);          /* in base64 */
 json_t *etcd_number(int64_t n);                               /* int64 are strings in that JSON */
 int64_t etcd_integer(const json_t *object, const char *name); /* 0 if absent */
 
-/* The end of the range of all keys that begin with this one, which is not empty; room: prefix's size. */
-void etcd_prefix_end(char *end, const char *prefix);
-
 /* One key and value; etcd_kvs_free() frees all of a range's reply. */
 struct etcd_kv {
 	char *key, *value; /* both end with a NUL beyond their sizes */
@@ -151,12 +148,6 @@ json_t *etcd_if_created(const char *key, int64_t revision); /* CREATE = revision
 json_t *etcd_if_mod(const char *key, int64_t revision);     /* MOD = revision */
 json_t *etcd_if_no_news(const char *key, const char *end,
 			int64_t revision); /* MOD < revision + 1 */
-
-/* An array of them. */
-#define etcd_list(...)                            \
-	etcd_list_of((json_t *[]){ __VA_ARGS__ }, \
-		     sizeof((json_t *[]){ __VA_ARGS__ }) / sizeof(json_t *))
-json_t *etcd_list_of(json_t *const *item, size_t n);
 
 /* The whole body; takes its arrays over, any of which may be NULL. */
 json_t *etcd_txn(json_t *compares, json_t *then, json_t *otherwise);

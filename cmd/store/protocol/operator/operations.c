@@ -10,13 +10,6 @@
 
 #include "setting.h"
 
-/* Compares that cfg has not changed since the look. */
-static void
-add_same_config(struct txn *x, const struct look *l)
-{
-	txn_if_changed(x, l->limiter.s, l->config_mod);
-}
-
 static struct txn *
 steering(struct ask *a, int *code)
 {
@@ -37,7 +30,7 @@ steering(struct ask *a, int *code)
 		return NULL;
 	}
 	x = txn_new();
-	add_same_config(x, &a->look);
+	txn_if_changed(x, a->look.limiter.s, a->look.config_mod);
 	txn_put(x, a->look.limiter.s, value, strlen(value), 0);
 	free(value);
 	return x;
@@ -139,7 +132,7 @@ removal(struct ask *a, int *code)
 	if (l->holders > 0 || l->waiters > 0 || !may_remove(a))
 		return NULL;
 	x = txn_new();
-	add_same_config(x, l);
+	txn_if_changed(x, l->limiter.s, l->config_mod);
 	txn_delete(x, l->limiter.s, NULL);
 	txn_delete(x, tail.s, NULL);
 	for (i = 0; i < sizeof(kinds); i++) {

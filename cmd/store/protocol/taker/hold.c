@@ -166,7 +166,7 @@ hold_beat(struct fleet_taker *t)
 	t->renewed = t->checked = false;
 	t->round_ns = flki_boottime_ns();
 	t->beat_ns = UINT64_MAX;
-	taker_renew(t, BEAT, beaten);
+	taker_on_lease(t, BEAT, records_renew, beaten);
 	both = txn_new();
 	add_both(t, both);
 	taker_txn(t, CHECK, both, checked);

@@ -77,7 +77,7 @@ void
 lease_beat(struct fleet_taker *t)
 {
 	t->beat_ns = UINT64_MAX;
-	if (!taker_renew(t, BEAT, beaten))
+	if (!taker_on_lease(t, BEAT, records_renew, beaten))
 		t->beat_ns = after_failure(t);
 }
 

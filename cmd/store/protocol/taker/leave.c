@@ -24,12 +24,8 @@ left(struct fleet_taker *t, const struct records_answer *reply)
 static void
 fenced(struct fleet_taker *t, const struct records_answer *reply)
 {
-	if (reply->result != RECORDS_OK && reply->result != RECORDS_NOLEASE) {
-		taker_again(t);
-		return;
-	}
-	t->open_claim = false;
-	taker_act(t);
+	if (taker_fenced(t, reply))
+		taker_act(t);
 }
 
 static void
@@ -54,7 +50,7 @@ leaving_act(struct fleet_taker *t)
 	if (t->slot[MAIN].call != NULL)
 		return;
 	if (t->open_claim) {
-		taker_end_lease(t, MAIN, fenced);
+		taker_on_lease(t, MAIN, records_end, fenced);
 		return;
 	}
 	/* If this taker was the last to enter the line, delete tail, too. */

@@ -198,15 +198,11 @@ reconcile_act(struct fleet_taker *t)
 
 /* ---- the fence ---- */
 
-/* Now the claim has been done, or never will be. */
 static void
 fenced(struct fleet_taker *t, const struct records_answer *reply)
 {
-	if (reply->result != RECORDS_OK && reply->result != RECORDS_NOLEASE) {
-		taker_again(t);
+	if (!taker_fenced(t, reply))
 		return;
-	}
-	t->open_claim = false;
 	t->leased = false;
 	taker_go(t, RECONCILE);
 }
@@ -215,5 +211,5 @@ void
 fencing_act(struct fleet_taker *t)
 {
 	taker_hush(t, BEAT);
-	taker_end_lease(t, MAIN, fenced);
+	taker_on_lease(t, MAIN, records_end, fenced);
 }

@@ -106,25 +106,25 @@ taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t
 }
 
 bool
-taker_renew(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer)
+taker_on_lease(struct fleet_taker *t, enum taker_slot slot, taker_lease_call *does,
+	       taker_answer *answer)
 {
 	struct taker_call *c = begin(t, slot, answer);
 
 	if (c != NULL)
-		c->call =
-		    records_renew(t->fleet->records, t->lease, t->fleet->timeout_ms, answered, c);
+		c->call = does(t->fleet->records, t->lease, t->fleet->timeout_ms, answered, c);
 	return begun(t, slot);
 }
 
 bool
-taker_end_lease(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer)
+taker_fenced(struct fleet_taker *t, const struct records_answer *reply)
 {
-	struct taker_call *c = begin(t, slot, answer);
-
-	if (c != NULL)
-		c->call =
-		    records_end(t->fleet->records, t->lease, t->fleet->timeout_ms, answered, c);
-	return begun(t, slot);
+	if (reply->result != RECORDS_OK && reply->result != RECORDS_NOLEASE) {
+		taker_again(t);
+		return false;
+	}
+	t->open_claim = false;
+	return true;
 }
 
 void

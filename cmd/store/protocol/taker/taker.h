@@ -179,8 +179,15 @@ bool taker_txn(struct fleet_taker *t, enum taker_slot slot, struct txn *x, taker
 /* The same for the lease of the taker, or of a grace. */
 bool taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t ttl_s,
 		 taker_answer *answer);
-bool taker_renew(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer);
-bool taker_end_lease(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer);
+
+/* records_renew() or records_end(), of the taker's lease. */
+typedef struct records_call *taker_lease_call(struct records *r, int64_t id, unsigned timeout_ms,
+					      records_done *done, void *context);
+bool taker_on_lease(struct fleet_taker *t, enum taker_slot slot, taker_lease_call *does,
+		    taker_answer *answer);
+
+/* By the answer to records_end(): the open claim has been done, or never will be.  False: not yet known. */
+bool taker_fenced(struct fleet_taker *t, const struct records_answer *reply);
 void taker_hush(struct fleet_taker *t, enum taker_slot slot); /* cancels */
 void taker_hush_all(struct fleet_taker *t);
 

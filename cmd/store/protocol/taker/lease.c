@@ -39,12 +39,14 @@ lease_ask(struct fleet_taker *t)
 {
 	if (t->slot[LEASE].call != NULL)
 		return;
-	/* The first lease has the taker's name as its id, for people to find it. */
-	t->lease = t->lease == 0 && t->alive_ns == 0 && t->failures == 0
-		       ? (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX)
-		       : fleet_random_id();
+	/*
+	 * The first lease has the taker's name as its id, for people to find it.  No other may have
+	 * it: what ends the first may come late.
+	 */
+	t->lease = t->named ? 0 : (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
 	if (t->lease == 0)
 		t->lease = fleet_random_id();
+	t->named = true;
 	t->leased = false;
 	if (!taker_lease(t, LEASE, t->lease, t->fleet->ttl_s, asked))
 		taker_again(t);

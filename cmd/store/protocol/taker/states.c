@@ -170,6 +170,7 @@ fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held)
 	/* What the other keeper sent last may still be done. */
 	t->open_claim = !held;
 	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
+	t->named = true;
 	taker_go(t, RECONCILE);
 }
 

@@ -143,6 +143,7 @@ struct fleet_taker {
 	char before[STORE_SELF];  /* BEHIND */
 	char suspect[STORE_SELF]; /* reclaim.c */
 
+	bool named;      /* it, or the keeper before, has asked for the lease with its name */
 	bool leased;     /* the store granted the lease, and nothing says that it is gone */
 	bool renewed;    /* HOLDING: the renewal under way: the lease is, */
 	bool checked;    /* ... and h/ and l/ are there */

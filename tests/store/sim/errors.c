@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * errors.c - deliberate errors: a transaction that lacks a compare or a deed, as if the protocol had
+ * forgotten it; a server that does not do what an engine must; a clock that is not what it should be.
+ * Each must break a law.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+#include "truth.h"
+
+const struct error *error;
+
+/* ---- transactions ---- */
+
+static bool
+is_of(const struct txn_item *item, enum txn_kind kind, enum key_kind key)
+{
+	return item->kind == kind && key_kind(item->key) == (char)key;
+}
+
+static bool
+does(const struct txn *x, enum txn_kind kind, enum key_kind key)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (is_of(&x->item[i], kind, key))
+			return true;
+	return false;
+}
+
+/* The item is there, and has no effect. */
+static void
+spoil(struct txn_item *item)
+{
+	free(item->key);
+	free(item->end);
+	item->key = strdup("/none");
+	item->end = NULL;
+	item->kind = item->part == TXN_IF ? IF_ABSENT : DO_DELETE;
+	item->revision = 0;
+}
+
+static void
+forget(struct txn *x, enum txn_kind kind, enum key_kind key)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (is_of(&x->item[i], kind, key))
+			spoil(&x->item[i]);
+}
+
+static void
+set_lease(struct txn *x, enum key_kind key, int64_t lease)
+{
+	size_t i;
+
+	for (i = 0; i < x->n; i++)
+		if (is_of(&x->item[i], DO_PUT, key))
+			x->item[i].lease = lease;
+}
+
+#define WEAKENS(name, ...)                             \
+	static void name(void *context, struct txn *x) \
+	{                                              \
+		(void)context;                         \
+		__VA_ARGS__;                           \
+	}
+
+/* clang-format off */
+WEAKENS(past_line, if (does(x, DO_PUT, PERMIT)) forget(x, IF_ABSENT, PLACE))
+WEAKENS(past_grants, forget(x, IF_NO_NEWS, PERMIT))
+WEAKENS(past_steering, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, CONFIG))
+WEAKENS(without_place, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CREATED, PLACE))
+WEAKENS(keeps_place, if (does(x, DO_PUT, PERMIT)) forget(x, DO_DELETE, PLACE))
+WEAKENS(same_look, if (!does(x, DO_PUT, PERMIT)) forget(x, IF_CREATED, PLACE))
+WEAKENS(no_release, if (does(x, DO_DELETE, PLACE)) forget(x, DO_DELETE, PERMIT))
+WEAKENS(no_leaving, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_DELETE, PLACE))
+WEAKENS(no_tidying, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_DELETE, MARK))
+WEAKENS(no_life, if (does(x, DO_PUT, PERMIT)) forget(x, DO_PUT, LIFE))
+WEAKENS(place_for_ever, set_lease(x, PLACE, 0))
+WEAKENS(life_for_ever, set_lease(x, LIFE, 0))
+WEAKENS(tail_for_ever, set_lease(x, TAIL, 0))
+/* clang-format on */
+
+static void
+any_mark(void *context, struct txn *x)
+{
+	(void)context;
+	if (!does(x, DO_DELETE, PERMIT))
+		return;
+	forget(x, IF_CHANGED, MARK);
+	forget(x, IF_ABSENT, LIFE);
+}
+
+/* Nothing shows that the grace is not over. */
+static void
+short_grace(void *context, struct txn *x)
+{
+	(void)context;
+	forget(x, DO_PUT, GRACE);
+}
+
+/* The permit goes with the lease that shows that its taker is alive. */
+static void
+permit_on_lease(void *context, struct txn *x)
+{
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < x->n; i++)
+		if (is_of(&x->item[i], DO_PUT, LIFE))
+			set_lease(x, PERMIT, x->item[i].lease);
+}
+
+/* Only the first deed is done. */
+static void
+half(void *context, struct txn *x)
+{
+	bool first = true;
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < x->n; i++) {
+		if (x->item[i].part != TXN_THEN || x->item[i].kind == DO_GET)
+			continue;
+		if (!first)
+			spoil(&x->item[i]);
+		first = false;
+	}
+}
+
+/* ---- servers ---- */
+
+static void
+always_held(void *context, struct memory_answer *a)
+{
+	(void)context;
+	a->a.held = true;
+}
+
+/* What happens next is forgotten, too. */
+static void
+forgets_all(void *context, struct txn *x)
+{
+	(void)context;
+	(void)x;
+	memory_compact(world_memory(), memory_revision(world_memory()) + 3);
+}
+
+static uint32_t
+never_ends(void *context, uint32_t ttl_s)
+{
+	(void)context;
+	return ttl_s * 1000;
+}
+
+static uint32_t
+ends_early(void *context, uint32_t ttl_s)
+{
+	(void)context;
+	return ttl_s / 3;
+}
+
+static unsigned
+loses(void *context, const struct memory_record *change)
+{
+	(void)context;
+	(void)change;
+	return chance_of(800);
+}
+
+/* ---- histories in which they have a chance ---- */
+
+static void
+operated(struct plan *p)
+{
+	p->operators = true;
+	p->fault_ns = 2 * SECOND;
+}
+
+static void
+deadly(struct plan *p)
+{
+	p->faults[CUTS] = p->faults[KILLS] = p->faults[STOPS] = true;
+	p->faults[EARLY] = false;
+	p->hold_ns = 20 * SECOND;
+	p->calm_ns = 60 * SECOND;
+}
+
+static void
+early_and_cut(struct plan *p)
+{
+	deadly(p);
+	p->faults[EARLY] = true;
+	p->fault_ns = SECOND;
+}
+
+static void
+sleepy(struct plan *p)
+{
+	deadly(p);
+	p->faults[SLEEPS] = true;
+	p->drift = true;
+}
+
+static void
+restarting(struct plan *p)
+{
+	p->faults[RESTARTS] = true;
+	p->faults[EARLY] = false;
+}
+
+/* What a repairer does comes when its suspect is alive again. */
+static void
+sluggish(struct plan *p)
+{
+	p->faults[CUTS] = p->faults[STOPS] = true;
+	p->faults[EARLY] = false;
+	p->slow = 100;
+	p->fault_ns = SECOND;
+	p->hold_ns = 60 * SECOND;
+	p->calm_ns = 120 * SECOND;
+	p->manual = false;
+}
+
+static void
+late_claims(struct plan *p)
+{
+	sluggish(p);
+	p->faults[KILLS] = p->hasty = p->leavers = true;
+	p->hold_ns = SECOND;
+}
+
+static void
+roomy(struct plan *p)
+{
+	p->limit = p->takers;
+	p->heaviest = 1;
+	p->mixed = false;
+	p->arrive_ns = 50 * MS;
+}
+
+#define TXN(called, says, found, planned, weakens)                                       \
+	{                                                                                \
+		.name = called, .words = says, .law = found, .plan = planned, .rules = { \
+			.weaken = weakens                                                \
+		}                                                                        \
+	}
+
+const struct error errors[] = {
+	TXN("past-line", "a newcomer is granted though others wait", ORDER, NULL, past_line),
+	TXN("past-grants", "a newcomer is granted though another was since it looked", STORE_OVER,
+	    NULL, past_grants),
+	TXN("same-seat", "the same, where there is room for all", SEATS, roomy, past_grants),
+	TXN("past-steering", "a grant is made though an operator came in between", STEERED,
+	    operated, past_steering),
+	TXN("without-place", "a waiter is granted whose place is gone", TOLD, sluggish,
+	    without_place),
+	TXN("keeps-place", "a grant does not end the place", ONCE, NULL, keeps_place),
+	TXN("same-look", "a short look does not see that the waiter before is gone", IDLE, NULL,
+	    same_look),
+	TXN("any-mark", "a permit is taken back by an old mark", NEVER_OVER, sluggish, any_mark),
+	TXN("no-release", "a release does not end the permit", TOLD, NULL, no_release),
+	TXN("no-leaving", "a waiter that leaves keeps its place", TOLD, NULL, no_leaving),
+	TXN("no-tidying", "a mark is left behind", WHOLE, deadly, no_tidying),
+	TXN("no-life", "a grant does not say that its taker is alive", NEVER_OVER, NULL, no_life),
+	TXN("short-grace", "a permit is taken back as soon as its grace is marked", KEPT, deadly,
+	    short_grace),
+	TXN("permit-on-lease", "a permit has no grace", NEVER_OVER, deadly, permit_on_lease),
+	TXN("place-for-ever", "a place is on no lease", ENDS, deadly, place_for_ever),
+	TXN("life-for-ever", "a dead holder looks alive", ENDS, deadly, life_for_ever),
+	TXN("tail-for-ever", "the last place is on no lease", LEAKS, NULL, tail_for_ever),
+	TXN("half", "a transaction is done in part", TOLD, NULL, half),
+	{ .name = "always-held",
+	  .words = "a server says that a transaction held that did not",
+	  .law = TOLD,
+	  .rules = { .answers = always_held } },
+	{ .name = "forgets-all",
+	  .words = "a server has forgotten what a watch begins with, each time",
+	  .law = BUSY,
+	  .rules = { .weaken = forgets_all } },
+	{ .name = "keeps-leases",
+	  .words = "a server does not end a lease though it says so",
+	  .law = GHOSTS,
+	  .plan = late_claims,
+	  .rules = { .keeps_leases = true } },
+	{ .name = "never-ends",
+	  .words = "a server's leases do not end",
+	  .law = ENDS,
+	  .plan = deadly,
+	  .rules = { .ttl = never_ends } },
+	{ .name = "ends-early",
+	  .words = "a server's leases end too early",
+	  .law = PLACES,
+	  .rules = { .ttl = ends_early } },
+	{ .name = "early-and-cut",
+	  .words = "a server ends the lease of a taker that is then cut off",
+	  .law = NEVER_OVER,
+	  .plan = early_and_cut },
+	{ .name = "falls-back",
+	  .words = "a server that restarts counts from an earlier revision",
+	  .law = FENCE,
+	  .plan = restarting,
+	  .falls_back = true },
+	{ .name = "loses-news",
+	  .words = "a server does not report each change",
+	  .law = IDLE,
+	  .rules = { .reports = loses } },
+	{ .name = "loses-grants",
+	  .words = "the same, to an operator who follows",
+	  .law = FOLLOWED,
+	  .plan = operated,
+	  .rules = { .reports = loses } },
+	{ .name = "sleepy-clock",
+	  .words = "a machine's clock stands while it is suspended",
+	  .law = NEVER_OVER,
+	  .plan = sleepy,
+	  .sleepy_clock = true },
+	{ .name = NULL }
+};
+
+const struct error *
+error_named(const char *name)
+{
+	const struct error *e;
+
+	for (e = errors; e->name != NULL; e++)
+		if (strcmp(e->name, name) == 0)
+			return e;
+	return NULL;
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * laws.c - what must be so, whatever fails: judged from outside, by what takers were told and by the
+ * store's records.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim.h"
+
+#define AT_ONCE    (3 * SECOND)  /* "without delay", over a network */
+#define LOOK_AGAIN (40 * SECOND) /* after a fault, a waiter may look as late as this */
+
+unsigned wanted_law = LAWS;
+
+void
+breaks(unsigned law, const char *words, ...)
+{
+	va_list args;
+
+	/* Of an error, the law that must find it has to: others may, too. */
+	if (sim.broken != NULL || (wanted_law < LAWS && law != wanted_law))
+		return;
+	va_start(args, words);
+	vsnprintf(sim.why, sizeof(sim.why), words, args);
+	va_end(args);
+	sim.broken = &laws[law];
+	trace("BREAKS the law %s: %s", sim.broken->name, sim.why);
+}
+
+/* ---- when the store grants ---- */
+
+/* The store's own count, which no clock and no lease can excuse. */
+static void
+store_over(const struct taker *t)
+{
+	uint32_t least = UINT32_MAX;
+	unsigned i;
+
+	if (sim.overridden || sim.holders < 2)
+		return;
+	for (i = 0; i < sim.holders; i++)
+		if (sim.holder[i]->want.limit != 0 && sim.holder[i]->want.limit < least)
+			least = sim.holder[i]->want.limit;
+	if (sim.used > least)
+		breaks(STORE_OVER, "t%u is granted: %llu of %u are held", t->number,
+		       (unsigned long long)sim.used, least);
+}
+
+static void
+in_order(const struct taker *t)
+{
+	const struct taker *head = TAILQ_FIRST(&sim.line);
+
+	if (head != NULL && head->place < t->permit)
+		breaks(ORDER, "t%u with ticket %lld is granted before t%u with ticket %lld",
+		       t->number, (long long)t->permit, head->number, (long long)head->place);
+}
+
+void
+law_committed(struct taker *const *granted, size_t n)
+{
+	int64_t highest = sim.granted;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct taker *t = granted[i];
+
+		if (t->permit <= sim.granted)
+			breaks(FENCE, "t%u is granted ticket %lld after ticket %lld", t->number,
+			       (long long)t->permit, (long long)sim.granted);
+		if (t->place != 0)
+			breaks(ONCE, "t%u holds, and waits, too", t->number);
+		if (sim.shut && !sim.unsure)
+			breaks(STEERED, "t%u is granted while the limiter is paused or closed",
+			       t->number);
+		store_over(t);
+		in_order(t);
+		highest = t->permit > highest ? t->permit : highest;
+	}
+	sim.granted = highest;
+	sim.followable += sim.followed ? n : 0;
+}
+
+/* ---- when a taker is told so ---- */
+
+void
+law_runs(struct taker *t)
+{
+	const struct taker *last = t, *same = NULL;
+	uint64_t used = 0;
+	uint32_t least = UINT32_MAX;
+	unsigned i, n = 0;
+
+	for (i = 0; i < sim.runners; i++) {
+		struct taker *other = sim.runner[i];
+
+		if (other->stage != RUNS)
+			continue;
+		sim.runner[n++] = other;
+		if (!taker_runs(other))
+			continue;
+		used += other->want.weight;
+		last = other->ticket > last->ticket ? other : last;
+		least = other->under < least ? other->under : least;
+		same = other != t && other->seat == t->seat ? other : same;
+	}
+	sim.runners = n;
+	/* What the last one was granted under is the limit in force for all. */
+	least = sim.overridden ? last->under : least;
+	if (used > least && used > t->want.weight)
+		breaks(NEVER_OVER, "t%u runs, and %llu of %u do", t->number,
+		       (unsigned long long)used, least);
+	if (same != NULL)
+		breaks(SEATS, "t%u and t%u have seat %u", same->number, t->number, t->seat);
+}
+
+void
+law_granted(struct taker *t, const struct fleet_event *e)
+{
+	if (t->granted == 0 || (int64_t)e->ticket != t->granted)
+		breaks(TOLD, "t%u is told of ticket %llu, and the store granted %lld", t->number,
+		       (unsigned long long)e->ticket, (long long)t->granted);
+	if (e->weight != t->want.weight)
+		breaks(TOLD, "t%u is told of weight %u", t->number, e->weight);
+	if (t->override >= 0 && t->under > (uint64_t)t->override)
+		breaks(STEERED, "t%u holds under %u, and the override is %lld", t->number, t->under,
+		       (long long)t->override);
+	sim.runner[sim.runners++] = t;
+	if (taker_runs(t))
+		law_runs(t);
+}
+
+/* What a dead machine has sent may still come: nobody knows that it is dead. */
+void
+law_ghost(const struct taker *t, const char *key)
+{
+	if (!t->machine->dead)
+		breaks(GHOSTS, "t%u has ended, or has another name, and the store puts %s",
+		       t->number, strrchr(key, '/') - 1);
+}
+
+/* ---- when the store takes something away ---- */
+
+/* Clocks may differ by a hundredth each way. */
+void
+law_unheld(const struct taker *t)
+{
+	uint64_t kept = (sim.plan.ttl_s + sim.plan.grace_s) * SECOND * 98 / 100;
+
+	if (t->stage != RUNS || t->broken || sim.plan.faults[EARLY])
+		return;
+	if (clock_shows(&t->machine->clock) < t->expiry.alive_ns + kept)
+		breaks(KEPT, "the permit of t%u is taken back %.1f s after a sign of life",
+		       t->number,
+		       (double)(clock_shows(&t->machine->clock) - t->expiry.alive_ns) / 1e9);
+}
+
+void
+law_unplaced(const struct taker *t)
+{
+	const struct machine *m = t->machine;
+	uint64_t ttl = (sim.plan.ttl_s + 1) * SECOND;
+
+	if ((t->stage != WAITING && t->stage != ENTERING) || t->cancelled || sim.closed ||
+	    t->want.limit_queue || m->fleet == NULL || m->cut || m->stopped || m->steps_left > 0)
+		return;
+	if (m->trouble_ns != 0 && true_ns - m->trouble_ns < ttl + AT_ONCE)
+		return;
+	breaks(PLACES, "t%u loses its place", t->number);
+}
+
+/* ---- after every step ---- */
+
+static void
+idle(void)
+{
+	const struct taker *head = TAILQ_FIRST(&sim.line);
+	const struct machine *m;
+	uint64_t since = sim.idle_ns, calm;
+
+	if (since == 0 || head == NULL)
+		return;
+	m = head->machine;
+	if (m->fleet == NULL || m->cut || m->stopped || sim.steered)
+		return;
+	calm = sim.trouble_ns + (sim.plan.ttl_s + sim.plan.grace_s) * SECOND + LOOK_AGAIN;
+	if (sim.trouble_ns != 0 && calm > since)
+		since = calm;
+	if (true_ns > since + AT_ONCE)
+		breaks(IDLE, "t%u is the first and fits, and is not granted for %.1f s",
+		       head->number, (double)(true_ns - sim.idle_ns) / 1e9);
+}
+
+/* Where nothing goes wrong, each taker renews three times in its ttl, and has little else to do. */
+void
+law_looks(const struct machine *m)
+{
+	uint64_t s = true_ns / SECOND - 1000, most = 300 + 20 * s;
+
+	if (sim.trouble_ns == 0 && !sim.plan.operators)
+		most = 30 + s * (10 / sim.plan.ttl_s + 1);
+	if (m->steps > most * (m->users > 0 ? m->users : 1))
+		breaks(BUSY, "the keeper of m%u has looked %llu times", m->number,
+		       (unsigned long long)m->steps);
+}
+
+const struct law laws[] = {
+	[NEVER_OVER] = { "never-over", "commands that run never exceed the limit", NULL },
+	[STORE_OVER] = { "store-over", "permits in the store never exceed the limit", NULL },
+	[ORDER] = { "order", "no taker is granted before one with a lower ticket", NULL },
+	[FENCE] = { "fence", "the tickets of permits rise", NULL },
+	[ONCE] = { "once", "no taker holds and waits", NULL },
+	[TOLD] = { "told", "what takers are told is so", NULL },
+	[SEATS] = { "seats", "no two commands that run have one seat", NULL },
+	[KEPT] = { "kept", "a permit is kept for ttl and grace after the last sign of life", NULL },
+	[GHOSTS] = { "ghosts", "a taker that has ended gets nothing any more", NULL },
+	[STEERED] = { "steered", "what operators have set is in force", NULL },
+	[PLACES] = { "places", "a waiter that is in contact keeps its place", NULL },
+	[IDLE] = { "idle", "what is free goes to the first waiter without delay", idle },
+	[ENDS] = { "ends", "each taker gets its turn when the faults are over", NULL },
+	[LEAKS] = { "leaks", "when all have ended, the store keeps nothing of them", NULL },
+	[WHOLE] = { "whole", "`flocklimitctl check' finds no fault then", NULL },
+	[BUSY] = { "busy", "a keeper does not look without reason", NULL },
+	[FOLLOWED] = { "followed", "a follower is told of each grant", NULL },
+	[LAWS] = { .name = NULL }
+};
+
+void
+laws_check(void)
+{
+	const struct law *law;
+
+	for (law = laws; law->name != NULL; law++)
+		if (law->check != NULL)
+			law->check();
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * machines.c - machines and their keepers.  A keeper sleeps until something arrives for its fleet or
+ * the fleet is due, and then steps it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+
+static bool
+is_still(const struct machine *m)
+{
+	return m->fleet == NULL || m->stopped || m->suspended;
+}
+
+/* When its keeper runs next. */
+static void
+settle(struct machine *m)
+{
+	uint64_t at;
+
+	if (is_still(m)) {
+		heap_remove(&sim.agenda, &m->step.due);
+		return;
+	}
+	at = clock_when(&m->clock, fleet_due(m->fleet));
+	heap_put(&sim.agenda, &m->step.due, at > true_ns ? at : true_ns);
+}
+
+void
+machine_wake(struct machine *m)
+{
+	if (!is_still(m))
+		heap_put(&sim.agenda, &m->step.due, true_ns);
+}
+
+static void
+step(struct act *act)
+{
+	struct machine *m = act->who;
+	struct taker *t;
+
+	sim.steps++;
+	m->steps++;
+	law_looks(m);
+	running = &m->clock;
+	for (t = m->first; t != NULL; t = t->next)
+		taker_obey(t);
+	fleet_step(m->fleet);
+	running = NULL;
+	if (m->steps_left > 0 && --m->steps_left == 0) {
+		trace("m%u: its keeper is killed", m->number);
+		machine_kill(m);
+	}
+	settle(m);
+}
+
+void
+machine_begin(struct machine *m, unsigned number)
+{
+	m->number = number;
+	m->step = (struct act){ .happen = step, .who = m, .stays = true };
+	m->clock.since_ns = true_ns;
+	m->clock.showed_ns = SECOND + chance_below(1000000 * SECOND);
+	m->clock.ahead_ns = 1700000000 * SECOND + chance_below(1000 * SECOND);
+	if (sim.plan.drift)
+		m->clock.fast_ppm = (int32_t)chance_below(19000) - 9500;
+}
+
+void
+machine_open(struct machine *m)
+{
+	static struct url url;
+	struct fleet_options o = { .url = &url,
+				   .limiter = "sim",
+				   .ttl_s = sim.plan.ttl_s,
+				   .grace_s = sim.plan.grace_s,
+				   .manual = sim.plan.manual };
+	char why[FLEET_TEXT];
+
+	if (m->fleet != NULL)
+		return;
+	if (url.path == NULL && url_parse(&url, "memory://sim/team") != NULL)
+		abort();
+	running = &m->clock;
+	if (fleet_open(&m->fleet, &o, why) != 0)
+		abort();
+	running = NULL;
+	m->client = world_newest();
+	world_set_tag(m->client, m);
+	if (m->cut || faults_server_is_down())
+		world_cut(m->client, false, true);
+	settle(m);
+}
+
+static void
+close_fleet(struct machine *m)
+{
+	heap_remove(&sim.agenda, &m->step.due);
+	running = &m->clock;
+	fleet_close(m->fleet);
+	running = NULL;
+	m->fleet = NULL;
+	m->client = NULL;
+}
+
+static void
+adopt(struct act *act)
+{
+	struct machine *m = act->who;
+	struct taker *t;
+
+	if (m->dead || m->fleet != NULL)
+		return;
+	if (m->suspended) {
+		later(SECOND, adopt, m, 0);
+		return;
+	}
+	trouble(m);
+	machine_open(m);
+	running = &m->clock;
+	for (t = m->first; t != NULL; t = t->next)
+		taker_adopt(t);
+	running = NULL;
+	settle(m);
+}
+
+void
+machine_kill(struct machine *m)
+{
+	struct taker *t;
+
+	if (m->fleet != NULL) {
+		sim.kills++;
+		world_lose(m->client, truth_is_stray);
+		close_fleet(m);
+	}
+	trouble(m);
+	m->stopped = false;
+	m->steps_left = 0;
+	for (t = m->first; t != NULL; t = t->next)
+		taker_orphan(t);
+	if (!m->dead)
+		later(chance_below(chance_of(800) ? 100 * MS : 20 * SECOND), adopt, m, 0);
+}
+
+void
+machine_free(struct machine *m)
+{
+	struct taker *t;
+
+	if (m->fleet != NULL)
+		close_fleet(m);
+	for (t = m->first; t != NULL; t = t->next)
+		t->kept = NULL;
+}

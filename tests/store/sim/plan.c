@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * plan.c - what a history is like.  Most are short: a few takers, and much that goes wrong.
+ */
+#include "sim.h"
+
+static uint64_t
+between(uint64_t least, uint64_t most)
+{
+	return least + chance_below(most - least + 1);
+}
+
+/* The store ends leases early: then nothing else goes wrong, or the limit could not be promised. */
+static void
+plan_early(struct plan *p)
+{
+	int i;
+
+	for (i = 0; i < FAULTS; i++)
+		p->faults[i] = i == EARLY || i == FORGETS;
+	p->loss = p->slow = 0;
+}
+
+static void
+plan_faults(struct plan *p)
+{
+	int i;
+
+	p->loss = chance_of(300) ? (unsigned)between(5, 100) : 0;
+	p->slow = chance_of(300) ? (unsigned)between(5, 100) : 0;
+	for (i = 0; i < FAULTS; i++)
+		p->faults[i] = chance_of(i == FORGETS ? 100 : 300);
+	p->faults[EARLY] = false;
+	if (chance_of(100))
+		plan_early(p);
+}
+
+struct plan
+plan_of(uint64_t seed)
+{
+	struct plan p = { .seed = seed };
+
+	chance_seed(seed);
+	p.takers = (unsigned)between(2, 6);
+	p.machines = (unsigned)between(p.takers / 2, p.takers);
+	p.limit = chance_of(400) ? 1 : (uint32_t)between(2, 4);
+	p.heaviest = (uint32_t)between(1, p.limit);
+	p.ttl_s = chance_of(500) ? 2 : (uint32_t)between(2, 10);
+	p.grace_s = expiry_least_grace(p.ttl_s) + (uint32_t)chance_below(3);
+	p.mixed = chance_of(200);
+	p.hasty = chance_of(200);
+	p.leavers = chance_of(300);
+	p.manual = chance_of(50);
+	p.operators = chance_of(250);
+	p.drift = chance_of(300);
+	p.delay_ns = chance_of(500) ? 5 * MS : between(1, 200) * MS;
+	p.arrive_ns = between(1, 5000) * MS;
+	p.hold_ns = chance_of(400) ? between(5, 40) * SECOND : between(10, 5000) * MS;
+	p.calm_ns = between(5, 90) * SECOND;
+	p.fault_ns = between(200, 3000) * MS;
+	plan_faults(&p);
+	return p;
+}
+
+/* A crowd, of which a few die. */
+struct plan
+plan_of_many(uint64_t seed, unsigned takers)
+{
+	chance_seed(seed);
+	return (struct plan){ .seed = seed,
+			      .takers = takers,
+			      .machines = takers,
+			      .limit = 100,
+			      .heaviest = 1,
+			      .ttl_s = 10,
+			      .grace_s = expiry_least_grace(10),
+			      .delay_ns = 2 * MS,
+			      .arrive_ns = 10 * SECOND,
+			      .hold_ns = 200 * MS,
+			      .calm_ns = 20 * SECOND,
+			      .fault_ns = SECOND,
+			      .faults = { [KILLS] = true, [CUTS] = true } };
+}

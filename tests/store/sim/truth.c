@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * truth.c - the line and the holders, as the store's records say.  No other file but errors.c and
+ * faults.c knows what a key is.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim.h"
+#include "truth.h"
+
+/* ---- keys ---- */
+
+char
+key_kind(const char *key)
+{
+	const char *parts = strstr(key, "//");
+
+	if (parts == NULL)
+		return CONFIG;
+	return parts[2] != '\0' && parts[3] == '/' ? parts[2] : TAIL;
+}
+
+/* The taker that has that name, or had it before; NULL: none. */
+static struct taker *
+taker_of(const char *key)
+{
+	const char *self = strrchr(key, '/') + 1;
+	unsigned long number = strlen(self) == 16 ? strtoul(self + 10, NULL, 16) : ULONG_MAX;
+
+	return number < sim.takers ? &sim.taker[number] : NULL;
+}
+
+static bool
+is_named(const struct taker *t, const char *key)
+{
+	return strcmp(strrchr(key, '/') + 1, t->self) == 0;
+}
+
+/* ---- the line, and the holders ---- */
+
+static void
+enters_line(struct taker *t, int64_t ticket)
+{
+	t->place = ticket;
+	TAILQ_INSERT_TAIL(&sim.line, t, in_line);
+}
+
+static void
+leaves_line(struct taker *t, int64_t revision)
+{
+	t->left_line = t->place;
+	t->left_at = revision;
+	t->place = 0;
+	TAILQ_REMOVE(&sim.line, t, in_line);
+}
+
+static void
+begins_to_hold(struct taker *t, const struct record_kv *kv)
+{
+	t->permit = t->place != 0               ? t->place
+		    : t->left_at == kv->created ? t->left_line
+						: kv->created;
+	t->granted = t->permit;
+	t->override = sim.unsure ? FLK_AUTO : sim.override;
+	sim.used += t->want.weight;
+	sim.holder[sim.holders++] = t;
+}
+
+static void
+ends_to_hold(struct taker *t)
+{
+	unsigned i;
+
+	law_unheld(t);
+	t->permit = 0;
+	sim.used -= t->want.weight;
+	for (i = 0; sim.holder[i] != t; i++)
+		;
+	sim.holder[i] = sim.holder[--sim.holders];
+}
+
+/* Whether the change is a grant, or the end of a place. */
+static bool
+apply(struct taker *t, const struct memory_record *r, char kind)
+{
+	bool new = !r->deleted && r->kv.created == r->kv.changed;
+
+	if (!is_named(t, r->kv.key) || t->stage == ENDED) {
+		if (new && (kind == PLACE || kind == PERMIT))
+			law_ghost(t, r->kv.key);
+		if (!is_named(t, r->kv.key))
+			return false;
+	}
+	if (kind == PLACE && new)
+		enters_line(t, r->kv.created);
+	else if (kind == PERMIT && new)
+		begins_to_hold(t, &r->kv);
+	else if (kind == PERMIT && r->deleted && t->permit != 0)
+		ends_to_hold(t);
+	else if (kind == PLACE && r->deleted && t->place != 0)
+		leaves_line(t, r->kv.changed);
+	else
+		return false;
+	return true;
+}
+
+/* ---- idle units ---- */
+
+static bool
+head_fits(void)
+{
+	const struct taker *head = TAILQ_FIRST(&sim.line);
+	uint64_t most;
+	unsigned i;
+
+	if (head == NULL || head->want.limit == 0 || sim.steered)
+		return false;
+	most = head->want.limit;
+	for (i = 0; i < sim.holders; i++) {
+		if (sim.holder[i]->want.limit == 0)
+			return false;
+		if (sim.holder[i]->want.limit < most)
+			most = sim.holder[i]->want.limit;
+	}
+	return sim.holders == 0 || sim.used + head->want.weight <= most;
+}
+
+/* ---- what has changed ---- */
+
+#define BATCH 512
+
+static void
+show(const struct memory_record *r)
+{
+	trace("  @%lld %s %s", (long long)r->kv.changed, r->deleted ? "deletes" : "puts",
+	      strrchr(r->kv.key, '/') - 1);
+}
+
+void
+truth_changes(void *context, size_t first)
+{
+	static struct taker *granted[BATCH], *unplaced[BATCH];
+	size_t grants = 0, losses = 0, i;
+	const struct memory_record *r;
+	bool moved = false;
+
+	(void)context;
+	for (i = first; (r = memory_change(world_memory(), i)) != NULL; i++) {
+		char kind = key_kind(r->kv.key);
+		struct taker *t = kind == CONFIG || kind == TAIL ? NULL : taker_of(r->kv.key);
+
+		if (sim.tracing)
+			show(r);
+		if (t == NULL || !apply(t, r, kind))
+			continue;
+		moved = true;
+		if (kind == PERMIT && !r->deleted && grants < BATCH)
+			granted[grants++] = t;
+		if (kind == PLACE && r->deleted && losses < BATCH)
+			unplaced[losses++] = t;
+	}
+	if (moved)
+		sim.idle_ns = head_fits() ? true_ns : 0;
+	if (grants > 0)
+		law_committed(granted, grants);
+	for (i = 0; i < losses; i++)
+		if (unplaced[i]->place == 0 && unplaced[i]->permit == 0)
+			law_unplaced(unplaced[i]);
+}
+
+bool
+truth_is_empty(void)
+{
+	const struct memory *m = world_memory();
+	const struct memory_record *r;
+	size_t i;
+	bool empty = memory_leases(m) == 0;
+
+	for (i = 0; (r = memory_at(m, i)) != NULL; i++) {
+		if (key_kind(r->kv.key) == CONFIG)
+			continue;
+		trace("left behind: %s", r->kv.key);
+		empty = false;
+	}
+	return empty;
+}
+
+/*
+ * A claim on a lease that has not the taker's name.  When a keeper was killed, the next one ends the
+ * lease with the name, so that no claim of the first comes later; it does not know of any other.  A
+ * taker has another when it claims for the second time.  The protocol owes an answer to this; until
+ * then, such a claim does not outlive its keeper here.
+ */
+bool
+truth_is_stray(const struct txn *txn)
+{
+	size_t i;
+
+	for (i = 0; i < txn->n; i++) {
+		const struct txn_item *item = &txn->item[i];
+		char kind = item->kind == DO_PUT ? key_kind(item->key) : CONFIG;
+
+		if ((kind == PLACE || kind == LIFE) &&
+		    item->lease !=
+			(int64_t)(strtoull(strrchr(item->key, '/') + 1, NULL, 16) & INT64_MAX))
+			return true;
+	}
+	return false;
+}

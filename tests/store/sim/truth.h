@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * truth.h - the kinds of a limiter's keys.
+ */
+#ifndef TRUTH_H
+#define TRUTH_H
+
+enum key_kind {
+	CONFIG = 'c',
+	EVICTOR = 'e',
+	PERMIT = 'h',
+	LIFE = 'l',
+	MARK = 's',
+	GRACE = 't',
+	PLACE = 'w',
+	TAIL = 'z'
+};
+
+char key_kind(const char *key);
+
+#endif

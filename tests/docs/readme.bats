@@ -128,7 +128,7 @@ bootstrap() {
 	printf '#!/bin/sh\n' >bin/dpkg-query
 	bootstrap
 	cat err
-	grep -qE ' autoconf .* libcurl4-openssl-dev ' err
+	grep -qE ' autoconf .* libnghttp2-dev ' err
 	run -1 grep -E ' (bats|debhelper|clang) ' err
 	[ "$(head -n 1 log)" = 1 ]
 	[ "$(wc -l <err)" = 1 ]
@@ -151,11 +151,11 @@ made --silent all" ]
 @test "without root and sudo, bootstrap says in one line what is missing, and builds without it" {
 	a_clone
 	as_user
-	printf '%s\n' libcurl4-openssl-dev libncurses-dev bats >absent
+	printf '%s\n' libncurses-dev libnghttp2-dev bats >absent
 	bootstrap --check
 	cat err
 	[ "$(wc -l <err)" = 1 ]
-	[[ $(cat err) == "bootstrap: building without libcurl4-openssl-dev libncurses-dev bats, "*"run as root: apt-get update && apt-get install -y --no-install-recommends libcurl4-openssl-dev libncurses-dev bats" ]]
+	[[ $(cat err) == "bootstrap: building without libncurses-dev libnghttp2-dev bats, "*"run as root: apt-get update && apt-get install -y --no-install-recommends libncurses-dev libnghttp2-dev bats" ]]
 	[ "$(cat log)" = "configured --silent
 made --silent all" ]
 }

@@ -571,6 +571,20 @@ gone() {
 	told u 'a REFUSED .*code=-4352 .*/x/lim/cfg'
 }
 
+@test "the proxy knows the calls that go through it, and cuts the one that it is told" {
+	fake etcd
+	proxy net "${ports[etcd]}"
+	URL=etcd://127.0.0.1:${ports[net]}/x
+	tell net 'cut-before-reply 2'
+	takers t 3 2
+	makes t a
+	does t 'enter a n=1' 'expect a GRANTED' 'release a'
+	ends t
+	[ "$(tell net accepted)" -ge 2 ]
+	[ "$(tell net count)" -ge 5 ]
+	clean
+}
+
 @test "who waits costs nothing, and who is granted what it costs alone" {
 	local n
 	fake etcd

@@ -90,21 +90,21 @@ live_at(const char *address)
 	snprintf(world->address, sizeof(world->address), "%s", address);
 }
 
-static struct etcd *
+static struct records *
 client_of(const char *hosts, unsigned pause_ms)
 {
 	static struct url u;
-	char text[256], why[512] = "";
-	struct etcd *e;
+	char text[256], why[RECORDS_TEXT] = "";
+	struct records *e;
 
 	world->look_ups = 0;
 	snprintf(text, sizeof(text), "etcd://%s", hosts);
-	if (url_parse(&u, text) != NULL || etcd_new(&e, &u, pause_ms, why, sizeof(why)) != 0)
+	if (url_parse(&u, text) != NULL || records_open(&e, &u, pause_ms, why) != 0)
 		tap_bail("no client of %s: %s", text, why);
 	return e;
 }
 
-static struct etcd *
+static struct records *
 client_at(unsigned port)
 {
 	char host[64];
@@ -115,7 +115,7 @@ client_at(unsigned port)
 
 /* How many calls it took until one was answered; 0: none was. */
 static int
-tries(struct etcd *e)
+tries(struct records *e)
 {
 	struct outcome o = { 0 };
 	uint64_t end = flki_boottime_ns() + 10000 * MS;
@@ -123,8 +123,7 @@ tries(struct etcd *e)
 
 	while (flki_boottime_ns() < end) {
 		n++;
-		if (asked(e, "/moved", 2000, &o) == ETCD_OK) {
-			forget(&o);
+		if (asked(e, "moved", 2000, &o) == RECORDS_OK) {
 			return n;
 		}
 		usleep(10000);
@@ -132,26 +131,26 @@ tries(struct etcd *e)
 	return 0;
 }
 
-/* Until the first endpoint has been given an address so often. */
+/* Until the first endpoint has that address. */
 static bool
-settled(struct etcd *e, unsigned times)
+settled(struct records *e, const char *address)
 {
 	uint64_t end = flki_boottime_ns() + 10000 * MS;
 
-	while (e->endpoint[0].serial < times && flki_boottime_ns() < end) {
+	while (strcmp(e->endpoint[0].addresses, address) != 0 && flki_boottime_ns() < end) {
 		usleep(1000);
-		etcd_step(e);
+		records_step(e);
 	}
-	return e->endpoint[0].serial == times;
+	return strcmp(e->endpoint[0].addresses, address) == 0;
 }
 
 /* Until the last look-up is over, and was long enough ago for another. */
 static void
-may_look_up(struct etcd *e)
+may_look_up(struct records *e)
 {
 	while (e->resolver.under_way || flki_boottime_ns() < e->look_up_at) {
 		usleep(1000);
-		etcd_step(e);
+		records_step(e);
 	}
 }
 
@@ -159,19 +158,19 @@ static void
 answer_one(int listener)
 {
 	struct heard h;
-	int fd = visit_and_hear(listener, &h);
+	struct visitor *v = visit_and_hear(listener, &h);
 
-	answer(fd, 200, sound(1, ""));
-	linger(fd);
+	answer(v, h.id, sound(1));
+	linger(v);
 }
 
 static void
 answer_one_and_end(int listener)
 {
 	struct heard h;
-	int fd = visit_and_hear(listener, &h);
+	struct visitor *v = visit_and_hear(listener, &h);
 
-	answer(fd, 200, sound(1, ""));
+	answer(v, h.id, sound(1));
 }
 
 /* ---- it moves ------------------------------------------------------------------------------ */
@@ -181,106 +180,95 @@ moved_to(const char *address)
 {
 	struct server there, here;
 	struct outcome o = { 0 };
-	struct etcd *e;
+	struct records *e;
 
 	live_at("127.0.0.1");
 	here = serve(answer_one_and_end);
 	e = client_at(here.port);
-	is(asked(e, "/here", 5000, &o), ETCD_OK, "a name has an address");
+	is(asked(e, "here", 5000, &o), RECORDS_OK, "a name has an address");
 	free(served(&here));
 	there = serve_at(address, here.port, answer_one);
 	if (there.port == 0) {
 		tap_skip("the address can't be had");
-		etcd_free(e);
+		records_close(e);
 		return;
 	}
 	live_at(address);
 	ok(tries(e) > 1, "it has moved to %s: it is found there", address);
 	ok(world->look_ups >= 2 && world->descriptors == 3,
 	   "by a child that has no descriptor of ours: %d", world->descriptors - 3);
-	etcd_free(e);
+	records_close(e);
 	free(served(&there));
-	forget(&o);
 }
 
-/* Two connections are good, and then nothing is heard over either. */
+/* A connection is good, and then nothing is heard over it. */
 static void
-answer_two_and_be_silent(int listener)
+answer_one_and_be_silent(int listener)
 {
-	int one = visit(listener), other;
 	struct heard h;
+	struct visitor *v = visit_and_hear(listener, &h);
 
-	hear(one, &h);
-	other = visit(listener);
-	hear(other, &h);
-	answer(one, 200, sound(1, ""));
-	answer(other, 200, sound(1, ""));
-	linger(one);
-	linger(other);
+	answer(v, h.id, sound(1));
+	linger(v);
 }
 
 static void
-old_connections(void)
+old_connection(void)
 {
 	struct server there, here;
-	struct outcome a = { 0 }, b = { 0 };
-	struct etcd *e;
+	struct outcome a = { 0 };
+	struct records *e;
 
 	live_at("127.0.0.1");
-	here = serve(answer_two_and_be_silent);
+	here = serve(answer_one_and_be_silent);
 	there = serve_at("127.0.0.2", here.port, answer_one);
 	e = client_at(here.port);
-	ask(e, "/a", 5000, &a);
-	ask(e, "/b", 5000, &b);
-	ok(until(e, &a.times, 1) && until(e, &b.times, 1) && a.result == ETCD_OK &&
-	       b.result == ETCD_OK,
-	   "two connections are open");
+	is(asked(e, "a", 5000, &a), RECORDS_OK, "a connection is open");
 	live_at("127.0.0.2");
 	may_look_up(e);
-	is(asked(e, "/c", 300, &a), ETCD_AWAY, "nothing is heard there any more");
-	ok(settled(e, 2), "so the name is looked up, and has moved");
-	is(asked(e, "/d", 5000, &a), ETCD_OK, "the other connection is not used again");
-	etcd_free(e);
+	is(asked(e, "c", 300, &a), RECORDS_AWAY, "nothing is heard there any more");
+	ok(settled(e, "127.0.0.2"), "so the name is looked up, and has moved");
+	is(asked(e, "d", 5000, &a), RECORDS_OK, "the old connection is not used again");
+	records_close(e);
 	free(served(&here));
 	kill(there.pid, SIGKILL);
 	free(served(&there));
-	forget(&a);
-	forget(&b);
 }
 
 /* Of a watch alone: nobody calls. */
-#define CREATED "{\"result\":{\"header\":{\"revision\":\"9\"},\"created\":true}}\n"
-
 static void
 stream(int listener)
 {
 	struct heard h;
-	int fd = visit_and_hear(listener, &h);
+	struct visitor *v = visit_and_hear(listener, &h);
+	struct wire_out w = { .failed = false }, all;
 
-	begin_stream(fd);
-	send_chunk(fd, CREATED);
+	wire_number(&w, 2, 1);
+	wire_number(&w, 3, 1);
+	all = message(9, &w);
+	say(v, h.id, all.at, all.n);
 }
 
 static void
 watch_moves(void)
 {
-	static const struct etcd_range range = { .key = "a" };
+	static const struct records_range range = { .key = "a" };
 	struct server there, here;
-	struct news news = { 0 };
-	struct etcd_watch *w;
-	struct etcd *e;
+	struct remembered news = { 0 };
+	struct records_watch *w;
+	struct records *e;
 
 	live_at("127.0.0.1");
 	here = serve(stream);
 	e = client_at(here.port);
-	w = etcd_watch(e, &range, 1, 0, remember, &news);
+	w = records_watch(e, &range, 1, 0, remember, &news);
 	ok(until(e, &news.begun, 1), "a watch has begun");
 	free(served(&here));
 	there = serve_at("127.0.0.2", here.port, stream);
 	live_at("127.0.0.2");
 	ok(until(e, &news.begun, 2), "alone, it goes on where the name has moved");
-	etcd_unwatch(w);
-	etcd_free(e);
+	records_unwatch(w);
+	records_close(e);
 	kill(there.pid, SIGKILL); /* it may wait for a visitor still */
 	free(served(&there));
 }
@@ -304,19 +292,19 @@ hung(void)
 	struct outcome o = { 0 };
 	uint64_t longest = 0, end;
 	int most = 0, calls = 0;
-	struct etcd *e;
+	struct records *e;
 
 	resolver_patience_ms = 300;
 	live_at("127.0.0.1");
 	here = serve(answer_one_and_end);
 	e = client_at(here.port);
-	is(asked(e, "/here", 5000, &o), ETCD_OK, "a name has an address");
+	is(asked(e, "here", 5000, &o), RECORDS_OK, "a name has an address");
 	free(served(&here));
 	live_at("");
 	for (end = flki_boottime_ns() + 3000 * MS; flki_boottime_ns() < end; calls++) {
 		uint64_t before = flki_boottime_ns();
 
-		asked(e, "/away", 2000, &o);
+		asked(e, "away", 2000, &o);
 		if (flki_boottime_ns() - before > longest)
 			longest = flki_boottime_ns() - before;
 		if (alive() > most)
@@ -332,15 +320,14 @@ hung(void)
 	there = serve_at("127.0.0.2", here.port, answer_one);
 	live_at("127.0.0.2");
 	ok(tries(e) > 0, "and when it answers, the name is found where it has moved");
-	etcd_free(e);
+	records_close(e);
 	free(served(&there));
-	forget(&o);
 }
 
 static void
 visited(int listener)
 {
-	close(visit(listener));
+	visit(listener);
 }
 
 /* A process forked meanwhile keeps the pipe open from which the look-up was read. */
@@ -350,24 +337,23 @@ forked_meanwhile(void)
 	struct server witness;
 	struct outcome o = { 0 };
 	struct pollfd p = { .events = POLLIN };
-	struct etcd *e;
+	struct records *e;
 
 	resolver_patience_ms = 300;
 	live_at("127.0.0.1");
 	e = client_at(nobodys_port());
 	live_at("");
 	may_look_up(e);
-	is(asked(e, "/away", 2000, &o), ETCD_AWAY, "nobody is there");
+	is(asked(e, "away", 2000, &o), RECORDS_AWAY, "nobody is there");
 	ok(e->resolver.under_way, "so the name is looked up");
 	witness = serve(visited);
 	may_look_up(e);
-	p.fd = etcd_fd(e);
+	p.fd = records_fd(e);
 	is(poll(&p, 1, 0), 0,
 	   "no look-up is heard of after its end, whatever process has its pipe");
-	etcd_free(e);
+	records_close(e);
 	kill(witness.pid, SIGKILL);
 	free(served(&witness));
-	forget(&o);
 }
 
 /* A store with a short ttl: a name that moves late, after many look-ups of no use, must be found in time. */
@@ -376,21 +362,20 @@ in_a_hurry(void)
 {
 	struct outcome o = { 0 };
 	uint64_t before = flki_boottime_ns(), took;
-	struct etcd *e;
+	struct records *e;
 	char host[64];
 
 	live_at("127.0.0.1");
 	snprintf(host, sizeof(host), "moves.example:%u", nobodys_port());
 	e = client_of(host, 500);
 	do {
-		asked(e, "/away", 2000, &o);
+		asked(e, "away", 2000, &o);
 		usleep(10000);
 		took = (flki_boottime_ns() - before) / MS;
 	} while (world->look_ups < 8 && took < 30000);
 	ok(took < 15000, "however often in vain, the next look-up is soon: eight took %d ms",
 	   (int)took);
-	etcd_free(e);
-	forget(&o);
+	records_close(e);
 }
 
 static void
@@ -398,7 +383,7 @@ hung_at_first(void)
 {
 	struct outcome o = { 0 };
 	uint64_t before = flki_boottime_ns(), took;
-	struct etcd *e;
+	struct records *e;
 	pid_t child;
 	int i;
 
@@ -408,15 +393,14 @@ hung_at_first(void)
 	took = (flki_boottime_ns() - before) / MS;
 	ok(took >= 1900 && took < 10000, "a client is made without any address: after %d ms",
 	   (int)took);
-	is(asked(e, "/a", 5000, &o), ETCD_AWAY, "its calls fail");
+	is(asked(e, "a", 5000, &o), RECORDS_AWAY, "its calls fail");
 	ok(strstr(o.text, "no address is known") != NULL, "and say why: %s", o.text);
 	is(world->look_ups, 1, "it is still asking");
 	child = world->child[0];
-	etcd_free(e);
+	records_close(e);
 	for (i = 0; i < 1000 && kill(child, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0; i++)
 		usleep(10000);
 	ok(kill(child, 0) == -1, "which ends with it");
-	forget(&o);
 }
 
 static void
@@ -424,7 +408,7 @@ one_of_two_hangs(void)
 {
 	struct server here;
 	char hosts[64];
-	struct etcd *e;
+	struct records *e;
 
 	resolver_patience_ms = 300;
 	live_at("127.0.0.1");
@@ -432,7 +416,7 @@ one_of_two_hangs(void)
 	snprintf(hosts, sizeof(hosts), "hangs.example:1,moves.example:%u", here.port);
 	e = client_of(hosts, 5000);
 	ok(tries(e) > 0, "a name that hangs does not keep another from being found");
-	etcd_free(e);
+	records_close(e);
 	free(served(&here));
 }
 
@@ -449,7 +433,7 @@ main(void)
 		tap_bail("no memory");
 	moved_to("127.0.0.2");
 	moved_to("::1");
-	old_connections();
+	old_connection();
 	watch_moves();
 	hung();
 	in_a_hurry();

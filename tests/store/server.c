@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <nghttp2/nghttp2.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -130,17 +131,6 @@ served(struct server *s)
 
 /* ---- in a script --------------------------------------------------------------------------- */
 
-int
-visit(int listener)
-{
-	int fd = accept(listener, NULL, NULL), on = 1;
-
-	if (fd == -1)
-		_exit(1);
-	setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	return fd;
-}
-
 void
 note(const char *words, ...)
 {
@@ -151,133 +141,403 @@ note(const char *words, ...)
 	va_end(args);
 }
 
-/* Reads the head, byte by byte: what follows is not to be read. */
-static bool
-hear_head(int fd, char *head, size_t room)
-{
-	size_t n = 0;
+/* A call: what came of it, and what is to be sent. */
+struct call {
+	LIST_ENTRY(call) link;
+	int32_t id;
+	char path[128], token[128];
+	struct wire_out in, out;
+	size_t sent;
+	bool headed, ended;
+	int status; /* at its end: gRPC's; -1: there is none */
+	char message[128];
+};
 
-	while (n < room - 1 && read(fd, head + n, 1) == 1) {
-		head[++n] = '\0';
-		if (n >= 4 && strcmp(head + n - 4, "\r\n\r\n") == 0)
-			return true;
-	}
-	return false;
+struct visitor {
+	int fd;
+	nghttp2_session *session;
+	LIST_HEAD(, call) calls;
+};
+
+static struct call *
+call_of(struct visitor *v, int32_t id)
+{
+	return nghttp2_session_get_stream_user_data(v->session, id);
 }
 
-bool
-hear(int fd, struct heard *h)
+static nghttp2_nv
+header(const char *name, const char *value)
 {
-	char head[8192];
-	const char *length, *token;
-	size_t want;
-	ssize_t got;
+	return (nghttp2_nv){ (uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
+			     strlen(value), NGHTTP2_NV_FLAG_NONE };
+}
 
-	memset(h, 0, sizeof(*h));
-	if (!hear_head(fd, head, sizeof(head)))
-		return false;
-	length = strcasestr(head, "\r\nContent-Length:");
-	token = strcasestr(head, "\r\nAuthorization:");
-	if (sscanf(head, "POST %127s", h->path) != 1 || length == NULL)
-		return false;
-	if (token != NULL)
-		sscanf(token + 16, "%127s", h->token);
-	want = strtoul(length + 17, NULL, 10);
-	while (h->size < want && want < sizeof(h->body)) {
-		got = read(fd, h->body + h->size, want - h->size);
-		if (got <= 0)
-			return false;
-		h->size += (size_t)got;
+static ssize_t
+give(nghttp2_session *session, int32_t id, uint8_t *to, size_t room, uint32_t *flags,
+     nghttp2_data_source *source, void *context)
+{
+	struct call *c = nghttp2_session_get_stream_user_data(session, id);
+	char status[12];
+	size_t n = c->out.n - c->sent;
+
+	(void)source;
+	(void)context;
+	if (n == 0 && !c->ended)
+		return NGHTTP2_ERR_DEFERRED;
+	if (n > room)
+		n = room;
+	if (n > 0)
+		memcpy(to, c->out.at + c->sent, n);
+	c->sent += n;
+	if (c->sent < c->out.n || !c->ended)
+		return (ssize_t)n;
+	*flags |= NGHTTP2_DATA_FLAG_EOF;
+	if (c->status != -1) {
+		snprintf(status, sizeof(status), "%d", c->status);
+		nghttp2_nv trailer[] = { header("grpc-status", status),
+					 header("grpc-message", c->message) };
+
+		*flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
+		nghttp2_submit_trailer(session, id, trailer, 2);
 	}
-	note("%s %s%s%s\n", h->path, h->token, *h->token != '\0' ? " " : "", h->body);
-	return true;
+	return (ssize_t)n;
+}
+
+static int
+begins(nghttp2_session *session, const nghttp2_frame *frame, void *context)
+{
+	struct visitor *v = context;
+	struct call *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		_exit(1);
+	c->id = frame->hd.stream_id;
+	LIST_INSERT_HEAD(&v->calls, c, link);
+	return nghttp2_session_set_stream_user_data(session, c->id, c);
+}
+
+static int
+got_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *name, size_t n,
+	   const uint8_t *value, size_t size, uint8_t flags, void *context)
+{
+	struct call *c = nghttp2_session_get_stream_user_data(session, frame->hd.stream_id);
+
+	(void)n;
+	(void)flags;
+	(void)context;
+	if (strcmp((const char *)name, ":path") == 0)
+		snprintf(c->path, sizeof(c->path), "%.*s", (int)size, (const char *)value);
+	if (strcmp((const char *)name, "token") == 0)
+		snprintf(c->token, sizeof(c->token), "%.*s", (int)size, (const char *)value);
+	return 0;
+}
+
+static int
+got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t n,
+	 void *context)
+{
+	struct call *c = nghttp2_session_get_stream_user_data(session, id);
+
+	(void)flags;
+	(void)context;
+	wire_raw(&c->in, bytes, n);
+	return 0;
+}
+
+struct visitor *
+visit_with(int listener, unsigned window)
+{
+	nghttp2_settings_entry settings[] = { { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, window } };
+	struct visitor *v = calloc(1, sizeof(*v));
+	nghttp2_session_callbacks *calls;
+	int on = 1;
+
+	if (v == NULL || (v->fd = accept(listener, NULL, NULL)) == -1)
+		_exit(1);
+	setsockopt(v->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	LIST_INIT(&v->calls);
+	nghttp2_session_callbacks_new(&calls);
+	nghttp2_session_callbacks_set_on_begin_headers_callback(calls, begins);
+	nghttp2_session_callbacks_set_on_header_callback(calls, got_header);
+	nghttp2_session_callbacks_set_on_data_chunk_recv_callback(calls, got_data);
+	nghttp2_session_server_new(&v->session, calls, v);
+	nghttp2_session_callbacks_del(calls);
+	nghttp2_submit_settings(v->session, NGHTTP2_FLAG_NONE, settings, 1);
+	return v;
+}
+
+struct visitor *
+visit(int listener)
+{
+	return visit_with(listener, 65535);
 }
 
 int
-visit_and_hear(int listener, struct heard *h)
+raw(const struct visitor *v)
 {
-	for (;;) {
-		int fd = visit(listener);
-
-		if (hear(fd, h))
-			return fd;
-		close(fd);
-	}
+	return v->fd;
 }
 
 void
-send_text(int fd, const char *text)
+send_bytes(int fd, const void *bytes, size_t n)
 {
-	size_t n = strlen(text);
+	const char *at = bytes;
 
 	while (n > 0) {
-		ssize_t sent = write(fd, text, n);
+		ssize_t sent = write(fd, at, n);
 
 		if (sent <= 0)
 			return;
-		text += sent;
+		at += sent;
 		n -= (size_t)sent;
 	}
 }
 
 void
-answer(int fd, int status, const char *body)
+flush(struct visitor *v)
 {
-	char head[200];
+	const uint8_t *frame;
+	ssize_t n;
 
-	snprintf(head, sizeof(head),
-		 "HTTP/1.1 %d Whatever\r\nContent-Type: application/json\r\n"
-		 "Content-Length: %zu\r\n\r\n",
-		 status, strlen(body));
-	send_text(fd, head);
-	send_text(fd, body);
+	while ((n = nghttp2_session_mem_send(v->session, &frame)) > 0)
+		send_bytes(v->fd, frame, (size_t)n);
+}
+
+/* Reads more of what comes; false: it has closed. */
+static bool
+more(struct visitor *v)
+{
+	uint8_t piece[16384];
+	ssize_t n;
+
+	flush(v);
+	n = read(v->fd, piece, sizeof(piece));
+	return n > 0 && nghttp2_session_mem_recv(v->session, piece, (size_t)n) == n;
+}
+
+/* The first key in a message: that of its first part, or of the first part of that. */
+static void
+note_key(struct wire_in in, char *to, size_t room)
+{
+	struct wire_field f;
+
+	*to = '\0';
+	while (*to == '\0' && wire_next(&in, &f)) {
+		if (f.type != WIRE_BYTES)
+			continue;
+		if (f.bytes.at < f.bytes.end && *f.bytes.at >= ' ')
+			snprintf(to, room, "%.*s", (int)(f.bytes.end - f.bytes.at),
+				 (const char *)f.bytes.at);
+		in = f.bytes;
+	}
+}
+
+/* "KEY[..END][ @FROM] #ID", or "-#ID" of the end of a watch. */
+static void
+note_watch(struct wire_in in, char *to, size_t room)
+{
+	struct wire_field f, g;
+	char key[100] = "", end[100] = "";
+	int from = 0, id = 0;
+	bool ends;
+
+	if (!wire_next(&in, &f))
+		return;
+	ends = f.number == 2;
+	while (wire_next(&f.bytes, &g)) {
+		int size = (int)(g.bytes.end - g.bytes.at);
+
+		if (!ends && g.number == 1)
+			snprintf(key, sizeof(key), "%.*s", size, (const char *)g.bytes.at);
+		else if (!ends && g.number == 2)
+			snprintf(end, sizeof(end), "..%.*s", size, (const char *)g.bytes.at);
+		else if (!ends && g.number == 3)
+			from = (int)g.value;
+		else if (g.number == (ends ? 1 : 7))
+			id = (int)g.value;
+	}
+	if (ends)
+		snprintf(to, room, "-#%d", id);
+	else if (from == 0)
+		snprintf(to, room, "%s%s #%d", key, end, id);
+	else
+		snprintf(to, room, "%s%s @%d #%d", key, end, from, id);
+}
+
+static bool
+take(struct call *c, struct heard *h)
+{
+	struct wire_in in;
+	struct wire_field f;
+	char words[300];
+	size_t n;
+
+	if (c->in.n < WIRE_FRAME)
+		return false;
+	n = (size_t)c->in.at[3] << 8 | c->in.at[4];
+	if (c->in.n < WIRE_FRAME + n)
+		return false;
+	in = (struct wire_in){ .at = c->in.at + WIRE_FRAME, .end = c->in.at + WIRE_FRAME + n };
+	*h = (struct heard){ .id = c->id };
+	snprintf(h->call, sizeof(h->call), "%s", strrchr(c->path, '/') + 1);
+	snprintf(h->token, sizeof(h->token), "%s", c->token);
+	if (strcmp(h->call, "Watch") == 0) {
+		note_watch(in, words, sizeof(words));
+	} else if (strcmp(h->call, "Authenticate") == 0) {
+		note_key(in, h->key, sizeof(h->key));
+		wire_next(&in, &f);
+		note_key(in, h->key + strlen(h->key) + 1, 20);
+		snprintf(words, sizeof(words), "%s %s", h->key, h->key + strlen(h->key) + 1);
+	} else {
+		note_key(in, h->key, sizeof(h->key));
+		snprintf(words, sizeof(words), "%s", h->key);
+	}
+	note("%s%s%s %s\n", h->call, *h->token != '\0' ? " " : "", h->token, words);
+	c->in.n -= WIRE_FRAME + n;
+	memmove(c->in.at, c->in.at + WIRE_FRAME + n, c->in.n);
+	return true;
+}
+
+bool
+hear(struct visitor *v, struct heard *h)
+{
+	struct call *c, *first;
+
+	do {
+		first = NULL;
+		LIST_FOREACH(c, &v->calls, link)
+			if (c->in.n > 0 && (first == NULL || c->id < first->id))
+				first = c;
+		if (first != NULL && take(first, h))
+			return true;
+	} while (more(v));
+	return false;
+}
+
+struct visitor *
+visit_and_hear(int listener, struct heard *h)
+{
+	for (;;) {
+		struct visitor *v = visit(listener);
+
+		if (hear(v, h))
+			return v;
+		close(v->fd);
+	}
 }
 
 void
-begin_stream(int fd)
+begin_call(struct visitor *v, int32_t id, const char *status)
 {
-	send_text(fd, "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-		      "Transfer-Encoding: chunked\r\n\r\n");
+	nghttp2_data_provider provider = { .read_callback = give };
+	nghttp2_nv nv[] = { header(":status", status), header("content-type", "application/grpc") };
+
+	call_of(v, id)->headed = true;
+	nghttp2_submit_response(v->session, id, nv, 2, &provider);
 }
 
 void
-send_chunk(int fd, const char *text)
+say(struct visitor *v, int32_t id, const void *bytes, size_t n)
 {
-	char size[32];
+	struct call *c = call_of(v, id);
 
-	snprintf(size, sizeof(size), "%zx\r\n", strlen(text));
-	send_text(fd, size);
-	send_text(fd, text);
-	send_text(fd, "\r\n");
-}
-
-const char *
-sound(int revision, const char *more)
-{
-	static char text[4096];
-
-	snprintf(text, sizeof(text),
-		 "{\"header\":{\"cluster_id\":\"1\",\"member_id\":\"2\",\"revision\":\"%d\","
-		 "\"raft_term\":\"2\"}%s%s}",
-		 revision, *more != '\0' ? "," : "", more);
-	return text;
+	if (c == NULL)
+		return; /* the client has given it up */
+	if (!c->headed)
+		begin_call(v, id, "200");
+	wire_raw(&c->out, bytes, n);
+	nghttp2_session_resume_data(v->session, id);
+	flush(v);
 }
 
 void
-linger(int fd)
+end_call(struct visitor *v, int32_t id, int status, const char *message)
 {
-	char byte;
+	struct call *c = call_of(v, id);
 
-	while (read(fd, &byte, 1) > 0)
+	if (c == NULL)
+		return;
+	if (!c->headed)
+		begin_call(v, id, "200");
+	c->ended = true;
+	c->status = status;
+	snprintf(c->message, sizeof(c->message), "%s", message);
+	nghttp2_session_resume_data(v->session, id);
+	flush(v);
+}
+
+void
+page(struct visitor *v, int32_t id, const char *status, const char *text)
+{
+	begin_call(v, id, status);
+	say(v, id, text, strlen(text));
+	end_call(v, id, -1, "");
+}
+
+void
+answer(struct visitor *v, int32_t id, struct wire_out message)
+{
+	say(v, id, message.at, message.n);
+	end_call(v, id, 0, "");
+}
+
+void
+reset_call(struct visitor *v, int32_t id, unsigned code)
+{
+	nghttp2_submit_rst_stream(v->session, NGHTTP2_FLAG_NONE, id, code);
+	flush(v);
+}
+
+void
+go_away(struct visitor *v, int32_t last)
+{
+	nghttp2_submit_goaway(v->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0);
+	flush(v);
+}
+
+void
+let_write(struct visitor *v, int32_t id)
+{
+	while (call_of(v, id) == NULL && more(v))
 		;
-	close(fd);
+	nghttp2_submit_window_update(v->session, NGHTTP2_FLAG_NONE, id, 65535);
+	flush(v);
+}
+
+struct wire_out
+message(int revision, const struct wire_out *more)
+{
+	struct wire_out w = { .failed = false };
+	size_t begun = wire_frame(&w), inner = wire_begin(&w, 1);
+
+	wire_number(&w, 1, 1);
+	wire_number(&w, 3, revision);
+	wire_end(&w, inner);
+	if (more != NULL)
+		wire_raw(&w, more->at, more->n);
+	wire_frame_end(&w, begun);
+	return w;
+}
+
+struct wire_out
+sound(int revision)
+{
+	return message(revision, NULL);
 }
 
 void
-reset(int fd)
+linger(struct visitor *v)
+{
+	while (more(v))
+		;
+	close(v->fd);
+}
+
+void
+reset(struct visitor *v)
 {
 	struct linger hard = { .l_onoff = 1, .l_linger = 0 };
 
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
-	close(fd);
+	setsockopt(v->fd, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
+	close(v->fd);
 }

@@ -20,7 +20,7 @@ forget(char **text)
 	*text = NULL;
 }
 
-/* The secret becomes part of an HTTP header, and of JSON. */
+/* The secret may become part of an HTTP header. */
 static bool
 usable(const char *text)
 {
@@ -121,7 +121,7 @@ take_path(char **path, const struct url *u, const char *name, char *why, size_t 
 	return *path == NULL ? -ENOMEM : 0;
 }
 
-/* The same for a file that others than us (libcurl) read. */
+/* The same for a file that others than us (OpenSSL) read. */
 static int
 take_readable(char **path, const struct url *u, const char *name, char *why, size_t size)
 {

@@ -103,6 +103,26 @@ says_of_certificate() {
 	says_of_certificate certificate "the certificate of cert="
 }
 
+@test "TLS: the common name of a client's certificate is the user" {
+	prefix() { echo /team; }
+	TLS_CLIENT=(--cert "$KEYS/client.pem" --key "$KEYS/client.key")
+	tls_server server --client-cert-auth --trusted-ca-file="$KEYS/ours.pem"
+	export ETCDCTL_CACERT=$KEYS/ours.pem ETCDCTL_CERT=$KEYS/client.pem ETCDCTL_KEY=$KEYS/client.key
+	users swordfish
+	etcd_do user add --no-password client >/dev/null
+	lock_up
+	use_store etcd+https "?cacert=$KEYS/ours.pem&cert=$KEYS/client.pem&key=$KEYS/client.key"
+	says_why "the user of cert= has no rights on /team/" "$FLOCKLIMIT" -N x -n 1 true
+	etcd_do user grant-role client team >/dev/null
+	run -0 "$FLOCKLIMIT" -N x -n 1 echo ran
+	[ "$output" = ran ]
+	# A user that is given goes before it.
+	use_store etcd+https "?cacert=$KEYS/ours.pem&cert=$KEYS/client.pem&key=$KEYS/client.key&user=ann&password-file=$T/password"
+	echo wrong >password
+	chmod 600 password
+	says_why "password" "$FLOCKLIMIT" -N x -n 1 true
+}
+
 @test "TLS: a line, over an outage" {
 	times 12 # a server that is slow to begin is not what this is about
 	tls_server server

@@ -2,7 +2,7 @@
 /*
  * control.c - what an operator may tell the fake: see fake.c for the list.
  */
-#include "server.h"
+#include "grpc.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -107,7 +107,8 @@ control_kill(struct server *s, const char *rest, struct buf *out)
 	for (i = 0; i < s->count; i++) {
 		struct conn *c = s->conns[i];
 
-		if (!c->operator&&(*rest == '\0' || c->state == STREAMING)) {
+		if (!c->operator&&(*rest == '\0' || c->state == STREAMING ||
+				   (c->grpc != NULL && grpc_watches(c->grpc)))) {
 			c->state = ENDING;
 			c->out.len = 0;
 		}
@@ -125,6 +126,8 @@ control_release(struct server *s, const char *rest, struct buf *out)
 	for (i = 0; i < s->count; i++) {
 		struct conn *c = s->conns[i];
 
+		if (c->grpc != NULL)
+			grpc_release(c->grpc);
 		if (c->state == ASKED && c->deed.action == HOLD)
 			c->serve_at = s->fake.now;
 	}

@@ -70,6 +70,7 @@ static void
 describe_object(struct buf *out, const json_t *o)
 {
 	const json_t *compares = read_member(o, "compare");
+	struct buf otherwise = { 0 };
 	size_t i;
 
 	describe_one(out, "key", o);
@@ -77,9 +78,10 @@ describe_object(struct buf *out, const json_t *o)
 	for (i = 0; i < json_array_size(compares); i++)
 		describe_one(out, "if", json_array_get(compares, i));
 	describe_ops(out, read_member(o, "success"));
-	if (json_array_size(read_member(o, "failure")) > 0)
-		buf_text(out, " else");
-	describe_ops(out, read_member(o, "failure"));
+	describe_ops(&otherwise, read_member(o, "failure"));
+	if (otherwise.len > 0)
+		buf_printf(out, " else%s", otherwise.at);
+	buf_free(&otherwise);
 }
 
 void

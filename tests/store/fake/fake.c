@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fake - a fake etcd 3.4 for tests: what its JSON gateway has, in memory, on 127.0.0.1.
+ * fake - a fake etcd 3.4 for tests, in memory, on 127.0.0.1: what flocklimit uses of its gRPC API, and, for
+ * the tests themselves, what its JSON gateway has.  A call by gRPC is named as the gateway names it.
  *
  *	fake [-p PORT] [-c SOCKET] [-s SCRIPT] [-l LOG] [-u USER:PASSWORD] [-d PREFIX]
  *
@@ -10,14 +11,14 @@
  *	curl --unix-socket SOCKET -d 'on /v3/kv/txn nth 2 with w/ cut' http://fake/
  *
  *	on PATH|* [nth N] [times K|always] [with TEXT] ACTION
- *		cut		done, and the connection ends without an answer
+ *		cut		done, and the connection ends without an answer (by gRPC: all calls on it)
  *		swallow		done, and never answered
  *		late MS		done at once, answered later
  *		delay MS	done later, even if the client is gone by then; the log has "done PATH" then
  *		hold		done when the operator says release, as with delay
  *		refuse		not done, and the connection ends
  *		hang		not done, and never answered
- *		answer STATUS BODY	not done
+ *		answer STATUS BODY	not done; by gRPC, the code and message in BODY, or BODY itself
  *		garbage		not done; an answer that is no JSON
  *		cut-answer	done; half of the answer; of a watch: half of its first events
  *	release			what is held is done now

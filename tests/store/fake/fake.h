@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fake.h - a fake etcd 3.4, as its JSON gateway shows it: one process, in memory, one loop.
+ * fake.h - a fake etcd 3.4: one process, in memory, one loop.  It is made of the JSON of etcd's gateway,
+ * which it speaks as well as gRPC.
  *
- * http.c has the connections; what was asked goes through calls.c to what does it, in
+ * http.c and grpc.c have the connections; what was asked goes through calls.c to what does it, in
  * one step: nothing else is done between the beginning and the end of a call.
  */
 #ifndef FAKE_H
@@ -42,7 +43,8 @@ void write_header(struct buf *b, const struct fake *fake);
 
 /* ---- op.c: what a transaction consists of, and what kv calls are ---- */
 
-enum op_kind { OP_NONE, OP_RANGE, OP_PUT, OP_DELETE };
+/* OP_EMPTY: a transaction within, in which there is nothing. */
+enum op_kind { OP_NONE, OP_RANGE, OP_PUT, OP_DELETE, OP_EMPTY };
 
 struct op {
 	enum op_kind kind;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "server.h"
+#include "grpc.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -37,6 +37,7 @@ drop(struct conn *c)
 	buf_free(&c->out);
 	buf_free(&c->request.body);
 	watch_free(&c->watches);
+	grpc_free(c->grpc);
 	free(c);
 }
 
@@ -57,7 +58,8 @@ receive(struct conn *c)
 		buf_add(&c->in, piece, (size_t)n);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (c->state == ASKED && is_done_later(c->deed.action))
+	if (c->grpc != NULL ? grpc_owes(c->grpc)
+			    : c->state == ASKED && is_done_later(c->deed.action))
 		c->gone = true;
 	else
 		end(c);
@@ -74,13 +76,27 @@ transmit(struct conn *c)
 		end(c);
 }
 
+/* The same of one that speaks gRPC. */
+static void
+advance_grpc(struct conn *c)
+{
+	if (!grpc_advance(c->grpc))
+		c->state = ENDING;
+	if (c->gone && !grpc_owes(c->grpc))
+		end(c);
+}
+
 /* As far as it can go on without waiting. */
 static void
 advance(struct server *s, struct conn *c)
 {
 	int n;
 
-	while (c->state == READING || c->state == ASKED) {
+	if (c->grpc == NULL && !c->operator&& grpc_begins(&c->in))
+		c->grpc = grpc_new(s, c);
+	if (c->grpc != NULL && c->state != ENDING)
+		advance_grpc(c);
+	while (c->grpc == NULL && (c->state == READING || c->state == ASKED)) {
 		if (c->state == ASKED) {
 			if (c->serve_at > s->fake.now)
 				break;
@@ -156,6 +172,8 @@ patience(const struct server *s)
 
 		if (c->state == ASKED && c->serve_at < next)
 			next = c->serve_at;
+		if (c->grpc != NULL && grpc_due(c->grpc) < next)
+			next = grpc_due(c->grpc);
 		if (c->out.len > 0 && c->write_at > s->fake.now && c->write_at < next)
 			next = c->write_at;
 	}

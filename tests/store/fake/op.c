@@ -28,6 +28,7 @@ op_read(struct reading *r, enum op_kind kind, const json_t *o)
 
 	switch (kind) {
 	case OP_NONE:
+	case OP_EMPTY:
 		break;
 	case OP_RANGE:
 		op.range = read_range(r, o);
@@ -54,6 +55,8 @@ op_makes_sense(const struct op *op, struct wrong *wrong)
 {
 	if (op->kind == OP_NONE)
 		return wrong_is(wrong, BAD_ARGUMENT, "etcdserver: key not found");
+	if (op->kind == OP_EMPTY)
+		return true;
 	if (op->range.from.len == 0)
 		return wrong_is(wrong, BAD_ARGUMENT, "etcdserver: key is not provided");
 	if (op->kind == OP_PUT && op->ignore_value && op->value.len > 0)
@@ -66,7 +69,7 @@ op_makes_sense(const struct op *op, struct wrong *wrong)
 bool
 op_is_allowed(struct call *call, const struct op *op)
 {
-	return auth_may(call, &op->range);
+	return op->kind == OP_EMPTY || auth_may(call, &op->range);
 }
 
 static bool
@@ -148,6 +151,9 @@ op_do(struct fake *fake, const struct op *op, struct buf *out)
 {
 	switch (op->kind) {
 	case OP_NONE:
+		break;
+	case OP_EMPTY:
+		buf_text(out, ",\"succeeded\":true");
 		break;
 	case OP_RANGE:
 		range_do(fake, op, out);

@@ -18,6 +18,7 @@
  *	cut-after-request [N] [PATH]	the Nth request from now on was sent on whole: a reset
  *	cut-before-reply [N] [PATH]	its answer has come: a reset instead
  *	cut-in-chunk [N] [PATH]		half of the Nth piece of answers that comes, and an end
+ *		(of HTTP/2, each message to the server is a request, and the orders can have no PATH)
  *	count			requests
  *	links			connections there are
  *	accepted		connections there were

@@ -30,10 +30,20 @@ struct flow {
  */
 enum cut { NO_CUT, CUT_AFTER_REQUEST, CUT_BEFORE_REPLY, CUT_IN_CHUNK };
 
+/* Where in a frame of HTTP/2 one direction is. */
+struct frames {
+	unsigned char head[9];
+	size_t have; /* bytes of the head */
+	size_t left; /* bytes of what follows it */
+};
+
 struct link {
 	int client, server;
 	bool connecting, dead;
 	struct flow up, down;
+	bool framed; /* HTTP/2: a request is a frame of data, and has no path that we know */
+	struct frames asks, answers;
+	unsigned stream;  /* of the last request */
 	struct buf asked; /* what the client said and is no whole request yet */
 	struct request request;
 	enum cut cut; /* of the request that was the last */

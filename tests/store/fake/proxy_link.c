@@ -137,12 +137,83 @@ doom(struct proxy *p, const struct request *r)
 	return cut;
 }
 
+enum { PREFACE = 24, DATA = 0, HEADERS = 1 };
+
+/* Takes bytes, and is true when it has the head of a frame. */
+static bool
+next_frame(struct frames *f, const unsigned char **at, size_t *len)
+{
+	size_t n;
+
+	while (*len > 0) {
+		n = f->left < *len ? f->left : *len;
+		f->left -= n;
+		*at += n;
+		*len -= n;
+		if (f->left > 0 || *len == 0)
+			return false;
+		f->head[f->have++] = *(*at)++;
+		--*len;
+		if (f->have == sizeof(f->head)) {
+			f->have = 0;
+			f->left = (size_t)f->head[0] << 16 | (size_t)f->head[1] << 8 | f->head[2];
+			return true;
+		}
+	}
+	return false;
+}
+
+static unsigned
+stream_of(const struct frames *f)
+{
+	return (unsigned)f->head[6] << 16 | (unsigned)f->head[7] << 8 | f->head[8];
+}
+
+/* A frame of data is a request: none of ours has two.  It is small, so it is all there. */
+static void
+listen_in_frames(struct proxy *p, struct link *l, const char *at, size_t len)
+{
+	const unsigned char *bytes = (const unsigned char *)at;
+
+	while (l->cut == NO_CUT && next_frame(&l->asks, &bytes, &len)) {
+		if (l->asks.head[3] != DATA || l->asks.left == 0)
+			continue;
+		p->requests++;
+		l->stream = stream_of(&l->asks);
+		l->cut = doom(p, &l->request);
+	}
+}
+
+/* Whether the answer to the last request has begun to come. */
+static bool
+is_answered(struct link *l, const char *at, size_t len)
+{
+	const unsigned char *bytes = (const unsigned char *)at;
+	bool answered = !l->framed;
+
+	while (l->framed && next_frame(&l->answers, &bytes, &len))
+		if (l->answers.head[3] <= HEADERS && stream_of(&l->answers) == l->stream)
+			answered = true;
+	return answered;
+}
+
 /* Looks for requests in what the client said. */
 static void
 listen_in(struct proxy *p, struct link *l, const char *at, size_t len)
 {
+	static const char preface[] = "PRI * HTTP/2.0";
 	struct buf ignored = { 0 };
 
+	if (l->asked.len == 0 && !l->framed && len >= PREFACE &&
+	    memcmp(at, preface, sizeof(preface) - 1) == 0) {
+		l->framed = true;
+		at += PREFACE;
+		len -= PREFACE;
+	}
+	if (l->framed) {
+		listen_in_frames(p, l, at, len);
+		return;
+	}
 	buf_add(&l->asked, at, len);
 	while (l->cut == NO_CUT && http_read(&l->asked, &l->request, &ignored) == 1) {
 		p->requests++;
@@ -170,7 +241,7 @@ answer(struct proxy *p, struct link *l, const char *at, size_t len)
 {
 	struct orders *o = &p->orders;
 
-	if (l->cut == CUT_BEFORE_REPLY) {
+	if (is_answered(l, at, len) && l->cut == CUT_BEFORE_REPLY) {
 		link_kill(l);
 		return;
 	}

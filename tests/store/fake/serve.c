@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "server.h"
+#include "grpc.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -157,6 +157,8 @@ serve_watches(struct server *s)
 	size_t i;
 
 	for (i = 0; i < s->count; i++) {
+		if (s->conns[i]->grpc != NULL)
+			grpc_tell(s->conns[i]->grpc);
 		if (s->conns[i]->state != STREAMING)
 			continue;
 		lines.len = 0;
@@ -301,15 +303,14 @@ serve(struct server *s, struct conn *c)
 		c->state = ENDING;
 }
 
-/* MS N METHOD PATH WORDS... [!FAULT] */
-static void
-note(struct server *s, const struct conn *c, const char *words)
+void
+serve_note(struct server *s, const char *method, const char *path, const char *words,
+	   enum action action)
 {
 	if (s->log == NULL)
 		return;
-	fprintf(s->log, "%" PRId64 " %" PRIu64 " %s %s%s%s%s\n", s->fake.now, s->calls,
-		c->request.method, c->request.path, words, c->deed.action != AS_ASKED ? " !" : "",
-		action_name(c->deed.action));
+	fprintf(s->log, "%" PRId64 " %" PRIu64 " %s %s%s%s%s\n", s->fake.now, s->calls, method,
+		path, words, action != AS_ASKED ? " !" : "", action_name(action));
 	fflush(s->log);
 }
 
@@ -334,7 +335,7 @@ serve_begin(struct server *s, struct conn *c)
 		c->serve_at += c->deed.ms;
 	else if (c->deed.action == HOLD)
 		c->serve_at = INT64_MAX;
-	note(s, c, words.at);
+	serve_note(s, c->request.method, c->request.path, words.at, c->deed.action);
 	body_free(&body);
 	buf_free(&words);
 }

@@ -33,7 +33,8 @@ struct conn {
 	int64_t serve_at; /* ms */
 	int64_t write_at; /* nothing is written before */
 	struct watches watches;
-	bool headed; /* the head of the stream was sent */
+	bool headed;       /* the head of the stream was sent */
+	struct grpc *grpc; /* NULL: it speaks HTTP/1.1 */
 };
 
 struct server {
@@ -57,6 +58,10 @@ void serve(struct server *s, struct conn *c);
 
 /* Tells all watches what is new. */
 void serve_watches(struct server *s);
+
+/* Notes a call in the log: MS N METHOD PATH WORDS... [!FAULT] */
+void serve_note(struct server *s, const char *method, const char *path, const char *words,
+		enum action action);
 
 /* ---- describe.c ---- */
 

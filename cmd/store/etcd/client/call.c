@@ -1,211 +1,262 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * call.c - calls: each is sent, answered or given up, and finished; once.
+ * call.c - calls.  Each is sent once.
  *
- *   WAITING -> SENT      [transmit]  there is a token, or none is needed
- *   SENT    -> WAITING   [answered]  its token was refused, for the first time
- *   any     -> finished  [finish]    the caller has its reply; the call is freed
+ *   called -> WAITING          [transmit]  for a token
+ *   called -> SENT             [transmit]
+ *   WAITING -> SENT            [calls_resume]
+ *   SENT   -> WAITING or SENT  [goes_on]   its token was refused, for the first time
+ *   any    -> finished         [finish]    the caller has its answer; the call is freed
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
+#include "etcd/proto/answer.h"
+#include "etcd/proto/request.h"
 #include "verdict.h"
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
-struct etcd_call {
-	LIST_ENTRY(etcd_call) link;
-	struct etcd *etcd;
-	char *path;
-	char *body; /* while it is WAITING; then the post has it */
-	size_t size;
-	struct post post;
+/* What is called, and how its answer is read. */
+struct kind {
+	const char *path;
+	bool (*read)(struct answer *a, uint8_t *bytes, size_t size);
+};
+
+static const struct kind txn_kind = { "/etcdserverpb.KV/Txn", answer_txn };
+static const struct kind lease_kind = { "/etcdserverpb.Lease/LeaseGrant", answer_lease };
+static const struct kind renew_kind = { "/etcdserverpb.Lease/LeaseKeepAlive", answer_lease };
+static const struct kind end_kind = { "/etcdserverpb.Lease/LeaseRevoke", answer_lease };
+
+struct records_call {
+	LIST_ENTRY(records_call) link;
+	struct records *records;
+	const struct kind *kind;
+	char *key;               /* that it is about; NULL: none */
+	struct wire_out request; /* while it is WAITING; then the stream has it */
+	struct h2_stream stream;
 	bool sent;
 	bool again;   /* its token was refused once */
-	bool called;  /* calls_resume() has yet to look at it */
-	uint64_t due; /* when to give it up */
+	bool called;  /* calls_resume() or calls_step() has yet to look at it */
+	uint64_t due; /* when to give it up; 0: it never had a chance */
 	uint64_t sent_ns;
 	uint64_t turn;       /* the client's turn when it was sent */
 	uint64_t token;      /* the number of the token that it was sent with */
 	struct endpoint *at; /* where it was sent to */
-	etcd_done *done;
+	records_done *done;
 	void *context;
 };
 
-/* Frees what the call still has; the body goes with the post, or stays for the next post. */
+/* Takes the request back from the stream. */
 static void
-unsend(struct etcd_call *c, bool keep_body)
+unsend(struct records_call *c)
 {
-	if (c->sent && keep_body) {
-		c->body = c->post.body;
-		c->post.body = NULL;
-	}
-	free(c->post.url);
-	http_drop(&c->post);
+	if (!c->sent)
+		return;
+	c->request = c->stream.out;
+	memset(&c->stream.out, 0, sizeof(c->stream.out));
+	h2_drop(&c->stream);
 	c->sent = false;
 }
 
+static void
+free_call(struct records_call *c)
+{
+	unsend(c);
+	free(c->request.at);
+	free(c->key);
+	free(c);
+}
+
 void
-etcd_cancel(struct etcd_call *c)
+records_cancel(struct records_call *call)
 {
-	LIST_REMOVE(c, link);
-	unsend(c, false);
-	free(c->path);
-	free(c->body);
-	free(c);
+	LIST_REMOVE(call, link);
+	free_call(call);
 }
 
 static void
-finish(struct etcd_call *c, const struct etcd_reply *reply)
+finish(struct records_call *c, struct records_answer *answer)
 {
+	answer->sent_ns = c->sent_ns;
 	LIST_REMOVE(c, link);
-	c->done(c->context, reply);
-	unsend(c, false);
-	free(c->path);
-	free(c->body);
-	free(c);
+	c->done(c->context, answer);
+	free_call(c);
 }
 
 static void
-fail(struct etcd_call *c, enum etcd_result result, const char *text)
+fail(struct records_call *c, enum records_result result, const char *text)
 {
-	struct etcd_reply reply = { .result = result, .sent_ns = c->sent_ns, .text = text };
-
-	finish(c, &reply);
+	finish(c, &(struct records_answer){ .result = result, .text = text });
 }
 
-static bool transmit(struct etcd_call *c);
+static bool transmit(struct records_call *c);
 
 /* Whether it waits for another token; then the caller leaves it alone. */
 static bool
-goes_on(struct etcd_call *c, const struct verdict *v)
+goes_on(struct records_call *c, const struct verdict *v)
 {
 	const char *why;
 
-	if (v->license != BAD_TOKEN || c->again || !token_refused(c->etcd, c->token))
+	if (v->license != BAD_TOKEN || c->again || !token_refused(c->records, c->token))
 		return false;
 	c->again = true;
-	unsend(c, true);
-	if (token_barred(c->etcd, &why))
+	unsend(c);
+	if (token_barred(c->records, &why))
 		c->due = 0; /* calls_step() ends it */
-	else if (token_ready(c->etcd) && !transmit(c))
-		fail(c, ETCD_AWAY, "no memory is left");
+	else if (token_ready(c->records) && !transmit(c))
+		fail(c, RECORDS_AWAY, NO_MEMORY);
 	return true;
 }
 
 static void
-answered(struct post *p, enum http_trouble trouble, const char *why)
+judged(struct records_call *c, struct verdict *v)
 {
-	struct etcd_call *c = p->owner;
-	struct asked asked = { p->body };
-	struct etcd_reply reply = { .sent_ns = c->sent_ns };
-	struct verdict v = { ETCD_AWAY, LICENSED, "" };
-	char text[CLIENT_TEXT];
-	json_t *body = NULL;
+	char text[RECORDS_TEXT];
 
-	if (trouble == HTTP_FINE) {
-		const json_t *result;
-
-		body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
-		result = json_object_get(body, "result");
-		reply.body = json_is_object(result) ? result : body;
-		verdict_of(&v, c->etcd, p->status, reply.body, &asked);
-	} else {
-		verdict_of_trouble(&v, c->etcd, c->at, trouble, why);
-	}
-	if (goes_on(c, &v)) {
-		json_decref(body);
+	if (goes_on(c, v))
 		return;
-	}
-	token_hope(c->etcd, &v);
-	reply.result = v.result;
-	if (v.result == ETCD_OK) {
-		reply.revision = etcd_integer(json_object_get(reply.body, "header"), "revision");
-	} else {
-		reply.body = NULL;
-		client_text(text, c->at, v.words);
-		reply.text = text;
-	}
-	if (v.result == ETCD_AWAY)
-		client_turn(c->etcd, c->turn);
+	token_hope(c->records, v);
+	client_text(text, c->at, v->words);
+	if (v->result == RECORDS_AWAY)
+		client_turn(c->records, c->turn);
 	else
-		client_well(c->etcd);
-	finish(c, &reply);
-	json_decref(body);
+		client_well(c->records);
+	fail(c, v->result, text);
+}
+
+static void
+answered(struct h2_stream *s)
+{
+	struct records_call *c = s->owner;
+	struct records *r = c->records;
+	struct answer a = { .headed = false };
+	struct verdict v;
+	uint8_t *bytes = NULL;
+	size_t size = 0;
+
+	verdict_of_end(&v, r, c->at, s, c->key);
+	if (v.result == RECORDS_OK) {
+		bytes = h2_take(s, &size);
+		if (bytes == NULL || !c->kind->read(&a, bytes, size))
+			verdict_of_nonsense(&v, r);
+	}
+	if (v.result == RECORDS_OK) {
+		r->sound = true;
+		client_well(r);
+		finish(c, &(struct records_answer){ .revision = a.revision,
+						    .held = a.held,
+						    .found = a.found,
+						    .n = a.n,
+						    .alive = a.ttl > 0 });
+	} else {
+		judged(c, &v);
+	}
+	answer_free(&a);
+	free(bytes);
 }
 
 /* False for want of memory. */
 static bool
-transmit(struct etcd_call *c)
+transmit(struct records_call *c)
 {
-	uint64_t now = flki_boottime_ns(), left = c->due > now ? (c->due - now) / MS : 0;
-	struct post *p = &c->post;
-
-	memset(p, 0, sizeof(*p));
-	if (!client_aim(c->etcd, p, c->path))
-		return false;
-	p->token = token_now(c->etcd);
-	p->body = c->body;
-	p->size = c->size;
-	c->body = NULL;
-	p->timeout_ms = left == 0 ? 1 : (unsigned)left;
-	if (p->connect_ms > p->timeout_ms)
-		p->connect_ms = p->timeout_ms;
-	p->most = MOST_ANSWER;
-	p->ended = answered;
-	p->owner = c;
+	c->stream = (struct h2_stream){ .path = c->kind->path,
+					.token = token_now(c->records),
+					.out = c->request,
+					.most = MOST_ANSWER,
+					.ended = answered,
+					.owner = c };
+	memset(&c->request, 0, sizeof(c->request));
 	c->sent = true;
-	c->sent_ns = now;
-	c->turn = c->etcd->turn;
-	c->token = token_number(c->etcd);
-	c->at = client_endpoint(c->etcd);
-	return http_post(c->etcd->http, p);
+	c->sent_ns = flki_boottime_ns();
+	c->turn = c->records->turn;
+	c->token = token_number(c->records);
+	c->at = client_endpoint(c->records);
+	return client_start(c->records, &c->stream);
 }
 
-struct etcd_call *
-etcd_call(struct etcd *e, const char *path, json_t *body, unsigned timeout_ms, etcd_done *done,
-	  void *context)
+/* Takes the request over.  NULL for want of memory. */
+static struct records_call *
+call(struct records *r, const struct kind *kind, struct wire_out request, unsigned timeout_ms,
+     records_done *done, void *context)
 {
-	struct etcd_call *c = calloc(1, sizeof(*c));
+	struct records_call *c = request.failed ? NULL : calloc(1, sizeof(*c));
 	const char *why;
 
 	if (c == NULL) {
-		json_decref(body);
+		free(request.at);
 		return NULL;
 	}
-	c->etcd = e;
-	c->done = done;
-	c->context = context;
+	*c = (struct records_call){
+		.records = r, .kind = kind, .request = request, .done = done, .context = context
+	};
 	c->sent_ns = flki_boottime_ns();
 	c->due = c->sent_ns + timeout_ms * MS;
-	c->path = strdup(path);
-	c->body = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
-	json_decref(body);
-	LIST_INSERT_HEAD(&e->calls, c, link);
-	if (c->path == NULL || c->body == NULL) {
-		etcd_cancel(c);
-		return NULL;
-	}
-	c->size = strlen(c->body);
-	if (!client_reaches(e) || token_barred(e, &why))
+	LIST_INSERT_HEAD(&r->calls, c, link);
+	if (!client_reaches(r) || token_barred(r, &why)) {
 		c->due = 0; /* calls_step() ends it */
-	else if (token_ready(e) && !transmit(c)) {
-		etcd_cancel(c);
+	} else if (token_ready(r) && !transmit(c)) {
+		records_cancel(c);
 		return NULL;
 	}
 	return c;
 }
 
-/* ---- calls that wait for a token ----------------------------------------------------------- */
-
-static struct etcd_call *
-first_called(const struct etcd *e)
+struct records_call *
+records_txn(struct records *r, struct txn *txn, unsigned timeout_ms, records_done *done,
+	    void *context)
 {
-	struct etcd_call *c;
+	struct wire_out w = { .failed = txn == NULL || txn->failed };
+	struct records_call *c;
 
-	LIST_FOREACH(c, &e->calls, link)
+	if (!w.failed)
+		request_txn(&w, txn);
+	c = call(r, &txn_kind, w, timeout_ms, done, context);
+	if (c != NULL && txn->n > 0)
+		c->key = strdup(txn->item[0].key);
+	txn_free(txn);
+	return c;
+}
+
+struct records_call *
+records_lease(struct records *r, int64_t id, uint32_t ttl_s, unsigned timeout_ms,
+	      records_done *done, void *context)
+{
+	struct wire_out w = { .failed = false };
+
+	request_lease(&w, id, ttl_s);
+	return call(r, &lease_kind, w, timeout_ms, done, context);
+}
+
+/* A stream of its own for each: the server ends it after the answer, as that of any other call. */
+struct records_call *
+records_renew(struct records *r, int64_t id, unsigned timeout_ms, records_done *done, void *context)
+{
+	struct wire_out w = { .failed = false };
+
+	request_of_lease(&w, id);
+	return call(r, &renew_kind, w, timeout_ms, done, context);
+}
+
+struct records_call *
+records_end(struct records *r, int64_t id, unsigned timeout_ms, records_done *done, void *context)
+{
+	struct wire_out w = { .failed = false };
+
+	request_of_lease(&w, id);
+	return call(r, &end_kind, w, timeout_ms, done, context);
+}
+
+/* ---- calls that wait, or are late ---------------------------------------------------------- */
+
+static struct records_call *
+first_called(const struct records *r)
+{
+	struct records_call *c;
+
+	LIST_FOREACH(c, &r->calls, link)
 		if (c->called)
 			return c;
 	return NULL;
@@ -213,52 +264,64 @@ first_called(const struct etcd *e)
 
 /* The end of one call may begin or cancel others: so look for the waiting calls one at a time. */
 void
-calls_resume(struct etcd *e, enum etcd_result result, const char *text)
+calls_resume(struct records *r, enum records_result result, const char *text)
 {
-	struct etcd_call *c;
+	struct records_call *c;
 
-	LIST_FOREACH(c, &e->calls, link)
+	LIST_FOREACH(c, &r->calls, link)
 		c->called = !c->sent;
-	while ((c = first_called(e)) != NULL) {
+	while ((c = first_called(r)) != NULL) {
 		c->called = false;
-		if (result != ETCD_OK)
+		if (result != RECORDS_OK)
 			fail(c, result, text);
-		else if (token_ready(e) && !transmit(c))
-			fail(c, ETCD_AWAY, "no memory is left");
+		else if (token_ready(r) && !transmit(c))
+			fail(c, RECORDS_AWAY, NO_MEMORY);
 	}
 }
 
 uint64_t
-calls_due(const struct etcd *e)
+calls_due(const struct records *r)
 {
 	uint64_t due = UINT64_MAX;
-	const struct etcd_call *c;
+	const struct records_call *c;
 
-	LIST_FOREACH(c, &e->calls, link)
-		if (!c->sent && c->due < due)
+	LIST_FOREACH(c, &r->calls, link)
+		if (c->due < due)
 			due = c->due;
 	return due;
 }
 
-/* libcurl has the timeouts of the calls that were sent. */
+static void
+late(struct records_call *c)
+{
+	struct records *r = c->records;
+	char text[RECORDS_TEXT];
+	const char *why;
+	struct verdict v;
+
+	if (c->sent) {
+		verdict_of_trouble(&v, r, c->at, (struct trouble){ AWAY, SILENT });
+		judged(c, &v);
+		return;
+	}
+	if (!token_barred(r, &why)) {
+		client_text(text, client_endpoint(r),
+			    c->due == 0 ? "no address is known for that name" : "no token in time");
+		why = text;
+	}
+	fail(c, RECORDS_AWAY, why);
+}
+
 void
-calls_step(struct etcd *e)
+calls_step(struct records *r)
 {
 	uint64_t now = flki_boottime_ns();
-	struct etcd_call *c;
+	struct records_call *c;
 
-	LIST_FOREACH(c, &e->calls, link)
-		c->called = !c->sent && c->due <= now;
-	while ((c = first_called(e)) != NULL) {
-		char text[CLIENT_TEXT];
-		const char *why;
-
-		if (!token_barred(e, &why)) {
-			client_text(text, client_endpoint(e),
-				    c->due == 0 ? "no address is known for that name"
-						: "no token in time");
-			why = text;
-		}
-		fail(c, ETCD_AWAY, why);
+	LIST_FOREACH(c, &r->calls, link)
+		c->called = c->due <= now;
+	while ((c = first_called(r)) != NULL) {
+		c->called = false;
+		late(c);
 	}
 }

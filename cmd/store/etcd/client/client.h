@@ -2,17 +2,17 @@
 /*
  * client.h - what the parts of the client know of each other.
  *
- *   open.c     the client as a whole
+ *   records.c  the client as a whole, one folder above
  *   call.c     calls
- *   watch.c    watches; stream.c: what they receive; ending.c: how they end
+ *   watch.c    watches; feed.c: the one stream that all of them share
  *   token.c    the token that authorises both
  *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
- *   endpoint.c its endpoints
- * and, in etcd/http/:
+ *   endpoint.c its endpoints, and the connection to one of them
+ * and, in etcd/h2/:
  *   resolve.c  their addresses
- *   http.c     how an answer came
+ *   h2.h       connections and streams
  *
- * Each calls only what stands below it.
+ * Each calls only what stands below it; but feed.c and watch.c call each other.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -23,37 +23,54 @@
 
 #include "clock.h"
 #include "records/secret.h"
-#include "etcd.h"
-#include "etcd/http/http.h"
-#include "etcd/http/resolve.h"
-
-#define CLIENT_TEXT 400 /* bytes of a sentence */
+#include "etcd/h2/h2.h"
+#include "etcd/h2/resolve.h"
+#include "records/records.h"
 
 struct endpoint {
 	char host[256]; /* without brackets; no name that can be resolved is longer */
 	unsigned port;
-	char *base;      /* "http://host:2379" */
 	char *name;      /* "host:2379" */
-	bool named;      /* host is a name, not an address; then: */
-	unsigned serial; /* of the alias by which it is connected */
-	char *address; /* "alias:2379:address,..."; NULL, like the next two: no address is known */
-	char *through; /* "::alias:2379" */
-	char *dropped; /* "-alias:2379": the alias before */
-	bool other;    /* it has answered in the other protocol: see probe.c */
+	bool named;      /* host is a name, not an address */
+	char *addresses; /* "192.0.2.1,[2001:db8::1]"; NULL: none is known */
+	bool other;      /* it has answered in the other protocol: see probe.c */
 };
 
 struct verdict;
 
-LIST_HEAD(call_list, etcd_call);
-LIST_HEAD(watch_list, etcd_watch);
+LIST_HEAD(call_list, records_call);
+LIST_HEAD(watch_list, records_watch);
+
+/* The stream of all watches: see feed.c. */
+struct feed {
+	struct h2_stream stream;
+	bool on; /* it is under way, since the client's turn and token: */
+	uint64_t turn, token;
+	uint64_t times; /* how often one began */
+	int64_t asked,
+	    answered; /* so many ranges; the id of a range is the number of its request */
+	struct endpoint *at;
+};
+
+struct probe {
+	struct h2_stream stream;
+	struct h2_conn *conn;
+	struct endpoint *at; /* which is asked; NULL: none */
+	uint64_t until;
+};
 
 /*
  * Turn is how often the client gave up an endpoint for the next.  A call or watch remembers the
  * turn that it began in, so that many failures at one endpoint are one reason to move, not many;
- * and the client begins a watch of an earlier turn again.
+ * and the client begins a watch of an earlier turn again.  With each turn it makes another
+ * connection, as the one before may hang.
  */
-struct etcd {
-	struct http *http;
+struct records {
+	struct h2 *h2;
+	struct h2_conn *conn; /* of that turn; NULL: none yet */
+	uint64_t conn_turn;
+	struct h2_tls files;
+	bool tls;
 	struct secret secret;
 	char *prefix; /* of all keys, for people */
 	struct endpoint *endpoint;
@@ -66,49 +83,49 @@ struct etcd {
 	bool sound; /* we once had an answer of etcd: a foreign answer is temporary */
 	struct call_list calls;
 	struct watch_list watches;
+	struct feed feed;
 	struct token *token;
-	struct post probe;
-	struct endpoint *probed; /* the probe under way asks this endpoint; NULL: none */
+	struct probe probe;
 };
 
 /* Ends that turn, if it has not ended: no answer came, or none that helps. */
-void client_turn(struct etcd *e, uint64_t turn);
+void client_turn(struct records *r, uint64_t turn);
 
 /* The same, but the turn continues: there is nowhere else to go. */
-void client_failed(struct etcd *e);
+void client_failed(struct records *r);
 
 /* There was an answer. */
-void client_well(struct etcd *e);
+void client_well(struct records *r);
 
-struct endpoint *client_endpoint(struct etcd *e);
+struct endpoint *client_endpoint(struct records *r);
 
 /* Has any endpoint a known address?  If not, the client looks their names up, now and then. */
-bool client_reaches(struct etcd *e);
+bool client_reaches(struct records *r);
 
-/* Sets the post's address and connection; path: what follows the endpoint.  False: no memory. */
-bool client_aim(struct etcd *e, struct post *p, const char *path);
+/* Begins a stream to the endpoint of this turn; false: no memory. */
+bool client_start(struct records *r, struct h2_stream *s);
 
 /* "endpoint: words" */
-void client_text(char text[CLIENT_TEXT], const struct endpoint *at, const char *words);
+void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char *words);
+
+int endpoints_set(struct records *r, const struct url *u, uint64_t pause_most); /* 0, or -errno */
+void endpoints_hear(struct records *r); /* r->h2 exists from now on */
+void endpoints_free(struct records *r);
+uint64_t endpoints_due(const struct records *r);
+void endpoints_step(struct records *r);
 
 /* ---- probe.c ---- */
 
-bool endpoint_has_tls(const struct endpoint *at);
-
 /* Asks the endpoint in the other protocol, unless a probe is under way. */
-void probe_begin(struct etcd *e, struct endpoint *at);
-void probe_end(struct etcd *e);
-
-int endpoints_set(struct etcd *e, const struct url *u, uint64_t pause_most); /* 0, or -errno */
-void endpoints_hear(struct etcd *e); /* e->http exists from now on */
-void endpoints_free(struct etcd *e);
-uint64_t endpoints_due(const struct etcd *e);
-void endpoints_step(struct etcd *e);
+void probe_begin(struct records *r, struct endpoint *at);
+void probe_end(struct records *r);
+uint64_t probe_due(const struct records *r);
+void probe_step(struct records *r);
 
 /* ---- token.c ---- */
 
-/* Resumes all that waits for a token: there is one (ETCD_OK, NULL), or why not. */
-typedef void token_settled(struct etcd *e, enum etcd_result result, const char *text);
+/* Resumes all that waits for a token: there is one (RECORDS_OK, NULL), or why not. */
+typedef void token_settled(struct records *r, enum records_result result, const char *text);
 
 struct token *token_new(token_settled *settled);
 void token_free(struct token *t);
@@ -117,34 +134,38 @@ void token_free(struct token *t);
  * Whether the caller may send now, with token_now() (NULL: without a token).  If not, token.c calls
  * settled() when it may, or if it never may.
  */
-bool token_ready(struct etcd *e);
+bool token_ready(struct records *r);
 
 /*
  * Whether the client asks for no token now, since user and password were refused and are still the
  * same; then the caller must not wait for one.  *why says that.
  */
-bool token_barred(struct etcd *e, const char **why);
+bool token_barred(struct records *r, const char **why);
 
-const char *token_now(const struct etcd *e);
+const char *token_now(const struct records *r);
 
 /* How many tokens there were: a refused call may have been sent with an earlier one. */
-uint64_t token_number(const struct etcd *e);
+uint64_t token_number(const struct records *r);
 
 /* That token was refused: whether there is, or will be, another one. */
-bool token_refused(struct etcd *e, uint64_t number);
+bool token_refused(struct records *r, uint64_t number);
 
 /*
  * Makes a final refusal one to retry, if the store has served us before and the secret is in a
  * file: somebody is about to write another one there.
  */
-void token_hope(const struct etcd *e, struct verdict *v);
+void token_hope(const struct records *r, struct verdict *v);
 
-/* ---- call.c and watch.c, for open.c ---- */
+uint64_t token_due(const struct records *r);
+void token_step(struct records *r);
+
+/* ---- call.c, watch.c and feed.c, for records.c ---- */
 
 token_settled calls_resume, watches_resume;
-uint64_t calls_due(const struct etcd *e);
-void calls_step(struct etcd *e);
-uint64_t watches_due(const struct etcd *e);
-void watches_step(struct etcd *e);
+uint64_t calls_due(const struct records *r);
+void calls_step(struct records *r);
+uint64_t watches_due(const struct records *r);
+void watches_step(struct records *r);
+void feed_drop(struct records *r);
 
 #endif

@@ -1,70 +1,70 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * probe.c - does an endpoint speak the other protocol: TLS where the URL says etcd://, or plain
- * HTTP where it says etcd+https://?
+ * HTTP/2 where it says etcd+https://?
  *
  * etcd closes such a connection without a word, and so does a server that is about to end.  The two
  * differ in one thing: the wrong protocol's endpoint answers in the other protocol.  So if a
  * connection broke and no server has answered this client yet, the client asks the same endpoint in
  * the other protocol.  Only an answer is evidence.  The request carries no secret and asks for
- * nothing but the version.
+ * nothing but the server's state.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
 
-#define PATIENCE_MS 2000
+#define PATIENCE_NS (2000 * MS)
 #define MOST_ANSWER 65536
 
-bool
-endpoint_has_tls(const struct endpoint *at)
-{
-	return strncmp(at->base, "https", 5) == 0;
-}
-
 void
-probe_end(struct etcd *e)
+probe_end(struct records *r)
 {
-	free(e->probe.url);
-	http_drop(&e->probe);
-	e->probed = NULL;
+	if (r->probe.conn != NULL)
+		h2_leave(r->probe.conn);
+	h2_drop(&r->probe.stream);
+	memset(&r->probe, 0, sizeof(r->probe));
 }
 
-/* A certificate that the client can't verify is an answer in TLS, too. */
 static void
-probed(struct post *p, enum http_trouble trouble, const char *why)
+probed(struct h2_stream *s)
 {
-	struct etcd *e = p->owner;
+	struct records *r = s->owner;
 
-	(void)trouble;
-	(void)why;
-	if (p->status > 0 || p->code == CURLE_PEER_FAILED_VERIFICATION)
-		e->probed->other = true;
-	probe_end(e);
+	if (h2_answered(r->probe.conn))
+		r->probe.at->other = true;
+	probe_end(r);
 }
 
 void
-probe_begin(struct etcd *e, struct endpoint *at)
+probe_begin(struct records *r, struct endpoint *at)
 {
-	struct post *p = &e->probe;
+	struct probe *p = &r->probe;
+	struct h2_where where = { at->host, at->port, at->addresses, !r->tls };
 
-	if (e->probed != NULL)
+	if (p->at != NULL || at->addresses == NULL)
 		return;
-	e->probed = at;
-	if (asprintf(&p->url, "http%s://%s/version", endpoint_has_tls(at) ? "" : "s", at->name) ==
-	    -1)
-		p->url = NULL;
-	p->body = strdup("{}");
-	p->size = 2;
-	p->address = at->address;
-	p->through = at->through;
-	p->dropped = at->dropped;
-	p->connect_ms = p->timeout_ms = PATIENCE_MS;
-	p->most = MOST_ANSWER;
-	p->ended = probed;
-	p->owner = e;
-	if (p->url == NULL || p->body == NULL || !http_post(e->http, p))
-		probe_end(e);
+	p->at = at;
+	p->until = flki_boottime_ns() + PATIENCE_NS;
+	p->stream = (struct h2_stream){ .path = "/etcdserverpb.Maintenance/Status",
+					.most = MOST_ANSWER,
+					.ended = probed,
+					.owner = r };
+	wire_frame_end(&p->stream.out, wire_frame(&p->stream.out));
+	p->conn = h2_connect(r->h2, &where);
+	if (p->conn == NULL || !h2_start(p->conn, &p->stream))
+		probe_end(r);
+}
+
+uint64_t
+probe_due(const struct records *r)
+{
+	return r->probe.at != NULL ? r->probe.until : UINT64_MAX;
+}
+
+void
+probe_step(struct records *r)
+{
+	if (probe_due(r) <= flki_boottime_ns())
+		probe_end(r);
 }

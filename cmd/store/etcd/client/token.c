@@ -7,10 +7,10 @@
  *
  *   NEEDLESS -> WANTED   [token_refused]   etcd does not know us, and we have user and password
  *   WANTED   -> ASKED    [token_ready]     a call or watch wants to be sent
- *   ASKED    -> HELD     [answered]
- *   ASKED    -> WANTED   [answered]        no answer, or refused: the calls that waited fail
- *   ASKED    -> ASKED    [answered]        refused, and the file has another password
- *   ASKED    -> NEEDLESS [answered]        the server wants none
+ *   ASKED    -> HELD     [settle]  
+ *   ASKED    -> WANTED   [settle]          no answer, or refused: the calls that waited fail
+ *   ASKED    -> ASKED    [settle]          refused, and the file has another password
+ *   ASKED    -> NEEDLESS [settle]          the server wants none
  *   HELD     -> WANTED   [token_refused]   token_ready() asks for the next one
  */
 #include <stdio.h>
@@ -19,27 +19,31 @@
 
 #include "client.h"
 #include "records/retry.h"
+#include "etcd/proto/answer.h"
+#include "etcd/proto/request.h"
 #include "verdict.h"
 
-#define ASK_MS   5000
-#define BAR_NS   (2000 * MS) /* after the first refusal of a password, doubled by each */
-#define BAR_MOST (60000 * MS)
+#define ASK_MS      5000
+#define MOST_ANSWER 65536
+#define BAR_NS      (2000 * MS) /* after the first refusal of a password, doubled by each */
+#define BAR_MOST    (60000 * MS)
 
 enum state { NEEDLESS, WANTED, ASKED, HELD };
 
 struct token {
 	enum state state;
-	bool begun;       /* token_ready() has derived the state from the secrets */
-	char *text;       /* if HELD, and not a ready one */
-	uint64_t number;  /* of the token in use */
-	struct post post; /* if ASKED */
-	struct etcd *etcd;
+	bool begun;              /* token_ready() has derived the state from the secrets */
+	char *text;              /* if HELD, and not a ready one */
+	uint64_t number;         /* of the token in use */
+	struct h2_stream stream; /* if ASKED; until: */
+	uint64_t due;
+	struct records *records;
 	token_settled *settled; /* its callees may ask for a token again */
 	struct endpoint *at;    /* which endpoint was asked */
 	uint64_t turn;
 	uint64_t bar; /* not 0: the password was refused; pause about this long, until: */
 	uint64_t barred_until;
-	char why[CLIENT_TEXT];
+	char why[RECORDS_TEXT];
 };
 
 struct token *
@@ -64,12 +68,13 @@ forget(struct token *t)
 static void
 drop(struct token *t)
 {
-	if (t->post.body != NULL)
-		explicit_bzero(t->post.body, t->post.size);
-	if (t->post.answer != NULL)
-		explicit_bzero(t->post.answer, t->post.length);
-	free(t->post.url);
-	http_drop(&t->post);
+	struct h2_stream *s = &t->stream;
+
+	if (s->out.at != NULL)
+		explicit_bzero(s->out.at, s->out.room);
+	if (s->in.at != NULL)
+		explicit_bzero(s->in.at, s->in.room);
+	h2_drop(s);
 }
 
 void
@@ -86,12 +91,13 @@ static void
 hold(struct token *t, const char *text)
 {
 	forget(t);
-	t->text = strdup(text);
+	if (asprintf(&t->text, "%s", text) == -1)
+		t->text = NULL;
 	t->state = t->text != NULL ? HELD : WANTED;
 	t->number++;
 }
 
-static bool ask(struct etcd *e);
+static bool ask(struct records *r);
 
 /* All takers' passwords are refused at the same moment: each retries at a time of its own. */
 static void
@@ -103,96 +109,113 @@ bar(struct token *t)
 
 /* True: the client asks again with the password that the file has by now. */
 static bool
-asked_anew(struct etcd *e, struct verdict *v)
+asked_anew(struct records *r, struct verdict *v)
 {
-	struct token *t = e->token;
+	struct token *t = r->token;
 
-	if (secret_password_changed(&e->secret, v->words, sizeof(v->words))) {
+	if (secret_password_changed(&r->secret, v->words, sizeof(v->words))) {
 		drop(t);
-		if (ask(e)) {
+		if (ask(r)) {
 			t->state = ASKED;
 			return true;
 		}
 	}
 	bar(t);
 	client_text(t->why, t->at, v->words);
-	token_hope(e, v);
+	token_hope(r, v);
 	return false;
 }
 
+/* What became of the request: v's license and result, and the token if there is one. */
 static void
-answered(struct post *p, enum http_trouble trouble, const char *why)
+settle(struct records *r, struct verdict *v, const char *text)
 {
-	struct token *t = p->owner;
-	struct etcd *e = t->etcd;
-	json_t *body = NULL;
-	const char *text = NULL;
-	char words[CLIENT_TEXT] = "";
-	struct verdict v = { ETCD_AWAY, LICENSED, "" };
+	struct token *t = r->token;
+	char words[RECORDS_TEXT];
 
 	t->state = WANTED;
-	if (trouble != HTTP_FINE) {
-		verdict_of_trouble(&v, e, t->at, trouble, why);
-	} else {
-		body = json_loadb(p->answer != NULL ? p->answer : "", p->length, 0, NULL);
-		verdict_of(&v, e, p->status, body, NULL);
-		text = json_string_value(json_object_get(body, "token"));
-	}
-	if (v.license == BAD_PASSWORD && asked_anew(e, &v)) {
-		json_decref(body);
+	if (v->license == BAD_PASSWORD && asked_anew(r, v))
 		return;
-	}
-	if (v.license == NO_AUTH) {
+	if (v->license == NO_AUTH) {
 		t->state = NEEDLESS;
 		t->number++;
-		v.result = ETCD_OK;
-	} else if (v.result == ETCD_OK && text == NULL) {
-		v.result = ETCD_AWAY;
-		snprintf(v.words, sizeof(v.words), "its answer makes no sense: it has no token");
-	} else if (v.result == ETCD_OK) {
+		v->result = RECORDS_OK;
+	} else if (v->result == RECORDS_OK && text != NULL) {
 		hold(t, text);
 		t->bar = 0;
 	}
-	client_text(words, t->at, v.words);
-	json_decref(body);
+	client_text(words, t->at, v->words);
 	drop(t);
-	if (v.result == ETCD_AWAY && v.license != BAD_PASSWORD)
-		client_turn(e, t->turn);
-	t->settled(e, v.result, words);
+	if (v->result == RECORDS_AWAY && v->license != BAD_PASSWORD)
+		client_turn(r, t->turn);
+	t->settled(r, v->result, words);
+}
+
+static void
+answered(struct h2_stream *s)
+{
+	struct token *t = s->owner;
+	struct records *r = t->records;
+	struct verdict v;
+	struct answer a = { .token = NULL };
+	uint8_t *bytes = NULL;
+	size_t size;
+
+	verdict_of_end(&v, r, t->at, s, NULL);
+	if (v.result == RECORDS_OK) {
+		bytes = h2_take(s, &size);
+		if (bytes == NULL || !answer_token(&a, bytes, size) || a.token == NULL)
+			verdict_of_nonsense(&v, r);
+	}
+	settle(r, &v, a.token);
+	if (bytes != NULL)
+		explicit_bzero(bytes, size);
+	free(bytes);
 }
 
 /* False for want of memory. */
 static bool
-ask(struct etcd *e)
+ask(struct records *r)
 {
-	struct token *t = e->token;
-	json_t *body =
-	    json_pack("{s:s,s:s}", "name", e->secret.user, "password", e->secret.password);
+	struct token *t = r->token;
 
-	memset(&t->post, 0, sizeof(t->post));
-	t->etcd = e;
-	t->at = client_endpoint(e);
-	t->turn = e->turn;
-	t->post.body = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
-	json_decref(body);
-	if (t->post.body == NULL || !client_aim(e, &t->post, "/v3/auth/authenticate"))
-		return false;
-	t->post.size = strlen(t->post.body);
-	t->post.timeout_ms = ASK_MS;
-	t->post.most = 65536;
-	t->post.ended = answered;
-	t->post.owner = t;
-	return http_post(e->http, &t->post);
+	t->records = r;
+	t->at = client_endpoint(r);
+	t->turn = r->turn;
+	t->due = flki_boottime_ns() + ASK_MS * MS;
+	t->stream = (struct h2_stream){ .path = "/etcdserverpb.Auth/Authenticate",
+					.most = MOST_ANSWER,
+					.ended = answered,
+					.owner = t };
+	request_token(&t->stream.out, r->secret.user, r->secret.password);
+	return client_start(r, &t->stream);
+}
+
+uint64_t
+token_due(const struct records *r)
+{
+	return r->token->state == ASKED ? r->token->due : UINT64_MAX;
+}
+
+void
+token_step(struct records *r)
+{
+	struct verdict v;
+
+	if (token_due(r) > flki_boottime_ns())
+		return;
+	verdict_of_trouble(&v, r, r->token->at, (struct trouble){ AWAY, SILENT });
+	settle(r, &v, NULL);
 }
 
 bool
-token_barred(struct etcd *e, const char **why)
+token_barred(struct records *r, const char **why)
 {
-	struct token *t = e->token;
+	struct token *t = r->token;
 
 	if (t->state != WANTED || t->bar == 0 || flki_boottime_ns() >= t->barred_until)
 		return false;
-	if (secret_password_changed(&e->secret, t->why, sizeof(t->why))) {
+	if (secret_password_changed(&r->secret, t->why, sizeof(t->why))) {
 		t->barred_until = 0;
 		return false;
 	}
@@ -201,27 +224,27 @@ token_barred(struct etcd *e, const char **why)
 }
 
 void
-token_hope(const struct etcd *e, struct verdict *v)
+token_hope(const struct records *r, struct verdict *v)
 {
-	if (v->license != LICENSED && v->result == ETCD_WRONG && e->sound &&
-	    secret_may_change(&e->secret))
-		v->result = ETCD_AWAY;
+	if (v->license != LICENSED && v->result == RECORDS_WRONG && r->sound &&
+	    secret_may_change(&r->secret))
+		v->result = RECORDS_AWAY;
 }
 
 bool
-token_ready(struct etcd *e)
+token_ready(struct records *r)
 {
-	struct token *t = e->token;
+	struct token *t = r->token;
 
 	if (!t->begun) {
 		t->begun = true;
-		if (e->secret.token != NULL)
+		if (r->secret.token != NULL)
 			t->state = HELD;
-		else if (e->secret.user != NULL && e->secret.password != NULL)
+		else if (r->secret.user != NULL && r->secret.password != NULL)
 			t->state = WANTED;
 	}
 	if (t->state == WANTED) {
-		if (ask(e))
+		if (ask(r))
 			t->state = ASKED;
 		else
 			drop(t);
@@ -230,33 +253,33 @@ token_ready(struct etcd *e)
 }
 
 const char *
-token_now(const struct etcd *e)
+token_now(const struct records *r)
 {
-	if (e->token->state != HELD)
+	if (r->token->state != HELD)
 		return NULL;
-	return e->token->text != NULL ? e->token->text : e->secret.token;
+	return r->token->text != NULL ? r->token->text : r->secret.token;
 }
 
 uint64_t
-token_number(const struct etcd *e)
+token_number(const struct records *r)
 {
-	return e->token->number;
+	return r->token->number;
 }
 
 bool
-token_refused(struct etcd *e, uint64_t number)
+token_refused(struct records *r, uint64_t number)
 {
-	struct token *t = e->token;
-	char why[CLIENT_TEXT];
+	struct token *t = r->token;
+	char why[RECORDS_TEXT];
 
 	if (number != t->number || t->state == ASKED || t->state == WANTED)
 		return true;
-	if (t->text == NULL && secret_token_changed(&e->secret, why, sizeof(why))) {
+	if (t->text == NULL && secret_token_changed(&r->secret, why, sizeof(why))) {
 		t->number++;
 		t->state = HELD;
 		return true;
 	}
-	if (e->secret.user == NULL || e->secret.password == NULL)
+	if (r->secret.user == NULL || r->secret.password == NULL)
 		return false;
 	forget(t);
 	t->state = WANTED;

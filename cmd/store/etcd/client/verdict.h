@@ -15,29 +15,42 @@ enum unlicensed {
 };
 
 struct verdict {
-	enum etcd_result result;
+	enum records_result result;
 	enum unlicensed license;
-	char words[CLIENT_TEXT]; /* a sentence, if not ETCD_OK; without the endpoint */
+	char words[RECORDS_TEXT]; /* a sentence, if not RECORDS_OK; without the endpoint */
 };
 
-/* The request's body: it has the key that we have no rights on; NULL: not known. */
-struct asked {
-	const char *body;
+/* gRPC's numbers, of those that we look at. */
+enum {
+	CANCELLED = 1,
+	UNKNOWN = 2,
+	LATE = 4,
+	EXHAUSTED = 8,
+	UNIMPLEMENTED = 12,
+	INTERNAL = 13,
+	UNAVAILABLE = 14,
+	DATA_LOSS = 15
 };
 
-/* Of a whole answer; body: parsed, or NULL if it is not JSON. */
-void verdict_of(struct verdict *v, struct etcd *e, long status, const json_t *body,
-		const struct asked *asked);
+/*
+ * Of a stream that has ended.  RECORDS_OK: the server says so, and the answer is to be read.  key: what
+ * was asked for; NULL: not known.
+ */
+void verdict_of_end(struct verdict *v, struct records *r, struct endpoint *at,
+		    const struct h2_stream *s, const char *key);
 
-/* Of etcd's message about the reason; status: HTTP's. */
-void verdict_of_message(struct verdict *v, const struct etcd *e, long status, const char *message,
-			const struct asked *asked);
+/* Of an answer that can't be read. */
+void verdict_of_nonsense(struct verdict *v, const struct records *r);
+
+/* Of etcd's message about the reason; status: gRPC's. */
+void verdict_of_message(struct verdict *v, const struct records *r, int status, const char *message,
+			const char *key);
 
 /* Of no answer.  A client that had an answer once keeps retrying, whatever is wrong now. */
-void verdict_of_trouble(struct verdict *v, struct etcd *e, struct endpoint *at,
-			enum http_trouble trouble, const char *why);
+void verdict_of_trouble(struct verdict *v, struct records *r, struct endpoint *at,
+			struct trouble trouble);
 
-/* The message in a body, or NULL. */
-const char *verdict_message(const json_t *body);
+/* Of a server that is no etcd 3.4: what it did. */
+void verdict_of_stranger(struct verdict *v, const struct records *r, const char *did);
 
 #endif

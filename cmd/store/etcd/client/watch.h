@@ -1,66 +1,73 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * watch.h - a watch, as its two parts know it: see watch.c.
+ * watch.h - a watch, as watch.c and feed.c know it.
  */
 #ifndef WATCH_H
 #define WATCH_H
 
 #include "client.h"
-#include "etcd/body/request.h"
+#include "etcd/proto/answer.h"
+#include "verdict.h"
 
-struct verdict;
+enum watch_state { RESTING, OPENING, OPEN_WATCH, OVER };
 
-enum watch_state { RESTING, OPENING, OPEN, OVER };
+struct watched_range {
+	char *key, *end;
+	bool no_put, no_delete;
+	int64_t next; /* W1 */
+	int64_t id;   /* in the feed; 0: it is not there */
+};
 
-struct etcd_watch {
-	LIST_ENTRY(etcd_watch) link;
-	struct etcd *etcd;
+struct records_watch {
+	LIST_ENTRY(records_watch) link;
+	struct records *records;
 	enum watch_state state;
 	size_t ranges;
-	struct request_range range[ETCD_RANGES];
+	struct watched_range range[RECORDS_RANGES];
 	int64_t begun_at; /* the latest revision from which a range was begun "from now on"; or 0 */
 	unsigned created; /* a bit for each range that the server knows of */
-	struct post post; /* if OPENING or OPEN */
 	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */
-	uint64_t opened;  /* when OPEN: since when */
+	uint64_t opened;  /* when OPEN_WATCH: since when */
 	unsigned failures;
 	bool waits;  /* it is due, but for a token */
-	bool called; /* watches_step() or watches_resume() has yet to look at it */
+	bool called; /* a loop over the watches has yet to look at it */
 	bool denied; /* it had no rights, perhaps by an old token; it retries with another */
 	bool in_callback, dead;
-	uint64_t turn, token;
-	struct endpoint *at;
-	etcd_hears *hears;
+	uint64_t turn;
+	records_hears *hears;
 	void *context;
 };
 
-/* ---- ending.c ---- */
+/* ---- watch.c ---- */
 
 /*
  * W2: a caller that has set `in_callback' checks `dead' afterwards; any other caller must not touch
  * the watch any more.
  */
-void stream_report(struct etcd_watch *w, enum etcd_watch_kind kind,
-		   const struct etcd_change *change, const char *text);
+void watch_report(struct records_watch *w, enum records_news_kind kind,
+		  const struct records_change *change, const char *text);
 
 /* Continues later.  The client's turn decides which endpoint is next. */
-void stream_rest(struct etcd_watch *w);
+void watch_rest(struct records_watch *w);
 
 /* Does not continue. */
-void stream_end(struct etcd_watch *w, enum etcd_watch_kind kind, const char *text);
+void watch_end(struct records_watch *w, enum records_news_kind kind, const char *text);
 
 /* Does one of the two. */
-void stream_judged(struct etcd_watch *w, struct verdict *v);
+void watch_judged(struct records_watch *w, const struct verdict *v);
 
-void stream_close(struct etcd_watch *w); /* the watch stays in its state */
-void stream_destroy(struct etcd_watch *w);
+/* One of the watches that are `called', which is not any more; NULL: none. */
+struct records_watch *watch_next_called(const struct records *r);
 
-/* For struct post: the stream has ended. */
-void stream_ended(struct post *p, enum http_trouble trouble, const char *why);
+/* ---- feed.c ---- */
 
-/* ---- stream.c ---- */
+/* Asks for all ranges of the watch; false: for want of memory. */
+bool feed_add(struct records_watch *w);
 
-/* For struct post: there is more in the stream. */
-void stream_hears(struct post *p);
+/* Forgets them. */
+void feed_remove(struct records_watch *w);
+
+/* Ends the stream: all its watches are judged. */
+void feed_judged(struct records *r, const struct verdict *v);
 
 #endif

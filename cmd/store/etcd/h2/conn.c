@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * conn.c - connections: see h2.h, and the states in inside.h.
+ *
+ * A call goes out with the client's preface, in the first packet: the server's settings are not
+ * waited for.
+ *
+ * A server, or a proxy before it, may hang and yet keep its connections.  So while a stream is under way
+ * and nothing is heard, we send a PING.  etcd ends a connection whose client sends one more often than
+ * every 5 seconds.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+#include "inside.h"
+#include "tls.h"
+
+#define PIECE  16384
+#define PIECES 16 /* that one step reads of one connection */
+
+uint64_t h2_quiet_ns = 10 * SECOND, h2_ping_ns = 5 * SECOND;
+
+/* ---- the one descriptor -------------------------------------------------------------------- */
+
+struct h2 *
+h2_new(const struct h2_tls *tls)
+{
+	struct h2 *h = calloc(1, sizeof(*h));
+
+	if (h == NULL)
+		return NULL;
+	h->tls = tls;
+	LIST_INIT(&h->conns);
+	TAILQ_INIT(&h->ready);
+	h->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (h->epoll != -1)
+		return h;
+	free(h);
+	return NULL;
+}
+
+int
+h2_fd(const struct h2 *h)
+{
+	return h->epoll;
+}
+
+void
+h2_also(struct h2 *h, int fd)
+{
+	struct epoll_event ev = { .events = EPOLLIN };
+
+	epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &ev);
+}
+
+void
+h2_no_more(struct h2 *h, int fd)
+{
+	epoll_ctl(h->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+void
+conn_look_for(struct h2_conn *c, uint32_t events)
+{
+	struct epoll_event ev = { .events = events, .data.ptr = c };
+
+	if (c->events == events || c->fd == -1)
+		return;
+	epoll_ctl(c->h2->epoll, c->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, c->fd, &ev);
+	c->events = events;
+}
+
+/* ---- its end ------------------------------------------------------------------------------- */
+
+void
+conn_hang_up(struct h2_conn *c)
+{
+	tls_end(c->tls);
+	c->tls = NULL;
+	if (c->fd == -1)
+		return;
+	h2_no_more(c->h2, c->fd);
+	close(c->fd);
+	c->fd = -1;
+	c->events = 0;
+}
+
+void
+conn_die(struct h2_conn *c, struct trouble why)
+{
+	conn_hang_up(c);
+	c->state = DEAD;
+	c->trouble = why;
+	streams_die(c);
+}
+
+void
+conn_free(struct h2_conn *c)
+{
+	LIST_REMOVE(c, link);
+	conn_hang_up(c);
+	nghttp2_session_del(c->session);
+	free(c->out.at);
+	free(c->host);
+	free(c->authority);
+	free(c->addresses);
+	free(c);
+}
+
+void
+h2_free(struct h2 *h)
+{
+	struct h2_conn *c, *next;
+
+	if (h == NULL)
+		return;
+	for (c = LIST_FIRST(&h->conns); c != NULL; c = next) {
+		next = LIST_NEXT(c, link);
+		conn_free(c);
+	}
+	close(h->epoll);
+	free(h);
+}
+
+void
+h2_leave(struct h2_conn *c)
+{
+	c->left = true;
+	c->eager = true;
+}
+
+/* Those that were left, and have no stream any more.  What they have to say still, they say. */
+static void
+sweep(struct h2 *h)
+{
+	struct h2_conn *c, *next;
+
+	for (c = LIST_FIRST(&h->conns); c != NULL; c = next) {
+		next = LIST_NEXT(c, link);
+		if (c->left && LIST_EMPTY(&c->streams))
+			conn_free(c);
+	}
+}
+
+bool
+h2_usable(const struct h2_conn *c)
+{
+	return c->state != DEAD && !c->goes && !c->left &&
+	       nghttp2_session_check_request_allowed(c->session) != 0;
+}
+
+bool
+h2_answered(const struct h2_conn *c)
+{
+	return c->spoke || c->shaken;
+}
+
+/* ---- frames -------------------------------------------------------------------------------- */
+
+/* Why it can't be read any more: what TLS knows, or that it broke. */
+static struct trouble
+broken(const struct h2_conn *c)
+{
+	struct trouble why = { BROKEN, CUT };
+
+	if (c->tls != NULL)
+		tls_explain(c->tls, &why);
+	return why;
+}
+
+/* What came is not HTTP/2. */
+static struct trouble
+foreign(const struct h2_conn *c)
+{
+	if (!c->spoke)
+		return (struct trouble){ WRONG, NO_H2 };
+	return (struct trouble){ BROKEN, CUT };
+}
+
+static bool
+is_alert_of_tls(const uint8_t *bytes, size_t n)
+{
+	return n > 1 && bytes[0] == 21 && bytes[1] == 3;
+}
+
+/* Whether libnghttp2 has more to do with this connection. */
+static bool
+is_over(const struct h2_conn *c)
+{
+	return nghttp2_session_want_read(c->session) == 0 &&
+	       nghttp2_session_want_write(c->session) == 0;
+}
+
+static void
+receive(struct h2_conn *c)
+{
+	uint8_t piece[PIECE];
+	ssize_t n = 0;
+	int i;
+
+	for (i = 0; i < PIECES; i++) {
+		n = c->tls != NULL ? tls_read(c->tls, piece, sizeof(piece))
+				   : read(c->fd, piece, sizeof(piece));
+		if (n <= 0)
+			break;
+		c->heard = flki_boottime_ns();
+		c->asked = 0;
+		if (!c->spoke && !c->secure && is_alert_of_tls(piece, (size_t)n)) {
+			conn_die(c, (struct trouble){ WRONG, TLS_ONLY });
+			return;
+		}
+		if (nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0) {
+			conn_die(c, foreign(c));
+			return;
+		}
+	}
+	c->unread = i == PIECES;
+	if (!c->unread && (n == 0 || (errno != EAGAIN && errno != EINTR)))
+		conn_die(c, broken(c));
+}
+
+/* Puts frames into `out', until it has about one piece of them; false: for want of memory. */
+static bool
+gather(struct h2_conn *c)
+{
+	const uint8_t *frame;
+	ssize_t n;
+
+	c->written = c->out.n = 0;
+	while (c->out.n < PIECE && (n = nghttp2_session_mem_send(c->session, &frame)) != 0) {
+		if (n < 0)
+			return false;
+		wire_raw(&c->out, frame, (size_t)n);
+	}
+	return !c->out.failed;
+}
+
+/* A connection that can't be written to any more may still have an answer for us to read. */
+static void
+transmit(struct h2_conn *c)
+{
+	while (!c->deaf) {
+		ssize_t n;
+
+		if (c->written == c->out.n && !gather(c)) {
+			conn_die(c, (struct trouble){ AWAY, NO_MEMORY });
+			return;
+		}
+		if (c->out.n == 0)
+			break;
+		n = c->tls != NULL
+			? tls_write(c->tls, c->out.at + c->written, c->out.n - c->written)
+			: send(c->fd, c->out.at + c->written, c->out.n - c->written, MSG_NOSIGNAL);
+		if (n > 0)
+			c->written += (size_t)n;
+		else if (errno == EAGAIN || errno == EINTR)
+			break;
+		else
+			c->deaf = true;
+	}
+	conn_look_for(c, EPOLLIN | (c->written < c->out.n && !c->deaf ? (uint32_t)EPOLLOUT : 0));
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+static uint64_t
+conn_due(const struct h2_conn *c)
+{
+	if (c->eager || c->unread)
+		return 0;
+	switch (c->state) {
+	case CONNECTING:
+	case SHAKING:
+		return c->until;
+	case OPEN:
+		if (LIST_EMPTY(&c->streams))
+			return UINT64_MAX;
+		return c->asked != 0 ? c->asked + h2_ping_ns : c->heard + h2_quiet_ns;
+	case DEAD:
+		break;
+	}
+	return UINT64_MAX;
+}
+
+/* Its time has come. */
+static void
+overdue(struct h2_conn *c)
+{
+	if (c->state == CONNECTING) {
+		connect_next(c, (struct trouble){ AWAY, SILENT });
+	} else if (c->state == SHAKING || c->asked != 0) {
+		conn_die(c, (struct trouble){ AWAY, SILENT });
+	} else {
+		nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
+		c->asked = flki_boottime_ns();
+	}
+}
+
+static void
+step(struct h2_conn *c, bool ready)
+{
+	c->eager = false;
+	if (ready && c->state == CONNECTING)
+		connect_ready(c);
+	else if (ready && c->state == SHAKING)
+		connect_shake(c);
+	else if ((ready || c->unread) && c->state == OPEN)
+		receive(c);
+	else if (conn_due(c) <= flki_boottime_ns())
+		overdue(c);
+	if (c->state == OPEN)
+		transmit(c);
+	if (c->state == OPEN && is_over(c))
+		conn_die(c, foreign(c));
+}
+
+void
+h2_step(struct h2 *h)
+{
+	struct epoll_event ev[16];
+	int n = epoll_wait(h->epoll, ev, 16, 0), i;
+	struct h2_conn *c;
+
+	for (i = 0; i < n; i++)
+		if (ev[i].data.ptr != NULL)
+			step(ev[i].data.ptr, true);
+	LIST_FOREACH(c, &h->conns, link)
+		if (conn_due(c) <= flki_boottime_ns())
+			step(c, false);
+	streams_call(h);
+	/* What the starters have to say goes out at once. */
+	LIST_FOREACH(c, &h->conns, link)
+		if (c->eager)
+			step(c, false);
+	sweep(h);
+}
+
+uint64_t
+h2_due(const struct h2 *h)
+{
+	uint64_t due = TAILQ_EMPTY(&h->ready) ? UINT64_MAX : 0;
+	const struct h2_conn *c;
+
+	LIST_FOREACH(c, &h->conns, link)
+		if (conn_due(c) < due)
+			due = conn_due(c);
+	return due;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * connect.c - how a connection begins: its addresses, one after the other, and TLS.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "clock.h"
+#include "inside.h"
+#include "tls.h"
+
+#define CONNECT_NS (2000 * MS)
+
+/* ---- to begin ------------------------------------------------------------------------------ */
+
+static const struct trouble silent = { AWAY, SILENT };
+
+/* Takes the next address; false: there is none. */
+static bool
+next_address(struct h2_conn *c, struct sockaddr_storage *a, socklen_t *size)
+{
+	struct sockaddr_in *four = (struct sockaddr_in *)a;
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
+	char *text;
+
+	while ((text = strsep(&c->next, ",")) != NULL) {
+		size_t n = strlen(text);
+
+		memset(a, 0, sizeof(*a));
+		if (n > 2 && text[0] == '[' && text[n - 1] == ']') {
+			text[n - 1] = '\0';
+			text++;
+		}
+		if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+			four->sin_family = AF_INET;
+			four->sin_port = htons((uint16_t)c->port);
+			*size = sizeof(*four);
+			return true;
+		}
+		if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+			six->sin6_family = AF_INET6;
+			six->sin6_port = htons((uint16_t)c->port);
+			*size = sizeof(*six);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* So that an address that does not react leaves time for the others. */
+static uint64_t
+share_of_time(const struct h2_conn *c)
+{
+	uint64_t now = flki_boottime_ns(), left = c->give_up > now ? c->give_up - now : 0;
+	uint64_t addresses = 1;
+	const char *comma;
+
+	for (comma = c->next; comma != NULL; comma = strchr(comma + 1, ','))
+		addresses++;
+	return now + left / addresses;
+}
+
+/* The next address that does not fail at once; *why: what became of the one before. */
+void
+connect_next(struct h2_conn *c, struct trouble why)
+{
+	struct sockaddr_storage a;
+	socklen_t size;
+	int on = 1;
+
+	conn_hang_up(c);
+	while (next_address(c, &a, &size)) {
+		c->fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (c->fd == -1) {
+			why = (struct trouble){ AWAY, strerror(errno) };
+			continue;
+		}
+		setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+		c->state = CONNECTING;
+		c->until = share_of_time(c);
+		if (connect(c->fd, (struct sockaddr *)&a, size) == 0 || errno == EINPROGRESS) {
+			conn_look_for(c, EPOLLOUT);
+			return;
+		}
+		why = (struct trouble){ AWAY, strerror(errno) };
+		conn_hang_up(c);
+	}
+	conn_die(c, why);
+}
+
+void
+connect_shake(struct h2_conn *c)
+{
+	struct trouble why;
+
+	switch (tls_shake(c->tls, &why)) {
+	case TLS_NOTHING:
+		c->shaken = true;
+		c->state = OPEN;
+		break;
+	case TLS_TO_READ:
+		conn_look_for(c, EPOLLIN);
+		break;
+	case TLS_TO_WRITE:
+		conn_look_for(c, EPOLLOUT);
+		break;
+	case TLS_TROUBLE:
+		/* To refuse a certificate, ours or theirs, they and we speak TLS. */
+		c->shaken = why.kind == WRONG && strcmp(why.words, NO_TLS) != 0;
+		conn_die(c, why);
+		break;
+	}
+}
+
+/* The socket is connected, or is not. */
+void
+connect_ready(struct h2_conn *c)
+{
+	struct trouble why;
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) == -1)
+		error = errno;
+	if (error != 0) {
+		connect_next(c, (struct trouble){ AWAY, strerror(error) });
+		return;
+	}
+	c->state = c->secure ? SHAKING : OPEN;
+	c->until = c->give_up;
+	if (!c->secure)
+		return;
+	c->tls = tls_begin(c->fd, c->host, c->h2->tls, &why);
+	if (c->tls == NULL)
+		conn_die(c, why);
+	else
+		connect_shake(c);
+}
+
+struct h2_conn *
+h2_connect(struct h2 *h, const struct h2_where *where)
+{
+	struct h2_conn *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->h2 = h;
+	c->fd = -1;
+	c->port = where->port;
+	c->secure = where->tls;
+	c->host = strdup(where->host);
+	if (asprintf(&c->authority, strchr(where->host, ':') != NULL ? "[%s]:%u" : "%s:%u",
+		     where->host, where->port) == -1)
+		c->authority = NULL;
+	c->next = c->addresses = strdup(where->addresses);
+	LIST_INIT(&c->streams);
+	LIST_INSERT_HEAD(&h->conns, c, link);
+	if (c->host == NULL || c->authority == NULL || c->addresses == NULL || !streams_begin(c)) {
+		conn_free(c);
+		return NULL;
+	}
+	c->heard = flki_boottime_ns();
+	c->give_up = c->heard + CONNECT_NS;
+	connect_next(c, silent);
+	return c;
+}

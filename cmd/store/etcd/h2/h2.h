@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * h2.h - gRPC's streams over HTTP/2 connections, by libnghttp2, behind one descriptor and without
+ * threads.
+ *
+ * A connection goes to one server.  Its streams belong to their starters.  h2_step() alone calls the
+ * starters' functions, never libnghttp2 from inside: so they may start and drop streams.  Nothing is
+ * ever sent twice.
+ *
+ *   connect.c  how a connection begins
+ *   conn.c     a connection: its socket, its times
+ *   stream.c   its streams
+ *   tls.c      TLS, if there is
+ *   trouble.h  why there is no answer
+ */
+#ifndef H2_H
+#define H2_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "etcd/proto/wire.h"
+#include "trouble.h"
+
+struct h2;
+struct h2_conn;
+
+/* cacert, cert, key: files, or NULL.  h2_new() keeps what it points to. */
+struct h2_tls {
+	const char *cacert, *cert, *key;
+};
+
+struct h2 *h2_new(const struct h2_tls *tls); /* NULL for want of memory or descriptors */
+void h2_free(struct h2 *h);                  /* only when no stream is under way any more */
+
+int h2_fd(const struct h2 *h);
+uint64_t h2_due(const struct h2 *h);
+void h2_step(struct h2 *h);
+
+/* h2_fd() is readable, too, when that descriptor is. */
+void h2_also(struct h2 *h, int fd);
+
+/*
+ * Call it before you close that descriptor: if a forked process keeps it open, epoll would report
+ * it for ever.
+ */
+void h2_no_more(struct h2 *h, int fd);
+
+/* For tests: after so long a silence we send a PING, and so long we wait for the answer. */
+extern uint64_t h2_quiet_ns, h2_ping_ns;
+
+/* ---- connections ---- */
+
+struct h2_where {
+	const char
+	    *host; /* whose certificate it must have; a name, or an address without brackets */
+	unsigned port;
+	const char *addresses; /* "192.0.2.1,[2001:db8::1]": they are tried in this order */
+	bool tls;
+};
+
+/* NULL for want of memory.  Copies where. */
+struct h2_conn *h2_connect(struct h2 *h, const struct h2_where *where);
+
+/* Whether a stream can begin on it, as far as we know. */
+bool h2_usable(const struct h2_conn *c);
+
+/* Whether the server has said anything in the protocol that we expect. */
+bool h2_answered(const struct h2_conn *c);
+
+/* No stream will begin on it any more: it is closed and freed when the last one has ended. */
+void h2_leave(struct h2_conn *c);
+
+/* ---- streams ---- */
+
+#define H2_MESSAGE 120 /* bytes of grpc-message that are kept */
+
+struct h2_stream {
+	/* Its starter sets these. */
+	const char *path;    /* "/etcdserverpb.KV/Txn"; must live as long as the stream */
+	const char *token;   /* to authorise it, or NULL; copied */
+	struct wire_out out; /* messages to be sent; freed by h2_drop() */
+	bool open;           /* more may be sent later: see h2_send() */
+	size_t most;         /* bytes of an answer, or of its part that nobody has taken yet */
+	void (*comes)(struct h2_stream *s); /* a whole message is there; NULL: call only ended() */
+	void (*ended)(struct h2_stream *s); /* trouble, or what is below, says how */
+	void *owner;
+
+	/* What came; with one byte of room behind it. */
+	struct wire_out in;
+	int http;   /* HTTP's status; 0: none came */
+	int status; /* gRPC's; -1: none came */
+	char message[H2_MESSAGE];
+	struct trouble trouble; /* why it was cut, if it was */
+
+	/* Only stream.c uses these. */
+	struct h2 *h2;
+	struct h2_conn *conn; /* NULL: it has ended, or never began */
+	int32_t id;
+	size_t sent;      /* of `out' */
+	bool fresh, over; /* more has come; nothing more will */
+	bool ready;       /* it is in the queue of streams whose starters we must call */
+	LIST_ENTRY(h2_stream) link;
+	TAILQ_ENTRY(h2_stream) queue;
+};
+
+/* False for want of memory; call h2_drop() once in any case. */
+bool h2_start(struct h2_conn *c, struct h2_stream *s);
+void h2_send(struct h2_stream *s); /* there is more in `out' */
+void h2_drop(struct h2_stream *s); /* and cancels it, if it is under way */
+
+/*
+ * The first whole message of what came, which it takes out; NULL: there is none yet.  The bytes are
+ * the caller's to free, and have room for one more.
+ */
+uint8_t *h2_take(struct h2_stream *s, size_t *size);
+
+#endif

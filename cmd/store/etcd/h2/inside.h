@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * inside.h - what conn.c and stream.c know of each other.
+ */
+#ifndef INSIDE_H
+#define INSIDE_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "h2.h"
+
+struct tls;
+
+LIST_HEAD(conn_list, h2_conn);
+LIST_HEAD(stream_list, h2_stream);
+TAILQ_HEAD(stream_queue, h2_stream);
+
+struct h2 {
+	int epoll;
+	const struct h2_tls *tls;
+	struct conn_list conns;
+	struct stream_queue ready; /* whose starters we must call */
+};
+
+/*
+ *   CONNECTING -> CONNECTING  the next address
+ *   CONNECTING -> SHAKING     TLS begins
+ *   any        -> OPEN
+ *   any        -> DEAD        [conn_die]
+ */
+enum conn_state { CONNECTING, SHAKING, OPEN, DEAD };
+
+struct h2_conn {
+	LIST_ENTRY(h2_conn) link;
+	struct h2 *h2;
+	enum conn_state state;
+	int fd;                 /* -1: none */
+	uint32_t events;        /* that epoll looks for */
+	char *host, *authority; /* authority: "host:port" */
+	unsigned port;
+	char *addresses, *next; /* next: the addresses that were not tried yet */
+	bool secure;
+	struct tls *tls;
+	nghttp2_session *session;
+	struct stream_list streams;
+	struct wire_out out; /* frames on their way */
+	size_t written;      /* of them */
+	bool deaf;        /* nothing more can be written: what was sent to us may still be read */
+	bool eager;       /* there may be something to be written */
+	bool unread;      /* there may be more to be read, whatever epoll says */
+	bool shaken;      /* TLS has begun */
+	bool spoke;       /* a frame came */
+	bool goes;        /* the server has announced its end */
+	bool left;        /* nobody will begin a stream on it */
+	uint64_t until;   /* while it is CONNECTING or SHAKING: when to give this address up, */
+	uint64_t give_up; /* and when to give all up */
+	uint64_t heard,
+	    asked; /* when we last heard anything; since then, when we sent a PING, or 0 */
+	struct trouble trouble; /* why it is DEAD */
+};
+
+/* ---- conn.c ---- */
+
+void conn_die(struct h2_conn *c, struct trouble why);
+
+/* Has epoll look for what the connection needs: reading, writing, or both. */
+void conn_look_for(struct h2_conn *c, uint32_t events);
+
+void conn_hang_up(struct h2_conn *c);
+void conn_free(struct h2_conn *c);
+
+/* ---- connect.c ---- */
+
+void connect_next(struct h2_conn *c, struct trouble why); /* why: of the address before */
+void connect_ready(struct h2_conn *c);                    /* the socket is connected, or is not */
+void connect_shake(struct h2_conn *c);
+
+/* ---- stream.c ---- */
+
+bool streams_begin(struct h2_conn *c); /* makes the session; false: no memory */
+
+/* All that are under way end. */
+void streams_die(struct h2_conn *c);
+
+/* Calls the starters of the streams that are ready. */
+void streams_call(struct h2 *h);
+
+#endif

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * request.c - see request.h.  The numbers of the fields are those of etcd's rpc.proto.
+ *
+ * etcd 3.2 ignores the end of a compare's range.  It would compare one key, and write what must not be
+ * written.  So a transaction that writes, and has such a compare, also has an empty transaction among
+ * what is done otherwise.  Releases before 3.3 know no transaction within another, and refuse the
+ * whole.  One that only reads has none: etcd would take it for one that writes.
+ */
+#include "request.h"
+
+enum { EQUAL = 0, LESS = 2 };                        /* Compare.result */
+enum { CREATED = 1, CHANGED = 2 };                   /* Compare.target */
+enum { ASCEND = 1, DESCEND = 2 };                    /* RangeRequest.sort_order */
+enum { NO_PUT = 0, NO_DELETE = 1 };                  /* WatchCreateRequest.filters */
+enum { RANGE = 1, PUT = 2, DELETE = 3, NESTED = 4 }; /* RequestOp */
+
+static void
+add_compare(struct wire_out *w, const struct txn_item *item)
+{
+	bool changed = item->kind == IF_CHANGED || item->kind == IF_NO_NEWS;
+	bool news = item->kind == IF_NO_NEWS;
+	size_t begun = wire_begin(w, 1);
+
+	wire_number(w, 1, news ? LESS : EQUAL);
+	wire_number(w, 2, changed ? CHANGED : CREATED);
+	wire_text(w, 3, item->key);
+	wire_number(w, changed ? 6 : 5, item->revision + news);
+	wire_text(w, 64, item->end);
+	wire_end(w, begun);
+}
+
+static void
+add_get(struct wire_out *w, const struct txn_item *item)
+{
+	size_t begun = wire_begin(w, RANGE);
+
+	wire_text(w, 1, item->key);
+	wire_text(w, 2, item->end);
+	if (item->limit != 0)
+		wire_number(w, 3, item->limit);
+	if (item->order != BY_KEY) {
+		wire_number(w, 5, item->order == OLDEST_FIRST ? ASCEND : DESCEND);
+		wire_number(w, 6, CREATED + 1);
+	}
+	if (item->keys_only)
+		wire_number(w, 8, 1);
+	/* etcd takes 0 for no bound; nothing is created at revision 1. */
+	if (item->created_before != 0)
+		wire_number(w, 13, item->created_before > 1 ? item->created_before - 1 : 1);
+	wire_end(w, begun);
+}
+
+static void
+add_operation(struct wire_out *w, const struct txn_item *item)
+{
+	size_t begun = wire_begin(w, item->part == TXN_THEN ? 2 : 3), inner;
+
+	switch (item->kind) {
+	case DO_GET:
+		add_get(w, item);
+		break;
+	case DO_PUT:
+		inner = wire_begin(w, PUT);
+		wire_text(w, 1, item->key);
+		wire_bytes(w, 2, item->value, item->size);
+		if (item->lease != 0)
+			wire_number(w, 3, item->lease);
+		wire_end(w, inner);
+		break;
+	case DO_DELETE:
+		inner = wire_begin(w, DELETE);
+		wire_text(w, 1, item->key);
+		wire_text(w, 2, item->end);
+		wire_end(w, inner);
+		break;
+	case IF_ABSENT:
+	case IF_CREATED:
+	case IF_CHANGED:
+	case IF_NO_NEWS:
+		break;
+	}
+	wire_end(w, begun);
+}
+
+void
+request_txn(struct wire_out *w, const struct txn *txn)
+{
+	size_t begun = wire_frame(w), i;
+	bool ranges = false, writes = false;
+
+	for (i = 0; i < txn->n; i++) {
+		if (txn->item[i].part == TXN_IF) {
+			add_compare(w, &txn->item[i]);
+			ranges = ranges || txn->item[i].end != NULL;
+		} else {
+			add_operation(w, &txn->item[i]);
+			writes = writes || txn->item[i].kind != DO_GET;
+		}
+	}
+	if (ranges && writes) {
+		size_t outer = wire_begin(w, 3), inner = wire_begin(w, NESTED);
+
+		wire_end(w, inner);
+		wire_end(w, outer);
+	}
+	wire_frame_end(w, begun);
+}
+
+void
+request_lease(struct wire_out *w, int64_t id, uint32_t ttl_s)
+{
+	size_t begun = wire_frame(w);
+
+	wire_number(w, 1, ttl_s);
+	wire_number(w, 2, id);
+	wire_frame_end(w, begun);
+}
+
+void
+request_of_lease(struct wire_out *w, int64_t id)
+{
+	size_t begun = wire_frame(w);
+
+	wire_number(w, 1, id);
+	wire_frame_end(w, begun);
+}
+
+void
+request_token(struct wire_out *w, const char *user, const char *password)
+{
+	size_t begun = wire_frame(w);
+
+	wire_text(w, 1, user);
+	wire_text(w, 2, password);
+	wire_frame_end(w, begun);
+}
+
+void
+request_watch(struct wire_out *w, int64_t id, const struct records_range *range, int64_t from)
+{
+	size_t begun = wire_frame(w), create = wire_begin(w, 1);
+
+	wire_text(w, 1, range->key);
+	wire_text(w, 2, range->end);
+	if (from != 0)
+		wire_number(w, 3, from);
+	if (range->no_put)
+		wire_number(w, 5, NO_PUT);
+	if (range->no_delete)
+		wire_number(w, 5, NO_DELETE);
+	wire_number(w, 7, id);
+	wire_end(w, create);
+	wire_frame_end(w, begun);
+}
+
+void
+request_unwatch(struct wire_out *w, int64_t id)
+{
+	size_t begun = wire_frame(w), cancel = wire_begin(w, 2);
+
+	wire_number(w, 1, id);
+	wire_end(w, cancel);
+	wire_frame_end(w, begun);
+}

@@ -13,7 +13,7 @@ load ../helpers/top.bash
 
 # store: a fake etcd, and its URL where all look for it.  What it is told to do wrong is in its log.
 store() {
-	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "built without libcurl"
+	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "built without libnghttp2"
 	fake etcd
 	export FLOCKLIMIT_STORE=etcd://127.0.0.1:${ports[etcd]}/team
 }

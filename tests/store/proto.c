@@ -315,6 +315,30 @@ other_answers(void)
 	free(w.at);
 }
 
+/* More than any transaction asks for would cost us many times its own size. */
+static void
+many_answers(void)
+{
+	struct wire_out w = { .failed = false };
+	uint8_t *bytes;
+	struct answer a;
+	int i;
+
+	add_header(&w, 5);
+	for (i = 0; i <= REQUEST_OPERATIONS; i++)
+		wire_bytes(&w, 3, NULL, 0);
+	bytes = copy_of(&w, w.n);
+	ok(answer_txn(&a, bytes, w.n), "as many answers as a transaction has operations, and ours");
+	answer_free(&a);
+	free(bytes);
+	wire_bytes(&w, 3, NULL, 0);
+	bytes = copy_of(&w, w.n);
+	ok(!answer_txn(&a, bytes, w.n), "but no more");
+	answer_free(&a);
+	free(bytes);
+	free(w.at);
+}
+
 static struct wire_out
 message(void)
 {
@@ -457,6 +481,7 @@ main(void)
 	nonsense();
 	answers();
 	other_answers();
+	many_answers();
 	watches();
 	pieces();
 	records();

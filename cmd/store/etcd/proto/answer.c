@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "request.h"
+
 /* An array that grows: where the next item is to be; NULL for want of memory. */
 static void *
 one_more(void **array, size_t n, size_t size)
@@ -59,6 +61,13 @@ take_text(struct wire_in *in, const struct wire_field *f, char **to, size_t *siz
 			(in)->wrong = true;                                 \
 	} while (false)
 
+/* There is one after each. */
+static bool
+is_revision(int64_t n)
+{
+	return n >= 0 && n < INT64_MAX;
+}
+
 static bool
 read_header(struct wire_in *in, int64_t *revision)
 {
@@ -67,7 +76,7 @@ read_header(struct wire_in *in, int64_t *revision)
 	while (wire_next(in, &f))
 		if (f.number == 3)
 			take_number(in, &f, revision);
-	return !in->wrong;
+	return !in->wrong && is_revision(*revision);
 }
 
 static bool
@@ -96,7 +105,7 @@ read_kv(struct wire_in *in, struct record_kv *kv)
 			break;
 		}
 	}
-	return !in->wrong && kv->key_size > 0 && kv->changed > 0;
+	return !in->wrong && kv->key_size > 0 && kv->changed > 0 && is_revision(kv->changed);
 }
 
 static void
@@ -165,7 +174,8 @@ read_response(struct wire_in *in, struct reading *r)
 	struct wire_field f;
 	bool nested = false;
 
-	if (one_more((void **)&a->found, a->n, sizeof(*a->found)) == NULL)
+	if (a->n > REQUEST_OPERATIONS ||
+	    one_more((void **)&a->found, a->n, sizeof(*a->found)) == NULL)
 		return false;
 	a->n++;
 	while (wire_next(in, &f)) {

@@ -157,6 +157,7 @@ struct visitor {
 	int fd;
 	nghttp2_session *session;
 	LIST_HEAD(, call) calls;
+	bool held;
 };
 
 static struct call *
@@ -293,14 +294,25 @@ send_bytes(int fd, const void *bytes, size_t n)
 	}
 }
 
+/* All in one packet, if it has room. */
 void
 flush(struct visitor *v)
 {
+	struct wire_out all = { .failed = false };
 	const uint8_t *frame;
 	ssize_t n;
 
-	while ((n = nghttp2_session_mem_send(v->session, &frame)) > 0)
-		send_bytes(v->fd, frame, (size_t)n);
+	while (!v->held && (n = nghttp2_session_mem_send(v->session, &frame)) > 0)
+		wire_raw(&all, frame, (size_t)n);
+	send_bytes(v->fd, all.at, all.n);
+	free(all.at);
+}
+
+void
+hold_back(struct visitor *v, bool held)
+{
+	v->held = held;
+	flush(v);
 }
 
 /* Reads more of what comes; false: it has closed. */
@@ -495,10 +507,16 @@ go_away(struct visitor *v, int32_t last)
 	flush(v);
 }
 
+bool
+is_called(struct visitor *v, int32_t id)
+{
+	return call_of(v, id) != NULL || !more(v);
+}
+
 void
 let_write(struct visitor *v, int32_t id)
 {
-	while (call_of(v, id) == NULL && more(v))
+	while (!is_called(v, id))
 		;
 	nghttp2_submit_window_update(v->session, NGHTTP2_FLAG_NONE, id, 65535);
 	flush(v);

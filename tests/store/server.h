@@ -69,6 +69,8 @@ void reset_call(struct visitor *v, int32_t id, unsigned code);
 void go_away(struct visitor *v, int32_t last);
 void let_write(struct visitor *v, int32_t id); /* waits for that call, and opens its window */
 void flush(struct visitor *v);
+void hold_back(struct visitor *v, bool held);  /* nothing is sent until that is false again */
+bool is_called(struct visitor *v, int32_t id); /* reads on, once */
 
 /* A framed message with a header of that revision, and with more fields; or without. */
 struct wire_out message(int revision, const struct wire_out *more);

@@ -60,7 +60,7 @@ created(int id)
 }
 
 static void
-add_event(struct wire_out *w, bool deleted, const char *key, const char *value, int changed)
+add_event(struct wire_out *w, bool deleted, const char *key, const char *value, int64_t changed)
 {
 	size_t event = wire_begin(w, 11), kv;
 
@@ -393,6 +393,9 @@ static const char *const nonsense[] = {
 	"an end of the stream, as it has no leader",
 	"an end of the stream, for no reason",
 	"half a message, and an end of the stream",
+	"a message that is compressed",
+	"a message that is longer than any",
+	"a revision that is the last",
 	"a reset of the stream",
 };
 
@@ -441,6 +444,17 @@ talk(struct visitor *v, int32_t id)
 		say(v, id, "\0\0\0\0\2\x18", 6);
 		end_call(v, id, 0, "");
 		break;
+	case 12:
+		say(v, id, "\1\0\0\0\2\x0a\0", 7);
+		break;
+	case 13:
+		say(v, id, "\0\xff\xff\xff\xff\x0a\0", 7);
+		break;
+	case 14:
+		wire_number(&w, 2, 1);
+		add_event(&w, false, "a", "1", INT64_MAX);
+		tell(v, id, framed(&w));
+		break;
 	default:
 		reset_call(v, id, 2);
 		break;
@@ -483,7 +497,8 @@ patience(void)
 		server = serve(talk_nonsense);
 		r = client(server.port, 0, "");
 		records_watch(r, two, 2, 4, remember, &n);
-		ok(until(r, &n.changes, 1) && n.failed == 0 && n.compacted == 0,
+		ok(until(r, &n.changes, 1) && n.failed == 0 && n.compacted == 0 &&
+		       same(n.text, "PUT a=1 @5;"),
 		   "it is left and tried anew after %s", nonsense[i]);
 		records_close(r);
 		free(served(&server));

@@ -44,7 +44,10 @@ range_of(struct records *r, int64_t id, struct records_watch **watch, size_t *i)
 
 /* ---- what it says -------------------------------------------------------------------------- */
 
-/* One message has all changes of a revision that are in a range: W1. */
+/*
+ * One message has all changes of a revision that are in a range: W1.  The caller's function may begin
+ * another stream, but it hears all of this message.
+ */
 static void
 heard_changes(struct records_watch *w, struct watched_range *range, const struct news *news)
 {
@@ -57,7 +60,7 @@ heard_changes(struct records_watch *w, struct watched_range *range, const struct
 	if (last >= range->next)
 		range->next = last + 1;
 	w->in_callback = true;
-	for (i = 0; i < news->n && !w->dead && is_in(w); i++)
+	for (i = 0; i < news->n && !w->dead; i++)
 		if (news->change[i].kv.changed >= next)
 			watch_report(w, WATCH_CHANGE, &news->change[i], NULL);
 	w->in_callback = false;
@@ -149,8 +152,7 @@ comes(struct h2_stream *s)
 		news_free(&news);
 		free(bytes);
 		if (!sense && r->feed.on && r->feed.times == times) {
-			verdict_of_trouble(&v, r, r->feed.at,
-					   (struct trouble){ AWAY, "its answer makes no sense" });
+			verdict_of_trouble(&v, r, r->feed.at, (struct trouble){ AWAY, NONSENSE });
 			feed_judged(r, &v);
 		}
 	}

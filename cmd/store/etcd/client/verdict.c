@@ -138,7 +138,7 @@ verdict_of_stranger(struct verdict *v, const struct records *r, const char *did)
 void
 verdict_of_nonsense(struct verdict *v, const struct records *r)
 {
-	verdict_of_stranger(v, r, "its answer makes no sense");
+	verdict_of_stranger(v, r, NONSENSE);
 }
 
 /* HTTP's status says all there is, as there is none of gRPC. */

@@ -270,20 +270,15 @@ transmit(struct h2_conn *c)
 static uint64_t
 conn_due(const struct h2_conn *c)
 {
+	if (c->state == DEAD)
+		return UINT64_MAX;
 	if (c->eager || c->unread)
 		return 0;
-	switch (c->state) {
-	case CONNECTING:
-	case SHAKING:
+	if (c->state != OPEN)
 		return c->until;
-	case OPEN:
-		if (LIST_EMPTY(&c->streams))
-			return UINT64_MAX;
-		return c->asked != 0 ? c->asked + h2_ping_ns : c->heard + h2_quiet_ns;
-	case DEAD:
-		break;
-	}
-	return UINT64_MAX;
+	if (LIST_EMPTY(&c->streams))
+		return UINT64_MAX;
+	return c->asked != 0 ? c->asked + h2_ping_ns : c->heard + h2_quiet_ns;
 }
 
 /* Its time has come. */

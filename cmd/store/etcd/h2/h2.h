@@ -101,6 +101,7 @@ struct h2_stream {
 	struct h2_conn *conn; /* NULL: it has ended, or never began */
 	int32_t id;
 	size_t sent;      /* of `out' */
+	size_t taken;     /* of `in' */
 	bool fresh, over; /* more has come; nothing more will */
 	bool ready;       /* it is in the queue of streams whose starters we must call */
 	LIST_ENTRY(h2_stream) link;
@@ -113,8 +114,8 @@ void h2_send(struct h2_stream *s); /* there is more in `out' */
 void h2_drop(struct h2_stream *s); /* and cancels it, if it is under way */
 
 /*
- * The first whole message of what came, which it takes out; NULL: there is none yet.  The bytes are
- * the caller's to free, and have room for one more.
+ * The next whole message of what came; NULL: there is none yet, or the stream ends as no sense can be
+ * made of it.  The bytes are the caller's to free, and have room for one more.
  */
 uint8_t *h2_take(struct h2_stream *s, size_t *size);
 

@@ -41,6 +41,23 @@ streams_die(struct h2_conn *c)
 		end(s, c->trouble.kind, c->trouble.words);
 }
 
+/* Ends it from our side. */
+static void
+reset(struct h2_stream *s, uint32_t code)
+{
+	nghttp2_session_set_stream_user_data(s->conn->session, s->id, NULL);
+	nghttp2_submit_rst_stream(s->conn->session, NGHTTP2_FLAG_NONE, s->id, code);
+	s->conn->eager = true;
+}
+
+/* Makes no more of what comes. */
+static void
+refuse(struct h2_stream *s, const char *words)
+{
+	reset(s, NGHTTP2_CANCEL);
+	end(s, AWAY, words);
+}
+
 /* ---- what libnghttp2 calls ----------------------------------------------------------------- */
 
 static int
@@ -64,26 +81,34 @@ got_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *
 	return 0;
 }
 
+/* Once for many messages, as it moves what is behind them. */
+static void
+drop_taken(struct h2_stream *s)
+{
+	if (s->taken == 0)
+		return;
+	s->in.n -= s->taken;
+	memmove(s->in.at, s->in.at + s->taken, s->in.n);
+	s->taken = 0;
+}
+
 static int
 got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t n,
 	 void *context)
 {
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(session, id);
-	struct wire_out *in;
 
 	(void)flags;
 	(void)context;
 	if (s == NULL || s->over)
 		return 0;
-	in = &s->in;
-	if (n > s->most + WIRE_FRAME - in->n) {
-		nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
-		nghttp2_session_set_stream_user_data(session, id, NULL);
-		end(s, AWAY, TOO_LONG);
-		return 0;
-	}
-	wire_raw(in, bytes, n);
-	if (s->comes != NULL) {
+	drop_taken(s);
+	wire_raw(&s->in, bytes, n);
+	if (s->in.failed) {
+		refuse(s, NO_MEMORY);
+	} else if (s->in.n > s->most + WIRE_FRAME) {
+		refuse(s, TOO_LONG);
+	} else if (s->comes != NULL) {
 		s->fresh = true;
 		make_ready(s);
 	}
@@ -94,7 +119,7 @@ got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *byt
 static void
 closed(struct h2_stream *s, uint32_t error)
 {
-	if (s->in.failed)
+	if (s->out.failed)
 		end(s, AWAY, NO_MEMORY);
 	else if (error == NGHTTP2_NO_ERROR && s->http != 0)
 		end(s, FINE, NULL);
@@ -115,7 +140,7 @@ stream_closed(nghttp2_session *session, int32_t id, uint32_t error, void *contex
 	return 0;
 }
 
-/* The server's end is a stream's end, though we might have more to say. */
+/* The server's end is a stream's end, though we have more to say. */
 static int
 got_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 {
@@ -125,11 +150,10 @@ got_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 	c->spoke = true;
 	if (frame->hd.type == NGHTTP2_GOAWAY)
 		c->goes = true;
-	if (s != NULL && !s->over && s->open &&
+	if (s != NULL && !s->over && (s->open || s->sent < s->out.n) &&
 	    (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
 	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
-		nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_NO_ERROR);
-		nghttp2_session_set_stream_user_data(session, s->id, NULL);
+		reset(s, NGHTTP2_NO_ERROR);
 		closed(s, NGHTTP2_NO_ERROR);
 	}
 	return 0;
@@ -144,8 +168,9 @@ give(nghttp2_session *session, int32_t id, uint8_t *to, size_t room, uint32_t *f
 
 	(void)source;
 	(void)context;
-	if (s == NULL)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE; /* it was dropped */
+	/* It was dropped, or must not be sent. */
+	if (s == NULL || s->out.failed)
+		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 	n = s->out.n - s->sent;
 	if (n == 0 && s->open)
 		return NGHTTP2_ERR_DEFERRED;
@@ -255,14 +280,10 @@ h2_send(struct h2_stream *s)
 void
 h2_drop(struct h2_stream *s)
 {
-	struct h2_conn *c = s->conn;
-
 	if (s->ready)
 		TAILQ_REMOVE(&s->h2->ready, s, queue);
-	if (c != NULL) {
-		nghttp2_session_set_stream_user_data(c->session, s->id, NULL);
-		nghttp2_submit_rst_stream(c->session, NGHTTP2_FLAG_NONE, s->id, NGHTTP2_CANCEL);
-		c->eager = true;
+	if (s->conn != NULL) {
+		reset(s, NGHTTP2_CANCEL);
 		LIST_REMOVE(s, link);
 	}
 	free(s->in.at);
@@ -273,32 +294,39 @@ h2_drop(struct h2_stream *s)
 uint8_t *
 h2_take(struct h2_stream *s, size_t *size)
 {
-	struct wire_out *in = &s->in;
-	const uint8_t *f = in->at;
-	uint8_t *message;
-	size_t n;
+	size_t there = s->in.n - s->taken, n;
+	uint8_t *message = NULL;
+	const uint8_t *f;
 
-	if (in->n < WIRE_FRAME)
+	if (there < WIRE_FRAME)
 		return NULL;
+	f = s->in.at + s->taken;
 	n = (size_t)f[1] << 24 | (size_t)f[2] << 16 | (size_t)f[3] << 8 | f[4];
-	if (f[0] != 0 || in->n - WIRE_FRAME < n)
+	if (f[0] == 0 && n <= there - WIRE_FRAME)
+		message = malloc(n + 1);
+	else if (f[0] == 0 && n <= s->most)
 		return NULL;
-	message = malloc(n + 1);
-	if (message == NULL)
+	if (message == NULL) {
+		if (!s->over)
+			refuse(s, f[0] != 0 ? NONSENSE : n > s->most ? TOO_LONG : NO_MEMORY);
 		return NULL;
+	}
 	memcpy(message, f + WIRE_FRAME, n);
 	*size = n;
-	in->n -= WIRE_FRAME + n;
-	memmove(in->at, in->at + WIRE_FRAME + n, in->n);
+	s->taken += WIRE_FRAME + n;
 	return message;
 }
 
+/* A starter may make others ready, without end: their turn is the next step. */
 void
 streams_call(struct h2 *h)
 {
 	struct h2_stream *s;
+	size_t n = 0;
 
-	while ((s = TAILQ_FIRST(&h->ready)) != NULL) {
+	TAILQ_FOREACH(s, &h->ready, queue)
+		n++;
+	for (; n > 0 && (s = TAILQ_FIRST(&h->ready)) != NULL; n--) {
 		TAILQ_REMOVE(&h->ready, s, queue);
 		s->ready = false;
 		if (!s->fresh) {

@@ -26,6 +26,7 @@ struct trouble {
 #define CUT       "the connection broke before the answer was there"
 #define NO_MEMORY "no memory is left"
 #define TOO_LONG  "the answer is too long"
+#define NONSENSE  "its answer makes no sense"
 #define NO_H2     "it speaks no HTTP/2: it is not etcd, or wants TLS (etcd+https://)"
 
 #endif

@@ -152,10 +152,11 @@ typedef void records_hears(void *context, const struct records_news *news);
 
 /*
  * Reports all changes of up to RECORDS_RANGES ranges from that revision on (0: from now on), each once.
- * They come in the order of their revisions within a range; of two ranges, one may be behind the other
- * while it catches up.  Ranges do not overlap.  The watch moves to another server by itself, and goes
- * on where each of its ranges was.  WATCH_COMPACTED and WATCH_FAILED end it, but the caller must still
- * call records_unwatch(), from within hears() or at any other time.  NULL only for want of memory.
+ * They come in the order of their revisions within a range, and all those of one revision within one
+ * records_step(); of two ranges, one may be behind the other while it catches up.  Ranges do not
+ * overlap.  The watch moves to another server by itself, and goes on where each of its ranges was.
+ * WATCH_COMPACTED and WATCH_FAILED end it, but the caller must still call records_unwatch(), from
+ * within hears() or at any other time.  NULL only for want of memory.
  */
 struct records_watch *records_watch(struct records *r, const struct records_range *range,
 				    size_t ranges, int64_t from, records_hears *hears,

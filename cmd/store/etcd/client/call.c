@@ -132,7 +132,7 @@ answered(struct h2_stream *s)
 {
 	struct records_call *c = s->owner;
 	struct records *r = c->records;
-	struct answer a = { .headed = false };
+	struct answer a = { .n = 0 };
 	struct verdict v;
 	uint8_t *bytes = NULL;
 	size_t size = 0;

@@ -28,38 +28,70 @@ one_more(void **array, size_t n, size_t size)
 	return (char *)*array + n * size;
 }
 
-/* ---- pieces -------------------------------------------------------------------------------- */
+/* ---- fields -------------------------------------------------------------------------------- */
 
-static void
-take_number(struct wire_in *in, const struct wire_field *f, int64_t *to)
-{
-	if (wire_is(in, f, WIRE_NUMBER))
-		*to = (int64_t)f->value;
-}
+/* A field of a message, and where it goes in the struct that the message is read into. */
+struct field {
+	uint32_t number; /* 0: no more fields */
+	enum { A_NUMBER, A_FLAG, A_TEXT, A_PART } kind;
+	size_t to, size;                            /* offsets; size: of a text's size */
+	bool (*part)(struct wire_in *in, void *to); /* reads the message that the field is */
+};
 
-static void
-take_flag(struct wire_in *in, const struct wire_field *f, bool *to)
-{
-	if (wire_is(in, f, WIRE_NUMBER))
-		*to = f->value != 0;
-}
+/* clang-format off */
+#define NUMBER(n, type, member) { .number = (n), .kind = A_NUMBER, .to = offsetof(type, member) }
+#define FLAG(n, type, member)   { .number = (n), .kind = A_FLAG, .to = offsetof(type, member) }
+#define TEXT(n, type, member)   { .number = (n), .kind = A_TEXT, .to = offsetof(type, member), \
+				  .size = offsetof(type, member##_size) }
+#define PART(n, type, member, read) \
+	{ .number = (n), .kind = A_PART, .to = offsetof(type, member), .part = (read) }
+#define PARTS(n, read)          { .number = (n), .kind = A_PART, .part = (read) } /* each in the same */
+#define NO_MORE                 { .number = 0 }
+/* clang-format on */
 
-static void
-take_text(struct wire_in *in, const struct wire_field *f, char **to, size_t *size)
+static bool
+take(const struct field *of, const struct wire_field *f, char *from)
 {
-	if (wire_is(in, f, WIRE_BYTES)) {
-		*to = (char *)f->bytes.at;
-		*size = (size_t)(f->bytes.end - f->bytes.at);
+	bool number = of->kind == A_NUMBER || of->kind == A_FLAG;
+	void *to = from + of->to, *size = from + of->size;
+	struct wire_in part = f->bytes;
+
+	if (f->type != (number ? WIRE_NUMBER : WIRE_BYTES))
+		return false;
+	switch (of->kind) {
+	case A_NUMBER:
+		*(int64_t *)to = (int64_t)f->value;
+		break;
+	case A_FLAG:
+		*(bool *)to = f->value != 0;
+		break;
+	case A_TEXT:
+		*(char **)to = (char *)part.at;
+		*(size_t *)size = (size_t)(part.end - part.at);
+		break;
+	case A_PART:
+		return of->part(&part, to);
 	}
+	return true;
 }
 
-/* A part that is a message is read by its own function; what is wrong there is wrong here. */
-#define within(in, f, read, to)                                             \
-	do {                                                                \
-		struct wire_in inner_ = (f)->bytes;                         \
-		if (wire_is((in), (f), WIRE_BYTES) && !read(&inner_, (to))) \
-			(in)->wrong = true;                                 \
-	} while (false)
+/* Fields that are not in the table mean nothing to us. */
+static bool
+read_fields(struct wire_in *in, const struct field *table, void *to)
+{
+	const struct field *of;
+	struct wire_field f;
+
+	while (wire_next(in, &f)) {
+		for (of = table; of->number != 0 && of->number != f.number; of++)
+			;
+		if (of->number != 0 && !take(of, &f, to))
+			return false;
+	}
+	return !in->wrong;
+}
+
+/* ---- parts that many messages have --------------------------------------------------------- */
 
 /* There is one after each. */
 static bool
@@ -69,43 +101,34 @@ is_revision(int64_t n)
 }
 
 static bool
-read_header(struct wire_in *in, int64_t *revision)
+read_header(struct wire_in *in, void *to)
 {
-	struct wire_field f;
+	static const struct field table[] = { { .number = 3, .kind = A_NUMBER }, NO_MORE };
+	int64_t *revision = to;
 
-	while (wire_next(in, &f))
-		if (f.number == 3)
-			take_number(in, &f, revision);
-	return !in->wrong && is_revision(*revision);
+	*revision = 0;
+	return read_fields(in, table, revision) && is_revision(*revision);
 }
 
-static bool
-read_kv(struct wire_in *in, struct record_kv *kv)
-{
-	struct wire_field f;
+#define NO_HEADER -1 /* as a revision */
 
-	while (wire_next(in, &f)) {
-		switch (f.number) {
-		case 1:
-			take_text(in, &f, &kv->key, &kv->key_size);
-			break;
-		case 2:
-			take_number(in, &f, &kv->created);
-			break;
-		case 3:
-			take_number(in, &f, &kv->changed);
-			break;
-		case 5:
-			take_text(in, &f, &kv->value, &kv->value_size);
-			break;
-		case 6:
-			take_number(in, &f, &kv->lease);
-			break;
-		default:
-			break;
-		}
-	}
-	return !in->wrong && kv->key_size > 0 && kv->changed > 0 && is_revision(kv->changed);
+static bool
+read_kv(struct wire_in *in, void *to)
+{
+	/* clang-format off */
+	static const struct field table[] = {
+		TEXT(1, struct record_kv, key),
+		NUMBER(2, struct record_kv, created),
+		NUMBER(3, struct record_kv, changed),
+		TEXT(5, struct record_kv, value),
+		NUMBER(6, struct record_kv, lease),
+		NO_MORE,
+	};
+	/* clang-format on */
+	const struct record_kv *kv = to;
+
+	return read_fields(in, table, to) && kv->key_size > 0 && kv->changed > 0 &&
+	       is_revision(kv->changed);
 }
 
 static void
@@ -120,149 +143,116 @@ end_texts(struct record_kv *kv)
 /* ---- calls --------------------------------------------------------------------------------- */
 
 /* While records are read, found->kv is not set: they may move. */
-struct reading {
-	struct answer *a;
-	size_t kvs;
-};
-
 static bool
-read_record(struct wire_in *in, struct reading *r)
+read_record(struct wire_in *in, void *to)
 {
-	struct record_kv *kv = one_more((void **)&r->a->kv, r->kvs, sizeof(*kv));
+	struct answer *a = to;
+	struct record_kv *kv = one_more((void **)&a->kv, a->kvs, sizeof(*kv));
 
 	if (kv == NULL || !read_kv(in, kv) || kv->created <= 0 || kv->created > kv->changed)
 		return false;
-	r->kvs++;
-	r->a->found[r->a->n - 1].n++;
+	a->kvs++;
+	a->found[a->n - 1].n++;
 	return true;
 }
 
 static bool
-read_found(struct wire_in *in, struct reading *r)
+read_found(struct wire_in *in, void *to)
 {
-	struct wire_field f;
-	int64_t count = 0;
+	static const struct field table[] = { PARTS(2, read_record),
+					      NUMBER(4, struct answer, count), NO_MORE };
 
-	while (wire_next(in, &f)) {
-		if (f.number == 2)
-			within(in, &f, read_record, r);
-		else if (f.number == 4)
-			take_number(in, &f, &count);
-	}
-	r->a->found[r->a->n - 1].count = count < 0 ? 0 : (uint64_t)count;
-	return !in->wrong;
+	return read_fields(in, table, to);
 }
 
 static bool
-read_deleted(struct wire_in *in, struct reading *r)
+read_deleted(struct wire_in *in, void *to)
 {
-	struct wire_field f;
-	int64_t count = 0;
+	static const struct field table[] = { NUMBER(2, struct answer, count), NO_MORE };
 
-	while (wire_next(in, &f))
-		if (f.number == 2)
-			take_number(in, &f, &count);
-	r->a->found[r->a->n - 1].count = count < 0 ? 0 : (uint64_t)count;
-	return !in->wrong;
+	return read_fields(in, table, to);
 }
 
-/* One operation's answer.  The transaction that request.c adds has one, too, which we drop. */
+/* That of the transaction that request.c adds. */
 static bool
-read_response(struct wire_in *in, struct reading *r)
+read_ours(struct wire_in *in, void *to)
 {
-	struct answer *a = r->a;
-	struct wire_field f;
-	bool nested = false;
+	struct answer *a = to;
+
+	(void)in;
+	a->ours = true;
+	return true;
+}
+
+/* One operation's answer; ours we drop. */
+static bool
+read_response(struct wire_in *in, void *to)
+{
+	static const struct field table[] = { PARTS(1, read_found), PARTS(3, read_deleted),
+					      PARTS(4, read_ours), NO_MORE };
+	struct answer *a = to;
+	struct records_found *f;
 
 	if (a->n > REQUEST_OPERATIONS ||
 	    one_more((void **)&a->found, a->n, sizeof(*a->found)) == NULL)
 		return false;
-	a->n++;
-	while (wire_next(in, &f)) {
-		if (f.number == 1)
-			within(in, &f, read_found, r);
-		else if (f.number == 3)
-			within(in, &f, read_deleted, r);
-		else if (f.number == 4)
-			nested = true;
-	}
-	if (nested && a->found[a->n - 1].n == 0)
+	f = &a->found[a->n++];
+	a->count = 0;
+	a->ours = false;
+	if (!read_fields(in, table, a))
+		return false;
+	f->count = a->count < 0 ? 0 : (uint64_t)a->count;
+	if (a->ours && f->n == 0)
 		a->n--;
-	return !in->wrong;
+	return true;
 }
 
-static struct wire_in
-begin(struct answer *a, uint8_t *bytes, size_t size)
+static bool
+read_answer(struct answer *a, uint8_t *bytes, size_t size, const struct field *table)
 {
-	memset(a, 0, sizeof(*a));
-	return (struct wire_in){ .at = bytes, .end = bytes + size };
-}
+	struct wire_in in = { .at = bytes, .end = bytes + size };
 
-static void
-take_header(struct wire_in *in, const struct wire_field *f, struct answer *a)
-{
-	a->headed = true;
-	within(in, f, read_header, &a->revision);
+	*a = (struct answer){ .revision = NO_HEADER };
+	return read_fields(&in, table, a) && a->revision != NO_HEADER;
 }
 
 bool
 answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 {
-	struct wire_in in = begin(a, bytes, size);
-	struct reading r = { .a = a };
-	struct wire_field f;
+	static const struct field table[] = { PART(1, struct answer, revision, read_header),
+					      FLAG(2, struct answer, held), PARTS(3, read_response),
+					      NO_MORE };
 	size_t i, at = 0;
 
-	while (wire_next(&in, &f)) {
-		if (f.number == 1)
-			take_header(&in, &f, a);
-		else if (f.number == 2)
-			take_flag(&in, &f, &a->held);
-		else if (f.number == 3)
-			within(&in, &f, read_response, &r);
-	}
-	if (in.wrong)
+	if (!read_answer(a, bytes, size, table))
 		return false;
-	for (i = 0; i < r.kvs; i++)
+	for (i = 0; i < a->kvs; i++)
 		end_texts(&a->kv[i]);
 	for (i = 0; i < a->n; at += a->found[i++].n)
-		a->found[i].kv = r.kvs > 0 ? a->kv + at : NULL;
-	return a->headed;
+		a->found[i].kv = a->kvs > 0 ? a->kv + at : NULL;
+	return true;
 }
 
 bool
 answer_lease(struct answer *a, uint8_t *bytes, size_t size)
 {
-	struct wire_in in = begin(a, bytes, size);
-	struct wire_field f;
+	static const struct field table[] = { PART(1, struct answer, revision, read_header),
+					      NUMBER(3, struct answer, ttl), NO_MORE };
 
-	while (wire_next(&in, &f)) {
-		if (f.number == 1)
-			take_header(&in, &f, a);
-		else if (f.number == 3)
-			take_number(&in, &f, &a->ttl);
-	}
-	return !in.wrong && a->headed;
+	return read_answer(a, bytes, size, table);
 }
 
 bool
 answer_token(struct answer *a, uint8_t *bytes, size_t size)
 {
-	struct wire_in in = begin(a, bytes, size);
-	struct wire_field f;
-	size_t length = 0;
+	static const struct field table[] = { PART(1, struct answer, revision, read_header),
+					      TEXT(2, struct answer, token), NO_MORE };
 
-	while (wire_next(&in, &f)) {
-		if (f.number == 1)
-			take_header(&in, &f, a);
-		else if (f.number == 2)
-			take_text(&in, &f, &a->token, &length);
-	}
-	if (in.wrong)
+	if (!read_answer(a, bytes, size, table))
 		return false;
 	if (a->token != NULL)
-		a->token[length] = '\0';
-	return a->headed;
+		a->token[a->token_size] = '\0';
+	return true;
 }
 
 void
@@ -276,81 +266,46 @@ answer_free(struct answer *a)
 /* ---- watches ------------------------------------------------------------------------------- */
 
 static bool
-read_event(struct wire_in *in, struct records_change *change)
+read_change(struct wire_in *in, void *to)
 {
-	struct wire_field f;
+	static const struct field table[] = {
+		FLAG(1, struct records_change, deleted),
+		PART(2, struct records_change, kv, read_kv),
+		NO_MORE,
+	};
+	struct news *news = to;
+	struct records_change *c = one_more((void **)&news->change, news->n, sizeof(*c));
 
-	while (wire_next(in, &f)) {
-		if (f.number == 1)
-			take_flag(in, &f, &change->deleted);
-		else if (f.number == 2)
-			within(in, &f, read_kv, &change->kv);
-	}
-	return !in->wrong && change->kv.key != NULL;
-}
-
-static bool
-read_change(struct wire_in *in, struct news *news)
-{
-	struct records_change *c = one_more((void **)&news->change, news->n, sizeof(*news->change));
-
-	if (c == NULL || !read_event(in, c))
+	if (c == NULL || !read_fields(in, table, c) || c->kv.key == NULL)
 		return false;
 	news->n++;
 	return true;
 }
 
-static void
-read_field(struct wire_in *in, const struct wire_field *f, struct news *news, size_t *length)
-{
-	switch (f->number) {
-	case 1:
-		news->headed = true;
-		within(in, f, read_header, &news->revision);
-		break;
-	case 2:
-		take_number(in, f, &news->id);
-		break;
-	case 3:
-		take_flag(in, f, &news->created);
-		break;
-	case 4:
-		take_flag(in, f, &news->canceled);
-		break;
-	case 5:
-		take_number(in, f, &news->compacted);
-		break;
-	case 6:
-		take_text(in, f, &news->reason, length);
-		break;
-	case 11:
-		within(in, f, read_change, news);
-		break;
-	default:
-		break;
-	}
-}
-
 bool
 news_read(struct news *news, uint8_t *bytes, size_t size)
 {
+	static const struct field table[] = {
+		PART(1, struct news, revision, read_header),
+		NUMBER(2, struct news, id),
+		FLAG(3, struct news, created),
+		FLAG(4, struct news, canceled),
+		NUMBER(5, struct news, compacted),
+		TEXT(6, struct news, reason),
+		PARTS(11, read_change),
+		NO_MORE,
+	};
 	static char none[1];
 	struct wire_in in = { .at = bytes, .end = bytes + size };
-	struct wire_field f;
-	size_t length = 0, i;
+	size_t i;
 
-	memset(news, 0, sizeof(*news));
-	while (wire_next(&in, &f))
-		read_field(&in, &f, news, &length);
-	if (in.wrong)
+	*news = (struct news){ .revision = NO_HEADER, .reason = none };
+	if (!read_fields(&in, table, news) || news->revision == NO_HEADER)
 		return false;
 	for (i = 0; i < news->n; i++)
 		end_texts(&news->change[i].kv);
-	if (news->reason != NULL)
-		news->reason[length] = '\0';
-	else
-		news->reason = none;
-	return news->headed;
+	news->reason[news->reason_size] = '\0';
+	return true;
 }
 
 void

@@ -14,14 +14,19 @@
 
 /* Call answer_free() once in any case. */
 struct answer {
-	bool headed; /* it has a header: each answer of etcd does */
 	int64_t revision;
 	bool held; /* of a transaction, with found and n */
 	struct records_found *found;
 	size_t n;
 	struct record_kv *kv; /* of all found, in order */
-	int64_t ttl;          /* of a lease */
-	char *token;          /* of a user */
+	size_t kvs;
+	int64_t ttl; /* of a lease */
+	char *token; /* of a user; NULL: none */
+	size_t token_size;
+
+	/* While it is read: what the last operation counted, and whether request.c added it. */
+	int64_t count;
+	bool ours;
 };
 
 bool answer_txn(struct answer *a, uint8_t *bytes, size_t size);
@@ -31,10 +36,10 @@ void answer_free(struct answer *a);
 
 /* Call news_free() once in any case. */
 struct news {
-	bool headed;
 	int64_t revision, id, compacted;
 	bool created, canceled;
 	char *reason; /* "": none */
+	size_t reason_size;
 	struct records_change *change;
 	size_t n;
 };

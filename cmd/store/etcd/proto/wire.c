@@ -203,11 +203,3 @@ wire_next(struct wire_in *in, struct wire_field *field)
 	in->wrong = true;
 	return false;
 }
-
-bool
-wire_is(struct wire_in *in, const struct wire_field *field, enum wire_type type)
-{
-	if (field->type != type)
-		in->wrong = true;
-	return field->type == type;
-}

@@ -52,7 +52,4 @@ struct wire_field {
 /* The next field; false at the end, or when `wrong' becomes true. */
 bool wire_next(struct wire_in *in, struct wire_field *field);
 
-/* False: the field is of another type.  The message is wrong then. */
-bool wire_is(struct wire_in *in, const struct wire_field *field, enum wire_type type);
-
 #endif

@@ -75,9 +75,7 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 		return -ENOMEM;
 	LIST_INIT(&r->calls);
 	LIST_INIT(&r->watches);
-	r->token = token_new(resume);
-	if (r->token == NULL ||
-	    asprintf(&r->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
+	if (asprintf(&r->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
 		goto out;
 	error = check_url(url, why);
 	if (error == 0)
@@ -86,10 +84,11 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 		error = endpoints_set(r, url, pause_ms * MS);
 	if (error != 0)
 		goto out;
+	r->token = token_new(&r->secret, resume);
 	r->tls = *url->variant != '\0';
 	r->files = (struct h2_tls){ r->secret.cacert, r->secret.cert, r->secret.key };
 	r->h2 = h2_new(&r->files);
-	error = r->h2 == NULL ? -ENOMEM : 0;
+	error = r->token == NULL || r->h2 == NULL ? -ENOMEM : 0;
 	if (error == 0)
 		endpoints_hear(r);
 out:

@@ -35,8 +35,7 @@ struct records_call {
 	struct records *records;
 	const struct kind *kind;
 	char *key;               /* that it is about; NULL: none */
-	struct wire_out request; /* while it is WAITING; then the stream has it */
-	struct h2_stream stream;
+	struct h2_stream stream; /* its `out' is the request, also while it is WAITING */
 	bool sent;
 	bool again;   /* its token was refused once */
 	bool called;  /* calls_resume() or calls_step() has yet to look at it */
@@ -49,23 +48,10 @@ struct records_call {
 	void *context;
 };
 
-/* Takes the request back from the stream. */
-static void
-unsend(struct records_call *c)
-{
-	if (!c->sent)
-		return;
-	c->request = c->stream.out;
-	memset(&c->stream.out, 0, sizeof(c->stream.out));
-	h2_drop(&c->stream);
-	c->sent = false;
-}
-
 static void
 free_call(struct records_call *c)
 {
-	unsend(c);
-	free(c->request.at);
+	h2_drop(&c->stream);
 	free(c->key);
 	free(c);
 }
@@ -103,7 +89,8 @@ goes_on(struct records_call *c, const struct verdict *v)
 	if (v->license != BAD_TOKEN || c->again || !token_refused(c->records, c->token))
 		return false;
 	c->again = true;
-	unsend(c);
+	h2_cancel(&c->stream);
+	c->sent = false;
 	if (token_barred(c->records, &why))
 		c->due = 0; /* calls_step() ends it */
 	else if (token_ready(c->records) && !transmit(c))
@@ -164,11 +151,10 @@ transmit(struct records_call *c)
 {
 	c->stream = (struct h2_stream){ .path = c->kind->path,
 					.token = token_now(c->records),
-					.out = c->request,
+					.out = c->stream.out,
 					.most = MOST_ANSWER,
 					.ended = answered,
 					.owner = c };
-	memset(&c->request, 0, sizeof(c->request));
 	c->sent = true;
 	c->sent_ns = flki_boottime_ns();
 	c->turn = c->records->turn;
@@ -190,7 +176,7 @@ call(struct records *r, const struct kind *kind, struct wire_out request, unsign
 		return NULL;
 	}
 	*c = (struct records_call){
-		.records = r, .kind = kind, .request = request, .done = done, .context = context
+		.records = r, .kind = kind, .stream.out = request, .done = done, .context = context
 	};
 	c->sent_ns = flki_boottime_ns();
 	c->due = c->sent_ns + timeout_ms * MS;

@@ -32,7 +32,7 @@ struct endpoint {
 	unsigned port;
 	char *name;      /* "host:2379" */
 	bool named;      /* host is a name, not an address */
-	char *addresses; /* "192.0.2.1,[2001:db8::1]"; NULL: none is known */
+	char *addresses; /* "192.0.2.1,2001:db8::1"; NULL: none is known */
 	bool other;      /* it has answered in the other protocol: see probe.c */
 };
 
@@ -127,7 +127,7 @@ void probe_step(struct records *r);
 /* Resumes all that waits for a token: there is one (RECORDS_OK, NULL), or why not. */
 typedef void token_settled(struct records *r, enum records_result result, const char *text);
 
-struct token *token_new(token_settled *settled);
+struct token *token_new(const struct secret *secret, token_settled *settled);
 void token_free(struct token *t);
 
 /*

@@ -172,7 +172,7 @@ bool
 client_start(struct records *r, struct h2_stream *s)
 {
 	const struct endpoint *at = client_endpoint(r);
-	struct h2_where where = { at->host, at->port, at->addresses, r->tls };
+	struct h2_where where = { at->name, at->host, at->port, at->addresses, r->tls };
 
 	if (r->conn == NULL || r->conn_turn != r->turn || !h2_usable(r->conn)) {
 		if (r->conn != NULL)
@@ -197,21 +197,14 @@ set_endpoint(struct endpoint *at, const struct url *u, size_t i)
 	const char *host = u->at[i].host;
 	struct in6_addr numeric;
 	bool six = inet_pton(AF_INET6, host, &numeric) == 1;
-	char text[sizeof(at->host) + 2];
 
 	at->named = !six && inet_pton(AF_INET, host, &numeric) != 1;
 	at->port = u->at[i].port != 0 ? u->at[i].port : DEFAULT_PORT;
 	snprintf(at->host, sizeof(at->host), "%s", host);
-	snprintf(text, sizeof(text), "%s%s%s", six ? "[" : "", at->host, six ? "]" : "");
-	if (asprintf(&at->name, "%s:%u", text, at->port) == -1) {
+	if (asprintf(&at->name, six ? "[%s]:%u" : "%s:%u", at->host, at->port) == -1)
 		at->name = NULL;
-		return -ENOMEM;
-	}
-	if (!at->named && asprintf(&at->addresses, "%s", text) == -1) {
-		at->addresses = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	at->addresses = at->named ? NULL : strdup(host);
+	return at->name != NULL && reaches(at) == !at->named ? 0 : -ENOMEM;
 }
 
 int

@@ -40,7 +40,7 @@ void
 probe_begin(struct records *r, struct endpoint *at)
 {
 	struct probe *p = &r->probe;
-	struct h2_where where = { at->host, at->port, at->addresses, !r->tls };
+	struct h2_where where = { at->name, at->host, at->port, at->addresses, !r->tls };
 
 	if (p->at != NULL || at->addresses == NULL)
 		return;

@@ -32,7 +32,6 @@ enum state { NEEDLESS, WANTED, ASKED, HELD };
 
 struct token {
 	enum state state;
-	bool begun;              /* token_ready() has derived the state from the secrets */
 	char *text;              /* if HELD, and not a ready one */
 	uint64_t number;         /* of the token in use */
 	struct h2_stream stream; /* if ASKED; until: */
@@ -47,12 +46,16 @@ struct token {
 };
 
 struct token *
-token_new(token_settled *settled)
+token_new(const struct secret *secret, token_settled *settled)
 {
 	struct token *t = calloc(1, sizeof(*t));
 
-	if (t != NULL)
-		t->settled = settled;
+	if (t == NULL)
+		return NULL;
+	t->settled = settled;
+	t->state = secret->token != NULL                              ? HELD
+		   : secret->user != NULL && secret->password != NULL ? WANTED
+								      : NEEDLESS;
 	return t;
 }
 
@@ -236,13 +239,6 @@ token_ready(struct records *r)
 {
 	struct token *t = r->token;
 
-	if (!t->begun) {
-		t->begun = true;
-		if (r->secret.token != NULL)
-			t->state = HELD;
-		else if (r->secret.user != NULL && r->secret.password != NULL)
-			t->state = WANTED;
-	}
 	if (t->state == WANTED) {
 		if (ask(r))
 			t->state = ASKED;

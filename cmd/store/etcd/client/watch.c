@@ -77,7 +77,6 @@ watch_rest(struct records_watch *w)
 	if (w->state == OPEN_WATCH && now - w->opened >= LIVED_NS)
 		w->failures = 0;
 	w->state = RESTING;
-	w->waits = false;
 	w->due = now + retry_pause(w->failures++);
 	if (r->endpoints > 1)
 		client_turn(r, w->turn);
@@ -90,7 +89,6 @@ watch_end(struct records_watch *w, enum records_news_kind kind, const char *text
 {
 	feed_remove(w);
 	w->state = OVER;
-	w->waits = false;
 	w->due = UINT64_MAX;
 	watch_report(w, kind, NULL, text);
 }
@@ -131,9 +129,8 @@ begin(struct records_watch *w)
 		watch_rest(w);
 		return;
 	}
-	w->waits = !token_ready(r);
-	if (w->waits) {
-		w->due = UINT64_MAX;
+	if (!token_ready(r)) {
+		w->due = UINT64_MAX; /* watches_resume() goes on */
 		return;
 	}
 	w->created = 0;
@@ -198,7 +195,7 @@ watches_resume(struct records *r, enum records_result result, const char *text)
 	struct records_watch *w;
 
 	LIST_FOREACH(w, &r->watches, link)
-		w->called = w->waits;
+		w->called = w->state == RESTING && w->due == UINT64_MAX;
 	while ((w = watch_next_called(r)) != NULL) {
 		if (result == RECORDS_OK)
 			begin(w);

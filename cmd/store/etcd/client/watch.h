@@ -29,7 +29,6 @@ struct records_watch {
 	uint64_t due;     /* when RESTING: to begin; when OPENING: to give up */
 	uint64_t opened;  /* when OPEN_WATCH: since when */
 	unsigned failures;
-	bool waits;  /* it is due, but for a token */
 	bool called; /* a loop over the watches has yet to look at it */
 	bool denied; /* it had no rights, perhaps by an old token; it retries with another */
 	bool in_callback, dead;

@@ -31,13 +31,7 @@ next_address(struct h2_conn *c, struct sockaddr_storage *a, socklen_t *size)
 	char *text;
 
 	while ((text = strsep(&c->next, ",")) != NULL) {
-		size_t n = strlen(text);
-
 		memset(a, 0, sizeof(*a));
-		if (n > 2 && text[0] == '[' && text[n - 1] == ']') {
-			text[n - 1] = '\0';
-			text++;
-		}
 		if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
 			four->sin_family = AF_INET;
 			four->sin_port = htons((uint16_t)c->port);
@@ -156,9 +150,7 @@ h2_connect(struct h2 *h, const struct h2_where *where)
 	c->port = where->port;
 	c->secure = where->tls;
 	c->host = strdup(where->host);
-	if (asprintf(&c->authority, strchr(where->host, ':') != NULL ? "[%s]:%u" : "%s:%u",
-		     where->host, where->port) == -1)
-		c->authority = NULL;
+	c->authority = strdup(where->authority);
 	c->next = c->addresses = strdup(where->addresses);
 	LIST_INIT(&c->streams);
 	LIST_INSERT_HEAD(&h->conns, c, link);

@@ -11,7 +11,6 @@
  *   conn.c     a connection: its socket, its times
  *   stream.c   its streams
  *   tls.c      TLS, if there is
- *   trouble.h  why there is no answer
  */
 #ifndef H2_H
 #define H2_H
@@ -23,10 +22,37 @@
 #include <sys/queue.h>
 
 #include "etcd/proto/wire.h"
-#include "trouble.h"
 
 struct h2;
 struct h2_conn;
+
+/* ---- why there is no answer, in words that say what to do ---- */
+
+enum trouble_kind {
+	FINE,   /* there is one */
+	AWAY,   /* refused, timed out, ... */
+	BROKEN, /* the connection broke, or TLS could not be begun */
+	WRONG   /* it can't work as it is: wrong CA, name, certificate, no HTTP/2 spoken there */
+};
+
+/* words: never NULL if there is trouble, and never freed. */
+struct trouble {
+	enum trouble_kind kind;
+	const char *words;
+};
+
+/* The URL's scheme is wrong for that port. */
+#define NO_TLS   "it speaks no TLS: use etcd:// or another port"
+#define TLS_ONLY "it speaks TLS only: use etcd+https://"
+
+#define SILENT    "no answer in time"
+#define CUT       "the connection broke before the answer was there"
+#define NO_MEMORY "no memory is left"
+#define TOO_LONG  "the answer is too long"
+#define NONSENSE  "its answer makes no sense"
+#define NO_H2     "it speaks no HTTP/2: it is not etcd, or wants TLS (etcd+https://)"
+
+/* ---- all connections ---- */
 
 /* cacert, cert, key: files, or NULL.  h2_new() keeps what it points to. */
 struct h2_tls {
@@ -55,10 +81,10 @@ extern uint64_t h2_quiet_ns, h2_ping_ns;
 /* ---- connections ---- */
 
 struct h2_where {
-	const char
-	    *host; /* whose certificate it must have; a name, or an address without brackets */
+	const char *authority; /* "etcd.example:2379" */
+	const char *host;      /* whose certificate it must have; an address is without brackets */
 	unsigned port;
-	const char *addresses; /* "192.0.2.1,[2001:db8::1]": they are tried in this order */
+	const char *addresses; /* "192.0.2.1,2001:db8::1": they are tried in this order */
 	bool tls;
 };
 
@@ -110,8 +136,9 @@ struct h2_stream {
 
 /* False for want of memory; call h2_drop() once in any case. */
 bool h2_start(struct h2_conn *c, struct h2_stream *s);
-void h2_send(struct h2_stream *s); /* there is more in `out' */
-void h2_drop(struct h2_stream *s); /* and cancels it, if it is under way */
+void h2_send(struct h2_stream *s);   /* there is more in `out' */
+void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */
+void h2_drop(struct h2_stream *s);   /* and cancels it */
 
 /*
  * The next whole message of what came; NULL: there is none yet, or the stream ends as no sense can be

@@ -34,9 +34,9 @@ struct h2_conn {
 	LIST_ENTRY(h2_conn) link;
 	struct h2 *h2;
 	enum conn_state state;
-	int fd;                 /* -1: none */
-	uint32_t events;        /* that epoll looks for */
-	char *host, *authority; /* authority: "host:port" */
+	int fd;          /* -1: none */
+	uint32_t events; /* that epoll looks for */
+	char *host, *authority;
 	unsigned port;
 	char *addresses, *next; /* next: the addresses that were not tried yet */
 	bool secure;

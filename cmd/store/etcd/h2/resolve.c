@@ -24,14 +24,12 @@ static bool
 add(char line[RESOLVE_LINE], size_t *n, bool first, const struct addrinfo *a)
 {
 	char address[64];
-	bool six = a->ai_family == AF_INET6;
 	int more;
 
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof(address), NULL, 0,
 			NI_NUMERICHOST) != 0)
 		return true;
-	more = snprintf(line + *n, RESOLVE_LINE - *n, "%s%s%s%s", first ? "" : ",", six ? "[" : "",
-			address, six ? "]" : "");
+	more = snprintf(line + *n, RESOLVE_LINE - *n, "%s%s", first ? "" : ",", address);
 	if (more < 0 || *n + (size_t)more + 2 > RESOLVE_LINE)
 		return false;
 	*n += (size_t)more;

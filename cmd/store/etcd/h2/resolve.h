@@ -37,7 +37,7 @@ extern unsigned resolver_patience_ms;
 /* False: it began nothing, as the last child is not gone yet, or for want of memory. */
 bool resolver_start(struct resolver *r, const char *const *name, size_t n);
 
-/* The i-th name has these addresses: "192.0.2.1,[2001:db8::1]". */
+/* The i-th name has these addresses: "192.0.2.1,2001:db8::1". */
 typedef void resolver_finds(void *context, size_t i, const char *addresses);
 
 /* Reads what there is to read.  False once nothing more will come: call resolver_end() next. */

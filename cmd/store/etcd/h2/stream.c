@@ -278,7 +278,7 @@ h2_send(struct h2_stream *s)
 }
 
 void
-h2_drop(struct h2_stream *s)
+h2_cancel(struct h2_stream *s)
 {
 	if (s->ready)
 		TAILQ_REMOVE(&s->h2->ready, s, queue);
@@ -287,6 +287,13 @@ h2_drop(struct h2_stream *s)
 		LIST_REMOVE(s, link);
 	}
 	free(s->in.at);
+	*s = (struct h2_stream){ .out = s->out };
+}
+
+void
+h2_drop(struct h2_stream *s)
+{
+	h2_cancel(s);
 	free(s->out.at);
 	memset(s, 0, sizeof(*s));
 }

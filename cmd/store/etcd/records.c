@@ -80,17 +80,13 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	error = check_url(url, why);
 	if (error == 0)
 		error = secret_load(&r->secret, url, why, RECORDS_TEXT);
-	if (error == 0)
-		error = endpoints_set(r, url, pause_ms * MS);
 	if (error != 0)
 		goto out;
-	r->token = token_new(&r->secret, resume);
 	r->tls = *url->variant != '\0';
 	r->files = (struct h2_tls){ r->secret.cacert, r->secret.cert, r->secret.key };
+	r->token = token_new(&r->secret, resume);
 	r->h2 = h2_new(&r->files);
-	error = r->token == NULL || r->h2 == NULL ? -ENOMEM : 0;
-	if (error == 0)
-		endpoints_hear(r);
+	error = r->token == NULL || r->h2 == NULL ? -ENOMEM : endpoints_set(r, url, pause_ms * MS);
 out:
 	if (error != 0)
 		records_close(r);
@@ -127,8 +123,8 @@ records_fd(const struct records *r)
 uint64_t
 records_due(const struct records *r)
 {
-	uint64_t due[] = { h2_due(r->h2),  endpoints_due(r), calls_due(r),
-			   watches_due(r), token_due(r),     probe_due(r) };
+	uint64_t due[] = { h2_due(r->h2), endpoints_due(r), calls_due(r), watches_due(r),
+			   token_due(r) };
 	uint64_t first = UINT64_MAX;
 	size_t i;
 
@@ -144,7 +140,6 @@ records_step(struct records *r)
 	h2_step(r->h2);
 	endpoints_step(r);
 	token_step(r);
-	probe_step(r);
 	calls_step(r);
 	watches_step(r);
 }

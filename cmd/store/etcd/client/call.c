@@ -128,7 +128,7 @@ answered(struct h2_stream *s)
 	if (v.result == RECORDS_OK) {
 		bytes = h2_take(s, &size);
 		if (bytes == NULL || !c->kind->read(&a, bytes, size))
-			verdict_of_nonsense(&v, r);
+			verdict_of_stranger(&v, r, NONSENSE);
 	}
 	if (v.result == RECORDS_OK) {
 		r->sound = true;

@@ -56,7 +56,6 @@ struct probe {
 	struct h2_stream stream;
 	struct h2_conn *conn;
 	struct endpoint *at; /* which is asked; NULL: none */
-	uint64_t until;
 };
 
 /*
@@ -109,7 +108,6 @@ bool client_start(struct records *r, struct h2_stream *s);
 void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char *words);
 
 int endpoints_set(struct records *r, const struct url *u, uint64_t pause_most); /* 0, or -errno */
-void endpoints_hear(struct records *r); /* r->h2 exists from now on */
 void endpoints_free(struct records *r);
 uint64_t endpoints_due(const struct records *r);
 void endpoints_step(struct records *r);
@@ -119,8 +117,6 @@ void endpoints_step(struct records *r);
 /* Asks the endpoint in the other protocol, unless a probe is under way. */
 void probe_begin(struct records *r, struct endpoint *at);
 void probe_end(struct records *r);
-uint64_t probe_due(const struct records *r);
-void probe_step(struct records *r);
 
 /* ---- token.c ---- */
 

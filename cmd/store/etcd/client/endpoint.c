@@ -75,20 +75,13 @@ look_up(struct records *r)
 	}
 	if (names > 0 && flki_boottime_ns() >= r->look_up_at &&
 	    resolver_start(&r->resolver, name, r->endpoints))
-		endpoints_hear(r);
-}
-
-void
-endpoints_hear(struct records *r)
-{
-	if (r->h2 != NULL && r->resolver.under_way)
 		h2_also(r->h2, r->resolver.fd);
 }
 
 static void
 end_look_up(struct records *r)
 {
-	if (r->h2 != NULL && r->resolver.under_way)
+	if (r->resolver.under_way)
 		h2_no_more(r->h2, r->resolver.fd);
 	resolver_end(&r->resolver);
 }

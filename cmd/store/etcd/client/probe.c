@@ -7,14 +7,13 @@
  * differ in one thing: the wrong protocol's endpoint answers in the other protocol.  So if a
  * connection broke and no server has answered this client yet, the client asks the same endpoint in
  * the other protocol.  Only an answer is evidence.  The request carries no secret and asks for
- * nothing but the server's state.
+ * nothing but the server's state.  It ends as any connection does: see h2.h.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
 
-#define PATIENCE_NS (2000 * MS)
 #define MOST_ANSWER 65536
 
 void
@@ -45,7 +44,6 @@ probe_begin(struct records *r, struct endpoint *at)
 	if (p->at != NULL || at->addresses == NULL)
 		return;
 	p->at = at;
-	p->until = flki_boottime_ns() + PATIENCE_NS;
 	p->stream = (struct h2_stream){ .path = "/etcdserverpb.Maintenance/Status",
 					.most = MOST_ANSWER,
 					.ended = probed,
@@ -53,18 +51,5 @@ probe_begin(struct records *r, struct endpoint *at)
 	wire_frame_end(&p->stream.out, wire_frame(&p->stream.out));
 	p->conn = h2_connect(r->h2, &where);
 	if (p->conn == NULL || !h2_start(p->conn, &p->stream))
-		probe_end(r);
-}
-
-uint64_t
-probe_due(const struct records *r)
-{
-	return r->probe.at != NULL ? r->probe.until : UINT64_MAX;
-}
-
-void
-probe_step(struct records *r)
-{
-	if (probe_due(r) <= flki_boottime_ns())
 		probe_end(r);
 }

@@ -168,7 +168,7 @@ answered(struct h2_stream *s)
 	if (v.result == RECORDS_OK) {
 		bytes = h2_take(s, &size);
 		if (bytes == NULL || !answer_token(&a, bytes, size) || a.token == NULL)
-			verdict_of_nonsense(&v, r);
+			verdict_of_stranger(&v, r, NONSENSE);
 	}
 	settle(r, &v, a.token);
 	if (bytes != NULL)

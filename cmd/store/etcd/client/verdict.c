@@ -135,12 +135,6 @@ verdict_of_stranger(struct verdict *v, const struct records *r, const char *did)
 		say(v, RECORDS_WRONG, words, "");
 }
 
-void
-verdict_of_nonsense(struct verdict *v, const struct records *r)
-{
-	verdict_of_stranger(v, r, NONSENSE);
-}
-
 /* HTTP's status says all there is, as there is none of gRPC. */
 static void
 foreign(struct verdict *v, const struct records *r, int status)

@@ -39,9 +39,6 @@ enum {
 void verdict_of_end(struct verdict *v, struct records *r, struct endpoint *at,
 		    const struct h2_stream *s, const char *key);
 
-/* Of an answer that can't be read. */
-void verdict_of_nonsense(struct verdict *v, const struct records *r);
-
 /* Of etcd's message about the reason; status: gRPC's. */
 void verdict_of_message(struct verdict *v, const struct records *r, int status, const char *message,
 			const char *key);

@@ -14,34 +14,6 @@
 #include "server.h"
 #include "../helpers/tap.h"
 
-static bool
-contains(const char *text, const char *piece)
-{
-	if (strstr(text, piece) != NULL)
-		return true;
-	tap_note("\"%s\" is not in \"%s\"", piece, text);
-	return false;
-}
-
-static bool
-same(const char *got, const char *want)
-{
-	if (strcmp(got, want) == 0)
-		return true;
-	tap_note("got \"%s\", want \"%s\"", got, want);
-	return false;
-}
-
-static int
-count(const char *text, const char *piece)
-{
-	int n = 0;
-
-	for (; (text = strstr(text, piece)) != NULL; text += strlen(piece))
-		n++;
-	return n;
-}
-
 /* ---- good answers -------------------------------------------------------------------------- */
 
 /* What compares held, and one get found one record. */

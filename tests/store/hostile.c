@@ -16,15 +16,6 @@
 
 static const struct records_range a_and_b[] = { { .key = "a" }, { .key = "b", .end = "c" } };
 
-static bool
-same(const char *got, const char *want)
-{
-	if (strcmp(got, want) == 0)
-		return true;
-	tap_note("got \"%s\", want \"%s\"", got, want);
-	return false;
-}
-
 /* ---- what a server says -------------------------------------------------------------------- */
 
 static void

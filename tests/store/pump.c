@@ -84,6 +84,34 @@ remember(void *context, const struct records_news *news)
 }
 
 bool
+contains(const char *text, const char *piece)
+{
+	if (strstr(text, piece) != NULL)
+		return true;
+	tap_note("\"%s\" is not in \"%s\"", piece, text);
+	return false;
+}
+
+bool
+same(const char *got, const char *want)
+{
+	if (strcmp(got, want) == 0)
+		return true;
+	tap_note("got \"%s\", want \"%s\"", got, want);
+	return false;
+}
+
+int
+count(const char *text, const char *piece)
+{
+	int n = 0;
+
+	for (; (text = strstr(text, piece)) != NULL; text += strlen(piece))
+		n++;
+	return n;
+}
+
+bool
 until(struct records *r, const int *happened, int times)
 {
 	uint64_t end = flki_boottime_ns() + PATIENCE_MS * MS;

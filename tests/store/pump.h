@@ -40,6 +40,11 @@ struct remembered {
 
 records_hears remember;
 
+/* Of texts: whether they are the same, or one has the piece (if not, a note says so); how often. */
+bool same(const char *got, const char *want);
+bool contains(const char *text, const char *piece);
+int count(const char *text, const char *piece);
+
 /* Until it is not 0, or for want of patience: whether it is not 0. */
 bool until(struct records *r, const int *happened, int times);
 

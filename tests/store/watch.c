@@ -17,25 +17,6 @@
 static const struct records_range two[] = { { .key = "a", .no_delete = true },
 					    { .key = "b", .end = "c" } };
 
-static int
-count(const char *text, const char *piece)
-{
-	int n = 0;
-
-	for (; (text = strstr(text, piece)) != NULL; text += strlen(piece))
-		n++;
-	return n;
-}
-
-static bool
-same(const char *got, const char *want)
-{
-	if (strcmp(got, want) == 0)
-		return true;
-	tap_note("got \"%s\", want \"%s\"", got, want);
-	return false;
-}
-
 /* ---- what a server says -------------------------------------------------------------------- */
 
 /* Each is a message of the watch with that id, at revision 9. */

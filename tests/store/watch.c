@@ -671,6 +671,28 @@ ended_from_within(void)
 	free(served(&server));
 }
 
+/* The end of the connection is enough. */
+static void
+left_and_closed(void)
+{
+	struct server server = serve(send_whole);
+	struct records *r = client(server.port, 0, "");
+	struct remembered n = { 0 };
+	struct records_watch *w = records_watch(r, two, 2, 4, remember, &n);
+	char *notes;
+
+	until(r, &n.changes, 3);
+	records_unwatch(w);
+	records_step(r);
+	ok(records_due(r) > flki_boottime_ns() && records_due(r) < UINT64_MAX,
+	   "the server is told later of a watch that has ended");
+	records_close(r);
+	notes = served(&server);
+	ok(same(notes, "Watch a @4 #1\nWatch b..c @4 #2\n"),
+	   "and not at all, if it is closed first");
+	free(notes);
+}
+
 int
 main(void)
 {
@@ -694,5 +716,6 @@ main(void)
 	refused_by_order();
 	another_token();
 	ended_from_within();
+	left_and_closed();
 	return tap_done();
 }

@@ -42,6 +42,8 @@ LIST_HEAD(call_list, records_call);
 LIST_HEAD(watch_list, records_watch);
 
 /* The stream of all watches: see feed.c. */
+#define FEED_GONE 32
+
 struct feed {
 	struct h2_stream stream;
 	bool on; /* it is under way, since the client's turn and token: */
@@ -50,6 +52,9 @@ struct feed {
 	int64_t asked,
 	    answered; /* so many ranges; the id of a range is the number of its request */
 	struct endpoint *at;
+	int64_t gone[FEED_GONE]; /* ranges that nobody watches any more */
+	size_t n_gone;
+	uint64_t gone_due; /* if there are any: when the server is told of them */
 };
 
 struct probe {

@@ -10,6 +10,9 @@
  * range that a refusal is about.
  *
  * A message that makes no sense ends the stream, not the watches.
+ *
+ * That a range is not watched any more the server is told a second later: most clients have closed the
+ * connection by then.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +21,7 @@
 #include "watch.h"
 
 #define MOST_UNTAKEN (UINT64_C(32) << 20)
+#define GONE_NS      SECOND
 
 static bool
 is_in(const struct records_watch *w)
@@ -179,6 +183,7 @@ feed_drop(struct records *r)
 
 	h2_drop(&r->feed.stream);
 	r->feed.on = false;
+	r->feed.n_gone = 0;
 	LIST_FOREACH(w, &r->watches, link)
 		for (i = 0; i < w->ranges; i++)
 			w->range[i].id = 0;
@@ -250,16 +255,37 @@ feed_add(struct records_watch *w)
 }
 
 void
+feed_tidy(struct records *r)
+{
+	struct feed *f = &r->feed;
+	size_t i;
+
+	for (i = 0; i < f->n_gone; i++)
+		request_unwatch(&f->stream.out, f->gone[i]);
+	f->n_gone = 0;
+	h2_send(&f->stream);
+}
+
+static void
+leave(struct records *r, int64_t id)
+{
+	struct feed *f = &r->feed;
+
+	if (f->n_gone == FEED_GONE)
+		feed_tidy(r);
+	if (f->n_gone == 0)
+		f->gone_due = flki_boottime_ns() + GONE_NS;
+	f->gone[f->n_gone++] = id;
+}
+
+void
 feed_remove(struct records_watch *w)
 {
-	struct feed *f = &w->records->feed;
 	size_t i;
 
 	for (i = 0; i < w->ranges; i++) {
-		if (w->range[i].id != 0 && f->on)
-			request_unwatch(&f->stream.out, w->range[i].id);
+		if (w->range[i].id != 0 && w->records->feed.on)
+			leave(w->records, w->range[i].id);
 		w->range[i].id = 0;
 	}
-	if (f->on)
-		h2_send(&f->stream);
 }

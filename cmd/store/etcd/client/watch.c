@@ -209,7 +209,7 @@ watches_resume(struct records *r, enum records_result result, const char *text)
 uint64_t
 watches_due(const struct records *r)
 {
-	uint64_t due = UINT64_MAX;
+	uint64_t due = r->feed.n_gone > 0 ? r->feed.gone_due : UINT64_MAX;
 	const struct records_watch *w;
 
 	LIST_FOREACH(w, &r->watches, link)
@@ -225,6 +225,8 @@ watches_step(struct records *r)
 	uint64_t now = flki_boottime_ns();
 	struct records_watch *w;
 
+	if (r->feed.n_gone > 0 && r->feed.gone_due <= now)
+		feed_tidy(r);
 	LIST_FOREACH(w, &r->watches, link)
 		w->called = w->due <= now ||
 			    ((w->state == OPENING || w->state == OPEN_WATCH) && w->turn != r->turn);

@@ -65,6 +65,7 @@ bool feed_add(struct records_watch *w);
 
 /* Forgets them. */
 void feed_remove(struct records_watch *w);
+void feed_tidy(struct records *r); /* at its gone_due */
 
 /* Ends the stream: all its watches are judged. */
 void feed_judged(struct records *r, const struct verdict *v);

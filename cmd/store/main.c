@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 
 #include "commands.h"
+#include "keeper/title.h"
 
 static const struct {
 	const char *name;
@@ -39,6 +40,7 @@ main(int argc, char **argv)
 	const char *name = argc > 0 ? argv[0] : "", *slash = strrchr(name, '/');
 	size_t i;
 
+	title_begin(argc, argv);
 	if (slash != NULL)
 		name = slash + 1;
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)

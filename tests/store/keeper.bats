@@ -115,6 +115,35 @@ is_named() {
 	at_rest
 }
 
+# line_of PID: its command line.
+line_of() {
+	ps -o args= -p "$1"
+}
+
+@test "the keeper's command line names it and has none of the command's words, so pkill -f spares it" {
+	mkfifo never
+	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'echo $$ >up; read -r _ <never' "words of $T"
+	eventually test -s up
+	keeper=$(keepers)
+	line_of "$keeper"
+	[ "$(line_of "$keeper")" = "flocklimit: keeper of x" ]
+	background b "$FLOCKLIMIT" -N x -n 1 echo ran
+	eventually waiting 1
+	pkill -KILL -f "words of $T"
+	ended a
+	[ "$status" = 137 ]
+	ended b
+	[ "$status" = 0 ]
+	at_rest
+	# Where the command line is shorter than that, the name still fits.
+	background a env PATH="${FLOCKLIMIT%/*}:$PATH" flocklimit cat never
+	eventually held 1
+	[ "$(line_of "$(keepers)")" = "keeper of cat" ]
+	kill "${pids[a]}"
+	ended a
+	at_rest
+}
+
 @test "descriptors, working directory and signals of the command are as without a store" {
 	cat >look <<-'END'
 		for f in /proc/self/fd/*; do n=${f##*/}; [ "$n" -ge 50 ] || echo "$n"; done | sort -n

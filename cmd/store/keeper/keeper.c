@@ -12,6 +12,7 @@
 #include "keeper_taker.h"
 #include "closing.h"
 #include "settings.h"
+#include "title.h"
 #include "kind.h"
 
 #define NEVER UINT64_MAX
@@ -53,6 +54,7 @@ find_limiter(const char *limiter)
 		return NULL;
 	talk_copy(l->name, sizeof(l->name), limiter);
 	o.limiter = l->name;
+	title_set(l->name);
 	l->on_fleet.ready = on_fleet;
 	if (fleet_open(&l->fleet, &o, l->why) != 0)
 		l->fleet = NULL;
@@ -153,6 +155,7 @@ keeper_run(int control, pid_t wrapper, bool quiet)
 {
 	uint64_t now, next;
 
+	title_set(NULL);
 	k.wrapper = wrapper;
 	k.control = detach(control, quiet);
 	k.on_control.ready = on_control;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "store_exec.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -15,11 +16,14 @@
 #include "say.h"
 #include "taker_options.h"
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789" /* of a scheme */
+#define PROGRAM "store-"
+
 /* The part of a URL before the first '+' or ':'; false: it is not a URL. */
 static bool
 scheme_of(const char *url, char scheme[32])
 {
-	size_t n = strspn(url, "abcdefghijklmnopqrstuvwxyz0123456789");
+	size_t n = strspn(url, LETTERS);
 
 	if (n == 0 || n >= 32 || strchr("+:", url[n]) == NULL || strstr(url, "://") == NULL)
 		return false;
@@ -105,31 +109,107 @@ is_as_good_as(const char *path, const struct stat *self, mode_t type)
 		((self->st_mode & S_IWGRP) != 0 && st.st_gid == self->st_gid));
 }
 
-/* If this program is in a build tree: the store's program of that tree.  False: it is not. */
+/* If this program, self, is in a build tree: the folder of that tree's stores.  False: it is not. */
 static bool
-find_in_tree(char path[PATH_MAX], const char *scheme)
+folder_in_tree(char tree[PATH_MAX], struct stat *self)
 {
 	static const char *const folders[] = { "/cmd", "/store" };
-	struct stat self;
-	char tree[PATH_MAX];
 	size_t n, i;
 
 	/*
 	 * As secure_getenv(3): with more rights than the caller has, we run only what is installed.
 	 */
-	if (getauxval(AT_SECURE) != 0 || stat("/proc/self/exe", &self) == -1 || !tree_of(tree))
+	if (getauxval(AT_SECURE) != 0 || stat("/proc/self/exe", self) == -1 || !tree_of(tree))
 		return false;
 	n = strlen(tree);
 	for (i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (n + strlen(folders[i]) >= sizeof(tree))
+		if (n + strlen(folders[i]) >= PATH_MAX)
 			return false;
 		memcpy(tree + n, folders[i], strlen(folders[i]) + 1);
 		n += strlen(folders[i]);
-		if (!is_as_good_as(tree, &self, S_IFDIR))
+		if (!is_as_good_as(tree, self, S_IFDIR))
 			return false;
 	}
-	return (size_t)snprintf(path, PATH_MAX, "%s/store-%s", tree, scheme) < PATH_MAX &&
+	return true;
+}
+
+static bool
+find_in_tree(char path[PATH_MAX], const char *scheme)
+{
+	struct stat self;
+	char tree[PATH_MAX];
+
+	return folder_in_tree(tree, &self) &&
+	       (size_t)snprintf(path, PATH_MAX, "%s/" PROGRAM "%s", tree, scheme) < PATH_MAX &&
 	       is_as_good_as(path, &self, S_IFREG);
+}
+
+/* ---- which stores there are ---- */
+
+#define STORES 200 /* bytes of a list of stores */
+
+static int
+is_store(const struct dirent *e)
+{
+	const char *scheme = e->d_name + strlen(PROGRAM);
+
+	return strncmp(e->d_name, PROGRAM, strlen(PROGRAM)) == 0 && *scheme != '\0' &&
+	       scheme[strspn(scheme, LETTERS)] == '\0';
+}
+
+static bool
+can_run(const char *dir, const char *file)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	return (size_t)snprintf(path, sizeof(path), "%s/%s", dir, file) < sizeof(path) &&
+	       stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+/* The stores whose programs are in that directory, as "abc://, etcd://"; "": none but that one. */
+static const char *
+stores_in(const char *dir, const char *but, char text[STORES])
+{
+	struct dirent **entry;
+	int n = scandir(dir, &entry, is_store, alphasort), i;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < n; i++) {
+		const char *scheme = entry[i]->d_name + strlen(PROGRAM);
+
+		if (used < STORES && strcmp(scheme, but) != 0 && can_run(dir, entry[i]->d_name))
+			used += (size_t)snprintf(text + used, STORES - used, "%s%s://",
+						 used > 0 ? ", " : "", scheme);
+		free(entry[i]);
+	}
+	if (n >= 0)
+		free(entry);
+	return text;
+}
+
+/* dir: FLOCKLIMIT_LIBEXEC, if it is set; else the directory of the installation. */
+static void
+say_none(const char *scheme, const char *dir, const char *path, bool named)
+{
+	char tree[PATH_MAX], text[STORES];
+	struct stat self;
+
+	if (strncmp(scheme, "http", 4) == 0) {
+		say(NULL, "%s:// is not a store: for etcd use etcd://, or with TLS etcd+https://",
+		    scheme);
+		return;
+	}
+	if (!named && folder_in_tree(tree, &self))
+		dir = tree;
+	if (*stores_in(dir, scheme, text) != '\0')
+		say(NULL, "no store %s:// is installed: %s has %s", scheme, dir, text);
+	else
+		say(NULL,
+		    "no store %s:// is installed: there is no %s: %s FLOCKLIMIT_LIBEXEC to "
+		    "the directory that has it",
+		    scheme, path, named ? "correct" : "set");
 }
 
 int
@@ -159,19 +239,13 @@ store_exec(const struct taker_options *w, char **argv)
 	if (!named)
 		dir = PKGLIBEXECDIR;
 	if ((named || !find_in_tree(path, scheme)) &&
-	    (size_t)snprintf(path, sizeof(path), "%s/store-%s", dir, scheme) >= sizeof(path)) {
+	    (size_t)snprintf(path, sizeof(path), "%s/" PROGRAM "%s", dir, scheme) >= sizeof(path)) {
 		say(NULL, "FLOCKLIMIT_LIBEXEC is too long for a path");
 		return OPTION_BAD;
 	}
 	execv(path, argv);
-	if (errno == ENOENT && strncmp(scheme, "http", 4) == 0)
-		say(NULL, "%s:// is not a store: for etcd use etcd://, or with TLS etcd+https://",
-		    scheme);
-	else if (errno == ENOENT)
-		say(NULL,
-		    "no store %s:// is installed: there is no %s: %s FLOCKLIMIT_LIBEXEC to "
-		    "the directory that has it",
-		    scheme, path, named ? "correct" : "set");
+	if (errno == ENOENT)
+		say_none(scheme, dir, path, named);
 	else
 		say(NULL, "cannot run '%s': %s", path, strerror(errno));
 	return OPTION_BAD;

@@ -68,6 +68,21 @@ none() {
 	[[ $output == *"no store etcd:// is installed: there is no $T/other/store-etcd: correct FLOCKLIMIT_LIBEXEC"* ]]
 }
 
+@test "a scheme that is no store's: one line names the stores that are there" {
+	tree "$T/tree"
+	run -125 use tree/flocklimit --store etdc://db1/x -N x true
+	[ "$output" = "flocklimit: no store etdc:// is installed: $T/tree/cmd/store has etcd://" ]
+	cp tree/cmd/store/store-etcd tree/cmd/store/store-abc
+	: >tree/cmd/store/store-def
+	mkdir tree/cmd/store/store-ghi
+	cp tree/cmd/store/store-etcd tree/cmd/store/store-etcd.old
+	run -125 use tree/flocklimitctl --store etdc://db1/x list
+	[ "$output" = "flocklimitctl: no store etdc:// is installed: $T/tree/cmd/store has abc://, etcd://" ]
+	says "$T/other"
+	run -125 env FLOCKLIMIT_LIBEXEC="$T/other" FLOCKLIMIT_STORE=etdc://db1/x tree/flockmap -N x true ::: a
+	[ "$output" = "flockmap: no store etdc:// is installed: $T/other has etcd://" ]
+}
+
 @test "nothing is run that others may have put beside the program" {
 	tree "$T/tree"
 	chmod o+w tree/cmd

@@ -77,28 +77,33 @@ foreign(const char *name, const char *path)
 	return FAILED;
 }
 
-static int
-no_such(const char *name, const char *path)
+void
+say_absent(const char *name, const char *path, bool waits)
 {
+	const char *yet = waits ? " yet" : "", *then = waits ? "waiting for it; " : "";
 	char text[SUGGEST_TEXT];
 	const char *hint = "";
 	struct declared declared;
 	char **known;
 	size_t n;
 
+	if (*where(name, path) == '\0') {
+		say(name, "there is no limiter in this path%s",
+		    waits ? " yet: waiting for it" : "");
+		return;
+	}
 	if (here.operating->names(&known, &n) == 0) {
 		hint = suggest(name, (const char *const *)known, n, text);
 		kind_forget(known, n);
 	}
 	if (declared_find(&declared, name) == OPTION_OK && declared.file != NULL) {
 		say(name,
-		    "no taker has used it yet: %s:%u declares it, and its first taker makes it",
-		    declared.file, declared.line);
-		return NO;
+		    "no taker has used it yet: %s%s:%u declares it, and its first taker makes it",
+		    then, declared.file, declared.line);
+		return;
 	}
-	say(name, "there is no such limiter (%s): %s", path,
+	say(name, "there is no such limiter%s (%s): %s%s", yet, path, then,
 	    *hint != '\0' ? hint : "flocklimitctl list shows those there are");
-	return NO;
 }
 
 int
@@ -109,9 +114,7 @@ refuse(const char *name, const char *path, struct flk *f, int code)
 
 	switch (-code) {
 	case ENOENT:
-		if (*at != '\0')
-			return no_such(name, path);
-		say(name, "there is no limiter in this path");
+		say_absent(name, path, false);
 		return NO;
 	case FLK_DAMAGED:
 		say(name,

@@ -65,6 +65,9 @@ int visit(const struct ctl *c, const char *name, const char *shown, each_limiter
 /* Prints what is wrong with the limiter, and what to do; returns the status to exit with. */
 int refuse(const char *name, const char *path, struct flk *f, int code);
 
+/* Prints that it does not exist, and perhaps which was meant; and, if so, that we wait for it. */
+void say_absent(const char *name, const char *path, bool waits);
+
 /*
  * As for_each(), for a verb that sleeps in each limiter: if there are several, calls `each' for all
  * of them at the same time, each in a process of its own.

@@ -304,6 +304,30 @@ load ../helpers/ctl.bash
 	[ "$(cat log.err)" = "flocklimitctl: x: $T/limiters/x: it was removed" ]
 }
 
+@test "log -f: it waits for a limiter that does not exist yet, and tells all of it" {
+	export FLOCKLIMIT_DIR=$T/deeper/made
+	background log "$CTL" log -f x
+	eventually says "x: there is no such limiter yet ($FLOCKLIMIT_DIR/x): waiting for it; flocklimitctl list shows those there are" log.err
+	eventually is_state S "${pids[log]}"
+	mkdir deeper
+	"$FLOCKLIMIT" -N y -n 1 true
+	run -3 "$FLOCKLIMIT" -N x -n 1 sh -c 'exit 3'
+	eventually has_lines 2 log.out
+	[[ $(sed -n 1p log.out) == *" granted "* ]]
+	[[ $(sed -n 2p log.out) == *" ended "*" exit 3, "* ]]
+	ctl rm x
+	ended log
+	[ "$status" = 1 ]
+	has_lines 2 log.err
+	background log "$CTL" log -f --file here/x
+	eventually says "here/x: there is no limiter in this path yet: waiting for it" log.err
+	mkdir here
+	"$FLOCKLIMIT" -f here/x -n 1 true
+	eventually has_lines 2 log.out
+	kill "${pids[log]}"
+	ended log
+}
+
 @test "log -f: it says what it missed" {
 	"$FLOCKLIMIT" -N x -n 2 true
 	background log "$CTL" log -f --json x

@@ -95,7 +95,8 @@ tells() { [ "$(grep -cE "  $1 +$2 " log.out)" = "$3" ]; }
 	"$FLOCKLIMIT" -N y -n 1 true
 	background log "$CTL" log -f x y nosuch
 	eventually tells y ended 1
-	[ "$(cat log.err)" = "$(ctl log nosuch 2>&1)" ]
+	[[ $(cat log.err) == "flocklimitctl: nosuch: there is no such limiter yet ("*"): waiting for it; "* ]]
+	has_lines 1 log.err
 	"$FLOCKLIMIT" -N x -n 1 true
 	eventually tells x ended 2
 	"$FLOCKLIMIT" -N y -n 1 true
@@ -105,6 +106,9 @@ tells() { [ "$(grep -cE "  $1 +$2 " log.out)" = "$3" ]; }
 	"$FLOCKLIMIT" -N y -n 1 true
 	eventually tells y ended 3
 	ctl rm y
+	"$FLOCKLIMIT" -N nosuch -n 1 true
+	eventually tells nosuch ended 1
+	ctl rm nosuch
 	ended log
 	[ "$status" = 1 ]
 }

@@ -41,9 +41,9 @@ words() {
 	same options help page
 }
 
-# takes VERB OPTION: the program says what means nothing to it.
+# takes VERB OPTION: the program says what means nothing to it.  No limiter has that name, so none is awaited.
 takes() {
-	run "$CTL" "$1" "$2" nosuch </dev/null
+	run "$CTL" "$1" "$2" no/such </dev/null
 	[[ $output != *"means nothing to"* ]]
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "kind.h"
+#include "appear.h"
 #include "event.h"
 #include "explain.h"
 #include "limiters.h"
@@ -69,6 +70,13 @@ widen(const struct ctl *c, struct past *p, const char *name)
 		p->width = width;
 }
 
+/* Whether it is a limiter that does not exist yet, but may be made while we follow. */
+static bool
+is_awaited(const struct ctl *c, int error)
+{
+	return c->follow && !c->all && error == -ENOENT;
+}
+
 static int
 gather(const struct ctl *c, const struct visit *v, void *ctx)
 {
@@ -77,6 +85,10 @@ gather(const struct ctl *c, const struct visit *v, void *ctx)
 	size_t n, i;
 	uint64_t key = 0;
 
+	if (is_awaited(c, v->error)) {
+		say_absent(v->name, v->path, true);
+		return DONE;
+	}
 	if (v->error != 0)
 		return v->error;
 	n = flk_history(v->f, 0, p->room, FLK_HISTORY);
@@ -170,23 +182,25 @@ follow(const struct event_of *s, struct flk_event *e, uint64_t number)
 }
 
 /*
- * To open a limiter of a store does not contact the store.  So a user with a mistyped name would
- * wait for ever: look first.  If the store is away, say so, and wait for it.
+ * To open a limiter of a store does not contact the store.  So a user with a mistyped name would not
+ * learn why nothing comes: look first.  If the store is away, say so, and wait for it.
  */
 static int
-look_first(const char *name, struct flk *f)
+look_first(const struct ctl *c, const struct visit *v)
 {
 	struct flk_snapshot *s;
 	int error;
 
 	if (here.is_file)
 		return 0;
-	if ((error = flk_snapshot(f, &s)) == 0)
+	if ((error = flk_snapshot(v->f, &s)) == 0)
 		free(s);
+	else if (is_awaited(c, error))
+		say_absent(v->name, v->path, true);
 	else if (error == -ENOENT)
 		return error;
 	else if (here.operating->is_away())
-		say(name, "%s; retrying", explain(error));
+		say(v->name, "%s; retrying", explain(error));
 	return 0;
 }
 
@@ -197,15 +211,20 @@ follow_one(const struct ctl *c, const struct visit *v, void *ctx)
 	const struct limiter *l = find(p, v->path);
 	struct event_of s = { c, v->f, v->name, v->path, p->width };
 	bool is_same = v->error == 0 && l != NULL && l->identity == flk_identity(v->f);
-	int error;
+	int error = v->error;
 
-	if (v->error != 0) /* a line was printed for gather(), unless the limiter was there then */
-		return l != NULL || !here.is_file ? v->error : DONE;
-	if ((error = look_first(v->name, v->f)) != 0)
+	if (error != 0 && l == NULL && is_awaited(c, error))
+		error = appear(c, &s.f, v->path);
+	else if (error != 0 && l == NULL && here.is_file)
+		return DONE; /* a line was printed for gather() */
+	if (error != 0 || (error = look_first(c, v)) != 0)
 		return error;
 	if (c->apart) /* several processes print: each line must be one write */
 		(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	return follow(&s, p->room, is_same ? l->number : 0);
+	error = follow(&s, p->room, is_same ? l->number : 0);
+	if (s.f != v->f)
+		flk_detach(s.f);
+	return error;
 }
 
 /* ---- the verb ---- */

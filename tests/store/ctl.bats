@@ -106,6 +106,36 @@ wait_in_line() {
 	[[ $stderr == *"$FLOCKLIMIT_STORE/y"* ]]
 }
 
+# in_local_line N: so many wait for this machine's limiter x, for --local or not.
+in_local_line() {
+	[ "$(env -u FLOCKLIMIT_STORE "$CTL" show --json x | jq '.waiters | length')" = "$1" ]
+}
+
+@test "store: show counts who waits on this machine for --local, and nobody else" {
+	store
+	hold a -N x -n 5 --local 1
+	[ "$(field .waiting_local)" = 0 ]
+	[[ $(ctl show x) != *local:* ]]
+	background b "$FLOCKLIMIT" -N x -n 5 --local 1 true
+	background c "$FLOCKLIMIT" -N x -n 5 --local 1 true
+	background d env -u FLOCKLIMIT_STORE "$FLOCKLIMIT" -N x true
+	eventually in_local_line 3
+	run -0 ctl show x
+	echo "$output"
+	[ "${lines[0]}" = "x: open, 1 of 5 in use, 0 waiting" ]
+	[ "${lines[2]}" = "local: 2 waiting on this machine (--local)" ]
+	[ "$(field '[.waiting, .waiting_local]')" = '[0,2]' ]
+	ctl show --json x | conforms "${SHOWN[@]}"
+	[ "$(env -u FLOCKLIMIT_STORE "$CTL" show --json x | jq .waiting_local)" = null ]
+	let_go a
+	ended b
+	ended c
+	ended d
+	eventually eval '[ "$(field .waiting_local)" = 0 ]'
+	"$FLOCKLIMIT" -N y -n 5 true
+	[ "$(field .waiting_local y)" = 0 ]
+}
+
 @test "store: --store before and after the verb, and its own limiters only" {
 	store
 	local url=$FLOCKLIMIT_STORE

@@ -32,7 +32,33 @@ struct view {
 	struct flk *f;
 	const struct flk_snapshot *s;
 	struct processes *processes; /* NULL: not known */
+	uint32_t local;              /* see waiting_local() */
 };
+
+/*
+ * How many takers of a store wait here for --local: they stand in the line of this machine's limiter
+ * of that name, and the store knows nothing of them.  Takers without a store stand there, too.
+ */
+static uint32_t
+waiting_local(const char *name)
+{
+	struct flk_snapshot *s;
+	const struct flk_entry *e;
+	struct flk *f;
+	uint32_t n = 0, i;
+
+	if (here.is_file || flk_attach(&f, name, &existing) != 0)
+		return 0;
+	if (flk_snapshot(f, &s) == 0) {
+		for (i = 0; i < s->waiters; i++) {
+			e = &s->entry[s->holders + i];
+			n += here.operating->belongs(f, e, e->pid) == 1;
+		}
+		free(s);
+	}
+	flk_detach(f);
+	return n;
+}
 
 /* ---- as text ---- */
 
@@ -196,6 +222,8 @@ print(const struct view *v)
 	char why[600];
 
 	print_head(v->name, flk_path(v->f), s);
+	if (v->local > 0)
+		printf("local: %u waiting on this machine (--local)\n", v->local);
 	if (s->holders > 0)
 		print_holders(v);
 	if (s->waiters > 0)
@@ -307,6 +335,7 @@ json_view(const struct view *v)
 	char why[600];
 
 	why_it_waits(s, v->name, why, sizeof(why));
+	json_put(o, "waiting_local", here.is_file ? json_null() : json_integer(v->local));
 	json_put(o, "blocked", why[0] != '\0' ? json_text(why) : json_null());
 	json_put(o, "pace", json_pace(&s->set.pace));
 	json_put(o, "seats_off", json_seats(s->set.seats_off));
@@ -340,6 +369,7 @@ show_one(const struct ctl *c, const struct visit *v, void *ctx)
 	if (error != 0)
 		return error;
 	view.s = s;
+	view.local = waiting_local(v->name);
 	view.processes = s->holders + s->waiters > 0 ? processes_read() : NULL;
 	if (shown->array != NULL) {
 		json_array_append_new(shown->array, json_view(&view));

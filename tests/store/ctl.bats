@@ -403,6 +403,35 @@ listens() {
 	[ "$(jq -c 'select(.event == "queued").command' f.out | sort -u)" = '"true"' ]
 }
 
+# ends N: f was told of so many.
+ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
+
+@test "store: log -f tells how a command ended, and does not if its flocklimit was killed" {
+	store
+	"$FLOCKLIMIT" -N x -n 1 true
+	background f "$CTL" log -f --json x
+	eventually follows
+	"$FLOCKLIMIT" -N x true
+	run -3 "$FLOCKLIMIT" -N x sh -c 'exit 3'
+	run -143 "$FLOCKLIMIT" -N x sh -c 'kill -TERM $$'
+	run -124 "$FLOCKLIMIT" -N x -T 10ms sleep 60
+	run -123 "${FLOCKLIMIT%limit}map" -N x sh -c 'exit 4' ::: one
+	hold a -N x
+	command=$(up a)
+	kill -KILL "${pids[a]}"
+	ended a
+	let_go a
+	eventually is_gone "$command"
+	# The store refuses the status, as when it is full, and releases the permit.
+	tell etcd 'on /v3/kv/txn with put:/team/x/cfg//x/ answer 429 {"error":"etcdserver: mvcc: database space exceeded","code":8}'
+	run -5 "$FLOCKLIMIT" -N x sh -c 'exit 5'
+	eventually ends 7
+	[ "$(jq -r 'select(.event == "ended").detail' f.out | paste -sd,)" = \
+		"exit 0,exit 3,signal 15 (TERM),run timeout, signal 15 (TERM),exit 4,status unknown,status unknown" ]
+	[ "$(jq -c 'select(.event == "ended").code' f.out | xargs)" = "0 768 15 65551 1024 -1 -1" ]
+	eventually eval '[ "$(count /team/x/)" = 1 ]'
+}
+
 @test "store: log -f waits for a limiter that does not exist yet, and says so" {
 	store
 	"$FLOCKLIMIT" -N xy -n 1 true

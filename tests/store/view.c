@@ -222,6 +222,33 @@ configs(void)
 }
 
 static void
+statuses(void)
+{
+	static const int32_t status[] = { 0,         768,       9,        FLK_TIMED_OUT | 15,
+					  FLK_READY, INT32_MAX, INT32_MIN };
+	static const char *const nonsense[] = { "",
+						"{}",
+						"{\"v\":1}",
+						"{\"v\":2,\"status\":0}",
+						"{\"v\":1,\"status\":\"0\"}",
+						"{\"v\":1,\"status\":2147483648}",
+						"[0]" };
+	bool same = true, none = true;
+	char *text;
+	size_t i;
+
+	for (i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
+		text = status_encode(status[i]);
+		same &= text != NULL && status_decode(text, strlen(text)) == status[i];
+		free(text);
+	}
+	ok(same, "how a command ended is read again");
+	for (i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
+		none &= status_decode(nonsense[i], strlen(nonsense[i])) == FLK_UNKNOWN;
+	ok(none, "and what makes no sense is no status");
+}
+
+static void
 keys(void)
 {
 	static struct url url = { .path = "/team" };
@@ -239,9 +266,13 @@ keys(void)
 	ok(strcmp(k.s, end.s) > 0, "and the line does not");
 	key_whole(&limiter, &from, &end);
 	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0, "but that is the limiter's");
+	k = key_of(&limiter, 'x', "0123456789abcdef");
+	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0 &&
+	       key_parse(&limiter, k.s, self) == 'x',
+	   "and so is how a command ended");
 	ok(key_parse(&limiter, "/team/lim/cfg//h/0123456789ABCDEF", self) == '?' &&
 	       key_parse(&limiter, "/team/lim/cfg//h/0123", self) == '?' &&
-	       key_parse(&limiter, "/team/lim/cfg//x/0123456789abcdef", self) == '?' &&
+	       key_parse(&limiter, "/team/lim/cfg//y/0123456789abcdef", self) == '?' &&
 	       key_parse(&limiter, "/team/lim/cfg//", self) == '?',
 	   "what is none of ours is not taken for it");
 	ok(key_parse(&limiter, "/team/other/cfg//h/0123456789abcdef", self) == 0 &&
@@ -371,6 +402,7 @@ main(void)
 	at_random();
 	records();
 	configs();
+	statuses();
 	keys();
 	ends();
 	nested();

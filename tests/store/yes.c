@@ -463,6 +463,13 @@ fleet_release(struct fleet_taker *t)
 }
 
 void
+fleet_ended(struct fleet_taker *t, int32_t status)
+{
+	(void)t;
+	(void)status;
+}
+
+void
 fleet_working(struct fleet_taker *t, pid_t pid)
 {
 	(void)t;

@@ -173,10 +173,12 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 			keeper_taker_send_kind(k, TALK_LEFT);
 		break;
 	case TALK_RELEASE:
-		if (k->state == PERMIT_HELD)
+		if (k->state == PERMIT_HELD) {
+			fleet_ended(k->taker, t->code);
 			keeper_taker_release(k);
-		else if (k->state == PERMIT_IDLE)
+		} else if (k->state == PERMIT_IDLE) {
 			keeper_taker_send_kind(k, TALK_RELEASED);
+		}
 		break;
 	case TALK_ENTRUST:
 		k->wrapper = 0;

@@ -109,6 +109,9 @@ void fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held
 /* Gives up the place or, if the permit was granted meanwhile, the permit: LEFT. */
 void fleet_leave(struct fleet_taker *t);
 
+/* For people: how the command ended, as for flk_ended().  Its release tells it, if it can. */
+void fleet_ended(struct fleet_taker *t, int32_t status);
+
 /*
  * Gives the permit back: RELEASED.  It is tried until the store has the release, as long as
  * the taker exists.

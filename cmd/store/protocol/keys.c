@@ -134,7 +134,7 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	key += strlen(PART);
 	if (strcmp(key, "tail") == 0)
 		return 'z';
-	if (strchr("ehlstw", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
+	if (strchr("ehlstwx", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
 	    !key_is_self(key + 2))
 		return '?';
 	memcpy(self, key + 2, STORE_SELF);

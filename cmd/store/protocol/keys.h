@@ -15,6 +15,8 @@
  *	t/SELF	its grace is not over; on a lease of that length, which is granted after s/ was
  *		first written
  *	w/SELF	its place in the line: struct record; on its lease
+ *	x/SELF	how its command ended, for people that follow: put by its release, on its lease, so
+ *		that it goes a moment later; may be absent
  *	tail	the SELF of the taker that was the last to enter the line, on its lease: the next
  *		taker stands behind it, if it still waits
  *
@@ -50,7 +52,7 @@ struct key key_limiter(const struct url *url, const char *limiter);
 /* The same for a name that is `n' bytes long. */
 struct key key_named(const struct key *base, const char *name, size_t n);
 
-/* kind: 'e', 'h', 'l', 's', 't', 'w'; self: NULL for the prefix of all keys of that kind. */
+/* kind: 'e', 'h', 'l', 's', 't', 'w', 'x'; self: NULL for the prefix of all keys of that kind. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
 struct key key_tail(const struct key *limiter);
 

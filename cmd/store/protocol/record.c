@@ -133,6 +133,16 @@ config_encode(const struct flk_settings *c, const struct culprit *by)
 	return finished(o);
 }
 
+char *
+status_encode(int32_t status)
+{
+	json_t *o = json_object();
+
+	put_number(o, "v", RECORD_VERSION);
+	json_object_set_new(o, "status", json_integer(status));
+	return finished(o);
+}
+
 /* ---- reading ---- */
 
 /* Absent is 0; *good stays true only if it is a number from min to max. */
@@ -295,4 +305,15 @@ config_signer(struct culprit *by, const char *value, size_t size)
 
 	json_decref(o);
 	return good;
+}
+
+int32_t
+status_decode(const char *value, size_t size)
+{
+	json_t *o = opened(value, size, RECORD_VERSION);
+	bool good = json_object_get(o, "status") != NULL;
+	int32_t status = (int32_t)number(o, "status", INT32_MIN, INT32_MAX, &good);
+
+	json_decref(o);
+	return good ? status : FLK_UNKNOWN;
 }

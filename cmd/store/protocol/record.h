@@ -65,6 +65,10 @@ const char *config_trouble(const char *value, size_t size);
 /* Removes control characters: what others wrote may end up on a terminal. */
 void record_tame(char *said);
 
+/* Of x/: a status of wait(2), or FLK_READY, FLK_TIMED_OUT; FLK_UNKNOWN if the value makes no sense. */
+char *status_encode(int32_t status);
+int32_t status_decode(const char *value, size_t size);
+
 /* This process and machine. */
 void culprit_me(struct culprit *me);
 

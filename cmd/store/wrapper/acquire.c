@@ -84,6 +84,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	t->key[0] = '\0';
 	t->lost = t->killed = t->away = t->away_reported = t->local_refused = false;
 	t->code = t->waited_for = 0;
+	t->status = FLK_UNKNOWN;
 	t->evictor = 0;
 	t->evictor_uid = 0;
 	atomic_store(&board_ns[t->tie.cell], 0);

@@ -189,6 +189,7 @@ hand_over_all(const struct store_taker *t)
 	if (error == 0 && t->state != PERMIT_IDLE && t->state != PERMIT_LOCAL)
 		error = talk_send(t->tie.socket, &m, -1);
 	m.kind = t->state == PERMIT_RELEASING ? TALK_RELEASE : TALK_LEAVE;
+	m.code = t->status;
 	if (error == 0 && (t->state == PERMIT_RELEASING || t->state == PERMIT_LEAVING))
 		error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 && t->asked != 0 && !t->answered)

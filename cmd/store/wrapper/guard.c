@@ -192,8 +192,12 @@ store_keep_for(struct flk_taker *t, pid_t pid, int pidfd)
 int
 store_ended(struct flk_taker *taker, int status)
 {
-	(void)status; /* a store keeps no history */
-	return may_guard(taker_of(taker));
+	struct store_taker *t = taker_of(taker);
+	int error = may_guard(t);
+
+	if (error == 0)
+		t->status = status;
+	return error;
 }
 
 int

@@ -48,6 +48,7 @@ struct store_taker {
 	struct tie tie;
 	int code;       /* why it is IDLE again */
 	int waited_for; /* what the last wait returned */
+	int status;     /* of the command: what flk_ended() said, or FLK_UNKNOWN */
 	int bell;       /* an eventfd: flk_cancel() and flk_interrupt() ring it */
 
 	int guard, guard_end; /* both ends of the pipe; -1 */

@@ -206,7 +206,8 @@ is_idle_or_lost(const struct store_taker *t)
 static int
 let_go(struct store_taker *t, enum permit_state state)
 {
-	struct talk m = { .kind = state == PERMIT_LEAVING ? TALK_LEAVE : TALK_RELEASE };
+	struct talk m = { .kind = state == PERMIT_LEAVING ? TALK_LEAVE : TALK_RELEASE,
+			  .code = t->status };
 	/* Nobody needs to wait until an unreachable store knows that the place is free. */
 	uint64_t patience = state == PERMIT_LEAVING && t->away ? SECOND / 10 : LET_GO;
 	int error;

@@ -84,6 +84,7 @@ WEAKENS(no_life, if (does(x, DO_PUT, PERMIT)) forget(x, DO_PUT, LIFE))
 WEAKENS(place_for_ever, set_lease(x, PLACE, 0))
 WEAKENS(life_for_ever, set_lease(x, LIFE, 0))
 WEAKENS(tail_for_ever, set_lease(x, TAIL, 0))
+WEAKENS(ending_for_ever, set_lease(x, ENDING, 0))
 /* clang-format on */
 
 static void
@@ -274,6 +275,7 @@ const struct error errors[] = {
 	TXN("place-for-ever", "a place is on no lease", ENDS, deadly, place_for_ever),
 	TXN("life-for-ever", "a dead holder looks alive", ENDS, deadly, life_for_ever),
 	TXN("tail-for-ever", "the last place is on no lease", LEAKS, NULL, tail_for_ever),
+	TXN("ending-for-ever", "a command's status is on no lease", LEAKS, NULL, ending_for_ever),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),
 	{ .name = "always-held",
 	  .words = "a server says that a transaction held that did not",

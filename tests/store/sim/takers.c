@@ -77,10 +77,12 @@ taker_obey(struct taker *t)
 	if (!t->wished || t->kept == NULL)
 		return;
 	t->wished = false;
-	if (t->stage == RELEASING)
+	if (t->stage == RELEASING) {
+		fleet_ended(t->kept, 0);
 		fleet_release(t->kept);
-	else if (t->stage == LEAVING)
+	} else if (t->stage == LEAVING) {
 		fleet_leave(t->kept);
+	}
 }
 
 /* ---- its own times ---- */

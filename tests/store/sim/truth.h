@@ -13,6 +13,7 @@ enum key_kind {
 	MARK = 's',
 	GRACE = 't',
 	PLACE = 'w',
+	ENDING = 'x',
 	TAIL = 'z'
 };
 

@@ -123,6 +123,7 @@ check_one(struct check *c, const struct record_kv *kv)
 		break;
 	case 'e':
 	case 't':
+	case 'x':
 	case 'z':
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);

@@ -122,7 +122,7 @@ may_remove(const struct ask *a)
 static struct txn *
 removal(struct ask *a, int *code)
 {
-	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w' };
+	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w', 'x' };
 	const struct look *l = &a->look;
 	struct key tail = key_tail(&l->limiter);
 	struct txn *x;

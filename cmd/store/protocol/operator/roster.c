@@ -137,7 +137,7 @@ ended(struct roster *p, struct person *x, const struct change *c)
 	if (c->e_put)
 		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
 	else if (x->alive || c->l_deleted)
-		report(p, FLK_EV_RELEASED, FLK_UNKNOWN, x, NULL);
+		report(p, FLK_EV_RELEASED, c->status, x, NULL);
 	else
 		report(p, FLK_EV_REAPED, 1, x, NULL);
 	drop(p, x);
@@ -154,7 +154,7 @@ left(struct roster *p, struct person *x, const struct change *c)
 }
 
 /*
- * A grant deletes w/ and puts h/ and l/.  A release deletes h/ and l/.  A repairer that takes a
+ * A grant deletes w/ and puts h/ and l/.  A release deletes h/ and l/, and puts x/.  A repairer that takes a
  * permit back deletes only h/, as l/ is gone by then.  A put of l/ alone is a re-attach.
  */
 void
@@ -219,6 +219,10 @@ note(struct change *to, char kind, const struct records_change *c)
 		if (!c->deleted)
 			culprit_decode(&to->culprit, c->kv.value, c->kv.value_size);
 		break;
+	case 'x':
+		if (!c->deleted)
+			to->status = status_decode(c->kv.value, c->kv.value_size);
+		break;
 	default:
 		break;
 	}
@@ -244,7 +248,7 @@ roster_change(struct roster *p, const struct records_change *c)
 		return;
 	if (strcmp(p->change.self, self) != 0 || p->change.revision != c->kv.changed) {
 		roster_flush(p);
-		p->change = (struct change){ .revision = c->kv.changed };
+		p->change = (struct change){ .revision = c->kv.changed, .status = FLK_UNKNOWN };
 		memcpy(p->change.self, self, STORE_SELF);
 	}
 	note(&p->change, kind, c);

@@ -24,6 +24,7 @@ struct change {
 	char self[STORE_SELF];
 	bool w_put, w_deleted, h_put, h_deleted, l_put, l_deleted, e_put;
 	int64_t created, revision;
+	int32_t status;         /* of x/; FLK_UNKNOWN if it was not put */
 	struct record record;   /* of h_put, or else w_put */
 	struct culprit culprit; /* of e_put */
 };

@@ -3,10 +3,14 @@
  * leave.c - giving up whatever the taker has: a place, a permit, or a claim that got no answer.
  *
  * One txn deletes all keys, whatever it finds: they belong to no other taker, and no taker uses
- * them again, so it may come late and twice.  After that the taker revokes its lease, and waits for
+ * them again, so it may come late and twice.  If the command's status is known, the same txn puts
+ * it for people that follow, on the taker's lease.  After that the taker revokes its lease, and waits for
  * no answer.
  */
 #include "taker.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "kind.h"
 
@@ -41,6 +45,23 @@ add_deletions(const struct fleet_taker *t, struct txn *x)
 	}
 }
 
+/*
+ * Every other try is without it: a store that is full, or has ended the lease, refuses the put, and
+ * must not keep the permit for that.
+ */
+static void
+add_status(const struct fleet_taker *t, struct txn *x)
+{
+	struct key k = taker_key(t, 'x');
+	char *value;
+
+	if (t->status == FLK_UNKNOWN || !t->leased || t->failures % 2 != 0 ||
+	    (value = status_encode(t->status)) == NULL)
+		return;
+	txn_put(x, k.s, value, strlen(value), t->lease);
+	free(value);
+}
+
 void
 leaving_act(struct fleet_taker *t)
 {
@@ -57,9 +78,11 @@ leaving_act(struct fleet_taker *t)
 	x = txn_new();
 	txn_if_changed(x, tail.s, t->created);
 	add_deletions(t, x);
+	add_status(t, x);
 	txn_delete(x, tail.s, NULL);
 	txn_otherwise(x);
 	add_deletions(t, x);
+	add_status(t, x);
 	taker_txn(t, MAIN, x, left);
 }
 

@@ -125,6 +125,7 @@ fleet_taker_new(struct fleet_taker **taker, struct fleet *fleet, const char *sel
 	t->deeds = &taker_deeds;
 	t->report = report;
 	t->context = context;
+	t->status = FLK_UNKNOWN;
 	memcpy(t->self, self, sizeof(t->self));
 	look_init(&t->look, &fleet->limiter);
 	t->retry_ns = t->beat_ns = t->dead_ns = t->relook_ns = UINT64_MAX;
@@ -188,6 +189,12 @@ void
 fleet_leave(struct fleet_taker *t)
 {
 	leave_begin(t, FLEET_LEFT, 0);
+}
+
+void
+fleet_ended(struct fleet_taker *t, int32_t status)
+{
+	t->status = status;
 }
 
 void

@@ -137,6 +137,7 @@ struct fleet_taker {
 	/* ---- the end ---- */
 	enum fleet_kind ending; /* LEAVING: what to report, */
 	int ending_code;        /* and */
+	int32_t status;         /* of the command, for x/; FLK_UNKNOWN */
 
 	uint32_t seat; /* of the permit */
 	char self[STORE_SELF];

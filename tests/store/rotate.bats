@@ -21,8 +21,7 @@ stand() {
 	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x${2:+?$2}"
 	hold a --ttl "${3:-6}" -N x -n 1
 	background b "$FLOCKLIMIT" --ttl "${3:-6}" -N x -n 1 echo ran
-	# The holder's watch, and the waiter's when it stands in the line.
-	eventually has_watched 2
+	eventually stands 1
 }
 
 # renewed_since N: a holder's renewal has come through since there were so many.
@@ -31,8 +30,9 @@ renewed_since() { [ "$(signs)" -ge $(($1 + 3)) ]; }
 asked_for_tokens() { tell etcd "count /v3/auth/authenticate"; }
 has_asked() { [ "$(asked_for_tokens)" -ge "$1" ]; }
 
-watches() { tell etcd "count /v3/watch"; }
-has_watched() { [ "$(watches)" -ge "$1" ]; }
+# stands N: the waiter has its place in the line, and has asked so often to watch it.
+asked_to_watch() { grep -c ' /v3/watch watch:/x/x/cfg//w/' "$T/etcd.log"; }
+stands() { [ "$(asked_to_watch)" -ge "$1" ]; }
 
 # other_user USER:PASSWORD: from now on; open watches are asked again, too.
 other_user() {
@@ -132,13 +132,12 @@ goes_on() {
 	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x?token-file=$T/token"
 	hold a --ttl 12 -N x -n 1
 	background b "$FLOCKLIMIT" --ttl 12 -N x -n 1 echo ran
-	# The holder's watch, and the waiter's when it stands in the line.
-	eventually has_watched 2
+	eventually stands 1
 	tell etcd logout
 	tell etcd "kill watches"
 	login
 	# The waiter's watch is refused, and it goes on asking for one.
-	eventually has_watched $(($(watches) + 3))
+	eventually stands $(($(asked_to_watch) + 2))
 	kill -0 "${pids[b]}" || { cat b.err; false; }
 	secret token dbDgyEJFrlaNVtqZ.2
 	goes_on

@@ -574,7 +574,7 @@ gone() {
 @test "the proxy knows the calls that go through it, and cuts the one that it is told" {
 	fake etcd
 	proxy net "${ports[etcd]}"
-	URL=etcd://127.0.0.1:${ports[net]}/x
+	export URL="etcd://127.0.0.1:${ports[net]}/x"
 	tell net 'cut-before-reply 2'
 	takers t 3 2
 	makes t a

@@ -97,8 +97,10 @@ check_result(const struct options *o, char **argv, bool name_given)
 	/* --fd has the limiter of its descriptor. */
 	require(o->fd != -1 || (o->want.limiter != NULL && *o->want.limiter != '\0'));
 	require(o->command == NULL || o->command[0] != NULL);
-	require((o->want.which & ~(unsigned)FLK_SET_PACE) == 0 && o->want.to.pace.burst <= 65535);
-	require(*pace_text(&o->want.to.pace, o->want.which, text) != '\0' || o->want.which == 0);
+	require((o->want.which & ~(unsigned)(FLK_SET_PACE | FLK_SET_FAIR)) == 0);
+	require(o->want.to.pace.burst <= 65535);
+	require(*pace_text(&o->want.to.pace, o->want.which, text) != '\0' ||
+		(o->want.which & FLK_SET_PACE) == 0);
 	require(o->want.run_timeout_ns != 0 && o->want.kill_after_ns != 0);
 	require(o->line == NULL || (o->command == (char *const *)o->shell_argv));
 	require(o->line != NULL || o->command == NULL || o->command > argv);

@@ -11,12 +11,12 @@
 #include <unistd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <nghttp2/nghttp2.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "../helpers/tap.h"
+#include "reply.h"
 
 #define LIFE_S 60
 
@@ -141,16 +141,13 @@ note(const char *words, ...)
 	va_end(args);
 }
 
-/* A call: what came of it, and what is to be sent. */
+/* A call: what came of it, and what is said. */
 struct call {
 	LIST_ENTRY(call) link;
 	int32_t id;
 	char path[128], token[128];
-	struct wire_out in, out;
-	size_t sent;
-	bool headed, ended;
-	int status; /* at its end: gRPC's; -1: there is none */
-	char message[128];
+	struct wire_out in;
+	struct reply reply;
 };
 
 struct visitor {
@@ -164,44 +161,6 @@ static struct call *
 call_of(struct visitor *v, int32_t id)
 {
 	return nghttp2_session_get_stream_user_data(v->session, id);
-}
-
-static nghttp2_nv
-header(const char *name, const char *value)
-{
-	return (nghttp2_nv){ (uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
-			     strlen(value), NGHTTP2_NV_FLAG_NONE };
-}
-
-static ssize_t
-give(nghttp2_session *session, int32_t id, uint8_t *to, size_t room, uint32_t *flags,
-     nghttp2_data_source *source, void *context)
-{
-	struct call *c = nghttp2_session_get_stream_user_data(session, id);
-	char status[12];
-	size_t n = c->out.n - c->sent;
-
-	(void)source;
-	(void)context;
-	if (n == 0 && !c->ended)
-		return NGHTTP2_ERR_DEFERRED;
-	if (n > room)
-		n = room;
-	if (n > 0)
-		memcpy(to, c->out.at + c->sent, n);
-	c->sent += n;
-	if (c->sent < c->out.n || !c->ended)
-		return (ssize_t)n;
-	*flags |= NGHTTP2_DATA_FLAG_EOF;
-	if (c->status != -1) {
-		snprintf(status, sizeof(status), "%d", c->status);
-		nghttp2_nv trailer[] = { header("grpc-status", status),
-					 header("grpc-message", c->message) };
-
-		*flags |= NGHTTP2_DATA_FLAG_NO_END_STREAM;
-		nghttp2_submit_trailer(session, id, trailer, 2);
-	}
-	return (ssize_t)n;
 }
 
 static int
@@ -441,11 +400,7 @@ visit_and_hear(int listener, struct heard *h)
 void
 begin_call(struct visitor *v, int32_t id, const char *status)
 {
-	nghttp2_data_provider provider = { .read_callback = give };
-	nghttp2_nv nv[] = { header(":status", status), header("content-type", "application/grpc") };
-
-	call_of(v, id)->headed = true;
-	nghttp2_submit_response(v->session, id, nv, 2, &provider);
+	reply_speak(&call_of(v, id)->reply, v->session, id, status);
 }
 
 void
@@ -455,10 +410,8 @@ say(struct visitor *v, int32_t id, const void *bytes, size_t n)
 
 	if (c == NULL)
 		return; /* the client has given it up */
-	if (!c->headed)
-		begin_call(v, id, "200");
-	wire_raw(&c->out, bytes, n);
-	nghttp2_session_resume_data(v->session, id);
+	wire_raw(&c->reply.out, bytes, n);
+	begin_call(v, id, "200");
 	flush(v);
 }
 
@@ -469,12 +422,8 @@ end_call(struct visitor *v, int32_t id, int status, const char *message)
 
 	if (c == NULL)
 		return;
-	if (!c->headed)
-		begin_call(v, id, "200");
-	c->ended = true;
-	c->status = status;
-	snprintf(c->message, sizeof(c->message), "%s", message);
-	nghttp2_session_resume_data(v->session, id);
+	reply_end(&c->reply, status, message);
+	begin_call(v, id, "200");
 	flush(v);
 }
 

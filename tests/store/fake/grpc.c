@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "../reply.h"
 #include "transcode.h"
 
 /* A message that came, and is served at its time, after those before it. */
@@ -27,13 +28,10 @@ struct stream {
 	char path[64], token[512];
 	const struct transcoder *as;
 	const struct kind_of_call *kind;
-	struct wire_out in, out;
-	size_t sent;
+	struct wire_out in;
+	struct reply reply;
 	STAILQ_HEAD(, asked) asked;
 	struct watches watches;
-	bool headed; /* the head of the answer was sent */
-	int status;  /* gRPC's, of its end; -1: it goes on */
-	char message[200];
 	int64_t write_at; /* nothing is written before */
 	bool cut_events;  /* half of its first events is the last that is sent */
 };
@@ -57,81 +55,24 @@ grpc_begins(const struct buf *in)
 
 /* ---- what is said ---- */
 
-static nghttp2_nv
-header(const char *name, const char *value)
-{
-	return (nghttp2_nv){ (uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value, strlen(name),
-			     strlen(value), NGHTTP2_NV_FLAG_NONE };
-}
-
-static ssize_t
-give(nghttp2_session *session, int32_t id, uint8_t *to, size_t room, uint32_t *flags,
-     nghttp2_data_source *source, void *context)
-{
-	struct stream *st = nghttp2_session_get_stream_user_data(session, id);
-	size_t n;
-	char status[12];
-
-	(void)source;
-	(void)context;
-	if (st == NULL)
-		return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-	n = st->out.n - st->sent;
-	if (n == 0 && st->status == -1)
-		return NGHTTP2_ERR_DEFERRED;
-	if (n > room)
-		n = room;
-	if (n > 0)
-		memcpy(to, st->out.at + st->sent, n);
-	st->sent += n;
-	if (st->sent < st->out.n)
-		return (ssize_t)n;
-	st->sent = st->out.n = 0;
-	if (st->status != -1) {
-		snprintf(status, sizeof(status), "%d", st->status);
-		nghttp2_nv trailer[] = { header("grpc-status", status),
-					 header("grpc-message", st->message) };
-
-		*flags |= NGHTTP2_DATA_FLAG_EOF | NGHTTP2_DATA_FLAG_NO_END_STREAM;
-		nghttp2_submit_trailer(session, id, trailer, 2);
-	}
-	return (ssize_t)n;
-}
-
 /* Lets the stream say what it has, if its time has come. */
 static void
 speak(struct stream *st)
 {
-	nghttp2_data_provider provider = { .read_callback = give };
-	nghttp2_nv head[] = { header(":status", "200"),
-			      header("content-type", "application/grpc") };
-
-	if (st->write_at > st->grpc->server->fake.now || (st->out.n == 0 && st->status == -1))
-		return;
-	if (!st->headed)
-		nghttp2_submit_response(st->grpc->session, st->id, head, 2, &provider);
-	else
-		nghttp2_session_resume_data(st->grpc->session, st->id);
-	st->headed = true;
-}
-
-static void
-end_with(struct stream *st, int status, const char *message)
-{
-	st->status = status;
-	snprintf(st->message, sizeof(st->message), "%s", message);
+	if (st->write_at <= st->grpc->server->fake.now && (st->reply.out.n > 0 || st->reply.ended))
+		reply_speak(&st->reply, st->grpc->session, st->id, "200");
 }
 
 /* An object as a message; cut: half of it, and it is the last of the connection. */
 static void
 say(struct stream *st, const json_t *o, bool cut)
 {
-	size_t begun = wire_frame(&st->out);
+	size_t begun = wire_frame(&st->reply.out);
 
-	message_of_json(st->as->answered, o, &st->out);
-	wire_frame_end(&st->out, begun);
+	message_of_json(st->as->answered, o, &st->reply.out);
+	wire_frame_end(&st->reply.out, begun);
 	if (cut) {
-		st->out.n -= (st->out.n - begun) / 2;
+		st->reply.out.n -= (st->reply.out.n - begun) / 2;
 		st->grpc->over = true;
 	}
 }
@@ -182,13 +123,13 @@ do_call(struct stream *st, const struct asked *a)
 	if (a->deed.action == SWALLOW)
 		;
 	else if (!done)
-		end_with(st, call.wrong.code, call.wrong.text);
+		reply_end(&st->reply, call.wrong.code, call.wrong.text);
 	else if (st->kind->how == CALL_WATCH)
 		say_lines(st, &text);
 	else
 		say_text(st, text.at, a->deed.action == CUT_ANSWER);
 	if (done && st->kind->how != CALL_WATCH && a->deed.action != SWALLOW && !st->grpc->over)
-		end_with(st, 0, "");
+		reply_end(&st->reply, 0, "");
 	buf_free(&text);
 	scrap_free(&call.fake->scrap);
 	serve_watches(st->grpc->server);
@@ -202,11 +143,11 @@ answer_as_told(struct stream *st, const char *text)
 	const char *message = json_string_value(json_object_get(o, "message"));
 
 	if (json_object_get(o, "code") != NULL) {
-		end_with(st, (int)json_integer_value(json_object_get(o, "code")),
-			 message != NULL ? message : "");
+		reply_end(&st->reply, (int)json_integer_value(json_object_get(o, "code")),
+			  message != NULL ? message : "");
 	} else {
 		say_text(st, text, false);
-		end_with(st, 0, "");
+		reply_end(&st->reply, 0, "");
 	}
 	json_decref(o);
 }
@@ -226,8 +167,8 @@ serve_asked(struct stream *st, struct asked *a)
 		answer_as_told(st, a->deed.text);
 		return;
 	case GARBAGE:
-		wire_raw(&st->out, "\0\0\0\0\3\xff\xff\xff", 8);
-		end_with(st, 0, "");
+		wire_raw(&st->reply.out, "\0\0\0\0\3\xff\xff\xff", 8);
+		reply_end(&st->reply, 0, "");
 		return;
 	case LATE:
 		st->write_at = s->fake.now + a->deed.ms;
@@ -305,14 +246,14 @@ take_messages(struct stream *st)
 	json_t *body;
 	size_t n;
 
-	while (in->n >= WIRE_FRAME && st->status == -1) {
+	while (in->n >= WIRE_FRAME && !st->reply.ended) {
 		n = (size_t)in->at[1] << 24 | (size_t)in->at[2] << 16 | (size_t)in->at[3] << 8 |
 		    in->at[4];
 		if (in->n - WIRE_FRAME < n)
 			return;
 		body = json_of_message(st->as->asked, in->at + WIRE_FRAME, n);
 		if (body == NULL)
-			end_with(st, 13, "fake etcd: it can't read that");
+			reply_end(&st->reply, 13, "fake etcd: it can't read that");
 		else
 			ask(st, body);
 		in->n -= WIRE_FRAME + n;
@@ -343,7 +284,6 @@ begin_headers(nghttp2_session *session, const nghttp2_frame *frame, void *contex
 
 	st->grpc = g;
 	st->id = frame->hd.stream_id;
-	st->status = -1;
 	STAILQ_INIT(&st->asked);
 	LIST_INSERT_HEAD(&g->streams, st, link);
 	nghttp2_session_set_stream_user_data(session, st->id, st);
@@ -370,7 +310,7 @@ got_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *
 	if (st->as != NULL)
 		st->kind = call_find(st->as->path);
 	else
-		end_with(st, UNIMPLEMENTED, "fake etcd: it does not know that call");
+		reply_end(&st->reply, UNIMPLEMENTED, "fake etcd: it does not know that call");
 	return 0;
 }
 
@@ -386,7 +326,7 @@ free_stream(struct stream *st)
 	}
 	watch_free(&st->watches);
 	free(st->in.at);
-	free(st->out.at);
+	free(st->reply.out.at);
 	free(st);
 }
 
@@ -555,8 +495,8 @@ grpc_due(const struct grpc *g)
 
 		if (a != NULL && a->serve_at < due)
 			due = a->serve_at;
-		if ((st->out.n > 0 || st->status != -1) && st->write_at > g->server->fake.now &&
-		    st->write_at < due)
+		if ((st->reply.out.n > 0 || st->reply.ended) &&
+		    st->write_at > g->server->fake.now && st->write_at < due)
 			due = st->write_at;
 	}
 	return due;

@@ -729,10 +729,7 @@ from_within(void)
 int
 main(void)
 {
-	signal(SIGPIPE, SIG_IGN);
-	unsetenv("FLOCKLIMIT_STORE_USER");
-	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
-	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+	clients_begin();
 	well_answered();
 	at_once();
 	never_resent();

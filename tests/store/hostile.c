@@ -347,10 +347,7 @@ no_memory(void)
 int
 main(void)
 {
-	signal(SIGPIPE, SIG_IGN);
-	unsetenv("FLOCKLIMIT_STORE_USER");
-	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
-	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+	clients_begin();
 	dead_connection();
 	one_step_ends();
 	refused_unread();

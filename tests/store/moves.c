@@ -423,10 +423,7 @@ one_of_two_hangs(void)
 int
 main(void)
 {
-	signal(SIGPIPE, SIG_IGN);
-	unsetenv("FLOCKLIMIT_STORE_USER");
-	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
-	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+	clients_begin();
 	world =
 	    mmap(NULL, sizeof(*world), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (world == MAP_FAILED)

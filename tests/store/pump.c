@@ -2,13 +2,24 @@
 #include "pump.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
 #include "../helpers/tap.h"
 
 #define PATIENCE_MS 60000
+
+void
+clients_begin(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	unsetenv("FLOCKLIMIT_STORE_USER");
+	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
+	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+}
 
 struct records *
 client(unsigned port, unsigned second, const char *extra)

@@ -9,6 +9,9 @@
 
 #include "records/records.h"
 
+/* As a program of ours is: without SIGPIPE, and here without secrets of the environment. */
+void clients_begin(void);
+
 /* Of servers at these ports; extra: what follows in the URL.  0: no such port. */
 struct records *client(unsigned port, unsigned second, const char *extra);
 

@@ -156,19 +156,31 @@ send_whole(int listener)
 	close(raw(v));
 }
 
+/*
+ * A watch from that revision on, until it has told of so many changes, and what the server noted, to be
+ * freed; extra: as client() has it.
+ */
+static char *
+watched(script *s, const char *extra, int64_t from, int changes, struct remembered *n)
+{
+	struct server server = serve(s);
+	struct records *r = client(server.port, 0, extra);
+
+	memset(n, 0, sizeof(*n));
+	records_watch(r, two, 2, from, remember, n);
+	until(r, &n->changes, changes);
+	records_close(r);
+	return served(&server);
+}
+
 static void
 pieces(script *s, const char *how)
 {
-	struct server server = serve(s);
-	struct records *r = client(server.port, 0, "");
-	struct remembered n = { 0 };
-	char *notes;
+	struct remembered n;
+	char *notes = watched(s, "", 4, 3, &n);
 
-	records_watch(r, two, 2, 4, remember, &n);
-	ok(until(r, &n.changes, 3), "messages that come %s are understood", how);
+	ok(n.changes >= 3, "messages that come %s are understood", how);
 	ok(n.begun == 1 && same(n.text, "PUT a=1 @4;PUT a=1 @5;DELETE b= @4;"), "in order");
-	records_close(r);
-	notes = served(&server);
 	ok(same(notes, "Watch a @4 #1\nWatch b..c @4 #2\n"), "all ranges were asked for");
 	free(notes);
 }
@@ -237,17 +249,12 @@ cut_message(int listener)
 static void
 resumed(void)
 {
-	struct server server = serve(cut_message);
-	struct records *r = client(server.port, 0, "");
-	struct remembered n = { 0 };
-	char *notes;
+	struct remembered n;
+	char *notes = watched(cut_message, "", 3, 4, &n);
 
-	records_watch(r, two, 2, 3, remember, &n);
-	ok(until(r, &n.changes, 4), "a watch that was cut in a message goes on");
+	ok(n.changes >= 4, "a watch that was cut in a message goes on");
 	ok(same(n.text, "PUT a=1 @6;DELETE b= @4;PUT a=1 @7;PUT a=1 @8;") && n.begun == 2,
 	   "nothing is told twice, nothing is missed");
-	records_close(r);
-	notes = served(&server);
 	ok(strstr(notes, "a @7 #1\nWatch b..c @5 #2") != NULL, "each range from where it was");
 	free(notes);
 }
@@ -271,15 +278,10 @@ cut_at_once(int listener)
 static void
 from_now(void)
 {
-	struct server server = serve(cut_at_once);
-	struct records *r = client(server.port, 0, "");
-	struct remembered n = { 0 };
-	char *notes;
+	struct remembered n;
+	char *notes = watched(cut_at_once, "", 0, 1, &n);
 
-	records_watch(r, two, 2, 0, remember, &n);
-	ok(until(r, &n.changes, 1) && n.begun == 2, "a watch that had an end goes on");
-	records_close(r);
-	notes = served(&server);
+	ok(n.changes >= 1 && n.begun == 2, "a watch that had an end goes on");
 	ok(same(notes, "Watch a #1\nWatch b..c #2\nWatch a @10 #1\nWatch b..c @10 #2\n"),
 	   "from now on at first, and then from where it began, over the same connection");
 	free(notes);
@@ -470,19 +472,13 @@ patience(void)
 	size_t i;
 
 	for (i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++) {
-		struct server server;
-		struct records *r;
-		struct remembered n = { 0 };
+		struct remembered n;
 
 		said = (int)i;
-		server = serve(talk_nonsense);
-		r = client(server.port, 0, "");
-		records_watch(r, two, 2, 4, remember, &n);
-		ok(until(r, &n.changes, 1) && n.failed == 0 && n.compacted == 0 &&
+		free(watched(talk_nonsense, "", 4, 1, &n));
+		ok(n.changes >= 1 && n.failed == 0 && n.compacted == 0 &&
 		       same(n.text, "PUT a=1 @5;"),
 		   "it is left and tried anew after %s", nonsense[i]);
-		records_close(r);
-		free(served(&server));
 	}
 }
 
@@ -501,16 +497,10 @@ forget_one(int listener)
 static void
 half_begun(void)
 {
-	struct server server = serve(forget_one);
-	struct records *r = client(server.port, 0, "");
-	struct remembered n = { 0 };
-	char *notes;
+	struct remembered n;
+	char *notes = watched(forget_one, "", 4, 1, &n);
 
-	records_watch(r, two, 2, 4, remember, &n);
-	ok(until(r, &n.changes, 1) && n.begun == 1,
-	   "a watch of which a range is missing is begun anew");
-	records_close(r);
-	notes = served(&server);
+	ok(n.changes >= 1 && n.begun == 1, "a watch of which a range is missing is begun anew");
 	is(count(notes, "Watch a"), 2, "once, over another connection");
 	free(notes);
 }
@@ -642,15 +632,10 @@ deny_old_token(int listener)
 static void
 another_token(void)
 {
-	struct server server = serve(deny_old_token);
-	struct records *r = client(server.port, 0, "@");
-	struct remembered n = { 0 };
-	char *notes;
+	struct remembered n;
+	char *notes = watched(deny_old_token, "@", 4, 1, &n);
 
-	records_watch(r, two, 2, 4, remember, &n);
-	ok(until(r, &n.changes, 1) && n.failed == 0, "no rights by an old token: another is had");
-	records_close(r);
-	notes = served(&server);
+	ok(n.changes >= 1 && n.failed == 0, "no rights by an old token: another is had");
 	ok(strstr(notes, "Watch t1 ") != NULL && strstr(notes, "Watch t2 ") != NULL, "and used");
 	free(notes);
 }
@@ -696,10 +681,7 @@ left_and_closed(void)
 int
 main(void)
 {
-	signal(SIGPIPE, SIG_IGN);
-	unsetenv("FLOCKLIMIT_STORE_USER");
-	unsetenv("FLOCKLIMIT_STORE_PASSWORD");
-	unsetenv("FLOCKLIMIT_STORE_TOKEN");
+	clients_begin();
 	pieces(send_whole, "at once");
 	pieces(send_by_byte, "a byte at a time");
 	one_stream();

@@ -49,19 +49,39 @@ record_new(const char *key, const char *value, size_t size)
 	return r;
 }
 
-size_t
-memory_from(const struct memory *m, const char *key)
+/* The first of an ordered list that is not before that; each that is before comes first. */
+static size_t
+first_not(const struct record_list *l,
+	  bool (*is_before)(const struct record_kv *kv, const void *that), const void *that)
 {
-	size_t low = 0, high = m->map.n, middle;
+	size_t low = 0, high = l->n, middle;
 
 	while (low < high) {
 		middle = (low + high) / 2;
-		if (strcmp(m->map.record[middle]->kv.key, key) < 0)
+		if (is_before(&l->record[middle]->kv, that))
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	return low;
+}
+
+static bool
+has_lower_key(const struct record_kv *kv, const void *key)
+{
+	return strcmp(kv->key, key) < 0;
+}
+
+static bool
+changed_before(const struct record_kv *kv, const void *revision)
+{
+	return kv->changed < *(const int64_t *)revision;
+}
+
+size_t
+memory_from(const struct memory *m, const char *key)
+{
+	return first_not(&m->map, has_lower_key, key);
 }
 
 struct memory_record *
@@ -308,16 +328,7 @@ memory_leases(const struct memory *m)
 size_t
 memory_since(const struct memory *m, int64_t revision)
 {
-	size_t low = 0, high = m->history.n, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (m->history.record[middle]->kv.changed < revision)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return first_not(&m->history, changed_before, &revision);
 }
 
 struct memory_record *

@@ -2,7 +2,8 @@
 /*
  * title.h - the keeper's command line, as ps(1) shows it.  The keeper is a fork of the wrapper: without
  * a title of its own, "pkill -f" for the words of the command would kill both, and then the permit
- * would stay until its grace is over.
+ * would stay until its grace is over.  setproctitle(3) of libbsd takes the room of the environment, too,
+ * which /proc/PID/environ then no longer shows.
  */
 #ifndef TITLE_H
 #define TITLE_H

@@ -45,7 +45,7 @@ struct records_watch;
 int records_open(struct records **records, const struct url *url, unsigned pause_ms,
 		 char why[RECORDS_TEXT]);
 
-/* Its user has ended all its calls and watches; not from within a step. */
+/* Ends its calls and watches, too, and calls none of their functions; not from within a step. */
 void records_close(struct records *r);
 
 int records_fd(const struct records *r);

@@ -41,9 +41,9 @@ struct verdict;
 LIST_HEAD(call_list, records_call);
 LIST_HEAD(watch_list, records_watch);
 
-/* The stream of all watches: see feed.c. */
 #define FEED_GONE 32
 
+/* The stream of all watches: see feed.c. */
 struct feed {
 	struct h2_stream stream;
 	bool on; /* it is under way, since the client's turn and token: */

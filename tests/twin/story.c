@@ -206,7 +206,7 @@ choose(struct op *op, unsigned past)
 		op->deed = of_others(op, dice);
 	if (op->deed == ENTERS || op->deed == TRIES || op->deed == LOOKS)
 		op->d = for_the_gate(op);
-	if (may_be_cut(op->deed) && percent(6))
+	if (may_be_cut(op->deed) && percent(op->deed == GROWS ? 50 : 6))
 		op->cut = random_below(10);
 }
 

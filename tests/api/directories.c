@@ -27,7 +27,7 @@ static struct {
 
 static const char *environment; /* $FLOCKLIMIT_DIR */
 static uid_t user;
-static int opened, mkdirs, rmdirs, flags_of_open, fstat_fails, mapped;
+static int opened, mkdirs, rmdirs, flags_of_open, fstat_fails, mapped, looked_elsewhere;
 /* What another process does right before our mkdir(), right after it, and after our rmdir(). */
 static void (*meanwhile)(void), (*then)(void), (*after_removal)(void);
 
@@ -58,11 +58,20 @@ put(const char *path, mode_t mode, uid_t uid)
 	file[i].there = true;
 }
 
+static bool
+is_below(const char *path, const char *dir)
+{
+	return strncmp(path, dir, strlen(dir)) == 0;
+}
+
 static int
 fake_lstat(const char *path, struct stat *sb)
 {
 	int i = find(path);
 
+	looked_elsewhere += !is_below(path, "/run/flocklimit") && !is_below(path, "/run/lock") &&
+			    !is_below(path, "/dev/shm") && !is_below(path, "/tmp") &&
+			    !is_below(path, "/mine");
 	memset(sb, 0, sizeof(*sb));
 	if (i == -1)
 		return -1;
@@ -184,6 +193,16 @@ begin_world(uid_t uid)
 	put("/tmp", DIRECTORY(01777), 0);
 }
 
+/* The first file has the descriptor 0. */
+static void
+begin_world_with(uid_t uid, const char *path, mode_t mode)
+{
+	begin_world(uid);
+	memset(file, 0, sizeof(file));
+	put(path, mode, uid);
+	put("/tmp", DIRECTORY(01777), 0);
+}
+
 static void
 chooses(const char *want, const char *words)
 {
@@ -265,6 +284,8 @@ test_unmapped(void)
 	is(flags_of_open, O_RDONLY | O_CLOEXEC, "no command inherits what was looked at");
 	environment = "/mine";
 	chooses("/mine", "but he may choose one");
+	begin_world_with(65534, "/proc/self/uid_map", S_IFCHR);
+	is(choosing("x"), -FLK_UNMAPPED, "also where stdin was closed");
 	is(opened, 0, "nothing stays open");
 	begin_world(US);
 	put("/proc/self/uid_map", S_IFCHR, 0);
@@ -295,6 +316,29 @@ test_chosen(void)
 	       flki_directory_join(&d, name, path, sizeof(path)) == 0 &&
 	       strlen(path) == PATH_ROOM - 2,
 	   "one less is not");
+}
+
+/* The path is as long as was said, and is not written where there is less room. */
+static void
+joins(const char *dir, const char *name, const char *want)
+{
+	const struct directory d = { .dir = dir };
+	char path[20];
+	size_t size = strlen(want) + 1;
+
+	memset(path, 'z', sizeof(path));
+	is(flki_directory_size(&d, name), size, "the path %s, with its final zero", want);
+	is(flki_directory_join(&d, name, path, size - 1), -ENAMETOOLONG, "needs so much room");
+	is(path[0], 'z', "and is not begun in less");
+	is(flki_directory_join(&d, name, path, size), 0, "and no more");
+	is(strcmp(path, want), 0, "than that");
+}
+
+static void
+test_paths(void)
+{
+	joins("/mine", "x", "/mine/x");
+	joins(NULL, "./x", "./x");
 }
 
 /* ---- may it be used ---- */
@@ -345,6 +389,9 @@ test_trust_of_chosen(void)
 	is(opening(false), -FLK_BADDIR, "not where each may remove them");
 	file[find("/mine")].mode = S_IFREG | 0600;
 	is(opening(false), -ENOTDIR, "a file is none");
+	begin_world_with(US, "/mine", DIRECTORY(0700));
+	environment = "/mine";
+	is(opening(false), 0, "any descriptor will do");
 	is(opened, 0, "no descriptor is left");
 }
 
@@ -433,8 +480,10 @@ main(void)
 	test_choice();
 	test_unmapped();
 	test_chosen();
+	test_paths();
 	test_trust();
 	test_trust_of_chosen();
 	test_making();
+	is(looked_elsewhere, 0, "no other place was looked at");
 	return tap_done();
 }

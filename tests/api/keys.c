@@ -13,21 +13,36 @@
 
 #include "internal.h"
 
-/* The key that a permit has in the limiter for this request.  All of its bytes count: zeros are behind it. */
+/* All bytes of a slot's key count: zeros are behind it. */
+static bool
+is_key(const struct flk_taker *t, const char *key)
+{
+	char all[FLK_KEY] = "";
+
+	memcpy(all, key, strlen(key));
+	return memcmp(taker_slot(t)->key, all, FLK_KEY) == 0;
+}
+
+/* The taker gets the limiter's only permit for this request, and with it this key. */
+static void
+gets(struct flk *f, struct flk_taker *t, const struct flk_request *want, const char *key,
+     const char *words)
+{
+	int error = flk_acquire(t, want, NULL);
+	struct flk_snapshot *s;
+
+	if (error != 0 || (error = flk_snapshot(f, &s)) != 0)
+		tap_bail("no permit: %s", flk_strerror(error));
+	ok(strcmp(s->entry[0].key, key) == 0 && is_key(t, key), "%s: '%s'", words, s->entry[0].key);
+	free(s);
+}
+
 static void
 has(struct flk *f, const struct flk_request *want, const char *key, const char *words)
 {
 	struct flk_taker *t = taker(f);
-	int error = flk_acquire(t, want, NULL);
-	struct flk_snapshot *s;
-	char all[FLK_KEY] = "";
 
-	memcpy(all, key, strlen(key));
-	if (error != 0 || (error = flk_snapshot(f, &s)) != 0)
-		tap_bail("no permit: %s", flk_strerror(error));
-	ok(strcmp(s->entry[0].key, key) == 0 && memcmp(taker_slot(t)->key, all, FLK_KEY) == 0,
-	   "%s: '%s'", words, s->entry[0].key);
-	free(s);
+	gets(f, t, want, key, words);
 	flk_taker_free(t);
 }
 
@@ -57,6 +72,32 @@ test_keys(void)
 	has(f, &a, user, "its user");
 	is(steer_fair(f, FLK_FAIR_OFF), 0, "not fair any more");
 	has(f, &a, "", "none");
+	whole(f, "in the end");
+	flk_detach(f);
+}
+
+/*
+ * A slot keeps the key of a taker that has left.  The operator who ends turns clears it; where `fair' has
+ * changed in another way, as by a program that wrote into the file, the next taker in the slot clears it.
+ */
+static void
+test_key_of_another(void)
+{
+	const struct flk_request a = { .key = "a" };
+	struct flk *f = fresh(1);
+	struct flk_taker *t = taker(f);
+
+	steer_fair(f, FLK_FAIR_KEY);
+	gets(f, t, &a, "a", "a taker in turn has its word");
+	flk_release(t);
+	ok(is_key(t, "a"), "which its slot keeps");
+	is(flk_wait_idle(t, NULL), 0, "a taker in that slot waits until all have left");
+	ok(is_key(t, "a"), "and leaves the key what it was given");
+	f->file.h->fair = FLK_FAIR_OFF;
+	gets(f, t, &a, "", "where turns are over, the next permit has none");
+	flk_release(t);
+	ok(is_key(t, ""), "nor its slot");
+	flk_taker_free(t);
 	whole(f, "in the end");
 	flk_detach(f);
 }
@@ -94,6 +135,7 @@ main(void)
 {
 	begin();
 	test_keys();
+	test_key_of_another();
 	test_end_of_turns();
 	return tap_done();
 }

@@ -344,6 +344,36 @@ test_watches(void)
 	ok(!w.again && w.orphans == 1, "a thread waits for an orphan's end");
 }
 
+static bool
+is_word(const struct futex_word *word, const void *address, uint32_t value)
+{
+	return word->address == (uintptr_t)address && word->value == value;
+}
+
+/* Each waiter watches one life here: the head that of the only holder, the others their predecessors'. */
+static void
+test_watch_all(void)
+{
+	struct watch w = { .count = 9, .orphans = 9, .again = true, .incomplete = true };
+	uint32_t i;
+
+	begin_line(4, 0);
+	for (i = 0; i <= 4; i++) {
+		slots[i].ticket = 10 + i;
+		atomic_store(&slots[i].alive.word, TID + i);
+	}
+	for (i = 1; i <= 4; i++) {
+		flki_watch_all(&view, &w, i, 55);
+		ok(w.count == 2 && is_word(&w.word[0], &slots[i].wake, 55) &&
+		       is_word(&w.word[1], &slots[i - 1].alive.word,
+			       atomic_load(&slots[i - 1].alive.word)),
+		   "waiter %u watches its own word and the one before it", i);
+		ok(!w.incomplete && !w.again && w.orphans == 0, "and needs no more");
+		is(slots[i].watches, i == 1 ? WATCHES_HOLDERS : 9 + i, "as its slot says");
+		is(w.tick_ns, i * 100 * MS, "where the kernel can't watch, it looks on tick %u", i);
+	}
+}
+
 static void
 test_reasons(void)
 {
@@ -370,6 +400,7 @@ main(void)
 	test_pass_on();
 	test_successors();
 	test_watches();
+	test_watch_all();
 	test_reasons();
 	test_sleep_of_old();
 	return tap_done();

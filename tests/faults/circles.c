@@ -127,6 +127,16 @@ wait_for_idle(void)
 	flk_taker_free(newcomer);
 }
 
+/* The head has no waiter before it, and watches all holders. */
+static void
+wait_as_head(void)
+{
+	struct timespec now = in_ms(0);
+
+	taker_slot(t[2])->prev = NIL;
+	is(flk_wait(t[2], &now, NULL), -ETIMEDOUT, "the head waits");
+}
+
 static void
 release(void)
 {
@@ -146,9 +156,10 @@ check(void)
 static void
 test_circles(void)
 {
-	static void (*const acts[])(
-	    void) = { find_waiter,        find_holder,   count_line, copy_all, copy_barriers,
-		      count_from_outside, wait_for_idle, join,       release,  check };
+	static void (*const acts[])(void) = { find_waiter,   find_holder,   count_line,
+					      copy_all,      copy_barriers, count_from_outside,
+					      wait_for_idle, wait_as_head,  join,
+					      release,       check };
 	uint64_t before;
 	unsigned i;
 

@@ -93,7 +93,21 @@ test_kinds(void)
 	e = last();
 	ok(e->kind == FLK_EV_GRANTED && e->seats == slots[0].seats && e->seat == 6 && e->code == 0,
 	   "a grant has all seats");
+	flki_state_note(&st, FLK_EV_GREW, 0, 2);
+	e = last();
+	ok(e->kind == FLK_EV_GREW && e->seats == slots[0].seats && e->limit == FLK_SEATS &&
+	       e->seat == 0 && e->code == 2,
+	   "and so has a permit that grew, below the limit up to which there are sets");
+	slots[0].limit = 9;
+	flki_state_note(&st, FLK_EV_GREW, 0, 2);
+	e = last();
+	ok(e->kind == FLK_EV_GREW && e->seats == slots[0].seats && e->limit == 9 && e->weight == 3,
+	   "or below its own");
 	slots[0].seats = 0;
+	flki_state_note(&st, FLK_EV_GREW, 0, 2);
+	e = last();
+	ok(e->kind == FLK_EV_GREW && e->seats == 0 && e->limit == 9 && e->seat == 6 && e->code == 2,
+	   "one without a set has its seat");
 	slots[0].seat = 99;
 	flki_state_note(&st, FLK_EV_GRANTED, 0, 0);
 	e = last();

@@ -24,10 +24,12 @@ put() {
 		>/dev/null
 }
 
-# elsewhere ID [LEASE]: another machine holds one unit of x; with a lease it is alive.
+# elsewhere ID [LEASE]: another machine holds one unit of x; with a lease it is alive.  ID is the name of its
+# life, too.
 elsewhere() {
-	put "x/cfg//h/$1" '{"v":1,"w":1,"n":2,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all","ttl":10,"grace":3600,"since":1000,"seat":1,"under":2}'
-	[ -z "${2-}" ] || put "x/cfg//l/$1" '' "$2"
+	put "x/cfg//h/$1" "3 1 2 2 1 0 10 3600 0 1000 $1"
+	put "x/cfg//p/$1" '{"v":1,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all"}'
+	[ -z "${2-}" ] || put "x/cfg//l/$1/$(printf %016x "$2")" '' "$2"
 }
 
 # count PATH: how many keys begin so.
@@ -546,7 +548,7 @@ all_hold() {
 @test "store: no name below a limiter's path is taken for one of its keys" {
 	store
 	local name url=$FLOCKLIMIT_STORE labels=() digits=0123456789abcdef
-	for name in x/cfg x/tail x/e x/h x/l x/s x/t x/w x/h/$digits x/w/$digits x/cfg/h/$digits x/cfg/%h x/cfg-x; do
+	for name in x/cfg x/bell x/tail x/e x/h x/l x/p x/s x/t x/w x/x x/h/$digits x/w/$digits x/cfg/h/$digits x/cfg/%h x/cfg-x; do
 		labels+=("${name//\//_}")
 		mkdir -p "$T/${name%/*}"
 		hold "${name//\//_}" --store "$url/${name%/*}" -N "${name##*/}" -n 1
@@ -557,7 +559,7 @@ all_hold() {
 	ctl check x
 	[ "$(field '[.holders, .waiters] | map(length)')" = '[0,0]' ]
 	[ "$(ctl list --json | jq -c 'map(.name)')" = '["x"]' ]
-	[ "$(ctl list --json --store "$url/x" | jq -c 'map(.name)')" = '["cfg","cfg-x","e","h","l","s","t","tail","w"]' ]
+	[ "$(ctl list --json --store "$url/x" | jq -c 'map(.name)')" = '["bell","cfg","cfg-x","e","h","l","p","s","t","tail","w","x"]' ]
 	hold a -N x -n 1
 	wait_in_line b -n 1
 	ctl check x
@@ -583,7 +585,7 @@ all_hold() {
 
 @test "store: a limiter of a version to come is left alone" {
 	store
-	put x/cfg '{"v":3,"n":1}'
+	put x/cfg '{"v":4,"n":1}'
 	run -125 "$FLOCKLIMIT" -N x -n 1 true
 	[[ $output == *"/team/x/cfg is of a newer flocklimit than this one: use that"* ]]
 	ctl_line 125 rm x
@@ -606,7 +608,7 @@ all_hold() {
 	"$FLOCKLIMIT" -N x -n 1 true
 	eventually eval '[ "$(count /team/x/)" = 1 ]'
 	put x/notes 'not ours'
-	put xy/cfg '{"v":2,"declared":1}'
+	put xy/cfg '{"v":3,"declared":1}'
 	ctl rm x
 	[ "$(count /team/x/)" = 1 ]
 	[ "$(count /team/xy/)" = 1 ]
@@ -622,15 +624,32 @@ all_hold() {
 	echo "$output"
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "x: ticket "*" holds a permit, and the store has no contact with pid 77 on db1" ]]
-	put x/cfg//w/00000000000000ab nonsense
-	put x/cfg//l/00000000000000ac ''
+	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	put x/cfg//w/00000000000000ab nonsense 9
+	put x/cfg//l/00000000000000ac/0000000000000001 ''
+	put x/cfg//s/00000000000000ad ''
+	put x/cfg//t/00000000000000ad ''
+	put x/cfg//p/00000000000000ae '{"v":1}'
+	put x/cfg//x/00000000000000ae ''
+	put x/cfg//h/00000000000000af '3 1 2'
+	put x/cfg//tail '00000000000000b0 00000000000000b1'
+	put x/cfg//bell ''
 	put x/cfg//odd ''
 	run --separate-stderr -1 ctl check --json x
 	echo "$output"
 	[ "$(jq .whole <<<"$output")" = false ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//w/00000000000000ab ')" = 2 ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//l/00000000000000ac ')" = 2 ]
-	[ "$(jq -r '.failures[]' <<<"$output" | grep -c '^/team/x/cfg//odd is no key')" = 1 ]
+	[ "$(jq -r '.failures[]' <<<"$output" | sed 's|^/team/x/cfg//||; s/^ticket [0-9]*/ticket/; s/ticket [0-9]*$/ticket/')" = \
+"ticket holds a permit, and the store has no contact with pid 77 on db1
+h/00000000000000af makes no sense: nothing is granted beside ticket
+l/00000000000000ac/0000000000000001 is on no lease: it says so for ever
+odd is no key of a limiter
+p/00000000000000ae belongs to no taker
+s/00000000000000ad belongs to no taker
+t/00000000000000ad is on no lease: it is left behind
+tail names a taker that does not wait
+w/00000000000000ab makes no sense: cancel ticket
+w/00000000000000ab is on a lease, and may be gone while its taker waits
+x/00000000000000ae is on no lease: it is left behind" ]
 	put x/cfg nonsense
 	ctl_line 125 show x
 	[[ $stderr == *"/team/x/cfg makes no sense"* ]]
@@ -686,12 +705,17 @@ all_hold() {
 @test "store: what others write there obeys no terminal, and ends no line of ours" {
 	store
 	odd='\u001b]0;x\u0007\u009b31m\n\u007f'
-	value='{"v":1,"w":1,"n":1,"host":"h'$odd'","pid":4294967295,"uid":4294967295,"role":1,"cmd":"c'$odd'","ttl":4294967295,"grace":4294967295,"since":9223372036854775807,"ticket":9223372036854775807,"seat":4294967295}'
-	put x/cfg//h/0000000000000001 "$value"
-	put x/cfg//h/0000000000000002 "${value/922337203685477580?/1}"
-	put x/cfg//w/0000000000000003 "$value"
+	# Numbers beyond all bounds, the greatest that make sense, and a life that is none.
+	put x/cfg//h/0000000000000001 '3 1 1 1 4294967295 9223372036854775807 4294967295 4294967295 0 9223372036854775807 0000000000000001'
+	put x/cfg//h/0000000000000002 '3 1 1 1 1000000000 9223372036854775807 4294967295 4294967294 0 9223372036854 0000000000000002'
+	put x/cfg//w/0000000000000003 '3 1 1 1 1000000000 0 4294967295 4294967294 0 9223372036854 0000000000000003'
+	put x/cfg//h/0000000000000004 $'3 1 1 1 0 0 10 7 0 1 \e]0;x\a\u009b31m\n\x7f'
+	put x/cfg//tail $'\e]0;x\a000000000 \e]0;x\a000000000'
+	for self in 1 2 3 4; do
+		put "x/cfg//p/000000000000000$self" '{"v":1,"host":"h'$odd'","pid":4294967295,"uid":4294967295,"role":1,"cmd":"c'$odd'"}'
+	done
 	put $'x/cfg//\e[31m\n' ''
-	put $'e\e[31mvil/cfg' '{"v":2,"declared":5}'
+	put $'e\e[31mvil/cfg' '{"v":3,"declared":5}'
 	for verb in list 'list --json' 'show x' 'show --json x' 'check x' stats; do
 		# shellcheck disable=SC2086 # words
 		run ctl $verb
@@ -718,14 +742,14 @@ all_hold() {
 			{request_put: {key: ($k + $n + "-" + (. | tostring) | @base64), value: ""}}]}' >body
 		ask etcd kv/txn @body --fail >/dev/null
 	done
-	put x/cfg '{"v":2,"declared":5}'
+	put x/cfg '{"v":3,"declared":5}'
 	run -0 timeout 300 "$CTL" list
 	[[ $output == *x* ]]
 }
 
 @test "store: closed stdio is told of, and nothing else is written there" {
 	store
-	put x/cfg '{"v":2,"declared":5}'
+	put x/cfg '{"v":3,"declared":5}'
 	run -125 sh -c '"$0" show x >&-' "$CTL"
 	[[ $output == *"stdout: Bad file descriptor"* ]]
 	run -125 sh -c '"$0" show x <&- >&- 2>&-' "$CTL"

@@ -2,26 +2,85 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # ports, pids: of lib.bash and fake.bash
 # For tests of a fleet by tests/store/takers.c: takers a to z of the limiter /x/lim, whose names
-# in the store are 15 zeros and their letter's number, as is the lease of each.
+# in the store are 15 zeros and their letter's number.  All takers of a label share a life.
 
-# takers LABEL [TTL [GRACE [manual]]]: reads its lines from do_; tells in $T/LABEL.out.
+# takers LABEL [TTL [GRACE [manual]]]: of a new life; reads the lines of does, tells in $T/LABEL.out.
 takers() {
-	local label=$1
-	shift
+	: "$((++lives))"
+	declare -gA life_of
+	life_of["$1"]=$(printf 'f%015x' "$lives")
+	drive -l "$@"
+}
+
+# heirs LABEL OLD [TTL [GRACE [manual]]]: they take over the life of that label, which has ended.
+heirs() {
+	life_of["$1"]=${life_of[$2]}
+	drive -L "$1" "${@:3}"
+}
+
+# drive -l|-L LABEL [TTL [GRACE [manual]]]
+drive() {
+	local which=$1 label=$2
+	shift 2
+	rm -f "$T/$label.in"
 	mkfifo "$T/$label.in"
 	# For both directions, as that blocks nobody.
 	exec {lines}<>"$T/$label.in"
-	: >"$T/$label.out"
-	"$STORE_TOOLS/takers" "${URL:-etcd://127.0.0.1:${ports[etcd]}/x}" lim "$@" <"$T/$label.in" \
-		>"$T/$label.out" 2>"$T/$label.err" 3>&- {lines}>&- &
-	pids["$label"]=$!
 	declare -gA line_to
 	line_to["$label"]=$lines
+	: >"$T/$label.out"
+	(
+		# Each ends at the end of its lines: no other may have them open.
+		for lines in "${line_to[@]}"; do
+			exec {lines}>&-
+		done
+		exec "$STORE_TOOLS/takers" "$which" "${life_of[$label]}" \
+			"${URL:-etcd://127.0.0.1:${ports[etcd]}/x}" lim "$@"
+	) <"$T/$label.in" >"$T/$label.out" 2>"$T/$label.err" 3>&- &
+	pids["$label"]=$!
 }
 
 # self LETTER
 self() {
 	printf '%016x' $(($(printf %d "'$1") - 96))
+}
+
+# life LABEL: what the keys begin with by which others see that its takers are alive: one for each lease.
+life() {
+	echo "/x/lim/cfg//l/${life_of[$1]}/"
+}
+
+# is_shown LABEL: it has such a key.  life_key LABEL: the one that it has.
+is_shown() {
+	keys | grep -qF "$(life "$1")"
+}
+
+life_key() {
+	keys | grep -F "$(life "$1")"
+}
+
+# mark LABEL: the key by which that life is suspect.
+mark() {
+	echo "/x/lim/cfg//s/${life_of[$1]}"
+}
+
+# lease LABEL: that of its life, which has one.
+lease() {
+	local key
+	key=$(life_key "$1")
+	echo "$((16#${key##*/}))"
+}
+
+# expires LABEL: the lease of its life ends, whatever its time.
+expires() {
+	tell etcd "expire $(lease "$1")"
+}
+
+# dies LABEL: it is killed, and the store notices at once.
+dies() {
+	kill -KILL "${pids[$1]}"
+	ended "$1"
+	expires "$1"
 }
 
 # does LABEL LINE...

@@ -88,7 +88,7 @@ one_vocabulary(void)
 				tap_note("%s -> %s", row[i].rule.name, row[j].rule.name);
 				wrong++;
 			}
-	is((int)wrong, 0, "every step of a taker of etcd is a move that a permit may make");
+	is((int)wrong, 0, "every step of a taker is a move that a permit may make");
 }
 
 static void
@@ -123,7 +123,7 @@ main(void)
 	for (i = 0; i < TAKER_STATES; i++)
 		taker[i] = &taker_deeds.row[i].rule;
 	all_moves("a permit", permit, PERMIT_STATES);
-	all_moves("a taker of etcd", taker, TAKER_STATES);
+	all_moves("a taker", taker, TAKER_STATES);
 	one_vocabulary();
 	what_must_hold();
 	return tap_done();

@@ -2,7 +2,9 @@
 /*
  * takers.c - takers of a fleet, driven by lines on stdin; each event is a line on stdout.
  *
- *	takers URL LIMITER [TTL [GRACE [manual]]]
+ *	takers [-l LIFE | -L LIFE] URL LIMITER [TTL [GRACE [manual]]]
+ *
+ * All of them share a life: LIFE, 16 hexadecimal digits, else a new one.  With -L, others had it before.
  *
  *	new NAME [SELF]         a taker; SELF: 16 hexadecimal digits, else made of the name
  *	enter NAME [w=W] [n=N] [fallback=N] [queue=M] [nowait]
@@ -25,7 +27,8 @@
 
 #include "protocol/fleet.h"
 
-#define TAKERS 4096
+#define TAKERS	  4096
+#define LINGER_MS 100
 
 struct driven {
 	char name[32];
@@ -308,6 +311,19 @@ drive(struct fleet *e)
 	}
 }
 
+/* The fleet ends its lease in the background. */
+static void
+linger(struct fleet *e)
+{
+	struct pollfd fd = { .fd = fleet_fd(e), .events = POLLIN };
+	uint64_t end = now_ns() + LINGER_MS * UINT64_C(1000000);
+
+	while (now_ns() < end) {
+		poll(&fd, 1, 10);
+		fleet_step(e);
+	}
+}
+
 int
 main(int argc, char **argv)
 {
@@ -317,8 +333,14 @@ main(int argc, char **argv)
 	char why[FLEET_TEXT];
 	const char *wrong;
 
+	if (argc > 2 && (strcmp(argv[1], "-l") == 0 || strcmp(argv[1], "-L") == 0)) {
+		o.life = argv[2];
+		o.heir = argv[1][1] == 'L';
+		argv += 2;
+		argc -= 2;
+	}
 	if (argc < 3)
-		fail("usage", "takers URL LIMITER [TTL [GRACE [manual]]]");
+		fail("usage", "takers [-l LIFE | -L LIFE] URL LIMITER [TTL [GRACE [manual]]]");
 	if ((wrong = url_parse(&url, argv[1])) != NULL)
 		fail("bad URL", wrong);
 	o.url = &url;
@@ -332,6 +354,8 @@ main(int argc, char **argv)
 	if (fleet_open(&e, &o, why) != 0)
 		fail("can't open", why);
 	drive(e);
+	if (!over)
+		linger(e);
 	fleet_close(e);
 	return 0;
 }

@@ -10,12 +10,13 @@
 #include <string.h>
 
 #include "../helpers/tap.h"
-#include "protocol/record.h"
-#include "protocol/keys.h"
+#include "protocol/look.h"
+#include "protocol/round.h"
 
 #define MOST 8
 
-static struct view *v;
+static struct view *v; /* as people see it */
+static struct look *l; /* as takers do */
 
 static void
 begin(int64_t override)
@@ -23,30 +24,50 @@ begin(int64_t override)
 	size_t n = v->holders + v->waiters;
 
 	memset(v, 0, sizeof(*v) + n * sizeof(v->entry[0]));
-	v->set.override = override;
+	look_free(l);
+	l->config.override = v->set.override = override;
 }
 
 static void
 holds(uint32_t weight, uint32_t limit, uint32_t seat)
 {
+	struct look_taker *h = look_add_holder(l);
+
+	if (h == NULL)
+		tap_bail("no memory");
+	h->record = (struct record){ .weight = weight, .limit = limit, .seat = seat };
 	v->entry[v->holders++] =
 	    (struct view_entry){ .weight = weight, .limit = limit, .seat = seat, .holds = true };
+}
+
+/* What the head of the line is granted; weight 0: nothing. */
+static struct record
+granted(uint32_t weight, uint32_t limit)
+{
+	struct look_taker head = { .self = "0123456789abcdef", .created = 9 };
+	struct look look = *l;
+	struct round r;
+
+	head.record = (struct record){ .weight = weight, .limit = limit, .life = "1" };
+	look.config = v->set;
+	look.waiter = &head;
+	look.waiters = look.in_line = 1;
+	round_plan(&r, &look, NULL, false, 128);
+	return r.n == 1 ? r.grant[0].record : (struct record){ .weight = 0 };
 }
 
 static bool
 fits(uint32_t weight, uint32_t limit, uint32_t under)
 {
-	uint32_t got = 0;
+	struct record r = granted(weight, limit);
 
-	return view_fits(v, weight, limit, &got) && got == under;
+	return r.weight == weight && r.under == under;
 }
 
 static bool
 fits_not(uint32_t weight, uint32_t limit)
 {
-	uint32_t got = 0;
-
-	return !view_fits(v, weight, limit, &got);
+	return granted(weight, limit).weight == 0;
 }
 
 static void
@@ -101,7 +122,8 @@ in_force(void)
 	v->set.override = 9;
 	is(view_limit(v), 9, "or an operator's");
 	is(view_used(v), 2, "what is used is the sum of the weights");
-	is(view_seat(v), 1, "the smallest seat is taken that is free");
+	v->set.override = FLK_AUTO;
+	is(granted(1, 9).seat, 1, "the smallest seat is taken that is free");
 }
 
 /* The same numbers each time. */
@@ -122,7 +144,8 @@ at_random(void)
 
 	for (round = 0; round < 20000; round++) {
 		uint32_t weight = next() % 5 + 1, limit = next() % 9 + weight;
-		uint32_t under, least = limit, seat;
+		uint32_t least = limit;
+		struct record r;
 		uint64_t sum = weight;
 		bool fit;
 		size_t i;
@@ -130,21 +153,22 @@ at_random(void)
 		if (round % 64 == 0)
 			begin(FLK_AUTO);
 		if (v->holders == MOST || (v->holders > 0 && next() % 2 == 0)) {
-			v->entry[next() % v->holders] = v->entry[v->holders - 1];
-			v->holders--;
+			i = next() % v->holders;
+			v->entry[i] = v->entry[--v->holders];
+			l->holder[i] = l->holder[--l->holders];
 		}
 		for (i = 0; i < v->holders; i++) {
 			sum += v->entry[i].weight;
 			least = v->entry[i].limit < least ? v->entry[i].limit : least;
 		}
-		fit = view_fits(v, weight, limit, &under);
+		r = granted(weight, limit);
+		fit = r.weight != 0;
 		broken += fit && sum > least;
 		idle += !fit && sum <= least;
-		seat = view_seat(v);
-		for (i = 0; i < v->holders; i++)
-			seats += v->entry[i].seat == seat;
+		for (i = 0; fit && i < v->holders; i++)
+			seats += v->entry[i].seat == r.seat;
 		if (fit)
-			holds(weight, limit, seat);
+			holds(weight, limit, r.seat);
 	}
 	is(broken, 0, "no promise is broken");
 	is(idle, 0, "and nothing is idle that need not be");
@@ -167,35 +191,60 @@ records(void)
 			    .under = 5,
 			    .seat = 2,
 			    .ticket = 77,
-			    .pid = 12,
-			    .uid = 34,
 			    .ttl_s = 10,
 			    .grace_s = 7,
 			    .manual = true,
 			    .since_ms = 1700000000123,
-			    .role = FLK_KEEPER,
-			    .host = "here",
-			    .command = "make \"-j4\" \xff" };
-	struct record back = { 0 };
-	char *text = record_encode(&r, true);
+			    .life = "0123456789abcdef" },
+		      back = { 0 };
+	char text[RECORD_TEXT];
+	size_t n = record_encode(text, &r);
 
-	ok(text != NULL && reads(text, &back), "a record is read again");
+	ok(n == strlen(text) && reads(text, &back), "a record is read again");
 	ok(back.weight == 3 && back.limit == 8 && back.under == 5 && back.seat == 2 &&
-	       back.ticket == 77 && back.pid == 12 && back.uid == 34 && back.ttl_s == 10 &&
-	       back.grace_s == 7 && back.manual && back.since_ms == r.since_ms &&
-	       back.role == FLK_KEEPER && strcmp(back.host, "here") == 0,
+	       back.ticket == 77 && back.ttl_s == 10 && back.grace_s == 7 && back.manual &&
+	       back.since_ms == r.since_ms && strcmp(back.life, r.life) == 0,
 	   "as it was written");
-	ok(strcmp(back.command, "make \"-j4\" ?") == 0, "but for bytes that JSON can't hold");
-	free(text);
-	ok(!reads("", &back) && !reads("[]", &back) &&
-	       !reads("{\"v\":2,\"w\":1,\"ttl\":1}", &back) &&
-	       !reads("{\"v\":1,\"w\":0,\"ttl\":1}", &back) &&
-	       !reads("{\"v\":1,\"w\":\"1\",\"ttl\":1}", &back) &&
-	       !reads("{\"v\":1,\"w\":1,\"ttl\":1,\"n\":-1}", &back) &&
-	       !reads("{\"v\":1,\"w\":1,\"ttl\":1,\"role\":9}", &back),
+	r.weight = r.limit = r.under = r.seat = FLK_MAX_UNITS;
+	r.ttl_s = UINT32_MAX;
+	r.grace_s = UINT32_MAX - 1;
+	r.ticket = INT64_MAX;
+	r.since_ms = INT64_MAX / 1000000;
+	ok(record_encode(text, &r) < sizeof(text) && reads(text, &back), "the longest one, too");
+	ok(!reads("", &back) && !reads("3", &back) &&
+	       !reads("2 1 1 1 0 0 10 7 0 0 0123456789abcdef", &back) &&
+	       !reads("3 0 1 1 0 0 10 7 0 0 0123456789abcdef", &back) &&
+	       !reads("3 1 -1 1 0 0 10 7 0 0 0123456789abcdef", &back) &&
+	       !reads("3 1 1 1 0 0 0 7 0 0 0123456789abcdef", &back) &&
+	       !reads("3 1 1 1 0 0 10 7 2 0 0123456789abcdef", &back) &&
+	       !reads("3 1 1x 1 0 0 10 7 0 0 0123456789abcdef", &back) &&
+	       !reads("3 1 1 1 0 0 10 7 0 0 0123456789ABCDEF", &back) &&
+	       !reads("3 1 1 1 0 0 10 7 0 0 0123456789abcde", &back) &&
+	       !reads("3 1 1 1 0 0 10 7 0 0", &back),
 	   "what makes no sense is not read");
 	ok(back.weight == FLK_MAX_UNITS && back.limit == 1 && back.manual,
 	   "and counts as one who holds everything");
+}
+
+static void
+people(void)
+{
+	struct person p = { .pid = 12,
+			    .uid = 34,
+			    .role = FLK_KEEPER,
+			    .host = "here",
+			    .command = "make \"-j4\" \xff" },
+		      back = { 0 };
+	char *text = person_encode(&p);
+
+	ok(text != NULL && person_decode(&back, text, strlen(text)) && back.pid == 12 &&
+	       back.uid == 34 && back.role == FLK_KEEPER && strcmp(back.host, "here") == 0,
+	   "who a taker is is read again");
+	ok(strcmp(back.command, "make \"-j4\" ?") == 0, "but for bytes that JSON can't hold");
+	free(text);
+	ok(!person_decode(&back, "[]", 2) && !person_decode(&back, "{\"v\":2}", 7) &&
+	       !person_decode(&back, "{\"v\":1,\"role\":9}", 16) && back.pid == 0,
+	   "what makes no sense is nobody");
 }
 
 static void
@@ -209,14 +258,14 @@ configs(void)
 	       back.override == 0 && back.paused && back.closed,
 	   "a limiter can be closed and paused at once");
 	free(text);
-	ok(config_decode(&back, "{\"v\":2}", 7) && back.override == FLK_AUTO && !back.paused &&
+	ok(config_decode(&back, "{\"v\":3}", 7) && back.override == FLK_AUTO && !back.paused &&
 	       !back.closed,
 	   "and be neither");
-	ok(!config_decode(&back, "{\"v\":2,\"closed\":\"ajar\"}", 23), "but nothing else");
-	ok(!config_decode(&back, "{\"v\":1}", 7) && !config_decode(&back, "{\"v\":3}", 7),
+	ok(!config_decode(&back, "{\"v\":3,\"closed\":\"ajar\"}", 23), "but nothing else");
+	ok(!config_decode(&back, "{\"v\":2}", 7) && !config_decode(&back, "{\"v\":4}", 7),
 	   "nor is one of another version gone by");
-	ok(strstr(config_trouble("{\"v\":3}", 7), "newer") != NULL &&
-	       config_trouble("{\"v\":2}", 7) == NULL && config_trouble("{\"v\":0}", 7) == NULL &&
+	ok(strstr(config_trouble("{\"v\":4}", 7), "newer") != NULL &&
+	       config_trouble("{\"v\":3}", 7) == NULL && config_trouble("{\"v\":0}", 7) == NULL &&
 	       config_trouble("x", 1) == NULL && config_trouble(NULL, 0) == NULL,
 	   "a version to come is told apart from nonsense");
 }
@@ -282,6 +331,7 @@ keys(void)
 	   "nor what is another limiter's");
 	ok(key_parse(&limiter, "/team/lim/cfg", self) == 'c', "and how it is steered is known");
 	ok(key_parse(&limiter, "/team/lim/cfg//tail", self) == 'z', "and who came last");
+	ok(key_parse(&limiter, "/team/lim/cfg//bell", self) == 'b', "and who left");
 }
 
 static void
@@ -333,7 +383,7 @@ is_in(const struct key *k, const struct key *prefix)
 static bool
 are_apart(const struct key *x, const struct key *y)
 {
-	static const char kinds[] = "ehlstw";
+	static const char kinds[] = "ehlpstwx";
 	struct key k, prefix, tail = key_tail(x);
 	char self[STORE_SELF];
 	const char *kind, *of;
@@ -394,18 +444,22 @@ int
 main(void)
 {
 	v = calloc(1, sizeof(*v) + (MOST + 1) * sizeof(v->entry[0]));
-	if (v == NULL)
+	l = calloc(1, sizeof(*l));
+	if (v == NULL || l == NULL)
 		tap_bail("no memory");
 	the_rule();
 	overridden();
 	in_force();
 	at_random();
 	records();
+	people();
 	configs();
 	statuses();
 	keys();
 	ends();
 	nested();
+	look_free(l);
+	free(l);
 	free(v);
 	return tap_done();
 }

@@ -18,9 +18,11 @@
 #define NEVER UINT64_MAX
 
 static struct {
-	int control;   /* -1: the wrapper is gone */
-	pid_t wrapper; /* its pid */
-	bool silent;   /* stderr is closed: the keeper reports nothing any more */
+	int control;      /* -1: the wrapper is gone */
+	pid_t wrapper;    /* its pid */
+	const char *life; /* our name in the store, */
+	bool heir;        /* which the keeper before had, too */
+	bool silent;      /* stderr is closed: the keeper reports nothing any more */
 	struct source on_control;
 	LIST_HEAD(all_takers, keeper_taker) takers;
 	SLIST_HEAD(all_limiters, keeper_limiter) limiters;
@@ -41,6 +43,8 @@ find_limiter(const char *limiter)
 {
 	struct fleet_options o = { .url = &settings.url,
 				   .limiter = limiter,
+				   .life = k.life,
+				   .heir = k.heir,
 				   .ttl_s = settings.ttl_s,
 				   .grace_s = settings.grace_s,
 				   .manual = settings.manual };
@@ -151,12 +155,14 @@ step_takers(uint64_t now)
 }
 
 _Noreturn void
-keeper_run(int control, pid_t wrapper, bool quiet)
+keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet)
 {
 	uint64_t now, next;
 
 	title_set(NULL);
 	k.wrapper = wrapper;
+	k.life = life;
+	k.heir = heir;
 	k.control = detach(control, quiet);
 	k.on_control.ready = on_control;
 	if (k.control == -1 || !sources_open() ||

@@ -8,7 +8,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* In a child of the wrapper: does not return.  quiet: close stderr. */
-_Noreturn void keeper_run(int control, pid_t wrapper, bool quiet);
+/*
+ * In a child of the wrapper: does not return.  life: its name in the store, which is the same for each
+ * keeper that the wrapper has, one after the other; heir: it is not the first of them; quiet: close
+ * stderr.
+ */
+_Noreturn void keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet);
 
 #endif

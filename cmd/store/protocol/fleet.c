@@ -45,6 +45,7 @@ fleet_open(struct fleet **to, const struct fleet_options *o, char why[FLEET_TEXT
 	fleet->manual = o->manual;
 	fleet->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
 	record_host(fleet->host);
+	life_begin(&fleet->life, fleet, o->life, o->heir);
 	/* A holder whose store has moved must find it before its ttl is over: so it looks that often. */
 	if ((error = records_open(&fleet->records, o->url, fleet->timeout_ms, why)) != 0) {
 		free(fleet);
@@ -74,6 +75,7 @@ fleet_close(struct fleet *fleet)
 		return;
 	while (!LIST_EMPTY(&fleet->takers))
 		fleet_taker_free(LIST_FIRST(&fleet->takers));
+	life_stop(&fleet->life);
 	while ((part = LIST_FIRST(&fleet->parts)) != NULL) {
 		LIST_REMOVE(part, link);
 		part->end(part);
@@ -100,7 +102,7 @@ earlier(uint64_t a, uint64_t b)
 uint64_t
 fleet_due(const struct fleet *fleet)
 {
-	uint64_t due = records_due(fleet->records);
+	uint64_t due = earlier(records_due(fleet->records), fleet->life.due_ns);
 	const struct fleet_taker *t;
 	const struct fleet_part *part;
 
@@ -125,6 +127,7 @@ fleet_step(struct fleet *fleet)
 	fleet->stepping = true;
 	records_step(fleet->records);
 	now = flki_boottime_ns();
+	life_step(&fleet->life, now);
 	for (t = LIST_FIRST(&fleet->takers); t != NULL; t = next) {
 		if (taker_due(t) <= now)
 			taker_step(t, now);

@@ -26,6 +26,8 @@ struct fleet_taker;
 struct fleet_options {
 	const struct url *url;
 	const char *limiter; /* NULL: only fleet_ask() of ASK_LIST */
+	const char *life;    /* the name of its keeper; NULL: a new one */
+	bool heir;           /* it takes over from a keeper that had that name before */
 	uint32_t ttl_s;      /* treat the taker as dead after this long without contact */
 	uint32_t grace_s;    /* then keep its permit this much longer */
 	bool manual; /* never take a permit back from the dead: only flocklimitctl break does */

@@ -4,6 +4,8 @@
  */
 #include "inside.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -29,6 +31,12 @@ fleet_random_id(void)
 	while (getrandom(&bits, sizeof(bits), 0) != sizeof(bits) || bits >> 1 == 0)
 		;
 	return (int64_t)(bits >> 1);
+}
+
+void
+fleet_random_name(char name[STORE_SELF])
+{
+	snprintf(name, STORE_SELF, "%016" PRIx64, (uint64_t)fleet_random_id());
 }
 
 /* ---- leases that nobody needs ---- */

@@ -9,11 +9,12 @@
 #include <sys/queue.h>
 
 #include "clock.h"
+#include "keys.h"
+#include "life.h"
+#include "look.h"
 #include "protocol/fleet.h"
-#include "protocol/record.h"
+#include "record.h"
 #include "records/records.h"
-#include "protocol/keys.h"
-#include "protocol/look.h"
 
 /*
  * Anything else that has times of its own: a question, a follower, a lease to be revoked.
@@ -40,6 +41,7 @@ struct fleet {
 	bool manual;
 	unsigned timeout_ms; /* of a call */
 	char host[STORE_HOST];
+	struct life life; /* of all its takers */
 	struct fleet_takers takers;
 	struct fleet_takers freed; /* inside of fleet_step(): freed at its end */
 	struct fleet_parts parts;
@@ -50,8 +52,30 @@ void fleet_part_add(struct fleet *fleet, struct fleet_part *part);
 void fleet_part_remove(struct fleet_part *part); /* not from another's step() */
 
 int64_t fleet_random_id(void); /* of a lease: 63 bits, never 0 */
+void fleet_random_name(char name[STORE_SELF]);
 
 /* Ends a lease in the background; nobody waits for it, and it may as well expire. */
 void fleet_revoke(struct fleet *fleet, int64_t lease);
+
+/* ---- what life.c says to takers, and asks: takers.c ---- */
+
+/* A taker has ended: if it was the last, nobody needs the life. */
+void fleet_rest(struct fleet *fleet);
+
+/* Does the store have a record of any, or may it? */
+bool fleet_has_records(const struct fleet *fleet);
+
+/* An answer about the life: it may say that the store is away, or refuse; and takers may go on. */
+void fleet_heard(struct fleet *fleet, const struct records_answer *answer);
+
+/* Gets the permits, as far as there is room for them; and those that the answer lacks are lost. */
+void fleet_add_check(struct fleet *fleet, struct txn *x);
+void fleet_checked(struct fleet *fleet, const struct records_answer *answer);
+
+/* Both parts of a renewal have come. */
+void fleet_proven(struct fleet *fleet);
+
+/* To those that hold. */
+void fleet_note(struct fleet *fleet, const char *text);
 
 #endif

@@ -5,14 +5,17 @@
 #include "keys.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define CFG  "/cfg"
-#define PART "//" /* no path has this, and so no limiter's cfg */
+#define CFG    "/cfg"
+#define DIGITS "0123456789abcdef"
+#define PART   "//" /* no path has this, and so no limiter's cfg */
 
-/* The longest key: PATH/NAME/cfg//h/SELF; the size of SELF includes the NUL. */
-static_assert(KEY_PATH_MAX + 1 + FLK_NAME_MAX + sizeof(CFG PART "h/") - 1 + STORE_SELF <= KEY_MAX,
+/* The longest key: PATH/NAME/cfg//l/LIFE/LEASE; the sizes of both include a byte for "/" or NUL. */
+static_assert(KEY_PATH_MAX + 1 + FLK_NAME_MAX + sizeof(CFG PART "l/") - 1 + 2 * STORE_SELF <=
+		  KEY_MAX,
 	      "there is room for every key");
 
 struct key
@@ -47,7 +50,7 @@ static struct key
 joined(const struct key *limiter, const char *rest)
 {
 	struct key k;
-	size_t n = strnlen(limiter->s, sizeof(k.s) - STORE_SELF - 8);
+	size_t n = strnlen(limiter->s, sizeof(k.s) - 2 * STORE_SELF - 8);
 
 	memcpy(k.s, limiter->s, n);
 	snprintf(k.s + n, sizeof(k.s) - n, "%s", rest);
@@ -64,9 +67,24 @@ key_of(const struct key *limiter, char kind, const char *self)
 }
 
 struct key
+key_life(const struct key *limiter, const char *life, int64_t lease)
+{
+	char rest[sizeof(PART) + 2 + 2 * STORE_SELF];
+
+	snprintf(rest, sizeof(rest), PART "l/%s/%016" PRIx64, life, (uint64_t)lease);
+	return joined(limiter, rest);
+}
+
+struct key
 key_tail(const struct key *limiter)
 {
 	return joined(limiter, PART "tail");
+}
+
+struct key
+key_bell(const struct key *limiter)
+{
+	return joined(limiter, PART "bell");
 }
 
 struct key
@@ -115,7 +133,15 @@ key_whole(const struct key *limiter, struct key *from, struct key *end)
 bool
 key_is_self(const char *text)
 {
-	return strlen(text) == STORE_SELF - 1 && strspn(text, "0123456789abcdef") == STORE_SELF - 1;
+	return strlen(text) == STORE_SELF - 1 && strspn(text, DIGITS) == STORE_SELF - 1;
+}
+
+/* "LIFE/LEASE" */
+static bool
+is_life(const char *text)
+{
+	return strspn(text, DIGITS) == STORE_SELF - 1 && text[STORE_SELF - 1] == '/' &&
+	       key_is_self(text + STORE_SELF);
 }
 
 char
@@ -134,9 +160,12 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	key += strlen(PART);
 	if (strcmp(key, "tail") == 0)
 		return 'z';
-	if (strchr("ehlstwx", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
-	    !key_is_self(key + 2))
+	if (strcmp(key, "bell") == 0)
+		return 'b';
+	if (strchr("ehlpstwx", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
+	    !(key[0] == 'l' ? is_life(key + 2) : key_is_self(key + 2)))
 		return '?';
-	memcpy(self, key + 2, STORE_SELF);
+	memcpy(self, key + 2, STORE_SELF - 1);
+	self[STORE_SELF - 1] = '\0';
 	return key[0];
 }

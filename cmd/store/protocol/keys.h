@@ -5,32 +5,39 @@
  * The limiter NAME below PATH is steered by the key PATH/NAME/cfg, and each of its other keys is
  * that key, two slashes and:
  *
- *	e/SELF	the operator that evicted that taker: struct culprit; on the taker's lease
- *	h/SELF	its permit: struct record; on no lease, so that no mistake of a server ends it.
- *		The grant writes it once; after that it is only deleted
- *	l/SELF	the taker is alive; on its lease.  With h/ and without l/ it is suspect
- *	s/SELF	since when the taker is suspect: the first to see it writes the mark, and writes it
+ *	e/SELF	the operator that evicted that taker: struct culprit; on the lease of its life
+ *	h/SELF	its permit: struct record
+ *	w/SELF	its place in the line: struct record
+ *	p/SELF	who it is, for people: struct person
+ *	l/LIFE/LEASE
+ *		the keeper with that name is alive; on that lease, of which it may leave one and take
+ *		another.  A record names the life of its keeper.  Without any l/ a life is suspect,
+ *		and so are its takers
+ *	s/LIFE	since when the life is suspect: the first to see it writes the mark, and writes it
  *		again in the txn that writes t/; each txn that ends the suspicion deletes it.
- *		A permit is taken back by the revision of this mark
- *	t/SELF	its grace is not over; on a lease of that length, which is granted after s/ was
+ *		Permits and places are taken back by the revision of this mark
+ *	t/LIFE	its grace is not over; on a lease of that length, which is granted after s/ was
  *		first written
- *	w/SELF	its place in the line: struct record; on its lease
- *	x/SELF	how its command ended, for people that follow: put by its release, on its lease, so
- *		that it goes a moment later; may be absent
- *	tail	the SELF of the taker that was the last to enter the line, on its lease: the next
- *		taker stands behind it, if it still waits
+ *	x/SELF	how its command ended, for people that follow: put by its release, on the lease of its
+ *		life, so that it goes a moment later; may be absent
+ *	bell	a taker has left, and has not looked since whether others may start
+ *	tail	the SELF and the LIFE of the taker that came to the line last: the next one stands
+ *		behind it, if anybody waits
+ *
+ * h/, w/ and p/ are on no lease, so no mistake of a server ends them, and no silence.
  *
  * Limiters nest: the path of one may be path and name of another.  Yet no key of one limiter is
  * ever a key of another, nor lies in a range of another's keys: a path has no two slashes in a row
  * (url_parse() refuses them), and a name has no slash.  So the first two slashes of a key end its
  * limiter's cfg, and the last slash before "/cfg" separates name from path.
  *
- * cfg, e/, h/ and l/ lie in one range, for one watch.  A SELF is never used twice.
+ * cfg, e/, h/ and l/ lie in one range, for one watch.  A SELF is never used twice, nor is a LIFE.
  */
 #ifndef KEYS_H
 #define KEYS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "protocol/fleet.h"
 #include "records/url.h"
@@ -52,8 +59,11 @@ struct key key_limiter(const struct url *url, const char *limiter);
 /* The same for a name that is `n' bytes long. */
 struct key key_named(const struct key *base, const char *name, size_t n);
 
-/* kind: 'e', 'h', 'l', 's', 't', 'w', 'x'; self: NULL for the prefix of all keys of that kind. */
+/* kind: 'e', 'h', 'l', ...; self: a taker's, or a life's; NULL for the prefix of all keys of that kind. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
+/* l/ of that lease; and key_of() with 'l' is the prefix of all of that life. */
+struct key key_life(const struct key *limiter, const char *life, int64_t lease);
+struct key key_bell(const struct key *limiter);
 struct key key_tail(const struct key *limiter);
 
 /* The prefix of the limiter's other keys. */
@@ -72,8 +82,8 @@ void key_watched(const struct key *limiter, struct key *from, struct key *end);
 void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * The kind of a key, and in `self' the taker that it belongs to; 'c' for cfg, 'z' for tail, '?' for
- * a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
+ * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'b' for bell, 'z'
+ * for tail, '?' for a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

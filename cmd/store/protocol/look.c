@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * look.c - asks the store for a limiter in one txn, and reads the answer: see look.h.
+ * look.c - asks the store for a limiter in one transaction, and reads the answer: see look.h.
  */
 #include "look.h"
-#include "setting.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "setting.h"
+
 void
 look_init(struct look *l, const struct key *limiter)
 {
-	struct key copy = *limiter; /* it may be l's own */
-
-	memset(l, 0, sizeof(*l));
-	l->limiter = copy;
-	l->config.override = FLK_AUTO;
+	*l = (struct look){ .limiter = *limiter, .config = flki_no_settings };
 }
 
 void
@@ -24,256 +21,346 @@ look_free(struct look *l)
 {
 	free(l->holder);
 	free(l->waiter);
+	free(l->life);
 	free(l->trouble);
 	look_init(l, &l->limiter);
 }
 
 /* ---- asking ---- */
 
-static void
-add_look(struct txn *x, const struct key *limiter, enum look_line line, const char *self,
-	 int64_t created)
+static struct txn_item *
+get_kind(struct txn *x, const struct key *limiter, char kind)
 {
-	struct key h = key_of(limiter, 'h', NULL), l = key_of(limiter, 'l', NULL);
-	struct key w = key_of(limiter, 'w', NULL), mine = key_of(limiter, 'w', self);
-	struct key h_end = key_end(&h), l_end = key_end(&l), w_end = key_end(&w);
-	struct txn_item *line_item;
+	struct key from = key_of(limiter, kind, NULL), end = key_end(&from);
+
+	return txn_get(x, from.s, end.s);
+}
+
+void
+look_add(struct txn *x, const struct key *limiter, enum look_kind kind)
+{
+	struct key tail = key_tail(limiter);
+	struct txn_item *line;
 
 	txn_get(x, limiter->s, NULL);
-	txn_get(x, h.s, h_end.s);
-	txn_get(x, l.s, l_end.s)->keys_only = true;
-	if (line == LOOK_MINE)
-		txn_get(x, mine.s, NULL)->keys_only = true;
-	line_item = txn_get(x, w.s, w_end.s);
-	switch (line) {
-	case LOOK_FIRST: /* only whether any taker waits, and how many */
-		line_item->keys_only = true;
-		line_item->limit = 1;
-		break;
-	case LOOK_MINE:
-		line_item->keys_only = true;
-		line_item->limit = 1;
-		line_item->order = NEWEST_FIRST;
-		line_item->created_before = created;
-		break;
-	case LOOK_ALL:
-		line_item->order = OLDEST_FIRST;
-		break;
+	get_kind(x, limiter, 'h');
+	line = get_kind(x, limiter, 'w');
+	if (kind == LOOK_NEW) {
+		line->keys_only = true;
+		line->limit = 1;
+		return;
 	}
+	line->order = OLDEST_FIRST;
+	if (kind == LOOK_LINE)
+		line->limit = LOOK_FIRST;
+	txn_get(x, tail.s, NULL);
+	if (kind == LOOK_LINE)
+		return;
+	get_kind(x, limiter, 'l')->keys_only = true;
+	get_kind(x, limiter, 's')->keys_only = true;
+	get_kind(x, limiter, 't')->keys_only = true;
+	if (kind == LOOK_ALL)
+		get_kind(x, limiter, 'p');
 }
 
 struct txn *
-look_txn(const struct key *limiter, enum look_line line, const char *self, int64_t created)
+look_txn(const struct key *limiter, enum look_kind kind)
 {
 	struct txn *x = txn_new();
 
-	add_look(x, limiter, line, self, created);
+	look_add(x, limiter, kind);
 	return x;
 }
 
-struct txn *
-look_txn_again(const struct look *l, const char *self, int64_t created)
-{
-	struct key mine = key_of(&l->limiter, 'w', self);
-	struct key before = key_of(&l->limiter, 'w', l->before);
-	struct txn *x = txn_new();
+/* ---- finding ---- */
 
-	txn_if_created(x, mine.s, created);
-	txn_if_created(x, before.s, l->before_created);
-	txn_get(x, l->limiter.s, NULL);
-	txn_otherwise(x);
-	add_look(x, &l->limiter, LOOK_MINE, self, created);
-	return x;
+static struct look_taker *
+find(struct look_taker *t, size_t n, const char *self)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (memcmp(t[i].self, self, STORE_SELF) == 0)
+			return &t[i];
+	return NULL;
+}
+
+struct look_taker *
+look_holder(const struct look *l, const char *self)
+{
+	return find(l->holder, l->holders, self);
+}
+
+struct look_taker *
+look_waiter(const struct look *l, const char *self)
+{
+	return find(l->waiter, l->waiters, self);
+}
+
+/* The place of that life, or where it would be.  A store has them in order, and so the last is tried first. */
+static size_t
+place_of(const struct look *l, const char *name)
+{
+	size_t from = 0, to = l->lives, middle;
+
+	if (to > 0 && memcmp(l->life[to - 1].name, name, STORE_SELF) < 0)
+		return to;
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (memcmp(l->life[middle].name, name, STORE_SELF) < 0)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+struct look_life *
+look_life(const struct look *l, const char *name)
+{
+	size_t i = place_of(l, name);
+
+	return i < l->lives && strcmp(l->life[i].name, name) == 0 ? &l->life[i] : NULL;
 }
 
 bool
-look_same(const struct records_answer *reply)
+look_is_alive(const struct look *l, const struct look_taker *t)
 {
-	return reply->held && reply->n == 1;
+	const struct look_life *life = look_life(l, t->record.life);
+
+	return t->record.life[0] == '\0' || (life != NULL && life->leases > 0);
+}
+
+size_t
+look_living(const struct look *l)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < l->waiters; i++)
+		n += look_is_alive(l, &l->waiter[i]);
+	return n;
+}
+
+bool
+look_has_seat(const struct look *l, uint32_t seat, const char *but)
+{
+	size_t i;
+
+	for (i = 0; i < l->holders; i++)
+		if (l->holder[i].record.seat == seat &&
+		    (but == NULL || strcmp(l->holder[i].self, but) != 0))
+			return true;
+	return false;
+}
+
+uint64_t
+look_ticket(const struct look_taker *t)
+{
+	return t->record.ticket != 0 ? t->record.ticket : (uint64_t)t->created;
 }
 
 /* ---- reading ---- */
 
 static bool
-trouble(struct look *l, const char *what, const char *key, const char *is)
+trouble(struct look *l, const char *what, const char *is)
 {
 	free(l->trouble);
-	if (asprintf(&l->trouble, "%s%s %s", what, key, is) == -1)
+	if (asprintf(&l->trouble, "%s%s %s", what, l->limiter.s, is) == -1)
 		l->trouble = NULL;
 	return false;
 }
 
 #define NONSENSE "makes no sense: flocklimitctl check"
 
-/* Refuses a cfg by which no taker can decide. */
-static bool
-refuse_config(struct look *l, const char *value, size_t size)
+/* One more of an array; NULL for want of memory. */
+static void *
+grow(void *array, size_t *n, size_t *room, size_t size)
 {
-	const char *is = config_trouble(value, size);
+	void **at = array, *more;
 
-	return is != NULL ? trouble(l, "", l->limiter.s, is)
-			  : trouble(l, "what is kept in ", l->limiter.s, NONSENSE);
-}
-
-struct look_holder *
-look_find(const struct look *l, const char *self)
-{
-	size_t i;
-
-	for (i = 0; i < l->holders; i++)
-		if (strcmp(l->holder[i].self, self) == 0)
-			return &l->holder[i];
-	return NULL;
-}
-
-struct look_holder *
-look_add(struct look *l)
-{
-	if (l->holders == l->room) {
-		size_t room = l->room == 0 ? 16 : l->room * 2;
-		struct look_holder *more = reallocarray(l->holder, room, sizeof(*more));
-		if (more == NULL)
+	if (*n == *room) {
+		size_t wanted = *room == 0 ? 16 : *room * 2;
+		if ((more = reallocarray(*at, wanted, size)) == NULL)
 			return NULL;
-		l->holder = more;
-		l->room = room;
+		*at = more;
+		*room = wanted;
 	}
-	memset(&l->holder[l->holders], 0, sizeof(l->holder[0]));
-	return &l->holder[l->holders++];
+	more = (char *)*at + (*n)++ * size;
+	memset(more, 0, size);
+	return more;
 }
 
-bool
-look_read_config(struct look *l, struct records_found found)
+struct look_taker *
+look_add_holder(struct look *l)
+{
+	return grow(&l->holder, &l->holders, &l->holder_room, sizeof(*l->holder));
+}
+
+struct look_life *
+look_add_life(struct look *l, const char *name)
+{
+	size_t i = place_of(l, name);
+	struct look_life *life = look_life(l, name);
+
+	if (life != NULL || grow(&l->life, &l->lives, &l->life_room, sizeof(*life)) == NULL)
+		return life;
+	life = &l->life[i];
+	memmove(life + 1, life, (l->lives - 1 - i) * sizeof(*life));
+	memset(life, 0, sizeof(*life));
+	memcpy(life->name, name, STORE_SELF);
+	return life;
+}
+
+static bool
+read_taker(struct look_taker *t, const struct record_kv *kv, const char *self)
+{
+	if (t == NULL)
+		return false;
+	memcpy(t->self, self, STORE_SELF);
+	record_decode(&t->record, kv->value, kv->value_size);
+	t->created = kv->created;
+	t->changed = kv->changed;
+	return true;
+}
+
+static bool
+read_waiter(struct look *l, enum look_kind kind, const struct record_kv *kv, const char *self)
+{
+	/* It has but a key, which counts. */
+	if (kind == LOOK_NEW && kv->value_size == 0)
+		return true;
+	return read_taker(grow(&l->waiter, &l->waiters, &l->waiter_room, sizeof(*l->waiter)), kv,
+			  self);
+}
+
+void
+look_show_life(struct look_life *life, const struct record_kv *kv)
+{
+	life->leases++;
+	if (kv->created < life->shown)
+		return;
+	life->shown = kv->created;
+	life->lease = kv->lease;
+}
+
+static bool
+read_life(struct look *l, char kind, const struct record_kv *kv, const char *name)
+{
+	struct look_life *life = look_add_life(l, name);
+
+	if (life == NULL)
+		return false;
+	if (kind == 'l') {
+		look_show_life(life, kv);
+	} else if (kind == 's') {
+		life->mark = kv->created;
+		life->marked = kv->changed;
+	} else {
+		life->grace = true;
+	}
+	return true;
+}
+
+/* After the holders and waiters. */
+static bool
+read_person(struct look *l, const struct record_kv *kv, const char *self)
+{
+	struct look_taker *t = look_holder(l, self);
+
+	if (t == NULL)
+		t = look_waiter(l, self);
+	if (t != NULL)
+		person_decode(&t->person, kv->value, kv->value_size);
+	return true;
+}
+
+static bool
+read_config(struct look *l, const struct record_kv *kv)
+{
+	const char *is;
+
+	l->config_mod = kv->changed;
+	if (config_decode(&l->config, kv->value, kv->value_size))
+		return true;
+	is = config_trouble(kv->value, kv->value_size);
+	return is != NULL ? trouble(l, "", is) : trouble(l, "what is kept in ", NONSENSE);
+}
+
+static void
+read_tail(struct look *l, const struct record_kv *kv)
+{
+	const char *self = kv->value, *life = kv->value + STORE_SELF;
+
+	if (kv->value_size != 2 * STORE_SELF - 1 || kv->value[STORE_SELF - 1] != ' ' ||
+	    !key_is_self(life))
+		return;
+	memcpy(l->tail, self, STORE_SELF - 1);
+	memcpy(l->tail_life, life, STORE_SELF);
+	l->tail_mod = kv->changed;
+	if (!key_is_self(l->tail))
+		l->tail[0] = '\0';
+}
+
+static bool
+read_one(struct look *l, enum look_kind of, const struct record_kv *kv)
+{
+	char self[STORE_SELF];
+	char kind = key_parse(&l->limiter, kv->key, self);
+
+	switch (kind) {
+	case 'c':
+		return read_config(l, kv);
+	case 'h':
+		return read_taker(look_add_holder(l), kv, self);
+	case 'w':
+		return read_waiter(l, of, kv, self);
+	case 'l':
+	case 's':
+	case 't':
+		return read_life(l, kind, kv, self);
+	case 'p':
+		return read_person(l, kv, self);
+	case 'z':
+		read_tail(l, kv);
+		return true;
+	default:
+		return true;
+	}
+}
+
+static void
+clear(struct look *l)
 {
 	l->config = flki_no_settings;
 	l->config_mod = 0;
-	if (found.n == 0)
-		return true;
-	l->config_mod = found.kv[0].changed;
-	return config_decode(&l->config, found.kv[0].value, found.kv[0].value_size) ||
-	       refuse_config(l, found.kv[0].value, found.kv[0].value_size);
-}
-
-static bool
-read_holders(struct look *l, struct records_found found)
-{
-	char self[STORE_SELF];
-	size_t i;
-
-	for (i = 0; i < found.n; i++) {
-		const struct record_kv *kv = &found.kv[i];
-		struct look_holder *h;
-		if (key_parse(&l->limiter, kv->key, self) != 'h')
-			continue;
-		if ((h = look_add(l)) == NULL)
-			return false;
-		memcpy(h->self, self, sizeof(h->self));
-		record_decode(&h->record, kv->value, kv->value_size);
-		h->created = kv->created;
-		h->mod = kv->changed;
-	}
-	return true;
-}
-
-static void
-read_alive(struct look *l, struct records_found found)
-{
-	struct look_holder *h;
-	char self[STORE_SELF];
-	size_t next = 0, i;
-
-	for (i = 0; i < found.n; i++) {
-		if (key_parse(&l->limiter, found.kv[i].key, self) != 'l')
-			continue;
-		/* Both lists are in the order of their keys, so it is mostly the next one. */
-		while (next < l->holders && strcmp(l->holder[next].self, self) < 0)
-			next++;
-		h = next < l->holders && strcmp(l->holder[next].self, self) == 0
-			? &l->holder[next]
-			: look_find(l, self);
-		if (h != NULL) {
-			h->alive = true;
-			h->lease = found.kv[i].lease;
-		}
-	}
-}
-
-/* What reclaim.c knew of a holder that is still dead remains true: marks go by revisions. */
-static void
-keep_marks(struct look *l, const struct look_holder *old, size_t n)
-{
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		struct look_holder *h;
-		if ((old[i].marked == 0 && old[i].seen == 0) ||
-		    (h = look_find(l, old[i].self)) == NULL || h->alive)
-			continue;
-		h->seen = old[i].seen;
-		h->seen_ns = old[i].seen_ns;
-		h->marked = old[i].marked;
-		h->ripe_ns = old[i].ripe_ns;
-		h->over = old[i].over;
-	}
-}
-
-static bool
-read_waiters(struct look *l, struct records_found found)
-{
-	char self[STORE_SELF];
-	size_t i;
-
-	l->in_line = found.count;
-	if (found.n > 0 && (l->waiter = calloc(found.n, sizeof(*l->waiter))) == NULL)
-		return false;
-	for (i = 0; i < found.n; i++) {
-		const struct record_kv *kv = &found.kv[i];
-		struct look_waiter *w = &l->waiter[l->waiters];
-		if (key_parse(&l->limiter, kv->key, self) != 'w')
-			continue;
-		memcpy(w->self, self, sizeof(w->self));
-		record_decode(&w->record, kv->value, kv->value_size);
-		w->created = kv->created;
-		w->lease = kv->lease;
-		l->waiters++;
-	}
-	return true;
-}
-
-static bool
-read_mine(struct look *l, struct records_found mine, struct records_found before)
-{
-	l->mine = mine.n > 0;
-	l->created = mine.n > 0 ? mine.kv[0].created : 0;
-	l->before[0] = '\0';
-	l->before_created = before.n > 0 ? before.kv[0].created : 0;
-	/* A foreign value here blocks us until its writer deletes it. */
-	return before.n == 0 || key_parse(&l->limiter, before.kv[0].key, l->before) == 'w';
+	l->holders = l->waiters = l->lives = 0;
+	l->in_line = 0;
+	l->tail[0] = l->tail_life[0] = '\0';
+	l->tail_mod = 0;
+	free(l->trouble);
+	l->trouble = NULL;
 }
 
 bool
-look_read(struct look *l, enum look_line line, const struct records_answer *reply)
+look_read(struct look *l, enum look_kind kind, const struct records_answer *answer)
 {
-	struct look_holder *old = l->holder;
-	size_t n = l->holders;
-	bool good;
+	char self[STORE_SELF];
+	size_t i, j;
 
-	free(l->waiter);
-	l->waiter = NULL;
-	l->waiters = 0;
-	l->holder = NULL;
-	l->holders = l->room = 0;
-	l->revision = l->read = reply->revision;
-	good = look_read_config(l, records_found(reply, 0));
-	if (good) {
-		good = l->revision > 0 && read_holders(l, records_found(reply, 1));
-		read_alive(l, records_found(reply, 2));
-		good = good && (line != LOOK_MINE ? read_waiters(l, records_found(reply, 3))
-						  : read_mine(l, records_found(reply, 3),
-							      records_found(reply, 4)));
-		if (!good)
-			trouble(l, "what is kept below ", l->limiter.s, NONSENSE);
+	clear(l);
+	l->has_lives = kind >= LOOK_LIVES;
+	l->read = l->revision = answer->revision;
+	for (i = 0; i < answer->n; i++) {
+		const struct records_found *f = &answer->found[i];
+
+		for (j = 0; j < f->n; j++)
+			if (!read_one(l, kind, &f->kv[j]))
+				return l->trouble == NULL
+					   ? trouble(l, "what is kept below ", NONSENSE)
+					   : false;
+		if (f->n > 0 && f->count > l->in_line &&
+		    key_parse(&l->limiter, f->kv[0].key, self) == 'w')
+			l->in_line = f->count;
 	}
-	keep_marks(l, old, n);
-	free(old);
-	return good;
+	return l->revision > 0 || trouble(l, "what is kept below ", NONSENSE);
 }

@@ -6,84 +6,94 @@
 #ifndef LOOK_H
 #define LOOK_H
 
-#include "protocol/record.h"
-#include "protocol/view.h"
-#include "records/records.h"
 #include "keys.h"
+#include "record.h"
+#include "records/records.h"
+#include "view.h"
 
-/* A taker reads no more of the line than it must; people see all of it. */
-enum look_line { LOOK_FIRST, LOOK_MINE, LOOK_ALL };
-
-struct look_holder {
-	char self[STORE_SELF];
-	struct record record;
-	bool alive;           /* its l/ is there */
-	int64_t created, mod; /* of h/ */
-	int64_t lease;        /* of l/ */
-
-	/* For reclaim.c, while the holder is not alive; all zero again when it is. */
-	int64_t seen;     /* mod revision of s/ as another taker put it; 0: not known to be there */
-	uint64_t seen_ns; /* when this taker first saw that revision */
-	int64_t marked;   /* the mod revision of s/ that ripe_ns belongs to; 0: not yet known */
-	uint64_t ripe_ns; /* when to handle this holder again */
-	bool over;        /* its grace is over: t/ is gone */
+/* What is read: cfg and the holders; and of the rest, no more than the reader needs. */
+enum look_kind {
+	LOOK_NEW,   /* whether anybody waits, and how many */
+	LOOK_LINE,  /* the first waiters, the tail and the bell: for a grant */
+	LOOK_LIVES, /* all waiters, the lives and their marks: for a repair */
+	LOOK_ALL    /* ... and who they are: for people */
 };
 
-struct look_waiter {
+#define LOOK_FIRST 60 /* waiters of a LOOK_LINE: more can't be granted at once */
+
+struct look_taker {
 	char self[STORE_SELF];
-	struct record record; /* LOOK_ALL only */
-	int64_t created, lease;
+	struct record record;
+	struct person person; /* LOOK_ALL */
+	int64_t created, changed;
+};
+
+/* A life, by what LOOK_LIVES found of it. */
+struct look_life {
+	char name[STORE_SELF];
+	unsigned leases;      /* that have its l/; 0: it is suspect, and has: */
+	int64_t lease, shown; /* the youngest of them, and since when */
+	int64_t mark, marked; /* s/: created, changed; 0: none */
+	bool grace;           /* t/ */
 };
 
 struct look {
 	struct key limiter;
-	int64_t revision; /* the store's revision, or that of the last change that was applied */
-	int64_t read;     /* the store's revision when all of it was read */
+	int64_t read;     /* the answer's revision: changes up to it are skipped */
+	int64_t revision; /* the last change that was applied, or that */
 	int64_t config_mod;
 	struct flk_settings config;
-	struct look_holder
-	    *holder; /* in the order of names after look_read(); later ones at the end */
-	size_t holders, room;
-	struct look_waiter *waiter; /* by ticket; LOOK_FIRST: any one; LOOK_MINE: none */
-	size_t waiters;
-	uint64_t in_line; /* how many wait; not with LOOK_MINE */
-
-	/* LOOK_MINE: the asker's place. */
-	bool mine; /* its w/ is there, since: */
-	int64_t created;
-	char before[STORE_SELF]; /* the waiter before it; "": none */
-	int64_t before_created;  /* of its w/ */
-
-	char *trouble; /* a sentence, if the last look_read() failed */
+	struct look_taker
+	    *holder; /* in the order of names; those that a watch reported at the end */
+	size_t holders, holder_room;
+	struct look_taker *waiter; /* by ticket */
+	size_t waiters, waiter_room;
+	uint64_t in_line;       /* how many wait */
+	struct look_life *life; /* in the order of names */
+	size_t lives, life_room;
+	char tail[STORE_SELF], tail_life[STORE_SELF]; /* "": not there, or not read */
+	int64_t tail_mod;
+	bool has_lives; /* it was read as LOOK_LIVES, or LOOK_ALL */
+	char *trouble;  /* a sentence, if the last look_read() failed */
 };
 
 void look_init(struct look *l, const struct key *limiter);
 void look_free(struct look *l); /* frees its members */
 
-/* A transaction; self and created (of its w/) are for LOOK_MINE. */
-struct txn *look_txn(const struct key *limiter, enum look_line line, const char *self,
-		     int64_t created);
+void look_add(struct txn *x, const struct key *limiter, enum look_kind kind);
+struct txn *look_txn(const struct key *limiter, enum look_kind kind);
 
 /*
- * A LOOK_MINE.  The server's work for a full one grows with the waiters.  If l knows the waiter before
- * the asker, and both still stand in the line, this one reads cfg alone: see look_same().
+ * Reads all that any operation of the answer gave.  False if it makes no sense; l->trouble says what.
  */
-struct txn *look_txn_again(const struct look *l, const char *self, int64_t created);
-bool look_same(const struct records_answer *reply);
-
-/* False if the answer makes no sense; l->trouble says what.  Keeps what it knew of suspects. */
-bool look_read(struct look *l, enum look_line line, const struct records_answer *reply);
-
-/* The same for cfg alone. */
-bool look_read_config(struct look *l, struct records_found found);
+bool look_read(struct look *l, enum look_kind kind, const struct records_answer *answer);
 
 /* look_apply.c: true if anything has changed.  Skips changes that are older than l. */
 bool look_apply(struct look *l, const struct records_change *change);
 
-struct look_holder *look_find(const struct look *l, const char *self);
+struct look_taker *look_holder(const struct look *l, const char *self);
+struct look_taker *look_waiter(const struct look *l, const char *self);
+struct look_life *look_life(const struct look *l, const char *name);
 
-/* A new one at the end, all zero; NULL for want of memory. */
-struct look_holder *look_add(struct look *l);
+/* By a look that has the lives.  A record that makes no sense has none: an operator sees to it. */
+bool look_is_alive(const struct look *l, const struct look_taker *t);
+
+/* How many living takers wait: the first of them repairs, and is granted what is free. */
+size_t look_living(const struct look *l);
+
+/* Whether any holder but `but', a name or NULL, has that seat. */
+bool look_has_seat(const struct look *l, uint32_t seat, const char *but);
+
+uint64_t look_ticket(const struct look_taker *t);
+
+/* All zero; NULL for want of memory. */
+struct look_taker *look_add_holder(struct look *l); /* at the end */
+
+/* The one that is there, or a new one, which has that name. */
+struct look_life *look_add_life(struct look *l, const char *name);
+
+/* It has that l/, too. */
+void look_show_life(struct look_life *life, const struct record_kv *kv);
 
 /* look_view.c: the caller frees it; NULL for want of memory. */
 struct view *look_view(const struct look *l);

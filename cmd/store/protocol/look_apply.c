@@ -20,10 +20,23 @@ apply_config(struct look *l, const struct records_change *c)
 	return true;
 }
 
+static void
+drop_waiter(struct look *l, const char *self)
+{
+	struct look_taker *w = look_waiter(l, self);
+
+	if (w == NULL)
+		return;
+	memmove(w, w + 1, (size_t)(l->waiter + l->waiters - (w + 1)) * sizeof(*w));
+	l->waiters--;
+	l->in_line -= l->in_line > 0;
+}
+
+/* A holder waits no more: the watch has no w/, but what becomes of the waiters that the look has. */
 static bool
 apply_holder(struct look *l, const struct records_change *c, const char *self)
 {
-	struct look_holder *h = look_find(l, self);
+	struct look_taker *h = look_holder(l, self);
 
 	if (c->deleted) {
 		if (h == NULL)
@@ -31,27 +44,33 @@ apply_holder(struct look *l, const struct records_change *c, const char *self)
 		*h = l->holder[--l->holders];
 		return true;
 	}
-	if (h == NULL && (h = look_add(l)) == NULL)
+	drop_waiter(l, self);
+	if (h == NULL && (h = look_add_holder(l)) == NULL) {
+		/* Without it, the look is older than the permit from now on. */
+		l->read = INT64_MAX;
+		l->revision = c->kv.changed - 1;
 		return false;
+	}
 	memcpy(h->self, self, STORE_SELF);
 	record_decode(&h->record, c->kv.value, c->kv.value_size);
 	h->created = c->kv.created;
-	h->mod = c->kv.changed;
+	h->changed = c->kv.changed;
 	return true;
 }
 
 static bool
-apply_alive(struct look *l, const struct records_change *c, const char *self)
+apply_life(struct look *l, const struct records_change *c, const char *name)
 {
-	struct look_holder *h = look_find(l, self);
+	struct look_life *life = c->deleted ? look_life(l, name) : look_add_life(l, name);
 
-	if (h == NULL || h->alive == !c->deleted)
+	if (life == NULL)
 		return false;
-	h->alive = !c->deleted;
-	h->lease = c->deleted ? 0 : c->kv.lease;
-	h->seen = h->marked = 0;
-	h->ripe_ns = 0;
-	h->over = false;
+	if (c->deleted)
+		life->leases -= life->leases > 0;
+	else if (c->kv.created == c->kv.changed)
+		look_show_life(life, &c->kv);
+	life->mark = life->marked = 0;
+	life->grace = false;
 	return true;
 }
 
@@ -60,8 +79,8 @@ look_apply(struct look *l, const struct records_change *c)
 {
 	char self[STORE_SELF];
 
-	/* One revision may have several changes, which come one by one: "<", not "<=". */
-	if (c->kv.changed < l->revision)
+	/* A watch may have begun before. */
+	if (c->kv.changed <= l->read)
 		return false;
 	l->revision = c->kv.changed;
 	switch (key_parse(&l->limiter, c->kv.key, self)) {
@@ -70,7 +89,7 @@ look_apply(struct look *l, const struct records_change *c)
 	case 'h':
 		return apply_holder(l, c, self);
 	case 'l':
-		return apply_alive(l, c, self);
+		return apply_life(l, c, self);
 	default:
 		return false;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * look_view.c - makes a view of a look: the rule decides by it, and people see it.
+ * look_view.c - makes a view of a look, for people.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +16,24 @@ by_ticket(const void *a, const void *b)
 }
 
 static void
-show(struct view_entry *e, const char *self, const struct record *r, int64_t created)
+show(struct view_entry *e, const struct look_taker *t)
 {
-	memcpy(e->self, self, sizeof(e->self));
-	memcpy(e->host, r->host, sizeof(e->host));
-	memcpy(e->command, r->command, sizeof(e->command));
-	e->ticket = r->ticket != 0 ? r->ticket : (uint64_t)created;
+	const struct record *r = &t->record;
+	const struct person *p = &t->person;
+
+	memcpy(e->self, t->self, sizeof(e->self));
+	memcpy(e->host, p->host, sizeof(e->host));
+	memcpy(e->command, p->command, sizeof(e->command));
+	e->ticket = look_ticket(t);
 	e->weight = r->weight;
 	e->limit = r->limit;
 	e->seat = r->seat;
-	e->pid = r->pid;
-	e->uid = r->uid;
+	e->pid = p->pid;
+	e->uid = p->uid;
 	e->ttl_s = r->ttl_s;
 	e->grace_s = r->grace_s;
 	e->since_ms = r->since_ms;
-	e->role = r->role;
+	e->role = p->role;
 }
 
 struct view *
@@ -46,13 +49,12 @@ look_view(const struct look *l)
 	v->holders = l->holders;
 	v->waiters = l->waiters;
 	for (i = 0; i < l->holders; i++) {
-		show(&v->entry[i], l->holder[i].self, &l->holder[i].record, l->holder[i].created);
+		show(&v->entry[i], &l->holder[i]);
 		v->entry[i].holds = true;
-		v->entry[i].suspect = !l->holder[i].alive;
+		v->entry[i].suspect = !look_is_alive(l, &l->holder[i]);
 	}
 	qsort(v->entry, v->holders, sizeof(v->entry[0]), by_ticket);
 	for (i = 0; i < l->waiters; i++)
-		show(&v->entry[v->holders + i], l->waiter[i].self, &l->waiter[i].record,
-		     l->waiter[i].created);
+		show(&v->entry[v->holders + i], &l->waiter[i]);
 	return v;
 }

@@ -4,11 +4,15 @@
  */
 #include "record.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "clock.h"
+#include "keys.h"
 #include "setting.h"
 
 void
@@ -71,29 +75,30 @@ finished(json_t *o)
 	return made;
 }
 
+/* "3 WEIGHT LIMIT UNDER SEAT TICKET TTL GRACE MANUAL SINCE LIFE" */
+size_t
+record_encode(char text[RECORD_TEXT], const struct record *r)
+{
+	int n = snprintf(text, RECORD_TEXT,
+			 "%d %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu32 " %" PRIu64 " %" PRIu32
+			 " %" PRIu32 " %d %" PRId64 " %s",
+			 RECORD_VERSION, r->weight, r->limit, r->under, r->seat, r->ticket,
+			 r->ttl_s, r->grace_s, r->manual, r->since_ms, r->life);
+
+	return (size_t)n;
+}
+
 char *
-record_encode(const struct record *r, bool holds)
+person_encode(const struct person *p)
 {
 	json_t *o = json_object();
 
-	put_number(o, "v", RECORD_VERSION);
-	put_number(o, "w", r->weight);
-	put_number(o, "n", r->limit);
-	put_text(o, "host", r->host);
-	put_number(o, "pid", r->pid);
-	put_number(o, "uid", r->uid);
-	put_number(o, "role", (int64_t)r->role);
-	put_text(o, "cmd", r->command);
-	put_number(o, "ttl", r->ttl_s);
-	put_number(o, "grace", r->grace_s);
-	put_number(o, "since", r->since_ms);
-	if (r->manual)
-		json_object_set_new(o, "manual", json_true());
-	if (holds) {
-		put_number(o, "ticket", (int64_t)r->ticket);
-		json_object_set_new(o, "seat", json_integer(r->seat));
-		put_number(o, "under", r->under);
-	}
+	put_number(o, "v", PERSON_VERSION);
+	put_text(o, "host", p->host);
+	put_number(o, "pid", p->pid);
+	put_number(o, "uid", p->uid);
+	put_number(o, "role", (int64_t)p->role);
+	put_text(o, "cmd", p->command);
 	return finished(o);
 }
 
@@ -102,7 +107,7 @@ culprit_json(const struct culprit *c)
 {
 	json_t *o = json_object();
 
-	put_number(o, "v", RECORD_VERSION);
+	put_number(o, "v", PERSON_VERSION);
 	put_number(o, "pid", c->pid);
 	put_number(o, "uid", c->uid);
 	put_text(o, "host", c->host);
@@ -208,33 +213,74 @@ opened(const char *value, size_t size, int64_t version)
 	return o;
 }
 
+/* The next number of a line; *good stays true only if it is there, and from min to max. */
+static int64_t
+next_number(const char **at, int64_t min, int64_t max, bool *good)
+{
+	char *end;
+	int64_t n = strtoll(*at, &end, 10);
+
+	if (end == *at || n < min || n > max || (*end != ' ' && *end != '\0')) {
+		*good = false;
+		return min;
+	}
+	*at = end;
+	return n;
+}
+
+static uint32_t
+next_small(const char **at, uint32_t min, uint32_t max, bool *good)
+{
+	return (uint32_t)next_number(at, min, max, good);
+}
+
+static bool
+read_record(struct record *r, const char *at)
+{
+	bool good = true;
+
+	next_number(&at, RECORD_VERSION, RECORD_VERSION, &good);
+	r->weight = next_small(&at, 1, FLK_MAX_UNITS, &good);
+	r->limit = next_small(&at, 0, FLK_MAX_UNITS, &good);
+	r->under = next_small(&at, 0, FLK_MAX_UNITS, &good);
+	r->seat = next_small(&at, 0, FLK_MAX_UNITS, &good);
+	r->ticket = (uint64_t)next_number(&at, 0, INT64_MAX, &good);
+	r->ttl_s = next_small(&at, 1, UINT32_MAX, &good);
+	r->grace_s = next_small(&at, 0, MOST_GRACE, &good);
+	r->manual = next_small(&at, 0, 1, &good) != 0;
+	r->since_ms = next_number(&at, 0, MOST_MS, &good);
+	if (!good || *at++ != ' ' || !key_is_self(at))
+		return false;
+	memcpy(r->life, at, STORE_SELF);
+	return true;
+}
+
 bool
 record_decode(struct record *r, const char *value, size_t size)
 {
-	json_t *o = opened(value, size, RECORD_VERSION);
+	memset(r, 0, sizeof(*r));
+	if (value != NULL && strlen(value) == size && read_record(r, value))
+		return true;
+	memset(r, 0, sizeof(*r));
+	r->weight = FLK_MAX_UNITS;
+	r->limit = 1;
+	r->manual = true;
+	return false;
+}
+
+bool
+person_decode(struct person *p, const char *value, size_t size)
+{
+	json_t *o = opened(value, size, PERSON_VERSION);
 	bool good = o != NULL;
 
-	memset(r, 0, sizeof(*r));
+	memset(p, 0, sizeof(*p));
 	if (o != NULL) {
-		r->weight = small(o, "w", 1, FLK_MAX_UNITS, &good);
-		r->limit = small(o, "n", 0, FLK_MAX_UNITS, &good);
-		r->under = small(o, "under", 0, FLK_MAX_UNITS, &good);
-		r->seat = small(o, "seat", 0, UINT32_MAX, &good);
-		r->ticket = (uint64_t)number(o, "ticket", 0, INT64_MAX, &good);
-		r->pid = small(o, "pid", 0, UINT32_MAX, &good);
-		r->uid = small(o, "uid", 0, UINT32_MAX, &good);
-		r->ttl_s = small(o, "ttl", 1, UINT32_MAX, &good);
-		r->grace_s = small(o, "grace", 0, MOST_GRACE, &good);
-		r->since_ms = number(o, "since", 0, MOST_MS, &good);
-		r->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
-		r->manual = json_is_true(json_object_get(o, "manual"));
-		read_text(o, "host", r->host, sizeof(r->host));
-		read_text(o, "cmd", r->command, sizeof(r->command));
-	}
-	if (!good) {
-		r->weight = FLK_MAX_UNITS;
-		r->limit = 1;
-		r->manual = true;
+		p->pid = small(o, "pid", 0, UINT32_MAX, &good);
+		p->uid = small(o, "uid", 0, UINT32_MAX, &good);
+		p->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
+		read_text(o, "host", p->host, sizeof(p->host));
+		read_text(o, "cmd", p->command, sizeof(p->command));
 	}
 	json_decref(o);
 	return good;
@@ -276,7 +322,7 @@ config_trouble(const char *value, size_t size)
 static bool
 read_culprit(struct culprit *c, const json_t *o)
 {
-	bool good = json_integer_value(json_object_get(o, "v")) == RECORD_VERSION;
+	bool good = json_integer_value(json_object_get(o, "v")) == PERSON_VERSION;
 
 	memset(c, 0, sizeof(*c));
 	if (good) {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * record.h - the values of the keys, in JSON.  The taker or the operator that a key is about writes
- * it, and everybody reads it, so no reader trusts it.  Readers skip members that they do not know.
- * "v" is the version: in cfg, the version of all the limiter's keys, see keys.h.
+ * record.h - the values of the keys.  Whoever writes one may be wrong, and everybody reads it, so no
+ * reader trusts it.
+ *
+ * What takers decide by is a line of numbers: it is read with every grant.  What people read, and what
+ * operators write, is JSON, whose readers skip members that they do not know.  Each value has a version;
+ * that of cfg is the version of all the limiter's keys, see keys.h.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -14,8 +17,11 @@
 #include "flocklimit.h"
 #include "view.h"
 
-#define RECORD_VERSION 1
-#define CONFIG_VERSION 2
+#define RECORD_VERSION 3
+#define PERSON_VERSION 1
+#define CONFIG_VERSION 3
+
+#define RECORD_TEXT 160 /* bytes of a record's value, at most */
 
 /* Of h/ and w/. */
 struct record {
@@ -23,9 +29,16 @@ struct record {
 	uint32_t limit;       /* w/: declared, or 0; h/: the limit in force, from any taker */
 	uint32_t under, seat; /* h/ */
 	uint64_t ticket; /* h/ of a taker that waited; 0: the key's create revision is the ticket */
-	uint32_t pid, uid, ttl_s, grace_s;
+	uint32_t ttl_s, grace_s;
 	bool manual; /* only the taker itself and an operator give its permit back */
-	int64_t since_ms;
+	int64_t
+	    since_ms; /* when it began to wait, or was granted, by the clock of who wrote this */
+	char life[STORE_SELF];
+};
+
+/* Of p/. */
+struct person {
+	uint32_t pid, uid;
 	enum flk_role role;
 	char host[STORE_HOST];
 	char command[FLK_COMMAND];
@@ -37,8 +50,11 @@ struct culprit {
 	char host[STORE_HOST];
 };
 
+/* Its length. */
+size_t record_encode(char text[RECORD_TEXT], const struct record *r);
+
 /* The caller frees it; NULL for want of memory. */
-char *record_encode(const struct record *r, bool holds);
+char *person_encode(const struct person *p);
 
 /*
  * Of cfg: the numbers of setting.h and, for people, the operator that set them.  A taker does not
@@ -52,6 +68,7 @@ char *culprit_encode(const struct culprit *c);
  * that we do not understand may hold anything.
  */
 bool record_decode(struct record *r, const char *value, size_t size);
+bool person_decode(struct person *p, const char *value, size_t size);
 bool config_decode(struct flk_settings *c, const char *value, size_t size);
 bool culprit_decode(struct culprit *c, const char *value, size_t size);
 bool config_signer(struct culprit *by, const char *value, size_t size);

@@ -38,26 +38,16 @@ struct view {
 	struct view_entry entry[];
 };
 
-/* The sum of the holders' weights, as each of them counts: see view.c. */
+/* The sum of the holders' weights, as each of them counts: see room.h. */
 uint64_t view_used(const struct view *v);
 
 /* The limit in force: the override, or the smallest declared by a holder or the head. */
 uint32_t view_limit(const struct view *v);
 
 /*
- * Whether a taker of that weight and limit (0: none declared) may hold beside the present holders.
- * *under is the limit that it would hold under.  A weight above an override counts as the whole
- * override.
- */
-bool view_fits(const struct view *v, uint32_t weight, uint32_t limit, uint32_t *under);
-
-/*
  * The entry for people, with times by our clock: never in the future, however far the clocks
  * differ.  Slot and host are the caller's.
  */
 struct flk_entry view_show(const struct view_entry *v);
-
-/* The smallest seat that no holder has. */
-uint32_t view_seat(const struct view *v);
 
 #endif

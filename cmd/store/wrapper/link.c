@@ -13,6 +13,7 @@
 #include "now.h"
 #include "kind.h"
 #include "talk.h"
+#include "wrapper/internal.h"
 
 #define DEATHS 8 /* if so many keepers die within SPAN, another would die of the same */
 #define SPAN   (2 * SECOND)
@@ -24,6 +25,7 @@ static struct {
 	pid_t owner;          /* the process that made the link: its children must make their own */
 	int control;
 	unsigned generation;
+	char life[STORE_SELF]; /* of all its keepers */
 	bool hushed;
 	uint64_t born_ns[DEATHS]; /* of the last keepers, by generation */
 	uint32_t given, back_n;   /* cells of the board: ever given, and given back */
@@ -46,6 +48,7 @@ make_mine(void)
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (board_ns == MAP_FAILED)
 		return -ENOMEM;
+	taker_name(l.life);
 	l.owner = getpid();
 	return 0;
 }
@@ -69,7 +72,7 @@ fork_keeper(int theirs)
 	if (between == 0) {
 		keeper = fork();
 		if (keeper == 0)
-			keeper_run(theirs, l.owner, l.hushed);
+			keeper_run(theirs, l.owner, l.life, l.generation > 0, l.hushed);
 		_exit(keeper == -1 ? errno : 0);
 	}
 	while (waitpid(between, &status, 0) == -1)

@@ -103,9 +103,25 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 	release a
 	over a
 	over c
-	# Its lease has to end, and no grace.
+	# It is granted, as nobody knows better yet: its lease has to end, and then its grace.
 	measured "after $(($(began c) - before)) ms"
-	[ "$(($(began c) - before))" -lt "$RECLAIM" ]
+	[ "$(($(began c) - before))" -lt "$LATEST" ]
+	not_begun b
+	judged -n 1
+	spotless
+}
+
+@test "a waiter is killed with its keeper, and its turn comes when that is known: those behind it lose nothing" {
+	times 2
+	three
+	kill -KILL "$(keeper_of b)" "${pids[b]}"
+	over b || :
+	eventually queued 1
+	release a
+	over a
+	over c
+	soon "$(stopped a)" "$(began c)"
+	not_begun b
 	judged -n 1
 	spotless
 }
@@ -338,13 +354,14 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 }
 
 @test "a holder's lease is revoked by hand: its permit is kept, and one line says so" {
-	local key
+	local life lease
 	watched
 	holder a -n 1
 	line_up 1 b -n 1
-	# Its first lease has the taker's own number.
-	key=$(etcd_do get --prefix "$(prefix)/x/cfg//l/" --keys-only | head -n 1)
-	etcd_do lease revoke "${key##*/}"
+	# The record ends with the name of its life.
+	life=$(etcd_do get --prefix "$(prefix)/x/cfg//h/" --print-value-only | grep -o '[^ ]*$')
+	lease=$(etcd_do get --prefix "$(prefix)/x/cfg//l/$life/" -w json | grep -o '"lease":[0-9]*')
+	etcd_do lease revoke "$(printf %x "${lease#*:}")"
 	eventually says "its lease was revoked" a.err
 	queued 1
 	release a

@@ -95,6 +95,7 @@ line_runs() {
 	until_clock $((gone + RECLAIM + 1000))
 	to_keepers CONT
 	line_runs
-	judged -n 3 -o 4000
+	run ! grep "lost the place" ./w?.err
+	judged -n 3 -o 2000
 	spotless
 }

@@ -165,7 +165,8 @@ lost_in_time() {
 	through hole taker t 0 -n 1 -t 15
 	eventually queued 3
 	tell hole stop
-	eventually queued 1
+	# c takes back what stands before it; what is behind it is in nobody's way.
+	eventually queued 2
 	release a
 	over a
 	over c

@@ -235,12 +235,12 @@ ctl() { "${NET[@]}" "$CTL" "$@"; }
 
 # no_keys [NAME]: nothing is left of takers; but what was declared of the limiter.
 no_keys() {
-	! etcd_do get --prefix "$(prefix)/${1-}" --keys-only | grep -E '/[hlwest]/'
+	! etcd_do get --prefix "$(prefix)/${1-}" --keys-only | grep -E '//[ehlpstwx]/'
 }
 
 # keys LETTER: how many keys of that kind there are.
 keys() {
-	etcd_do get --prefix "$(prefix)/" --keys-only | grep -c "/$1/"
+	etcd_do get --prefix "$(prefix)/" --keys-only | grep -c "//$1/"
 }
 has_keys() { [ "$(keys "$2")" = "$1" ]; }
 

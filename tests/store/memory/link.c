@@ -282,18 +282,6 @@ next_cut(const struct records *client, bool late)
 	return NULL;
 }
 
-void
-world_lose(struct records *client, bool (*is_lost)(const struct txn *txn))
-{
-	struct message *m, *next;
-
-	for (m = LIST_FIRST(&client->messages); m != NULL; m = next) {
-		next = LIST_NEXT(m, of_client);
-		if (m->kind == ASKS_TXN && is_lost(m->txn))
-			message_free(m);
-	}
-}
-
 static bool
 has_answer(const struct records_call *c)
 {

@@ -79,7 +79,4 @@ void world_set_tag(struct records *client, void *tag);
 void world_cut(struct records *client, bool late, bool told);
 void world_join(struct records *client);
 
-/* Of what it has sent, and nobody has done yet, transactions of that kind are lost. */
-void world_lose(struct records *client, bool (*is_lost)(const struct txn *txn));
-
 #endif

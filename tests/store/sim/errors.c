@@ -80,10 +80,12 @@ WEAKENS(same_look, if (!does(x, DO_PUT, PERMIT)) forget(x, IF_CREATED, PLACE))
 WEAKENS(no_release, if (does(x, DO_DELETE, PLACE)) forget(x, DO_DELETE, PERMIT))
 WEAKENS(no_leaving, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_DELETE, PLACE))
 WEAKENS(no_tidying, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_DELETE, MARK))
-WEAKENS(no_life, if (does(x, DO_PUT, PERMIT)) forget(x, DO_PUT, LIFE))
-WEAKENS(place_for_ever, set_lease(x, PLACE, 0))
+WEAKENS(no_life, if (does(x, DO_PUT, PLACE) || does(x, DO_PUT, PERMIT)) forget(x, DO_PUT, LIFE))
 WEAKENS(life_for_ever, set_lease(x, LIFE, 0))
-WEAKENS(tail_for_ever, set_lease(x, TAIL, 0))
+WEAKENS(past_tail, if (does(x, DO_PUT, PERMIT)) forget(x, DO_GET, TAIL))
+WEAKENS(keeps_tail, forget(x, DO_DELETE, TAIL))
+WEAKENS(no_bell, forget(x, DO_PUT, BELL))
+WEAKENS(old_mark, if (does(x, DO_PUT, LIFE)) forget(x, DO_DELETE, MARK))
 WEAKENS(ending_for_ever, set_lease(x, ENDING, 0))
 /* clang-format on */
 
@@ -92,6 +94,16 @@ any_mark(void *context, struct txn *x)
 {
 	(void)context;
 	if (!does(x, DO_DELETE, PERMIT))
+		return;
+	forget(x, IF_CHANGED, MARK);
+	forget(x, IF_ABSENT, LIFE);
+}
+
+static void
+any_mark_of_place(void *context, struct txn *x)
+{
+	(void)context;
+	if (!does(x, DO_DELETE, PLACE) || !does(x, IF_ABSENT, LIFE))
 		return;
 	forget(x, IF_CHANGED, MARK);
 	forget(x, IF_ABSENT, LIFE);
@@ -115,6 +127,18 @@ permit_on_lease(void *context, struct txn *x)
 	for (i = 0; i < x->n; i++)
 		if (is_of(&x->item[i], DO_PUT, LIFE))
 			set_lease(x, PERMIT, x->item[i].lease);
+}
+
+/* The same of a place. */
+static void
+place_on_lease(void *context, struct txn *x)
+{
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < x->n; i++)
+		if (is_of(&x->item[i], DO_PUT, LIFE))
+			set_lease(x, PLACE, x->item[i].lease);
 }
 
 /* Only the first deed is done. */
@@ -198,6 +222,11 @@ early_and_cut(struct plan *p)
 	deadly(p);
 	p->faults[EARLY] = true;
 	p->fault_ns = SECOND;
+	p->faults[KILLS] = false;
+	p->hold_ns = 60 * SECOND;
+	p->calm_ns = 120 * SECOND;
+	p->ttl_s = 4;
+	p->grace_s = expiry_least_grace(4);
 }
 
 static void
@@ -229,11 +258,54 @@ sluggish(struct plan *p)
 }
 
 static void
+waiting(struct plan *p)
+{
+	sluggish(p);
+	p->limit = 1;
+	p->takers = 6;
+	p->machines = 6;
+	p->hold_ns = 10 * SECOND;
+	p->leavers = p->hasty = p->operators = false;
+}
+
+static void
+held(struct plan *p)
+{
+	waiting(p);
+	p->ttl_s = 2;
+	p->grace_s = expiry_least_grace(2);
+	p->hold_ns = 60 * SECOND;
+	p->faults[KILLS] = p->faults[DEATHS] = false;
+	p->slow = 200;
+}
+
+static void
 late_claims(struct plan *p)
 {
 	sluggish(p);
 	p->faults[KILLS] = p->hasty = p->leavers = true;
 	p->hold_ns = SECOND;
+}
+
+/* Many leave at once, and what one leaves may be enough for another only with what is left already. */
+static void
+calm(struct plan *p)
+{
+	unsigned i;
+
+	for (i = 0; i < FAULTS; i++)
+		p->faults[i] = false;
+	p->operators = p->manual = false;
+	p->loss = p->slow = 0;
+	p->leavers = true;
+	p->takers = 20;
+	p->machines = 6;
+	p->mixed = p->hasty = false;
+	p->limit = 4;
+	p->heaviest = 3;
+	p->hold_ns = 3 * SECOND;
+	p->arrive_ns = 10 * SECOND;
+	p->delay_ns = 50 * MS;
 }
 
 static void
@@ -262,19 +334,24 @@ const struct error errors[] = {
 	TXN("without-place", "a waiter is granted whose place is gone", TOLD, sluggish,
 	    without_place),
 	TXN("keeps-place", "a grant does not end the place", ONCE, NULL, keeps_place),
-	TXN("same-look", "a short look does not see that the waiter before is gone", IDLE, NULL,
-	    same_look),
-	TXN("any-mark", "a permit is taken back by an old mark", NEVER_OVER, sluggish, any_mark),
+	TXN("any-mark", "a permit is taken back by an old mark", KEPT, held, any_mark),
+	TXN("any-mark-of-place", "the same of a place", PLACES, waiting, any_mark_of_place),
 	TXN("no-release", "a release does not end the permit", TOLD, NULL, no_release),
 	TXN("no-leaving", "a waiter that leaves keeps its place", TOLD, NULL, no_leaving),
 	TXN("no-tidying", "a mark is left behind", WHOLE, deadly, no_tidying),
-	TXN("no-life", "a grant does not say that its taker is alive", NEVER_OVER, NULL, no_life),
+	TXN("no-life", "a claim does not show its keeper's life", GHOSTS, late_claims, no_life),
 	TXN("short-grace", "a permit is taken back as soon as its grace is marked", KEPT, deadly,
 	    short_grace),
 	TXN("permit-on-lease", "a permit has no grace", NEVER_OVER, deadly, permit_on_lease),
-	TXN("place-for-ever", "a place is on no lease", ENDS, deadly, place_for_ever),
 	TXN("life-for-ever", "a dead holder looks alive", ENDS, deadly, life_for_ever),
-	TXN("tail-for-ever", "the last place is on no lease", LEAKS, NULL, tail_for_ever),
+	TXN("past-tail", "who grants all does not see that one more has come", IDLE, calm,
+	    past_tail),
+	TXN("keeps-tail", "a line has an end that is gone", LEAKS, NULL, keeps_tail),
+	TXN("no-bell", "who leaves does not tell that nobody has looked since", IDLE, calm,
+	    no_bell),
+	TXN("old-mark", "a life that is shown again keeps its mark", KEPT, sluggish, old_mark),
+	TXN("place-on-lease", "a place goes with the lease of its keeper", PLACES, restarting,
+	    place_on_lease),
 	TXN("ending-for-ever", "a command's status is on no lease", LEAKS, NULL, ending_for_ever),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),
 	{ .name = "always-held",
@@ -297,7 +374,7 @@ const struct error errors[] = {
 	  .rules = { .ttl = never_ends } },
 	{ .name = "ends-early",
 	  .words = "a server's leases end too early",
-	  .law = PLACES,
+	  .law = KEPT,
 	  .rules = { .ttl = ends_early } },
 	{ .name = "early-and-cut",
 	  .words = "a server ends the lease of a taker that is then cut off",
@@ -310,13 +387,22 @@ const struct error errors[] = {
 	  .falls_back = true },
 	{ .name = "loses-news",
 	  .words = "a server does not report each change",
-	  .law = IDLE,
+	  .law = PROMPT,
 	  .rules = { .reports = loses } },
+	{ .name = "same-look",
+	  .words = "the same, and a short look does not see that the waiter before is gone",
+	  .law = ENDS,
+	  .rules = { .reports = loses, .weaken = same_look } },
 	{ .name = "loses-grants",
 	  .words = "the same, to an operator who follows",
 	  .law = FOLLOWED,
 	  .plan = operated,
 	  .rules = { .reports = loses } },
+	{ .name = "no-heirs",
+	  .words = "a keeper that takes over does not fence what the one before has sent last",
+	  .law = GHOSTS,
+	  .plan = late_claims,
+	  .no_heirs = true },
 	{ .name = "sleepy-clock",
 	  .words = "a machine's clock stands while it is suspended",
 	  .law = NEVER_OVER,

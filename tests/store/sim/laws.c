@@ -143,13 +143,31 @@ law_ghost(const struct taker *t, const char *key)
 
 /* ---- when the store takes something away ---- */
 
+/* How long the store has not had its keeper's life, in seconds. */
+static double
+silence(const struct taker *t)
+{
+	return t->machine->gone_ns == 0 ? 0 : (double)(true_ns - t->machine->gone_ns) / 1e9;
+}
+
 /* Clocks may differ by a hundredth each way. */
+static bool
+is_forsaken(const struct taker *t)
+{
+	return silence(t) >= sim.plan.grace_s * 0.98;
+}
+
 void
 law_unheld(const struct taker *t)
 {
 	uint64_t kept = (sim.plan.ttl_s + sim.plan.grace_s) * SECOND * 98 / 100;
 
-	if (t->stage != RUNS || t->broken || sim.plan.faults[EARLY])
+	if (t->stage != RUNS || t->broken)
+		return;
+	if (!is_forsaken(t))
+		breaks(KEPT, "the permit of t%u is taken back %.1f s after its keeper's life",
+		       t->number, silence(t));
+	if (sim.plan.faults[EARLY])
 		return;
 	if (clock_shows(&t->machine->clock) < t->expiry.alive_ns + kept)
 		breaks(KEPT, "the permit of t%u is taken back %.1f s after a sign of life",
@@ -160,18 +178,20 @@ law_unheld(const struct taker *t)
 void
 law_unplaced(const struct taker *t)
 {
-	const struct machine *m = t->machine;
-	uint64_t ttl = (sim.plan.ttl_s + 1) * SECOND;
-
 	if ((t->stage != WAITING && t->stage != ENTERING) || t->cancelled || sim.closed ||
-	    t->want.limit_queue || m->fleet == NULL || m->cut || m->stopped || m->steps_left > 0)
+	    t->want.limit_queue || is_forsaken(t))
 		return;
-	if (m->trouble_ns != 0 && true_ns - m->trouble_ns < ttl + AT_ONCE)
-		return;
-	breaks(PLACES, "t%u loses its place", t->number);
+	breaks(PLACES, "t%u loses its place %.1f s after its keeper's life", t->number, silence(t));
 }
 
 /* ---- after every step ---- */
+
+/* Whoever makes room grants, but for an operator, and if nothing is lost. */
+static bool
+is_passed_on(void)
+{
+	return sim.trouble_ns == 0 && !sim.plan.operators && !sim.plan.manual;
+}
 
 static void
 idle(void)
@@ -188,19 +208,45 @@ idle(void)
 	calm = sim.trouble_ns + (sim.plan.ttl_s + sim.plan.grace_s) * SECOND + LOOK_AGAIN;
 	if (sim.trouble_ns != 0 && calm > since)
 		since = calm;
-	if (true_ns > since + AT_ONCE)
+	if (true_ns > since + (is_passed_on() ? SECOND / 2 + 6 * sim.plan.delay_ns : AT_ONCE))
 		breaks(IDLE, "t%u is the first and fits, and is not granted for %.1f s",
 		       head->number, (double)(true_ns - sim.idle_ns) / 1e9);
 }
 
-/* Where nothing goes wrong, each taker renews three times in its ttl, and has little else to do. */
+/* Of all that hold by the store. */
+static void
+prompt(void)
+{
+	uint64_t calm = (sim.plan.ttl_s + sim.plan.grace_s) * SECOND + LOOK_AGAIN, since;
+	unsigned i;
+
+	for (i = 0; i < sim.holders; i++) {
+		const struct taker *t = sim.holder[i];
+		const struct machine *m = t->machine;
+
+		if ((t->stage != WAITING && t->stage != ENTERING) || m->fleet == NULL || m->cut ||
+		    m->stopped)
+			continue;
+		since = t->granted_ns;
+		if (m->trouble_ns != 0 && m->trouble_ns + calm > since)
+			since = m->trouble_ns + calm;
+		if (true_ns > since + AT_ONCE)
+			breaks(PROMPT, "t%u is granted, and is not told for %.1f s", t->number,
+			       (double)(true_ns - t->granted_ns) / 1e9);
+	}
+}
+
+/*
+ * Where nothing goes wrong, each taker renews three times in its ttl, and has little else to do; but the
+ * first in the line hears of all that come.
+ */
 void
 law_looks(const struct machine *m)
 {
 	uint64_t s = true_ns / SECOND - 1000, most = 300 + 20 * s;
 
 	if (sim.trouble_ns == 0 && !sim.plan.operators)
-		most = 30 + s * (10 / sim.plan.ttl_s + 1);
+		most = 30 + 3 * sim.takers + s * (10 / sim.plan.ttl_s + 1);
 	if (m->steps > most * (m->users > 0 ? m->users : 1))
 		breaks(BUSY, "the keeper of m%u has looked %llu times", m->number,
 		       (unsigned long long)m->steps);
@@ -217,8 +263,9 @@ const struct law laws[] = {
 	[KEPT] = { "kept", "a permit is kept for ttl and grace after the last sign of life", NULL },
 	[GHOSTS] = { "ghosts", "a taker that has ended gets nothing any more", NULL },
 	[STEERED] = { "steered", "what operators have set is in force", NULL },
-	[PLACES] = { "places", "a waiter that is in contact keeps its place", NULL },
+	[PLACES] = { "places", "a place is kept for the grace after its keeper's life", NULL },
 	[IDLE] = { "idle", "what is free goes to the first waiter without delay", idle },
+	[PROMPT] = { "prompt", "a waiter that is granted is told without delay", prompt },
 	[ENDS] = { "ends", "each taker gets its turn when the faults are over", NULL },
 	[LEAKS] = { "leaks", "when all have ended, the store keeps nothing of them", NULL },
 	[WHOLE] = { "whole", "`flocklimitctl check' finds no fault then", NULL },

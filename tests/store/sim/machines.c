@@ -3,6 +3,7 @@
  * machines.c - machines and their keepers.  A keeper sleeps until something arrives for its fleet or
  * the fleet is due, and then steps it.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +62,9 @@ machine_begin(struct machine *m, unsigned number)
 {
 	m->number = number;
 	m->step = (struct act){ .happen = step, .who = m, .stays = true };
+	snprintf(m->life, sizeof(m->life), "%010llx%06x",
+		 (unsigned long long)(chance() & 0xffffffffff), number);
+	m->gone_ns = true_ns;
 	m->clock.since_ns = true_ns;
 	m->clock.showed_ns = SECOND + chance_below(1000000 * SECOND);
 	m->clock.ahead_ns = 1700000000 * SECOND + chance_below(1000 * SECOND);
@@ -73,6 +77,8 @@ machine_open(struct machine *m)
 {
 	static struct url url;
 	struct fleet_options o = { .url = &url,
+				   .life = m->life,
+				   .heir = m->keepers > 0 && (error == NULL || !error->no_heirs),
 				   .limiter = "sim",
 				   .ttl_s = sim.plan.ttl_s,
 				   .grace_s = sim.plan.grace_s,
@@ -81,6 +87,7 @@ machine_open(struct machine *m)
 
 	if (m->fleet != NULL)
 		return;
+	m->keepers++;
 	if (url.path == NULL && url_parse(&url, "memory://sim/team") != NULL)
 		abort();
 	running = &m->clock;
@@ -111,19 +118,34 @@ adopt(struct act *act)
 	struct machine *m = act->who;
 	struct taker *t;
 
-	if (m->dead || m->fleet != NULL)
+	if (m->fleet == NULL || act->which != m->keepers)
 		return;
-	if (m->suspended) {
-		later(SECOND, adopt, m, 0);
+	if (m->suspended || m->stopped) {
+		later(SECOND, adopt, m, m->keepers);
 		return;
 	}
-	trouble(m);
-	machine_open(m);
 	running = &m->clock;
 	for (t = m->first; t != NULL; t = t->next)
 		taker_adopt(t);
 	running = NULL;
 	settle(m);
+}
+
+/* A new taker may come to it before the old ones do. */
+static void
+succeed(struct act *act)
+{
+	struct machine *m = act->who;
+
+	if (m->dead || m->fleet != NULL)
+		return;
+	if (m->suspended) {
+		later(SECOND, succeed, m, 0);
+		return;
+	}
+	trouble(m);
+	machine_open(m);
+	later(chance_below(chance_of(800) ? 2 : 2 * SECOND), adopt, m, m->keepers);
 }
 
 void
@@ -133,7 +155,6 @@ machine_kill(struct machine *m)
 
 	if (m->fleet != NULL) {
 		sim.kills++;
-		world_lose(m->client, truth_is_stray);
 		close_fleet(m);
 	}
 	trouble(m);
@@ -142,7 +163,7 @@ machine_kill(struct machine *m)
 	for (t = m->first; t != NULL; t = t->next)
 		taker_orphan(t);
 	if (!m->dead)
-		later(chance_below(chance_of(800) ? 100 * MS : 20 * SECOND), adopt, m, 0);
+		later(chance_below(chance_of(800) ? 100 * MS : 20 * SECOND), succeed, m, 0);
 }
 
 void

@@ -80,11 +80,15 @@ struct machine {
 	struct act step; /* its keeper's next */
 	struct machine_clock clock;
 	struct fleet *fleet; /* NULL: its keeper was killed, or has ended */
+	char life[STORE_SELF];
+	unsigned leases;  /* on which the store has its life */
+	uint64_t gone_ns; /* when the last was gone; 0: there is one */
 	struct records *client;
 	unsigned number, users; /* users: takers on it */
 	uint64_t steps;
 	bool stopped, suspended, cut, dead;
-	unsigned steps_left; /* until it is killed; 0: it is not */
+	unsigned keepers;    /* so many it had */
+	unsigned steps_left; /* until its keeper is killed; 0: it is not */
 	uint64_t trouble_ns; /* when something last went wrong */
 	struct taker *first; /* its takers */
 };
@@ -120,7 +124,8 @@ struct taker {
 	int64_t place, permit; /* their tickets; 0: none */
 	int64_t left_line; /* the ticket of its last place, and the revision at which that went */
 	int64_t left_at;
-	int64_t granted;  /* the ticket of its last permit, by that name; 0: none */
+	int64_t granted; /* the ticket of its last permit, by that name; 0: none */
+	uint64_t granted_ns;
 	int64_t override; /* when that was granted, as operators knew */
 };
 
@@ -195,7 +200,6 @@ void trouble(struct machine *m); /* NULL: of all */
 
 void truth_changes(void *context, size_t first);
 bool truth_is_empty(void);
-bool truth_is_stray(const struct txn *txn);
 
 /* ---- laws ---- */
 
@@ -217,6 +221,7 @@ enum {
 	STEERED,
 	PLACES,
 	IDLE,
+	PROMPT,
 	ENDS,
 	LEAKS,
 	WHOLE,
@@ -243,6 +248,7 @@ struct error {
 	const char *name, *words;
 	unsigned law;                 /* which finds it */
 	void (*plan)(struct plan *p); /* so that it has a chance; may be NULL */
+	bool no_heirs;                /* a keeper that takes over knows of none before it */
 	bool sleepy_clock;            /* CLOCK_BOOTTIME stands while a machine is suspended */
 	bool falls_back;              /* the server, when it comes up: its revision */
 	struct world_rules rules;     /* what a wrong server does */

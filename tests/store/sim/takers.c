@@ -235,7 +235,7 @@ enter(struct taker *t)
 	      t->want.limit, t->want.no_wait ? ", no wait" : "");
 	fleet_enter(t->kept, &t->want);
 	if (sim.plan.leavers && !sim.calm && chance_of(300))
-		later(chance_below(20 * SECOND), gives_up, t, t->round);
+		later(chance_below(chance_of(500) ? 20 * SECOND : SECOND), gives_up, t, t->round);
 }
 
 void
@@ -273,7 +273,7 @@ taker_adopt(struct taker *t)
 {
 	bool held = t->stage == RUNS || t->stage == RELEASING;
 
-	if (t->stage == COMING || taker_is_over(t))
+	if (t->kept != NULL || t->stage == COMING || taker_is_over(t))
 		return;
 	trace("t%u: is adopted%s", t->number, held ? ", holding" : "");
 	if (fleet_taker_new(&t->kept, t->machine->fleet, t->self, told, t) != 0)

@@ -4,6 +4,7 @@
  * faults.c knows what a key is.
  */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,17 +20,48 @@ key_kind(const char *key)
 
 	if (parts == NULL)
 		return CONFIG;
-	return parts[2] != '\0' && parts[3] == '/' ? parts[2] : TAIL;
+	if (strcmp(parts + 2, "tail") == 0)
+		return TAIL;
+	return parts[2];
+}
+
+static unsigned long
+number_of(const char *key)
+{
+	const char *self = strrchr(key, '/') + 1;
+
+	return strlen(self) == 16 ? strtoul(self + 10, NULL, 16) : ULONG_MAX;
 }
 
 /* The taker that has that name, or had it before; NULL: none. */
 static struct taker *
 taker_of(const char *key)
 {
-	const char *self = strrchr(key, '/') + 1;
-	unsigned long number = strlen(self) == 16 ? strtoul(self + 10, NULL, 16) : ULONG_MAX;
+	unsigned long number = number_of(key);
 
 	return number < sim.takers ? &sim.taker[number] : NULL;
+}
+
+/* l/LIFE/LEASE */
+static void
+life_changes(const struct memory_record *r)
+{
+	char life[STORE_SELF + 1] = "/";
+	struct machine *m;
+	unsigned long number;
+
+	snprintf(life + 1, STORE_SELF, "%s", strstr(r->kv.key, "//l/") + 4);
+	if ((number = number_of(life)) >= sim.machines)
+		return;
+	m = &sim.machine[number];
+	if (r->deleted)
+		m->leases--;
+	else if (r->kv.created == r->kv.changed)
+		m->leases++;
+	if (m->leases == 0)
+		m->gone_ns = true_ns;
+	else
+		m->gone_ns = 0;
 }
 
 static bool
@@ -63,6 +95,7 @@ begins_to_hold(struct taker *t, const struct record_kv *kv)
 		    : t->left_at == kv->created ? t->left_line
 						: kv->created;
 	t->granted = t->permit;
+	t->granted_ns = true_ns;
 	t->override = sim.unsure ? FLK_AUTO : sim.override;
 	sim.used += t->want.weight;
 	sim.holder[sim.holders++] = t;
@@ -149,10 +182,12 @@ truth_changes(void *context, size_t first)
 	(void)context;
 	for (i = first; (r = memory_change(world_memory(), i)) != NULL; i++) {
 		char kind = key_kind(r->kv.key);
-		struct taker *t = kind == CONFIG || kind == TAIL ? NULL : taker_of(r->kv.key);
+		struct taker *t = kind == PLACE || kind == PERMIT ? taker_of(r->kv.key) : NULL;
 
 		if (sim.tracing)
 			show(r);
+		if (kind == LIFE)
+			life_changes(r);
 		if (t == NULL || !apply(t, r, kind))
 			continue;
 		moved = true;
@@ -185,27 +220,4 @@ truth_is_empty(void)
 		empty = false;
 	}
 	return empty;
-}
-
-/*
- * A claim on a lease that has not the taker's name.  When a keeper was killed, the next one ends the
- * lease with the name, so that no claim of the first comes later; it does not know of any other.  A
- * taker has another when it claims for the second time.  The protocol owes an answer to this; until
- * then, such a claim does not outlive its keeper here.
- */
-bool
-truth_is_stray(const struct txn *txn)
-{
-	size_t i;
-
-	for (i = 0; i < txn->n; i++) {
-		const struct txn_item *item = &txn->item[i];
-		char kind = item->kind == DO_PUT ? key_kind(item->key) : CONFIG;
-
-		if ((kind == PLACE || kind == LIFE) &&
-		    item->lease !=
-			(int64_t)(strtoull(strrchr(item->key, '/') + 1, NULL, 16) & INT64_MAX))
-			return true;
-	}
-	return false;
 }

@@ -6,10 +6,12 @@
 #define TRUTH_H
 
 enum key_kind {
+	BELL = 'b',
 	CONFIG = 'c',
 	EVICTOR = 'e',
 	PERMIT = 'h',
 	LIFE = 'l',
+	PERSON = 'p',
 	MARK = 's',
 	GRACE = 't',
 	PLACE = 'w',

@@ -33,6 +33,48 @@ is_there(const struct check *c, char kind, const char *self)
 	return bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key) != NULL;
 }
 
+static bool
+is_alive(const struct check *c, const char *life)
+{
+	struct key l = key_of(c->limiter, 'l', life);
+	size_t i;
+
+	for (i = 0; i < c->n && strncmp(c->kv[i].key, l.s, strlen(l.s)) != 0; i++)
+		;
+	return i < c->n;
+}
+
+/* Who it is, for people. */
+static struct person
+person_of(const struct check *c, const char *self)
+{
+	struct key k = key_of(c->limiter, 'p', self);
+	const struct record_kv *kv = bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key);
+	struct person p = { .pid = 0 };
+
+	if (kv != NULL)
+		person_decode(&p, kv->value, kv->value_size);
+	return p;
+}
+
+/* Does any record name it? */
+static bool
+is_life(const struct check *c, const char *name)
+{
+	char self[STORE_SELF];
+	struct record r;
+	size_t i;
+
+	for (i = 0; i < c->n; i++) {
+		char kind = key_parse(c->limiter, c->kv[i].key, self);
+		if ((kind == 'h' || kind == 'w') &&
+		    record_decode(&r, c->kv[i].value, c->kv[i].value_size) &&
+		    strcmp(r.life, name) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void
 check_config(const struct check *c, const struct record_kv *kv)
 {
@@ -49,6 +91,7 @@ check_config(const struct check *c, const struct record_kv *kv)
 static void
 check_holder(const struct check *c, const struct record_kv *kv, const char *self)
 {
+	struct person p = person_of(c, self);
 	struct record r;
 	bool good = record_decode(&r, kv->value, kv->value_size);
 	uint64_t ticket = r.ticket != 0 ? r.ticket : (uint64_t)kv->created;
@@ -56,11 +99,11 @@ check_holder(const struct check *c, const struct record_kv *kv, const char *self
 	if (!good)
 		fprintf(c->out, "%s makes no sense: nothing is granted beside ticket %" PRIu64 "\n",
 			kv->key, ticket);
-	else if (!is_there(c, 'l', self))
+	else if (!is_alive(c, r.life))
 		fprintf(c->out,
 			"ticket %" PRIu64
 			" holds a permit, and the store has no contact with pid %u on %s%s\n",
-			ticket, r.pid, r.host, r.manual ? ": it does not pass on by itself" : "");
+			ticket, p.pid, p.host, r.manual ? ": it does not pass on by itself" : "");
 	if (kv->lease != 0)
 		fprintf(c->out, "%s is on a lease, and may be gone while its command runs\n",
 			kv->key);
@@ -76,11 +119,33 @@ check_waiter(const struct check *c, const struct record_kv *kv, const char *self
 			(uint64_t)kv->created);
 	if (is_there(c, 'h', self))
 		fprintf(c->out, "%s waits, and holds a permit, too\n", kv->key);
-	if (kv->lease == 0)
-		fprintf(c->out,
-			"%s is on no lease: it stands in the line for ever: cancel ticket %" PRIu64
-			"\n",
-			kv->key, (uint64_t)kv->created);
+	if (kv->lease != 0)
+		fprintf(c->out, "%s is on a lease, and may be gone while its taker waits\n",
+			kv->key);
+}
+
+static bool
+anybody_waits(const struct check *c)
+{
+	char self[STORE_SELF];
+	size_t i;
+
+	for (i = 0; i < c->n; i++)
+		if (key_parse(c->limiter, c->kv[i].key, self) == 'w')
+			return true;
+	return false;
+}
+
+/* If anybody waits, a newcomer stands behind it. */
+static void
+check_tail(const struct check *c, const struct record_kv *kv)
+{
+	char self[STORE_SELF] = "";
+
+	if (kv->value_size >= STORE_SELF - 1)
+		memcpy(self, kv->value, STORE_SELF - 1);
+	if (anybody_waits(c) && !is_there(c, 'w', self))
+		fprintf(c->out, "%s names a taker that does not wait\n", kv->key);
 }
 
 static void
@@ -112,21 +177,25 @@ check_one(struct check *c, const struct record_kv *kv)
 		check_waiter(c, kv, self);
 		break;
 	case 'l':
-		if (!is_there(c, 'h', self))
-			fprintf(c->out, "%s belongs to no holder\n", kv->key);
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it says so for ever\n", kv->key);
 		break;
 	case 's':
-		if (!is_there(c, 'h', self))
-			fprintf(c->out, "%s belongs to no holder\n", kv->key);
+		if (!is_life(c, self))
+			fprintf(c->out, "%s belongs to no taker\n", kv->key);
+		break;
+	case 'p':
+		if (!is_there(c, 'h', self) && !is_there(c, 'w', self))
+			fprintf(c->out, "%s belongs to no taker\n", kv->key);
 		break;
 	case 'e':
 	case 't':
 	case 'x':
-	case 'z':
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
+		break;
+	case 'z':
+		check_tail(c, kv);
 		break;
 	case '?':
 		check_stranger(c, kv);

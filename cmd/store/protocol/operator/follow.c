@@ -46,9 +46,17 @@ read_anew(struct follow *f, bool at_once)
 }
 
 static void
+unwatch(struct follow *f)
+{
+	records_unwatch(f->watch);
+	f->watch = NULL;
+}
+
+static void
 hears(void *context, const struct records_news *news)
 {
 	struct follow *f = context;
+	char why[RECORDS_TEXT];
 
 	switch (news->kind) {
 	case WATCH_BEGUN:
@@ -61,13 +69,14 @@ hears(void *context, const struct records_news *news)
 		f->part.due_ns = 0; /* no other change may come for long: report this one then */
 		break;
 	case WATCH_COMPACTED:
-		f->watch = NULL;
+		unwatch(f);
 		read_anew(f, true);
 		break;
 	case WATCH_FAILED:
-		f->watch = NULL;
+		snprintf(why, sizeof(why), "%s", news->text);
+		unwatch(f);
 		roster_flush(&f->roster);
-		fail(f, -FLK_STORE, news->text);
+		fail(f, -FLK_STORE, why);
 		break;
 	}
 }
@@ -124,8 +133,8 @@ step(struct fleet_part *part)
 	}
 	if (f->watch != NULL || f->call != NULL || f->ended)
 		return;
-	f->call = records_txn(f->fleet->records, look_txn(&f->fleet->limiter, LOOK_ALL, NULL, 0),
-			      CALL_MS, got_all, f);
+	f->call = records_txn(f->fleet->records, look_txn(&f->fleet->limiter, LOOK_ALL), CALL_MS,
+			      got_all, f);
 	if (f->call == NULL)
 		read_anew(f, false);
 }

@@ -52,59 +52,46 @@ add_culprit(struct txn *x, const struct ask *a, const char *self, int64_t lease)
 	free(value);
 }
 
-static struct txn *
-cancelling(struct ask *a, int *code)
+static const struct look_taker *
+with_ticket(const struct look_taker *t, size_t n, uint64_t ticket)
 {
-	const struct look *l = &a->look;
-	struct txn *x;
-	struct key w;
 	size_t i;
 
-	for (i = 0; i < l->waiters && (uint64_t)l->waiter[i].created != a->q.ticket; i++)
-		;
-	*code = a->unsure ? 0 : -FLK_NOPERMIT;
-	if (i == l->waiters)
-		return NULL;
-	w = key_of(&l->limiter, 'w', l->waiter[i].self);
-	x = txn_new();
-	txn_if_created(x, w.s, l->waiter[i].created);
-	txn_delete(x, w.s, NULL);
-	if (l->waiter[i].lease != 0)
-		add_culprit(x, a, l->waiter[i].self, l->waiter[i].lease);
-	return x;
+	for (i = 0; i < n; i++)
+		if (look_ticket(&t[i]) == ticket)
+			return &t[i];
+	return NULL;
 }
 
-static uint64_t
-ticket_of(const struct look_holder *h)
-{
-	return h->record.ticket != 0 ? h->record.ticket : (uint64_t)h->created;
-}
-
+/* Deletes its place or permit, as it was at the look. */
 static struct txn *
-breaking(struct ask *a, int *code)
+evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 {
 	const struct look *l = &a->look;
-	static const char kinds[] = { 'h', 'l', 's', 't' };
-	const struct look_holder *holder;
+	struct key k, p, tail = key_tail(&l->limiter);
+	const struct look_life *life;
 	struct txn *x;
-	struct key k;
-	size_t i;
 
-	for (i = 0; i < l->holders && ticket_of(&l->holder[i]) != a->q.ticket; i++)
-		;
 	*code = a->unsure ? 0 : -FLK_NOPERMIT;
-	if (i == l->holders)
+	if (t == NULL)
 		return NULL;
-	holder = &l->holder[i];
+	k = key_of(&l->limiter, kind, t->self);
+	p = key_of(&l->limiter, 'p', t->self);
+	life = look_life(l, t->record.life);
 	x = txn_new();
-	for (i = 0; i < sizeof(kinds); i++) {
-		k = key_of(&l->limiter, kinds[i], holder->self);
-		if (kinds[i] == 'h')
-			txn_if_changed(x, k.s, holder->mod);
-		txn_delete(x, k.s, NULL);
+	txn_if_changed(x, k.s, t->changed);
+	txn_delete(x, k.s, NULL);
+	txn_delete(x, p.s, NULL);
+	if (strcmp(l->tail, t->self) == 0) {
+		txn_if_changed(x, tail.s, l->tail_mod);
+		txn_delete(x, tail.s, NULL);
 	}
-	if (holder->alive && holder->lease != 0)
-		add_culprit(x, a, holder->self, holder->lease);
+	/* Other takers of that life are suspect still: they are marked anew. */
+	if (life != NULL && life->leases > 0) {
+		add_culprit(x, a, t->self, life->lease);
+	} else {
+		life_add_unmark(&l->limiter, t->record.life, x);
+	}
 	return x;
 }
 
@@ -122,9 +109,9 @@ may_remove(const struct ask *a)
 static struct txn *
 removal(struct ask *a, int *code)
 {
-	static const char kinds[] = { 'e', 'h', 'l', 's', 't', 'w', 'x' };
+	static const char kinds[] = { 'e', 'h', 'l', 'p', 's', 't', 'w', 'x' };
 	const struct look *l = &a->look;
-	struct key tail = key_tail(&l->limiter);
+	struct key tail = key_tail(&l->limiter), bell = key_bell(&l->limiter);
 	struct txn *x;
 	size_t i;
 
@@ -135,6 +122,7 @@ removal(struct ask *a, int *code)
 	txn_if_changed(x, l->limiter.s, l->config_mod);
 	txn_delete(x, l->limiter.s, NULL);
 	txn_delete(x, tail.s, NULL);
+	txn_delete(x, bell.s, NULL);
 	for (i = 0; i < sizeof(kinds); i++) {
 		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
 
@@ -165,8 +153,8 @@ operation_txn(struct ask *a, int *code)
 	if (removes)
 		return removal(a, code);
 	if (a->q.kind == ASK_CANCEL)
-		return cancelling(a, code);
+		return evicting(a, with_ticket(l->waiter, l->waiters, a->q.ticket), 'w', code);
 	if (a->q.kind == ASK_BREAK)
-		return breaking(a, code);
+		return evicting(a, with_ticket(l->holder, l->holders, a->q.ticket), 'h', code);
 	return steering(a, code);
 }

@@ -42,7 +42,7 @@ looked(void *context, const struct records_answer *reply)
 static void
 look(struct ask *a)
 {
-	ask_txn(a, look_txn(&a->fleet->limiter, LOOK_ALL, NULL, 0), looked);
+	ask_txn(a, look_txn(&a->fleet->limiter, LOOK_ALL), looked);
 }
 
 static void

@@ -19,9 +19,11 @@
 void
 roster_free(struct roster *p)
 {
-	free(p->person);
-	p->person = NULL;
-	p->n = p->room = 0;
+	free(p->known);
+	free(p->life);
+	p->known = NULL;
+	p->life = NULL;
+	p->n = p->room = p->lives = p->life_room = 0;
 }
 
 /* ---- events ---- */
@@ -34,7 +36,7 @@ event_now(uint32_t kind, int32_t code)
 
 /* by: the operator that did it, or NULL: the taker itself did. */
 static void
-report(const struct roster *p, uint32_t kind, int32_t code, const struct person *x,
+report(const struct roster *p, uint32_t kind, int32_t code, const struct known *x,
        const struct culprit *by)
 {
 	struct flk_event e = event_now(kind, code);
@@ -44,10 +46,10 @@ report(const struct roster *p, uint32_t kind, int32_t code, const struct person 
 	e.weight = r->weight;
 	e.seat = x->holds ? r->seat : 0;
 	e.limit = r->limit;
-	e.pid = (pid_t)(by != NULL ? by->pid : r->pid);
-	e.uid = by != NULL ? by->uid : r->uid;
-	flki_program_name(r->command, e.command);
-	p->happens(p->context, &e, by != NULL ? by->host : r->host);
+	e.pid = (pid_t)(by != NULL ? by->pid : x->person.pid);
+	e.uid = by != NULL ? by->uid : x->person.uid;
+	flki_program_name(x->person.command, e.command);
+	p->happens(p->context, &e, by != NULL ? by->host : x->person.host);
 }
 
 static void
@@ -81,62 +83,99 @@ steered(struct roster *p, const struct flk_settings *new, bool quiet, const stru
 
 /* ---- the takers that are there ---- */
 
-static struct person *
+static struct known *
 find(const struct roster *p, const char *self)
 {
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		if (strcmp(p->person[i].self, self) == 0)
-			return &p->person[i];
+		if (strcmp(p->known[i].self, self) == 0)
+			return &p->known[i];
 	return NULL;
 }
 
-static struct person *
+static struct known *
 find_or_add(struct roster *p, const char *self)
 {
-	struct person *x = find(p, self), *more;
+	struct known *x = find(p, self), *more;
 
 	if (x != NULL)
 		return x;
 	if (p->n == p->room) {
-		more = reallocarray(p->person, p->room * 2 + 16, sizeof(*more));
+		more = reallocarray(p->known, p->room * 2 + 16, sizeof(*more));
 		if (more == NULL) {
 			p->failed = true;
 			return NULL;
 		}
-		p->person = more;
+		p->known = more;
 		p->room = p->room * 2 + 16;
 	}
-	x = &p->person[p->n++];
-	*x = (struct person){ .alive = false };
+	x = &p->known[p->n++];
+	*x = (struct known){ .holds = false };
 	memcpy(x->self, self, STORE_SELF);
 	return x;
 }
 
 static void
-drop(struct roster *p, struct person *x)
+drop(struct roster *p, struct known *x)
 {
-	*x = p->person[--p->n];
+	*x = p->known[--p->n];
 }
 
 static void
-set_person(struct person *x, const struct record *r, bool holds, bool alive, int64_t created)
+set_taker(struct known *x, const struct record *r, bool holds, int64_t created)
 {
 	x->holds = holds;
-	x->alive = alive;
 	x->record = *r;
 	x->ticket = holds && r->ticket != 0 ? r->ticket : (uint64_t)created;
+}
+
+/* ---- the lives ---- */
+
+static size_t
+find_life(const struct roster *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->lives && strcmp(p->life[i], name) != 0; i++)
+		;
+	return i;
+}
+
+/* One of its leases has ended. */
+static void
+drop_life(struct roster *p, const char *name)
+{
+	size_t i = find_life(p, name);
+
+	if (i < p->lives)
+		memcpy(p->life[i], p->life[--p->lives], STORE_SELF);
+}
+
+static void
+add_life(struct roster *p, const char *name)
+{
+	if (p->lives == p->life_room) {
+		char(*more)[STORE_SELF] =
+		    reallocarray(p->life, p->life_room * 2 + 16, sizeof(*more));
+		if (more == NULL) {
+			p->failed = true;
+			return;
+		}
+		p->life = more;
+		p->life_room = p->life_room * 2 + 16;
+	}
+	memcpy(p->life[p->lives++], name, STORE_SELF);
 }
 
 /* ---- one revision ---- */
 
 static void
-ended(struct roster *p, struct person *x, const struct change *c)
+ended(struct roster *p, struct known *x, const struct change *c)
 {
 	if (c->e_put)
 		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
-	else if (x->alive || c->l_deleted)
+	else if (find_life(p, x->record.life) < p->lives)
 		report(p, FLK_EV_RELEASED, c->status, x, NULL);
 	else
 		report(p, FLK_EV_REAPED, 1, x, NULL);
@@ -144,7 +183,7 @@ ended(struct roster *p, struct person *x, const struct change *c)
 }
 
 static void
-left(struct roster *p, struct person *x, const struct change *c)
+left(struct roster *p, struct known *x, const struct change *c)
 {
 	if (c->e_put)
 		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
@@ -154,35 +193,30 @@ left(struct roster *p, struct person *x, const struct change *c)
 }
 
 /*
- * A grant deletes w/ and puts h/ and l/.  A release deletes h/ and l/, and puts x/.  A repairer that takes a
- * permit back deletes only h/, as l/ is gone by then.  A put of l/ alone is a re-attach.
+ * A claim puts p/ with h/ or w/.  A grant deletes w/ and puts h/.  A release deletes h/ and may put x/,
+ * while the life is there; a repairer that takes a permit back does the same when it is gone.
  */
 void
 roster_flush(struct roster *p)
 {
 	struct change c = p->change;
-	struct person *x;
+	struct known *x;
 
 	p->change.self[0] = '\0';
 	if (c.self[0] == '\0')
 		return;
 	x = find(p, c.self);
-	if (c.h_put) {
-		if ((x = find_or_add(p, c.self)) != NULL) {
-			set_person(x, &c.record, true, c.l_put, c.created);
-			report(p, FLK_EV_GRANTED, 0, x, NULL);
-		}
+	if (c.h_put || c.w_put) {
+		if ((x = find_or_add(p, c.self)) == NULL)
+			return;
+		set_taker(x, &c.record, c.h_put, c.created);
+		if (c.p_put)
+			x->person = c.person;
+		report(p, c.h_put ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
 	} else if (c.h_deleted && x != NULL && x->holds) {
 		ended(p, x, &c);
-	} else if (c.w_put) {
-		if ((x = find_or_add(p, c.self)) != NULL) {
-			set_person(x, &c.record, false, false, c.created);
-			report(p, FLK_EV_QUEUED, 0, x, NULL);
-		}
 	} else if (c.w_deleted && x != NULL && !x->holds) {
 		left(p, x, &c);
-	} else if (x != NULL && (c.l_put || c.l_deleted)) {
-		x->alive = c.l_put;
 	}
 }
 
@@ -210,9 +244,10 @@ note(struct change *to, char kind, const struct records_change *c)
 			to->created = c->kv.created;
 		}
 		break;
-	case 'l':
-		to->l_put |= !c->deleted;
-		to->l_deleted |= c->deleted;
+	case 'p':
+		to->p_put |= !c->deleted;
+		if (!c->deleted)
+			person_decode(&to->person, c->kv.value, c->kv.value_size);
 		break;
 	case 'e':
 		to->e_put |= !c->deleted;
@@ -244,6 +279,14 @@ roster_change(struct roster *p, const struct records_change *c)
 				config_signer(&by, c->kv.value, c->kv.value_size) ? &by : NULL);
 		return;
 	}
+	if (kind == 'l') {
+		roster_flush(p);
+		if (c->deleted)
+			drop_life(p, self);
+		else if (c->kv.created == c->kv.changed)
+			add_life(p, self);
+		return;
+	}
 	if (self[0] == '\0' || kind == 's' || kind == 't')
 		return;
 	if (strcmp(p->change.self, self) != 0 || p->change.revision != c->kv.changed) {
@@ -257,16 +300,16 @@ roster_change(struct roster *p, const struct records_change *c)
 /* ---- all of it ---- */
 
 static void
-meet(struct roster *p, const char *self, const struct record *r, bool holds, bool alive,
-     int64_t created, bool quiet)
+meet(struct roster *p, const struct look_taker *t, bool holds, bool quiet)
 {
-	const struct person *known = find(p, self);
+	const struct known *known = find(p, t->self);
 	bool news = known == NULL || known->holds != holds;
-	struct person *x = find_or_add(p, self);
+	struct known *x = find_or_add(p, t->self);
 
 	if (x == NULL)
 		return;
-	set_person(x, r, holds, alive, created);
+	set_taker(x, &t->record, holds, t->created);
+	x->person = t->person;
 	if (news && !quiet)
 		report(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
 }
@@ -274,7 +317,7 @@ meet(struct roster *p, const char *self, const struct record *r, bool holds, boo
 static void
 mark(struct roster *p, const char *self)
 {
-	struct person *x = find(p, self);
+	struct known *x = find(p, self);
 
 	if (x != NULL)
 		x->present = true;
@@ -287,13 +330,13 @@ report_the_gone(struct roster *p, const struct look *l)
 	size_t i;
 
 	for (i = 0; i < p->n; i++)
-		p->person[i].present = false;
+		p->known[i].present = false;
 	for (i = 0; i < l->holders; i++)
 		mark(p, l->holder[i].self);
 	for (i = 0; i < l->waiters; i++)
 		mark(p, l->waiter[i].self);
 	for (i = p->n; i > 0; i--) {
-		struct person *x = &p->person[i - 1];
+		struct known *x = &p->known[i - 1];
 		if (x->present)
 			continue;
 		report(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
@@ -305,15 +348,18 @@ report_the_gone(struct roster *p, const struct look *l)
 void
 roster_read(struct roster *p, const struct look *l, bool quiet)
 {
+	unsigned n;
 	size_t i;
 
 	roster_flush(p);
 	steered(p, &l->config, quiet, NULL);
 	report_the_gone(p, l);
+	p->lives = 0;
+	for (i = 0; i < l->lives; i++)
+		for (n = 0; n < l->life[i].leases; n++)
+			add_life(p, l->life[i].name);
 	for (i = 0; i < l->holders; i++)
-		meet(p, l->holder[i].self, &l->holder[i].record, true, l->holder[i].alive,
-		     l->holder[i].created, quiet);
+		meet(p, &l->holder[i], true, quiet);
 	for (i = 0; i < l->waiters; i++)
-		meet(p, l->waiter[i].self, &l->waiter[i].record, false, false, l->waiter[i].created,
-		     quiet);
+		meet(p, &l->waiter[i], false, quiet);
 }

@@ -7,13 +7,13 @@
 
 #include "protocol/inside.h"
 
-struct person {
+struct known {
 	char self[STORE_SELF];
 	bool holds;   /* else it waits */
-	bool alive;   /* its l/ is there */
 	bool present; /* for roster_read(): the taker is still there */
 	uint64_t ticket;
 	struct record record;
+	struct person person;
 };
 
 /*
@@ -22,10 +22,11 @@ struct person {
  */
 struct change {
 	char self[STORE_SELF];
-	bool w_put, w_deleted, h_put, h_deleted, l_put, l_deleted, e_put;
+	bool w_put, w_deleted, h_put, h_deleted, p_put, e_put;
 	int64_t created, revision;
 	int32_t status;         /* of x/; FLK_UNKNOWN if it was not put */
 	struct record record;   /* of h_put, or else w_put */
+	struct person person;   /* of p_put */
 	struct culprit culprit; /* of e_put */
 };
 
@@ -34,8 +35,10 @@ struct roster {
 	void *context;
 	struct key limiter;
 	struct flk_settings config;
-	struct person *person;
+	struct known *known;
 	size_t n, room;
+	char (*life)[STORE_SELF]; /* those that are alive, once for each of their leases */
+	size_t lives, life_room;
 	struct change change; /* the change that is being put together; self "": none */
 	bool failed;          /* no memory: the rest can't be known */
 };

@@ -7,8 +7,30 @@
 #include <string.h>
 
 #include "kind.h"
+#include "records/retry.h"
 
 #define WATCH_AGAIN (2 * SECOND)
+
+/* ---- its own permit ---- */
+
+static bool
+waits(const struct fleet_taker *t)
+{
+	return t->state == LOOKING || t->state == BEHIND || t->state == FIRST;
+}
+
+/* GRANTING learns of its own grant by its answer, and of others' by its failure. */
+static void
+own_hears(struct fleet_taker *t, const struct records_change *c)
+{
+	struct record r;
+
+	if (t->state == HOLDING && c->deleted && c->kv.changed > t->held_since)
+		taker_go(t, LOSING);
+	else if (waits(t) && !c->deleted && c->kv.created > t->created &&
+		 record_decode(&r, c->kv.value, c->kv.value_size))
+		hold_begin(t, c->kv.created, &r);
+}
 
 /* ---- in the line ---- */
 
@@ -22,16 +44,41 @@ is_closing(const struct records_change *c)
 }
 
 static void
+look_soon(struct fleet_taker *t, uint64_t ns)
+{
+	uint64_t at = flki_boottime_ns() + retry_spread(ns);
+
+	if (at < t->look_ns)
+		t->look_ns = at;
+}
+
+/* What it stands behind: it was granted, or has left; then nobody is known to be before this one. */
+static void
+before_hears(struct fleet_taker *t, char kind)
+{
+	/* At the end of a store's silence many lives end, and all come again. */
+	uint64_t ns = t->fleet->ttl_s * SECOND / 4;
+
+	if (kind == 'w') {
+		t->before[0] = '\0';
+		ns = t->fleet->manual ? 0 : SECOND; /* nobody else may grant it: round.h */
+	}
+	look_soon(t, ns);
+}
+
+static void
 behind_hears(struct fleet_taker *t, char kind, const char *self, const struct records_change *c)
 {
 	if (kind == 'c' && is_closing(c))
 		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
-	else if (kind != 'w' || !c->deleted)
-		return;
-	else if (strcmp(self, t->before) == 0)
-		line_moves(t);
-	else if (strcmp(self, t->self) == 0 && c->kv.changed > t->created)
+	else if (kind == 'c' && t->before[0] == '\0')
+		taker_go(t, LOOKING);
+	else if (kind == 'w' && c->deleted && strcmp(self, t->self) == 0 &&
+		 c->kv.changed > t->created)
 		taker_go(t, RECONCILE);
+	else if (c->deleted && ((kind == 'w' && strcmp(self, t->before) == 0) ||
+				(kind == 'l' && strcmp(self, t->before_life) == 0)))
+		before_hears(t, kind);
 }
 
 static void
@@ -44,112 +91,85 @@ first_hears(struct fleet_taker *t, char kind, const char *self, const struct rec
 			taker_go(t, RECONCILE);
 		return;
 	}
-	/* BEHIND's watch, still open, reports less than a look needs. */
-	if (t->watching == WATCH_FIRST && look_apply(&t->look, c) && t->state == FIRST)
-		taker_act(t);
-}
-
-/* ---- with a permit ---- */
-
-static void
-held_hears(struct fleet_taker *t, char kind, const struct records_change *c)
-{
-	if (!c->deleted)
-		return;
-	if (kind == 'h' && c->kv.changed > t->held_since) {
-		taker_go(t, LOSING);
-	} else if (kind == 'l' && c->kv.changed > t->attached) {
-		t->l_gone = c->kv.changed;
-		if (t->state == HOLDING)
-			hold_asked(t);
-	}
+	/* All changes of a revision come before it decides. */
+	if (look_apply(&t->look, c) && t->state == FIRST)
+		t->retry_ns = 0;
 }
 
 /* ---- all ---- */
 
 static void
-change(struct fleet_taker *t, const struct records_change *c)
+change(struct fleet_taker *t, enum taker_watch what, const struct records_change *c)
 {
 	char self[STORE_SELF];
 	char kind = key_parse(&t->fleet->limiter, c->kv.key, self);
 
-	switch (t->state) {
-	case LOOKING:
-		t->heard = c->kv.changed;
-		break;
-	case BEHIND:
+	if (what == WATCH_OWN)
+		own_hears(t, c);
+	else if (what == WATCH_LINE && t->state == BEHIND)
 		behind_hears(t, kind, self, c);
-		break;
-	case FIRST:
-	case GRANTING:
+	else if (what == WATCH_ALL && t->state == LOOKING)
+		t->heard = c->kv.changed;
+	else if (what == WATCH_ALL && (t->state == FIRST || t->state == GRANTING))
 		first_hears(t, kind, self, c);
-		break;
-	case HOLDING:
-	case ATTACHING:
-		held_hears(t, kind, c);
-		break;
-	default: /* the answer that the taker waits for there says more */
-		break;
-	}
 }
 
 /* The watch has ended: what the taker knew may be out of date by now. */
 static void
-ended(struct fleet_taker *t, bool at_once)
+ended(struct fleet_taker *t, enum taker_watch what, bool at_once)
 {
-	taker_unwatch(t);
-	switch (t->state) {
-	case BEHIND:
-	case FIRST:
-		taker_move(t, LOOKING);
+	t->watching[what].ended = true;
+	if (what == WATCH_OWN && t->state == HOLDING) {
 		t->retry_ns = flki_boottime_ns() + (at_once ? 0 : WATCH_AGAIN);
-		break;
-	case LOOKING:
-		t->heard = INT64_MAX; /* look once more */
-		break;
-	case HOLDING:
-		/* The next renewal reads h/ and l/, and watches again. */
-		if (at_once)
-			hold_beat(t);
-		break;
-	default: /* GRANTING looks if it fails; the other states watch when they settle */
-		break;
+		life_beat(&t->fleet->life);
+	} else if (waits(t)) {
+		watching_end(t, what);
+		taker_hush(t, MAIN);
+		taker_move(t, RECONCILE);
+		t->retry_ns = flki_boottime_ns() + (at_once ? 0 : WATCH_AGAIN);
 	}
 }
 
-/*
- * The look by which FIRST decides must be no older than the first change that its watch reports.  A
- * range of the watch that began before the others may have reported changes already: they say nothing
- * of what came between the look and its beginning.
- */
+/* It must have begun before what it is to report. */
 static void
-begun(struct fleet_taker *t, int64_t revision)
+begun(struct fleet_taker *t, enum taker_watch what, int64_t revision)
 {
-	if (t->watching != WATCH_FIRST)
+	struct taker_watching *w = &t->watching[what];
+	bool is_first = w->from == 0;
+
+	if (is_first && revision == 0) { /* an engine that does not say from where on */
+		ended(t, what, true);
 		return;
-	if (t->state == LOOKING && revision - 1 > t->heard)
-		t->heard = revision - 1;
-	else if (t->state == FIRST && revision > t->look.read + 1)
-		taker_go(t, LOOKING);
+	}
+	if (is_first)
+		w->from = revision;
+	if (what == WATCH_ALL && t->state == LOOKING)
+		taker_act(t);
+	else if (what == WATCH_OWN && is_first && waits(t) && revision > t->created + 1)
+		taker_go(t, RECONCILE);
+	else if (what == WATCH_OWN && is_first && t->state == HOLDING)
+		life_beat(&t->fleet->life);
 }
 
 void
 changes_hear(void *context, const struct records_news *news)
 {
-	struct fleet_taker *t = context;
+	struct taker_watching *w = context;
+	struct fleet_taker *t = w->taker;
+	enum taker_watch what = (enum taker_watch)(w - t->watching);
 
 	switch (news->kind) {
 	case WATCH_BEGUN:
-		begun(t, news->revision);
+		begun(t, what, news->revision);
 		break;
 	case WATCH_CHANGE:
-		change(t, news->change);
+		change(t, what, news->change);
 		break;
 	case WATCH_COMPACTED:
-		ended(t, true);
+		ended(t, what, true);
 		break;
 	case WATCH_FAILED:
-		ended(t, false);
+		ended(t, what, false);
 		break;
 	}
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "kind.h"
+#include "protocol/room.h"
 
 #define AT_ONCE 3 /* so many claims may meet others' before the taker pauses in between */
 
@@ -31,20 +32,59 @@ no_room(struct fleet_taker *t)
 
 /* ---- the look ---- */
 
+/* Whether it may hold beside those that do; then its record is that of a permit. */
+static bool
+fits(struct fleet_taker *t, struct record *r)
+{
+	const struct flk_settings *c = &t->look.config;
+	struct room room = { .set = c };
+	uint32_t limit = taker_limit(t, c);
+	size_t i;
+
+	for (i = 0; i < t->look.holders; i++)
+		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit);
+	*r = taker_record(t);
+	r->limit = limit;
+	while (look_has_seat(&t->look, r->seat, NULL))
+		r->seat++;
+	return room_fits(&room, t->want.weight, limit, &r->under);
+}
+
+/* It would have to wait, and must not: what is in its way may be dead. */
+static void
+look_again(struct fleet_taker *t)
+{
+	t->thorough = true;
+	taker_act(t);
+}
+
+/* The dead in its way are its own to mark, if no living waiter is there that does so. */
+static bool
+has_dead_in_its_way(const struct fleet_taker *t)
+{
+	size_t living = look_living(&t->look);
+
+	return (living == 0 || (!t->want.no_wait && living < t->want.max_queue)) &&
+	       repair_any(t, true);
+}
+
 static void
 decide(struct fleet_taker *t)
 {
 	const struct flk_settings *c = &t->look.config;
+	struct record r;
 
 	if (c->closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);
 	} else if (t->want.weight > taker_limit(t, c)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
 	} else {
-		t->fitted = t->look.in_line == 0 && taker_fits(t);
+		t->fitted = t->look.in_line == 0 && fits(t, &r);
 		if (t->fitted || may_wait(t))
 			taker_go(t, CLAIMING);
-		else if (t->look.in_line == 0 && reclaim_any(t))
+		else if (!t->thorough)
+			look_again(t);
+		else if (has_dead_in_its_way(t))
 			taker_go(t, MARKING);
 		else
 			no_room(t);
@@ -52,31 +92,32 @@ decide(struct fleet_taker *t)
 }
 
 static void
-looked(struct fleet_taker *t, const struct records_answer *reply)
+looked(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (reply->result != RECORDS_OK) {
+	if (a->result != RECORDS_OK) {
 		taker_again(t);
-		return;
-	}
-	if (!look_read(&t->look, LOOK_FIRST, reply)) {
+	} else if (!look_read(&t->look, t->thorough ? LOOK_LIVES : LOOK_NEW, a)) {
 		taker_refuse(t, -FLK_STORE, t->look.trouble);
-		return;
+	} else {
+		t->looked = true;
+		taker_act(t);
 	}
-	t->looked = true;
-	taker_act(t);
 }
 
-/* A taker that must not wait may need the look alone; it then drops the lease. */
+/* A taker that must not wait may need the look alone; and it marks the dead that are in its way. */
 void
 asking_act(struct fleet_taker *t)
 {
-	if (t->leased && !taker_is_fresh(t))
-		taker_drop_lease(t);
-	if (!t->leased)
-		lease_ask(t);
+	struct life *life = &t->fleet->life;
+
+	life_need(life);
+	watching_own(t);
+	t->thorough |= t->want.no_wait;
 	if (!t->looked)
-		taker_txn(t, MAIN, look_txn(&t->fleet->limiter, LOOK_FIRST, t->self, 0), looked);
-	if (t->leased && t->looked) {
+		taker_txn(t, MAIN,
+			  look_txn(&t->fleet->limiter, t->thorough ? LOOK_LIVES : LOOK_NEW),
+			  looked);
+	if (t->looked && life_may_claim(life)) {
 		t->looked = false;
 		decide(t);
 	}
@@ -87,7 +128,7 @@ asking_act(struct fleet_taker *t)
 void
 marking_act(struct fleet_taker *t)
 {
-	if (reclaim_act(t))
+	if (repair_act(t, true))
 		return;
 	if (t->freed_some) {
 		t->freed_some = false;
@@ -100,82 +141,122 @@ marking_act(struct fleet_taker *t)
 /* ---- the claim ---- */
 
 static void
-add_compares(const struct fleet_taker *t, struct txn *x)
+add_person(const struct fleet_taker *t, struct txn *x)
 {
-	struct key w = key_of(&t->fleet->limiter, 'w', NULL),
-		   h = key_of(&t->fleet->limiter, 'h', NULL);
-	struct key w_end = key_end(&w), h_end = key_end(&h);
+	struct key k = taker_key(t, 'p');
+	struct person p = { .pid = (uint32_t)t->want.pid,
+			    .uid = (uint32_t)t->want.uid,
+			    .role = t->want.role };
+	char *text;
 
-	txn_if_changed(x, t->fleet->limiter.s, t->look.config_mod);
-	txn_if_absent(x, w.s, w_end.s);
-	txn_if_no_news(x, h.s, h_end.s, t->look.revision);
+	memcpy(p.host, t->fleet->host, sizeof(p.host));
+	memcpy(p.command, t->want.command, sizeof(p.command));
+	p.command[sizeof(p.command) - 1] = '\0';
+	if ((text = person_encode(&p)) != NULL)
+		txn_put(x, k.s, text, strlen(text), 0);
+	else if (x != NULL)
+		x->failed = true;
+	free(text);
+}
+
+static void
+add_record(const struct fleet_taker *t, struct txn *x, char kind, const struct record *r)
+{
+	struct key k = taker_key(t, kind);
+	char text[RECORD_TEXT];
+
+	txn_put(x, k.s, text, record_encode(text, r), 0);
+	add_person(t, x);
+	life_add(&t->fleet->life, x);
+}
+
+/* A permit, if nothing has changed that the look had. */
+static void
+add_permit(struct fleet_taker *t, struct txn *x)
+{
+	struct round none = { .look = &t->look };
+	struct key w = key_of(&t->fleet->limiter, 'w', NULL), end = key_end(&w);
+	struct record r;
+
+	fits(t, &r);
+	t->first = t->want.limit == 0 && t->look.config.declared == 0;
+	none.declared = r.limit;
+	round_add_compares(&none, x);
+	txn_if_absent(x, w.s, end.s);
+	add_record(t, x, 'h', &r);
+	round_add_declared(&none, x);
 }
 
 /*
- * Its place, the taker that came last before it, and how the limiter is steered then.  A range over
- * all waiters would cost the server more, the longer the line is.
+ * A place: with it come the taker that came last before it, how the limiter is steered then, how many
+ * wait, and, if none seemed to, the permits.
  */
-enum { PLACE, LAST, LAST_NOW, MINE, STEERED, IN_LINE };
-
-/* False for want of memory. */
-static bool
+static void
 add_place(const struct fleet_taker *t, struct txn *x)
 {
-	struct key tail = key_tail(&t->fleet->limiter);
-	struct key mine = taker_key(t, 'w'), w = key_of(&t->fleet->limiter, 'w', NULL);
-	struct key end = key_end(&w);
-	char *record = taker_record(t, false);
+	const struct key *p = &t->fleet->limiter;
+	struct key tail = key_tail(p), mine = taker_key(t, 'w'), w = key_of(p, 'w', NULL);
+	struct key w_end = key_end(&w), h = key_of(p, 'h', NULL), h_end = key_end(&h);
+	struct record r = taker_record(t);
+	char text[2 * STORE_SELF];
 	struct txn_item *in_line;
+	int n = snprintf(text, sizeof(text), "%s %s", t->self, r.life);
 
-	if (record == NULL)
-		return false;
-	txn_put(x, mine.s, record, strlen(record), t->lease);
+	add_record(t, x, 'w', &r);
 	txn_get(x, tail.s, NULL);
-	txn_put(x, tail.s, t->self, strlen(t->self), t->lease);
-	txn_get(x, mine.s, NULL)->keys_only = true;
-	txn_get(x, t->fleet->limiter.s, NULL);
-	if (t->want.limit_queue) {
-		in_line = txn_get(x, w.s, end.s);
-		in_line->keys_only = true;
-		in_line->limit = 1;
-	}
-	free(record);
-	return true;
+	txn_put(x, tail.s, text, (size_t)n, 0);
+	txn_get(x, mine.s, NULL);
+	txn_get(x, p->s, NULL);
+	in_line = txn_get(x, w.s, w_end.s);
+	in_line->keys_only = true;
+	in_line->limit = 1;
+	if (t->look.in_line == 0)
+		txn_get(x, h.s, h_end.s);
 }
 
-/* The taker that came last may be gone by now: a look finds that out. */
+/* It stands in the line: behind the tail, unless nobody else is there. */
 static void
-read_last(struct look *l, struct records_found last)
+stand(struct fleet_taker *t, bool was_empty)
 {
-	l->before[0] = '\0';
-	if (last.n > 0 && last.kv[0].value_size == STORE_SELF - 1 &&
-	    key_is_self(last.kv[0].value)) {
-		memcpy(l->before, last.kv[0].value, STORE_SELF);
-		l->before_created = last.kv[0].changed;
-	}
+	struct look *l = &t->look;
+
+	memcpy(t->before, l->tail, STORE_SELF);
+	memcpy(t->before_life, l->tail_life, STORE_SELF);
+	t->before_created = l->tail_mod;
+	l->tail_mod = t->created; /* it is its own now */
+	if (l->in_line == 1)
+		t->before[0] = '\0';
+	if (l->in_line == 1 && was_empty)
+		line_first(t);
+	else if (t->before[0] != '\0')
+		line_stand(t);
+	else
+		taker_go(t, LOOKING);
 }
 
 static void
-queued(struct fleet_taker *t, const struct records_answer *reply)
+queued(struct fleet_taker *t, const struct records_answer *a)
 {
-	struct records_found mine = records_found(reply, MINE);
+	bool was_empty = t->look.in_line == 0;
+	const struct look_taker *mine;
 
-	t->created = mine.n > 0 ? mine.kv[0].created : 0;
-	if (t->created == 0) {
-		t->open_claim = true;
+	if (!look_read(&t->look, LOOK_NEW, a)) {
+		taker_move(t, LOOKING);
+		leave_begin(t, FLEET_REFUSED, -FLK_STORE);
+		return;
+	}
+	if ((mine = look_waiter(&t->look, t->self)) == NULL) {
+		t->claim_lease = t->fleet->life.lease;
 		taker_go(t, RECONCILE);
 		return;
 	}
+	t->created = mine->created;
+	t->ticket = (uint64_t)t->created;
+	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	/* The count includes the taker itself. */
-	if (t->want.limit_queue && records_found(reply, IN_LINE).count > t->want.max_queue) {
+	if (t->want.limit_queue && t->look.in_line > t->want.max_queue) {
 		taker_move(t, LOOKING);
 		leave_begin(t, FLEET_REFUSED, -FLK_FULL);
-		return;
-	}
-	t->ticket = (uint64_t)t->created;
-	lease_keep(t);
-	if (!look_read_config(&t->look, records_found(reply, STEERED))) {
-		taker_refuse(t, -FLK_STORE, t->look.trouble);
 		return;
 	}
 	if (t->look.config.closed) {
@@ -183,34 +264,35 @@ queued(struct fleet_taker *t, const struct records_answer *reply)
 		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
 		return;
 	}
-	t->before[0] = '\0';
-	read_last(&t->look, records_found(reply, LAST));
-	/* The first waiter needs no other look if nothing changed in between. */
-	if (t->look.before[0] != '\0' || t->look.in_line > 0 || t->fitted ||
-	    reply->revision != t->look.revision + 1) {
-		taker_go(t, LOOKING);
-	} else {
-		t->look.revision = t->look.read = reply->revision;
-		line_settle(t, FIRST);
-	}
+	stand(t, was_empty);
 	taker_report(t, &(struct fleet_event){ .kind = FLEET_QUEUED, .ticket = t->ticket });
 }
 
 static void
-claimed(struct fleet_taker *t, const struct records_answer *reply)
+claimed(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (reply->result == RECORDS_NOLEASE) {
-		taker_drop_lease(t);
+	struct life *life = &t->fleet->life;
+	struct record r;
+
+	if (a->result == RECORDS_NOLEASE) {
+		life_has_lost(life, t->claim_lease);
+		t->claim_lease = 0;
 		taker_go(t, ASKING);
-	} else if (reply->result != RECORDS_OK) {
-		t->open_claim = true;
+		return;
+	}
+	if (a->result != RECORDS_OK) {
 		taker_go(t, RECONCILE);
-	} else if (t->fitted && reply->held) {
-		t->created = 0;
-		t->ticket = (uint64_t)reply->revision;
-		hold_begin(t, reply->revision, reply->revision, true);
+		return;
+	}
+	if (a->held || may_wait(t))
+		life_was_put(life, t->claim_lease, a->revision);
+	t->claim_lease = 0;
+	if (t->fitted && a->held) {
+		fits(t, &r);
+		t->ticket = (uint64_t)a->revision;
+		hold_begin(t, a->revision, &r);
 	} else if (!t->fitted || may_wait(t)) {
-		queued(t, reply);
+		queued(t, a);
 	} else {
 		/*
 		 * Others came first, and the taker must not wait: it looks again whether it would
@@ -228,23 +310,22 @@ void
 claiming_act(struct fleet_taker *t)
 {
 	struct txn *x;
-	bool good = true;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
+	/* If it could not be sent at once, the lease may be another by now. */
+	if (!life_may_claim(&t->fleet->life)) {
+		t->claim_lease = 0;
+		taker_go(t, ASKING);
+		return;
+	}
+	t->claim_lease = t->fleet->life.lease;
 	x = txn_new();
 	if (t->fitted) {
-		t->created = 0;
-		add_compares(t, x);
-		good = taker_add_grant(t, x);
+		add_permit(t, x);
 		txn_otherwise(x);
 	}
 	if (may_wait(t))
-		good = add_place(t, x) && good;
-	if (!good) {
-		txn_free(x);
-		taker_again(t);
-		return;
-	}
+		add_place(t, x);
 	taker_txn(t, MAIN, x, claimed);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * line.c - a waiter: it looks which waiter is before it, and grants itself a permit when it is the
- * head.
+ * line.c - a waiter: it waits for h/, which the taker that makes room writes for it, and sees to what stands
+ * before it.
  *
- * Only the head grants, itself, and while there is a line no newcomer can: so the head only needs
- * to know what cfg says and which holders have gone.  The grant ends its place in the same txn, so
- * a waiter that has lost its place, and does not know it yet, can't grant itself a permit.
+ * Each waiter watches the next living one before it.  If that one's life ends, the waiter reads the line,
+ * takes back the places of the dead, and finds whom to watch then.  The first of the living has no such;
+ * it takes back dead holders' permits, too, and grants what nobody else has: the units of a permit that
+ * was taken back, what an operator raised, and what a taker owed that died.  In a line that moves others
+ * do all of this, and it has a permit before it has begun: so it begins after a while.
  */
 #include "taker.h"
 
@@ -13,140 +15,235 @@
 #include <string.h>
 
 #include "kind.h"
+#include "records/retry.h"
 
-#define RELOOK (30 * SECOND)
-
-/* A taker looks again after this long, whatever its watch reports; not all takers at once. */
-void
-line_settle(struct fleet_taker *t, enum taker_state state)
-{
-	t->relook_ns =
-	    flki_boottime_ns() + RELOOK * 3 / 4 + (uint64_t)fleet_random_id() % (RELOOK / 2);
-	taker_go(t, state);
-}
-
-/*
- * The taker may be the first now, and then it must learn at once what happens after its look: it
- * begins the watch for that beside the look.
- */
-void
-line_moves(struct fleet_taker *t)
-{
-	watch_first(t);
-	taker_go(t, LOOKING);
-}
-
-/* ---- looking ---- */
+#define LOOK_AGAIN (40 * SECOND) /* a safety net, not a poll */
+#define FIRST_LOOK SECOND        /* of one that nobody is before */
 
 static void
-settle(struct fleet_taker *t)
+look_in(struct fleet_taker *t, uint64_t ns)
 {
-	struct look *l = &t->look;
-
-	if (!l->mine || l->created != t->created || look_find(l, t->self) != NULL) {
-		taker_go(t, RECONCILE);
-	} else if (t->heard > l->revision) {
-		taker_go(t, LOOKING);
-	} else if (l->config.closed) {
-		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
-	} else if (l->before[0] != '\0') {
-		if (strcmp(t->before, l->before) != 0)
-			taker_unwatch(t);
-		memcpy(t->before, l->before, sizeof(t->before));
-		watch_line(t, l->revision + 1);
-		line_settle(t, BEHIND);
-	} else {
-		line_settle(t, FIRST);
-	}
-}
-
-static bool
-stands(struct fleet_taker *t, const struct records_answer *reply)
-{
-	t->look.mine = true;
-	t->look.created = t->created;
-	t->look.revision = reply->revision;
-	return look_read_config(&t->look, records_found(reply, 0));
-}
-
-static void
-looked(struct fleet_taker *t, const struct records_answer *reply)
-{
-	if (reply->result != RECORDS_OK) {
-		taker_again(t);
-	} else if (look_same(reply) ? stands(t, reply) : look_read(&t->look, LOOK_MINE, reply)) {
-		settle(t);
-	} else {
-		taker_refuse(t, -FLK_STORE, t->look.trouble);
-	}
+	t->look_ns = flki_boottime_ns() + retry_spread(ns);
 }
 
 void
-looking_act(struct fleet_taker *t)
+line_stand(struct fleet_taker *t)
 {
-	if (t->slot[MAIN].call == NULL)
-		t->heard = 0;
-	lease_keep(t);
-	taker_txn(t, MAIN,
-		  t->look.before[0] != '\0'
-		      ? look_txn_again(&t->look, t->self, t->created)
-		      : look_txn(&t->fleet->limiter, LOOK_MINE, t->self, t->created),
-		  looked);
+	look_in(t, t->before[0] != '\0' ? LOOK_AGAIN : FIRST_LOOK);
+	watching_end(t, WATCH_ALL);
+	watching_line(t, t->look.revision + 1);
+	taker_go(t, BEHIND);
+}
+
+void
+line_first(struct fleet_taker *t)
+{
+	watching_end(t, WATCH_LINE);
+	look_in(t, LOOK_AGAIN);
+	taker_go(t, FIRST);
 }
 
 void
 behind_act(struct fleet_taker *t)
 {
-	if (t->watching != WATCH_LINE)
+	if (t->watching[WATCH_LINE].watch == NULL || t->watching[WATCH_LINE].ended)
 		taker_go(t, LOOKING);
+	else
+		repair_act(t, false);
 }
 
-/* ---- the first ---- */
+/* ---- looking ---- */
 
-void
-first_act(struct fleet_taker *t)
+/* The next living one before it; false: there is none. */
+static bool
+find_before(struct fleet_taker *t, const struct look_taker *mine)
 {
-	if (t->look.config.closed) {
+	const struct look *l = &t->look;
+	const struct look_taker *w;
+
+	for (w = mine; w > l->waiter; w--)
+		if (strcmp(w[-1].record.life, mine->record.life) == 0 || look_is_alive(l, &w[-1])) {
+			memcpy(t->before, w[-1].self, STORE_SELF);
+			memcpy(t->before_life, w[-1].record.life, STORE_SELF);
+			t->before_created = w[-1].created;
+			return true;
+		}
+	t->before[0] = '\0';
+	return false;
+}
+
+/* The look by which it decides must be no older than the first change that its watch reports. */
+static bool
+is_covered(const struct fleet_taker *t)
+{
+	const struct taker_watching *w = &t->watching[WATCH_ALL];
+
+	return w->watch != NULL && !w->ended && w->from != 0 && w->from <= t->look.revision + 1 &&
+	       t->heard <= t->look.revision;
+}
+
+static void
+settle(struct fleet_taker *t)
+{
+	const struct look_taker *mine = look_waiter(&t->look, t->self);
+
+	if (mine == NULL || mine->created != t->created) {
+		taker_go(t, RECONCILE);
+	} else if (t->look.config.closed) {
 		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
-	} else if (!taker_fits(t)) {
-		watch_first(t);
-		reclaim_act(t);
-	} else if (taker_is_fresh(t)) {
-		taker_go(t, GRANTING);
+	} else if (find_before(t, mine)) {
+		line_stand(t);
+	} else if (is_covered(t)) {
+		line_first(t);
+	} else if (t->watching[WATCH_ALL].from != 0) {
+		taker_go(t, LOOKING);
 	} else {
-		/* A permit on an ending lease would be lost at once: act() follows the renewal. */
-		lease_beat(t);
+		watching_all(t); /* when it has begun, it looks again */
 	}
 }
 
 static void
-granted(struct fleet_taker *t, const struct records_answer *reply)
+looked(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (reply->result == RECORDS_OK && reply->held) {
-		hold_begin(t, reply->revision, reply->revision, true);
-	} else if (reply->result == RECORDS_OK) {
+	if (a->result != RECORDS_OK)
+		taker_again(t);
+	else if (look_read(&t->look, LOOK_LIVES, a))
+		settle(t);
+	else
+		leave_begin(t, FLEET_REFUSED, -FLK_STORE);
+}
+
+/* Of whom it stands behind: that one still waits, and is alive. */
+static void
+stands(struct fleet_taker *t, const struct records_answer *a)
+{
+	if (a->result != RECORDS_OK) {
+		taker_again(t);
+	} else if (!a->held) {
+		looked(t, a);
+	} else if (!look_read(&t->look, LOOK_NEW, a)) {
+		leave_begin(t, FLEET_REFUSED, -FLK_STORE);
+	} else if (t->look.config.closed) {
+		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
+	} else if (strcmp(t->before_life, t->fleet->life.name) != 0 &&
+		   look_life(&t->look, t->before_life) == NULL) {
+		t->before[0] = '\0';
 		taker_go(t, LOOKING);
 	} else {
-		taker_go(t, RECONCILE);
+		line_stand(t);
 	}
 }
 
+/* The server's work for all of the line grows with it: so as long as nothing has changed, not all. */
+static void
+look_at_before(struct fleet_taker *t)
+{
+	const struct key *p = &t->fleet->limiter;
+	struct key mine = taker_key(t, 'w'), before = key_of(p, 'w', t->before);
+	struct key life = key_of(p, 'l', t->before_life), life_end = key_end(&life);
+	struct txn *x = txn_new();
+
+	txn_if_created(x, mine.s, t->created);
+	txn_if_created(x, before.s, t->before_created);
+	txn_get(x, p->s, NULL);
+	txn_get(x, life.s, life_end.s)->keys_only = true;
+	txn_otherwise(x);
+	look_add(x, p, LOOK_LIVES);
+	taker_txn(t, MAIN, x, stands);
+}
+
+void
+looking_act(struct fleet_taker *t)
+{
+	if (t->slot[MAIN].call != NULL)
+		return;
+	t->heard = 0;
+	if (t->before[0] != '\0' && !repair_any(t, false)) {
+		look_at_before(t);
+		return;
+	}
+	watching_all(t);
+	taker_txn(t, MAIN, look_txn(&t->fleet->limiter, LOOK_LIVES), looked);
+}
+
+/* ---- the first ---- */
+
+static void
+plan(struct fleet_taker *t, struct round *r)
+{
+	round_plan(r, &t->look, t->self, false, records_limits(t->fleet->records).operations);
+}
+
+void
+first_act(struct fleet_taker *t)
+{
+	struct round r;
+
+	if (t->look.config.closed) {
+		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
+		return;
+	}
+	plan(t, &r);
+	if (r.n > 0) {
+		/* A permit on an ending lease would be lost at once: act() follows the renewal. */
+		if (round_gives(&r, t->self) != NULL && !life_is_fresh(&t->fleet->life))
+			life_beat(&t->fleet->life);
+		else
+			taker_go(t, GRANTING);
+	} else if (t->watching[WATCH_ALL].watch == NULL) {
+		/* It has just come: others make room, and grant, if they may. */
+		t->before[0] = '\0';
+		if (t->fleet->manual)
+			taker_go(t, LOOKING);
+		else
+			line_stand(t);
+	} else {
+		repair_act(t, true);
+	}
+}
+
+static void
+granted(struct fleet_taker *t, const struct records_answer *a)
+{
+	bool goes_on;
+
+	if (a->result != RECORDS_OK) {
+		taker_go(t, RECONCILE);
+		return;
+	}
+	t->before[0] = '\0';
+	if (!a->held || !t->gives_mine) {
+		taker_go(t, LOOKING);
+		return;
+	}
+	goes_on = round_goes_on(&t->gives_end, a);
+	hold_begin(t, a->revision, &t->gives);
+	if (goes_on)
+		round_run(t->fleet, NULL);
+}
+
+/* Its look may change before the answer: so what it gives itself is kept. */
 void
 granting_act(struct fleet_taker *t)
 {
-	struct key w = taker_key(t, 'w');
+	const struct record *mine;
+	struct round r;
 	struct txn *x;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
-	x = txn_new();
-	txn_if_changed(x, t->fleet->limiter.s, t->look.config_mod);
-	txn_if_created(x, w.s, t->created);
-	txn_delete(x, w.s, NULL);
-	if (!taker_add_grant(t, x)) {
-		txn_free(x);
-		taker_again(t);
+	plan(t, &r);
+	if (r.n == 0) { /* the watch has said why */
+		taker_go(t, LOOKING);
 		return;
 	}
+	mine = round_gives(&r, t->self);
+	t->gives_mine = mine != NULL;
+	if (mine != NULL)
+		t->gives = *mine;
+	t->gives_end = r.end;
+	x = txn_new();
+	round_add_compares(&r, x);
+	round_add_grants(&r, x);
 	taker_txn(t, MAIN, x, granted);
 }

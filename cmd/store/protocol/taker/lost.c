@@ -17,9 +17,6 @@
 
 enum { AT_E, AT_L };
 
-const char lost_unkept[] =
-    "the permit passed to another taker, or its record was deleted, while no keeper renewed it";
-
 /* Whether the n-th key was there; reads its culprit, unless NULL. */
 static bool
 was_there(const struct records_answer *reply, size_t n, struct culprit *by)
@@ -44,23 +41,34 @@ say_operator(const struct culprit *by, char text[FLEET_TEXT])
 static void
 say_why(const struct fleet_taker *t, const struct records_answer *reply, char text[FLEET_TEXT])
 {
-	uint64_t silent_ns = flki_boottime_ns() - t->proven_ns;
+	uint64_t silent_ns = flki_boottime_ns() - t->fleet->life.proven_ns;
 
 	if (reply->result == RECORDS_OK && reply->revision < t->held_since)
 		snprintf(text, FLEET_TEXT,
 			 "the store is older than the permit: was an older backup restored?");
-	else if (was_there(reply, AT_L, NULL) ||
-		 (t->proven_ns != 0 && silent_ns < t->fleet->grace_s * SECOND))
+	else if (was_there(reply, AT_L, NULL) || silent_ns < t->fleet->grace_s * SECOND)
 		snprintf(text, FLEET_TEXT,
 			 "the permit's record is gone from the store: somebody deleted it, or "
 			 "restored an older backup");
-	else if (t->proven_ns == 0) /* the last proof was another keeper's */
-		snprintf(text, FLEET_TEXT, "%s", lost_unkept);
 	else
 		snprintf(
 		    text, FLEET_TEXT,
 		    "the permit passed to another taker, as the store had heard nothing for %.1f s",
 		    (double)silent_ns / 1e9);
+}
+
+void
+lost_while_unkept(struct fleet_taker *t)
+{
+	if (t->held)
+		taker_end(t,
+			  &(struct fleet_event){ .kind = FLEET_LOST,
+						 .ticket = t->ticket,
+						 .text = "the permit passed to another taker, or "
+							 "its record was deleted, while no "
+							 "keeper renewed it" });
+	else
+		taker_refuse(t, -FLK_NOPERMIT, NULL);
 }
 
 /* Reports the loss even without an answer: the command must not run on because we lack a reason. */
@@ -92,25 +100,23 @@ reason_read(struct fleet_taker *t, const struct records_answer *reply)
 		/* The taker never reported a grant: it takes its turn again. */
 		t->looked = false;
 		t->created = 0;
-		taker_drop_lease(t);
-		taker_unwatch(t);
 		taker_go(t, ASKING);
 	}
 }
 
+/* An operator that deletes h/ by hand may leave the rest of it. */
 void
 losing_act(struct fleet_taker *t)
 {
-	struct key e = taker_key(t, 'e'), l = taker_key(t, 'l');
+	struct key e = taker_key(t, 'e'), l = key_of(&t->fleet->limiter, 'l', t->fleet->life.name);
+	struct key l_end = key_end(&l), p = taker_key(t, 'p');
 	struct txn *x;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
-	t->beat_ns = UINT64_MAX;
 	x = txn_new();
 	txn_get(x, e.s, NULL);
-	txn_get(x, l.s, NULL)->keys_only = true;
+	txn_get(x, l.s, l_end.s)->keys_only = true;
+	txn_delete(x, p.s, NULL);
 	taker_txn(t, MAIN, x, reason_read);
 }

@@ -1,114 +1,78 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * reconcile.c - the keeper reads what the store has of a taker, when it does not know: after a call
- * that got no answer, after the lease went, and after the keeper before it was killed.
+ * that got no answer, after a change that it did not expect, and after the keeper before it was killed.
  */
 #include "taker.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "records/retry.h"
 #include "kind.h"
 
-struct found {
-	bool h, l, w, e;
-	int64_t h_created, l_lease, w_created, w_lease;
-	struct record record;
-	struct culprit culprit;
-};
+enum { AT_H, AT_W, AT_E, ATS };
 
-enum { AT_H, AT_L, AT_W, AT_E, ATS };
+static const char kinds[ATS] = { [AT_H] = 'h', [AT_W] = 'w', [AT_E] = 'e' };
 
-static void
-find_one(struct found *f, int at, const struct record_kv *kv)
+/* The key, if it was there. */
+static const struct record_kv *
+found(const struct records_answer *a, size_t at)
 {
-	switch (at) {
-	case AT_H:
-		f->h = true;
-		f->h_created = kv->created;
-		record_decode(&f->record, kv->value, kv->value_size);
-		break;
-	case AT_L:
-		f->l = true;
-		f->l_lease = kv->lease;
-		break;
-	case AT_W:
-		f->w = true;
-		f->w_created = kv->created;
-		f->w_lease = kv->lease;
-		break;
-	default:
-		f->e = true;
-		culprit_decode(&f->culprit, kv->value, kv->value_size);
-	}
+	struct records_found f = records_found(a, at);
+
+	return f.n > 0 ? &f.kv[0] : NULL;
 }
 
-static void
-find(struct found *f, const struct records_answer *reply)
+/* What makes no sense is left alone: an operator sees to it. */
+static struct record
+record_of(const struct record_kv *kv)
 {
-	int at;
+	struct record r;
 
-	memset(f, 0, sizeof(*f));
-	for (at = 0; at < ATS; at++) {
-		struct records_found found = records_found(reply, (size_t)at);
-		if (found.n > 0)
-			find_one(f, at, &found.kv[0]);
-	}
+	record_decode(&r, kv->value, kv->value_size);
+	return r;
 }
 
 /* ---- what to do about it ---- */
 
-/* The lease of l/ counts: there may have been several. */
 static void
-is_holder(struct fleet_taker *t, const struct found *f, int64_t revision)
+is_holder(struct fleet_taker *t, const struct record_kv *kv)
 {
-	t->open_claim = t->adopted = false;
-	t->ticket = f->record.ticket != 0 ? f->record.ticket : (uint64_t)f->h_created;
-	t->created = (int64_t)f->record.ticket;
-	t->under = f->record.under;
-	t->seat = f->record.seat;
-	if (f->l && f->l_lease != t->lease) {
-		t->lease = f->l_lease;
-		t->leased = false;
-		t->alive_ns = 0;
-	}
-	hold_begin(t, f->h_created, revision, f->l);
+	struct record r = record_of(kv);
+
+	t->claim_lease = 0;
+	t->created = (int64_t)r.ticket;
+	t->ticket = (uint64_t)kv->created;
+	hold_begin(t, kv->created, &r);
 }
 
 static void
-is_waiter(struct fleet_taker *t, const struct found *f)
+is_waiter(struct fleet_taker *t, const struct record_kv *kv)
 {
-	bool news = t->ticket != (uint64_t)f->w_created;
+	bool news = t->ticket != (uint64_t)kv->created;
 
-	t->open_claim = t->adopted = false;
-	if (f->w_lease != t->lease) {
-		t->lease = f->w_lease;
-		t->leased = false;
-		t->alive_ns = 0;
-	}
-	t->created = f->w_created;
-	t->ticket = (uint64_t)f->w_created;
-	/* Renew an adopted lease as soon as possible: nobody knows how long it lasts. */
-	if (!t->leased)
-		t->beat_ns = flki_boottime_ns() + (t->alive_ns == 0 ? 0 : retry_pause(t->missed++));
-	lease_keep(t);
+	t->claim_lease = 0;
+	t->adopted = false;
+	t->created = kv->created;
+	t->ticket = (uint64_t)kv->created;
+	t->before[0] = '\0';
 	taker_go(t, LOOKING);
 	if (news)
 		taker_report(t, &(struct fleet_event){ .kind = FLEET_QUEUED, .ticket = t->ticket });
 }
 
 static void
-is_evicted(struct fleet_taker *t, const struct found *f)
+is_evicted(struct fleet_taker *t, const struct record_kv *kv)
 {
+	struct culprit by;
+
+	culprit_decode(&by, kv->value, kv->value_size);
 	taker_end(t, &(struct fleet_event){
 			 .kind = t->held ? FLEET_LOST : FLEET_REFUSED,
 			 .code = t->held ? 0 : -FLK_EVICTED,
 			 .ticket = t->ticket,
-			 .pid = f->culprit.pid,
-			 .uid = f->culprit.uid,
-			 .host = f->culprit.host,
+			 .pid = by.pid,
+			 .uid = by.uid,
+			 .host = by.host,
 			 .text = t->held ? "the permit was taken back by an operator" : NULL });
 }
 
@@ -117,32 +81,27 @@ is_nowhere(struct fleet_taker *t)
 {
 	bool had_place = t->created != 0;
 
-	if (t->open_claim) {
+	if (t->claim_lease != 0) {
 		taker_go(t, FENCING);
 		return;
 	}
-	if (t->adopted && t->held) {
-		taker_end(t, &(struct fleet_event){
-				 .kind = FLEET_LOST, .ticket = t->ticket, .text = lost_unkept });
-		return;
-	}
 	if (t->adopted) {
-		taker_refuse(t, -FLK_NOPERMIT, NULL);
+		lost_while_unkept(t);
 		return;
 	}
-	taker_drop_lease(t);
-	taker_unwatch(t);
 	t->created = 0;
 	t->looked = false;
+	/* In a store that was put back from an older copy they may wait for a revision that is far away. */
+	watching_end_all(t);
 	taker_go(t, ASKING);
 	if (had_place)
 		taker_note(t, "the store lost the place in the line, and it is at the end now");
 }
 
 static void
-dropped(struct fleet_taker *t, const struct records_answer *reply)
+dropped(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (reply->result != RECORDS_OK)
+	if (a->result != RECORDS_OK)
 		taker_again(t);
 	else
 		taker_act(t);
@@ -160,21 +119,20 @@ drop_place(struct fleet_taker *t)
 }
 
 static void
-found(struct fleet_taker *t, const struct records_answer *reply)
+read_all(struct fleet_taker *t, const struct records_answer *a)
 {
-	struct found f;
+	const struct record_kv *h = found(a, AT_H), *w = found(a, AT_W), *e = found(a, AT_E);
 
-	find(&f, reply);
-	if (reply->result != RECORDS_OK)
+	if (a->result != RECORDS_OK)
 		taker_again(t);
-	else if (f.h && f.w)
+	else if (h != NULL && w != NULL)
 		drop_place(t);
-	else if (f.h)
-		is_holder(t, &f, reply->revision);
-	else if (f.w)
-		is_waiter(t, &f);
-	else if (f.e)
-		is_evicted(t, &f);
+	else if (h != NULL)
+		is_holder(t, h);
+	else if (w != NULL)
+		is_waiter(t, w);
+	else if (e != NULL)
+		is_evicted(t, e);
 	else
 		is_nowhere(t);
 }
@@ -182,34 +140,29 @@ found(struct fleet_taker *t, const struct records_answer *reply)
 void
 reconcile_act(struct fleet_taker *t)
 {
-	static const char kinds[ATS] = { [AT_H] = 'h', [AT_L] = 'l', [AT_W] = 'w', [AT_E] = 'e' };
 	struct txn *x;
 	int i;
 
 	if (t->slot[MAIN].call != NULL)
 		return;
+	life_need(&t->fleet->life);
+	/* What the keeper before has sent last must be done first, or never. */
+	if (t->adopted && !life_is_settled(&t->fleet->life))
+		return;
+	watching_own(t);
 	x = txn_new();
 	for (i = 0; i < ATS; i++) {
 		struct key k = taker_key(t, kinds[i]);
 		txn_get(x, k.s, NULL);
 	}
-	taker_txn(t, MAIN, x, found);
+	taker_txn(t, MAIN, x, read_all);
 }
 
 /* ---- the fence ---- */
 
-static void
-fenced(struct fleet_taker *t, const struct records_answer *reply)
-{
-	if (!taker_fenced(t, reply))
-		return;
-	t->leased = false;
-	taker_go(t, RECONCILE);
-}
-
 void
 fencing_act(struct fleet_taker *t)
 {
-	taker_hush(t, BEAT);
-	taker_on_lease(t, MAIN, records_end, fenced);
+	if (taker_is_fenced(t))
+		taker_go(t, RECONCILE);
 }

@@ -21,7 +21,7 @@ nothing_to_do(struct fleet_taker *t)
 /* A row of taker_deeds: its state, in which states of the permit, what it does, and what follows. */
 #define ROW(state, permit, act, ...) [state] = { { #state, BIT(state), __VA_ARGS__ }, permit, act }
 
-/* HOLDING: renewals have their own time; MARKING: one call leads to the next. */
+/* MARKING: one call leads to the next. */
 /* clang-format off */
 const struct taker_deeds taker_deeds = { .row = {
 	ROW(IDLE, STATE_BIT(PERMIT_IDLE), nothing_to_do,
@@ -31,25 +31,25 @@ const struct taker_deeds taker_deeds = { .row = {
 	ROW(MARKING, STATE_BIT(PERMIT_ENTERING), marking_act,
 	    BIT(IDLE) | BIT(ASKING)),
 	ROW(CLAIMING, STATE_BIT(PERMIT_ENTERING), claiming_act,
-	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE) | BIT(LOOKING) | BIT(FIRST) | BIT(HOLDING) |
-	    BIT(LEAVING)),
+	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE) | BIT(LOOKING) | BIT(BEHIND) | BIT(FIRST) |
+	    BIT(HOLDING) | BIT(LEAVING)),
 	ROW(RECONCILE, SOUGHT | STATE_BIT(PERMIT_HELD), reconcile_act,
 	    BIT(IDLE) | BIT(ASKING) | BIT(RECONCILE) | BIT(FENCING) | BIT(LOOKING) | BIT(HOLDING) |
-	    BIT(ATTACHING) | BIT(LEAVING) | BIT(RELEASING)),
+	    BIT(LEAVING) | BIT(RELEASING)),
 	ROW(FENCING, SOUGHT, fencing_act,
 	    BIT(IDLE) | BIT(RECONCILE) | BIT(LEAVING)),
 	ROW(LOOKING, STATE_BIT(PERMIT_WAITING), looking_act,
-	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(BEHIND) | BIT(FIRST) | BIT(LEAVING)),
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(BEHIND) | BIT(FIRST) | BIT(HOLDING) |
+	    BIT(LEAVING)),
 	ROW(BEHIND, STATE_BIT(PERMIT_WAITING), behind_act,
-	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(LEAVING)),
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(HOLDING) | BIT(LEAVING)),
 	ROW(FIRST, STATE_BIT(PERMIT_WAITING), first_act,
-	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(GRANTING) | BIT(LEAVING)),
+	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(BEHIND) | BIT(GRANTING) | BIT(HOLDING) |
+	    BIT(LEAVING)),
 	ROW(GRANTING, STATE_BIT(PERMIT_WAITING), granting_act,
 	    BIT(IDLE) | BIT(RECONCILE) | BIT(LOOKING) | BIT(HOLDING) | BIT(LEAVING)),
-	ROW(HOLDING, STATE_BIT(PERMIT_HELD), nothing_to_do,
-	    BIT(ATTACHING) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
-	ROW(ATTACHING, STATE_BIT(PERMIT_HELD), attaching_act,
-	    BIT(HOLDING) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
+	ROW(HOLDING, STATE_BIT(PERMIT_HELD), holding_act,
+	    BIT(IDLE) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
 	/* A permit that was lost before its owner knew of it is sought again. */
 	ROW(LOSING, SOUGHT | STATE_BIT(PERMIT_HELD), losing_act,
 	    BIT(IDLE) | BIT(ASKING) | BIT(LEAVING) | BIT(RELEASING)),
@@ -60,20 +60,18 @@ const struct taker_deeds taker_deeds = { .row = {
 
 /* ---- its times ---- */
 
+static uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 uint64_t
 taker_due(const struct fleet_taker *t)
 {
-	uint64_t due = t->retry_ns;
-
 	if (t->unreported)
 		return 0;
-	if (t->beat_ns < due)
-		due = t->beat_ns;
-	if (t->state == FIRST && t->dead_ns < due)
-		due = t->dead_ns;
-	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns < due)
-		due = t->relook_ns;
-	return due;
+	return earlier(t->retry_ns, earlier(t->look_ns, t->suspects.due_ns));
 }
 
 static void
@@ -90,20 +88,11 @@ taker_step(struct fleet_taker *t, uint64_t now)
 		report_end(t);
 		return;
 	}
-	if (t->beat_ns <= now) {
-		t->beat_ns = UINT64_MAX;
-		if (t->state == HOLDING)
-			hold_beat(t);
-		else if (t->state == RECONCILE
-			     ? t->leased
-			     : t->deeds->row[t->state].permit == STATE_BIT(PERMIT_WAITING))
-			lease_beat(t);
-	}
-	if ((t->state == FIRST || t->state == BEHIND) && t->relook_ns <= now) {
+	if (t->look_ns <= now) {
+		t->look_ns = UINT64_MAX;
 		taker_go(t, LOOKING);
-	} else if (t->retry_ns <= now || (t->state == FIRST && t->dead_ns <= now)) {
-		/* It may have other things to do first, and then handles no suspect now. */
-		t->retry_ns = t->dead_ns = UINT64_MAX;
+	} else if (t->retry_ns <= now || t->suspects.due_ns <= now) {
+		t->retry_ns = t->suspects.due_ns = UINT64_MAX;
 		taker_act(t);
 	}
 }
@@ -128,7 +117,7 @@ fleet_taker_new(struct fleet_taker **taker, struct fleet *fleet, const char *sel
 	t->status = FLK_UNKNOWN;
 	memcpy(t->self, self, sizeof(t->self));
 	look_init(&t->look, &fleet->limiter);
-	t->retry_ns = t->beat_ns = t->dead_ns = t->relook_ns = UINT64_MAX;
+	t->retry_ns = t->look_ns = t->suspects.due_ns = UINT64_MAX;
 	LIST_INSERT_HEAD(&fleet->takers, t, link);
 	*taker = t;
 	return 0;
@@ -139,9 +128,11 @@ fleet_taker_free(struct fleet_taker *t)
 {
 	if (t == NULL || t->freed)
 		return;
-	taker_hush_all(t);
-	taker_unwatch(t);
+	taker_hush(t, MAIN);
+	taker_hush(t, DEAD);
+	watching_end_all(t);
 	look_free(&t->look);
+	repair_free(&t->suspects);
 	LIST_REMOVE(t, link);
 	t->freed = true;
 	/* The functions that lead up to fleet_step() still use it. */
@@ -168,10 +159,6 @@ fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held)
 		t->want.weight = 1;
 	t->adopted = true;
 	t->held = held;
-	/* What the other keeper sent last may still be done. */
-	t->open_claim = !held;
-	t->lease = (int64_t)(strtoull(t->self, NULL, 16) & INT64_MAX);
-	t->named = true;
 	taker_go(t, RECONCILE);
 }
 

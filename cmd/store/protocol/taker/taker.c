@@ -8,56 +8,59 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "records/retry.h"
 #include "kind.h"
+#include "records/retry.h"
 
-/* ---- calls ---- */
+/* ---- what an answer says of the store ---- */
 
 /* A failure that no state can fix; a taker that holds, or gives its permit back, keeps retrying. */
 static bool
-is_hopeless(const struct fleet_taker *t, const struct records_answer *reply)
+is_hopeless(const struct fleet_taker *t, const struct records_answer *a)
 {
-	return (reply->result == RECORDS_DENIED || reply->result == RECORDS_WRONG) &&
-	       t->state < HOLDING && !t->held;
+	return (a->result == RECORDS_DENIED || a->result == RECORDS_WRONG) && t->state < HOLDING &&
+	       !t->held;
 }
 
-static void
-refuse_hopeless(struct fleet_taker *t, const struct records_answer *reply)
+bool
+taker_heard(struct fleet_taker *t, const struct records_answer *a)
 {
-	taker_refuse(t, -FLK_STORE, reply->text);
-}
+	bool away =
+	    a->result == RECORDS_AWAY || a->result == RECORDS_DENIED || a->result == RECORDS_WRONG;
 
-/* Report failures of the taker's own calls only; a failed call about a suspect is not ours. */
-static void
-report_store(struct fleet_taker *t, const struct records_answer *reply)
-{
-	bool away = reply->result == RECORDS_AWAY || reply->result == RECORDS_DENIED ||
-		    reply->result == RECORDS_WRONG;
-
-	if (t->freed || t->state == IDLE || away == t->away)
-		return;
+	if (t->freed || t->state == IDLE)
+		return false;
+	if (is_hopeless(t, a)) {
+		taker_refuse(t, -FLK_STORE, a->text);
+		return false;
+	}
+	if (away == t->away)
+		return true;
 	t->away = away;
-	taker_report(t, &(struct fleet_event){ .kind = away ? FLEET_AWAY : FLEET_BACK,
-					       .text = reply->text });
+	taker_report(
+	    t, &(struct fleet_event){ .kind = away ? FLEET_AWAY : FLEET_BACK, .text = a->text });
+	return !t->freed && t->state != IDLE;
 }
 
+/* ---- calls ---- */
+
+/* A failed call about a suspect is not ours. */
 static void
-answered(void *context, const struct records_answer *reply)
+answered(void *context, const struct records_answer *a)
 {
 	struct taker_call *slot = context;
 	struct fleet_taker *t = slot->taker;
-	bool dead = slot == &t->slot[DEAD];
+	bool is_main = slot == &t->slot[MAIN];
 
 	slot->call = NULL;
-	if (!dead && is_hopeless(t, reply)) {
-		refuse_hopeless(t, reply);
+	if (is_main && is_hopeless(t, a)) {
+		taker_heard(t, a);
 		return;
 	}
-	if (slot == &t->slot[MAIN] && reply->result != RECORDS_AWAY)
+	if (is_main && a->result != RECORDS_AWAY)
 		t->failures = 0;
-	slot->answer(t, reply);
-	if (!dead)
-		report_store(t, reply);
+	slot->answer(t, a);
+	if (is_main)
+		taker_heard(t, a);
 }
 
 /* The slot for a new call; NULL: there is one under way, or the taker sends nothing any more. */
@@ -73,15 +76,14 @@ begin(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer)
 	return c;
 }
 
-static bool
+static void
 begun(struct fleet_taker *t, enum taker_slot slot)
 {
 	if (t->slot[slot].call == NULL && slot == MAIN && !t->freed)
 		taker_again(t);
-	return t->slot[slot].call != NULL;
 }
 
-bool
+void
 taker_txn(struct fleet_taker *t, enum taker_slot slot, struct txn *x, taker_answer *answer)
 {
 	struct taker_call *c = begin(t, slot, answer);
@@ -90,10 +92,10 @@ taker_txn(struct fleet_taker *t, enum taker_slot slot, struct txn *x, taker_answ
 		c->call = records_txn(t->fleet->records, x, t->fleet->timeout_ms, answered, c);
 	else
 		txn_free(x);
-	return begun(t, slot);
+	begun(t, slot);
 }
 
-bool
+void
 taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t ttl_s,
 	    taker_answer *answer)
 {
@@ -102,28 +104,15 @@ taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t
 	if (c != NULL)
 		c->call = records_lease(t->fleet->records, lease, ttl_s, t->fleet->timeout_ms,
 					answered, c);
-	return begun(t, slot);
+	begun(t, slot);
 }
 
 bool
-taker_on_lease(struct fleet_taker *t, enum taker_slot slot, taker_lease_call *does,
-	       taker_answer *answer)
+taker_is_fenced(struct fleet_taker *t)
 {
-	struct taker_call *c = begin(t, slot, answer);
-
-	if (c != NULL)
-		c->call = does(t->fleet->records, t->lease, t->fleet->timeout_ms, answered, c);
-	return begun(t, slot);
-}
-
-bool
-taker_fenced(struct fleet_taker *t, const struct records_answer *reply)
-{
-	if (reply->result != RECORDS_OK && reply->result != RECORDS_NOLEASE) {
-		taker_again(t);
+	if (t->claim_lease != 0 && !life_fence(&t->fleet->life, t->claim_lease))
 		return false;
-	}
-	t->open_claim = false;
+	t->claim_lease = 0;
 	return true;
 }
 
@@ -133,15 +122,6 @@ taker_hush(struct fleet_taker *t, enum taker_slot slot)
 	if (t->slot[slot].call != NULL)
 		records_cancel(t->slot[slot].call);
 	t->slot[slot].call = NULL;
-}
-
-void
-taker_hush_all(struct fleet_taker *t)
-{
-	int i;
-
-	for (i = 0; i < SLOTS; i++)
-		taker_hush(t, (enum taker_slot)i);
 }
 
 /* ---- states ---- */
@@ -154,14 +134,17 @@ taker_act(struct fleet_taker *t)
 }
 
 static bool
-is_under_way(const struct fleet_taker *t, enum taker_slot from)
+is_quiet(const struct fleet_taker *t)
 {
 	int i;
 
-	for (i = (int)from; i < SLOTS; i++)
+	for (i = 0; i < SLOTS; i++)
 		if (t->slot[i].call != NULL)
-			return true;
-	return false;
+			return false;
+	for (i = 0; i < WATCHES; i++)
+		if (t->watching[i].watch != NULL)
+			return false;
+	return true;
 }
 
 /* What must hold in a state when it begins, as far as it is ours to see to it, not the store's. */
@@ -170,22 +153,19 @@ is_sound(const struct fleet_taker *t)
 {
 	switch (t->state) {
 	case IDLE:
-		return !is_under_way(t, MAIN) && t->watch == NULL && t->lease == 0;
+		return is_quiet(t);
 	case ASKING:
 	case MARKING:
 	case CLAIMING:
 		return t->created == 0;
 	case FENCING:
-		return t->open_claim;
+		return t->claim_lease != 0;
 	case BEHIND:
-		return t->before[0] != '\0';
+	case FIRST:
+		return t->created != 0;
 	case HOLDING:
-	case ATTACHING:
 	case LOSING:
-		return !t->open_claim && t->slot[DEAD].call == NULL;
-	case LEAVING:
-	case RELEASING:
-		return !is_under_way(t, LEASE) && t->watch == NULL;
+		return t->claim_lease == 0 && t->slot[DEAD].call == NULL;
 	default:
 		return true;
 	}
@@ -197,6 +177,8 @@ taker_move(struct fleet_taker *t, enum taker_state state)
 	const struct taker_row *from = &t->deeds->row[t->state];
 
 	t->state = state;
+	if (state != BEHIND && state != FIRST)
+		t->look_ns = t->suspects.due_ns = UINT64_MAX;
 	state_check(&from->rule, &t->deeds->row[state].rule, is_sound(t));
 }
 
@@ -231,34 +213,14 @@ taker_note(struct fleet_taker *t, const char *text)
 }
 
 void
-taker_unwatch(struct fleet_taker *t)
-{
-	if (t->watch != NULL)
-		records_unwatch(t->watch);
-	t->watch = NULL;
-	t->watching = WATCH_NONE;
-}
-
-void
-taker_drop_lease(struct fleet_taker *t)
-{
-	taker_hush(t, LEASE);
-	taker_hush(t, BEAT);
-	taker_hush(t, CHECK);
-	fleet_revoke(t->fleet, t->lease);
-	t->lease = 0;
-	t->leased = false;
-	t->beat_ns = UINT64_MAX;
-}
-
-void
 taker_stop(struct fleet_taker *t)
 {
-	taker_hush_all(t);
-	taker_unwatch(t);
-	taker_drop_lease(t);
+	taker_hush(t, MAIN);
+	taker_hush(t, DEAD);
+	watching_end_all(t);
 	taker_move(t, IDLE);
-	t->retry_ns = t->beat_ns = UINT64_MAX;
+	t->retry_ns = UINT64_MAX;
+	fleet_rest(t->fleet);
 }
 
 void
@@ -274,7 +236,13 @@ taker_refuse(struct fleet_taker *t, int code, const char *text)
 	taker_end(t, &(struct fleet_event){ .kind = FLEET_REFUSED, .code = code, .text = text });
 }
 
-/* ---- the rule ---- */
+/* ---- what is written ---- */
+
+struct key
+taker_key(const struct fleet_taker *t, char kind)
+{
+	return key_of(&t->fleet->limiter, kind, t->self);
+}
 
 uint32_t
 taker_limit(const struct fleet_taker *t, const struct flk_settings *c)
@@ -286,74 +254,17 @@ taker_limit(const struct fleet_taker *t, const struct flk_settings *c)
 	return t->want.fallback != 0 ? t->want.fallback : 1;
 }
 
-bool
-taker_fits(struct fleet_taker *t)
-{
-	struct view *v = look_view(&t->look);
-	bool fits =
-	    v != NULL && view_fits(v, t->want.weight, taker_limit(t, &t->look.config), &t->under);
-
-	if (fits)
-		t->seat = view_seat(v);
-	free(v);
-	return fits;
-}
-
-/* ---- what is written ---- */
-
-struct key
-taker_key(const struct fleet_taker *t, char kind)
-{
-	return key_of(&t->fleet->limiter, kind, t->self);
-}
-
-bool
-taker_is_fresh(const struct fleet_taker *t)
-{
-	return t->leased && flki_boottime_ns() - t->alive_ns <= t->fleet->ttl_s * SECOND / 2;
-}
-
-char *
-taker_record(const struct fleet_taker *t, bool holds)
+struct record
+taker_record(const struct fleet_taker *t)
 {
 	struct record r = { .weight = t->want.weight,
-			    .limit = holds ? taker_limit(t, &t->look.config) : t->want.limit,
-			    .under = t->under,
-			    .seat = t->seat,
-			    .ticket = (uint64_t)t->created,
-			    .pid = (uint32_t)t->want.pid,
-			    .uid = (uint32_t)t->want.uid,
+			    .limit = t->want.limit,
+			    .under = t->want.fallback,
 			    .ttl_s = t->fleet->ttl_s,
 			    .grace_s = t->fleet->grace_s,
 			    .manual = t->fleet->manual,
-			    .since_ms = record_now_ms(),
-			    .role = t->want.role };
+			    .since_ms = record_now_ms() };
 
-	memcpy(r.host, t->fleet->host, sizeof(r.host));
-	memcpy(r.command, t->want.command, sizeof(r.command));
-	r.command[sizeof(r.command) - 1] = '\0';
-	return record_encode(&r, holds);
-}
-
-bool
-taker_add_grant(struct fleet_taker *t, struct txn *x)
-{
-	struct flk_settings c = t->look.config;
-	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
-	char *record = taker_record(t, true), *config = NULL;
-	bool good = record != NULL;
-
-	c.declared = taker_limit(t, &c);
-	if (c.declared != t->look.config.declared && (config = config_encode(&c, NULL)) == NULL)
-		good = false;
-	t->first = t->want.limit == 0 && t->look.config.declared == 0;
-	if (good) {
-		txn_put(x, h.s, record, strlen(record), 0);
-		txn_put(x, l.s, "", 0, t->lease);
-		if (config != NULL)
-			txn_put(x, t->fleet->limiter.s, config, strlen(config), 0);
-	}
-	free(record);
-	free(config);
-	return good;
+	memcpy(r.life, t->fleet->life.name, STORE_SELF);
+	return r;
 }

@@ -8,24 +8,66 @@ static void
 begin(struct fleet_taker *t, enum taker_watch what, const struct records_range *range, size_t n,
       int64_t from)
 {
-	taker_unwatch(t);
+	struct taker_watching *w = &t->watching[what];
+
+	watching_end(t, what);
 	if (t->freed)
 		return;
-	t->watch = records_watch(t->fleet->records, range, n, from, t->deeds->hears, t);
-	t->watching = t->watch != NULL ? what : WATCH_NONE;
+	w->taker = t;
+	w->from = from;
+	w->ended = false;
+	w->watch = records_watch(t->fleet->records, range, n, from, t->deeds->hears, w);
 }
 
 void
-watch_line(struct fleet_taker *t, int64_t from)
+watching_end(struct fleet_taker *t, enum taker_watch what)
+{
+	struct taker_watching *w = &t->watching[what];
+
+	if (w->watch != NULL)
+		records_unwatch(w->watch);
+	*w = (struct taker_watching){ .watch = NULL };
+}
+
+void
+watching_end_all(struct fleet_taker *t)
+{
+	int i;
+
+	for (i = 0; i < WATCHES; i++)
+		watching_end(t, (enum taker_watch)i);
+}
+
+static bool
+watches(const struct fleet_taker *t, enum taker_watch what)
+{
+	return t->watching[what].watch != NULL && !t->watching[what].ended;
+}
+
+/* Begun before the claim: a taker that leaves may grant the place at once. */
+void
+watching_own(struct fleet_taker *t)
+{
+	struct key h = taker_key(t, 'h');
+	struct records_range range = { .key = h.s };
+
+	if (!watches(t, WATCH_OWN))
+		begin(t, WATCH_OWN, &range, 1, 0);
+}
+
+void
+watching_line(struct fleet_taker *t, int64_t from)
 {
 	struct key mine = taker_key(t, 'w');
 	struct key before = key_of(&t->fleet->limiter, 'w', t->before);
-	struct records_range range[] = { { .key = before.s, .no_put = true },
+	struct key life = key_of(&t->fleet->limiter, 'l', t->before_life),
+		   life_end = key_end(&life);
+	struct records_range range[] = { { .key = t->fleet->limiter.s },
 					 { .key = mine.s, .no_put = true },
-					 { .key = t->fleet->limiter.s } };
+					 { .key = before.s, .no_put = true },
+					 { .key = life.s, .end = life_end.s, .no_put = true } };
 
-	if (t->watching != WATCH_LINE)
-		begin(t, WATCH_LINE, range, 3, from);
+	begin(t, WATCH_LINE, range, t->before[0] != '\0' ? 4 : 2, from);
 }
 
 /*
@@ -33,24 +75,13 @@ watch_line(struct fleet_taker *t, int64_t from)
  * to them, up to 100 ms later.
  */
 void
-watch_first(struct fleet_taker *t)
+watching_all(struct fleet_taker *t)
 {
 	struct key mine = taker_key(t, 'w'), start, end;
 	struct records_range range[] = { { .key = start.s, .end = end.s },
 					 { .key = mine.s, .no_put = true } };
 
 	key_watched(&t->fleet->limiter, &start, &end);
-	if (t->watching != WATCH_FIRST)
-		begin(t, WATCH_FIRST, range, 2, 0);
-}
-
-void
-watch_held(struct fleet_taker *t, int64_t from)
-{
-	struct key h = taker_key(t, 'h'), l = taker_key(t, 'l');
-	struct records_range range[] = { { .key = h.s, .no_put = true },
-					 { .key = l.s, .no_put = true } };
-
-	if (t->watching != WATCH_HELD)
-		begin(t, WATCH_HELD, range, 2, from);
+	if (!watches(t, WATCH_ALL))
+		begin(t, WATCH_ALL, range, 2, 0);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * room.c - see room.h.
+ */
+#include "room.h"
+
+/* 0 stands for "none", on both sides. */
+static uint32_t
+smaller(uint32_t a, uint32_t b)
+{
+	return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+void
+room_add(struct room *r, uint32_t weight, uint32_t limit)
+{
+	r->used += weight;
+	r->holders++;
+	r->least = smaller(r->least, limit);
+}
+
+uint32_t
+room_limit(const struct room *r, uint32_t limit)
+{
+	if (r->set->override >= 0)
+		return r->set->override < FLK_MAX_UNITS ? (uint32_t)r->set->override
+							: FLK_MAX_UNITS;
+	return smaller(r->least, limit);
+}
+
+bool
+room_fits(const struct room *r, uint32_t weight, uint32_t limit, uint32_t *under)
+{
+	uint32_t own = limit != 0 ? limit : r->set->declared != 0 ? r->set->declared : 1;
+	uint32_t most = room_limit(r, own);
+
+	*under = r->set->override >= 0 ? most : own;
+	if (r->set->paused || r->set->closed || most == 0)
+		return false;
+	return r->holders == 0 || r->used + weight <= most;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * round.c - see round.h: a round's plan, and its transaction.
+ */
+#include "round.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "room.h"
+
+#define OTHERS 14 /* operations of its transaction besides two for each waiter */
+
+/* ---- the plan ---- */
+
+/* The smallest seat that neither a holder has, nor a waiter of the plan. */
+static uint32_t
+free_seat(const struct round *r, const char *leaver)
+{
+	uint32_t seat = 0;
+	bool taken = true;
+	size_t i;
+
+	/* One of the first holders + 1 seats is free; we seldom have to skip a seat. */
+	for (; taken; seat += taken) {
+		taken = look_has_seat(r->look, seat, leaver);
+		for (i = 0; i < r->n && !taken; i++)
+			taken = r->grant[i].record.seat == seat;
+	}
+	return seat;
+}
+
+static bool
+is(const struct look_taker *t, const char *self)
+{
+	return self != NULL && strcmp(t->self, self) == 0;
+}
+
+static uint32_t
+limit_of(const struct round *r, const struct record *w)
+{
+	if (w->limit != 0)
+		return w->limit;
+	if (r->declared != 0)
+		return r->declared;
+	return w->under != 0 ? w->under : 1;
+}
+
+static void
+plan(struct round *r, const struct look_taker *w, uint32_t limit, uint32_t under, uint32_t seat)
+{
+	struct grant *g = &r->grant[r->n++];
+
+	g->waiter = w;
+	g->record = w->record;
+	g->record.ticket = (uint64_t)w->created;
+	g->record.limit = r->declared = limit;
+	g->record.under = under;
+	g->record.seat = seat;
+	g->record.since_ms = record_now_ms();
+}
+
+void
+round_plan(struct round *r, const struct look *look, const char *self, bool leaves,
+	   size_t operations)
+{
+	const char *leaver = leaves ? self : NULL;
+	struct room room = { .set = &look->config };
+	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, i;
+	uint32_t limit, under;
+
+	r->look = look;
+	r->n = 0;
+	r->declared = look->config.declared;
+	r->end = (struct round_end){ .revision = look->read };
+	for (i = 0; i < look->holders; i++)
+		if (!is(&look->holder[i], leaver))
+			room_add(&room, look->holder[i].record.weight,
+				 look->holder[i].record.limit);
+	for (i = 0; i < look->waiters; i++) {
+		const struct look_taker *w = &look->waiter[i];
+		if (is(w, leaver))
+			continue;
+		/* The first is dead, and keeps its place until its grace is over. */
+		if ((look->has_lives && !look_is_alive(look, w)) ||
+		    (w->record.manual && !is(w, self)) || w->record.life[0] == '\0')
+			return;
+		limit = limit_of(r, &w->record);
+		if (!room_fits(&room, w->record.weight, limit, &under))
+			return;
+		if (r->n == most || r->n == LOOK_FIRST) {
+			r->end.more = true;
+			return;
+		}
+		plan(r, w, limit, under, free_seat(r, leaver));
+		room_add(&room, w->record.weight, limit);
+	}
+	r->end.whole = look->in_line == look->waiters;
+	r->end.more = !r->end.whole;
+}
+
+const struct record *
+round_gives(const struct round *r, const char *self)
+{
+	size_t i;
+
+	for (i = 0; i < r->n; i++)
+		if (is(r->grant[i].waiter, self))
+			return &r->grant[i].record;
+	return NULL;
+}
+
+/* ---- the transaction ---- */
+
+void
+round_add_compares(const struct round *r, struct txn *x)
+{
+	const struct key *limiter = &r->look->limiter;
+	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h);
+	size_t i;
+
+	txn_if_changed(x, limiter->s, r->look->config_mod);
+	txn_if_no_news(x, h.s, end.s, r->look->revision);
+	for (i = 0; i < r->n; i++) {
+		struct key w = key_of(limiter, 'w', r->grant[i].waiter->self);
+		txn_if_created(x, w.s, r->grant[i].waiter->created);
+	}
+}
+
+void
+round_add_declared(const struct round *r, struct txn *x)
+{
+	struct flk_settings c = r->look->config;
+	char *config;
+
+	if (r->declared == c.declared)
+		return;
+	c.declared = r->declared;
+	if ((config = config_encode(&c, NULL)) == NULL) {
+		if (x != NULL)
+			x->failed = true;
+		return;
+	}
+	txn_put(x, r->look->limiter.s, config, strlen(config), 0);
+	free(config);
+}
+
+void
+round_add_grants(const struct round *r, struct txn *x)
+{
+	const struct key *limiter = &r->look->limiter;
+	struct key tail = key_tail(limiter), bell = key_bell(limiter);
+	char text[RECORD_TEXT];
+	size_t i;
+
+	for (i = 0; i < r->n; i++) {
+		const struct grant *g = &r->grant[i];
+		struct key w = key_of(limiter, 'w', g->waiter->self);
+		struct key h = key_of(limiter, 'h', g->waiter->self);
+		size_t size = record_encode(text, &g->record);
+
+		txn_delete(x, w.s, NULL);
+		txn_put(x, h.s, text, size, 0);
+	}
+	round_add_declared(r, x);
+	txn_get(x, tail.s, NULL)->keys_only = true;
+	txn_get(x, bell.s, NULL)->keys_only = true;
+}
+
+/* Whether what the answer gave at that place, from its end, is younger than that. */
+static bool
+is_news(const struct records_answer *a, size_t from_end, int64_t revision)
+{
+	struct records_found f = records_found(a, a->n - from_end);
+
+	return f.n > 0 && f.kv[0].changed > revision;
+}
+
+bool
+round_goes_on(const struct round_end *end, const struct records_answer *a)
+{
+	return end->more || is_news(a, 1, end->revision) ||
+	       (end->whole && is_news(a, 2, end->revision));
+}
+
+void
+round_ring(struct txn *x, const struct key *limiter)
+{
+	struct key bell = key_bell(limiter);
+
+	txn_put(x, bell.s, "", 0, 0);
+}
+
+void
+round_add_silence(struct txn *x, const struct key *limiter)
+{
+	struct key bell = key_bell(limiter), tail = key_tail(limiter);
+
+	txn_delete(x, bell.s, NULL);
+	txn_delete(x, tail.s, NULL);
+}

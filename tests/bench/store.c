@@ -53,6 +53,12 @@ crash(const struct bench *b)
 }
 
 static void
+use(const struct bench *b)
+{
+	store_use(b, &one_node);
+}
+
+static void
 starting(const struct bench *b)
 {
 	store_start(b, &one_node);
@@ -122,8 +128,9 @@ static const struct section {
 	const char *name;
 	void (*measure)(const struct bench *b);
 } sections[] = {
-	{ "start", starting }, { "alone", alone }, { "inside", inside }, { "handover", handover },
-	{ "crowd", crowd },    { "crash", crash }, { "far", far },       { "three", three },
+	{ "start", starting },    { "alone", alone }, { "inside", inside },
+	{ "handover", handover }, { "crowd", crowd }, { "use", use },
+	{ "crash", crash },       { "far", far },     { "three", three },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))

@@ -59,6 +59,7 @@ char *bench_command(const struct bench *b, const char *name, char path[PATH_SIZE
 int marked(const char *name, const char *value, pid_t *pid, int room);
 
 void store_start(const struct bench *b, const struct stage *s);
+void store_use(const struct bench *b, const struct stage *s);
 void store_alone(const struct bench *b, const struct stage *s);
 void store_inside(const struct bench *b, const struct stage *s);
 void store_handover(const struct bench *b, const struct stage *s);

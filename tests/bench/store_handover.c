@@ -18,6 +18,7 @@ static const int depths[] = { 1, 50 };
 struct cell {
 	struct samples gap; /* ms */
 	struct traffic all;
+	double cpu;      /* of the server, in seconds */
 	long overtaken;  /* ran before somebody who came earlier */
 	long overlapped; /* began before the one before had ended */
 };
@@ -57,10 +58,13 @@ once(const struct bench *b, const struct stage *s, enum peer p, int depth, struc
 	/* What the last ones do after they are in the line is no part of the hand-over. */
 	usleep(300000);
 	etcd_traffic(s->etcd, &before);
+	c->cpu -= etcd_cpu(s->etcd);
 	queue_drain(&q);
+	c->cpu += etcd_cpu(s->etcd);
 	etcd_traffic(s->etcd, &after);
 	c->all.messages += after.messages - before.messages;
 	c->all.events += after.events - before.events;
+	c->all.syncs += after.syncs - before.syncs;
 	read_marks(c);
 	command_free(&limiter);
 }
@@ -70,9 +74,11 @@ print(int depth, enum peer p, struct cell *c)
 {
 	double n = (double)c->gap.count;
 
-	fprintf(report, "| %d | %s | %.2f | %.2f | %.0f | %.1f | %.1f | %ld | %ld |\n", depth,
+	fprintf(report,
+		"| %d | %s | %.2f | %.2f | %.0f | %.1f | %.1f | %.1f | %.2f | %ld | %ld |\n", depth,
 		peer_label[p], samples_median(&c->gap), samples_quantile(&c->gap, 0.99), n,
-		c->all.messages / n, c->all.events / n, c->overtaken, c->overlapped);
+		c->all.messages / n, c->all.events / n, c->all.syncs / n, c->cpu * 1000 / n,
+		c->overtaken, c->overlapped);
 }
 
 void
@@ -90,8 +96,8 @@ store_handover(const struct bench *b, const struct stage *s)
 				once(b, s, p, depths[d], &cell[d][p]);
 	queue_close(&q);
 	fprintf(report, "\n### Hand-over at limit 1: %s\n", s->title);
-	report_head("waiters|through|median, ms|p99|hand-overs|messages each|events each|overtaken|"
-		    "overlapped");
+	report_head("waiters|through|median, ms|p99|hand-overs|messages each|events each|"
+		    "disk syncs each|CPU of etcd each, ms|overtaken|overlapped");
 	for (d = 0; d < DEPTHS; d++)
 		for (p = 0; p < REDIS; p++)
 			if (cell[d][p].gap.count > 0) {

@@ -4,13 +4,9 @@
  */
 #include "clock.h"
 
-#include <string.h>
-#include <time.h>
-#include <sys/random.h>
+#include <stddef.h>
 
-#define BILLION UINT64_C(1000000000)
-
-uint64_t true_ns = 1000 * BILLION;
+uint64_t true_ns = 1000 * UINT64_C(1000000000);
 const struct machine_clock *running;
 
 /* ---- time ---- */
@@ -63,19 +59,6 @@ clock_set(struct machine_clock *c, int32_t fast_ppm, bool stands)
 	c->stands = stands;
 }
 
-/* NOLINTNEXTLINE(bugprone-easily-swappable-parameters): as in time.h */
-int
-clock_gettime(clockid_t clock, struct timespec *t)
-{
-	uint64_t ns = clock_now();
-
-	if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
-		ns += running == NULL ? 1700000000 * BILLION : running->ahead_ns;
-	t->tv_sec = (time_t)(ns / BILLION);
-	t->tv_nsec = (long)(ns % BILLION);
-	return 0;
-}
-
 /* ---- chance: splitmix64 ---- */
 
 static uint64_t at;
@@ -106,19 +89,4 @@ bool
 chance_of(unsigned in_a_thousand)
 {
 	return chance() % 1000 < in_a_thousand;
-}
-
-ssize_t
-getrandom(void *bytes, size_t size, unsigned flags)
-{
-	size_t done, part;
-	uint64_t some;
-
-	(void)flags;
-	for (done = 0; done < size; done += part) {
-		some = chance();
-		part = size - done < sizeof(some) ? size - done : sizeof(some);
-		memcpy((char *)bytes + done, &some, part);
-	}
-	return (ssize_t)size;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * clock.h - virtual time and chance: a program with clock.c has its own clock_gettime() and
- * getrandom(), in place of the C library's.
+ * clock.h - virtual time and chance.  A program with virtual.c has its own clock_gettime() and
+ * getrandom(), in place of the C library's, and so all of it runs under this time.
  *
  * The true time rises only when the program says so.  Each machine has a clock that starts at some
  * value and runs a bit too fast or too slow; the machine whose code runs shows its clock.

@@ -4,6 +4,7 @@
  */
 #include "suite.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,16 @@ store_open(void)
 	if (wrong != NULL || records_open(&r, &url, 500, why) != 0)
 		tap_bail("%s: %s", ground->url, wrong != NULL ? wrong : why);
 	return r;
+}
+
+void
+sleep_really(struct records *r, uint64_t until_ns)
+{
+	struct pollfd p = { .fd = records_fd(r), .events = POLLIN };
+	uint64_t now = flki_boottime_ns(), due = records_due(r);
+
+	due = due < until_ns ? due : until_ns;
+	poll(&p, 1, due <= now ? 0 : (int)((due - now) / MS) + 1);
 }
 
 bool

@@ -7,26 +7,13 @@
  * COMPACT is a command that gets a revision as its last word, and makes the store forget what happened
  * before that.
  */
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "../../helpers/tap.h"
-#include "clock.h"
 #include "suite.h"
 
 static const char *compacter;
-
-static void
-sleep_until(struct records *r, uint64_t until_ns)
-{
-	struct pollfd p = { .fd = records_fd(r), .events = POLLIN };
-	uint64_t now = flki_boottime_ns(), due = records_due(r);
-
-	due = due < until_ns ? due : until_ns;
-	poll(&p, 1, due <= now ? 0 : (int)((due - now) / MS) + 1);
-}
 
 static void
 compact(int64_t revision)
@@ -41,7 +28,7 @@ compact(int64_t revision)
 int
 main(int argc, char **argv)
 {
-	struct ground here = { .sleep = sleep_until };
+	struct ground here = { .sleep = sleep_really };
 
 	if (argc < 2)
 		tap_bail("no URL");

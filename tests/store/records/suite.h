@@ -26,6 +26,8 @@ int suite_run(const struct ground *where); /* what main() returns */
 
 struct records *store_open(void);
 
+void sleep_really(struct records *r, uint64_t until_ns); /* a ground's sleep, in real time */
+
 /* Runs the store until *happened is that many, for a minute at most. */
 bool until(struct records *r, const int *happened, int times);
 void run_for(struct records *r, uint64_t ns);

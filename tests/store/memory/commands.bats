@@ -1,0 +1,43 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bats
+# shellcheck disable=SC2154,SC2317,SC2030,SC2031 # how bats works: run, skip, a subshell a test
+# The commands over the store in memory: store-memory, as they find it in FLOCKLIMIT_LIBEXEC.
+
+load ../../helpers/lib.bash
+load ../../helpers/ctl.bash
+
+# serve: a store, where all commands look for it.
+serve() {
+	background store "$TESTS_BUILD/store/memory/serve"
+	eventually has_lines 1 store.out
+	FLOCKLIMIT_STORE=memory://$(cat store.out)/team
+	export FLOCKLIMIT_STORE
+}
+
+@test "each command finds the store in memory" {
+	serve
+	run -7 "$FLOCKLIMIT" -N x -n 2 sh -c 'exit 7'
+	run -0 "${FLOCKLIMIT%limit}map" -N x -n 2 echo ::: a
+	[ "$output" = a ]
+	run -0 ctl list
+	[[ $output == *x*0/2* ]]
+}
+
+@test "a server that hangs costs neither permit nor place, and one that has ended is named" {
+	serve
+	hold a -N x -n 1 --ttl 60s
+	background b "$FLOCKLIMIT" -N x -n 1 --ttl 60s echo ran
+	eventually waiting 1
+	kill -STOP "${pids[store]}"
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 200ms true
+	kill -CONT "${pids[store]}"
+	let_go a
+	ended b
+	[ "$status" = 0 ]
+	says ran b.out
+	kill "${pids[store]}"
+	ended store
+	run -75 "$FLOCKLIMIT" -N x -n 1 -t 200ms true
+	[[ $output == *"memory://"*": Connection refused"* ]]
+}

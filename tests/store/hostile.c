@@ -333,11 +333,11 @@ no_memory(void)
 
 	records_watch(r, a_and_b, 1, 4, remember, &n[0]);
 	until(r, &n[0].begun, 1);
-	r->feed.stream.out.failed = true;
+	r->feed.x.stream.out.failed = true;
 	records_watch(r, a_and_b, 1, 4, remember, &n[1]);
 	ok(until(r, &n[1].begun, 1) && until(r, &n[0].begun, 2),
 	   "no memory for what is to be sent");
-	r->feed.stream.in.failed = true;
+	r->feed.x.stream.in.failed = true;
 	records_watch(r, a_and_b, 1, 4, remember, &n[2]);
 	ok(until(r, &n[2].begun, 1) && until(r, &n[0].begun, 3), "no memory for what came");
 	records_close(r);

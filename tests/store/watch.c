@@ -215,6 +215,7 @@ one_stream(void)
 	char *notes;
 
 	n.end = records_watch(r, two, 2, 4, remember, &n);
+	records_step(r); /* which asks for it first */
 	records_watch(r, two, 1, 4, remember, &other);
 	ok(until(r, &other.changes, 1), "two watches share a stream");
 	ok(n.changes == 1 && same(other.text, "PUT a=1 @6;") && n.begun == 1 && other.begun == 1,
@@ -587,7 +588,9 @@ refused_by_order(void)
 	struct remembered gone = { 0 }, n = { 0 };
 	struct records_watch *first = records_watch(r, two, 1, 4, remember, &gone);
 
+	records_step(r); /* which asks for it first */
 	records_watch(r, two, 1, 4, remember, &n);
+	records_step(r);
 	records_unwatch(first);
 	ok(until(r, &n.changes, 1) && n.failed == 0 && gone.failed == 0,
 	   "what is refused without an id is the watch whose turn it is");

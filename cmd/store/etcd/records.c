@@ -54,14 +54,6 @@ check_url(const struct url *u, char why[RECORDS_TEXT])
 	return 0;
 }
 
-/* Calls and watches wait for the same token: resumes both. */
-static void
-resume(struct records *r, enum records_result result, const char *text)
-{
-	calls_resume(r, result, text);
-	watches_resume(r, result, text);
-}
-
 int
 records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	     char why[RECORDS_TEXT])
@@ -84,9 +76,9 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 		goto out;
 	r->tls = *url->variant != '\0';
 	r->files = (struct h2_tls){ r->secret.cacert, r->secret.cert, r->secret.key };
-	r->token = token_new(&r->secret, resume);
+	token_begin(r);
 	r->h2 = h2_new(&r->files);
-	error = r->token == NULL || r->h2 == NULL ? -ENOMEM : endpoints_set(r, url, pause_ms * MS);
+	error = r->h2 == NULL ? -ENOMEM : endpoints_set(r, url, pause_ms * MS);
 out:
 	if (error != 0)
 		records_close(r);
@@ -100,12 +92,9 @@ records_close(struct records *r)
 {
 	if (r == NULL)
 		return;
-	while (!LIST_EMPTY(&r->calls))
-		records_cancel(LIST_FIRST(&r->calls));
-	while (!LIST_EMPTY(&r->watches))
-		records_unwatch(LIST_FIRST(&r->watches));
-	feed_drop(r);
-	token_free(r->token);
+	calls_end(r);
+	watches_end(r);
+	token_end(r);
 	probe_end(r);
 	endpoints_free(r);
 	h2_free(r->h2);
@@ -123,7 +112,7 @@ records_fd(const struct records *r)
 uint64_t
 records_due(const struct records *r)
 {
-	uint64_t due[] = { h2_due(r->h2), endpoints_due(r), calls_due(r), watches_due(r),
+	uint64_t due[] = { h2_due(r->h2), resolver_due(&r->resolver), calls_due(r), watches_due(r),
 			   token_due(r) };
 	uint64_t first = UINT64_MAX;
 	size_t i;

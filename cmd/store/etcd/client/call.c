@@ -2,27 +2,24 @@
 /*
  * call.c - calls.  Each is sent once.
  *
- *   called -> WAITING          [transmit]  for a token
- *   called -> SENT             [transmit]
- *   WAITING -> SENT            [calls_resume]
- *   SENT   -> WAITING or SENT  [goes_on]   its token was refused, for the first time
- *   any    -> finished         [finish]    the caller has its answer; the call is freed
+ *   called  -> WAITING          [call]        for a token, or to be told that there is none
+ *   called  -> SENT             [transmit]
+ *   WAITING -> SENT             [go_on]
+ *   SENT    -> WAITING          [judged]      its token was refused, for the first time
+ *   any     -> OVER             [retire]      it was cancelled, or the caller has its answer
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
-#include "etcd/proto/answer.h"
 #include "etcd/proto/request.h"
-#include "verdict.h"
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
 /* What is called, and how its answer is read. */
 struct kind {
 	const char *path;
-	bool (*read)(struct answer *a, uint8_t *bytes, size_t size);
+	answer_reader *read;
 };
 
 static const struct kind txn_kind = { "/etcdserverpb.KV/Txn", answer_txn };
@@ -34,42 +31,36 @@ struct records_call {
 	LIST_ENTRY(records_call) link;
 	struct records *records;
 	const struct kind *kind;
-	char *key;               /* that it is about; NULL: none */
-	struct h2_stream stream; /* its `out' is the request, also while it is WAITING */
-	bool sent;
-	bool again;   /* its token was refused once */
-	bool called;  /* calls_resume() or calls_step() has yet to look at it */
-	uint64_t due; /* when to give it up; 0: it never had a chance */
+	enum { WAITING, SENT, OVER } state;
+	bool again;        /* its token was refused once */
+	char *key;         /* that it is about; NULL: none */
+	struct exchange x; /* its `out' is the request, also while it is WAITING */
+	uint64_t waits;    /* see client_ready() */
+	uint64_t due;      /* when to give it up */
 	uint64_t sent_ns;
-	uint64_t turn;       /* the client's turn when it was sent */
-	uint64_t token;      /* the number of the token that it was sent with */
-	struct endpoint *at; /* where it was sent to */
 	records_done *done;
 	void *context;
 };
 
 static void
-free_call(struct records_call *c)
+retire(struct records_call *c)
 {
-	h2_drop(&c->stream);
-	free(c->key);
-	free(c);
+	client_end(&c->x);
+	c->state = OVER;
 }
 
 void
 records_cancel(struct records_call *call)
 {
-	LIST_REMOVE(call, link);
-	free_call(call);
+	retire(call);
 }
 
 static void
 finish(struct records_call *c, struct records_answer *answer)
 {
 	answer->sent_ns = c->sent_ns;
-	LIST_REMOVE(c, link);
 	c->done(c->context, answer);
-	free_call(c);
+	retire(c);
 }
 
 static void
@@ -78,37 +69,23 @@ fail(struct records_call *c, enum records_result result, const char *text)
 	finish(c, &(struct records_answer){ .result = result, .text = text });
 }
 
-static bool transmit(struct records_call *c);
-
-/* Whether it waits for another token; then the caller leaves it alone. */
-static bool
-goes_on(struct records_call *c, const struct verdict *v)
-{
-	const char *why;
-
-	if (v->license != BAD_TOKEN || c->again || !token_refused(c->records, c->token))
-		return false;
-	c->again = true;
-	h2_cancel(&c->stream);
-	c->sent = false;
-	if (token_barred(c->records, &why))
-		c->due = 0; /* calls_step() ends it */
-	else if (token_ready(c->records) && !transmit(c))
-		fail(c, RECORDS_AWAY, NO_MEMORY);
-	return true;
-}
-
+/* There is no answer, or none that helps. */
 static void
 judged(struct records_call *c, struct verdict *v)
 {
 	char text[RECORDS_TEXT];
 
-	if (goes_on(c, v))
+	if (v->license == BAD_TOKEN && !c->again && token_refused(c->records, c->x.token)) {
+		c->again = true;
+		c->state = WAITING;
+		c->waits = 0;
+		h2_cancel(&c->x.stream);
 		return;
+	}
 	token_hope(c->records, v);
-	client_text(text, c->at, v->words);
+	client_text(text, c->x.at, v->words);
 	if (v->result == RECORDS_AWAY)
-		client_turn(c->records, c->turn);
+		client_turn(c->records, c->x.turn);
 	else
 		client_well(c->records);
 	fail(c, v->result, text);
@@ -118,21 +95,13 @@ static void
 answered(struct h2_stream *s)
 {
 	struct records_call *c = s->owner;
-	struct records *r = c->records;
 	struct answer a = { .n = 0 };
 	struct verdict v;
-	uint8_t *bytes = NULL;
-	size_t size = 0;
 
-	verdict_of_end(&v, r, c->at, s, c->key);
+	verdict_of_answer(&v, c->records, &c->x, c->key, c->kind->read, &a);
 	if (v.result == RECORDS_OK) {
-		bytes = h2_take(s, &size);
-		if (bytes == NULL || !c->kind->read(&a, bytes, size))
-			verdict_of_stranger(&v, r, NONSENSE);
-	}
-	if (v.result == RECORDS_OK) {
-		r->sound = true;
-		client_well(r);
+		c->records->sound = true;
+		client_well(c->records);
 		finish(c, &(struct records_answer){ .revision = a.revision,
 						    .held = a.held,
 						    .found = a.found,
@@ -142,25 +111,20 @@ answered(struct h2_stream *s)
 		judged(c, &v);
 	}
 	answer_free(&a);
-	free(bytes);
 }
 
 /* False for want of memory. */
 static bool
 transmit(struct records_call *c)
 {
-	c->stream = (struct h2_stream){ .path = c->kind->path,
-					.token = token_now(c->records),
-					.out = c->stream.out,
-					.most = MOST_ANSWER,
-					.ended = answered,
-					.owner = c };
-	c->sent = true;
+	c->x.stream = (struct h2_stream){ .path = c->kind->path,
+					  .out = c->x.stream.out,
+					  .most = MOST_ANSWER,
+					  .heard = answered,
+					  .owner = c };
+	c->state = SENT;
 	c->sent_ns = flki_boottime_ns();
-	c->turn = c->records->turn;
-	c->token = token_number(c->records);
-	c->at = client_endpoint(c->records);
-	return client_start(c->records, &c->stream);
+	return client_start(c->records, &c->x);
 }
 
 /* Takes the request over.  NULL for want of memory. */
@@ -169,22 +133,22 @@ call(struct records *r, const struct kind *kind, struct wire_out request, unsign
      records_done *done, void *context)
 {
 	struct records_call *c = request.failed ? NULL : calloc(1, sizeof(*c));
-	const char *why;
+	struct verdict v;
 
 	if (c == NULL) {
 		free(request.at);
 		return NULL;
 	}
-	*c = (struct records_call){
-		.records = r, .kind = kind, .stream.out = request, .done = done, .context = context
-	};
+	c->records = r;
+	c->kind = kind;
+	c->x.stream.out = request;
+	c->done = done;
+	c->context = context;
 	c->sent_ns = flki_boottime_ns();
 	c->due = c->sent_ns + timeout_ms * MS;
 	LIST_INSERT_HEAD(&r->calls, c, link);
-	if (!client_reaches(r) || token_barred(r, &why)) {
-		c->due = 0; /* calls_step() ends it */
-	} else if (token_ready(r) && !transmit(c)) {
-		records_cancel(c);
+	if (client_ready(r, &c->waits, &v) && !transmit(c)) {
+		retire(c);
 		return NULL;
 	}
 	return c;
@@ -235,79 +199,75 @@ records_end(struct records *r, int64_t id, unsigned timeout_ms, records_done *do
 	return call(r, &end_kind, w, timeout_ms, done, context);
 }
 
-/* ---- calls that wait, or are late ---------------------------------------------------------- */
+/* ---- calls that wait, are late, or are over ------------------------------------------------ */
 
-static struct records_call *
-first_called(const struct records *r)
+static uint64_t
+due(const struct records_call *c)
 {
-	struct records_call *c;
-
-	LIST_FOREACH(c, &r->calls, link)
-		if (c->called)
-			return c;
-	return NULL;
-}
-
-/* The end of one call may begin or cancel others: so look for the waiting calls one at a time. */
-void
-calls_resume(struct records *r, enum records_result result, const char *text)
-{
-	struct records_call *c;
-
-	LIST_FOREACH(c, &r->calls, link)
-		c->called = !c->sent;
-	while ((c = first_called(r)) != NULL) {
-		c->called = false;
-		if (result != RECORDS_OK)
-			fail(c, result, text);
-		else if (token_ready(r) && !transmit(c))
-			fail(c, RECORDS_AWAY, NO_MEMORY);
-	}
+	if (c->state == OVER)
+		return UINT64_MAX;
+	return c->state == SENT || token_pending(c->records, c->waits) ? c->due : 0;
 }
 
 uint64_t
 calls_due(const struct records *r)
 {
-	uint64_t due = UINT64_MAX;
+	uint64_t first = UINT64_MAX;
 	const struct records_call *c;
 
 	LIST_FOREACH(c, &r->calls, link)
-		if (c->due < due)
-			due = c->due;
-	return due;
+		if (due(c) < first)
+			first = due(c);
+	return first;
 }
 
 static void
-late(struct records_call *c)
+go_on(struct records_call *c)
 {
 	struct records *r = c->records;
 	char text[RECORDS_TEXT];
-	const char *why;
 	struct verdict v;
 
-	if (c->sent) {
-		verdict_of_trouble(&v, r, c->at, (struct trouble){ AWAY, SILENT });
+	if (c->state == SENT) {
+		verdict_of_trouble(&v, r, c->x.at, (struct trouble){ AWAY, SILENT });
 		judged(c, &v);
-		return;
+	} else if (client_ready(r, &c->waits, &v)) {
+		if (!transmit(c))
+			fail(c, RECORDS_AWAY, NO_MEMORY);
+	} else if (v.result != RECORDS_OK) {
+		fail(c, v.result, v.words);
+	} else if (c->due <= flki_boottime_ns()) {
+		client_text(text, client_endpoint(r), "no token in time");
+		fail(c, RECORDS_AWAY, text);
 	}
-	if (!token_barred(r, &why)) {
-		client_text(text, client_endpoint(r),
-			    c->due == 0 ? "no address is known for that name" : "no token in time");
-		why = text;
-	}
-	fail(c, RECORDS_AWAY, why);
 }
 
+/* A call that a caller's function begins stands before those that are left: its step is the next. */
 void
 calls_step(struct records *r)
 {
 	uint64_t now = flki_boottime_ns();
+	struct records_call *c, *next;
+
+	LIST_FOREACH(c, &r->calls, link)
+		if (due(c) <= now)
+			go_on(c);
+	for (c = LIST_FIRST(&r->calls); c != NULL; c = next) {
+		next = LIST_NEXT(c, link);
+		if (c->state != OVER)
+			continue;
+		LIST_REMOVE(c, link);
+		free(c->key);
+		free(c);
+	}
+}
+
+void
+calls_end(struct records *r)
+{
 	struct records_call *c;
 
 	LIST_FOREACH(c, &r->calls, link)
-		c->called = c->due <= now;
-	while ((c = first_called(r)) != NULL) {
-		c->called = false;
-		late(c);
-	}
+		retire(c);
+	calls_step(r);
 }

@@ -12,7 +12,12 @@
  *   resolve.c  their addresses
  *   h2.h       connections and streams
  *
- * Each calls only what stands below it; but feed.c and watch.c call each other.
+ * Each calls only what stands below it; but feed.c and watch.c call each other, and endpoint.c has
+ * the token from token.c.
+ *
+ * An answer changes the state, and the caller's function is called; what is to be sent next, each part
+ * looks for in its own step.  A call or watch that has ended is freed in that step, too: so a caller's
+ * function may end any of them, whatever loop over them it is called from.
  */
 #ifndef CLIENT_H
 #define CLIENT_H
@@ -26,6 +31,7 @@
 #include "etcd/h2/h2.h"
 #include "etcd/h2/resolve.h"
 #include "records/records.h"
+#include "verdict.h"
 
 struct endpoint {
 	char host[256]; /* without brackets; no name that can be resolved is longer */
@@ -36,25 +42,41 @@ struct endpoint {
 	bool other;      /* it has answered in the other protocol: see probe.c */
 };
 
-struct verdict;
+/* A stream to an endpoint, and the client's turn and token when it began. */
+struct exchange {
+	struct h2_stream stream;
+	struct endpoint *at;
+	uint64_t turn, token;
+	uint8_t *message; /* the answer, as verdict_of_answer() took it */
+	size_t size;
+};
 
 LIST_HEAD(call_list, records_call);
 LIST_HEAD(watch_list, records_watch);
 
-#define FEED_GONE 32
-
 /* The stream of all watches: see feed.c. */
 struct feed {
-	struct h2_stream stream;
-	bool on; /* it is under way, since the client's turn and token: */
-	uint64_t turn, token;
-	uint64_t times; /* how often one began */
-	int64_t asked,
-	    answered; /* so many ranges; the id of a range is the number of its request */
-	struct endpoint *at;
-	int64_t gone[FEED_GONE]; /* ranges that nobody watches any more */
-	size_t n_gone;
-	uint64_t gone_due; /* if there are any: when the server is told of them */
+	struct exchange x;
+	bool on;           /* it is under way */
+	uint64_t due;      /* not to begin, or to have more watches, before */
+	uint64_t opened;   /* when its first watch had begun; 0: none has */
+	unsigned failures; /* of those in a row */
+	uint64_t waits;    /* see client_ready() */
+	int64_t asked;     /* so many ranges; the id of a range is the number of its request */
+	int64_t answered;  /* so many of these requests */
+};
+
+/* See token.c. */
+struct token {
+	enum { NEEDLESS, WANTED, ASKED, HELD } state;
+	char *text;        /* if HELD, and not a ready one */
+	uint64_t number;   /* of the token in use */
+	struct exchange x; /* if ASKED; until: */
+	uint64_t due;
+	uint64_t tries;         /* so many times one was wanted */
+	struct verdict verdict; /* of the last try, if it failed */
+	uint64_t bar;           /* not 0: the password was refused; pause about this long, until: */
+	uint64_t barred_until;
 };
 
 struct probe {
@@ -88,9 +110,11 @@ struct records {
 	struct call_list calls;
 	struct watch_list watches;
 	struct feed feed;
-	struct token *token;
+	struct token token;
 	struct probe probe;
 };
+
+/* ---- endpoint.c ---- */
 
 /* Ends that turn, if it has not ended: no answer came, or none that helps. */
 void client_turn(struct records *r, uint64_t turn);
@@ -106,15 +130,17 @@ struct endpoint *client_endpoint(struct records *r);
 /* Has any endpoint a known address?  If not, the client looks their names up, now and then. */
 bool client_reaches(struct records *r);
 
-/* Begins a stream to the endpoint of this turn; false: no memory. */
-bool client_start(struct records *r, struct h2_stream *s);
+/* Begins a stream to the endpoint of this turn, with the token; false: no memory. */
+bool client_start(struct records *r, struct exchange *x);
+
+/* Drops the stream and the answer; what was in them, perhaps a secret, is wiped out. */
+void client_end(struct exchange *x);
 
 /* "endpoint: words" */
 void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char *words);
 
 int endpoints_set(struct records *r, const struct url *u, uint64_t pause_most); /* 0, or -errno */
 void endpoints_free(struct records *r);
-uint64_t endpoints_due(const struct records *r);
 void endpoints_step(struct records *r);
 
 /* ---- probe.c ---- */
@@ -125,28 +151,19 @@ void probe_end(struct records *r);
 
 /* ---- token.c ---- */
 
-/* Resumes all that waits for a token: there is one (RECORDS_OK, NULL), or why not. */
-typedef void token_settled(struct records *r, enum records_result result, const char *text);
-
-struct token *token_new(const struct secret *secret, token_settled *settled);
-void token_free(struct token *t);
+void token_begin(struct records *r);
+void token_end(struct records *r);
 
 /*
- * Whether the caller may send now, with token_now() (NULL: without a token).  If not, token.c calls
- * settled() when it may, or if it never may.
+ * Whether the caller may send now.  If not, it has to wait for a token (*v is RECORDS_OK), or *v says
+ * why that is no use, and at which endpoint.  *waits is the caller's, 0 at first: the try it waits for.
  */
-bool token_ready(struct records *r);
+bool client_ready(struct records *r, uint64_t *waits, struct verdict *v);
 
-/*
- * Whether the client asks for no token now, since user and password were refused and are still the
- * same; then the caller must not wait for one.  *why says that.
- */
-bool token_barred(struct records *r, const char **why);
+/* Whether that try is under way. */
+bool token_pending(const struct records *r, uint64_t waits);
 
-const char *token_now(const struct records *r);
-
-/* How many tokens there were: a refused call may have been sent with an earlier one. */
-uint64_t token_number(const struct records *r);
+const char *token_now(const struct records *r); /* NULL: without a token */
 
 /* That token was refused: whether there is, or will be, another one. */
 bool token_refused(struct records *r, uint64_t number);
@@ -162,11 +179,11 @@ void token_step(struct records *r);
 
 /* ---- call.c, watch.c and feed.c, for records.c ---- */
 
-token_settled calls_resume, watches_resume;
 uint64_t calls_due(const struct records *r);
 void calls_step(struct records *r);
+void calls_end(struct records *r);
 uint64_t watches_due(const struct records *r);
 void watches_step(struct records *r);
-void feed_drop(struct records *r);
+void watches_end(struct records *r);
 
 #endif

@@ -96,12 +96,6 @@ endpoints_step(struct records *r)
 	r->pause = r->pause * 2 < r->pause_most ? r->pause * 2 : r->pause_most;
 }
 
-uint64_t
-endpoints_due(const struct records *r)
-{
-	return resolver_due(&r->resolver);
-}
-
 /* Begins with the first endpoint, if its address comes in time. */
 static void
 look_up_first(struct records *r)
@@ -162,18 +156,32 @@ client_reaches(struct records *r)
 }
 
 bool
-client_start(struct records *r, struct h2_stream *s)
+client_start(struct records *r, struct exchange *x)
 {
-	const struct endpoint *at = client_endpoint(r);
+	struct endpoint *at = client_endpoint(r);
 	struct h2_where where = { at->name, at->host, at->port, at->addresses, r->tls };
 
+	x->at = at;
+	x->turn = r->turn;
+	x->token = r->token.number;
+	x->stream.token = token_now(r);
 	if (r->conn == NULL || r->conn_turn != r->turn || !h2_usable(r->conn)) {
 		if (r->conn != NULL)
 			h2_leave(r->conn);
 		r->conn = h2_connect(r->h2, &where);
 		r->conn_turn = r->turn;
 	}
-	return r->conn != NULL && h2_start(r->conn, s);
+	return r->conn != NULL && h2_start(r->conn, &x->stream);
+}
+
+void
+client_end(struct exchange *x)
+{
+	h2_drop(&x->stream);
+	if (x->message != NULL)
+		explicit_bzero(x->message, x->size);
+	free(x->message);
+	x->message = NULL;
 }
 
 void

@@ -46,7 +46,7 @@ probe_begin(struct records *r, struct endpoint *at)
 	p->at = at;
 	p->stream = (struct h2_stream){ .path = "/etcdserverpb.Maintenance/Status",
 					.most = MOST_ANSWER,
-					.ended = probed,
+					.heard = probed,
 					.owner = r };
 	wire_frame_end(&p->stream.out, wire_frame(&p->stream.out));
 	p->conn = h2_connect(r->h2, &where);

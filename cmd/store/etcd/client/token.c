@@ -6,12 +6,12 @@
  * before the file has another one or, as somebody may correct it in etcd, a while has passed.
  *
  *   NEEDLESS -> WANTED   [token_refused]   etcd does not know us, and we have user and password
- *   WANTED   -> ASKED    [token_ready]     a call or watch wants to be sent
- *   ASKED    -> HELD     [settle]  
+ *   WANTED   -> ASKED    [client_ready]    a call or watch wants to be sent
+ *   ASKED    -> HELD     [settle]
  *   ASKED    -> WANTED   [settle]          no answer, or refused: the calls that waited fail
  *   ASKED    -> ASKED    [settle]          refused, and the file has another password
  *   ASKED    -> NEEDLESS [settle]          the server wants none
- *   HELD     -> WANTED   [token_refused]   token_ready() asks for the next one
+ *   HELD     -> WANTED   [token_refused]   client_ready() asks for the next one
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,44 +19,21 @@
 
 #include "client.h"
 #include "records/retry.h"
-#include "etcd/proto/answer.h"
 #include "etcd/proto/request.h"
-#include "verdict.h"
 
 #define ASK_MS      5000
 #define MOST_ANSWER 65536
 #define BAR_NS      (2000 * MS) /* after the first refusal of a password, doubled by each */
 #define BAR_MOST    (60000 * MS)
 
-enum state { NEEDLESS, WANTED, ASKED, HELD };
-
-struct token {
-	enum state state;
-	char *text;              /* if HELD, and not a ready one */
-	uint64_t number;         /* of the token in use */
-	struct h2_stream stream; /* if ASKED; until: */
-	uint64_t due;
-	struct records *records;
-	token_settled *settled; /* its callees may ask for a token again */
-	struct endpoint *at;    /* which endpoint was asked */
-	uint64_t turn;
-	uint64_t bar; /* not 0: the password was refused; pause about this long, until: */
-	uint64_t barred_until;
-	char why[RECORDS_TEXT];
-};
-
-struct token *
-token_new(const struct secret *secret, token_settled *settled)
+void
+token_begin(struct records *r)
 {
-	struct token *t = calloc(1, sizeof(*t));
+	const struct secret *s = &r->secret;
 
-	if (t == NULL)
-		return NULL;
-	t->settled = settled;
-	t->state = secret->token != NULL                              ? HELD
-		   : secret->user != NULL && secret->password != NULL ? WANTED
-								      : NEEDLESS;
-	return t;
+	r->token.state = s->token != NULL                         ? HELD
+			 : s->user != NULL && s->password != NULL ? WANTED
+								  : NEEDLESS;
 }
 
 static void
@@ -68,36 +45,11 @@ forget(struct token *t)
 	t->text = NULL;
 }
 
-static void
-drop(struct token *t)
-{
-	struct h2_stream *s = &t->stream;
-
-	if (s->out.at != NULL)
-		explicit_bzero(s->out.at, s->out.room);
-	if (s->in.at != NULL)
-		explicit_bzero(s->in.at, s->in.room);
-	h2_drop(s);
-}
-
 void
-token_free(struct token *t)
+token_end(struct records *r)
 {
-	if (t == NULL)
-		return;
-	drop(t);
-	forget(t);
-	free(t);
-}
-
-static void
-hold(struct token *t, const char *text)
-{
-	forget(t);
-	if (asprintf(&t->text, "%s", text) == -1)
-		t->text = NULL;
-	t->state = t->text != NULL ? HELD : WANTED;
-	t->number++;
+	client_end(&r->token.x);
+	forget(&r->token);
 }
 
 static bool ask(struct records *r);
@@ -110,94 +62,72 @@ bar(struct token *t)
 	t->barred_until = flki_boottime_ns() + retry_spread(t->bar);
 }
 
-/* True: the client asks again with the password that the file has by now. */
-static bool
-asked_anew(struct records *r, struct verdict *v)
-{
-	struct token *t = r->token;
-
-	if (secret_password_changed(&r->secret, v->words, sizeof(v->words))) {
-		drop(t);
-		if (ask(r)) {
-			t->state = ASKED;
-			return true;
-		}
-	}
-	bar(t);
-	client_text(t->why, t->at, v->words);
-	token_hope(r, v);
-	return false;
-}
-
-/* What became of the request: v's license and result, and the token if there is one. */
+/* What became of the try: its verdict; and t->text, if there is a token. */
 static void
-settle(struct records *r, struct verdict *v, const char *text)
+settle(struct records *r, struct verdict *v)
 {
-	struct token *t = r->token;
-	char words[RECORDS_TEXT];
+	struct token *t = &r->token;
 
+	client_end(&t->x);
 	t->state = WANTED;
-	if (v->license == BAD_PASSWORD && asked_anew(r, v))
-		return;
-	if (v->license == NO_AUTH) {
+	if (v->license == BAD_PASSWORD) {
+		if (secret_password_changed(&r->secret, v->words, sizeof(v->words)) && ask(r))
+			return;
+		bar(t);
+		token_hope(r, v);
+	} else if (v->license == NO_AUTH) {
 		t->state = NEEDLESS;
 		t->number++;
-		v->result = RECORDS_OK;
-	} else if (v->result == RECORDS_OK && text != NULL) {
-		hold(t, text);
+	} else if (v->result == RECORDS_AWAY) {
+		client_turn(r, t->x.turn);
+	} else if (t->text != NULL) {
+		t->state = HELD;
+		t->number++;
 		t->bar = 0;
 	}
-	client_text(words, t->at, v->words);
-	drop(t);
-	if (v->result == RECORDS_AWAY && v->license != BAD_PASSWORD)
-		client_turn(r, t->turn);
-	t->settled(r, v->result, words);
+	t->verdict = *v;
+	client_text(t->verdict.words, t->x.at, v->words);
 }
 
 static void
 answered(struct h2_stream *s)
 {
-	struct token *t = s->owner;
-	struct records *r = t->records;
-	struct verdict v;
+	struct records *r = s->owner;
 	struct answer a = { .token = NULL };
-	uint8_t *bytes = NULL;
-	size_t size;
+	struct verdict v;
 
-	verdict_of_end(&v, r, t->at, s, NULL);
-	if (v.result == RECORDS_OK) {
-		bytes = h2_take(s, &size);
-		if (bytes == NULL || !answer_token(&a, bytes, size) || a.token == NULL)
-			verdict_of_stranger(&v, r, NONSENSE);
-	}
-	settle(r, &v, a.token);
-	if (bytes != NULL)
-		explicit_bzero(bytes, size);
-	free(bytes);
+	verdict_of_answer(&v, r, &r->token.x, NULL, answer_token, &a);
+	if (v.result == RECORDS_OK && a.token == NULL)
+		verdict_of_stranger(&v, r, NONSENSE);
+	if (v.result == RECORDS_OK)
+		r->token.text = strdup(a.token);
+	settle(r, &v);
 }
 
 /* False for want of memory. */
 static bool
 ask(struct records *r)
 {
-	struct token *t = r->token;
+	struct token *t = &r->token;
 
-	t->records = r;
-	t->at = client_endpoint(r);
-	t->turn = r->turn;
+	t->x.stream = (struct h2_stream){ .path = "/etcdserverpb.Auth/Authenticate",
+					  .most = MOST_ANSWER,
+					  .heard = answered,
+					  .owner = r };
+	request_token(&t->x.stream.out, r->secret.user, r->secret.password);
+	if (!client_start(r, &t->x)) {
+		client_end(&t->x);
+		return false;
+	}
+	t->state = ASKED;
 	t->due = flki_boottime_ns() + ASK_MS * MS;
-	t->stream = (struct h2_stream){ .path = "/etcdserverpb.Auth/Authenticate",
-					.most = MOST_ANSWER,
-					.ended = answered,
-					.owner = t };
-	request_token(&t->stream.out, r->secret.user, r->secret.password);
-	return client_start(r, &t->stream);
+	return true;
 }
 
 uint64_t
 token_due(const struct records *r)
 {
-	return r->token->state == ASKED ? r->token->due : UINT64_MAX;
+	return r->token.state == ASKED ? r->token.due : UINT64_MAX;
 }
 
 void
@@ -207,23 +137,65 @@ token_step(struct records *r)
 
 	if (token_due(r) > flki_boottime_ns())
 		return;
-	verdict_of_trouble(&v, r, r->token->at, (struct trouble){ AWAY, SILENT });
-	settle(r, &v, NULL);
+	verdict_of_trouble(&v, r, r->token.x.at, (struct trouble){ AWAY, SILENT });
+	settle(r, &v);
+}
+
+/* Whether the password was refused, and is still the same. */
+static bool
+is_barred(struct records *r)
+{
+	struct token *t = &r->token;
+
+	if (t->bar == 0 || flki_boottime_ns() >= t->barred_until)
+		return false;
+	if (!secret_password_changed(&r->secret, t->verdict.words, sizeof(t->verdict.words)))
+		return true;
+	t->barred_until = 0;
+	return false;
 }
 
 bool
-token_barred(struct records *r, const char **why)
+token_pending(const struct records *r, uint64_t waits)
 {
-	struct token *t = r->token;
+	return r->token.state == ASKED && r->token.tries == waits;
+}
 
-	if (t->state != WANTED || t->bar == 0 || flki_boottime_ns() >= t->barred_until)
-		return false;
-	if (secret_password_changed(&r->secret, t->why, sizeof(t->why))) {
-		t->barred_until = 0;
-		return false;
+/* Without a token that is had already. */
+static void
+wait_for_token(struct records *r, uint64_t *waits, struct verdict *v)
+{
+	struct token *t = &r->token;
+
+	if (*waits != 0 && !token_pending(r, *waits)) {
+		*v = t->verdict;
+		*waits = 0;
+	} else if (t->state == ASKED) {
+		*waits = t->tries;
+	} else if (is_barred(r)) {
+		*v = t->verdict;
+		v->result = RECORDS_AWAY;
+	} else if (ask(r)) {
+		*waits = ++t->tries;
+	} else {
+		*v = (struct verdict){ RECORDS_AWAY, LICENSED, NO_MEMORY };
 	}
-	*why = t->why;
-	return true;
+}
+
+bool
+client_ready(struct records *r, uint64_t *waits, struct verdict *v)
+{
+	*v = (struct verdict){ .result = RECORDS_OK };
+	if (!client_reaches(r)) {
+		v->result = RECORDS_AWAY;
+		client_text(v->words, client_endpoint(r), "no address is known for that name");
+	} else if (r->token.state == NEEDLESS || r->token.state == HELD) {
+		*waits = 0;
+		return true;
+	} else {
+		wait_for_token(r, waits, v);
+	}
+	return false;
 }
 
 void
@@ -234,38 +206,18 @@ token_hope(const struct records *r, struct verdict *v)
 		v->result = RECORDS_AWAY;
 }
 
-bool
-token_ready(struct records *r)
-{
-	struct token *t = r->token;
-
-	if (t->state == WANTED) {
-		if (ask(r))
-			t->state = ASKED;
-		else
-			drop(t);
-	}
-	return t->state == NEEDLESS || t->state == HELD;
-}
-
 const char *
 token_now(const struct records *r)
 {
-	if (r->token->state != HELD)
+	if (r->token.state != HELD)
 		return NULL;
-	return r->token->text != NULL ? r->token->text : r->secret.token;
-}
-
-uint64_t
-token_number(const struct records *r)
-{
-	return r->token->number;
+	return r->token.text != NULL ? r->token.text : r->secret.token;
 }
 
 bool
 token_refused(struct records *r, uint64_t number)
 {
-	struct token *t = r->token;
+	struct token *t = &r->token;
 	char why[RECORDS_TEXT];
 
 	if (number != t->number || t->state == ASKED || t->state == WANTED)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-#include "verdict.h"
+#include "client.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define FOREIGN "it is not etcd 3.4 or newer"
+
+#define UNIMPLEMENTED 12 /* as gRPC's status */
 
 /* For each of the server's sentences (the same from 3.4 on), a piece that no other sentence has. */
 static const struct {
@@ -76,18 +78,18 @@ say(struct verdict *v, enum records_result result, const char *words, const char
 	tame(v->words);
 }
 
-/* Whether it may be better soon. */
+/* Whether it may be better soon; the numbers are gRPC's. */
 static bool
 is_passing(int status)
 {
 	switch (status) {
-	case CANCELLED:
-	case UNKNOWN:
-	case LATE:
-	case EXHAUSTED:
-	case INTERNAL:
-	case UNAVAILABLE:
-	case DATA_LOSS:
+	case 1:  /* cancelled */
+	case 2:  /* unknown */
+	case 4:  /* deadline exceeded */
+	case 8:  /* resource exhausted */
+	case 13: /* internal */
+	case 14: /* unavailable */
+	case 15: /* data loss */
 		return true;
 	default:
 		return false;
@@ -95,7 +97,7 @@ is_passing(int status)
 }
 
 void
-verdict_of_message(struct verdict *v, const struct records *r, int status, const char *message,
+verdict_of_message(struct verdict *v, const struct records *r, bool passing, const char *message,
 		   const char *key)
 {
 	size_t i;
@@ -115,7 +117,7 @@ verdict_of_message(struct verdict *v, const struct records *r, int status, const
 			say(v, sentences[i].result, "it says", message);
 		return;
 	}
-	if (is_passing(status))
+	if (passing)
 		say(v, RECORDS_AWAY, "it says", message);
 	else
 		say(v, RECORDS_WRONG, "it refuses", message);
@@ -171,14 +173,14 @@ decode(char *text)
 }
 
 void
-verdict_of_end(struct verdict *v, struct records *r, struct endpoint *at, const struct h2_stream *s,
-	       const char *key)
+verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x, const char *key)
 {
+	const struct h2_stream *s = &x->stream;
 	char message[H2_MESSAGE];
 
 	memset(v, 0, sizeof(*v));
 	if (s->trouble.kind != FINE) {
-		verdict_of_trouble(v, r, at, s->trouble);
+		verdict_of_trouble(v, r, x->at, s->trouble);
 	} else if (s->status == -1) {
 		foreign(v, r, s->http);
 	} else if (s->status == UNIMPLEMENTED) {
@@ -186,8 +188,20 @@ verdict_of_end(struct verdict *v, struct records *r, struct endpoint *at, const 
 	} else if (s->status != 0) {
 		snprintf(message, sizeof(message), "%s", s->message);
 		decode(message);
-		verdict_of_message(v, r, s->status, message, key);
+		verdict_of_message(v, r, is_passing(s->status), message, key);
 	}
+}
+
+void
+verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
+		  answer_reader *read, struct answer *a)
+{
+	verdict_of_end(v, r, x, key);
+	if (v->result != RECORDS_OK)
+		return;
+	x->message = h2_take(&x->stream, &x->size);
+	if (x->message == NULL || !read(a, x->message, x->size))
+		verdict_of_stranger(v, r, NONSENSE);
 }
 
 /* ---- no answer ---- */

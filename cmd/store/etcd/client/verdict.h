@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * verdict.h - what an answer means.
+ * verdict.h - what an answer means, or that there is none.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
 
-#include "client.h"
+#include "etcd/h2/h2.h"
+#include "etcd/proto/answer.h"
+#include "records/records.h"
+
+struct endpoint;
+struct exchange;
 
 enum unlicensed {
 	LICENSED,
@@ -20,28 +25,20 @@ struct verdict {
 	char words[RECORDS_TEXT]; /* a sentence, if not RECORDS_OK; without the endpoint */
 };
 
-/* gRPC's numbers, of those that we look at. */
-enum {
-	CANCELLED = 1,
-	UNKNOWN = 2,
-	LATE = 4,
-	EXHAUSTED = 8,
-	UNIMPLEMENTED = 12,
-	INTERNAL = 13,
-	UNAVAILABLE = 14,
-	DATA_LOSS = 15
-};
-
 /*
  * Of a stream that has ended.  RECORDS_OK: the server says so, and the answer is to be read.  key: what
  * was asked for; NULL: not known.
  */
-void verdict_of_end(struct verdict *v, struct records *r, struct endpoint *at,
-		    const struct h2_stream *s, const char *key);
+void verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x,
+		    const char *key);
 
-/* Of etcd's message about the reason; status: gRPC's. */
-void verdict_of_message(struct verdict *v, const struct records *r, int status, const char *message,
-			const char *key);
+/* The same, and reads the answer: it lives until client_end(x), and answer_free(). */
+void verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
+		       answer_reader *read, struct answer *a);
+
+/* Of etcd's message about the reason; passing: of one that we do not know, whether to try again. */
+void verdict_of_message(struct verdict *v, const struct records *r, bool passing,
+			const char *message, const char *key);
 
 /* Of no answer.  A client that had an answer once keeps retrying, whatever is wrong now. */
 void verdict_of_trouble(struct verdict *v, struct records *r, struct endpoint *at,

@@ -111,8 +111,7 @@ struct h2_stream {
 	struct wire_out out; /* messages to be sent; freed by h2_drop() */
 	bool open;           /* more may be sent later: see h2_send() */
 	size_t most;         /* bytes of an answer, or of its part that nobody has taken yet */
-	void (*comes)(struct h2_stream *s); /* a whole message is there; NULL: call only ended() */
-	void (*ended)(struct h2_stream *s); /* trouble, or what is below, says how */
+	void (*heard)(struct h2_stream *s); /* it is over; or it is open, and more has come */
 	void *owner;
 
 	/* What came; with one byte of room behind it. */
@@ -120,16 +119,16 @@ struct h2_stream {
 	int http;   /* HTTP's status; 0: none came */
 	int status; /* gRPC's; -1: none came */
 	char message[H2_MESSAGE];
+	bool over;              /* nothing more will come */
 	struct trouble trouble; /* why it was cut, if it was */
 
 	/* Only stream.c uses these. */
 	struct h2 *h2;
 	struct h2_conn *conn; /* NULL: it has ended, or never began */
 	int32_t id;
-	size_t sent;      /* of `out' */
-	size_t taken;     /* of `in' */
-	bool fresh, over; /* more has come; nothing more will */
-	bool ready;       /* it is in the queue of streams whose starters we must call */
+	size_t sent;  /* of `out' */
+	size_t taken; /* of `in' */
+	bool ready;   /* it is in the queue of streams whose starters we must call */
 	LIST_ENTRY(h2_stream) link;
 	TAILQ_ENTRY(h2_stream) queue;
 };
@@ -138,7 +137,7 @@ struct h2_stream {
 bool h2_start(struct h2_conn *c, struct h2_stream *s);
 void h2_send(struct h2_stream *s);   /* there is more in `out' */
 void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */
-void h2_drop(struct h2_stream *s);   /* and cancels it */
+void h2_drop(struct h2_stream *s);   /* cancels it, and wipes out what was to be sent */
 
 /*
  * The next whole message of what came; NULL: there is none yet, or the stream ends as no sense can be

@@ -100,7 +100,7 @@ got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *byt
 
 	(void)flags;
 	(void)context;
-	if (s == NULL || s->over)
+	if (s == NULL)
 		return 0;
 	drop_taken(s);
 	wire_raw(&s->in, bytes, n);
@@ -108,8 +108,7 @@ got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *byt
 		refuse(s, NO_MEMORY);
 	} else if (s->in.n > s->most + WIRE_FRAME) {
 		refuse(s, TOO_LONG);
-	} else if (s->comes != NULL) {
-		s->fresh = true;
+	} else if (s->open) {
 		make_ready(s);
 	}
 	return 0;
@@ -135,7 +134,7 @@ stream_closed(nghttp2_session *session, int32_t id, uint32_t error, void *contex
 	struct h2_stream *s = nghttp2_session_get_stream_user_data(session, id);
 
 	(void)context;
-	if (s != NULL && !s->over)
+	if (s != NULL)
 		closed(s, error);
 	return 0;
 }
@@ -150,7 +149,7 @@ got_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 	c->spoke = true;
 	if (frame->hd.type == NGHTTP2_GOAWAY)
 		c->goes = true;
-	if (s != NULL && !s->over && (s->open || s->sent < s->out.n) &&
+	if (s != NULL && (s->open || s->sent < s->out.n) &&
 	    (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
 	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
 		reset(s, NGHTTP2_NO_ERROR);
@@ -286,7 +285,7 @@ h2_cancel(struct h2_stream *s)
 		reset(s, NGHTTP2_CANCEL);
 		LIST_REMOVE(s, link);
 	}
-	free(s->in.at);
+	wire_free(&s->in);
 	*s = (struct h2_stream){ .out = s->out };
 }
 
@@ -294,8 +293,7 @@ void
 h2_drop(struct h2_stream *s)
 {
 	h2_cancel(s);
-	free(s->out.at);
-	memset(s, 0, sizeof(*s));
+	wire_free(&s->out);
 }
 
 uint8_t *
@@ -336,13 +334,6 @@ streams_call(struct h2 *h)
 	for (; n > 0 && (s = TAILQ_FIRST(&h->ready)) != NULL; n--) {
 		TAILQ_REMOVE(&h->ready, s, queue);
 		s->ready = false;
-		if (!s->fresh) {
-			s->ended(s);
-			continue;
-		}
-		s->fresh = false;
-		if (s->over)
-			make_ready(s);
-		s->comes(s);
+		s->heard(s);
 	}
 }

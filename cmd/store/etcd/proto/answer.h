@@ -29,9 +29,9 @@ struct answer {
 	bool ours;
 };
 
-bool answer_txn(struct answer *a, uint8_t *bytes, size_t size);
-bool answer_lease(struct answer *a, uint8_t *bytes, size_t size);
-bool answer_token(struct answer *a, uint8_t *bytes, size_t size);
+typedef bool answer_reader(struct answer *a, uint8_t *bytes, size_t size);
+
+answer_reader answer_txn, answer_lease, answer_token;
 void answer_free(struct answer *a);
 
 /* Call news_free() once in any case. */

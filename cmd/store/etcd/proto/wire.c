@@ -31,6 +31,15 @@ more(struct wire_out *w, size_t n)
 	return w->at + w->n;
 }
 
+void
+wire_free(struct wire_out *w)
+{
+	if (w->at != NULL)
+		explicit_bzero(w->at, w->room);
+	free(w->at);
+	memset(w, 0, sizeof(*w));
+}
+
 static size_t
 put_varint(uint8_t to[VARINT], uint64_t value)
 {

@@ -13,12 +13,14 @@
 
 /* ---- writing ---- */
 
-/* Zero it before its first use, and free its bytes after the last. */
+/* Zero it before its first use, and free its bytes after the last: wire_free() wipes them, too. */
 struct wire_out {
 	uint8_t *at;
 	size_t n, room;
 	bool failed; /* there was no memory: what is here must not be sent */
 };
+
+void wire_free(struct wire_out *w);
 
 void wire_raw(struct wire_out *w, const void *bytes, size_t n); /* as they are */
 void wire_bytes(struct wire_out *w, unsigned field, const void *bytes, size_t n);

@@ -19,8 +19,7 @@
 #include "inside.h"
 #include "tls.h"
 
-#define PIECE  16384
-#define PIECES 16 /* that one step reads of one connection */
+#define PIECE 16384 /* no record of TLS is longer: what is left is in the socket, as epoll knows */
 
 uint64_t h2_quiet_ns = 10 * SECOND, h2_ping_ns = 5 * SECOND;
 
@@ -105,8 +104,6 @@ conn_free(struct h2_conn *c)
 	conn_hang_up(c);
 	nghttp2_session_del(c->session);
 	free(c->out.at);
-	free(c->host);
-	free(c->authority);
 	free(c->addresses);
 	free(c);
 }
@@ -114,14 +111,10 @@ conn_free(struct h2_conn *c)
 void
 h2_free(struct h2 *h)
 {
-	struct h2_conn *c, *next;
-
 	if (h == NULL)
 		return;
-	for (c = LIST_FIRST(&h->conns); c != NULL; c = next) {
-		next = LIST_NEXT(c, link);
-		conn_free(c);
-	}
+	while (!LIST_EMPTY(&h->conns))
+		conn_free(LIST_FIRST(&h->conns));
 	close(h->epoll);
 	free(h);
 }
@@ -149,8 +142,7 @@ sweep(struct h2 *h)
 bool
 h2_usable(const struct h2_conn *c)
 {
-	return c->state != DEAD && !c->goes && !c->left &&
-	       nghttp2_session_check_request_allowed(c->session) != 0;
+	return c->state != DEAD && nghttp2_session_check_request_allowed(c->session) != 0;
 }
 
 bool
@@ -160,17 +152,6 @@ h2_answered(const struct h2_conn *c)
 }
 
 /* ---- frames -------------------------------------------------------------------------------- */
-
-/* Why it can't be read any more: what TLS knows, or that it broke. */
-static struct trouble
-broken(const struct h2_conn *c)
-{
-	struct trouble why = { BROKEN, CUT };
-
-	if (c->tls != NULL)
-		tls_explain(c->tls, &why);
-	return why;
-}
 
 /* What came is not HTTP/2. */
 static struct trouble
@@ -195,32 +176,29 @@ is_over(const struct h2_conn *c)
 	       nghttp2_session_want_write(c->session) == 0;
 }
 
+/* What is left epoll reports again. */
 static void
 receive(struct h2_conn *c)
 {
 	uint8_t piece[PIECE];
-	ssize_t n = 0;
-	int i;
-
-	for (i = 0; i < PIECES; i++) {
-		n = c->tls != NULL ? tls_read(c->tls, piece, sizeof(piece))
+	ssize_t n = c->tls != NULL ? tls_read(c->tls, piece, sizeof(piece))
 				   : read(c->fd, piece, sizeof(piece));
-		if (n <= 0)
-			break;
-		c->heard = flki_boottime_ns();
-		c->asked = 0;
-		if (!c->spoke && !c->secure && is_alert_of_tls(piece, (size_t)n)) {
-			conn_die(c, (struct trouble){ WRONG, TLS_ONLY });
-			return;
-		}
-		if (nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0) {
-			conn_die(c, foreign(c));
-			return;
-		}
+	struct trouble why = { BROKEN, CUT };
+
+	if (n == -1 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) {
+		if (c->tls != NULL)
+			tls_explain(c->tls, &why);
+		conn_die(c, why);
+		return;
 	}
-	c->unread = i == PIECES;
-	if (!c->unread && (n == 0 || (errno != EAGAIN && errno != EINTR)))
-		conn_die(c, broken(c));
+	c->heard = flki_boottime_ns();
+	c->asked = 0;
+	if (!c->spoke && c->tls == NULL && is_alert_of_tls(piece, (size_t)n))
+		conn_die(c, (struct trouble){ WRONG, TLS_ONLY });
+	else if (nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0)
+		conn_die(c, foreign(c));
 }
 
 /* Puts frames into `out', until it has about one piece of them; false: for want of memory. */
@@ -272,7 +250,7 @@ conn_due(const struct h2_conn *c)
 {
 	if (c->state == DEAD)
 		return UINT64_MAX;
-	if (c->eager || c->unread)
+	if (c->eager)
 		return 0;
 	if (c->state != OPEN)
 		return c->until;
@@ -303,7 +281,7 @@ step(struct h2_conn *c, bool ready)
 		connect_ready(c);
 	else if (ready && c->state == SHAKING)
 		connect_shake(c);
-	else if ((ready || c->unread) && c->state == OPEN)
+	else if (ready && c->state == OPEN)
 		receive(c);
 	else if (conn_due(c) <= flki_boottime_ns())
 		overdue(c);

@@ -20,8 +20,6 @@
 
 /* ---- to begin ------------------------------------------------------------------------------ */
 
-static const struct trouble silent = { AWAY, SILENT };
-
 /* Takes the next address; false: there is none. */
 static bool
 next_address(struct h2_conn *c, struct sockaddr_storage *a, socklen_t *size)
@@ -34,13 +32,13 @@ next_address(struct h2_conn *c, struct sockaddr_storage *a, socklen_t *size)
 		memset(a, 0, sizeof(*a));
 		if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
 			four->sin_family = AF_INET;
-			four->sin_port = htons((uint16_t)c->port);
+			four->sin_port = htons((uint16_t)c->where.port);
 			*size = sizeof(*four);
 			return true;
 		}
 		if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
 			six->sin6_family = AF_INET6;
-			six->sin6_port = htons((uint16_t)c->port);
+			six->sin6_port = htons((uint16_t)c->where.port);
 			*size = sizeof(*six);
 			return true;
 		}
@@ -127,11 +125,11 @@ connect_ready(struct h2_conn *c)
 		connect_next(c, (struct trouble){ AWAY, strerror(error) });
 		return;
 	}
-	c->state = c->secure ? SHAKING : OPEN;
+	c->state = c->where.tls ? SHAKING : OPEN;
 	c->until = c->give_up;
-	if (!c->secure)
+	if (!c->where.tls)
 		return;
-	c->tls = tls_begin(c->fd, c->host, c->h2->tls, &why);
+	c->tls = tls_begin(c->fd, c->where.host, c->h2->tls, &why);
 	if (c->tls == NULL)
 		conn_die(c, why);
 	else
@@ -147,19 +145,16 @@ h2_connect(struct h2 *h, const struct h2_where *where)
 		return NULL;
 	c->h2 = h;
 	c->fd = -1;
-	c->port = where->port;
-	c->secure = where->tls;
-	c->host = strdup(where->host);
-	c->authority = strdup(where->authority);
+	c->where = *where;
 	c->next = c->addresses = strdup(where->addresses);
 	LIST_INIT(&c->streams);
 	LIST_INSERT_HEAD(&h->conns, c, link);
-	if (c->host == NULL || c->authority == NULL || c->addresses == NULL || !streams_begin(c)) {
+	if (c->addresses == NULL || !streams_begin(c)) {
 		conn_free(c);
 		return NULL;
 	}
 	c->heard = flki_boottime_ns();
 	c->give_up = c->heard + CONNECT_NS;
-	connect_next(c, silent);
+	connect_next(c, (struct trouble){ AWAY, SILENT });
 	return c;
 }

@@ -88,7 +88,7 @@ struct h2_where {
 	bool tls;
 };
 
-/* NULL for want of memory.  Copies where. */
+/* NULL for want of memory.  Of where it copies the addresses; the rest must live as long as it does. */
 struct h2_conn *h2_connect(struct h2 *h, const struct h2_where *where);
 
 /* Whether a stream can begin on it, as far as we know. */

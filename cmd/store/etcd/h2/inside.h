@@ -34,12 +34,10 @@ struct h2_conn {
 	LIST_ENTRY(h2_conn) link;
 	struct h2 *h2;
 	enum conn_state state;
-	int fd;          /* -1: none */
-	uint32_t events; /* that epoll looks for */
-	char *host, *authority;
-	unsigned port;
-	char *addresses, *next; /* next: the addresses that were not tried yet */
-	bool secure;
+	struct h2_where where;
+	char *addresses, *next; /* next: those that were not tried yet */
+	int fd;                 /* -1: none */
+	uint32_t events;        /* that epoll looks for */
 	struct tls *tls;
 	nghttp2_session *session;
 	struct stream_list streams;
@@ -47,15 +45,13 @@ struct h2_conn {
 	size_t written;      /* of them */
 	bool deaf;        /* nothing more can be written: what was sent to us may still be read */
 	bool eager;       /* there may be something to be written */
-	bool unread;      /* there may be more to be read, whatever epoll says */
 	bool shaken;      /* TLS has begun */
 	bool spoke;       /* a frame came */
-	bool goes;        /* the server has announced its end */
 	bool left;        /* nobody will begin a stream on it */
 	uint64_t until;   /* while it is CONNECTING or SHAKING: when to give this address up, */
 	uint64_t give_up; /* and when to give all up */
-	uint64_t heard,
-	    asked; /* when we last heard anything; since then, when we sent a PING, or 0 */
+	uint64_t heard;   /* when we last heard anything; */
+	uint64_t asked;   /* since then, when we sent a PING, or 0 */
 	struct trouble trouble; /* why it is DEAD */
 };
 

@@ -147,8 +147,6 @@ got_frame(nghttp2_session *session, const nghttp2_frame *frame, void *context)
 	struct h2_conn *c = context;
 
 	c->spoke = true;
-	if (frame->hd.type == NGHTTP2_GOAWAY)
-		c->goes = true;
 	if (s != NULL && (s->open || s->sent < s->out.n) &&
 	    (frame->hd.type == NGHTTP2_HEADERS || frame->hd.type == NGHTTP2_DATA) &&
 	    (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0) {
@@ -225,9 +223,9 @@ submit(struct h2_conn *c, struct h2_stream *s)
 	nghttp2_data_provider provider = { .read_callback = give };
 	nghttp2_nv headers[] = {
 		header(":method", "POST"),
-		header(":scheme", c->secure ? "https" : "http"),
+		header(":scheme", c->where.tls ? "https" : "http"),
 		header(":path", s->path),
-		header(":authority", c->authority),
+		header(":authority", c->where.authority),
 		header("content-type", "application/grpc"),
 		header("te", "trailers"),
 		header("hasleader", "true"),

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/store/etcd/proto/answer.h"
+#include "cmd/store/etcd/proto/messages.h"
 
 static void
 check_text(const struct record_kv *kv)

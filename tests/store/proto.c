@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "../helpers/tap.h"
-#include "etcd/proto/answer.h"
-#include "etcd/proto/request.h"
+#include "etcd/proto/messages.h"
 
 /* Takes the bytes. */
 static bool
@@ -55,7 +54,7 @@ requests(void)
 	ok(is_hex(&w, "0000000004"
 		      "081e1007"),
 	   "a lease, with its frame");
-	request_of_lease(&w, -1);
+	request_lease(&w, -1, 0);
 	ok(is_hex(&w, "000000000b08ffffffffffffffffff01"), "an id below 0 has ten bytes");
 	request_token(&w, "me", "it");
 	ok(is_hex(&w, "00000000080a026d6512026974"), "a user");

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "etcd/client/client.h"
-#include "etcd/proto/request.h"
+#include "etcd/proto/messages.h"
 
 #define MOST_VALUE (1 << 20) /* etcd refuses requests of over 1.5 MiB */
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "client.h"
-#include "etcd/proto/request.h"
+#include "etcd/proto/messages.h"
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
@@ -186,7 +186,7 @@ records_renew(struct records *r, int64_t id, unsigned timeout_ms, records_done *
 {
 	struct wire_out w = { .failed = false };
 
-	request_of_lease(&w, id);
+	request_lease(&w, id, 0);
 	return call(r, &renew_kind, w, timeout_ms, done, context);
 }
 
@@ -195,7 +195,7 @@ records_end(struct records *r, int64_t id, unsigned timeout_ms, records_done *do
 {
 	struct wire_out w = { .failed = false };
 
-	request_of_lease(&w, id);
+	request_lease(&w, id, 0);
 	return call(r, &end_kind, w, timeout_ms, done, context);
 }
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "etcd/proto/request.h"
+#include "etcd/proto/messages.h"
 #include "records/retry.h"
 #include "watch.h"
 

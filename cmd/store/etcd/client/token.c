@@ -19,7 +19,7 @@
 
 #include "client.h"
 #include "records/retry.h"
-#include "etcd/proto/request.h"
+#include "etcd/proto/messages.h"
 
 #define ASK_MS      5000
 #define MOST_ANSWER 65536

@@ -6,7 +6,7 @@
 #define VERDICT_H
 
 #include "etcd/h2/h2.h"
-#include "etcd/proto/answer.h"
+#include "etcd/proto/messages.h"
 #include "records/records.h"
 
 struct endpoint;

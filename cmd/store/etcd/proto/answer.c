@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * answer.c - see answer.h.  The numbers of the fields are those of etcd's rpc.proto and kv.proto.
+ * answer.c - what etcd answers: see messages.h.  The numbers of the fields are those of etcd's rpc.proto
+ * and kv.proto.
  *
  * A text's NUL goes where the next field's tag, or the end of the message, was.  So a function puts
  * all of them there at its end, when it has read every tag.
  */
-#include "answer.h"
+#include "messages.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "request.h"
 
 /* An array that grows: where the next item is to be; NULL for want of memory. */
 static void *
@@ -45,6 +44,7 @@ struct field {
 				  .size = offsetof(type, member##_size) }
 #define PART(n, type, member, read) \
 	{ .number = (n), .kind = A_PART, .to = offsetof(type, member), .part = (read) }
+#define HEADER(type)            PART(1, type, revision, read_header)
 #define PARTS(n, read)          { .number = (n), .kind = A_PART, .part = (read) } /* each in the same */
 #define NO_MORE                 { .number = 0 }
 /* clang-format on */
@@ -53,24 +53,20 @@ static bool
 take(const struct field *of, const struct wire_field *f, char *from)
 {
 	bool number = of->kind == A_NUMBER || of->kind == A_FLAG;
-	void *to = from + of->to, *size = from + of->size;
+	void *to = from + of->to;
 	struct wire_in part = f->bytes;
 
 	if (f->type != (number ? WIRE_NUMBER : WIRE_BYTES))
 		return false;
-	switch (of->kind) {
-	case A_NUMBER:
-		*(int64_t *)to = (int64_t)f->value;
-		break;
-	case A_FLAG:
-		*(bool *)to = f->value != 0;
-		break;
-	case A_TEXT:
-		*(char **)to = (char *)part.at;
-		*(size_t *)size = (size_t)(part.end - part.at);
-		break;
-	case A_PART:
+	if (of->kind == A_PART)
 		return of->part(&part, to);
+	if (of->kind == A_NUMBER) {
+		*(int64_t *)to = (int64_t)f->value;
+	} else if (of->kind == A_FLAG) {
+		*(bool *)to = f->value != 0;
+	} else {
+		*(char **)to = (char *)part.at;
+		*(size_t *)(void *)(from + of->size) = (size_t)(part.end - part.at);
 	}
 	return true;
 }
@@ -107,7 +103,7 @@ read_header(struct wire_in *in, void *to)
 	int64_t *revision = to;
 
 	*revision = 0;
-	return read_fields(in, table, revision) && is_revision(*revision);
+	return read_fields(in, table, to) && is_revision(*revision);
 }
 
 #define NO_HEADER -1 /* as a revision */
@@ -219,9 +215,8 @@ read_answer(struct answer *a, uint8_t *bytes, size_t size, const struct field *t
 bool
 answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { PART(1, struct answer, revision, read_header),
-					      FLAG(2, struct answer, held), PARTS(3, read_response),
-					      NO_MORE };
+	static const struct field table[] = { HEADER(struct answer), FLAG(2, struct answer, held),
+					      PARTS(3, read_response), NO_MORE };
 	size_t i, at = 0;
 
 	if (!read_answer(a, bytes, size, table))
@@ -236,8 +231,8 @@ answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 bool
 answer_lease(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { PART(1, struct answer, revision, read_header),
-					      NUMBER(3, struct answer, ttl), NO_MORE };
+	static const struct field table[] = { HEADER(struct answer), NUMBER(3, struct answer, ttl),
+					      NO_MORE };
 
 	return read_answer(a, bytes, size, table);
 }
@@ -245,8 +240,8 @@ answer_lease(struct answer *a, uint8_t *bytes, size_t size)
 bool
 answer_token(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { PART(1, struct answer, revision, read_header),
-					      TEXT(2, struct answer, token), NO_MORE };
+	static const struct field table[] = { HEADER(struct answer), TEXT(2, struct answer, token),
+					      NO_MORE };
 
 	if (!read_answer(a, bytes, size, table))
 		return false;
@@ -286,7 +281,7 @@ bool
 news_read(struct news *news, uint8_t *bytes, size_t size)
 {
 	static const struct field table[] = {
-		PART(1, struct news, revision, read_header),
+		HEADER(struct news),
 		NUMBER(2, struct news, id),
 		FLAG(3, struct news, created),
 		FLAG(4, struct news, canceled),

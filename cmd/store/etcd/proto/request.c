@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * request.c - see request.h.  The numbers of the fields are those of etcd's rpc.proto.
+ * request.c - what etcd is asked: see messages.h.  The numbers of the fields are those of etcd's rpc.proto.
  *
  * etcd 3.2 ignores the end of a compare's range.  It would compare one key, and write what must not be
  * written.  So a transaction that writes, and has such a compare, also has an empty transaction among
  * what is done otherwise.  Releases before 3.3 know no transaction within another, and refuse the
  * whole.  One that only reads has none: etcd would take it for one that writes.
  */
-#include "request.h"
+#include "messages.h"
 
 enum { EQUAL = 0, LESS = 2 };                        /* Compare.result */
 enum { CREATED = 1, CHANGED = 2 };                   /* Compare.target */
@@ -33,10 +33,6 @@ add_compare(struct wire_out *w, const struct txn_item *item)
 static void
 add_get(struct wire_out *w, const struct txn_item *item)
 {
-	size_t begun = wire_begin(w, RANGE);
-
-	wire_text(w, 1, item->key);
-	wire_text(w, 2, item->end);
 	if (item->limit != 0)
 		wire_number(w, 3, item->limit);
 	if (item->order != BY_KEY) {
@@ -48,39 +44,25 @@ add_get(struct wire_out *w, const struct txn_item *item)
 	/* etcd takes 0 for no bound; nothing is created at revision 1. */
 	if (item->created_before != 0)
 		wire_number(w, 13, item->created_before > 1 ? item->created_before - 1 : 1);
-	wire_end(w, begun);
 }
 
 static void
 add_operation(struct wire_out *w, const struct txn_item *item)
 {
-	size_t begun = wire_begin(w, item->part == TXN_THEN ? 2 : 3), inner;
+	bool get = item->kind == DO_GET, put = item->kind == DO_PUT;
+	size_t outer = wire_begin(w, item->part == TXN_THEN ? 2 : 3);
+	size_t inner = wire_begin(w, get ? RANGE : put ? PUT : DELETE);
 
-	switch (item->kind) {
-	case DO_GET:
+	wire_text(w, 1, item->key);
+	wire_text(w, 2, item->end);
+	if (get)
 		add_get(w, item);
-		break;
-	case DO_PUT:
-		inner = wire_begin(w, PUT);
-		wire_text(w, 1, item->key);
+	if (put)
 		wire_bytes(w, 2, item->value, item->size);
-		if (item->lease != 0)
-			wire_number(w, 3, item->lease);
-		wire_end(w, inner);
-		break;
-	case DO_DELETE:
-		inner = wire_begin(w, DELETE);
-		wire_text(w, 1, item->key);
-		wire_text(w, 2, item->end);
-		wire_end(w, inner);
-		break;
-	case IF_ABSENT:
-	case IF_CREATED:
-	case IF_CHANGED:
-	case IF_NO_NEWS:
-		break;
-	}
-	wire_end(w, begun);
+	if (put && item->lease != 0)
+		wire_number(w, 3, item->lease);
+	wire_end(w, inner);
+	wire_end(w, outer);
 }
 
 void
@@ -112,17 +94,9 @@ request_lease(struct wire_out *w, int64_t id, uint32_t ttl_s)
 {
 	size_t begun = wire_frame(w);
 
-	wire_number(w, 1, ttl_s);
-	wire_number(w, 2, id);
-	wire_frame_end(w, begun);
-}
-
-void
-request_of_lease(struct wire_out *w, int64_t id)
-{
-	size_t begun = wire_frame(w);
-
-	wire_number(w, 1, id);
+	if (ttl_s != 0)
+		wire_number(w, 1, ttl_s);
+	wire_number(w, ttl_s != 0 ? 2 : 1, id);
 	wire_frame_end(w, begun);
 }
 

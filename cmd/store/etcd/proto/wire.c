@@ -40,24 +40,17 @@ wire_free(struct wire_out *w)
 	memset(w, 0, sizeof(*w));
 }
 
-static size_t
-put_varint(uint8_t to[VARINT], uint64_t value)
-{
-	size_t n = 0;
-
-	for (; value >= 0x80; value >>= 7)
-		to[n++] = (uint8_t)(value | 0x80);
-	to[n++] = (uint8_t)value;
-	return n;
-}
-
 static void
 add_varint(struct wire_out *w, uint64_t value)
 {
 	uint8_t *to = more(w, VARINT);
 
-	if (to != NULL)
-		w->n += put_varint(to, value);
+	if (to == NULL)
+		return;
+	for (; value >= 0x80; value >>= 7, w->n++)
+		*to++ = (uint8_t)(value | 0x80);
+	*to = (uint8_t)value;
+	w->n++;
 }
 
 static void
@@ -110,14 +103,16 @@ wire_begin(struct wire_out *w, unsigned field)
 void
 wire_end(struct wire_out *w, size_t begun)
 {
+	size_t end = w->n, n;
 	uint8_t length[VARINT];
-	size_t size = w->n - begun, n = put_varint(length, size);
 
-	if (more(w, n) == NULL)
+	add_varint(w, end - begun);
+	n = w->n - end;
+	if (w->failed)
 		return;
-	memmove(w->at + begun + n, w->at + begun, size);
+	memcpy(length, w->at + end, n);
+	memmove(w->at + begun + n, w->at + begun, end - begun);
 	memcpy(w->at + begun, length, n);
-	w->n += n;
 }
 
 size_t
@@ -166,33 +161,23 @@ get_varint(struct wire_in *in, uint64_t *value)
 	return false;
 }
 
-static bool
-skip(struct wire_in *in, uint64_t n)
-{
-	if (n > (size_t)(in->end - in->at))
-		return false;
-	in->at += n;
-	return true;
-}
-
+/* The types 3 and 4 begin and end groups, which proto3 does not have. */
 static bool
 get_value(struct wire_in *in, struct wire_field *f)
 {
-	switch (f->type) {
-	case WIRE_NUMBER:
+	uint64_t n;
+
+	if (f->type == WIRE_NUMBER)
 		return get_varint(in, &f->value);
-	case WIRE_EIGHT:
-		return skip(in, 8);
-	case WIRE_FOUR:
-		return skip(in, 4);
-	case WIRE_BYTES:
-		if (!get_varint(in, &f->value) || f->value > (size_t)(in->end - in->at))
-			return false;
-		f->bytes = (struct wire_in){ .at = in->at, .end = in->at + f->value };
-		in->at += f->value;
-		return true;
-	}
-	return false; /* the types 3 and 4 begin and end groups, which proto3 does not have */
+	if (f->type == WIRE_EIGHT || f->type == WIRE_FOUR)
+		n = f->type == WIRE_EIGHT ? 8 : 4;
+	else if (f->type != WIRE_BYTES || !get_varint(in, &n))
+		return false;
+	if (n > (size_t)(in->end - in->at))
+		return false;
+	f->bytes = (struct wire_in){ .at = in->at, .end = in->at + n };
+	in->at += n;
+	return true;
 }
 
 bool
@@ -202,13 +187,11 @@ wire_next(struct wire_in *in, struct wire_field *field)
 
 	if (in->wrong || in->at == in->end)
 		return false;
-	memset(field, 0, sizeof(*field));
-	if (get_varint(in, &tag) && tag >> 3 != 0 && tag <= UINT32_MAX) {
-		field->number = (uint32_t)(tag >> 3);
-		field->type = (enum wire_type)(tag & 7);
-		if (get_value(in, field))
-			return true;
-	}
-	in->wrong = true;
-	return false;
+	in->wrong = !get_varint(in, &tag) || tag >> 3 == 0 || tag > UINT32_MAX;
+	if (in->wrong)
+		return false;
+	*field = (struct wire_field){ .number = (uint32_t)(tag >> 3),
+				      .type = (enum wire_type)(tag & 7) };
+	in->wrong = !get_value(in, field);
+	return !in->wrong;
 }

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * messages.h - what etcd is asked, and what it answers: messages of rpc.proto.
+ *
+ * A request is a whole message with gRPC's frame before it.  An answer is read without the frame.
+ */
+#ifndef MESSAGES_H
+#define MESSAGES_H
+
+#include "records/records.h"
+#include "wire.h"
+
+#define REQUEST_OPERATIONS \
+	127 /* of each part of a transaction: etcd's limit is 128, see request.c */
+
+void request_txn(struct wire_out *w, const struct txn *txn);
+void request_lease(struct wire_out *w, int64_t id,
+		   uint32_t ttl_s); /* 0: to end it, or to renew it */
+void request_token(struct wire_out *w, const char *user, const char *password);
+
+/* key and end of the range; from: a revision, 0 for now.  The answers have that id. */
+void request_watch(struct wire_out *w, int64_t id, const struct records_range *range, int64_t from);
+void request_unwatch(struct wire_out *w, int64_t id);
+
+/* Of a call; answer_free() it once in any case. */
+struct answer {
+	int64_t revision;
+	bool held; /* of a transaction, with found and n */
+	struct records_found *found;
+	size_t n;
+	struct record_kv *kv; /* of all found, in order */
+	size_t kvs;
+	int64_t ttl; /* of a lease */
+	char *token; /* of a user; NULL: none */
+	size_t token_size;
+
+	/* While it is read: what the last operation counted, and whether request.c added it. */
+	int64_t count;
+	bool ours;
+};
+
+/*
+ * Reads a whole message; false if it makes no sense, or for want of memory.  The texts and records of
+ * an answer lie in the message's own bytes.  So that each can end with a NUL, the caller gives one
+ * byte beyond the message, too.
+ */
+typedef bool answer_reader(struct answer *a, uint8_t *bytes, size_t size);
+
+answer_reader answer_txn, answer_lease, answer_token;
+void answer_free(struct answer *a);
+
+/* The same of watches. */
+struct news {
+	int64_t revision, id, compacted;
+	bool created, canceled;
+	char *reason; /* "": none */
+	size_t reason_size;
+	struct records_change *change;
+	size_t n;
+};
+
+bool news_read(struct news *news, uint8_t *bytes, size_t size);
+void news_free(struct news *news);
+
+#endif

@@ -113,8 +113,7 @@ answered(struct h2_stream *s)
 	answer_free(&a);
 }
 
-/* False for want of memory. */
-static bool
+static void
 transmit(struct records_call *c)
 {
 	c->x.stream = (struct h2_stream){ .path = c->kind->path,
@@ -124,7 +123,7 @@ transmit(struct records_call *c)
 					  .owner = c };
 	c->state = SENT;
 	c->sent_ns = flki_boottime_ns();
-	return client_start(c->records, &c->x);
+	client_start(c->records, &c->x);
 }
 
 /* Takes the request over.  NULL for want of memory. */
@@ -147,10 +146,8 @@ call(struct records *r, const struct kind *kind, struct wire_out request, unsign
 	c->sent_ns = flki_boottime_ns();
 	c->due = c->sent_ns + timeout_ms * MS;
 	LIST_INSERT_HEAD(&r->calls, c, link);
-	if (client_ready(r, &c->waits, &v) && !transmit(c)) {
-		retire(c);
-		return NULL;
-	}
+	if (client_ready(r, &c->waits, &v))
+		transmit(c);
 	return c;
 }
 
@@ -232,8 +229,7 @@ go_on(struct records_call *c)
 		verdict_of_trouble(&v, r, c->x.at, (struct trouble){ AWAY, SILENT });
 		judged(c, &v);
 	} else if (client_ready(r, &c->waits, &v)) {
-		if (!transmit(c))
-			fail(c, RECORDS_AWAY, NO_MEMORY);
+		transmit(c);
 	} else if (v.result != RECORDS_OK) {
 		fail(c, v.result, v.words);
 	} else if (c->due <= flki_boottime_ns()) {

@@ -30,8 +30,8 @@
 #include "records/secret.h"
 #include "etcd/h2/h2.h"
 #include "etcd/h2/resolve.h"
+#include "etcd/proto/messages.h"
 #include "records/records.h"
-#include "verdict.h"
 
 struct endpoint {
 	char host[256]; /* without brackets; no name that can be resolved is longer */
@@ -49,6 +49,20 @@ struct exchange {
 	uint64_t turn, token;
 	uint8_t *message; /* the answer, as verdict_of_answer() took it */
 	size_t size;
+};
+
+/* What an answer means, or that there is none. */
+enum unlicensed {
+	LICENSED,
+	BAD_TOKEN,    /* the token is no longer good, or one is needed where there was none */
+	BAD_PASSWORD, /* we asked for a token, and there is none for that user and password */
+	NO_AUTH       /* we asked for a token, and the server wants none */
+};
+
+struct verdict {
+	enum records_result result;
+	enum unlicensed license;
+	char words[RECORDS_TEXT]; /* a sentence, if not RECORDS_OK; without the endpoint */
 };
 
 LIST_HEAD(call_list, records_call);
@@ -130,8 +144,8 @@ struct endpoint *client_endpoint(struct records *r);
 /* Has any endpoint a known address?  If not, the client looks their names up, now and then. */
 bool client_reaches(struct records *r);
 
-/* Begins a stream to the endpoint of this turn, with the token; false: no memory. */
-bool client_start(struct records *r, struct exchange *x);
+/* Begins a stream to the endpoint of this turn, with the token. */
+void client_start(struct records *r, struct exchange *x);
 
 /* Drops the stream and the answer; what was in them, perhaps a secret, is wiped out. */
 void client_end(struct exchange *x);
@@ -148,6 +162,30 @@ void endpoints_step(struct records *r);
 /* Asks the endpoint in the other protocol, unless a probe is under way. */
 void probe_begin(struct records *r, struct endpoint *at);
 void probe_end(struct records *r);
+
+/* ---- verdict.c ---- */
+
+/*
+ * Of a stream that has ended.  RECORDS_OK: the server says so, and the answer is to be read.  key: what
+ * was asked for; NULL: not known.
+ */
+void verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x,
+		    const char *key);
+
+/* The same, and reads the answer: it lives until client_end(x), and answer_free(). */
+void verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
+		       answer_reader *read, struct answer *a);
+
+/* Of etcd's message about the reason; passing: of one that we do not know, whether to try again. */
+void verdict_of_message(struct verdict *v, const struct records *r, bool passing,
+			const char *message, const char *key);
+
+/* Of no answer.  A client that had an answer once keeps retrying, whatever is wrong now. */
+void verdict_of_trouble(struct verdict *v, struct records *r, struct endpoint *at,
+			struct trouble trouble);
+
+/* Of a server that is no etcd 3.4: what it did. */
+void verdict_of_stranger(struct verdict *v, const struct records *r, const char *did);
 
 /* ---- token.c ---- */
 

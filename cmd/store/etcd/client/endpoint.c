@@ -155,7 +155,7 @@ client_reaches(struct records *r)
 	return reaches(&r->endpoint[r->at]);
 }
 
-bool
+void
 client_start(struct records *r, struct exchange *x)
 {
 	struct endpoint *at = client_endpoint(r);
@@ -171,7 +171,7 @@ client_start(struct records *r, struct exchange *x)
 		r->conn = h2_connect(r->h2, &where);
 		r->conn_turn = r->turn;
 	}
-	return r->conn != NULL && h2_start(r->conn, &x->stream);
+	h2_start(r->h2, r->conn, &x->stream);
 }
 
 void

@@ -238,7 +238,7 @@ stream_heard(struct h2_stream *s)
 
 /* ---- its watches --------------------------------------------------------------------------- */
 
-static bool
+static void
 begin(struct records *r)
 {
 	struct feed *f = &r->feed;
@@ -249,8 +249,8 @@ begin(struct records *r)
 					  .most = MOST_UNTAKEN,
 					  .heard = stream_heard,
 					  .owner = r };
-	f->on = client_start(r, &f->x);
-	return f->on;
+	client_start(r, &f->x);
+	f->on = true;
 }
 
 /* Asks for all its ranges. */
@@ -297,11 +297,8 @@ feed_add(struct records *r)
 	}
 	if (f->on && f->x.token != r->token.number)
 		feed_drop(r);
-	if (!f->on && !begin(r)) {
-		rest(r);
-		feed_drop(r);
-		return;
-	}
+	if (!f->on)
+		begin(r);
 	LIST_FOREACH(w, &r->watches, link)
 		if (!w->over && !feed_has(w))
 			add(w);

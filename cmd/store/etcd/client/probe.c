@@ -30,7 +30,7 @@ probed(struct h2_stream *s)
 {
 	struct records *r = s->owner;
 
-	if (h2_answered(r->probe.conn))
+	if (r->probe.conn != NULL && h2_answered(r->probe.conn))
 		r->probe.at->other = true;
 	probe_end(r);
 }
@@ -50,6 +50,5 @@ probe_begin(struct records *r, struct endpoint *at)
 					.owner = r };
 	wire_frame_end(&p->stream.out, wire_frame(&p->stream.out));
 	p->conn = h2_connect(r->h2, &where);
-	if (p->conn == NULL || !h2_start(p->conn, &p->stream))
-		probe_end(r);
+	h2_start(r->h2, p->conn, &p->stream);
 }

@@ -52,7 +52,7 @@ token_end(struct records *r)
 	forget(&r->token);
 }
 
-static bool ask(struct records *r);
+static void ask(struct records *r);
 
 /* All takers' passwords are refused at the same moment: each retries at a time of its own. */
 static void
@@ -71,8 +71,10 @@ settle(struct records *r, struct verdict *v)
 	client_end(&t->x);
 	t->state = WANTED;
 	if (v->license == BAD_PASSWORD) {
-		if (secret_password_changed(&r->secret, v->words, sizeof(v->words)) && ask(r))
+		if (secret_password_changed(&r->secret, v->words, sizeof(v->words))) {
+			ask(r);
 			return;
+		}
 		bar(t);
 		token_hope(r, v);
 	} else if (v->license == NO_AUTH) {
@@ -104,8 +106,7 @@ answered(struct h2_stream *s)
 	settle(r, &v);
 }
 
-/* False for want of memory. */
-static bool
+static void
 ask(struct records *r)
 {
 	struct token *t = &r->token;
@@ -115,13 +116,9 @@ ask(struct records *r)
 					  .heard = answered,
 					  .owner = r };
 	request_token(&t->x.stream.out, r->secret.user, r->secret.password);
-	if (!client_start(r, &t->x)) {
-		client_end(&t->x);
-		return false;
-	}
+	client_start(r, &t->x);
 	t->state = ASKED;
 	t->due = flki_boottime_ns() + ASK_MS * MS;
-	return true;
 }
 
 uint64_t
@@ -175,10 +172,9 @@ wait_for_token(struct records *r, uint64_t *waits, struct verdict *v)
 	} else if (is_barred(r)) {
 		*v = t->verdict;
 		v->result = RECORDS_AWAY;
-	} else if (ask(r)) {
-		*waits = ++t->tries;
 	} else {
-		*v = (struct verdict){ RECORDS_AWAY, LICENSED, NO_MEMORY };
+		ask(r);
+		*waits = ++t->tries;
 	}
 }
 

@@ -17,7 +17,6 @@
 
 #include "clock.h"
 #include "inside.h"
-#include "tls.h"
 
 #define PIECE 16384 /* no record of TLS is longer: what is left is in the socket, as epoll knows */
 

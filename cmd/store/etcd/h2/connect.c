@@ -14,7 +14,6 @@
 
 #include "clock.h"
 #include "inside.h"
-#include "tls.h"
 
 #define CONNECT_NS (2000 * MS)
 
@@ -91,24 +90,18 @@ void
 connect_shake(struct h2_conn *c)
 {
 	struct trouble why;
+	int needs = tls_shake(c->tls, &why);
 
-	switch (tls_shake(c->tls, &why)) {
-	case TLS_NOTHING:
-		c->shaken = true;
-		c->state = OPEN;
-		break;
-	case TLS_TO_READ:
-		conn_look_for(c, EPOLLIN);
-		break;
-	case TLS_TO_WRITE:
-		conn_look_for(c, EPOLLOUT);
-		break;
-	case TLS_TROUBLE:
-		/* To refuse a certificate, ours or theirs, they and we speak TLS. */
-		c->shaken = why.kind == WRONG && strcmp(why.words, NO_TLS) != 0;
-		conn_die(c, why);
-		break;
+	if (needs > 0) {
+		conn_look_for(c, (uint32_t)needs);
+		return;
 	}
+	/* To refuse a certificate, ours or theirs, they and we speak TLS. */
+	c->shaken = needs == 0 || (why.kind == WRONG && strcmp(why.words, NO_TLS) != 0);
+	if (needs == 0)
+		c->state = OPEN;
+	else
+		conn_die(c, why);
 }
 
 /* The socket is connected, or is not. */

@@ -133,8 +133,8 @@ struct h2_stream {
 	TAILQ_ENTRY(h2_stream) queue;
 };
 
-/* False for want of memory; call h2_drop() once in any case. */
-bool h2_start(struct h2_conn *c, struct h2_stream *s);
+/* For want of memory it ends as any other; c: NULL for want of memory.  Call h2_drop() once. */
+void h2_start(struct h2 *h, struct h2_conn *c, struct h2_stream *s);
 void h2_send(struct h2_stream *s);   /* there is more in `out' */
 void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */
 void h2_drop(struct h2_stream *s);   /* cancels it, and wipes out what was to be sent */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * inside.h - what conn.c and stream.c know of each other.
+ * inside.h - what the parts of h2.h know of each other.
  */
 #ifndef INSIDE_H
 #define INSIDE_H
@@ -8,8 +8,6 @@
 #include <nghttp2/nghttp2.h>
 
 #include "h2.h"
-
-struct tls;
 
 LIST_HEAD(conn_list, h2_conn);
 LIST_HEAD(stream_list, h2_stream);
@@ -70,6 +68,26 @@ void conn_free(struct h2_conn *c);
 void connect_next(struct h2_conn *c, struct trouble why); /* why: of the address before */
 void connect_ready(struct h2_conn *c);                    /* the socket is connected, or is not */
 void connect_shake(struct h2_conn *c);
+
+/* ---- tls.c: OpenSSL, loaded when first needed, as nothing that store-etcd loads costs more ---- */
+
+/*
+ * The files are read each time, as they may be renewed.  NULL, and why: a file that can't be used, no
+ * library, no memory.
+ */
+struct tls *tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why);
+
+/* Goes on with the handshake, until it is over (0), needs these events of epoll, or fails (-1). */
+int tls_shake(struct tls *t, struct trouble *why);
+
+/* As read(2) and write(2), but they may raise SIGPIPE. */
+ssize_t tls_read(struct tls *t, void *bytes, size_t room);
+ssize_t tls_write(struct tls *t, const void *bytes, size_t size);
+
+/* Why the last of these failed, if the library knows; else *why stays as it is. */
+void tls_explain(struct tls *t, struct trouble *why);
+
+void tls_end(struct tls *t);
 
 /* ---- stream.c ---- */
 

@@ -25,7 +25,8 @@ make_ready(struct h2_stream *s)
 static void
 end(struct h2_stream *s, enum trouble_kind kind, const char *words)
 {
-	LIST_REMOVE(s, link);
+	if (s->conn != NULL)
+		LIST_REMOVE(s, link);
 	s->over = true;
 	s->trouble = (struct trouble){ kind, words };
 	s->conn = NULL;
@@ -238,31 +239,27 @@ submit(struct h2_conn *c, struct h2_stream *s)
 				      &provider, s);
 }
 
-bool
-h2_start(struct h2_conn *c, struct h2_stream *s)
+void
+h2_start(struct h2 *h, struct h2_conn *c, struct h2_stream *s)
 {
-	s->h2 = c->h2;
+	s->h2 = h;
 	s->status = -1;
-	if (s->out.failed)
-		return false;
+	if (c == NULL || s->out.failed) {
+		end(s, AWAY, NO_MEMORY);
+		return;
+	}
 	if (LIST_EMPTY(&c->streams)) { /* until now it had nothing to say */
 		c->heard = flki_boottime_ns();
 		c->asked = 0;
 	}
 	s->conn = c;
 	LIST_INSERT_HEAD(&c->streams, s, link);
-	if (c->state == DEAD) {
+	if (c->state == DEAD)
 		streams_die(c);
-		return true;
-	}
-	s->id = submit(c, s);
-	if (s->id < 0) {
-		LIST_REMOVE(s, link);
-		s->conn = NULL;
-		return false;
-	}
-	c->eager = true;
-	return true;
+	else if ((s->id = submit(c, s)) < 0)
+		end(s, AWAY, NO_MEMORY);
+	else
+		c->eager = true;
 }
 
 void

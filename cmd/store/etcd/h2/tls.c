@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * tls.c - see tls.h.
+ * tls.c - TLS over a socket: see inside.h.
  *
  * Under TLS 1.3 the server reads the client's certificate only after the client may write.  So the
  * refusal of a certificate may come with what is read later, and is looked for there too.
  */
-#include "tls.h"
-
-#include <arpa/inet.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +12,9 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <sys/epoll.h>
+
+#include "inside.h"
 
 #define NO_LIBRARY   "OpenSSL's libssl can't be loaded: install it"
 #define NO_BEGINNING "TLS could not be begun"
@@ -178,10 +178,9 @@ static bool
 expect(SSL *session, const char *host)
 {
 	X509_VERIFY_PARAM *param = lib.SSL_get0_param_(session);
-	struct in6_addr numeric;
 
-	if (inet_pton(AF_INET, host, &numeric) == 1 || inet_pton(AF_INET6, host, &numeric) == 1)
-		return lib.X509_VERIFY_PARAM_set1_ip_asc_(param, host) == 1;
+	if (lib.X509_VERIFY_PARAM_set1_ip_asc_(param, host) == 1)
+		return true;
 	return lib.X509_VERIFY_PARAM_set1_host_(param, host, 0) == 1 &&
 	       lib.SSL_ctrl_(session, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
 			     (void *)(uintptr_t)host) == 1;
@@ -243,7 +242,7 @@ failed:
 	return NULL;
 }
 
-enum tls_needs
+int
 tls_shake(struct tls *t, struct trouble *why)
 {
 	int n;
@@ -252,17 +251,15 @@ tls_shake(struct tls *t, struct trouble *why)
 	errno = 0;
 	n = lib.SSL_connect_(t->session);
 	if (n == 1)
-		return TLS_NOTHING;
-	switch (failed(t, n)) {
-	case SSL_ERROR_WANT_READ:
-		return TLS_TO_READ;
-	case SSL_ERROR_WANT_WRITE:
-		return TLS_TO_WRITE;
-	default:
-		*why = (struct trouble){ BROKEN, NO_BEGINNING };
-		tls_explain(t, why);
-		return TLS_TROUBLE;
-	}
+		return 0;
+	n = failed(t, n);
+	if (n == SSL_ERROR_WANT_READ)
+		return EPOLLIN;
+	if (n == SSL_ERROR_WANT_WRITE)
+		return EPOLLOUT;
+	*why = (struct trouble){ BROKEN, NO_BEGINNING };
+	tls_explain(t, why);
+	return -1;
 }
 
 ssize_t

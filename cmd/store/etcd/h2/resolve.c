@@ -17,23 +17,27 @@
 
 unsigned resolver_patience_ms = 10000;
 
+#define MOST 16 /* addresses of a name */
+
+/* What the child writes, whole, as it is less than PIPE_BUF: the addresses of the i-th name. */
+struct line {
+	size_t i;
+	char addresses[1024];
+};
+
 /* ---- the child ----------------------------------------------------------------------------- */
 
-/* Adds one address to the line, unless the line is full.  False: it is full. */
-static bool
-add(char line[RESOLVE_LINE], size_t *n, bool first, const struct addrinfo *a)
+/* Adds one address, unless there is no room for it. */
+static void
+add(struct line *line, const struct addrinfo *a)
 {
+	size_t n = strlen(line->addresses), room = sizeof(line->addresses) - n;
 	char address[64];
-	int more;
 
 	if (getnameinfo(a->ai_addr, a->ai_addrlen, address, sizeof(address), NULL, 0,
-			NI_NUMERICHOST) != 0)
-		return true;
-	more = snprintf(line + *n, RESOLVE_LINE - *n, "%s%s", first ? "" : ",", address);
-	if (more < 0 || *n + (size_t)more + 2 > RESOLVE_LINE)
-		return false;
-	*n += (size_t)more;
-	return true;
+			NI_NUMERICHOST) == 0 &&
+	    strlen(address) + 2 <= room)
+		snprintf(line->addresses + n, room, "%s%s", n > 0 ? "," : "", address);
 }
 
 /* Skips a name that has no address: its old addresses are better than none. */
@@ -41,21 +45,16 @@ static void
 resolve(const char *name, size_t i)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *a;
-	char line[RESOLVE_LINE];
-	size_t n, none;
+	struct line line = { .i = i };
 	int count = 0;
 
 	if (getaddrinfo(name, NULL, &hints, &list) != 0)
 		return;
-	none = n = (size_t)snprintf(line, sizeof(line), "%zu ", i);
-	for (a = list; a != NULL && count < RESOLVE_MOST; a = a->ai_next, count++)
-		if (!add(line, &n, n == none, a))
-			break;
+	for (a = list; a != NULL && count < MOST; a = a->ai_next, count++)
+		add(&line, a);
 	freeaddrinfo(list);
-	if (n == none)
-		return;
-	line[n++] = '\n';
-	if (write(STDOUT_FILENO, line, n) != (ssize_t)n) /* less than PIPE_BUF: written whole */
+	if (*line.addresses != '\0' &&
+	    write(STDOUT_FILENO, &line, sizeof(line)) != (ssize_t)sizeof(line))
 		_exit(1);
 }
 
@@ -114,7 +113,6 @@ resolver_start(struct resolver *r, const char *const *name, size_t n)
 	}
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
 	r->fd = pipes[0];
-	r->length = 0;
 	r->exits = false;
 	/* A name that hangs must not keep the other names from ever being looked up. */
 	r->first = (r->first + 1) % n;
@@ -143,40 +141,16 @@ resolver_due(const struct resolver *r)
 	return r->under_way ? r->until : UINT64_MAX;
 }
 
-/* Takes the whole lines out of the text, and passes them on. */
-static void
-pass_on_lines(struct resolver *r, resolver_finds *finds, void *context)
-{
-	char *line = r->text, *newline;
-	unsigned long i;
-
-	r->text[r->length] = '\0';
-	while ((newline = strchr(line, '\n')) != NULL) {
-		char *addresses;
-
-		*newline = '\0';
-		i = strtoul(line, &addresses, 10);
-		if (*addresses == ' ')
-			finds(context, i, addresses + 1);
-		line = newline + 1;
-	}
-	r->length -= (size_t)(line - r->text);
-	memmove(r->text, line, r->length);
-}
-
 bool
 resolver_step(struct resolver *r, resolver_finds *finds, void *context)
 {
+	struct line line;
 	ssize_t n;
 
 	if (!r->under_way)
 		return false;
-	while ((n = read(r->fd, r->text + r->length, sizeof(r->text) - 1 - r->length)) > 0) {
-		r->length += (size_t)n;
-		pass_on_lines(r, finds, context);
-		if (r->length == sizeof(r->text) - 1)
-			r->length = 0; /* no line of ours is that long */
-	}
+	while ((n = read(r->fd, &line, sizeof(line))) == (ssize_t)sizeof(line))
+		finds(context, line.i, line.addresses);
 	r->exits = n == 0;
 	return !r->exits && flki_boottime_ns() < r->until;
 }

@@ -16,9 +16,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RESOLVE_LINE 1024 /* an index, and up to RESOLVE_MOST addresses */
-#define RESOLVE_MOST 16
-
 /* Zero it before its first use. */
 struct resolver {
 	pid_t pid;      /* 0: no child to reap */
@@ -27,8 +24,6 @@ struct resolver {
 	bool exits;     /* it has closed its descriptors */
 	uint64_t until; /* when we kill the child */
 	size_t first;   /* the next child begins with this name */
-	char text[RESOLVE_LINE];
-	size_t length;
 };
 
 /* For tests: how long a child may take. */

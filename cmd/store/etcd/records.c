@@ -29,17 +29,16 @@ check_url(const struct url *u, char why[RECORDS_TEXT])
 	static const char *const names[] = { "user",   "password-file", "token-file",
 					     "cacert", "cert",          "key" };
 	bool tls = strcmp(u->variant, "https") == 0;
-	size_t i, k;
+	size_t n = sizeof(names) / sizeof(names[0]), i, k;
 
 	if (!tls && *u->variant != '\0') {
 		snprintf(why, RECORDS_TEXT, "use etcd:// or etcd+https://");
 		return -EINVAL;
 	}
 	for (i = 0; i < u->params; i++) {
-		for (k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (strcmp(u->param[i].name, names[k]) == 0)
-				break;
-		if (k == sizeof(names) / sizeof(names[0])) {
+		for (k = 0; k < n && strcmp(u->param[i].name, names[k]) != 0; k++)
+			;
+		if (k == n) {
 			snprintf(why, RECORDS_TEXT,
 				 "there is no parameter %.40s=: there are user=, password-file=, "
 				 "token-file=, cacert=, cert= and key=",
@@ -65,8 +64,6 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	snprintf(why, RECORDS_TEXT, NO_MEMORY);
 	if (r == NULL)
 		return -ENOMEM;
-	LIST_INIT(&r->calls);
-	LIST_INIT(&r->watches);
 	if (asprintf(&r->prefix, "%s/", *url->path != '\0' ? url->path : URL_PATH) == -1)
 		goto out;
 	error = check_url(url, why);

@@ -32,7 +32,6 @@ h2_new(const struct h2_tls *tls)
 	if (h == NULL)
 		return NULL;
 	h->tls = tls;
-	LIST_INIT(&h->conns);
 	TAILQ_INIT(&h->ready);
 	h->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (h->epoll != -1)
@@ -216,11 +215,11 @@ gather(struct h2_conn *c)
 	return !c->out.failed;
 }
 
-/* A connection that can't be written to any more may still have an answer for us to read. */
 static void
 transmit(struct h2_conn *c)
 {
-	while (!c->deaf) {
+	for (;;) {
+		const uint8_t *from;
 		ssize_t n;
 
 		if (c->written == c->out.n && !gather(c)) {
@@ -229,17 +228,19 @@ transmit(struct h2_conn *c)
 		}
 		if (c->out.n == 0)
 			break;
-		n = c->tls != NULL
-			? tls_write(c->tls, c->out.at + c->written, c->out.n - c->written)
-			: send(c->fd, c->out.at + c->written, c->out.n - c->written, MSG_NOSIGNAL);
-		if (n > 0)
+		from = c->out.at + c->written;
+		n = c->tls != NULL ? tls_write(c->tls, from, c->out.n - c->written)
+				   : send(c->fd, from, c->out.n - c->written, MSG_NOSIGNAL);
+		if (n > 0) {
 			c->written += (size_t)n;
-		else if (errno == EAGAIN || errno == EINTR)
-			break;
-		else
-			c->deaf = true;
+			continue;
+		}
+		/* If nothing can be written any more, there may still be an answer to be read. */
+		if (errno != EAGAIN && errno != EINTR)
+			c->written = c->out.n;
+		break;
 	}
-	conn_look_for(c, EPOLLIN | (c->written < c->out.n && !c->deaf ? (uint32_t)EPOLLOUT : 0));
+	conn_look_for(c, EPOLLIN | (c->written < c->out.n ? (uint32_t)EPOLLOUT : 0));
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -304,10 +305,6 @@ h2_step(struct h2 *h)
 		if (conn_due(c) <= flki_boottime_ns())
 			step(c, false);
 	streams_call(h);
-	/* What the starters have to say goes out at once. */
-	LIST_FOREACH(c, &h->conns, link)
-		if (c->eager)
-			step(c, false);
 	sweep(h);
 }
 

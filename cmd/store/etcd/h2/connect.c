@@ -140,7 +140,6 @@ h2_connect(struct h2 *h, const struct h2_where *where)
 	c->fd = -1;
 	c->where = *where;
 	c->next = c->addresses = strdup(where->addresses);
-	LIST_INIT(&c->streams);
 	LIST_INSERT_HEAD(&h->conns, c, link);
 	if (c->addresses == NULL || !streams_begin(c)) {
 		conn_free(c);

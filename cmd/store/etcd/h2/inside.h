@@ -41,15 +41,14 @@ struct h2_conn {
 	struct stream_list streams;
 	struct wire_out out; /* frames on their way */
 	size_t written;      /* of them */
-	bool deaf;        /* nothing more can be written: what was sent to us may still be read */
-	bool eager;       /* there may be something to be written */
-	bool shaken;      /* TLS has begun */
-	bool spoke;       /* a frame came */
-	bool left;        /* nobody will begin a stream on it */
-	uint64_t until;   /* while it is CONNECTING or SHAKING: when to give this address up, */
-	uint64_t give_up; /* and when to give all up */
-	uint64_t heard;   /* when we last heard anything; */
-	uint64_t asked;   /* since then, when we sent a PING, or 0 */
+	bool eager;          /* there may be something to be written */
+	bool shaken;         /* TLS has begun */
+	bool spoke;          /* a frame came */
+	bool left;           /* nobody will begin a stream on it */
+	uint64_t until;      /* while it is CONNECTING or SHAKING: when to give this address up, */
+	uint64_t give_up;    /* and when to give all up */
+	uint64_t heard;      /* when we last heard anything; */
+	uint64_t asked;      /* since then, when we sent a PING, or 0 */
 	struct trouble trouble; /* why it is DEAD */
 };
 

@@ -136,7 +136,16 @@ tls_explain(struct tls *t, struct trouble *why)
 						"authority: give the authority's with cacert=" };
 }
 
-/* What a function of the library that returned n wants; errno as that of read(2). */
+/* Before each function of the library that may fail: see failed(). */
+static SSL *
+fresh(struct tls *t)
+{
+	lib.ERR_clear_error_();
+	errno = 0;
+	return t->session;
+}
+
+/* What a function that returned n wants; errno as that of read(2). */
 static int
 failed(struct tls *t, int n)
 {
@@ -245,11 +254,8 @@ failed:
 int
 tls_shake(struct tls *t, struct trouble *why)
 {
-	int n;
+	int n = lib.SSL_connect_(fresh(t));
 
-	lib.ERR_clear_error_();
-	errno = 0;
-	n = lib.SSL_connect_(t->session);
 	if (n == 1)
 		return 0;
 	n = failed(t, n);
@@ -265,11 +271,8 @@ tls_shake(struct tls *t, struct trouble *why)
 ssize_t
 tls_read(struct tls *t, void *bytes, size_t room)
 {
-	int n;
+	int n = lib.SSL_read_(fresh(t), bytes, (int)room);
 
-	lib.ERR_clear_error_();
-	errno = 0;
-	n = lib.SSL_read_(t->session, bytes, (int)room);
 	if (n > 0)
 		return n;
 	return failed(t, n) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
@@ -278,11 +281,8 @@ tls_read(struct tls *t, void *bytes, size_t room)
 ssize_t
 tls_write(struct tls *t, const void *bytes, size_t size)
 {
-	int n;
+	int n = lib.SSL_write_(fresh(t), bytes, (int)size);
 
-	lib.ERR_clear_error_();
-	errno = 0;
-	n = lib.SSL_write_(t->session, bytes, (int)size);
 	if (n > 0)
 		return n;
 	failed(t, n);

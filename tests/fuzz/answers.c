@@ -48,15 +48,15 @@ check_others(uint8_t *message, size_t size, bool token)
 static void
 check_news(uint8_t *message, size_t size)
 {
-	struct news n;
+	struct answer n;
 	size_t i;
 
-	if (news_read(&n, message, size)) {
-		require(strlen(n.reason) <= size);
-		for (i = 0; i < n.n; i++)
+	if (answer_watch(&n, message, size)) {
+		require(n.reason == NULL || strlen(n.reason) <= size);
+		for (i = 0; i < n.changes; i++)
 			check_text(&n.change[i].kv);
 	}
-	news_free(&n);
+	answer_free(&n);
 }
 
 int

@@ -363,10 +363,10 @@ watches(void)
 {
 	struct wire_out w = message();
 	uint8_t *bytes = copy_of(&w, w.n);
-	struct news n;
+	struct answer n;
 
-	ok(news_read(&n, bytes, w.n) && n.id == 3 && n.revision == 9 && n.n == 2 && !n.created &&
-	       !n.canceled && strcmp(n.reason, "why") == 0,
+	ok(answer_watch(&n, bytes, w.n) && n.id == 3 && n.revision == 9 && n.changes == 2 &&
+	       !n.created && !n.canceled && strcmp(n.reason, "why") == 0,
 	   "a watch's message");
 	ok(!n.change[0].deleted && strcmp(n.change[0].kv.value, "1") == 0 &&
 	       n.change[0].kv.changed == 8,
@@ -374,7 +374,7 @@ watches(void)
 	ok(n.change[1].deleted && strcmp(n.change[1].kv.key, "b") == 0 &&
 	       *n.change[1].kv.value == '\0' && n.change[1].kv.changed == 9,
 	   "and a deletion");
-	news_free(&n);
+	answer_free(&n);
 	free(bytes);
 	free(w.at);
 }
@@ -408,11 +408,11 @@ pieces(void)
 	for (i = 0; i < news.n; i++)
 		for (bit = 0; bit < 8; bit++) {
 			uint8_t *bytes = copy_of(&news, news.n - (bit == 7));
-			struct news n;
+			struct answer n;
 
 			bytes[i] ^= (uint8_t)(1u << bit);
-			news_read(&n, bytes, news.n - (bit == 7));
-			news_free(&n);
+			answer_watch(&n, bytes, news.n - (bit == 7));
+			answer_free(&n);
 			free(bytes);
 		}
 	ok(true, "an answer with a wrong bit does no harm");

@@ -130,23 +130,23 @@ range_of(struct records *r, int64_t id, struct records_watch **watch)
 
 /* One message has all changes of a revision that are in a range: W1. */
 static void
-changed(struct records_watch *w, struct watched_range *range, const struct news *news)
+changed(struct records_watch *w, struct watched_range *range, const struct answer *news)
 {
 	int64_t next = range->next, last = 0;
 	size_t i;
 
-	for (i = 0; i < news->n; i++)
+	for (i = 0; i < news->changes; i++)
 		if (news->change[i].kv.changed > last)
 			last = news->change[i].kv.changed;
 	if (last >= range->next)
 		range->next = last + 1;
-	for (i = 0; i < news->n; i++)
+	for (i = 0; i < news->changes; i++)
 		if (news->change[i].kv.changed >= next)
 			watch_report(w, WATCH_CHANGE, &news->change[i], NULL);
 }
 
 static void
-created(struct records_watch *w, struct watched_range *range, const struct news *news)
+created(struct records_watch *w, struct watched_range *range, const struct answer *news)
 {
 	if (range->next == 0) {
 		range->next = news->revision + 1;
@@ -162,7 +162,7 @@ created(struct records_watch *w, struct watched_range *range, const struct news 
 }
 
 static void
-canceled(struct records_watch *w, const struct news *news)
+canceled(struct records_watch *w, const struct answer *news)
 {
 	struct verdict v;
 
@@ -170,13 +170,14 @@ canceled(struct records_watch *w, const struct news *news)
 		watch_end(w, WATCH_COMPACTED, NULL);
 		return;
 	}
-	verdict_of_message(&v, w->records, true, news->reason, w->range[0].key);
+	verdict_of_message(&v, w->records, true, news->reason != NULL ? news->reason : "",
+			   w->range[0].key);
 	judged(w->records, w, &v);
 }
 
 /* False: it makes no sense. */
 static bool
-heard(struct records *r, const struct news *news)
+heard(struct records *r, const struct answer *news)
 {
 	struct feed *f = &r->feed;
 	struct records_watch *w = NULL;
@@ -215,15 +216,15 @@ stream_heard(struct h2_stream *s)
 {
 	struct records *r = s->owner;
 	struct verdict v;
-	struct news news;
+	struct answer news = { .n = 0 };
 	uint8_t *bytes;
 	size_t size;
 	bool sense;
 
 	/* What is heard may end the stream. */
 	while (r->feed.on && (bytes = h2_take(s, &size)) != NULL) {
-		sense = news_read(&news, bytes, size) && heard(r, &news);
-		news_free(&news);
+		sense = answer_watch(&news, bytes, size) && heard(r, &news);
+		answer_free(&news);
 		free(bytes);
 		if (!sense && r->feed.on) {
 			verdict_of_trouble(&v, r, r->feed.x.at, (struct trouble){ AWAY, NONSENSE });

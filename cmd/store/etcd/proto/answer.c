@@ -44,7 +44,7 @@ struct field {
 				  .size = offsetof(type, member##_size) }
 #define PART(n, type, member, read) \
 	{ .number = (n), .kind = A_PART, .to = offsetof(type, member), .part = (read) }
-#define HEADER(type)            PART(1, type, revision, read_header)
+#define HEADER                  PART(1, struct answer, revision, read_header)
 #define PARTS(n, read)          { .number = (n), .kind = A_PART, .part = (read) } /* each in the same */
 #define NO_MORE                 { .number = 0 }
 /* clang-format on */
@@ -215,7 +215,7 @@ read_answer(struct answer *a, uint8_t *bytes, size_t size, const struct field *t
 bool
 answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { HEADER(struct answer), FLAG(2, struct answer, held),
+	static const struct field table[] = { HEADER, FLAG(2, struct answer, held),
 					      PARTS(3, read_response), NO_MORE };
 	size_t i, at = 0;
 
@@ -231,8 +231,7 @@ answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 bool
 answer_lease(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { HEADER(struct answer), NUMBER(3, struct answer, ttl),
-					      NO_MORE };
+	static const struct field table[] = { HEADER, NUMBER(3, struct answer, ttl), NO_MORE };
 
 	return read_answer(a, bytes, size, table);
 }
@@ -240,22 +239,13 @@ answer_lease(struct answer *a, uint8_t *bytes, size_t size)
 bool
 answer_token(struct answer *a, uint8_t *bytes, size_t size)
 {
-	static const struct field table[] = { HEADER(struct answer), TEXT(2, struct answer, token),
-					      NO_MORE };
+	static const struct field table[] = { HEADER, TEXT(2, struct answer, token), NO_MORE };
 
 	if (!read_answer(a, bytes, size, table))
 		return false;
 	if (a->token != NULL)
 		a->token[a->token_size] = '\0';
 	return true;
-}
-
-void
-answer_free(struct answer *a)
-{
-	free(a->found);
-	free(a->kv);
-	memset(a, 0, sizeof(*a));
 }
 
 /* ---- watches ------------------------------------------------------------------------------- */
@@ -268,44 +258,44 @@ read_change(struct wire_in *in, void *to)
 		PART(2, struct records_change, kv, read_kv),
 		NO_MORE,
 	};
-	struct news *news = to;
-	struct records_change *c = one_more((void **)&news->change, news->n, sizeof(*c));
+	struct answer *a = to;
+	struct records_change *c = one_more((void **)&a->change, a->changes, sizeof(*c));
 
 	if (c == NULL || !read_fields(in, table, c) || c->kv.key == NULL)
 		return false;
-	news->n++;
+	a->changes++;
 	return true;
 }
 
 bool
-news_read(struct news *news, uint8_t *bytes, size_t size)
+answer_watch(struct answer *a, uint8_t *bytes, size_t size)
 {
 	static const struct field table[] = {
-		HEADER(struct news),
-		NUMBER(2, struct news, id),
-		FLAG(3, struct news, created),
-		FLAG(4, struct news, canceled),
-		NUMBER(5, struct news, compacted),
-		TEXT(6, struct news, reason),
+		HEADER,
+		NUMBER(2, struct answer, id),
+		FLAG(3, struct answer, created),
+		FLAG(4, struct answer, canceled),
+		NUMBER(5, struct answer, compacted),
+		TEXT(6, struct answer, reason),
 		PARTS(11, read_change),
 		NO_MORE,
 	};
-	static char none[1];
-	struct wire_in in = { .at = bytes, .end = bytes + size };
 	size_t i;
 
-	*news = (struct news){ .revision = NO_HEADER, .reason = none };
-	if (!read_fields(&in, table, news) || news->revision == NO_HEADER)
+	if (!read_answer(a, bytes, size, table))
 		return false;
-	for (i = 0; i < news->n; i++)
-		end_texts(&news->change[i].kv);
-	news->reason[news->reason_size] = '\0';
+	for (i = 0; i < a->changes; i++)
+		end_texts(&a->change[i].kv);
+	if (a->reason != NULL)
+		a->reason[a->reason_size] = '\0';
 	return true;
 }
 
 void
-news_free(struct news *news)
+answer_free(struct answer *a)
 {
-	free(news->change);
-	memset(news, 0, sizeof(*news));
+	free(a->found);
+	free(a->kv);
+	free(a->change);
+	memset(a, 0, sizeof(*a));
 }

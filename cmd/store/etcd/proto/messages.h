@@ -22,9 +22,11 @@ void request_token(struct wire_out *w, const char *user, const char *password);
 void request_watch(struct wire_out *w, int64_t id, const struct records_range *range, int64_t from);
 void request_unwatch(struct wire_out *w, int64_t id);
 
-/* Of a call; answer_free() it once in any case. */
+/* Call answer_free() once in any case. */
 struct answer {
 	int64_t revision;
+
+	/* Of a call. */
 	bool held; /* of a transaction, with found and n */
 	struct records_found *found;
 	size_t n;
@@ -33,6 +35,14 @@ struct answer {
 	int64_t ttl; /* of a lease */
 	char *token; /* of a user; NULL: none */
 	size_t token_size;
+
+	/* Of watches. */
+	int64_t id, compacted;
+	bool created, canceled;
+	char *reason; /* NULL: none */
+	size_t reason_size;
+	struct records_change *change;
+	size_t changes;
 
 	/* While it is read: what the last operation counted, and whether request.c added it. */
 	int64_t count;
@@ -46,20 +56,7 @@ struct answer {
  */
 typedef bool answer_reader(struct answer *a, uint8_t *bytes, size_t size);
 
-answer_reader answer_txn, answer_lease, answer_token;
+answer_reader answer_txn, answer_lease, answer_token, answer_watch;
 void answer_free(struct answer *a);
-
-/* The same of watches. */
-struct news {
-	int64_t revision, id, compacted;
-	bool created, canceled;
-	char *reason; /* "": none */
-	size_t reason_size;
-	struct records_change *change;
-	size_t n;
-};
-
-bool news_read(struct news *news, uint8_t *bytes, size_t size);
-void news_free(struct news *news);
 
 #endif

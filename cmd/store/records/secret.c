@@ -86,6 +86,15 @@ read_secret(char **secret, const char *path, const char *name, char *why, size_t
 	return error;
 }
 
+/* A copy of what is not NULL. */
+static int
+copy(char **to, const char *text)
+{
+	if (text != NULL)
+		*to = strdup(text);
+	return text != NULL && *to == NULL ? -ENOMEM : 0;
+}
+
 /* A copy of the environment variable; NULL if it is not set, or empty. */
 static int
 from_environment(char **secret, const char *name, char *why, size_t size)
@@ -98,52 +107,50 @@ from_environment(char **secret, const char *name, char *why, size_t size)
 		snprintf(why, size, "$%s has a control character in it", name);
 		return -EINVAL;
 	}
-	*secret = strdup(text);
-	return *secret == NULL ? -ENOMEM : 0;
+	return copy(secret, text);
 }
 
 /*
  * A file that the URL names.  The path must be absolute: the client may have changed its directory
- * since the URL was written.
+ * since the URL was written.  OpenSSL reads those of certificates: for us they need only be readable.
  */
 static int
-take_path(char **path, const struct url *u, const char *name, char *why, size_t size)
+take_path(char **path, const struct url *u, const char *name, bool tls, char *why, size_t size)
 {
 	const char *text = url_param(u, name);
 
-	if (text == NULL)
-		return 0;
-	if (*text != '/') {
+	if (text != NULL && *text != '/') {
 		snprintf(why, size, "%s=%s: use an absolute path: %s=/...", name, text, name);
 		return -EINVAL;
 	}
-	*path = strdup(text);
-	return *path == NULL ? -ENOMEM : 0;
-}
+	if (text != NULL && tls && access(text, R_OK) == -1) {
+		int error = -errno;
 
-/* The same for a file that others than us (OpenSSL) read. */
-static int
-take_readable(char **path, const struct url *u, const char *name, char *why, size_t size)
-{
-	int error = take_path(path, u, name, why, size);
-
-	if (error == 0 && *path != NULL && access(*path, R_OK) == -1) {
-		error = -errno;
-		snprintf(why, size, "%s=%s: %s", name, *path, strerror(-error));
+		snprintf(why, size, "%s=%s: %s", name, text, strerror(-error));
+		return error;
 	}
-	return error;
+	return copy(path, text);
 }
 
 static int
-load_tls(struct secret *s, const struct url *u, char *why, size_t size)
+take_paths(struct secret *s, const struct url *u, char *why, size_t size)
 {
-	int error, fd;
+	struct {
+		const char *name;
+		char **path;
+		bool tls;
+	} const all[] = {
+		{ "cacert", &s->cacert, true },
+		{ "cert", &s->cert, true },
+		{ "key", &s->key, true },
+		{ "password-file", &s->password_file, false },
+		{ "token-file", &s->token_file, false },
+	};
+	int error = 0, fd;
+	size_t i;
 
-	error = take_readable(&s->cacert, u, "cacert", why, size);
-	if (error == 0)
-		error = take_readable(&s->cert, u, "cert", why, size);
-	if (error == 0)
-		error = take_readable(&s->key, u, "key", why, size);
+	for (i = 0; error == 0 && i < sizeof(all) / sizeof(all[0]); i++)
+		error = take_path(all[i].path, u, all[i].name, all[i].tls, why, size);
 	if (error != 0)
 		return error;
 	if ((s->cert == NULL) != (s->key == NULL)) {
@@ -159,27 +166,13 @@ load_tls(struct secret *s, const struct url *u, char *why, size_t size)
 	return 0;
 }
 
+/* The password that the URL has, or its file, or the environment. */
 static int
-load_user(struct secret *s, const struct url *u, char *why, size_t size)
+load_password(struct secret *s, const struct url *u, char *why, size_t size)
 {
-	const char *user = u->user != NULL ? u->user : url_param(u, "user");
-	int error;
-
-	if (user != NULL) {
-		s->user = strdup(user);
-		error = s->user == NULL ? -ENOMEM : 0;
-	} else {
-		error = from_environment(&s->user, "FLOCKLIMIT_STORE_USER", why, size);
-	}
-	if (error == 0)
-		error = take_path(&s->password_file, u, "password-file", why, size);
-	if (error != 0)
-		return error;
 	if (u->password != NULL) {
-		free(s->password_file); /* the password is not from this file */
-		s->password_file = NULL;
-		s->password = strdup(u->password);
-		return s->password == NULL ? -ENOMEM : 0;
+		forget(&s->password_file); /* the password is not from this file */
+		return copy(&s->password, u->password);
 	}
 	if (s->password_file != NULL)
 		return read_secret(&s->password, s->password_file, "password-file", why, size);
@@ -189,15 +182,18 @@ load_user(struct secret *s, const struct url *u, char *why, size_t size)
 int
 secret_load(struct secret *s, const struct url *u, char *why, size_t size)
 {
+	const char *user = u->user != NULL ? u->user : url_param(u, "user");
 	int error;
 
 	memset(s, 0, sizeof(*s));
 	snprintf(why, size, "no memory is left");
-	error = load_tls(s, u, why, size);
+	error = take_paths(s, u, why, size);
 	if (error == 0)
-		error = load_user(s, u, why, size);
+		error = user != NULL
+			    ? copy(&s->user, user)
+			    : from_environment(&s->user, "FLOCKLIMIT_STORE_USER", why, size);
 	if (error == 0)
-		error = take_path(&s->token_file, u, "token-file", why, size);
+		error = load_password(s, u, why, size);
 	if (error != 0)
 		return error;
 	if (s->token_file != NULL)
@@ -253,13 +249,10 @@ secret_may_change(const struct secret *s)
 void
 secret_clear(struct secret *s)
 {
-	forget(&s->password);
-	forget(&s->token);
-	free(s->user);
-	free(s->password_file);
-	free(s->token_file);
-	free(s->cacert);
-	free(s->cert);
-	free(s->key);
-	memset(s, 0, sizeof(*s));
+	char **const all[] = { &s->user,       &s->password, &s->token, &s->password_file,
+			       &s->token_file, &s->cacert,   &s->cert,  &s->key };
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		forget(all[i]);
 }

@@ -19,30 +19,25 @@
 
 /* ---- to begin ------------------------------------------------------------------------------ */
 
-/* Takes the next address; false: there is none. */
-static bool
-next_address(struct h2_conn *c, struct sockaddr_storage *a, socklen_t *size)
+/* 0: it is no address, which socket() says then. */
+static socklen_t
+address_of(const char *text, unsigned port, struct sockaddr_storage *a)
 {
 	struct sockaddr_in *four = (struct sockaddr_in *)a;
 	struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
-	char *text;
 
-	while ((text = strsep(&c->next, ",")) != NULL) {
-		memset(a, 0, sizeof(*a));
-		if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
-			four->sin_family = AF_INET;
-			four->sin_port = htons((uint16_t)c->where.port);
-			*size = sizeof(*four);
-			return true;
-		}
-		if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
-			six->sin6_family = AF_INET6;
-			six->sin6_port = htons((uint16_t)c->where.port);
-			*size = sizeof(*six);
-			return true;
-		}
+	memset(a, 0, sizeof(*a));
+	if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+		four->sin_family = AF_INET;
+		four->sin_port = htons((uint16_t)port);
+		return sizeof(*four);
 	}
-	return false;
+	if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+		six->sin6_family = AF_INET6;
+		six->sin6_port = htons((uint16_t)port);
+		return sizeof(*six);
+	}
+	return 0;
 }
 
 /* So that an address that does not react leaves time for the others. */
@@ -63,20 +58,19 @@ void
 connect_next(struct h2_conn *c, struct trouble why)
 {
 	struct sockaddr_storage a;
+	const char *text;
 	socklen_t size;
 	int on = 1;
 
 	conn_hang_up(c);
-	while (next_address(c, &a, &size)) {
+	while ((text = strsep(&c->next, ",")) != NULL) {
+		size = address_of(text, c->where.port, &a);
 		c->fd = socket(a.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		if (c->fd == -1) {
-			why = (struct trouble){ AWAY, strerror(errno) };
-			continue;
-		}
-		setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 		c->state = CONNECTING;
 		c->until = share_of_time(c);
-		if (connect(c->fd, (struct sockaddr *)&a, size) == 0 || errno == EINPROGRESS) {
+		if (c->fd != -1 &&
+		    (connect(c->fd, (struct sockaddr *)&a, size) == 0 || errno == EINPROGRESS)) {
+			setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 			conn_look_for(c, EPOLLOUT);
 			return;
 		}

@@ -34,7 +34,8 @@ struct field {
 	uint32_t number; /* 0: no more fields */
 	enum { A_NUMBER, A_FLAG, A_TEXT, A_PART } kind;
 	size_t to, size;                            /* offsets; size: of a text's size */
-	bool (*part)(struct wire_in *in, void *to); /* reads the message that the field is */
+	bool (*part)(struct wire_in *in, void *to); /* reads the message that the field is; or: */
+	const struct field *fields;                 /* what is in it, for the same struct */
 };
 
 /* clang-format off */
@@ -46,8 +47,11 @@ struct field {
 	{ .number = (n), .kind = A_PART, .to = offsetof(type, member), .part = (read) }
 #define HEADER                  PART(1, struct answer, revision, read_header)
 #define PARTS(n, read)          { .number = (n), .kind = A_PART, .part = (read) } /* each in the same */
+#define FIELDS(n, table)        { .number = (n), .kind = A_PART, .fields = (table) }
 #define NO_MORE                 { .number = 0 }
 /* clang-format on */
+
+static bool read_fields(struct wire_in *in, const struct field *table, void *to);
 
 static bool
 take(const struct field *of, const struct wire_field *f, char *from)
@@ -59,7 +63,7 @@ take(const struct field *of, const struct wire_field *f, char *from)
 	if (f->type != (number ? WIRE_NUMBER : WIRE_BYTES))
 		return false;
 	if (of->kind == A_PART)
-		return of->part(&part, to);
+		return of->part != NULL ? of->part(&part, to) : read_fields(&part, of->fields, to);
 	if (of->kind == A_NUMBER) {
 		*(int64_t *)to = (int64_t)f->value;
 	} else if (of->kind == A_FLAG) {
@@ -152,22 +156,9 @@ read_record(struct wire_in *in, void *to)
 	return true;
 }
 
-static bool
-read_found(struct wire_in *in, void *to)
-{
-	static const struct field table[] = { PARTS(2, read_record),
-					      NUMBER(4, struct answer, count), NO_MORE };
-
-	return read_fields(in, table, to);
-}
-
-static bool
-read_deleted(struct wire_in *in, void *to)
-{
-	static const struct field table[] = { NUMBER(2, struct answer, count), NO_MORE };
-
-	return read_fields(in, table, to);
-}
+static const struct field found[] = { PARTS(2, read_record), NUMBER(4, struct answer, count),
+				      NO_MORE };
+static const struct field deleted[] = { NUMBER(2, struct answer, count), NO_MORE };
 
 /* That of the transaction that request.c adds. */
 static bool
@@ -184,7 +175,7 @@ read_ours(struct wire_in *in, void *to)
 static bool
 read_response(struct wire_in *in, void *to)
 {
-	static const struct field table[] = { PARTS(1, read_found), PARTS(3, read_deleted),
+	static const struct field table[] = { FIELDS(1, found), FIELDS(3, deleted),
 					      PARTS(4, read_ours), NO_MORE };
 	struct answer *a = to;
 	struct records_found *f;

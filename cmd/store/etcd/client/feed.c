@@ -74,9 +74,7 @@ static void
 judged(struct records *r, const struct records_watch *only, const struct verdict *verdict)
 {
 	struct verdict v = *verdict;
-	bool another = (v.license == BAD_TOKEN || v.result == RECORDS_DENIED) &&
-		       token_refused(r, r->feed.x.token);
-	bool failed = false;
+	bool unlicensed = v.license == BAD_TOKEN || v.result == RECORDS_DENIED, failed = false;
 	char text[RECORDS_TEXT];
 	struct records_watch *w;
 
@@ -85,7 +83,7 @@ judged(struct records *r, const struct records_watch *only, const struct verdict
 	LIST_FOREACH(w, &r->watches, link) {
 		if (w->over || !feed_has(w) || (only != NULL && w != only))
 			continue;
-		if (another && !w->denied) {
+		if (unlicensed && !w->denied && token_refused(r, r->feed.x.token)) {
 			w->denied = true;
 			forget(w);
 		} else if (v.result == RECORDS_AWAY || v.result == RECORDS_OK) {

@@ -124,7 +124,7 @@ h2_leave(struct h2_conn *c)
 	c->eager = true;
 }
 
-/* Those that were left, and have no stream any more.  What they have to say still, they say. */
+/* Frees those that were left, and have no stream any more: the server hears the end. */
 static void
 sweep(struct h2 *h)
 {

@@ -2,11 +2,12 @@
 /*
  * call.c - calls.  Each is sent once.
  *
- *   called  -> WAITING          [call]        for a token, or to be told that there is none
- *   called  -> SENT             [transmit]
- *   WAITING -> SENT             [go_on]
- *   SENT    -> WAITING          [judged]      its token was refused, for the first time
- *   any     -> OVER             [retire]      it was cancelled, or the caller has its answer
+ *   called  -> WAITING  [call]            for a token, or to be told that there is none
+ *   called  -> SENT     [transmit]
+ *   WAITING -> SENT     [go_on]
+ *   SENT    -> WAITING  [judged]          its token was refused, for the first time
+ *   any     -> OVER     [finish]          the caller has its answer
+ *   any     -> OVER     [records_cancel]  or wants none
  */
 #include <stdlib.h>
 #include <string.h>
@@ -42,17 +43,11 @@ struct records_call {
 	void *context;
 };
 
-static void
-retire(struct records_call *c)
+void
+records_cancel(struct records_call *c)
 {
 	client_end(&c->x);
 	c->state = OVER;
-}
-
-void
-records_cancel(struct records_call *call)
-{
-	retire(call);
 }
 
 static void
@@ -60,7 +55,7 @@ finish(struct records_call *c, struct records_answer *answer)
 {
 	answer->sent_ns = c->sent_ns;
 	c->done(c->context, answer);
-	retire(c);
+	records_cancel(c);
 }
 
 static void
@@ -238,7 +233,7 @@ go_on(struct records_call *c)
 	}
 }
 
-/* A call that a caller's function begins stands before those that are left: its step is the next. */
+/* A call that a caller's function begins goes to the head, where the loop has been: a step ends. */
 void
 calls_step(struct records *r)
 {
@@ -264,6 +259,6 @@ calls_end(struct records *r)
 	struct records_call *c;
 
 	LIST_FOREACH(c, &r->calls, link)
-		retire(c);
+		records_cancel(c);
 	calls_step(r);
 }

@@ -34,7 +34,8 @@ destroy(struct records_watch *w)
 void
 records_unwatch(struct records_watch *w)
 {
-	if (!feed_has(w)) /* so that the next watch hears of no try that was not its own */
+	/* The next watch must not fail by a try for a token that this one waited for. */
+	if (!feed_has(w))
 		w->records->feed.waits = 0;
 	w->over = w->dead = true;
 	w->due = flki_boottime_ns() + GONE_NS;

@@ -160,20 +160,6 @@ foreign(const struct h2_conn *c)
 	return (struct trouble){ BROKEN, CUT };
 }
 
-static bool
-is_alert_of_tls(const uint8_t *bytes, size_t n)
-{
-	return n > 1 && bytes[0] == 21 && bytes[1] == 3;
-}
-
-/* Whether libnghttp2 has more to do with this connection. */
-static bool
-is_over(const struct h2_conn *c)
-{
-	return nghttp2_session_want_read(c->session) == 0 &&
-	       nghttp2_session_want_write(c->session) == 0;
-}
-
 /* What is left epoll reports again. */
 static void
 receive(struct h2_conn *c)
@@ -193,7 +179,7 @@ receive(struct h2_conn *c)
 	}
 	c->heard = flki_boottime_ns();
 	c->asked = 0;
-	if (!c->spoke && c->tls == NULL && is_alert_of_tls(piece, (size_t)n))
+	if (!c->spoke && c->tls == NULL && n > 1 && piece[0] == 21 && piece[1] == 3) /* an alert */
 		conn_die(c, (struct trouble){ WRONG, TLS_ONLY });
 	else if (nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0)
 		conn_die(c, foreign(c));
@@ -277,17 +263,17 @@ static void
 step(struct h2_conn *c, bool ready)
 {
 	c->eager = false;
-	if (ready && c->state == CONNECTING)
-		connect_ready(c);
-	else if (ready && c->state == SHAKING)
-		connect_shake(c);
-	else if (ready && c->state == OPEN)
+	if (ready && c->state == OPEN)
 		receive(c);
+	else if (ready && c->state != DEAD)
+		connect_go_on(c);
 	else if (conn_due(c) <= flki_boottime_ns())
 		overdue(c);
 	if (c->state == OPEN)
 		transmit(c);
-	if (c->state == OPEN && is_over(c))
+	/* Whether libnghttp2 has nothing more to do with it. */
+	if (c->state == OPEN && nghttp2_session_want_read(c->session) == 0 &&
+	    nghttp2_session_want_write(c->session) == 0)
 		conn_die(c, foreign(c));
 }
 

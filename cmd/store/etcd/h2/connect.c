@@ -81,46 +81,38 @@ connect_next(struct h2_conn *c, struct trouble why)
 }
 
 void
-connect_shake(struct h2_conn *c)
+connect_go_on(struct h2_conn *c)
 {
 	struct trouble why;
-	int needs = tls_shake(c->tls, &why);
-
-	if (needs > 0) {
-		conn_look_for(c, (uint32_t)needs);
-		return;
-	}
-	/* To refuse a certificate, ours or theirs, they and we speak TLS. */
-	c->shaken = needs == 0 || (why.kind == WRONG && strcmp(why.words, NO_TLS) != 0);
-	if (needs == 0)
-		c->state = OPEN;
-	else
-		conn_die(c, why);
-}
-
-/* The socket is connected, or is not. */
-void
-connect_ready(struct h2_conn *c)
-{
-	struct trouble why;
-	int error = 0;
+	int error = 0, needs = 0;
 	socklen_t size = sizeof(error);
 
-	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) == -1)
-		error = errno;
-	if (error != 0) {
-		connect_next(c, (struct trouble){ AWAY, strerror(error) });
-		return;
+	if (c->state == CONNECTING) {
+		if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) == -1)
+			error = errno;
+		if (error != 0) {
+			connect_next(c, (struct trouble){ AWAY, strerror(error) });
+			return;
+		}
+		c->state = SHAKING;
+		c->until = c->give_up;
+		if (c->where.tls) {
+			c->tls = tls_begin(c->fd, c->where.host, c->h2->tls, &why);
+			needs = c->tls == NULL ? -1 : 0;
+		}
 	}
-	c->state = c->where.tls ? SHAKING : OPEN;
-	c->until = c->give_up;
-	if (!c->where.tls)
-		return;
-	c->tls = tls_begin(c->fd, c->where.host, c->h2->tls, &why);
-	if (c->tls == NULL)
+	if (c->tls != NULL)
+		needs = tls_shake(c->tls, &why);
+	if (needs > 0) {
+		conn_look_for(c, (uint32_t)needs);
+	} else if (needs == 0) {
+		c->shaken = c->tls != NULL;
+		c->state = OPEN;
+	} else {
+		/* To refuse a certificate, ours or theirs, they and we speak TLS. */
+		c->shaken = c->tls != NULL && why.kind == WRONG && strcmp(why.words, NO_TLS) != 0;
 		conn_die(c, why);
-	else
-		connect_shake(c);
+	}
 }
 
 struct h2_conn *

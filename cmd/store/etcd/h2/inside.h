@@ -22,8 +22,8 @@ struct h2 {
 
 /*
  *   CONNECTING -> CONNECTING  the next address
- *   CONNECTING -> SHAKING     TLS begins
- *   any        -> OPEN
+ *   CONNECTING -> SHAKING     TLS begins, if there is
+ *   SHAKING    -> OPEN
  *   any        -> DEAD        [conn_die]
  */
 enum conn_state { CONNECTING, SHAKING, OPEN, DEAD };
@@ -65,8 +65,7 @@ void conn_free(struct h2_conn *c);
 /* ---- connect.c ---- */
 
 void connect_next(struct h2_conn *c, struct trouble why); /* why: of the address before */
-void connect_ready(struct h2_conn *c);                    /* the socket is connected, or is not */
-void connect_shake(struct h2_conn *c);
+void connect_go_on(struct h2_conn *c);                    /* its descriptor is ready */
 
 /* ---- tls.c: OpenSSL, loaded when first needed, as nothing that store-etcd loads costs more ---- */
 

@@ -82,17 +82,6 @@ got_header(nghttp2_session *session, const nghttp2_frame *frame, const uint8_t *
 	return 0;
 }
 
-/* Once for many messages, as it moves what is behind them. */
-static void
-drop_taken(struct h2_stream *s)
-{
-	if (s->taken == 0)
-		return;
-	s->in.n -= s->taken;
-	memmove(s->in.at, s->in.at + s->taken, s->in.n);
-	s->taken = 0;
-}
-
 static int
 got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *bytes, size_t n,
 	 void *context)
@@ -103,7 +92,11 @@ got_data(nghttp2_session *session, uint8_t flags, int32_t id, const uint8_t *byt
 	(void)context;
 	if (s == NULL)
 		return 0;
-	drop_taken(s);
+	/* What was taken is dropped once for many messages, as this moves what is behind them. */
+	if (s->taken > 0)
+		memmove(s->in.at, s->in.at + s->taken, s->in.n - s->taken);
+	s->in.n -= s->taken;
+	s->taken = 0;
 	wire_raw(&s->in, bytes, n);
 	if (s->in.failed) {
 		refuse(s, NO_MEMORY);

@@ -169,8 +169,7 @@ void probe_end(struct records *r);
  * Of a stream that has ended.  RECORDS_OK: the server says so, and the answer is to be read.  key: what
  * was asked for; NULL: not known.
  */
-void verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x,
-		    const char *key);
+void verdict_of_end(struct verdict *v, struct records *r, struct exchange *x, const char *key);
 
 /* The same, and reads the answer: it lives until client_end(x), and answer_free(). */
 void verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,

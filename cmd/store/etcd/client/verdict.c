@@ -78,22 +78,18 @@ say(struct verdict *v, enum records_result result, const char *words, const char
 	tame(v->words);
 }
 
-/* Whether it may be better soon; the numbers are gRPC's. */
+/* Whether it may be better soon. */
 static bool
 is_passing(int status)
 {
-	switch (status) {
-	case 1:  /* cancelled */
-	case 2:  /* unknown */
-	case 4:  /* deadline exceeded */
-	case 8:  /* resource exhausted */
-	case 13: /* internal */
-	case 14: /* unavailable */
-	case 15: /* data loss */
-		return true;
-	default:
-		return false;
-	}
+	/* gRPC's: cancelled, unknown, deadline, resources exhausted, internal, unavailable, data loss */
+	static const int passing[] = { 1, 2, 4, 8, 13, 14, 15 };
+	size_t i;
+
+	for (i = 0; i < sizeof(passing) / sizeof(passing[0]); i++)
+		if (passing[i] == status)
+			return true;
+	return false;
 }
 
 void
@@ -117,10 +113,7 @@ verdict_of_message(struct verdict *v, const struct records *r, bool passing, con
 			say(v, sentences[i].result, "it says", message);
 		return;
 	}
-	if (passing)
-		say(v, RECORDS_AWAY, "it says", message);
-	else
-		say(v, RECORDS_WRONG, "it refuses", message);
+	say(v, passing ? RECORDS_AWAY : RECORDS_WRONG, passing ? "it says" : "it refuses", message);
 }
 
 /* An answer that is not etcd's: perhaps from a proxy in front of it, while etcd is away; or for good. */
@@ -173,10 +166,9 @@ decode(char *text)
 }
 
 void
-verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x, const char *key)
+verdict_of_end(struct verdict *v, struct records *r, struct exchange *x, const char *key)
 {
-	const struct h2_stream *s = &x->stream;
-	char message[H2_MESSAGE];
+	struct h2_stream *s = &x->stream;
 
 	memset(v, 0, sizeof(*v));
 	if (s->trouble.kind != FINE) {
@@ -186,9 +178,8 @@ verdict_of_end(struct verdict *v, struct records *r, const struct exchange *x, c
 	} else if (s->status == UNIMPLEMENTED) {
 		verdict_of_stranger(v, r, "it does not know that call");
 	} else if (s->status != 0) {
-		snprintf(message, sizeof(message), "%s", s->message);
-		decode(message);
-		verdict_of_message(v, r, is_passing(s->status), message, key);
+		decode(s->message);
+		verdict_of_message(v, r, is_passing(s->status), s->message, key);
 	}
 }
 

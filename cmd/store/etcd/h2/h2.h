@@ -102,8 +102,6 @@ void h2_leave(struct h2_conn *c);
 
 /* ---- streams ---- */
 
-#define H2_MESSAGE 120 /* bytes of grpc-message that are kept */
-
 struct h2_stream {
 	/* Its starter sets these. */
 	const char *path;    /* "/etcdserverpb.KV/Txn"; must live as long as the stream */
@@ -116,9 +114,9 @@ struct h2_stream {
 
 	/* What came; with one byte of room behind it. */
 	struct wire_out in;
-	int http;   /* HTTP's status; 0: none came */
-	int status; /* gRPC's; -1: none came */
-	char message[H2_MESSAGE];
+	int http;               /* HTTP's status; 0: none came */
+	int status;             /* gRPC's; -1: none came */
+	char message[120];      /* gRPC's, or its beginning */
 	bool over;              /* nothing more will come */
 	struct trouble trouble; /* why it was cut, if it was */
 
@@ -133,7 +131,10 @@ struct h2_stream {
 	TAILQ_ENTRY(h2_stream) queue;
 };
 
-/* For want of memory it ends as any other; c: NULL for want of memory.  Call h2_drop() once. */
+/*
+ * For want of memory the stream ends at once, like any other; c is NULL if there was none for the
+ * connection.  Call h2_drop() once in any case.
+ */
 void h2_start(struct h2 *h, struct h2_conn *c, struct h2_stream *s);
 void h2_send(struct h2_stream *s);   /* there is more in `out' */
 void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */

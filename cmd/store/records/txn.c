@@ -135,13 +135,3 @@ txn_delete(struct txn *x, const char *key, const char *end)
 {
 	add_deed(x, DO_DELETE, key, end);
 }
-
-size_t
-txn_count(const struct txn *x, enum txn_part part)
-{
-	size_t i, n = 0;
-
-	for (i = 0; i < x->n; i++)
-		n += x->item[i].part == part;
-	return n;
-}

@@ -68,7 +68,4 @@ struct txn_item *txn_get(struct txn *x, const char *key, const char *end);
 void txn_put(struct txn *x, const char *key, const char *value, size_t size, int64_t lease);
 void txn_delete(struct txn *x, const char *key, const char *end);
 
-/* How many items a part has. */
-size_t txn_count(const struct txn *x, enum txn_part part);
-
 #endif

@@ -77,6 +77,17 @@ clashes(const struct txn *txn, size_t i, enum txn_part part)
 	return false;
 }
 
+/* How many items a part has. */
+static size_t
+count_of(const struct txn *txn, enum txn_part part)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < txn->n; i++)
+		n += txn->item[i].part == part;
+	return n;
+}
+
 /* NULL: nothing is wrong with it. */
 static struct memory_answer *
 refusal(const struct memory *m, const struct txn *txn, enum txn_part part)
@@ -84,7 +95,7 @@ refusal(const struct memory *m, const struct txn *txn, enum txn_part part)
 	size_t i;
 
 	for (i = 0; i < TXN_PARTS; i++)
-		if (txn_count(txn, (enum txn_part)i) > MEMORY_OPERATIONS)
+		if (count_of(txn, (enum txn_part)i) > MEMORY_OPERATIONS)
 			return memory_answer_of(RECORDS_WRONG, "memory: too many operations");
 	for (i = 0; i < txn->n; i++) {
 		const struct txn_item *item = &txn->item[i];
@@ -232,7 +243,7 @@ memory_txn(struct memory *m, const struct txn *txn, uint64_t now_ns)
 			part = TXN_OTHERWISE;
 	if ((a = refusal(m, txn, part)) != NULL)
 		return a;
-	a = memory_got(calloc(1, sizeof(*a) + txn_count(txn, part) * sizeof(a->found[0])));
+	a = memory_got(calloc(1, sizeof(*a) + count_of(txn, part) * sizeof(a->found[0])));
 	a->a.held = part == TXN_THEN;
 	a->a.found = a->found;
 	for (i = 0; i < txn->n; i++) {

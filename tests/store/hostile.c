@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/socket.h>
 
 #include "clock.h"
 #include "etcd/client/client.h"
@@ -112,6 +113,53 @@ dead_connection(void)
 	records_close(r);
 	kill(s.pid, SIGKILL);
 	free(served(&s));
+}
+
+/* The token is refused, and the connection is closed behind that; then the password is wrong. */
+static void
+refuse_and_close(int listener)
+{
+	struct wire_out token = { .failed = false };
+	struct visitor *v = visit(listener);
+	struct heard h;
+
+	hear(v, &h);
+	wire_text(&token, 2, "tok.1");
+	answer(v, h.id, message(1, &token));
+	hear(v, &h);
+	end_call(v, h.id, 16, "etcdserver: invalid auth token");
+	flush(v);
+	shutdown(raw(v), SHUT_RDWR);
+	v = visit(listener);
+	while (hear(v, &h))
+		end_call(v, h.id, 3,
+			 "etcdserver: authentication failed, invalid user ID or password");
+}
+
+/* What an answer leads to is not begun on a connection that is known to have ended. */
+static void
+closed_behind_an_answer(void)
+{
+	struct outcome o = { 0 };
+	struct server s;
+	struct records *r;
+	int i;
+
+	setenv("FLOCKLIMIT_STORE_USER", "ann", 1);
+	setenv("FLOCKLIMIT_STORE_PASSWORD", "old", 1);
+	s = serve(refuse_and_close);
+	r = client(s.port, 0, "");
+	ask(r, "a", 5000, &o);
+	for (i = 0; i < 5 && o.times == 0; i++) {
+		records_step(r);
+		usleep(100000); /* until both stand in the socket */
+	}
+	ok(until(r, &o.times, 1) && strstr(o.text, "password is wrong") != NULL,
+	   "a refusal that a connection ends with leads to another: %s", o.text);
+	records_close(r);
+	kill(s.pid, SIGKILL);
+	free(served(&s));
+	clients_begin();
 }
 
 /* Calls again from within each answer. */
@@ -349,6 +397,7 @@ main(void)
 {
 	clients_begin();
 	dead_connection();
+	closed_behind_an_answer();
 	one_step_ends();
 	refused_unread();
 	turned_from_within();

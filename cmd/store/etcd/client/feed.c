@@ -5,7 +5,7 @@
  *
  * The stream goes to the endpoint of one turn, with one token: at another turn, or for a watch that
  * needs another token, another stream begins, and every watch begins there again, from where it was.
- * So it does after a failure, and a pause: of the stream, or of one watch that may succeed later.
+ * So it does after a failure of the stream, and a pause.  One watch that may succeed later pauses alone.
  *
  * The server answers the requests to create in their order; by this, and not by its id, we find the
  * range that a refusal is about.
@@ -37,6 +37,7 @@ forget(struct records_watch *w)
 	size_t i;
 
 	w->missing = 0;
+	w->due = 0;
 	for (i = 0; i < w->ranges; i++)
 		w->range[i].id = 0;
 }
@@ -53,6 +54,19 @@ feed_drop(struct records *r)
 		forget(w);
 }
 
+void
+feed_leave(struct records_watch *w)
+{
+	struct feed *f = &w->records->feed;
+	size_t i;
+
+	if (!feed_has(w))
+		return;
+	for (i = 0; i < w->ranges; i++)
+		request_unwatch(&f->x.stream.out, w->range[i].id);
+	h2_send(&f->x.stream);
+}
+
 /* Adds no watches for a while.  The client's turn decides which endpoint is next. */
 static void
 rest(struct records *r)
@@ -60,8 +74,10 @@ rest(struct records *r)
 	struct feed *f = &r->feed;
 	uint64_t now = flki_boottime_ns();
 
-	if (f->opened != 0 && now - f->opened >= LIVED_NS)
+	if (f->opened != 0 && now - f->opened >= LIVED_NS) {
 		f->failures = 0;
+		f->opened = 0;
+	}
 	f->due = now + retry_pause(f->failures++);
 	if (r->endpoints > 1)
 		client_turn(r, f->on ? f->x.turn : r->turn);
@@ -86,15 +102,19 @@ judged(struct records *r, const struct records_watch *only, const struct verdict
 		if (unlicensed && !w->denied && token_refused(r, r->feed.x.token)) {
 			w->denied = true;
 			forget(w);
-		} else if (v.result == RECORDS_AWAY || v.result == RECORDS_OK) {
-			failed = true;
-		} else {
+		} else if (v.result != RECORDS_AWAY && v.result != RECORDS_OK) {
 			watch_end(w, WATCH_FAILED, text);
+		} else if (only != NULL) {
+			feed_leave(w);
+			forget(w);
+			w->due = flki_boottime_ns() + retry_spread(SECOND);
+		} else {
+			failed = true;
 		}
 	}
 	if (failed)
 		rest(r);
-	if (failed || only == NULL)
+	if (only == NULL)
 		feed_drop(r);
 }
 
@@ -299,20 +319,20 @@ feed_add(struct records *r)
 	if (!f->on)
 		begin(r);
 	LIST_FOREACH(w, &r->watches, link)
-		if (!w->over && !feed_has(w))
+		if (!w->over && !feed_has(w) && w->due <= flki_boottime_ns())
 			add(w);
 	h2_send(&f->x.stream);
 }
 
 void
-feed_leave(struct records_watch *w)
+feed_join(struct records_watch *w)
 {
-	struct feed *f = &w->records->feed;
-	size_t i;
+	struct records *r = w->records;
+	struct feed *f = &r->feed;
 
-	if (!feed_has(w))
+	if (!f->on || f->x.stream.over || f->x.turn != r->turn || f->x.token != r->token.number ||
+	    f->due > flki_boottime_ns())
 		return;
-	for (i = 0; i < w->ranges; i++)
-		request_unwatch(&f->x.stream.out, w->range[i].id);
+	add(w);
 	h2_send(&f->x.stream);
 }

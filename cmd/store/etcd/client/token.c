@@ -80,6 +80,7 @@ settle(struct records *r, struct verdict *v)
 	} else if (v->license == NO_AUTH) {
 		t->state = NEEDLESS;
 		t->number++;
+		v->result = RECORDS_OK;
 	} else if (v->result == RECORDS_AWAY) {
 		client_turn(r, t->x.turn);
 	} else if (t->text != NULL) {

@@ -92,6 +92,7 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 			return NULL;
 		}
 	}
+	feed_join(w);
 	return w;
 }
 
@@ -106,7 +107,9 @@ due(const struct records_watch *w)
 		return UINT64_MAX;
 	if (feed_has(w))
 		return w->missing > 0 ? w->due : UINT64_MAX;
-	return token_pending(r, r->feed.waits) ? UINT64_MAX : r->feed.due;
+	if (token_pending(r, r->feed.waits))
+		return UINT64_MAX;
+	return w->due > r->feed.due ? w->due : r->feed.due;
 }
 
 uint64_t
@@ -127,21 +130,22 @@ watches_step(struct records *r)
 {
 	uint64_t now = flki_boottime_ns();
 	struct records_watch *w, *next;
-	bool late = false, wait = false;
+	bool late = false, wait = false, leave = false;
 
 	if (r->feed.on && r->feed.x.turn != r->turn)
 		feed_drop(r);
-	for (w = LIST_FIRST(&r->watches); w != NULL; w = next) {
+	LIST_FOREACH(w, &r->watches, link)
+		if (due(w) <= now) {
+			leave |= w->dead;
+			late |= !w->dead && feed_has(w);
+			wait |= !w->dead && !feed_has(w);
+		}
+	/* All that are dead, when the first is due: one step, and one message, for those of a second. */
+	for (w = LIST_FIRST(&r->watches); leave && w != NULL; w = next) {
 		next = LIST_NEXT(w, link);
-		if (due(w) > now)
-			continue;
 		if (w->dead) {
 			feed_leave(w);
 			destroy(w);
-		} else if (feed_has(w)) {
-			late = true;
-		} else {
-			wait = true;
 		}
 	}
 	if (late)

@@ -24,7 +24,9 @@ struct records_watch {
 	bool denied;      /* it had no rights, perhaps by an old token; it retries with another */
 	bool over;        /* it can't continue, or its caller has ended it: */
 	bool dead;
-	uint64_t due; /* if ranges are missing: when to give up; if it is dead: when to say so */
+	uint64_t
+	    due; /* if ranges are missing: when to give up; if it is dead: when to say so; if it
+			 waits: not before */
 	records_hears *hears;
 	void *context;
 };
@@ -44,6 +46,9 @@ bool feed_has(const struct records_watch *w);
 
 /* Adds the watches that wait, if the client is ready. */
 void feed_add(struct records *r);
+
+/* Adds a new one, if the stream is as it must be: then it is asked for before what the caller asks next. */
+void feed_join(struct records_watch *w);
 
 /* Tells the server that nobody watches its ranges any more. */
 void feed_leave(struct records_watch *w);

@@ -18,7 +18,8 @@
 #include "clock.h"
 #include "inside.h"
 
-#define PIECE 16384 /* no record of TLS is longer: what is left is in the socket, as epoll knows */
+#define PIECE  16384 /* no record of TLS is longer: what is left is in the socket, as epoll knows */
+#define PIECES 16    /* that one step reads of one connection */
 
 uint64_t h2_quiet_ns = 10 * SECOND, h2_ping_ns = 5 * SECOND;
 
@@ -160,9 +161,9 @@ foreign(const struct h2_conn *c)
 	return (struct trouble){ BROKEN, CUT };
 }
 
-/* What is left epoll reports again. */
-static void
-receive(struct h2_conn *c)
+/* False: there is no more to read. */
+static bool
+receive_piece(struct h2_conn *c)
 {
 	uint8_t piece[PIECE];
 	ssize_t n = c->tls != NULL ? tls_read(c->tls, piece, sizeof(piece))
@@ -170,12 +171,12 @@ receive(struct h2_conn *c)
 	struct trouble why = { BROKEN, CUT };
 
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (n <= 0) {
 		if (c->tls != NULL)
 			tls_explain(c->tls, &why);
 		conn_die(c, why);
-		return;
+		return false;
 	}
 	c->heard = flki_boottime_ns();
 	c->asked = 0;
@@ -183,6 +184,20 @@ receive(struct h2_conn *c)
 		conn_die(c, (struct trouble){ WRONG, TLS_ONLY });
 	else if (nghttp2_session_mem_recv(c->session, piece, (size_t)n) < 0)
 		conn_die(c, foreign(c));
+	return c->state != DEAD;
+}
+
+/*
+ * To the end, if there is one: what an answer leads to must not be begun on a connection that has ended.
+ * What is left after so many pieces epoll reports again.
+ */
+static void
+receive(struct h2_conn *c)
+{
+	int i;
+
+	for (i = 0; i < PIECES && receive_piece(c); i++)
+		;
 }
 
 /* Puts frames into `out', until it has about one piece of them; false: for want of memory. */
@@ -291,6 +306,10 @@ h2_step(struct h2 *h)
 		if (conn_due(c) <= flki_boottime_ns())
 			step(c, false);
 	streams_call(h);
+	/* What the starters have to say goes out at once. */
+	LIST_FOREACH(c, &h->conns, link)
+		if (c->eager)
+			step(c, false);
 	sweep(h);
 }
 

@@ -27,7 +27,7 @@
 
 #include "protocol/fleet.h"
 
-#define TAKERS	  4096
+#define TAKERS    4096
 #define LINGER_MS 100
 
 struct driven {

@@ -136,16 +136,11 @@ depart(struct fleet_taker *t)
 static void
 passed_on(struct fleet_taker *t, const struct records_answer *a)
 {
-	struct round r;
-	bool goes_on;
-
 	if (a->result != RECORDS_OK || !a->held) {
 		departed(t, a);
 		return;
 	}
-	round_plan(&r, &t->look, t->self, true, records_limits(t->fleet->records).operations);
-	goes_on = round_goes_on(&r.end, a);
-	if (goes_on)
+	if (round_goes_on(&t->gives_end, a))
 		round_run(t->fleet, NULL);
 	end(t);
 }
@@ -156,6 +151,7 @@ pass_on(struct fleet_taker *t, const struct round *r)
 {
 	struct txn *x = txn_new();
 
+	t->gives_end = r->end;
 	round_add_compares(r, x);
 	add_deletions(t, x);
 	round_add_grants(r, x);

@@ -129,8 +129,8 @@ struct fleet_taker {
 	int64_t held_since; /* create revision of h/ */
 	int64_t checked;    /* the revision of the last check that found it; 0: none */
 
-	/* ---- GRANTING: line.c ---- */
-	struct record gives; /* if gives_mine: to itself */
+	/* ---- its round under way: line.c, leave.c ---- */
+	struct record gives; /* GRANTING, if gives_mine: to itself */
 	struct round_end gives_end;
 
 	/* ---- the dead: repair.c ---- */

@@ -602,7 +602,8 @@ is_renewed() {
 	clean
 }
 
-@test "the same, though a new taker comes to the heir first" {
+# claims_and_is_killed: z holds; the server holds back the claim of t's taker a, and t is killed.
+claims_and_is_killed() {
 	fake etcd
 	takers held 3 2
 	makes held z
@@ -615,13 +616,22 @@ is_renewed() {
 	asked "put:/x/lim/cfg//h/$(self a).* !hold"
 	kill -KILL "${pids[t]}"
 	ended t
-	heirs u t 3 2
-	makes u a b
-	does u 'enter b n=9' 'expect b GRANTED' 'adopt a n=9' 'expect a REFUSED'
-	told u 'a REFUSED .*code=-4116'
+}
+
+# is_not_done_late LABEL: its taker a, which it adopted, was refused; then the claim comes, and is not done.
+is_not_done_late() {
+	told "$1" 'a REFUSED .*code=-4116'
 	tell etcd release
 	asked ' done /v3/kv/txn$'
 	lacks_key "/x/lim/cfg//h/$(self a)"
+}
+
+@test "the same, though a new taker comes to the heir first" {
+	claims_and_is_killed
+	heirs u t 3 2
+	makes u a b
+	does u 'enter b n=9' 'expect b GRANTED' 'adopt a n=9' 'expect a REFUSED'
+	is_not_done_late u
 	does u 'release b'
 	does held 'release z'
 	ends u
@@ -630,28 +640,14 @@ is_renewed() {
 }
 
 @test "the same, though a new taker came to the heir and left before it had done so" {
-	fake etcd
-	takers held 3 2
-	makes held z
-	does held 'enter z n=9' 'expect z GRANTED'
-	told held 'z GRANTED'
-	takers t 3 2
-	makes t a
-	tell etcd "on /v3/kv/txn with put:/x/lim/cfg//h/$(self a) hold"
-	does t 'enter a n=9'
-	asked "put:/x/lim/cfg//h/$(self a).* !hold"
-	kill -KILL "${pids[t]}"
-	ended t
+	claims_and_is_killed
 	tell etcd 'on /v3/lease/grant hang'
 	heirs u t 3 2
 	makes u a b
 	does u 'enter b n=9'
 	asked 'lease/grant.* !hang'
 	does u 'leave b' 'expect b LEFT' 'adopt a n=9' 'expect a REFUSED'
-	told u 'a REFUSED .*code=-4116'
-	tell etcd release
-	asked ' done /v3/kv/txn$'
-	lacks_key "/x/lim/cfg//h/$(self a)"
+	is_not_done_late u
 	does held 'release z'
 	ends u
 	ends held

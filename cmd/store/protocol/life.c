@@ -199,8 +199,8 @@ life_key(const struct life *l)
 }
 
 /*
- * The marks go in the same transaction: so whoever takes a permit back by a mark comes before it, or not
- * at all.
+ * The marks go in the same transaction: so a repairer that takes a permit back by a mark comes before it,
+ * or not at all.
  */
 void
 life_add(const struct life *l, struct txn *x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * record.h - the values of the keys.  Whoever writes one may be wrong, and everybody reads it, so no
- * reader trusts it.
+ * record.h - the values of the keys.  Any taker or operator may have written a wrong one, so no reader
+ * trusts it.
  *
  * What takers decide by is a line of numbers: it is read with every grant.  What people read, and what
  * operators write, is JSON, whose readers skip members that they do not know.  Each value has a version;
@@ -30,9 +30,8 @@ struct record {
 	uint32_t under, seat; /* h/ */
 	uint64_t ticket; /* h/ of a taker that waited; 0: the key's create revision is the ticket */
 	uint32_t ttl_s, grace_s;
-	bool manual; /* only the taker itself and an operator give its permit back */
-	int64_t
-	    since_ms; /* when it began to wait, or was granted, by the clock of who wrote this */
+	bool manual;      /* only the taker itself and an operator give its permit back */
+	int64_t since_ms; /* when it began to wait, or was granted, by its writer's clock */
 	char life[STORE_SELF];
 };
 

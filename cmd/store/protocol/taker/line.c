@@ -113,7 +113,7 @@ looked(struct fleet_taker *t, const struct records_answer *a)
 		leave_begin(t, FLEET_REFUSED, -FLK_STORE);
 }
 
-/* Of whom it stands behind: that one still waits, and is alive. */
+/* Whether the waiter before it still waits, and is alive. */
 static void
 stands(struct fleet_taker *t, const struct records_answer *a)
 {

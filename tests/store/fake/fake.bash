@@ -28,6 +28,11 @@ tell() {
 	curl -sS --fail --max-time 10 --unix-socket "$T/$1.ctl" --data-binary "$2" http://operator/
 }
 
+# connections LABEL: so many by gRPC have come to the fake.
+connections() {
+	grep -c '^[0-9]* connection$' "$T/$1.log"
+}
+
 # ask LABEL PATH BODY [OPTION...]: a call of the JSON gateway.
 ask() {
 	local label=$1 path=$2 body=$3

@@ -35,7 +35,8 @@
  *	quit
  *
  * Each line of the log begins with its time, in ms of CLOCK_BOOTTIME: "MS N METHOD PATH WORDS [!FAULT]"
- * when a call comes, "MS done PATH", and "MS over ID" when a lease's time is over.
+ * when a call comes, "MS done PATH", "MS over ID" when a lease's time is over, and "MS connection" when a
+ * connection begins that speaks gRPC.
  *
  * TEXT is looked for in the description of the call that the log has, too: "put:KEY lease:ID",
  * "range:KEY..END", "delete:KEY", "if:KEY", "watch:KEY..END", else "key:KEY"; "else" stands before

@@ -92,8 +92,13 @@ advance(struct server *s, struct conn *c)
 {
 	int n;
 
-	if (c->grpc == NULL && !c->operator&& grpc_begins(&c->in))
+	if (c->grpc == NULL && !c->operator&& grpc_begins(&c->in)) {
 		c->grpc = grpc_new(s, c);
+		if (s->log != NULL) {
+			fprintf(s->log, "%" PRId64 " connection\n", s->fake.now);
+			fflush(s->log);
+		}
+	}
 	if (c->grpc != NULL && c->state != ENDING)
 		advance_grpc(c);
 	while (c->grpc == NULL && (c->state == READING || c->state == ASKED)) {

@@ -172,6 +172,17 @@ in_local_line() {
 	[ "$(jq -c 'map([.name, .waiting])' <<<"$output")" = '[["a",400],["a-b",400],["a.b",400]]' ]
 }
 
+@test "store: all questions of an operator share a connection, whatever the limiters" {
+	store
+	local i
+	for i in $(seq 9); do
+		put "x$i/cfg" 'n=2'
+	done
+	run -0 ctl list
+	[ "${#lines[@]}" -gt 9 ]
+	[ "$(connections etcd)" = 1 ]
+}
+
 @test "store: who is on another machine is told by its name, and signalled there" {
 	store
 	hold a -N x -n 2

@@ -52,6 +52,33 @@ load fleet.bash
 	clean
 }
 
+@test "takers of two limiters share a connection, and closing one limiter ends only its own calls and watches" {
+	fake etcd
+	takers t 3 2
+	makes t a b
+	does t 'enter a n=1' 'expect a GRANTED' 'enter b n=1' 'expect b QUEUED' 'limiter other'
+	makes t c d e
+	does t 'enter c n=1' 'expect c GRANTED' 'enter d n=1' 'expect d QUEUED'
+	told t 'd QUEUED'
+	# Each limiter has a release under way when one of them is closed.
+	tell etcd 'on /v3/kv/txn with delete:/x/lim/cfg//h/ hold'
+	tell etcd 'on /v3/kv/txn with delete:/x/other/cfg//h/ hold'
+	does t 'release a' 'release c'
+	asked "delete:/x/lim/cfg//h/$(self a) .*!hold"
+	asked "delete:/x/other/cfg//h/$(self c) .*!hold"
+	does t 'close lim' 'enter e n=1'
+	told t 'e QUEUED'
+	tell etcd release
+	told t 'c RELEASED'
+	told t 'd GRANTED'
+	does t 'wait d RENEWED' 'release d' 'expect e GRANTED' 'release e'
+	ends t
+	untold t 'a RELEASED'
+	untold t 'b GRANTED'
+	[ "$(connections etcd)" = 1 ]
+	[ "$(keys | grep -c '^/x/other/')" = 1 ]
+}
+
 # round: two takers, one after the other, whatever goes wrong.
 round() {
 	takers t 3 2

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * takers.c - takers of a fleet, driven by lines on stdin; each event is a line on stdout.
+ * takers.c - takers of a store, driven by lines on stdin; each event is a line on stdout.
  *
  *	takers [-l LIFE | -L LIFE] URL LIMITER [TTL [GRACE [manual]]]
  *
  * All of them share a life: LIFE, 16 hexadecimal digits, else a new one.  With -L, others had it before.
  *
  *	new NAME [SELF]         a taker; SELF: 16 hexadecimal digits, else made of the name
+ *	limiter LIMITER         takers that are made from now on are of that one
+ *	close LIMITER           closes it, and frees its takers
  *	enter NAME [w=W] [n=N] [fallback=N] [queue=M] [nowait]
  *	adopt NAME [held] [w=W] [n=N]
  *	leave NAME | release NAME | free NAME
@@ -28,15 +30,24 @@
 #include "protocol/fleet.h"
 
 #define TAKERS    4096
+#define LIMITERS  8
 #define LINGER_MS 100
+
+struct limiter {
+	char name[32];
+	struct fleet *fleet; /* NULL: it is closed */
+};
 
 struct driven {
 	char name[32];
+	struct limiter *limiter;
 	struct fleet_taker *taker;
 	unsigned told; /* of which kinds, as bits */
 	bool busy;
 };
 
+static struct fleet_store *store;
+static struct limiter limiters[LIMITERS], *chosen;
 static struct driven all[TAKERS];
 static size_t n_all;
 static uint64_t started_ns, sleep_until;
@@ -122,8 +133,38 @@ find(const char *name)
 	return NULL;
 }
 
+/* The limiter of that name, which is open from then on. */
+static struct limiter *
+limiter_of(const char *name)
+{
+	struct limiter *l = limiters;
+
+	while (l < limiters + LIMITERS && l->name[0] != '\0' && strcmp(l->name, name) != 0)
+		l++;
+	if (l == limiters + LIMITERS)
+		fail("too many", name);
+	strlcpy(l->name, name, sizeof(l->name));
+	if (l->fleet == NULL && (l->fleet = fleet_open(store, name)) == NULL)
+		fail("can't open", name);
+	return l;
+}
+
 static void
-make(struct fleet *e, const char *name, const char *self)
+close_limiter(struct limiter *l)
+{
+	size_t i;
+
+	for (i = 0; i < n_all; i++)
+		if (all[i].limiter == l) {
+			all[i].taker = NULL;
+			all[i].busy = false;
+		}
+	fleet_close(l->fleet);
+	l->fleet = NULL;
+}
+
+static void
+make(const char *name, const char *self)
 {
 	struct driven *d = &all[n_all];
 	char digits[STORE_SELF];
@@ -136,7 +177,8 @@ make(struct fleet *e, const char *name, const char *self)
 		self = digits;
 	}
 	strlcpy(d->name, name, sizeof(d->name));
-	if (fleet_taker_new(&d->taker, e, self, told, d) != 0)
+	d->limiter = chosen;
+	if (fleet_taker_new(&d->taker, chosen->fleet, self, told, d) != 0)
 		fail("can't make", name);
 	n_all++;
 }
@@ -191,7 +233,7 @@ await(const char *name, const char *kind, bool before)
 
 /* False: no more lines. */
 static bool
-obey(struct fleet *e, char *line)
+obey(char *line)
 {
 	const char *verb = next_word(line), *name = next_word(NULL);
 	struct fleet_want w;
@@ -206,7 +248,11 @@ obey(struct fleet *e, char *line)
 	if (name == NULL)
 		fail("of whom", verb);
 	if (strcmp(verb, "new") == 0) {
-		make(e, name, next_word(NULL));
+		make(name, next_word(NULL));
+	} else if (strcmp(verb, "limiter") == 0) {
+		chosen = limiter_of(name);
+	} else if (strcmp(verb, "close") == 0) {
+		close_limiter(limiter_of(name));
 	} else if (strcmp(verb, "enter") == 0) {
 		want(&w, &held);
 		find(name)->busy = true;
@@ -245,9 +291,9 @@ any_busy(void)
 }
 
 static int
-patience(const struct fleet *e)
+patience(void)
 {
-	uint64_t due = fleet_due(e), now = now_ns();
+	uint64_t due = fleet_store_due(store), now = now_ns();
 
 	if (sleep_until != 0 && sleep_until < due)
 		due = sleep_until;
@@ -261,7 +307,7 @@ static char input[65536];
 static size_t input_size;
 
 static bool
-take_line(struct fleet *e)
+take_line(void)
 {
 	char *end = memchr(input, '\n', input_size), line[512];
 	size_t n;
@@ -277,16 +323,16 @@ take_line(struct fleet *e)
 	line[n] = '\0';
 	memmove(input, input + n, input_size - n);
 	input_size -= n;
-	more = obey(e, line);
+	more = obey(line);
 	if (!more)
 		input_size = 0;
 	return more;
 }
 
 static void
-drive(struct fleet *e)
+drive(void)
 {
-	struct pollfd fds[] = { { .fd = fleet_fd(e), .events = POLLIN },
+	struct pollfd fds[] = { { .fd = fleet_store_fd(store), .events = POLLIN },
 				{ .fd = STDIN_FILENO, .events = POLLIN } };
 
 	while (!over && (fds[1].fd != -1 || input_size > 0 || any_busy())) {
@@ -294,7 +340,7 @@ drive(struct fleet *e)
 		struct pollfd kept = fds[1];
 		if (full)
 			fds[1].fd = -1;
-		if (poll(fds, 2, patience(e)) == -1)
+		if (poll(fds, 2, patience()) == -1)
 			fail("poll", "failed");
 		if (!full && fds[1].fd != -1 && fds[1].revents != 0) {
 			ssize_t n =
@@ -305,22 +351,22 @@ drive(struct fleet *e)
 				input_size += (size_t)n;
 		}
 		fds[1] = kept;
-		fleet_step(e);
-		while (take_line(e))
+		fleet_store_step(store);
+		while (take_line())
 			;
 	}
 }
 
-/* The fleet ends its lease in the background. */
+/* A fleet ends its lease in the background. */
 static void
-linger(struct fleet *e)
+linger(void)
 {
-	struct pollfd fd = { .fd = fleet_fd(e), .events = POLLIN };
+	struct pollfd fd = { .fd = fleet_store_fd(store), .events = POLLIN };
 	uint64_t end = now_ns() + LINGER_MS * UINT64_C(1000000);
 
 	while (now_ns() < end) {
 		poll(&fd, 1, 10);
-		fleet_step(e);
+		fleet_store_step(store);
 	}
 }
 
@@ -329,7 +375,6 @@ main(int argc, char **argv)
 {
 	struct fleet_options o = { .ttl_s = 10, .grace_s = 7 };
 	static struct url url;
-	struct fleet *e;
 	char why[FLEET_TEXT];
 	const char *wrong;
 
@@ -344,18 +389,18 @@ main(int argc, char **argv)
 	if ((wrong = url_parse(&url, argv[1])) != NULL)
 		fail("bad URL", wrong);
 	o.url = &url;
-	o.limiter = argv[2];
 	if (argc > 3)
 		o.ttl_s = (uint32_t)strtoul(argv[3], NULL, 10);
 	if (argc > 4)
 		o.grace_s = (uint32_t)strtoul(argv[4], NULL, 10);
 	o.manual = argc > 5;
 	started_ns = now_ns();
-	if (fleet_open(&e, &o, why) != 0)
+	if (fleet_store_open(&store, &o, why) != 0)
 		fail("can't open", why);
-	drive(e);
+	chosen = limiter_of(argv[2]);
+	drive();
 	if (!over)
-		linger(e);
-	fleet_close(e);
+		linger();
+	fleet_store_close(store);
 	return 0;
 }

@@ -301,7 +301,7 @@ static void
 keys(void)
 {
 	static struct url url = { .path = "/team" };
-	struct key limiter = key_limiter(&url, "lim"), from, end, k;
+	struct key base = key_base(&url), limiter = key_limiter(&base, "lim"), from, end, k;
 	char self[STORE_SELF];
 
 	k = key_of(&limiter, 'h', "0123456789abcdef");
@@ -407,11 +407,12 @@ static unsigned
 nested_in(const char *outer, const char *inner)
 {
 	struct url url[2] = { { .path = outer }, { .path = inner } };
+	struct key base[2] = { key_base(&url[0]), key_base(&url[1]) };
 	unsigned n, bad = 0;
 
 	for (n = 0; n < WORDS * WORDS; n++) {
-		struct key x = key_limiter(&url[0], words[n % WORDS]);
-		struct key y = key_limiter(&url[1], words[n / WORDS]);
+		struct key x = key_limiter(&base[0], words[n % WORDS]);
+		struct key y = key_limiter(&base[1], words[n / WORDS]);
 
 		if (strcmp(x.s, y.s) == 0 || (are_apart(&x, &y) && are_apart(&y, &x)))
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * yes.c - a fleet for tests of what is above it: a directory is the store, and a file each is
- * a permit (h.) or a place in the line (w.), named TICKET.WEIGHT.LIMIT.SEAT.SELF.PID.  It looks there every
- * few milliseconds, under a lock.
+ * yes.c - a store for tests of what is above it: it is a directory, and a file each is a permit (h.) or
+ * a place in the line (w.), named TICKET.WEIGHT.LIMIT.SEAT.SELF.PID.  It looks there every few milliseconds,
+ * under a lock.  All takers are in one line, whatever their limiters.
  *
  * The directory is the URL's parameter dir=.  A file in it named
  *	away	means that the store can't be reached,
@@ -33,7 +33,7 @@ enum state { NEW, ENTERS, ADOPTS, WAITS, HAS, LEAVES, RELEASES, DONE };
 
 struct fleet_taker {
 	LIST_ENTRY(fleet_taker) entry;
-	struct fleet *fleet;
+	struct fleet_store *store;
 	char self[STORE_SELF];
 	fleet_report *report;
 	void *context;
@@ -51,13 +51,17 @@ struct question {
 	uint64_t until_ns;
 };
 
-struct fleet {
+struct fleet_store {
 	LIST_HEAD(takers, fleet_taker) takers;
 	SLIST_HEAD(questions, question) questions;
 	uint32_t ttl_s;
 	uint64_t looked_ns;
 	int fd, dir;
 	bool away;
+};
+
+struct fleet {
+	struct fleet_store *store;
 };
 
 static uint64_t
@@ -70,10 +74,10 @@ boot_ns(void)
 }
 
 int
-fleet_open(struct fleet **fleet, const struct fleet_options *o, char why[FLEET_TEXT])
+fleet_store_open(struct fleet_store **store, const struct fleet_options *o, char why[FLEET_TEXT])
 {
 	const char *dir = url_param(o->url, "dir");
-	struct fleet *e = calloc(1, sizeof(*e));
+	struct fleet_store *e = calloc(1, sizeof(*e));
 	FILE *wrong;
 
 	if (e == NULL || dir == NULL || (e->dir = open(dir, O_RDONLY | O_CLOEXEC)) == -1) {
@@ -91,26 +95,36 @@ fleet_open(struct fleet **fleet, const struct fleet_options *o, char why[FLEET_T
 	}
 	e->fd = eventfd(0, EFD_CLOEXEC);
 	e->ttl_s = o->ttl_s;
-	*fleet = e;
+	*store = e;
 	return 0;
 }
 
-void
-fleet_close(struct fleet *e)
+struct fleet *
+fleet_open(struct fleet_store *store, const char *limiter)
 {
-	close(e->fd);
-	close(e->dir);
-	free(e);
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+
+	(void)limiter;
+	if (fleet != NULL)
+		fleet->store = store;
+	return fleet;
+}
+
+/* An operator closes it, when its questions are answered. */
+void
+fleet_close(struct fleet *fleet)
+{
+	free(fleet);
 }
 
 int
-fleet_fd(const struct fleet *e)
+fleet_store_fd(const struct fleet_store *e)
 {
 	return e->fd;
 }
 
 uint64_t
-fleet_due(const struct fleet *e)
+fleet_store_due(const struct fleet_store *e)
 {
 	const struct fleet_taker *t;
 
@@ -135,7 +149,7 @@ by_place(const void *a, const void *b)
 }
 
 static struct view *
-read_view(const struct fleet *e)
+read_view(const struct fleet_store *e)
 {
 	struct view *v = calloc(1, sizeof(*v) + 1000 * sizeof(v->entry[0]));
 	struct dirent *d;
@@ -167,7 +181,7 @@ read_view(const struct fleet *e)
 }
 
 static uint64_t
-next_ticket(const struct fleet *e)
+next_ticket(const struct fleet_store *e)
 {
 	int fd = openat(e->dir, "next", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	uint64_t n = 0;
@@ -189,7 +203,7 @@ put(struct fleet_taker *t, char kind, uint64_t ticket, uint32_t limit, uint32_t 
 
 	snprintf(t->file, sizeof(t->file), "%c.%016" PRIx64 ".%u.%u.%u.%s.%d", kind, ticket,
 		 t->want.weight, limit, seat, t->self, (int)t->want.pid);
-	fd = openat(t->fleet->dir, t->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	fd = openat(t->store->dir, t->file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	close(fd);
 }
 
@@ -278,9 +292,9 @@ enter(struct fleet_taker *t, const struct view *v, const struct view_entry *own)
 			i = (size_t)-1;
 		}
 	if (own != NULL)
-		unlinkat(t->fleet->dir, t->file, 0);
+		unlinkat(t->store->dir, t->file, 0);
 	x.seat = x.holds ? seat : 0;
-	x.ticket = x.ticket != 0 ? x.ticket : next_ticket(t->fleet);
+	x.ticket = x.ticket != 0 ? x.ticket : next_ticket(t->store);
 	put(t, x.holds ? 'h' : 'w', x.ticket, limit, x.seat);
 	report_entry(t, &x);
 }
@@ -289,7 +303,7 @@ enter(struct fleet_taker *t, const struct view *v, const struct view_entry *own)
 static void
 mark_adopted(const struct fleet_taker *t)
 {
-	int fd = openat(t->fleet->dir, t->file, O_WRONLY | O_APPEND | O_CLOEXEC);
+	int fd = openat(t->store->dir, t->file, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	if (fd == -1)
 		return;
@@ -334,7 +348,7 @@ step_taker(struct fleet_taker *t, const struct view *v)
 		if (own == NULL) {
 			t->state = DONE;
 			report(t, FLEET_LOST, 0, "somebody broke it");
-		} else if (boot_ns() - t->renewed_ns >= t->fleet->ttl_s * SECOND / 3) {
+		} else if (boot_ns() - t->renewed_ns >= t->store->ttl_s * SECOND / 3) {
 			report(t, FLEET_RENEWED, 0, NULL);
 		}
 		break;
@@ -344,7 +358,7 @@ step_taker(struct fleet_taker *t, const struct view *v)
 			snprintf(t->file, sizeof(t->file), "%c.%016" PRIx64 ".%u.%u.%u.%s.%d",
 				 own->holds ? 'h' : 'w', own->ticket, own->weight, own->limit,
 				 own->seat, t->self, (int)own->pid);
-			unlinkat(t->fleet->dir, t->file, 0);
+			unlinkat(t->store->dir, t->file, 0);
 		}
 		own = NULL;
 		report(t, t->state == LEAVES ? FLEET_LEFT : FLEET_RELEASED, 0, NULL);
@@ -356,7 +370,7 @@ step_taker(struct fleet_taker *t, const struct view *v)
 }
 
 static void
-step_questions(struct fleet *e, const struct view *v, bool reached)
+step_questions(struct fleet_store *e, const struct view *v, bool reached)
 {
 	struct fleet_answer a = { .code = reached ? 0 : -ETIMEDOUT,
 				  .text = "yes:// can't be reached",
@@ -374,7 +388,7 @@ step_questions(struct fleet *e, const struct view *v, bool reached)
 }
 
 void
-fleet_step(struct fleet *e)
+fleet_store_step(struct fleet_store *e)
 {
 	bool mute = faccessat(e->dir, "mute", F_OK, 0) == 0;
 	bool away = faccessat(e->dir, "away", F_OK, 0) == 0;
@@ -408,18 +422,18 @@ fleet_step(struct fleet *e)
 /* ---- for the keeper ---- */
 
 int
-fleet_taker_new(struct fleet_taker **taker, struct fleet *e, const char *self, fleet_report *to,
+fleet_taker_new(struct fleet_taker **taker, struct fleet *fleet, const char *self, fleet_report *to,
 		void *context)
 {
 	struct fleet_taker *t = calloc(1, sizeof(*t));
 
 	if (t == NULL)
 		return -ENOMEM;
-	t->fleet = e;
+	t->store = fleet->store;
 	t->report = to;
 	t->context = context;
 	snprintf(t->self, sizeof(t->self), "%s", self);
-	LIST_INSERT_HEAD(&e->takers, t, entry);
+	LIST_INSERT_HEAD(&t->store->takers, t, entry);
 	*taker = t;
 	return 0;
 }
@@ -436,7 +450,7 @@ fleet_enter(struct fleet_taker *t, const struct fleet_want *want)
 {
 	t->want = *want;
 	t->state = ENTERS;
-	t->fleet->looked_ns = 0;
+	t->store->looked_ns = 0;
 }
 
 void
@@ -445,21 +459,21 @@ fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held)
 	t->want = *want;
 	t->held = held;
 	t->state = ADOPTS;
-	t->fleet->looked_ns = 0;
+	t->store->looked_ns = 0;
 }
 
 void
 fleet_leave(struct fleet_taker *t)
 {
 	t->state = LEAVES;
-	t->fleet->looked_ns = 0;
+	t->store->looked_ns = 0;
 }
 
 void
 fleet_release(struct fleet_taker *t)
 {
 	t->state = RELEASES;
-	t->fleet->looked_ns = 0;
+	t->store->looked_ns = 0;
 }
 
 void
@@ -477,7 +491,7 @@ fleet_working(struct fleet_taker *t, pid_t pid)
 }
 
 void
-fleet_ask(struct fleet *e, const struct fleet_question *q, uint64_t patience_ns,
+fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience_ns,
 	  fleet_answers *answer, void *context)
 {
 	struct question *new = calloc(1, sizeof(*new));
@@ -487,14 +501,14 @@ fleet_ask(struct fleet *e, const struct fleet_question *q, uint64_t patience_ns,
 		abort();
 	*new = (struct question){ .answer = answer, .context = context };
 	new->until_ns = boot_ns() + patience_ns;
-	SLIST_INSERT_HEAD(&e->questions, new, entry);
-	e->looked_ns = 0;
+	SLIST_INSERT_HEAD(&fleet->store->questions, new, entry);
+	fleet->store->looked_ns = 0;
 }
 
 void
-fleet_follow(struct fleet *e, fleet_happens *happens, void *context)
+fleet_follow(struct fleet *fleet, fleet_happens *happens, void *context)
 {
-	(void)e;
+	(void)fleet;
 	(void)happens;
 	(void)context;
 }

@@ -8,11 +8,10 @@
 
 #include "clock.h"
 
-#define LINGER SECOND /* for what the fleet still sends the store after a release */
+#define LINGER SECOND /* for what a fleet still sends the store after a release */
 
 struct closing_taker {
 	SLIST_ENTRY(closing_taker) entry;
-	struct keeper_limiter *limiter;
 	struct fleet_taker *taker;
 	struct event_target *target;
 	uint64_t until_ns;
@@ -21,27 +20,27 @@ struct closing_taker {
 static SLIST_HEAD(all_closing, closing_taker) all;
 
 void
-closing_add(struct keeper_limiter *l, struct fleet_taker *t, struct event_target *target)
+closing_add(struct fleet_taker *t, struct event_target *target)
 {
 	struct closing_taker *c = malloc(sizeof(*c));
 
 	if (c == NULL) /* the taker's lease ends by itself */
 		return;
-	*c = (struct closing_taker){
-		.limiter = l, .taker = t, .target = target, .until_ns = flki_boottime_ns() + LINGER
-	};
+	*c = (struct closing_taker){ .taker = t,
+				     .target = target,
+				     .until_ns = flki_boottime_ns() + LINGER };
 	SLIST_INSERT_HEAD(&all, c, entry);
 }
 
 uint64_t
-closing_step(uint64_t now)
+closing_step(uint64_t now, bool idle)
 {
 	struct closing_taker *c, *after;
 	uint64_t next = UINT64_MAX;
 
 	for (c = SLIST_FIRST(&all); c != NULL; c = after) {
 		after = SLIST_NEXT(c, entry);
-		if (now < c->until_ns && fleet_due(c->limiter->fleet) != UINT64_MAX) {
+		if (now < c->until_ns && !idle) {
 			next = c->until_ns < next ? c->until_ns : next;
 			continue;
 		}

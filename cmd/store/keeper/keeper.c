@@ -18,36 +18,59 @@
 #define NEVER UINT64_MAX
 
 static struct {
-	int control;      /* -1: the wrapper is gone */
-	pid_t wrapper;    /* its pid */
-	const char *life; /* our name in the store, */
-	bool heir;        /* which the keeper before had, too */
-	bool silent;      /* stderr is closed: the keeper reports nothing any more */
-	struct source on_control;
+	int control;               /* -1: the wrapper is gone */
+	pid_t wrapper;             /* its pid */
+	const char *life;          /* our name in the store, */
+	bool heir;                 /* which the keeper before had, too */
+	bool silent;               /* stderr is closed: the keeper reports nothing any more */
+	struct fleet_store *store; /* NULL: it is not open yet, or can't be opened: */
+	char why[FLEET_TEXT];      /* why */
+	struct source on_control, on_store;
 	LIST_HEAD(all_takers, keeper_taker) takers;
 	SLIST_HEAD(all_limiters, keeper_limiter) limiters;
 } k;
 
-/* ---- limiters ---- */
+/* ---- the store, and its limiters ---- */
 
 static void
-on_fleet(struct source *s)
+on_store(struct source *s)
 {
-	struct keeper_limiter *l = (void *)((char *)s - offsetof(struct keeper_limiter, on_fleet));
-
-	fleet_step(l->fleet);
+	(void)s;
+	fleet_store_step(k.store);
 }
 
-static struct keeper_limiter *
-find_limiter(const char *limiter)
+/* False: it can't be opened, k.why says why; the next new taker tries again. */
+static bool
+open_store(void)
 {
 	struct fleet_options o = { .url = &settings.url,
-				   .limiter = limiter,
 				   .life = k.life,
 				   .heir = k.heir,
 				   .ttl_s = settings.ttl_s,
 				   .grace_s = settings.grace_s,
 				   .manual = settings.manual };
+
+	if (k.store == NULL && fleet_store_open(&k.store, &o, k.why) == 0)
+		source_watch(fleet_store_fd(k.store), EPOLLIN, &k.on_store);
+	return k.store != NULL;
+}
+
+static uint64_t
+store_due(void)
+{
+	return k.store != NULL ? fleet_store_due(k.store) : NEVER;
+}
+
+static void
+step_store(uint64_t now)
+{
+	if (store_due() <= now)
+		fleet_store_step(k.store);
+}
+
+static struct keeper_limiter *
+find_limiter(const char *limiter)
+{
 	struct keeper_limiter *l;
 
 	SLIST_FOREACH(l, &k.limiters, entry)
@@ -57,13 +80,8 @@ find_limiter(const char *limiter)
 	if (l == NULL)
 		return NULL;
 	talk_copy(l->name, sizeof(l->name), limiter);
-	o.limiter = l->name;
 	title_set(l->name);
-	l->on_fleet.ready = on_fleet;
-	if (fleet_open(&l->fleet, &o, l->why) != 0)
-		l->fleet = NULL;
-	else
-		source_watch(fleet_fd(l->fleet), EPOLLIN, &l->on_fleet);
+	l->why = k.why;
 	SLIST_INSERT_HEAD(&k.limiters, l, entry);
 	return l;
 }
@@ -78,6 +96,8 @@ take_in(const struct talk *t, int *fd)
 
 	if (s == NULL)
 		return;
+	if (l->fleet == NULL && open_store())
+		l->fleet = fleet_open(k.store, l->name);
 	*fd = -1;
 	LIST_INSERT_HEAD(&k.takers, s, entry);
 }
@@ -115,22 +135,6 @@ least(uint64_t a, uint64_t b)
 }
 
 static uint64_t
-step_fleets(uint64_t now)
-{
-	uint64_t next = NEVER;
-	struct keeper_limiter *l;
-
-	SLIST_FOREACH(l, &k.limiters, entry) {
-		if (l->fleet == NULL)
-			continue;
-		if (fleet_due(l->fleet) <= now)
-			fleet_step(l->fleet);
-		next = least(next, fleet_due(l->fleet));
-	}
-	return next;
-}
-
-static uint64_t
 step_takers(uint64_t now)
 {
 	uint64_t next = NEVER;
@@ -165,15 +169,17 @@ keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet)
 	k.heir = heir;
 	k.control = detach(control, quiet);
 	k.on_control.ready = on_control;
+	k.on_store.ready = on_store;
 	if (k.control == -1 || !sources_open() ||
 	    source_watch(k.control, EPOLLIN, &k.on_control) != 0)
 		_exit(1);
 	for (;;) {
 		now = flki_boottime_ns();
-		next = step_fleets(now);
-		next = least(next, step_takers(now));
-		next = least(next, closing_step(now));
-		next = least(next, step_fleets(now)); /* what the steps above asked for */
+		step_store(now);
+		next = step_takers(now);
+		next = least(next, closing_step(now, store_due() == NEVER));
+		step_store(now); /* what the steps above asked for */
+		next = least(next, store_due());
 		if (k.control == -1 && LIST_EMPTY(&k.takers) && !closing_any())
 			_exit(0);
 		sources_sleep(next);

@@ -8,14 +8,12 @@
 #include <sys/queue.h>
 
 #include "protocol/fleet.h"
-#include "source.h"
 
 /* A limiter with a taker in this keeper. */
 struct keeper_limiter {
 	SLIST_ENTRY(keeper_limiter) entry;
-	struct source on_fleet;
-	struct fleet *fleet; /* NULL: we could not open it, `why' */
-	char why[FLEET_TEXT];
+	struct fleet *fleet; /* NULL: we could not open the store, or had no memory: */
+	const char *why;     /* why */
 	char name[FLK_NAME_MAX + 1];
 };
 

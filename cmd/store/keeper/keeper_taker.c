@@ -71,7 +71,7 @@ keeper_taker_rest(struct keeper_taker *k)
 	close_fd(&k->local);
 	if (k->taker != NULL) {
 		k->target->taker = NULL;
-		closing_add(k->limiter, k->taker, k->target);
+		closing_add(k->taker, k->target);
 	}
 	k->taker = NULL;
 	k->target = NULL;

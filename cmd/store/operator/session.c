@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * session.c - drives a fleet of its own until a question is answered.
+ * session.c - drives the store until a question is answered.
  */
 #include "session.h"
 
@@ -16,16 +16,17 @@
 #include "settings.h"
 #include "wrapper/internal.h"
 
-#define SESSIONS 4 /* how many stay open */
+/* A fork opens another: two processes can't share a connection. */
+static struct {
+	struct fleet_store *store; /* NULL: not open yet */
+	pid_t process;             /* it opened the store */
+} own;
 
-static struct session desks[SESSIONS];
 static bool was_away;
 
-/*
- * A question under way.  Its asker frees it or, if the asker has left meanwhile, the answer does.
- */
+/* A question under way. */
 struct wait {
-	bool answered, left;
+	bool answered;
 	int code;
 	session_take *take;
 	void *context;
@@ -37,77 +38,71 @@ session_was_away(void)
 	return was_away;
 }
 
-static void
-clear(struct session *d)
-{
-	if (d->fleet != NULL)
-		fleet_close(d->fleet);
-	free(d->news);
-	*d = (struct session){ .fleet = NULL };
-}
-
-/* The session of that name, or else the least recently used one; a session that follows stays. */
-static struct session *
-pick(const char *name)
-{
-	struct session *d, *oldest = NULL;
-
-	for (d = desks; d < desks + SESSIONS; d++) {
-		if (d->fleet != NULL && strcmp(d->name, name) == 0)
-			return d;
-		if (d->news == NULL && (oldest == NULL || d->used < oldest->used))
-			oldest = d;
-	}
-	return oldest != NULL ? oldest : desks;
-}
-
 static int
-find(const char *name, struct session **session)
+open_store(void)
 {
-	/* ttl and grace matter to takers; an operator takes no permit. */
-	struct fleet_options options = { .url = &settings.url,
-					 .limiter = *name != '\0' ? name : NULL,
-					 .ttl_s = settings.ttl_s,
-					 .grace_s = settings.grace_s };
-	static uint64_t uses;
-	struct session *d = pick(name);
+	/* The rest matters to takers; an operator takes no permit. */
+	struct fleet_options options = { .url = &settings.url, .ttl_s = settings.ttl_s };
 	char why[FLEET_TEXT] = "";
 	int error;
 
-	if (d->fleet == NULL || strcmp(d->name, name) != 0) {
-		clear(d);
-		if ((error = fleet_open(&d->fleet, &options, why)) != 0) {
-			d->fleet = NULL;
-			if (why[0] == '\0')
-				return error;
-			return store_trouble(why);
-		}
-		snprintf(d->name, sizeof(d->name), "%s", name);
+	if (own.process != getpid())
+		own.store = NULL;
+	own.process = getpid();
+	if (own.store != NULL || (error = fleet_store_open(&own.store, &options, why)) == 0)
+		return 0;
+	return why[0] != '\0' ? store_trouble(why) : error;
+}
+
+int
+session_open(struct session **session, const char *name)
+{
+	struct session *d;
+	int error = open_store();
+
+	if (error != 0)
+		return error;
+	if ((d = calloc(1, sizeof(*d))) == NULL)
+		return -ENOMEM;
+	d->store = own.store;
+	if ((d->fleet = fleet_open(d->store, name)) == NULL) {
+		free(d);
+		return -ENOMEM;
 	}
-	d->used = ++uses;
 	*session = d;
 	return 0;
 }
 
-int
-session_of(const struct flk *f, struct session **session)
+void
+session_close(struct session *d)
 {
-	return find(((const struct store_limiter *)f)->name, session);
+	if (d == NULL)
+		return;
+	fleet_close(d->fleet);
+	free(d->news);
+	free(d);
 }
 
 int
-session_of_all(struct session **session)
+session_of(struct flk *f, struct session **session)
 {
-	return find("", session);
+	struct store_limiter *l = (struct store_limiter *)f;
+	int error = open_store();
+
+	/* A session by another connection is that of the process that forked us. */
+	if (error == 0 && (l->session == NULL || l->session->store != own.store))
+		error = session_open(&l->session, l->name);
+	*session = l->session;
+	return error;
 }
 
 int
 session_drive(struct session *d, uint64_t until_ns, int bell)
 {
-	struct pollfd p[2] = { { .fd = fleet_fd(d->fleet), .events = POLLIN },
+	struct pollfd p[2] = { { .fd = fleet_store_fd(d->store), .events = POLLIN },
 			       { .fd = bell, .events = POLLIN } };
-	uint64_t due = fleet_due(d->fleet), now = flki_boottime_ns();
-	int ms = -1;
+	uint64_t due = fleet_store_due(d->store), now = flki_boottime_ns();
+	int ms = -1, error = 0;
 
 	due = due < until_ns ? due : until_ns;
 	if (due <= now)
@@ -115,9 +110,9 @@ session_drive(struct session *d, uint64_t until_ns, int bell)
 	else if (due != UINT64_MAX)
 		ms = due - now < UINT64_C(60000000000) ? (int)((due - now) / 1000000) + 1 : 60000;
 	if (poll(p, 2, ms) == -1)
-		return -errno;
-	fleet_step(d->fleet);
-	return 0;
+		error = -errno;
+	fleet_store_step(d->store);
+	return error;
 }
 
 static void
@@ -125,10 +120,6 @@ answered(void *context, const struct fleet_answer *a)
 {
 	struct wait *w = context;
 
-	if (w->left) {
-		free(w);
-		return;
-	}
 	w->answered = true;
 	w->code = a->code;
 	if ((a->code == 0 || a->code == -FLK_DAMAGED) && w->take != NULL)
@@ -144,23 +135,13 @@ int
 session_ask(struct session *d, const struct fleet_question *q, uint64_t patience_ns,
 	    session_take *take, void *context)
 {
-	struct wait *w = malloc(sizeof(*w));
-	int error = 0;
+	struct wait w = { .take = take, .context = context };
 
-	if (w == NULL)
-		return -ENOMEM;
-	*w = (struct wait){ .take = take, .context = context };
-	fleet_ask(d->fleet, q, patience_ns, answered, w);
+	fleet_ask(d->fleet, q, patience_ns, answered, &w);
 	/* A signal that was handled is no reason to forget the question. */
-	while (!w->answered && (error == 0 || error == -EINTR))
-		error = session_drive(d, SESSION_NEVER, -1);
-	if (w->answered) {
-		error = w->code;
-		free(w);
-	} else {
-		w->left = true;
-	}
-	return error;
+	while (!w.answered)
+		session_drive(d, SESSION_NEVER, -1);
+	return w.code;
 }
 
 /* ---- names of machines ---- */

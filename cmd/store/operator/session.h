@@ -20,23 +20,22 @@
 struct store_taker;
 struct news; /* session_events.c */
 
-/* One limiter, or with no name all of them.  Only session.c and session_events.c look inside. */
+/* One limiter, or all of them.  Only session.c and session_events.c look inside. */
 struct session {
-	char name[FLK_NAME_MAX + 1]; /* "": all limiters */
-	struct fleet *fleet;         /* NULL: none yet */
-	struct news *news;           /* NULL: nobody follows; one block of malloc(3) */
-	uint64_t used;               /* the larger, the later used */
+	struct fleet_store *store;
+	struct fleet *fleet;
+	struct news *news; /* NULL: nobody follows; one block of malloc(3) */
 };
 
 /*
- * The session of a limiter: 0, or -FLK_STORE or -ENOMEM.  It is kept for the next call, as a
- * connection costs more than a question; so hold on to it within one function, and no longer.  One
- * thread only.
+ * Opens a session of the limiter of that name, or of all limiters (NULL): 0, or -FLK_STORE or -ENOMEM.
+ * All sessions of the process share the store's connection.  One thread only.
  */
-int session_of(const struct flk *f, struct session **session);
+int session_open(struct session **session, const char *name);
+void session_close(struct session *d); /* or NULL */
 
-/* The session of all limiters. */
-int session_of_all(struct session **session);
+/* The session of a limiter, which ends with the limiter. */
+int session_of(struct flk *f, struct session **session);
 
 /* Reads an answer of code 0 or -FLK_DAMAGED, which is valid only now; session_ask() returns its result. */
 typedef int session_take(void *context, const struct fleet_answer *answer);
@@ -70,7 +69,7 @@ const char *session_host(const struct session *d, uint64_t number);
 int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
 
 /*
- * Drives the fleet once: sleeps until it has something to do, at most until then, or until the
+ * Drives the store once: sleeps until it has something to do, at most until then, or until the
  * descriptor BELL is readable; -1: none.  0, -EINTR.
  */
 int session_drive(struct session *d, uint64_t until_ns, int bell);

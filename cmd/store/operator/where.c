@@ -58,10 +58,12 @@ names(char ***name, size_t *n)
 	struct fleet_question q = { .kind = ASK_LIST };
 	struct list to = { .name = NULL };
 	struct session *d;
-	int error = session_of_all(&d);
+	int error = session_open(&d, NULL);
 
-	if (error == 0)
+	if (error == 0) {
 		error = session_ask(d, &q, SESSION_PATIENCE, take, &to);
+		session_close(d);
+	}
 	if (error != 0) {
 		snprintf(said, sizeof(said), "%s: %s", settings.url.shown, explain(error));
 		kind_forget(to.name, to.n);

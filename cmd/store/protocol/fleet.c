@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fleet.c - a limiter in a store: opening it, and its one loop.
+ * fleet.c - an open store and its limiters: opening and closing them, and the one loop of all.
  */
 #include "inside.h"
 
@@ -18,54 +18,67 @@ _Static_assert(FLEET_TEXT == RECORDS_TEXT, "what records_open() says is passed o
 /* ---- open and close ---- */
 
 int
-fleet_open(struct fleet **to, const struct fleet_options *o, char why[FLEET_TEXT])
+fleet_store_open(struct fleet_store **to, const struct fleet_options *o, char why[FLEET_TEXT])
 {
-	struct fleet *fleet = calloc(1, sizeof(*fleet));
+	struct fleet_store *store = calloc(1, sizeof(*store));
 	unsigned timeout_ms = o->ttl_s < 60 ? o->ttl_s * 1000 / 6 : 10000;
 	int error;
 
 	*to = NULL;
-	if (fleet == NULL) {
+	if (store == NULL) {
 		snprintf(why, FLEET_TEXT, "out of memory");
 		return -FLK_STORE;
 	}
 	if (strlen(o->url->path) > KEY_PATH_MAX) {
 		snprintf(why, FLEET_TEXT, "its path is longer than %d bytes", KEY_PATH_MAX);
-		free(fleet);
+		free(store);
 		return -FLK_STORE;
 	}
-	LIST_INIT(&fleet->takers);
-	LIST_INIT(&fleet->freed);
-	LIST_INIT(&fleet->parts);
-	fleet->named = o->limiter != NULL;
-	fleet->base = key_base(o->url);
-	fleet->limiter = key_limiter(o->url, fleet->named ? o->limiter : "");
-	fleet->ttl_s = o->ttl_s;
-	fleet->grace_s = o->grace_s;
-	fleet->manual = o->manual;
-	fleet->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
-	record_host(fleet->host);
-	life_begin(&fleet->life, fleet, o->life, o->heir);
+	store->base = key_base(o->url);
+	store->ttl_s = o->ttl_s;
+	store->grace_s = o->grace_s;
+	store->manual = o->manual;
+	store->heir = o->heir;
+	if (o->life != NULL)
+		memcpy(store->life, o->life, STORE_SELF);
+	record_host(store->host);
 	/* A holder whose store has moved must find it before its ttl is over: so it looks that often. */
-	if ((error = records_open(&fleet->records, o->url, fleet->timeout_ms, why)) != 0) {
-		free(fleet);
+	store->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
+	if ((error = records_open(&store->records, o->url, store->timeout_ms, why)) != 0) {
+		free(store);
 		return error;
 	}
-	*to = fleet;
+	*to = store;
 	return 0;
 }
 
-static void
-bury(struct fleet *fleet)
+void
+fleet_store_close(struct fleet_store *store)
 {
-	struct fleet_taker *t;
-
-	while ((t = LIST_FIRST(&fleet->freed)) != NULL) {
-		LIST_REMOVE(t, link);
-		free(t);
-	}
+	if (store == NULL)
+		return;
+	while (!LIST_EMPTY(&store->fleets))
+		fleet_close(LIST_FIRST(&store->fleets));
+	records_close(store->records);
+	free(store);
 }
 
+struct fleet *
+fleet_open(struct fleet_store *store, const char *limiter)
+{
+	struct fleet *fleet = calloc(1, sizeof(*fleet));
+
+	if (fleet == NULL)
+		return NULL;
+	fleet->store = store;
+	if (limiter != NULL)
+		fleet->limiter = key_limiter(&store->base, limiter);
+	life_begin(&fleet->life, fleet);
+	LIST_INSERT_HEAD(&store->fleets, fleet, link);
+	return fleet;
+}
+
+/* Each call and watch is a taker's, the life's or a part's. */
 void
 fleet_close(struct fleet *fleet)
 {
@@ -80,17 +93,16 @@ fleet_close(struct fleet *fleet)
 		LIST_REMOVE(part, link);
 		part->end(part);
 	}
-	bury(fleet);
-	records_close(fleet->records);
+	LIST_REMOVE(fleet, link);
 	free(fleet);
 }
 
 /* ---- the loop ---- */
 
 int
-fleet_fd(const struct fleet *fleet)
+fleet_store_fd(const struct fleet_store *store)
 {
-	return records_fd(fleet->records);
+	return records_fd(store->records);
 }
 
 static uint64_t
@@ -99,10 +111,10 @@ earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-uint64_t
+static uint64_t
 fleet_due(const struct fleet *fleet)
 {
-	uint64_t due = earlier(records_due(fleet->records), fleet->life.due_ns);
+	uint64_t due = fleet->life.due_ns;
 	const struct fleet_taker *t;
 	const struct fleet_part *part;
 
@@ -113,20 +125,23 @@ fleet_due(const struct fleet *fleet)
 	return due;
 }
 
-/*
- * Events from the store come first: a keeper that was stopped for a while must not decide by what
- * it knew before.
- */
-void
-fleet_step(struct fleet *fleet)
+uint64_t
+fleet_store_due(const struct fleet_store *store)
+{
+	uint64_t due = records_due(store->records);
+	const struct fleet *fleet;
+
+	LIST_FOREACH(fleet, &store->fleets, link)
+		due = earlier(due, fleet_due(fleet));
+	return due;
+}
+
+static void
+fleet_step(struct fleet *fleet, uint64_t now)
 {
 	struct fleet_taker *t, *next;
 	struct fleet_part *part, *next_part;
-	uint64_t now;
 
-	fleet->stepping = true;
-	records_step(fleet->records);
-	now = flki_boottime_ns();
 	life_step(&fleet->life, now);
 	for (t = LIST_FIRST(&fleet->takers); t != NULL; t = next) {
 		if (taker_due(t) <= now)
@@ -139,6 +154,27 @@ fleet_step(struct fleet *fleet)
 		if (part->due_ns <= now)
 			part->step(part);
 	}
-	fleet->stepping = false;
-	bury(fleet);
+}
+
+/*
+ * Events from the store come first: a keeper that was stopped for a while must not decide by what
+ * it knew before.
+ */
+void
+fleet_store_step(struct fleet_store *store)
+{
+	struct fleet_taker *t;
+	struct fleet *fleet;
+	uint64_t now;
+
+	store->stepping = true;
+	records_step(store->records);
+	now = flki_boottime_ns();
+	LIST_FOREACH(fleet, &store->fleets, link)
+		fleet_step(fleet, now);
+	store->stepping = false;
+	while ((t = LIST_FIRST(&store->freed)) != NULL) {
+		LIST_REMOVE(t, link);
+		free(t);
+	}
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * fleet.h - one limiter, or all limiters of a path, in a store that a fleet of machines shares.
+ * fleet.h - limiters in a store that a fleet of machines shares.
  *
- * All of it is asynchronous, and in one thread: the caller that drives a fleet sleeps until fleet_fd()
- * is readable or fleet_due() has come, and calls fleet_step(), which delivers every event and answer.
- * No other call delivers any.  Times are CLOCK_BOOTTIME, ns.
+ * A process opens the store once, and in it a fleet for each limiter, or for all limiters of the path.
+ * All fleets share the store's connection.
+ *
+ * All of it is asynchronous, and in one thread: the caller that drives a store sleeps until
+ * fleet_store_fd() is readable or fleet_store_due() has come, and calls fleet_store_step(), which delivers
+ * every event and answer of all its fleets.  No other call delivers any.  Times are CLOCK_BOOTTIME, ns.
  */
 #ifndef FLEET_H
 #define FLEET_H
@@ -20,32 +23,45 @@
 #define FLEET_KEY  512
 #define FLEET_TEXT 400
 
+struct fleet_store;
 struct fleet;
 struct fleet_taker;
 
+/* ---- an open store, and its fleets --------------------------------------------------------- */
+
+/* Of all takers of one keeper, whatever their limiters. */
 struct fleet_options {
 	const struct url *url;
-	const char *limiter; /* NULL: only fleet_ask() of ASK_LIST */
-	const char *life;    /* the name of its keeper; NULL: a new one */
-	bool heir;           /* it takes over from a keeper that had that name before */
-	uint32_t ttl_s;      /* treat the taker as dead after this long without contact */
-	uint32_t grace_s;    /* then keep its permit this much longer */
+	const char *life; /* the name of the keeper; NULL: each fleet gets a new one */
+	bool heir;        /* it takes over from a keeper that had that name before */
+	uint32_t ttl_s;   /* treat a taker as dead after this long without contact */
+	uint32_t grace_s; /* then keep its permit this much longer */
 	bool manual; /* never take a permit back from the dead: only flocklimitctl break does */
 };
 
 /*
  * Codes are as in flocklimit.h: -FLK_CLOSED, -FLK_FULL, -FLK_HEAVY, -FLK_EVICTED, -EAGAIN;
  * -FLK_STORE for a fault of the store that waiting does not fix, with a sentence that says what to
- * do.  A store that can't be reached is no error: the fleet tries again.
+ * do.  A store that can't be reached is no error: its fleets try again.
  */
-int fleet_open(struct fleet **fleet, const struct fleet_options *options, char why[FLEET_TEXT]);
+int fleet_store_open(struct fleet_store **store, const struct fleet_options *options,
+		     char why[FLEET_TEXT]);
 
-/* Sends the store nothing. */
+/* Closes its fleets, too; not from within a step. */
+void fleet_store_close(struct fleet_store *store);
+
+int fleet_store_fd(const struct fleet_store *store);
+uint64_t fleet_store_due(const struct fleet_store *store); /* UINT64_MAX: never */
+void fleet_store_step(struct fleet_store *store);
+
+/* limiter: NULL for fleet_ask() of ASK_LIST alone.  NULL only for want of memory. */
+struct fleet *fleet_open(struct fleet_store *store, const char *limiter);
+
+/*
+ * Frees its takers, and calls no function of theirs, nor of its questions and followers; not from within
+ * a step.  The store keeps the records of its takers.
+ */
 void fleet_close(struct fleet *fleet);
-
-int fleet_fd(const struct fleet *fleet);
-uint64_t fleet_due(const struct fleet *fleet); /* UINT64_MAX: never */
-void fleet_step(struct fleet *fleet);
 
 /* ---- takers -------------------------------------------------------------------------------- */
 

@@ -81,7 +81,8 @@ revoke_step(struct fleet_part *part)
 	struct revoke *r = (struct revoke *)part;
 
 	part->due_ns = UINT64_MAX;
-	r->call = records_end(r->fleet->records, r->lease, r->fleet->timeout_ms, revoke_done, r);
+	r->call = records_end(r->fleet->store->records, r->lease, r->fleet->store->timeout_ms,
+			      revoke_done, r);
 }
 
 void

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * inside.h - a limiter in a store, as its parts see it, and what all of them use.  fleet.c, above
- * them, has the loop; operator/ looks from outside; taker/ is about takers (taker.h).
+ * inside.h - a store and its limiters, as their parts see them, and what all of them use.  fleet.c,
+ * above them, has the loop; operator/ looks from outside; taker/ is about takers (taker.h).
  */
 #ifndef INSIDE_H
 #define INSIDE_H
@@ -31,21 +31,26 @@ struct fleet_part {
 LIST_HEAD(fleet_parts, fleet_part);
 LIST_HEAD(fleet_takers, fleet_taker);
 
-struct fleet {
+struct fleet_store {
 	struct records *records;
-	struct url url;
-	bool named;      /* limiter and its key are something */
-	struct key base; /* of all limiters */
-	struct key limiter;
-	uint32_t ttl_s, grace_s;
-	bool manual;
-	unsigned timeout_ms; /* of a call */
-	char host[STORE_HOST];
-	struct life life; /* of all its takers */
-	struct fleet_takers takers;
-	struct fleet_takers freed; /* inside of fleet_step(): freed at its end */
-	struct fleet_parts parts;
+	LIST_HEAD(fleets, fleet) fleets;
+	struct fleet_takers freed; /* inside a step, which frees their memory at its end */
 	bool stepping;
+	unsigned timeout_ms; /* of a call */
+	struct key base;     /* of all limiters */
+	uint32_t ttl_s, grace_s;
+	bool manual, heir;
+	char life[STORE_SELF]; /* "": each fleet has one of its own */
+	char host[STORE_HOST];
+};
+
+struct fleet {
+	LIST_ENTRY(fleet) link;
+	struct fleet_store *store;
+	struct key limiter; /* "": all limiters of the path */
+	struct life life;   /* of all its takers */
+	struct fleet_takers takers;
+	struct fleet_parts parts;
 };
 
 void fleet_part_add(struct fleet *fleet, struct fleet_part *part);

@@ -39,11 +39,9 @@ key_named(const struct key *base, const char *name, size_t n)
 }
 
 struct key
-key_limiter(const struct url *url, const char *limiter)
+key_limiter(const struct key *base, const char *limiter)
 {
-	struct key base = key_base(url);
-
-	return key_named(&base, limiter, strlen(limiter));
+	return key_named(base, limiter, strlen(limiter));
 }
 
 static struct key

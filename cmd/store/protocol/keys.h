@@ -54,7 +54,7 @@ struct key {
 struct key key_base(const struct url *url);
 
 /* "/team/build/cfg": the limiter's key, which steers it. */
-struct key key_limiter(const struct url *url, const char *limiter);
+struct key key_limiter(const struct key *base, const char *limiter);
 
 /* The same for a name that is `n' bytes long. */
 struct key key_named(const struct key *base, const char *name, size_t n);

@@ -39,12 +39,11 @@ life_first(const struct life *l)
 }
 
 void
-life_begin(struct life *l, struct fleet *fleet, const char *name, bool heir)
+life_begin(struct life *l, struct fleet *fleet)
 {
-	*l = (struct life){ .fleet = fleet, .heir = heir, .due_ns = UINT64_MAX };
-	if (name != NULL)
-		memcpy(l->name, name, STORE_SELF);
-	else
+	*l = (struct life){ .fleet = fleet, .heir = fleet->store->heir, .due_ns = UINT64_MAX };
+	memcpy(l->name, fleet->store->life, STORE_SELF);
+	if (l->name[0] == '\0')
 		fleet_random_name(l->name);
 	l->first = life_first(l);
 }
@@ -65,7 +64,7 @@ bool
 life_is_fresh(const struct life *l)
 {
 	return l->state >= LIFE_LEASED &&
-	       flki_boottime_ns() - l->alive_ns <= l->fleet->ttl_s * SECOND / 2;
+	       flki_boottime_ns() - l->alive_ns <= l->fleet->store->ttl_s * SECOND / 2;
 }
 
 /* A keeper that takes over would know its lease. */
@@ -92,7 +91,7 @@ void
 life_lives(struct life *l, uint64_t sent_ns)
 {
 	l->alive_ns = sent_ns;
-	l->due_ns = l->alive_ns + l->fleet->ttl_s * SECOND / 3;
+	l->due_ns = l->alive_ns + l->fleet->store->ttl_s * SECOND / 3;
 }
 
 /* ---- a lease ---- */
@@ -128,8 +127,8 @@ life_lease(struct life *l)
 		return;
 	l->lease = l->first != 0 ? l->first : fleet_random_id();
 	l->first = 0;
-	l->call = records_lease(l->fleet->records, l->lease, l->fleet->ttl_s, l->fleet->timeout_ms,
-				leased, l);
+	l->call = records_lease(l->fleet->store->records, l->lease, l->fleet->store->ttl_s,
+				l->fleet->store->timeout_ms, leased, l);
 	if (l->call == NULL)
 		life_again(l);
 }
@@ -165,7 +164,7 @@ life_has_lost(struct life *l, int64_t id)
 	if (id != l->lease || l->state < LIFE_LEASED)
 		return;
 	l->note =
-	    l->proven_ns != 0 && flki_boottime_ns() - l->proven_ns < l->fleet->ttl_s * SECOND
+	    l->proven_ns != 0 && flki_boottime_ns() - l->proven_ns < l->fleet->store->ttl_s * SECOND
 		? "its lease was revoked, or the store ended it too early: the permit is kept on "
 		  "another"
 		: "the store treated it as dead, but heard from it in time: the permit is kept";
@@ -260,7 +259,7 @@ put(struct life *l)
 	l->state = LIFE_PUTTING;
 	x = txn_new();
 	life_add(l, x);
-	l->call = records_txn(l->fleet->records, x, l->fleet->timeout_ms, was_put, l);
+	l->call = records_txn(l->fleet->store->records, x, l->fleet->store->timeout_ms, was_put, l);
 	if (l->call == NULL) {
 		l->state = LIFE_LEASED;
 		life_again(l);

@@ -64,8 +64,8 @@ struct life {
 	bool renewed, checked;
 };
 
-/* heir: takes over from the keeper that had that life before. */
-void life_begin(struct life *l, struct fleet *fleet, const char *name, bool heir);
+/* Of the keeper that the store was opened for. */
+void life_begin(struct life *l, struct fleet *fleet);
 void life_step(struct life *l, uint64_t now);
 
 /* A taker needs it: from now on it has a lease, or gets one, and takers hear of it by fleet_heard(). */

@@ -36,7 +36,7 @@ life_watch(struct life *l, int64_t from)
 	struct records_range range = { .key = k.s, .no_put = true };
 
 	if (l->watch == NULL)
-		l->watch = records_watch(l->fleet->records, &range, 1, from, hears, l);
+		l->watch = records_watch(l->fleet->store->records, &range, 1, from, hears, l);
 }
 
 /* ---- renewals ---- */
@@ -47,7 +47,8 @@ round_over(struct life *l)
 	if (l->beat != NULL || l->check != NULL)
 		return;
 	if (!l->renewed || !l->checked) {
-		l->due_ns = flki_boottime_ns() + retry_renewal(l->failures++, l->fleet->ttl_s);
+		l->due_ns =
+		    flki_boottime_ns() + retry_renewal(l->failures++, l->fleet->store->ttl_s);
 		return;
 	}
 	l->failures = 0;
@@ -118,7 +119,9 @@ life_beat(struct life *l)
 	x = txn_new();
 	txn_get(x, k.s, NULL)->keys_only = true;
 	fleet_add_check(l->fleet, x);
-	l->beat = records_renew(l->fleet->records, l->lease, l->fleet->timeout_ms, beaten, l);
-	l->check = records_txn(l->fleet->records, x, l->fleet->timeout_ms, checked, l);
+	l->beat = records_renew(l->fleet->store->records, l->lease, l->fleet->store->timeout_ms,
+				beaten, l);
+	l->check =
+	    records_txn(l->fleet->store->records, x, l->fleet->store->timeout_ms, checked, l);
 	round_over(l);
 }

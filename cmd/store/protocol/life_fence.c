@@ -50,8 +50,8 @@ life_end_old(struct life *l)
 	size_t n = old_leases(l);
 
 	if (n > 0 && l->state == LIFE_SHOWN && l->call == NULL)
-		l->call =
-		    records_end(l->fleet->records, l->old[n - 1], l->fleet->timeout_ms, ended, l);
+		l->call = records_end(l->fleet->store->records, l->old[n - 1],
+				      l->fleet->store->timeout_ms, ended, l);
 }
 
 bool
@@ -104,7 +104,8 @@ life_inherit(struct life *l)
 	l->state = LIFE_HEIR;
 	l->due_ns = UINT64_MAX;
 	txn_get(x, k.s, end.s)->keys_only = true;
-	l->call = records_txn(l->fleet->records, x, l->fleet->timeout_ms, read_lease, l);
+	l->call =
+	    records_txn(l->fleet->store->records, x, l->fleet->store->timeout_ms, read_lease, l);
 	if (l->call == NULL)
 		life_again(l);
 }

@@ -195,7 +195,7 @@ reclaim(struct fleet_taker *t, const struct look_life *life, bool holders)
 	struct key l = key_of(p, 'l', life->name), l_end = key_end(&l),
 		   s = key_of(p, 's', life->name);
 	struct key g = key_of(p, 't', life->name);
-	size_t most = (records_limits(t->fleet->records).operations - OTHERS) / 3, n = 0;
+	size_t most = (records_limits(t->fleet->store->records).operations - OTHERS) / 3, n = 0;
 	struct walk w = walk(t, holders);
 	const struct look_taker *k;
 	struct txn *x = txn_new();

@@ -45,7 +45,7 @@ step(struct fleet_part *part)
 static void
 send(struct run *r, struct txn *x, records_done *done)
 {
-	r->call = records_txn(r->fleet->records, x, r->fleet->timeout_ms, done, r);
+	r->call = records_txn(r->fleet->store->records, x, r->fleet->store->timeout_ms, done, r);
 	if (r->call == NULL)
 		over(r);
 }
@@ -107,7 +107,8 @@ go_on(struct run *r)
 		send(r, silence(r), silenced);
 		return;
 	}
-	round_plan(&r->round, &r->look, NULL, false, records_limits(r->fleet->records).operations);
+	round_plan(&r->round, &r->look, NULL, false,
+		   records_limits(r->fleet->store->records).operations);
 	if (r->round.n == 0) {
 		over(r);
 		return;

@@ -27,12 +27,15 @@ struct common_guard {
 	int end; /* the read end */
 };
 
+struct session; /* operator/session.c */
+
 struct store_limiter {
-	struct flk_base base;   /* first: see lib/ops.h */
-	_Atomic uint32_t limit; /* what a taker that declares no limit is assumed to get */
-	uint32_t fallback;      /* the limit where no taker ever declared one */
-	struct flk *local;      /* --local: see acquire.c; or NULL */
-	pthread_mutex_t lock;   /* guards what follows */
+	struct flk_base base;    /* first: see lib/ops.h */
+	_Atomic uint32_t limit;  /* what a taker that declares no limit is assumed to get */
+	uint32_t fallback;       /* the limit where no taker ever declared one */
+	struct flk *local;       /* --local: see acquire.c; or NULL */
+	struct session *session; /* what an operator asks by; NULL: none yet */
+	pthread_mutex_t lock;    /* guards what follows */
 	SLIST_HEAD(common_guards, common_guard) guards;
 	char name[FLK_NAME_MAX + 1];
 	char where[URL_TEXT + FLK_NAME_MAX + 2]; /* for people */

@@ -12,6 +12,7 @@
 #include "fnv.h"
 #include "internal.h"
 #include "name.h"
+#include "operator/session.h"
 #include "settings.h"
 #include "share.h"
 
@@ -95,6 +96,7 @@ store_close(struct flk *limiter)
 		close(g->end);
 		free(g);
 	}
+	session_close(f->session);
 	flk_detach(f->local);
 	pthread_mutex_destroy(&f->lock);
 	free(f);

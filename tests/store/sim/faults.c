@@ -112,7 +112,7 @@ goes_on(struct act *act)
 static void
 stop(struct machine *m, bool suspended)
 {
-	if (m->stopped || m->suspended || m->fleet == NULL)
+	if (m->stopped || m->suspended || m->store == NULL)
 		return;
 	trace("m%u: %s", m->number, suspended ? "is suspended" : "its keeper is stopped");
 	m->stopped = true;

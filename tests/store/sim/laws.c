@@ -203,7 +203,7 @@ idle(void)
 	if (since == 0 || head == NULL)
 		return;
 	m = head->machine;
-	if (m->fleet == NULL || m->cut || m->stopped || sim.steered)
+	if (m->store == NULL || m->cut || m->stopped || sim.steered)
 		return;
 	calm = sim.trouble_ns + (sim.plan.ttl_s + sim.plan.grace_s) * SECOND + LOOK_AGAIN;
 	if (sim.trouble_ns != 0 && calm > since)
@@ -224,7 +224,7 @@ prompt(void)
 		const struct taker *t = sim.holder[i];
 		const struct machine *m = t->machine;
 
-		if ((t->stage != WAITING && t->stage != ENTERING) || m->fleet == NULL || m->cut ||
+		if ((t->stage != WAITING && t->stage != ENTERING) || m->store == NULL || m->cut ||
 		    m->stopped)
 			continue;
 		since = t->granted_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * machines.c - machines and their keepers.  A keeper sleeps until something arrives for its fleet or
- * the fleet is due, and then steps it.
+ * machines.c - machines and their keepers.  A keeper sleeps until something arrives for its store or
+ * the store is due, and then steps it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 static bool
 is_still(const struct machine *m)
 {
-	return m->fleet == NULL || m->stopped || m->suspended;
+	return m->store == NULL || m->stopped || m->suspended;
 }
 
 /* When its keeper runs next. */
@@ -25,7 +25,7 @@ settle(struct machine *m)
 		heap_remove(&sim.agenda, &m->step.due);
 		return;
 	}
-	at = clock_when(&m->clock, fleet_due(m->fleet));
+	at = clock_when(&m->clock, fleet_store_due(m->store));
 	heap_put(&sim.agenda, &m->step.due, at > true_ns ? at : true_ns);
 }
 
@@ -48,7 +48,7 @@ step(struct act *act)
 	running = &m->clock;
 	for (t = m->first; t != NULL; t = t->next)
 		taker_obey(t);
-	fleet_step(m->fleet);
+	fleet_store_step(m->store);
 	running = NULL;
 	if (m->steps_left > 0 && --m->steps_left == 0) {
 		trace("m%u: its keeper is killed", m->number);
@@ -79,19 +79,19 @@ machine_open(struct machine *m)
 	struct fleet_options o = { .url = &url,
 				   .life = m->life,
 				   .heir = m->keepers > 0 && (error == NULL || !error->no_heirs),
-				   .limiter = "sim",
 				   .ttl_s = sim.plan.ttl_s,
 				   .grace_s = sim.plan.grace_s,
 				   .manual = sim.plan.manual };
 	char why[FLEET_TEXT];
 
-	if (m->fleet != NULL)
+	if (m->store != NULL)
 		return;
 	m->keepers++;
 	if (url.path == NULL && url_parse(&url, "memory://sim/team") != NULL)
 		abort();
 	running = &m->clock;
-	if (fleet_open(&m->fleet, &o, why) != 0)
+	if (fleet_store_open(&m->store, &o, why) != 0 ||
+	    (m->fleet = fleet_open(m->store, "sim")) == NULL)
 		abort();
 	running = NULL;
 	m->client = world_newest();
@@ -102,13 +102,13 @@ machine_open(struct machine *m)
 }
 
 static void
-close_fleet(struct machine *m)
+close_store(struct machine *m)
 {
 	heap_remove(&sim.agenda, &m->step.due);
 	running = &m->clock;
-	fleet_close(m->fleet);
+	fleet_store_close(m->store);
 	running = NULL;
-	m->fleet = NULL;
+	m->store = NULL;
 	m->client = NULL;
 }
 
@@ -118,7 +118,7 @@ adopt(struct act *act)
 	struct machine *m = act->who;
 	struct taker *t;
 
-	if (m->fleet == NULL || act->which != m->keepers)
+	if (m->store == NULL || act->which != m->keepers)
 		return;
 	if (m->suspended || m->stopped) {
 		later(SECOND, adopt, m, m->keepers);
@@ -137,7 +137,7 @@ succeed(struct act *act)
 {
 	struct machine *m = act->who;
 
-	if (m->dead || m->fleet != NULL)
+	if (m->dead || m->store != NULL)
 		return;
 	if (m->suspended) {
 		later(SECOND, succeed, m, 0);
@@ -153,9 +153,9 @@ machine_kill(struct machine *m)
 {
 	struct taker *t;
 
-	if (m->fleet != NULL) {
+	if (m->store != NULL) {
 		sim.kills++;
-		close_fleet(m);
+		close_store(m);
 	}
 	trouble(m);
 	m->stopped = false;
@@ -171,8 +171,8 @@ machine_free(struct machine *m)
 {
 	struct taker *t;
 
-	if (m->fleet != NULL)
-		close_fleet(m);
+	if (m->store != NULL)
+		close_store(m);
 	for (t = m->first; t != NULL; t = t->next)
 		t->kept = NULL;
 }

@@ -200,7 +200,7 @@ tidy(struct act *act)
 	const struct flk_settings none = flki_no_settings;
 	unsigned i;
 
-	if (act->which == 0 || office()->fleet == NULL)
+	if (act->which == 0 || office()->store == NULL)
 		return;
 	later(10 * SECOND, tidy, NULL, act->which - 1);
 	if (sim.plan.operators && act->which % 4 == 0)

@@ -6,7 +6,7 @@
  *
  *	plan.c       what a history is like, by its seed
  *	history.c    its times: one thing after another, until all have ended
- *	machines.c   machines and their keepers, which drive fleets
+ *	machines.c   machines and their keepers, each of which drives a store
  *	takers.c     takers: what their wrappers do, and what they are told
  *	operators.c  an operator's questions
  *	faults.c     what goes wrong
@@ -79,7 +79,8 @@ struct act { /* something that happens at a time */
 struct machine {
 	struct act step; /* its keeper's next */
 	struct machine_clock clock;
-	struct fleet *fleet; /* NULL: its keeper was killed, or has ended */
+	struct fleet_store *store; /* NULL: its keeper was killed, or has ended */
+	struct fleet *fleet;       /* in it */
 	char life[STORE_SELF];
 	unsigned leases;  /* on which the store has its life */
 	uint64_t gone_ns; /* when the last was gone; 0: there is one */

@@ -248,7 +248,7 @@ taker_comes(struct act *act)
 		over(t, DEAD);
 		return;
 	}
-	if (m->fleet == NULL || m->stopped || m->suspended) {
+	if (m->store == NULL || m->stopped || m->suspended) {
 		later(500 * MS, taker_comes, t, 0);
 		return;
 	}

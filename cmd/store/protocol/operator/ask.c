@@ -50,7 +50,7 @@ void
 ask_txn(struct ask *a, struct txn *x, records_done *done)
 {
 	a->part.due_ns = a->until_ns;
-	a->call = records_txn(a->fleet->records, x, CALL_MS, done, a);
+	a->call = records_txn(a->fleet->store->records, x, CALL_MS, done, a);
 	if (a->call == NULL)
 		ask_answer_code(a, -ENOMEM, NULL);
 }

@@ -88,7 +88,7 @@ watch(struct follow *f, int64_t revision)
 	struct records_range range = { .key = from.s, .end = to.s };
 
 	key_whole(&f->fleet->limiter, &from, &to);
-	f->watch = records_watch(f->fleet->records, &range, 1, revision + 1, hears, f);
+	f->watch = records_watch(f->fleet->store->records, &range, 1, revision + 1, hears, f);
 	if (f->watch == NULL)
 		fail(f, -ENOMEM, NULL);
 }
@@ -133,8 +133,8 @@ step(struct fleet_part *part)
 	}
 	if (f->watch != NULL || f->call != NULL || f->ended)
 		return;
-	f->call = records_txn(f->fleet->records, look_txn(&f->fleet->limiter, LOOK_ALL), CALL_MS,
-			      got_all, f);
+	f->call = records_txn(f->fleet->store->records, look_txn(&f->fleet->limiter, LOOK_ALL),
+			      CALL_MS, got_all, f);
 	if (f->call == NULL)
 		read_anew(f, false);
 }

@@ -51,7 +51,8 @@ go_on_after(struct ask *a, const char *key)
 static bool
 read_key(struct ask *a, const char *key, const char *name, size_t n)
 {
-	struct key limiter = key_named(&a->fleet->base, name, n), parts = key_parts(&limiter);
+	struct key limiter = key_named(&a->fleet->store->base, name, n),
+		   parts = key_parts(&limiter);
 	char copy[FLK_NAME_MAX + 1], self[STORE_SELF];
 	char kind = key_parse(&limiter, key, self);
 
@@ -75,13 +76,13 @@ read_key(struct ask *a, const char *key, const char *name, size_t n)
 static bool
 read_page(struct ask *a, struct records_found page)
 {
-	size_t base = strlen(a->fleet->base.s), size;
+	size_t base = strlen(a->fleet->store->base.s), size;
 	const char *key;
 	size_t i;
 
 	for (i = 0; i < page.n; i++) {
 		key = page.kv[i].key;
-		if (strncmp(key, a->fleet->base.s, base) != 0 || strcmp(key, a->from.s) < 0)
+		if (strncmp(key, a->fleet->store->base.s, base) != 0 || strcmp(key, a->from.s) < 0)
 			continue;
 		size = strcspn(key + base, "/");
 		/* Longer than any key of ours: skip all keys that begin so, or there would be no end. */
@@ -128,7 +129,7 @@ paged(void *context, const struct records_answer *reply)
 void
 names_ask(struct ask *a)
 {
-	struct key end = key_end(&a->fleet->base);
+	struct key end = key_end(&a->fleet->store->base);
 	struct txn *x = txn_new();
 	struct txn_item *page = txn_get(x, a->from.s, end.s);
 

@@ -84,6 +84,6 @@ fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience
 			   .until_ns =
 			       patience_ns < UINT64_MAX - now ? now + patience_ns : UINT64_MAX };
 	look_init(&a->look, &fleet->limiter);
-	a->from = fleet->base;
+	a->from = fleet->store->base;
 	fleet_part_add(fleet, &a->part);
 }

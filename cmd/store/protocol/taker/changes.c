@@ -57,11 +57,11 @@ static void
 before_hears(struct fleet_taker *t, char kind)
 {
 	/* At the end of a store's silence many lives end, and all come again. */
-	uint64_t ns = t->fleet->ttl_s * SECOND / 4;
+	uint64_t ns = t->fleet->store->ttl_s * SECOND / 4;
 
 	if (kind == 'w') {
 		t->before[0] = '\0';
-		ns = t->fleet->manual ? 0 : SECOND; /* nobody else may grant it: round.h */
+		ns = t->fleet->store->manual ? 0 : SECOND; /* nobody else may grant it: round.h */
 	}
 	look_soon(t, ns);
 }

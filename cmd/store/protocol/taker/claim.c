@@ -149,7 +149,7 @@ add_person(const struct fleet_taker *t, struct txn *x)
 			    .role = t->want.role };
 	char *text;
 
-	memcpy(p.host, t->fleet->host, sizeof(p.host));
+	memcpy(p.host, t->fleet->store->host, sizeof(p.host));
 	memcpy(p.command, t->want.command, sizeof(p.command));
 	p.command[sizeof(p.command) - 1] = '\0';
 	if ((text = person_encode(&p)) != NULL)

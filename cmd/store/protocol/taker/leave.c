@@ -226,7 +226,7 @@ leaving_act(struct fleet_taker *t)
 		ask(t);
 	} else {
 		round_plan(&r, &t->look, t->self, true,
-			   records_limits(t->fleet->records).operations);
+			   records_limits(t->fleet->store->records).operations);
 		if (r.n > 0)
 			pass_on(t, &r);
 		else

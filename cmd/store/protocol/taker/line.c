@@ -171,7 +171,8 @@ looking_act(struct fleet_taker *t)
 static void
 plan(struct fleet_taker *t, struct round *r)
 {
-	round_plan(r, &t->look, t->self, false, records_limits(t->fleet->records).operations);
+	round_plan(r, &t->look, t->self, false,
+		   records_limits(t->fleet->store->records).operations);
 }
 
 void
@@ -193,7 +194,7 @@ first_act(struct fleet_taker *t)
 	} else if (t->watching[WATCH_ALL].watch == NULL) {
 		/* It has just come: others make room, and grant, if they may. */
 		t->before[0] = '\0';
-		if (t->fleet->manual)
+		if (t->fleet->store->manual)
 			taker_go(t, LOOKING);
 		else
 			line_stand(t);

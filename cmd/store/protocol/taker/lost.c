@@ -46,7 +46,7 @@ say_why(const struct fleet_taker *t, const struct records_answer *reply, char te
 	if (reply->result == RECORDS_OK && reply->revision < t->held_since)
 		snprintf(text, FLEET_TEXT,
 			 "the store is older than the permit: was an older backup restored?");
-	else if (was_there(reply, AT_L, NULL) || silent_ns < t->fleet->grace_s * SECOND)
+	else if (was_there(reply, AT_L, NULL) || silent_ns < t->fleet->store->grace_s * SECOND)
 		snprintf(text, FLEET_TEXT,
 			 "the permit's record is gone from the store: somebody deleted it, or "
 			 "restored an older backup");

@@ -106,7 +106,7 @@ fleet_taker_new(struct fleet_taker **taker, struct fleet *fleet, const char *sel
 	struct fleet_taker *t;
 
 	*taker = NULL;
-	if (!fleet->named || !key_is_self(self))
+	if (fleet->limiter.s[0] == '\0' || !key_is_self(self))
 		return -EINVAL;
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		return -ENOMEM;
@@ -135,9 +135,9 @@ fleet_taker_free(struct fleet_taker *t)
 	repair_free(&t->suspects);
 	LIST_REMOVE(t, link);
 	t->freed = true;
-	/* The functions that lead up to fleet_step() still use it. */
-	if (t->fleet->stepping)
-		LIST_INSERT_HEAD(&t->fleet->freed, t, link);
+	/* The functions that lead up to fleet_store_step() still use it. */
+	if (t->fleet->store->stepping)
+		LIST_INSERT_HEAD(&t->fleet->store->freed, t, link);
 	else
 		free(t);
 }

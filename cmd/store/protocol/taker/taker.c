@@ -89,7 +89,8 @@ taker_txn(struct fleet_taker *t, enum taker_slot slot, struct txn *x, taker_answ
 	struct taker_call *c = begin(t, slot, answer);
 
 	if (c != NULL)
-		c->call = records_txn(t->fleet->records, x, t->fleet->timeout_ms, answered, c);
+		c->call = records_txn(t->fleet->store->records, x, t->fleet->store->timeout_ms,
+				      answered, c);
 	else
 		txn_free(x);
 	begun(t, slot);
@@ -102,8 +103,8 @@ taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t
 	struct taker_call *c = begin(t, slot, answer);
 
 	if (c != NULL)
-		c->call = records_lease(t->fleet->records, lease, ttl_s, t->fleet->timeout_ms,
-					answered, c);
+		c->call = records_lease(t->fleet->store->records, lease, ttl_s,
+					t->fleet->store->timeout_ms, answered, c);
 	begun(t, slot);
 }
 
@@ -260,9 +261,9 @@ taker_record(const struct fleet_taker *t)
 	struct record r = { .weight = t->want.weight,
 			    .limit = t->want.limit,
 			    .under = t->want.fallback,
-			    .ttl_s = t->fleet->ttl_s,
-			    .grace_s = t->fleet->grace_s,
-			    .manual = t->fleet->manual,
+			    .ttl_s = t->fleet->store->ttl_s,
+			    .grace_s = t->fleet->store->grace_s,
+			    .manual = t->fleet->store->manual,
 			    .since_ms = record_now_ms() };
 
 	memcpy(r.life, t->fleet->life.name, STORE_SELF);

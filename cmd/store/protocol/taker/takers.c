@@ -114,7 +114,7 @@ add_checks(struct fleet *fleet, struct txn *x, bool reported, size_t *room)
 void
 fleet_add_check(struct fleet *fleet, struct txn *x)
 {
-	size_t room = records_limits(fleet->records).operations - 1;
+	size_t room = records_limits(fleet->store->records).operations - 1;
 	struct fleet_taker *t;
 
 	LIST_FOREACH(t, &fleet->takers, link)

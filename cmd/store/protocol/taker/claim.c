@@ -10,6 +10,7 @@
 #include "taker.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -601,6 +601,18 @@ has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
 	at_rest
 }
 
+@test "a permit that can't be given back for longer than it lives is given back by the same keeper" {
+	background a "${FLOCKLIMIT%limit}map" -N x -n 1 --ttl 2s \
+		sh -c 'echo "$2" >>ran; [ "$2" = 2 ] || touch "$1/away"' sh "$DB" ::: 1 2
+	eventually test -e "$DB/away"
+	sleep 9 # ttl, grace, and the second that a keeper went on before
+	rm "$DB/away"
+	ended a
+	[ "$status" = 0 ]
+	has_lines 2 ran
+	at_rest
+}
+
 @test "signals: an end in the line leaves it; the command has what comes to it" {
 	hold a -N x -n 1
 	background b env --default-signal=INT "$FLOCKLIMIT" -N x -n 1 true

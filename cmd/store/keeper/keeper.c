@@ -10,8 +10,8 @@
 #include "clock.h"
 #include "detach.h"
 #include "keeper_taker.h"
-#include "closing.h"
 #include "settings.h"
+#include "stake.h"
 #include "title.h"
 #include "kind.h"
 
@@ -177,10 +177,10 @@ keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet)
 		now = flki_boottime_ns();
 		step_store(now);
 		next = step_takers(now);
-		next = least(next, closing_step(now, store_due() == NEVER));
+		next = least(next, stakes_step(now, store_due() == NEVER));
 		step_store(now); /* what the steps above asked for */
 		next = least(next, store_due());
-		if (k.control == -1 && LIST_EMPTY(&k.takers) && !closing_any())
+		if (k.control == -1 && LIST_EMPTY(&k.takers) && !stakes_any(now))
 			_exit(0);
 		sources_sleep(next);
 	}

@@ -12,8 +12,8 @@
 #include "clock.h"
 #include "detach.h"
 #include "exiting.h"
-#include "closing.h"
 #include "settings.h"
+#include "stake.h"
 #include "kind.h"
 
 #define LONGEST_EXIT (10 * SECOND) /* a device may take long to close, or for ever */
@@ -42,12 +42,12 @@ is_sound(const struct keeper_taker *k)
 {
 	switch (k->state) {
 	case PERMIT_IDLE:
-		return k->taker == NULL && k->guard == -1 && k->pidfd == -1 && k->local == -1;
+		return k->stake == NULL && k->guard == -1 && k->pidfd == -1 && k->local == -1;
 	case PERMIT_LEAVING:
 	case PERMIT_RELEASING:
-		return k->taker != NULL && k->give_up_ns != 0;
+		return k->stake != NULL && k->give_up_ns != 0;
 	default:
-		return k->taker != NULL && k->self[0] != '\0';
+		return k->stake != NULL && k->self[0] != '\0';
 	}
 }
 
@@ -69,12 +69,9 @@ keeper_taker_rest(struct keeper_taker *k)
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
 	close_fd(&k->local);
-	if (k->taker != NULL) {
-		k->target->taker = NULL;
-		closing_add(k->taker, k->target);
-	}
-	k->taker = NULL;
-	k->target = NULL;
+	if (k->stake != NULL)
+		stake_part(k->stake);
+	k->stake = NULL;
 	keeper_taker_move(k, PERMIT_IDLE);
 }
 
@@ -83,7 +80,7 @@ leave(struct keeper_taker *k)
 {
 	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
 	keeper_taker_move(k, PERMIT_LEAVING);
-	fleet_leave(k->taker);
+	fleet_leave(stake_taker(k->stake));
 }
 
 /* The fleet retries the release until the permit expires by itself. */
@@ -100,7 +97,7 @@ keeper_taker_release(struct keeper_taker *k)
 	if (k->give_up_ns < flki_boottime_ns() + 2 * SECOND)
 		k->give_up_ns = flki_boottime_ns() + 2 * SECOND;
 	keeper_taker_move(k, PERMIT_RELEASING);
-	fleet_release(k->taker);
+	fleet_release(stake_taker(k->stake));
 }
 
 /* ---- what the wrapper asks ---- */
@@ -124,22 +121,17 @@ begin(struct keeper_taker *k, const struct talk *t)
 	if (k->state != PERMIT_IDLE)
 		return; /* our wrappers do not ask twice */
 	talk_copy(k->self, sizeof(k->self), t->self);
-	k->target = malloc(sizeof(*k->target));
-	if (k->target == NULL || fleet_taker_new(&k->taker, k->limiter->fleet, k->self,
-						 keeper_taker_on_event, k->target) != 0) {
-		free(k->target);
-		k->target = NULL;
-		k->taker = NULL;
+	k->stake = stake_new(k, k->limiter->fleet, k->self);
+	if (k->stake == NULL) {
 		refuse(k, "no memory for another taker");
 		return;
 	}
-	k->target->taker = k;
 	keeper_taker_move(k, t->kind == TALK_ADOPT && t->held ? PERMIT_HELD : PERMIT_ENTERING);
 	if (t->kind == TALK_ENTER) {
-		fleet_enter(k->taker, &t->want);
+		fleet_enter(stake_taker(k->stake), &t->want);
 		return;
 	}
-	fleet_adopt(k->taker, &t->want, t->held);
+	fleet_adopt(stake_taker(k->stake), &t->want, t->held);
 	if (!t->held)
 		return;
 	/* Until the store answers, the permit is known to live as long as the last keeper knew. */
@@ -147,7 +139,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&board_ns[k->cell]));
 	if (k->pidfd != -1)
-		fleet_working(k->taker, k->pid);
+		fleet_working(stake_taker(k->stake), k->pid);
 }
 
 static void
@@ -174,7 +166,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		break;
 	case TALK_RELEASE:
 		if (k->state == PERMIT_HELD) {
-			fleet_ended(k->taker, t->code);
+			fleet_ended(stake_taker(k->stake), t->code);
 			keeper_taker_release(k);
 		} else if (k->state == PERMIT_IDLE) {
 			keeper_taker_send_kind(k, TALK_RELEASED);
@@ -187,7 +179,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		k->pid = (pid_t)t->pid;
 		keep_fd(&k->pidfd, fd);
 		if (k->state == PERMIT_HELD && !k->gone)
-			fleet_working(k->taker, k->pid);
+			fleet_working(stake_taker(k->stake), k->pid);
 		break;
 	case TALK_GUARD:
 		keep_fd(&k->guard, fd);
@@ -285,12 +277,9 @@ give_up(struct keeper_taker *k)
 	source_unwatch(k->socket);
 	close_fd(&k->socket);
 	keeper_taker_drop_unsent(k);
-	if (k->taker != NULL) {
-		fleet_taker_free(k->taker);
-		free(k->target);
-		k->taker = NULL;
-		k->target = NULL;
-	}
+	if (k->stake != NULL)
+		stake_give_up(k->stake);
+	k->stake = NULL;
 	keeper_taker_rest(k);
 }
 

@@ -39,8 +39,7 @@ struct keeper_taker {
 	TAILQ_HEAD(all_owed, owed) owed;
 	struct source on_socket, on_guard, on_pidfd;
 	struct keeper_limiter *limiter;
-	struct fleet_taker *taker;   /* or NULL */
-	struct event_target *target; /* the taker's */
+	struct stake *stake; /* or NULL */
 	enum permit_state state;
 	int socket;    /* -1: the wrapper is gone, or has finished with this taker */
 	int guard;     /* the read end, or -1 */
@@ -86,8 +85,8 @@ void keeper_taker_catch_up(struct keeper_taker *k);
 /* keeper_taker_expiry.c: does to the command what struct expiry says. */
 void keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why);
 
-/* keeper_taker_events.c: an event of the fleet's taker; context is its struct event_target. */
-void keeper_taker_on_event(void *context, const struct fleet_event *event);
+/* keeper_taker_events.c: an event of its stake. */
+void keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *event);
 
 /* keeper_taker_send.c: sends to the wrapper, if it still exists; now, or when it reads again. */
 void keeper_taker_send(struct keeper_taker *k, const struct talk *t);

@@ -94,13 +94,10 @@ hear_reach(struct keeper_taker *k, const struct fleet_event *e)
 }
 
 void
-keeper_taker_on_event(void *context, const struct fleet_event *e)
+keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *e)
 {
-	struct keeper_taker *k = ((struct event_target *)context)->taker;
 	struct talk t = { .kind = TALK_QUEUED, .ticket = e->ticket };
 
-	if (k == NULL)
-		return;
 	switch (e->kind) {
 	case FLEET_QUEUED:
 		if (k->state == PERMIT_ENTERING)

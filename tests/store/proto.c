@@ -79,17 +79,15 @@ requests(void)
 	txn_if_no_news(x, "a", "b", 5);
 	txn_otherwise(x);
 	get = txn_get(x, "a", "b");
-	get->order = NEWEST_FIRST;
+	get->oldest_first = true;
 	get->limit = 1;
 	get->keys_only = true;
-	get->created_before = 9;
 	txn_delete(x, "a", NULL);
 	request_txn(&w, x);
-	ok(is_hex(&w, "000000002e"
+	ok(is_hex(&w, "000000002c"
 		      "0a0d080210021a016130068204"
 		      "0162"
-		      "1a120a100a01611201621801280230024001"
-		      "6808"
+		      "1a100a0e0a01611201621801280130024001"
 		      "1a051a030a0161"
 		      "1a022200"),
 	   "a compare of a range has an empty transaction with it");

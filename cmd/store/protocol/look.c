@@ -50,7 +50,7 @@ look_add(struct txn *x, const struct key *limiter, enum look_kind kind)
 		line->limit = 1;
 		return;
 	}
-	line->order = OLDEST_FIRST;
+	line->oldest_first = true;
 	if (kind == LOOK_LINE)
 		line->limit = LOOK_FIRST;
 	txn_get(x, tail.s, NULL);

@@ -27,9 +27,6 @@ enum txn_kind {
 	DO_DELETE
 };
 
-/* Of what a get gives: by their keys, or by the revisions at which they were created. */
-enum txn_order { BY_KEY, OLDEST_FIRST, NEWEST_FIRST };
-
 struct txn_item {
 	enum txn_part part;
 	enum txn_kind kind;
@@ -41,9 +38,8 @@ struct txn_item {
 
 	/* DO_GET */
 	bool keys_only;
-	uint32_t limit; /* 0: all */
-	enum txn_order order;
-	int64_t created_before; /* only records created before that revision; 0: all */
+	bool oldest_first; /* by the revisions at which they were created; else by their keys */
+	uint32_t limit;    /* 0: all */
 };
 
 struct txn {

@@ -125,8 +125,7 @@ pack_item(struct pack *p, struct txn_item *i)
 	PACK(i->lease, UINT64_MAX);
 	PACK(i->keys_only, 1);
 	PACK(i->limit, UINT32_MAX);
-	PACK(i->order, NEWEST_FIRST);
-	PACK(i->created_before, UINT64_MAX);
+	PACK(i->oldest_first, 1);
 	p->wrong |= (i->part == TXN_IF) != (i->kind < DO_GET);
 	p->wrong |= (i->kind == DO_PUT) != (i->value != NULL);
 }

@@ -123,29 +123,6 @@ oldest_first(const void *a, const void *b)
 	return (*x)->kv.created < (*y)->kv.created ? -1 : (*x)->kv.created > (*y)->kv.created;
 }
 
-static int
-newest_first(const void *a, const void *b)
-{
-	return oldest_first(b, a);
-}
-
-/* The first comes first; the order of the others does not matter. */
-static void
-pick_one(struct record_list *l, int (*order)(const void *, const void *))
-{
-	size_t i, best = 0;
-	struct memory_record *first;
-
-	for (i = 1; i < l->n; i++)
-		if (order(&l->record[i], &l->record[best]) < 0)
-			best = i;
-	if (best == 0)
-		return;
-	first = l->record[best];
-	l->record[best] = l->record[0];
-	l->record[0] = first;
-}
-
 /*
  * Finds what a get is about, in its order as far as its limit goes.  Returns how many records are in
  * its range.
@@ -153,8 +130,6 @@ pick_one(struct record_list *l, int (*order)(const void *, const void *))
 static size_t
 gather(struct memory *m, const struct txn_item *item)
 {
-	int (*order)(const void *, const void *) =
-	    item->order == OLDEST_FIRST ? oldest_first : newest_first;
 	struct record_list *l = &m->scratch;
 	struct span s = span_of(m, item);
 	size_t i;
@@ -164,16 +139,10 @@ gather(struct memory *m, const struct txn_item *item)
 		l->record =
 		    memory_got(reallocarray(l->record, l->room, sizeof(struct memory_record *)));
 	}
-	for (l->n = 0, i = s.from; i < s.end; i++) {
-		struct memory_record *r = m->map.record[i];
-
-		if (item->created_before == 0 || r->kv.created < item->created_before)
-			l->record[l->n++] = r;
-	}
-	if (item->order != BY_KEY && l->n > 1 && item->limit == 1)
-		pick_one(l, order);
-	else if (item->order != BY_KEY && l->n > 1)
-		qsort(l->record, l->n, sizeof(struct memory_record *), order);
+	for (l->n = 0, i = s.from; i < s.end; i++)
+		l->record[l->n++] = m->map.record[i];
+	if (item->oldest_first && l->n > 1)
+		qsort(l->record, l->n, sizeof(struct memory_record *), oldest_first);
 	return s.end - s.from;
 }
 

@@ -11,7 +11,7 @@
 
 enum { EQUAL = 0, LESS = 2 };                        /* Compare.result */
 enum { CREATED = 1, CHANGED = 2 };                   /* Compare.target */
-enum { ASCEND = 1, DESCEND = 2 };                    /* RangeRequest.sort_order */
+enum { ASCEND = 1 };                                 /* RangeRequest.sort_order */
 enum { NO_PUT = 0, NO_DELETE = 1 };                  /* WatchCreateRequest.filters */
 enum { RANGE = 1, PUT = 2, DELETE = 3, NESTED = 4 }; /* RequestOp */
 
@@ -35,15 +35,12 @@ add_get(struct wire_out *w, const struct txn_item *item)
 {
 	if (item->limit != 0)
 		wire_number(w, 3, item->limit);
-	if (item->order != BY_KEY) {
-		wire_number(w, 5, item->order == OLDEST_FIRST ? ASCEND : DESCEND);
+	if (item->oldest_first) {
+		wire_number(w, 5, ASCEND);
 		wire_number(w, 6, CREATED + 1);
 	}
 	if (item->keys_only)
 		wire_number(w, 8, 1);
-	/* etcd takes 0 for no bound; nothing is created at revision 1. */
-	if (item->created_before != 0)
-		wire_number(w, 13, item->created_before > 1 ? item->created_before - 1 : 1);
 }
 
 static void

@@ -123,8 +123,6 @@ life_lease(struct life *l)
 {
 	l->state = LIFE_LEASING;
 	l->due_ns = UINT64_MAX;
-	if (l->call != NULL)
-		return;
 	l->lease = l->first != 0 ? l->first : fleet_random_id();
 	l->first = 0;
 	l->call = records_lease(l->fleet->store->records, l->lease, l->fleet->store->ttl_s,
@@ -251,13 +249,10 @@ was_put(void *context, const struct records_answer *a)
 static void
 put(struct life *l)
 {
-	struct txn *x;
+	struct txn *x = txn_new();
 
 	l->due_ns = UINT64_MAX;
-	if (l->call != NULL)
-		return;
 	l->state = LIFE_PUTTING;
-	x = txn_new();
 	life_add(l, x);
 	l->call = records_txn(l->fleet->store->records, x, l->fleet->store->timeout_ms, was_put, l);
 	if (l->call == NULL) {

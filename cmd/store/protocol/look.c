@@ -97,28 +97,25 @@ look_waiter(const struct look *l, const char *self)
 	return find(l->waiter, l->waiters, self);
 }
 
-/* The place of that life, or where it would be.  A store has them in order, and so the last is tried first. */
-static size_t
-place_of(const struct look *l, const char *name)
+/* A store has them in order, and so the last is tried first. */
+size_t
+look_place(const void *array, size_t n, size_t size, const char *name)
 {
-	size_t from = 0, to = l->lives, middle;
+	const char *at = array;
+	size_t from = 0, to = n, middle = n > 0 ? n - 1 : 0;
 
-	if (to > 0 && memcmp(l->life[to - 1].name, name, STORE_SELF) < 0)
-		return to;
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (memcmp(l->life[middle].name, name, STORE_SELF) < 0)
+	for (; from < to; middle = from + (to - from) / 2)
+		if (strcmp(at + middle * size, name) < 0)
 			from = middle + 1;
 		else
 			to = middle;
-	}
 	return from;
 }
 
 struct look_life *
 look_life(const struct look *l, const char *name)
 {
-	size_t i = place_of(l, name);
+	size_t i = look_place(l->life, l->lives, sizeof(*l->life), name);
 
 	return i < l->lives && strcmp(l->life[i].name, name) == 0 ? &l->life[i] : NULL;
 }
@@ -199,7 +196,7 @@ look_add_holder(struct look *l)
 struct look_life *
 look_add_life(struct look *l, const char *name)
 {
-	size_t i = place_of(l, name);
+	size_t i = look_place(l->life, l->lives, sizeof(*l->life), name);
 	struct look_life *life = look_life(l, name);
 
 	if (life != NULL || grow(&l->life, &l->lives, &l->life_room, sizeof(*life)) == NULL)

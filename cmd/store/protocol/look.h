@@ -75,6 +75,9 @@ struct look_taker *look_holder(const struct look *l, const char *self);
 struct look_taker *look_waiter(const struct look *l, const char *self);
 struct look_life *look_life(const struct look *l, const char *name);
 
+/* Where that name is among structs of that size, which begin with their names and are in their order; or would be. */
+size_t look_place(const void *array, size_t n, size_t size, const char *name);
+
 /* By a look that has the lives.  A record that makes no sense has none: an operator sees to it. */
 bool look_is_alive(const struct look *l, const struct look_taker *t);
 

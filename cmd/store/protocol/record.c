@@ -138,14 +138,10 @@ config_encode(const struct flk_settings *c, const struct culprit *by)
 	return finished(o);
 }
 
-char *
-status_encode(int32_t status)
+size_t
+status_encode(char text[RECORD_TEXT], int32_t status)
 {
-	json_t *o = json_object();
-
-	put_number(o, "v", RECORD_VERSION);
-	json_object_set_new(o, "status", json_integer(status));
-	return finished(o);
+	return (size_t)snprintf(text, RECORD_TEXT, "%" PRId32, status);
 }
 
 /* ---- reading ---- */
@@ -356,10 +352,8 @@ config_signer(struct culprit *by, const char *value, size_t size)
 int32_t
 status_decode(const char *value, size_t size)
 {
-	json_t *o = opened(value, size, RECORD_VERSION);
-	bool good = json_object_get(o, "status") != NULL;
-	int32_t status = (int32_t)number(o, "status", INT32_MIN, INT32_MAX, &good);
+	bool good = value != NULL && strlen(value) == size;
+	int64_t status = good ? next_number(&value, INT32_MIN, INT32_MAX, &good) : 0;
 
-	json_decref(o);
-	return good ? status : FLK_UNKNOWN;
+	return good && *value == '\0' ? (int32_t)status : FLK_UNKNOWN;
 }

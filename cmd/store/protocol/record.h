@@ -4,8 +4,8 @@
  * trusts it.
  *
  * What takers decide by is a line of numbers: it is read with every grant.  What people read, and what
- * operators write, is JSON, whose readers skip members that they do not know.  Each value has a version;
- * that of cfg is the version of all the limiter's keys, see keys.h.
+ * operators write, is JSON, whose readers skip members that they do not know.  Each has a version; that of
+ * cfg is the version of all the limiter's keys, see keys.h.  How a command ended is a number alone.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -82,7 +82,7 @@ const char *config_trouble(const char *value, size_t size);
 void record_tame(char *said);
 
 /* Of x/: a status of wait(2), or FLK_READY, FLK_TIMED_OUT; FLK_UNKNOWN if the value makes no sense. */
-char *status_encode(int32_t status);
+size_t status_encode(char text[RECORD_TEXT], int32_t status);
 int32_t status_decode(const char *value, size_t size);
 
 /* This process and machine. */

@@ -97,15 +97,8 @@ static struct suspect *
 suspect(struct fleet_taker *t, const char *life)
 {
 	struct suspects *s = &t->suspects;
-	size_t from = 0, to = s->n, middle;
+	size_t from = look_place(s->s, s->n, sizeof(*s->s), life);
 
-	while (from < to) {
-		middle = from + (to - from) / 2;
-		if (strcmp(s->s[middle].life, life) < 0)
-			from = middle + 1;
-		else
-			to = middle;
-	}
 	if (from < s->n && strcmp(s->s[from].life, life) == 0)
 		return &s->s[from];
 	if (s->n == s->room) {

@@ -28,13 +28,22 @@ room_limit(const struct room *r, uint32_t limit)
 	return smaller(r->least, limit);
 }
 
+uint32_t
+room_own(uint32_t limit, uint32_t declared, uint32_t fallback)
+{
+	if (limit != 0)
+		return limit;
+	if (declared != 0)
+		return declared;
+	return fallback != 0 ? fallback : 1;
+}
+
 bool
 room_fits(const struct room *r, uint32_t weight, uint32_t limit, uint32_t *under)
 {
-	uint32_t own = limit != 0 ? limit : r->set->declared != 0 ? r->set->declared : 1;
-	uint32_t most = room_limit(r, own);
+	uint32_t most = room_limit(r, limit);
 
-	*under = r->set->override >= 0 ? most : own;
+	*under = r->set->override >= 0 ? most : limit;
 	if (r->set->paused || r->set->closed || most == 0)
 		return false;
 	return r->holders == 0 || r->used + weight <= most;

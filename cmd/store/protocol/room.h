@@ -31,10 +31,10 @@ void room_add(struct room *r, uint32_t weight, uint32_t limit);
 /* The limit that is in force for a taker that declares this one; 0: none declared. */
 uint32_t room_limit(const struct room *r, uint32_t limit);
 
-/*
- * Whether a taker of that weight and limit (0: none declared) may hold beside them.  *under is the
- * limit that it would hold under.
- */
+/* A taker's own limit: what it declares, or else what the limiter has, or else its fallback; 0: none. */
+uint32_t room_own(uint32_t limit, uint32_t declared, uint32_t fallback);
+
+/* Whether a taker of that weight and own limit may hold beside them.  *under: the limit that it would hold under. */
 bool room_fits(const struct room *r, uint32_t weight, uint32_t limit, uint32_t *under);
 
 #endif

@@ -36,16 +36,6 @@ is(const struct look_taker *t, const char *self)
 	return self != NULL && strcmp(t->self, self) == 0;
 }
 
-static uint32_t
-limit_of(const struct round *r, const struct record *w)
-{
-	if (w->limit != 0)
-		return w->limit;
-	if (r->declared != 0)
-		return r->declared;
-	return w->under != 0 ? w->under : 1;
-}
-
 static void
 plan(struct round *r, const struct look_taker *w, uint32_t limit, uint32_t under, uint32_t seat)
 {
@@ -85,7 +75,7 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 		if ((look->has_lives && !look_is_alive(look, w)) ||
 		    (w->record.manual && !is(w, self)) || w->record.life[0] == '\0')
 			return;
-		limit = limit_of(r, &w->record);
+		limit = room_own(w->record.limit, r->declared, w->record.under);
 		if (!room_fits(&room, w->record.weight, limit, &under))
 			return;
 		if (r->n == most || r->n == LOOK_FIRST) {

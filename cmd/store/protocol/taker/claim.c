@@ -33,22 +33,27 @@ no_room(struct fleet_taker *t)
 
 /* ---- the look ---- */
 
+/* By which it waits or holds. */
+static uint32_t
+own_limit(const struct fleet_taker *t)
+{
+	return room_own(t->want.limit, t->look.config.declared, t->want.fallback);
+}
+
 /* Whether it may hold beside those that do; then its record is that of a permit. */
 static bool
 fits(struct fleet_taker *t, struct record *r)
 {
-	const struct flk_settings *c = &t->look.config;
-	struct room room = { .set = c };
-	uint32_t limit = taker_limit(t, c);
+	struct room room = { .set = &t->look.config };
 	size_t i;
 
 	for (i = 0; i < t->look.holders; i++)
 		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit);
 	*r = taker_record(t);
-	r->limit = limit;
+	r->limit = own_limit(t);
 	while (look_has_seat(&t->look, r->seat, NULL))
 		r->seat++;
-	return room_fits(&room, t->want.weight, limit, &r->under);
+	return room_fits(&room, r->weight, r->limit, &r->under);
 }
 
 /* It would have to wait, and must not: what is in its way may be dead. */
@@ -72,12 +77,11 @@ has_dead_in_its_way(const struct fleet_taker *t)
 static void
 decide(struct fleet_taker *t)
 {
-	const struct flk_settings *c = &t->look.config;
 	struct record r;
 
-	if (c->closed) {
+	if (t->look.config.closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);
-	} else if (t->want.weight > taker_limit(t, c)) {
+	} else if (t->want.weight > own_limit(t)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
 	} else {
 		t->fitted = t->look.in_line == 0 && fits(t, &r);

@@ -12,7 +12,6 @@
  */
 #include "taker.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "kind.h"
@@ -36,13 +35,10 @@ add_status(const struct fleet_taker *t, struct txn *x)
 {
 	const struct life *life = &t->fleet->life;
 	struct key k = taker_key(t, 'x');
-	char *value;
+	char text[RECORD_TEXT];
 
-	if (t->status == FLK_UNKNOWN || life->state != LIFE_SHOWN || t->failures % 2 != 0 ||
-	    (value = status_encode(t->status)) == NULL)
-		return;
-	txn_put(x, k.s, value, strlen(value), life->lease);
-	free(value);
+	if (t->status != FLK_UNKNOWN && life->state == LIFE_SHOWN && t->failures % 2 == 0)
+		txn_put(x, k.s, text, status_encode(text, t->status), life->lease);
 }
 
 /* What a repairer wrote of its life would be left behind. */

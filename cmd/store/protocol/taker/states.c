@@ -111,7 +111,6 @@ fleet_taker_new(struct fleet_taker **taker, struct fleet *fleet, const char *sel
 	if ((t = calloc(1, sizeof(*t))) == NULL)
 		return -ENOMEM;
 	t->fleet = fleet;
-	t->deeds = &taker_deeds;
 	t->report = report;
 	t->context = context;
 	t->status = FLK_UNKNOWN;

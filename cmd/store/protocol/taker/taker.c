@@ -131,7 +131,7 @@ void
 taker_act(struct fleet_taker *t)
 {
 	if (!t->freed)
-		t->deeds->row[t->state].act(t);
+		taker_deeds.row[t->state].act(t);
 }
 
 static bool
@@ -175,12 +175,12 @@ is_sound(const struct fleet_taker *t)
 void
 taker_move(struct fleet_taker *t, enum taker_state state)
 {
-	const struct taker_row *from = &t->deeds->row[t->state];
+	const struct taker_row *from = &taker_deeds.row[t->state];
 
 	t->state = state;
 	if (state != BEHIND && state != FIRST)
 		t->look_ns = t->suspects.due_ns = UINT64_MAX;
-	state_check(&from->rule, &t->deeds->row[state].rule, is_sound(t));
+	state_check(&from->rule, &taker_deeds.row[state].rule, is_sound(t));
 }
 
 void
@@ -243,16 +243,6 @@ struct key
 taker_key(const struct fleet_taker *t, char kind)
 {
 	return key_of(&t->fleet->limiter, kind, t->self);
-}
-
-uint32_t
-taker_limit(const struct fleet_taker *t, const struct flk_settings *c)
-{
-	if (t->want.limit != 0)
-		return t->want.limit;
-	if (c->declared != 0)
-		return c->declared;
-	return t->want.fallback != 0 ? t->want.fallback : 1;
 }
 
 struct record

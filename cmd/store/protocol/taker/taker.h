@@ -7,8 +7,8 @@
  * called at any time, and is, whenever the taker enters a state or its retry is due.  Every answer
  * goes to the function that the call was made with, which knows the state that it comes in:
  * taker_go() cancels the main call of the state that it leaves.  Every change that a watch
- * reports goes to the state that it finds: changes.c.  Both are found in a table that states.c
- * gives to the taker, so that no two files call each other.
+ * reports goes to the state that it finds: changes.c.  Both are found in the table of states.c, so
+ * that no two files call each other.
  *
  * A missing answer says nothing about whether the deed was done; it may even be done later.  So a
  * txn is either one that may come late and twice (deletions), or one whose compares let it come
@@ -105,7 +105,6 @@ extern const struct taker_deeds taker_deeds;
 struct fleet_taker {
 	LIST_ENTRY(fleet_taker) link;
 	struct fleet *fleet;
-	const struct taker_deeds *deeds;
 	fleet_report *report;
 	void *context;
 	struct fleet_want want;
@@ -204,9 +203,6 @@ void taker_stop(struct fleet_taker *t);
 /* The same, and reports that event. */
 void taker_end(struct fleet_taker *t, const struct fleet_event *event);
 void taker_refuse(struct fleet_taker *t, int code, const char *text);
-
-/* The limit by which it waits or holds: its own, else the declared one, else the fallback. */
-uint32_t taker_limit(const struct fleet_taker *t, const struct flk_settings *c);
 
 /* As its record says it, in the line. */
 struct record taker_record(const struct fleet_taker *t);

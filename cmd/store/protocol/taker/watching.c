@@ -16,7 +16,7 @@ begin(struct fleet_taker *t, enum taker_watch what, const struct records_range *
 	w->taker = t;
 	w->from = from;
 	w->ended = false;
-	w->watch = records_watch(t->fleet->store->records, range, n, from, t->deeds->hears, w);
+	w->watch = records_watch(t->fleet->store->records, range, n, from, taker_deeds.hears, w);
 }
 
 void

@@ -109,6 +109,15 @@ any_mark_of_place(void *context, struct txn *x)
 	forget(x, IF_ABSENT, LIFE);
 }
 
+/* A place that is taken back stays, with those that are held. */
+static void
+keeps_dead(void *context, struct txn *x)
+{
+	(void)context;
+	if (does(x, IF_ABSENT, LIFE))
+		forget(x, DO_DELETE, PLACE);
+}
+
 /* Nothing shows that the grace is not over. */
 static void
 short_grace(void *context, struct txn *x)
@@ -350,6 +359,7 @@ const struct error errors[] = {
 	TXN("no-bell", "who leaves does not tell that nobody has looked since", IDLE, calm,
 	    no_bell),
 	TXN("old-mark", "a life that is shown again keeps its mark", KEPT, sluggish, old_mark),
+	TXN("keeps-dead", "a place of the dead is not taken back", CLEARED, NULL, keeps_dead),
 	TXN("place-on-lease", "a place goes with the lease of its keeper", PLACES, restarting,
 	    place_on_lease),
 	TXN("ending-for-ever", "a command's status is on no lease", LEAKS, NULL, ending_for_ever),

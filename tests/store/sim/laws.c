@@ -236,6 +236,34 @@ prompt(void)
 	}
 }
 
+static uint64_t
+latest(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A repairer has the grace twice: it may have to read the mark again when the first is over. */
+static void
+cleared(void)
+{
+	uint64_t most = (sim.plan.ttl_s + 2 * (sim.plan.grace_s + 1)) * SECOND + LOOK_AGAIN, since;
+	const struct taker *dead, *next;
+
+	TAILQ_FOREACH(dead, &sim.line, in_line) {
+		const struct machine *m;
+
+		if (dead->machine->gone_ns == 0 || (next = TAILQ_NEXT(dead, in_line)) == NULL)
+			continue;
+		m = next->machine;
+		if (m->store == NULL || m->cut || m->stopped || m->gone_ns != 0)
+			continue;
+		since = latest(dead->machine->gone_ns, latest(m->trouble_ns, next->placed_ns));
+		if (true_ns > since + most)
+			breaks(CLEARED, "t%u is dead, and stands before t%u for %.1f s",
+			       dead->number, next->number, (double)(true_ns - since) / 1e9);
+	}
+}
+
 /*
  * Where nothing goes wrong, each taker renews three times in its ttl, and has little else to do; but the
  * first in the line hears of all that come.
@@ -266,6 +294,8 @@ const struct law laws[] = {
 	[PLACES] = { "places", "a place is kept for the grace after its keeper's life", NULL },
 	[IDLE] = { "idle", "what is free goes to the first waiter without delay", idle },
 	[PROMPT] = { "prompt", "a waiter that is granted is told without delay", prompt },
+	[CLEARED] = { "cleared", "a dead waiter's place is taken back by the next living one",
+		      cleared },
 	[ENDS] = { "ends", "each taker gets its turn when the faults are over", NULL },
 	[LEAKS] = { "leaks", "when all have ended, the store keeps nothing of them", NULL },
 	[WHOLE] = { "whole", "`flocklimitctl check' finds no fault then", NULL },

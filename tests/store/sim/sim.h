@@ -126,7 +126,7 @@ struct taker {
 	int64_t left_line; /* the ticket of its last place, and the revision at which that went */
 	int64_t left_at;
 	int64_t granted; /* the ticket of its last permit, by that name; 0: none */
-	uint64_t granted_ns;
+	uint64_t granted_ns, placed_ns;
 	int64_t override; /* when that was granted, as operators knew */
 };
 
@@ -223,6 +223,7 @@ enum {
 	PLACES,
 	IDLE,
 	PROMPT,
+	CLEARED,
 	ENDS,
 	LEAKS,
 	WHOLE,

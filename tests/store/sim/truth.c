@@ -76,6 +76,7 @@ static void
 enters_line(struct taker *t, int64_t ticket)
 {
 	t->place = ticket;
+	t->placed_ns = true_ns;
 	TAILQ_INSERT_TAIL(&sim.line, t, in_line);
 }
 

@@ -504,6 +504,8 @@ keeper() {
 	[[ $stderr == *$!* ]]
 	refused "$FLOCKLIMIT" --hold-for $$
 	refused "$FLOCKLIMIT" -N x --hold-for $$ true
+	refused "$FLOCKLIMIT" -N x --hold-for $$ -c true
+	refused "$FLOCKLIMIT" --fd 9 -c true 9>file
 	refused "$FLOCKLIMIT" -N x --hold-for 0
 	refused "$FLOCKLIMIT" -N x --hold-for -1
 	refused "$FLOCKLIMIT" -N x --hold-for 99999999999

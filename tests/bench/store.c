@@ -16,8 +16,6 @@
 #include "samples.h"
 #include "store_http.h"
 
-#define DELAY_MS 40
-
 static struct etcd etcd;
 static struct server redis;
 static struct stage one_node = { .title = "one node", .etcd = &etcd };
@@ -84,53 +82,82 @@ round_trip_ms(int port)
 	return median;
 }
 
-/* Far away: half of it on the way there, half on the way back. */
 static void
-far(const struct bench *b)
+measure_all(const struct bench *b, const struct stage *s)
+{
+	store_alone(b, s);
+	store_inside(b, s);
+	store_handover(b, s);
+}
+
+/* Half of it on the way there, half on the way back. */
+static void
+away(const struct bench *b, int delay_ms)
 {
 	char proxy[PATH_SIZE + 16], title[64];
-	struct stage s = { .title = title, .etcd = &etcd, .slow = 5 };
+	struct stage s = { .title = title, .etcd = &etcd, .slow = delay_ms / 8 };
 	struct server to_etcd, to_redis = { 0, 0 };
 
 	snprintf(proxy, sizeof(proxy), "%s/fake/proxy", b->tools);
-	proxy_start(&to_etcd, proxy, etcd.node[0].port, DELAY_MS / 2);
+	proxy_start(&to_etcd, proxy, etcd.node[0].port, delay_ms / 2);
 	if (to_etcd.pid == 0)
 		return;
 	if (redis.pid != 0)
-		proxy_start(&to_redis, proxy, redis.port, DELAY_MS / 2);
+		proxy_start(&to_redis, proxy, redis.port, delay_ms / 2);
 	snprintf(s.endpoints, sizeof(s.endpoints), "127.0.0.1:%d", to_etcd.port);
 	s.redis = to_redis.port;
 	snprintf(title, sizeof(title), "one node, a round trip of %.0f ms",
 		 round_trip_ms(to_etcd.port));
-	store_alone(b, &s);
-	store_inside(b, &s);
-	store_handover(b, &s);
+	measure_all(b, &s);
 	server_stop(&to_etcd);
 	server_stop(&to_redis);
 }
 
 static void
-three(const struct bench *b)
+near(const struct bench *b)
 {
-	struct stage s = { .title = "three nodes", .slow = 2 };
+	away(b, 5);
+}
+
+static void
+far(const struct bench *b)
+{
+	away(b, 40);
+}
+
+static void
+others(const struct bench *b, const char *title, int nodes, bool on_disk)
+{
+	struct stage s = { .title = title, .slow = 2 };
 	struct etcd cluster;
 
-	etcd_start(&cluster, NODES);
+	etcd_start(&cluster, nodes, on_disk);
 	s.etcd = &cluster;
 	memcpy(s.endpoints, cluster.endpoints, sizeof(s.endpoints));
-	store_alone(b, &s);
-	store_inside(b, &s);
-	store_handover(b, &s);
+	measure_all(b, &s);
 	etcd_stop(&cluster);
+}
+
+static void
+three(const struct bench *b)
+{
+	others(b, "three nodes", NODES, false);
+}
+
+/* Each commit waits for the disk. */
+static void
+disk(const struct bench *b)
+{
+	others(b, "one node, its data on a disk", 1, true);
 }
 
 static const struct section {
 	const char *name;
 	void (*measure)(const struct bench *b);
 } sections[] = {
-	{ "start", starting },    { "alone", alone }, { "inside", inside },
-	{ "handover", handover }, { "crowd", crowd }, { "use", use },
-	{ "crash", crash },       { "far", far },     { "three", three },
+	{ "start", starting }, { "alone", alone }, { "inside", inside }, { "handover", handover },
+	{ "crowd", crowd },    { "use", use },     { "crash", crash },   { "near", near },
+	{ "far", far },        { "three", three }, { "disk", disk },
 };
 
 #define SECTIONS (sizeof(sections) / sizeof(sections[0]))
@@ -211,7 +238,7 @@ main(int argc, char **argv)
 	settle(&b, argv);
 	world_begin();
 	report_machine();
-	etcd_start(&etcd, 1);
+	etcd_start(&etcd, 1, false);
 	redis_start(&redis);
 	memcpy(one_node.endpoints, etcd.endpoints, sizeof(one_node.endpoints));
 	one_node.redis = redis.pid != 0 ? redis.port : 0;

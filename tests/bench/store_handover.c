@@ -11,7 +11,7 @@
 #include "store.h"
 #include "store_http.h"
 
-static const int depths[] = { 1, 50 };
+static const int depths[] = { 1, 50, 500 };
 
 #define DEPTHS (int)(sizeof(depths) / sizeof(depths[0]))
 

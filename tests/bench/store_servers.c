@@ -76,7 +76,7 @@ must_live(const struct server *s, const char *label, const char *log)
 }
 
 static void
-start_node(struct server *s, int index, int peer, const char *cluster)
+start_node(struct server *s, int index, int peer, const char *cluster, bool on_disk)
 {
 	static int started;
 	char name[16], dir[PATH_SIZE], log[PATH_SIZE], file[32], client[64], other[64];
@@ -84,7 +84,10 @@ start_node(struct server *s, int index, int peer, const char *cluster)
 
 	snprintf(name, sizeof(name), "node%d", index);
 	snprintf(file, sizeof(file), "etcd.%d", started);
-	world_path(dir, file);
+	if (on_disk)
+		world_disk_path(dir, file);
+	else
+		world_path(dir, file);
 	snprintf(file, sizeof(file), "etcd.%d.log", started++);
 	world_path(log, file);
 	s->port = free_port();
@@ -115,7 +118,7 @@ forget_settings(void)
 }
 
 void
-etcd_start(struct etcd *e, int nodes)
+etcd_start(struct etcd *e, int nodes, bool on_disk)
 {
 	char cluster[64 * NODES] = "";
 	uint64_t start = now_ns();
@@ -130,7 +133,7 @@ etcd_start(struct etcd *e, int nodes)
 				      "%snode%d=http://127.0.0.1:%d", i > 0 ? "," : "", i, peer[i]);
 	}
 	for (i = 0, n = 0; i < nodes; i++) {
-		start_node(&e->node[i], i, peer[i], cluster);
+		start_node(&e->node[i], i, peer[i], cluster, on_disk);
 		n += (size_t)snprintf(e->endpoints + n, sizeof(e->endpoints) - n, "%s127.0.0.1:%d",
 				      i > 0 ? "," : "", e->node[i].port);
 	}

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * store_servers.h - the servers that are measured: on free ports of 127.0.0.1, their data in the
- * world's directory.
+ * world's directory, or on a disk.
  */
 #ifndef BENCH_STORE_SERVERS_H
 #define BENCH_STORE_SERVERS_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #define NODES          3
@@ -23,7 +24,7 @@ struct etcd {
 };
 
 /* Return when they serve. */
-void etcd_start(struct etcd *e, int nodes);
+void etcd_start(struct etcd *e, int nodes, bool on_disk);
 void redis_start(struct server *s); /* pid 0: not installed */
 
 /*

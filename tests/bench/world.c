@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 
 static char directory[] = "/dev/shm/flocklimit-bench.XXXXXX";
+static char on_disk[] = "/var/tmp/flocklimit-bench.XXXXXX";
 
 FILE *report;
 
@@ -45,6 +46,13 @@ char *
 world_path(char path[PATH_SIZE], const char *name)
 {
 	snprintf(path, PATH_SIZE, "%s/%s", directory, name);
+	return path;
+}
+
+char *
+world_disk_path(char path[PATH_SIZE], const char *name)
+{
+	snprintf(path, PATH_SIZE, "%s/%s", on_disk, name);
 	return path;
 }
 
@@ -108,6 +116,7 @@ clean_up(void)
 		usleep(1000);
 	}
 	nftw(directory, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	nftw(on_disk, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 /* The worker's exit status; or, negated, the signal that ends all. */
@@ -171,7 +180,7 @@ world_begin(void)
 	sigprocmask(SIG_BLOCK, &set, &saved);
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	if (mkdtemp(directory) == NULL || (worker = fork()) == -1) {
+	if (mkdtemp(directory) == NULL || mkdtemp(on_disk) == NULL || (worker = fork()) == -1) {
 		perror("bench");
 		exit(1);
 	}

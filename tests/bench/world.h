@@ -13,15 +13,18 @@
 extern FILE *report; /* where the tables go */
 
 /*
- * Makes a directory on /dev/shm and forks.  Returns only in the child, with nothing but
+ * Makes a directory on /dev/shm, and one on the disk, and forks.  Returns only in the child, with nothing but
  * /dev/null to read and to print to, stderr in a file, and limiters in that directory.  The
  * parent waits for it, or for a signal; then it kills whatever was started and is still there,
- * removes the directory, and exits.
+ * removes the directories, and exits.
  */
 void world_begin(void);
 
 /* DIRECTORY/name; a static copy per call site is the caller's. */
 char *world_path(char path[PATH_SIZE], const char *name);
+
+/* The same on a disk: in /var/tmp. */
+char *world_disk_path(char path[PATH_SIZE], const char *name);
 
 /* What the commands wrote to stderr: it should be nothing.  Returns how many bytes. */
 long world_complaints(FILE *to);

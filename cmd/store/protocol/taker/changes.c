@@ -19,6 +19,14 @@ waits(const struct fleet_taker *t)
 	return t->state == LOOKING || t->state == BEHIND || t->state == FIRST;
 }
 
+/* A taker that reads what has become of its place need not wait for the answer. */
+static bool
+may_be_granted(const struct fleet_taker *t)
+{
+	return waits(t) ||
+	       (t->state == RECONCILE && t->created != 0 && t->claim_lease == 0 && !t->adopted);
+}
+
 /* GRANTING learns of its own grant by its answer, and of others' by its failure. */
 static void
 own_hears(struct fleet_taker *t, const struct records_change *c)
@@ -27,7 +35,7 @@ own_hears(struct fleet_taker *t, const struct records_change *c)
 
 	if (t->state == HOLDING && c->deleted && c->kv.changed > t->held_since)
 		taker_go(t, LOSING);
-	else if (waits(t) && !c->deleted && c->kv.created > t->created &&
+	else if (may_be_granted(t) && !c->deleted && c->kv.created > t->created &&
 		 record_decode(&r, c->kv.value, c->kv.value_size))
 		hold_begin(t, c->kv.created, &r);
 }
@@ -66,6 +74,17 @@ before_hears(struct fleet_taker *t, char kind)
 	look_soon(t, ns);
 }
 
+/*
+ * Its place is gone: a taker has granted it, and the news of its permit come with this, or after it, as they
+ * are of another watch.  Otherwise it was evicted, or taken back, and a look says so.
+ */
+static void
+place_hears(struct fleet_taker *t, const struct records_change *c)
+{
+	if (c->deleted && c->kv.changed > t->created)
+		look_soon(t, SECOND / 20);
+}
+
 static void
 behind_hears(struct fleet_taker *t, char kind, const char *self, const struct records_change *c)
 {
@@ -73,9 +92,8 @@ behind_hears(struct fleet_taker *t, char kind, const char *self, const struct re
 		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
 	else if (kind == 'c' && t->before[0] == '\0')
 		taker_go(t, LOOKING);
-	else if (kind == 'w' && c->deleted && strcmp(self, t->self) == 0 &&
-		 c->kv.changed > t->created)
-		taker_go(t, RECONCILE);
+	else if (kind == 'w' && strcmp(self, t->self) == 0)
+		place_hears(t, c);
 	else if (c->deleted && ((kind == 'w' && strcmp(self, t->before) == 0) ||
 				(kind == 'l' && strcmp(self, t->before_life) == 0)))
 		before_hears(t, kind);
@@ -86,9 +104,8 @@ first_hears(struct fleet_taker *t, char kind, const char *self, const struct rec
 {
 	if (kind == 'w') {
 		/* GRANTING deletes w/ itself, and learns the result from its own answer. */
-		if (t->state == FIRST && c->deleted && strcmp(self, t->self) == 0 &&
-		    c->kv.changed > t->created)
-			taker_go(t, RECONCILE);
+		if (t->state == FIRST && strcmp(self, t->self) == 0)
+			place_hears(t, c);
 		return;
 	}
 	/* All changes of a revision come before it decides. */

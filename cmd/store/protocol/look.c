@@ -138,18 +138,6 @@ look_living(const struct look *l)
 	return n;
 }
 
-bool
-look_has_seat(const struct look *l, uint32_t seat, const char *but)
-{
-	size_t i;
-
-	for (i = 0; i < l->holders; i++)
-		if (l->holder[i].record.seat == seat &&
-		    (but == NULL || strcmp(l->holder[i].self, but) != 0))
-			return true;
-	return false;
-}
-
 uint64_t
 look_ticket(const struct look_taker *t)
 {

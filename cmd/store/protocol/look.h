@@ -84,9 +84,6 @@ bool look_is_alive(const struct look *l, const struct look_taker *t);
 /* How many living takers wait: the first of them repairs, and is granted what is free. */
 size_t look_living(const struct look *l);
 
-/* Whether any holder but `but', a name or NULL, has that seat. */
-bool look_has_seat(const struct look *l, uint32_t seat, const char *but);
-
 uint64_t look_ticket(const struct look_taker *t);
 
 /* All zero; NULL for want of memory. */

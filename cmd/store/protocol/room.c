@@ -12,11 +12,23 @@ smaller(uint32_t a, uint32_t b)
 }
 
 void
-room_add(struct room *r, uint32_t weight, uint32_t limit)
+room_add(struct room *r, uint32_t weight, uint32_t limit, uint32_t seat)
 {
 	r->used += weight;
 	r->holders++;
 	r->least = smaller(r->least, limit);
+	if (seat < ROOM_SEATS)
+		r->seats[seat / 64] |= UINT64_C(1) << seat % 64;
+}
+
+uint32_t
+room_seat(const struct room *r)
+{
+	uint32_t seat = 0;
+
+	while (seat < ROOM_SEATS && r->seats[seat / 64] >> seat % 64 & 1)
+		seat++;
+	return seat;
 }
 
 uint32_t

@@ -18,15 +18,21 @@
 
 #include "flocklimit.h"
 
+#define ROOM_SEATS 65536 /* more holders than one answer of a store can have */
+
 /* What the holders leave: begun with { .set = settings }, and then each of them added. */
 struct room {
 	const struct flk_settings *set;
 	uint64_t used;
 	size_t holders;
-	uint32_t least; /* the smallest limit of a holder; 0: none has one */
+	uint32_t least;                  /* the smallest limit of a holder; 0: none has one */
+	uint64_t seats[ROOM_SEATS / 64]; /* that are taken, as bits */
 };
 
-void room_add(struct room *r, uint32_t weight, uint32_t limit);
+void room_add(struct room *r, uint32_t weight, uint32_t limit, uint32_t seat);
+
+/* The smallest seat that is free. */
+uint32_t room_seat(const struct room *r);
 
 /* The limit that is in force for a taker that declares this one; 0: none declared. */
 uint32_t room_limit(const struct room *r, uint32_t limit);

@@ -13,23 +13,6 @@
 
 /* ---- the plan ---- */
 
-/* The smallest seat that neither a holder has, nor a waiter of the plan. */
-static uint32_t
-free_seat(const struct round *r, const char *leaver)
-{
-	uint32_t seat = 0;
-	bool taken = true;
-	size_t i;
-
-	/* One of the first holders + 1 seats is free; we seldom have to skip a seat. */
-	for (; taken; seat += taken) {
-		taken = look_has_seat(r->look, seat, leaver);
-		for (i = 0; i < r->n && !taken; i++)
-			taken = r->grant[i].record.seat == seat;
-	}
-	return seat;
-}
-
 static bool
 is(const struct look_taker *t, const char *self)
 {
@@ -57,7 +40,7 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	const char *leaver = leaves ? self : NULL;
 	struct room room = { .set = &look->config };
 	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, i;
-	uint32_t limit, under;
+	uint32_t limit, under, seat;
 
 	r->look = look;
 	r->n = 0;
@@ -65,8 +48,8 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	r->end = (struct round_end){ .revision = look->read };
 	for (i = 0; i < look->holders; i++)
 		if (!is(&look->holder[i], leaver))
-			room_add(&room, look->holder[i].record.weight,
-				 look->holder[i].record.limit);
+			room_add(&room, look->holder[i].record.weight, look->holder[i].record.limit,
+				 look->holder[i].record.seat);
 	for (i = 0; i < look->waiters; i++) {
 		const struct look_taker *w = &look->waiter[i];
 		if (is(w, leaver))
@@ -82,8 +65,9 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 			r->end.more = true;
 			return;
 		}
-		plan(r, w, limit, under, free_seat(r, leaver));
-		room_add(&room, w->record.weight, limit);
+		seat = room_seat(&room);
+		plan(r, w, limit, under, seat);
+		room_add(&room, w->record.weight, limit, seat);
 	}
 	r->end.whole = look->in_line == look->waiters;
 	r->end.more = !r->end.whole;

@@ -16,7 +16,7 @@ room_of(const struct view *v)
 	size_t i;
 
 	for (i = 0; i < v->holders; i++)
-		room_add(&r, v->entry[i].weight, v->entry[i].limit);
+		room_add(&r, v->entry[i].weight, v->entry[i].limit, v->entry[i].seat);
 	return r;
 }
 

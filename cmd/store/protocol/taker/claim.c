@@ -48,11 +48,11 @@ fits(struct fleet_taker *t, struct record *r)
 	size_t i;
 
 	for (i = 0; i < t->look.holders; i++)
-		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit);
+		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit,
+			 t->look.holder[i].record.seat);
 	*r = taker_record(t);
 	r->limit = own_limit(t);
-	while (look_has_seat(&t->look, r->seat, NULL))
-		r->seat++;
+	r->seat = room_seat(&room);
 	return room_fits(&room, r->weight, r->limit, &r->under);
 }
 

@@ -484,13 +484,6 @@ fleet_ended(struct fleet_taker *t, int32_t status)
 }
 
 void
-fleet_working(struct fleet_taker *t, pid_t pid)
-{
-	(void)t;
-	(void)pid;
-}
-
-void
 fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience_ns,
 	  fleet_answers *answer, void *context)
 {

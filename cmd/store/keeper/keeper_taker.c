@@ -138,8 +138,6 @@ begin(struct keeper_taker *k, const struct talk *t)
 	k->reported = t->reported;
 	expiry_begin(&k->expiry, settings.ttl_s, settings.grace_s, settings.warn,
 		     atomic_load(&board_ns[k->cell]));
-	if (k->pidfd != -1)
-		fleet_working(stake_taker(k->stake), k->pid);
 }
 
 static void
@@ -178,8 +176,6 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 	case TALK_WORKING:
 		k->pid = (pid_t)t->pid;
 		keep_fd(&k->pidfd, fd);
-		if (k->state == PERMIT_HELD && !k->gone)
-			fleet_working(stake_taker(k->stake), k->pid);
 		break;
 	case TALK_GUARD:
 		keep_fd(&k->guard, fd);

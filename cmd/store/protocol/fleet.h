@@ -136,9 +136,6 @@ void fleet_ended(struct fleet_taker *t, int32_t status);
  */
 void fleet_release(struct fleet_taker *t);
 
-/* For people: the process that works under the permit. */
-void fleet_working(struct fleet_taker *t, pid_t pid);
-
 /* ---- questions ----------------------------------------------------------------------------- */
 
 enum fleet_ask_kind {

@@ -324,6 +324,7 @@ mark(struct roster *p, const char *self)
 }
 
 /* Report the takers that are gone first: others were granted what they held. */
+/* Reports each of these takers that is there no more, in any state. */
 static void
 report_the_gone(struct roster *p, const struct look *l)
 {

@@ -161,16 +161,6 @@ fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held)
 	taker_go(t, RECONCILE);
 }
 
-/*
- * The store does not learn it: a write for each command is much for something that few people read.
- */
-void
-fleet_working(struct fleet_taker *t, pid_t pid)
-{
-	(void)t;
-	(void)pid;
-}
-
 void
 fleet_leave(struct fleet_taker *t)
 {

@@ -181,6 +181,12 @@ look_add_holder(struct look *l)
 	return grow(&l->holder, &l->holders, &l->holder_room, sizeof(*l->holder));
 }
 
+struct look_taker *
+look_add_waiter(struct look *l)
+{
+	return grow(&l->waiter, &l->waiters, &l->waiter_room, sizeof(*l->waiter));
+}
+
 struct look_life *
 look_add_life(struct look *l, const char *name)
 {
@@ -214,8 +220,7 @@ read_waiter(struct look *l, enum look_kind kind, const struct record_kv *kv, con
 	/* It has but a key, which counts. */
 	if (kind == LOOK_NEW && kv->value_size == 0)
 		return true;
-	return read_taker(grow(&l->waiter, &l->waiters, &l->waiter_room, sizeof(*l->waiter)), kv,
-			  self);
+	return read_taker(look_add_waiter(l), kv, self);
 }
 
 void

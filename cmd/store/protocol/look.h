@@ -86,8 +86,9 @@ size_t look_living(const struct look *l);
 
 uint64_t look_ticket(const struct look_taker *t);
 
-/* All zero; NULL for want of memory. */
-struct look_taker *look_add_holder(struct look *l); /* at the end */
+/* At the end, all zero; NULL for want of memory. */
+struct look_taker *look_add_holder(struct look *l);
+struct look_taker *look_add_waiter(struct look *l);
 
 /* The one that is there, or a new one, which has that name. */
 struct look_life *look_add_life(struct look *l, const char *name);

@@ -113,7 +113,7 @@ got_all(void *context, const struct records_answer *reply)
 	if (look_read(&l, LOOK_ALL, reply)) {
 		roster_read(&f->roster, &l, !f->read);
 		f->read = true;
-		watch(f, l.revision);
+		watch(f, f->roster.look.revision);
 	} else {
 		fail(f, -FLK_STORE, l.trouble);
 	}
@@ -148,7 +148,7 @@ end(struct fleet_part *part)
 		records_cancel(f->call);
 	if (f->watch != NULL)
 		records_unwatch(f->watch);
-	roster_free(&f->roster);
+	look_free(&f->roster.look);
 	free(f);
 }
 
@@ -164,7 +164,6 @@ fleet_follow(struct fleet *fleet, fleet_happens *happens, void *context)
 	f->fleet = fleet;
 	f->roster.happens = happens;
 	f->roster.context = context;
-	f->roster.limiter = fleet->limiter;
-	f->roster.config.override = FLK_AUTO;
+	look_init(&f->roster.look, &fleet->limiter);
 	fleet_part_add(fleet, &f->part);
 }

@@ -4,192 +4,96 @@
  */
 #include "roster.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "program.h"
 #include "setting.h"
 
-/* gcc 12 mistakes an array that has not grown for its old memory. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wanalyzer-double-free"
-#pragma GCC diagnostic ignored "-Wanalyzer-use-after-free"
-#endif
-
-void
-roster_free(struct roster *p)
-{
-	free(p->known);
-	free(p->life);
-	p->known = NULL;
-	p->life = NULL;
-	p->n = p->room = p->lives = p->life_room = 0;
-}
-
 /* ---- events ---- */
 
-static struct flk_event
-event_now(uint32_t kind, int32_t code)
-{
-	return (struct flk_event){ .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
-}
-
-/* by: the operator that did it, or NULL: the taker itself did. */
+/*
+ * t: the taker that the event is about; NULL: the limiter.  by: the operator that did it; NULL: the taker
+ * itself did, or the store does not say.
+ */
 static void
-report(const struct roster *p, uint32_t kind, int32_t code, const struct known *x,
+report(const struct roster *p, uint32_t kind, int32_t code, const struct look_taker *t,
        const struct culprit *by)
 {
-	struct flk_event e = event_now(kind, code);
-	const struct record *r = &x->record;
+	struct flk_event e = { .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
+	const char *host = NULL;
 
-	e.ticket = x->ticket;
-	e.weight = r->weight;
-	e.seat = x->holds ? r->seat : 0;
-	e.limit = r->limit;
-	e.pid = (pid_t)(by != NULL ? by->pid : x->person.pid);
-	e.uid = by != NULL ? by->uid : x->person.uid;
-	flki_program_name(x->person.command, e.command);
-	p->happens(p->context, &e, by != NULL ? by->host : x->person.host);
-}
-
-static void
-report_steering(const struct roster *p, uint32_t kind, int32_t code, const struct culprit *by)
-{
-	struct flk_event e = event_now(kind, code);
-
+	if (t != NULL) {
+		e.ticket = look_ticket(t);
+		e.weight = t->record.weight;
+		e.seat = t->record.seat;
+		e.limit = t->record.limit;
+		e.pid = (pid_t)t->person.pid;
+		e.uid = t->person.uid;
+		host = t->person.host;
+		flki_program_name(t->person.command, e.command);
+	}
 	if (by != NULL) {
 		e.pid = (pid_t)by->pid;
 		e.uid = by->uid;
+		host = by->host;
 	}
-	p->happens(p->context, &e, by != NULL ? by->host : NULL);
+	p->happens(p->context, &e, host);
 }
 
-/* by: NULL if unknown. */
 static void
 steered(struct roster *p, const struct flk_settings *new, bool quiet, const struct culprit *by)
 {
-	struct flk_settings old = p->config;
+	struct flk_settings old = p->look.config;
 	const struct flki_number *n;
 
-	p->config = *new;
+	p->look.config = *new;
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS && !quiet; n++) {
 		int64_t value = flki_number_get(n, new);
 		if (value == flki_number_get(n, &old) || (n->kind == FLKI_COUNT && value == 0))
 			continue;
-		report_steering(p, value != n->none ? n->set : n->over,
-				n->kind != FLKI_SWITCH ? (int32_t)value : 0, by);
+		report(p, value != n->none ? n->set : n->over,
+		       n->kind != FLKI_SWITCH ? (int32_t)value : 0, NULL, by);
 	}
 }
 
 /* ---- the takers that are there ---- */
 
-static struct known *
-find(const struct roster *p, const char *self)
+static const struct look_taker *
+find(const struct look *l, const char *self, bool *holds)
 {
-	size_t i;
+	const struct look_taker *t = look_holder(l, self);
 
-	for (i = 0; i < p->n; i++)
-		if (strcmp(p->known[i].self, self) == 0)
-			return &p->known[i];
-	return NULL;
+	*holds = t != NULL;
+	return t != NULL ? t : look_waiter(l, self);
 }
 
-static struct known *
-find_or_add(struct roster *p, const char *self)
-{
-	struct known *x = find(p, self), *more;
-
-	if (x != NULL)
-		return x;
-	if (p->n == p->room) {
-		more = reallocarray(p->known, p->room * 2 + 16, sizeof(*more));
-		if (more == NULL) {
-			p->failed = true;
-			return NULL;
-		}
-		p->known = more;
-		p->room = p->room * 2 + 16;
-	}
-	x = &p->known[p->n++];
-	*x = (struct known){ .holds = false };
-	memcpy(x->self, self, STORE_SELF);
-	return x;
-}
-
+/* The order of a roster's takers does not matter. */
 static void
-drop(struct roster *p, struct known *x)
+drop(struct look *l, const char *self)
 {
-	*x = p->known[--p->n];
-}
+	struct look_taker *h = look_holder(l, self), *w = look_waiter(l, self);
 
-static void
-set_taker(struct known *x, const struct record *r, bool holds, int64_t created)
-{
-	x->holds = holds;
-	x->record = *r;
-	x->ticket = holds && r->ticket != 0 ? r->ticket : (uint64_t)created;
-}
-
-/* ---- the lives ---- */
-
-static size_t
-find_life(const struct roster *p, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < p->lives && strcmp(p->life[i], name) != 0; i++)
-		;
-	return i;
-}
-
-/* One of its leases has ended. */
-static void
-drop_life(struct roster *p, const char *name)
-{
-	size_t i = find_life(p, name);
-
-	if (i < p->lives)
-		memcpy(p->life[i], p->life[--p->lives], STORE_SELF);
-}
-
-static void
-add_life(struct roster *p, const char *name)
-{
-	if (p->lives == p->life_room) {
-		char(*more)[STORE_SELF] =
-		    reallocarray(p->life, p->life_room * 2 + 16, sizeof(*more));
-		if (more == NULL) {
-			p->failed = true;
-			return;
-		}
-		p->life = more;
-		p->life_room = p->life_room * 2 + 16;
-	}
-	memcpy(p->life[p->lives++], name, STORE_SELF);
+	if (h != NULL)
+		*h = l->holder[--l->holders];
+	if (w != NULL)
+		*w = l->waiter[--l->waiters];
 }
 
 /* ---- one revision ---- */
 
 static void
-ended(struct roster *p, struct known *x, const struct change *c)
+ended(const struct roster *p, const struct look_taker *t, bool held, const struct change *c)
 {
-	if (c->e_put)
-		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
-	else if (find_life(p, x->record.life) < p->lives)
-		report(p, FLK_EV_RELEASED, c->status, x, NULL);
-	else
-		report(p, FLK_EV_REAPED, 1, x, NULL);
-	drop(p, x);
-}
+	const struct look_life *life = look_life(&p->look, t->record.life);
 
-static void
-left(struct roster *p, struct known *x, const struct change *c)
-{
 	if (c->e_put)
-		report(p, FLK_EV_EVICTED, -FLK_EVICTED, x, &c->culprit);
+		report(p, FLK_EV_EVICTED, -FLK_EVICTED, t, &c->culprit);
+	else if (!held)
+		report(p, FLK_EV_LEFT, p->look.config.closed ? -FLK_CLOSED : 0, t, NULL);
+	else if (life != NULL && life->leases > 0)
+		report(p, FLK_EV_RELEASED, c->status, t, NULL);
 	else
-		report(p, FLK_EV_LEFT, p->config.closed ? -FLK_CLOSED : 0, x, NULL);
-	drop(p, x);
+		report(p, FLK_EV_REAPED, 1, t, NULL);
 }
 
 /*
@@ -200,66 +104,62 @@ void
 roster_flush(struct roster *p)
 {
 	struct change c = p->change;
-	struct known *x;
+	struct look *l = &p->look;
+	const struct look_taker *was;
+	struct look_taker *now;
+	bool held;
 
-	p->change.self[0] = '\0';
-	if (c.self[0] == '\0')
+	p->change.taker.self[0] = '\0';
+	if (c.taker.self[0] == '\0')
 		return;
-	x = find(p, c.self);
+	was = find(l, c.taker.self, &held);
 	if (c.h_put || c.w_put) {
-		if ((x = find_or_add(p, c.self)) == NULL)
+		if (!c.p_put && was != NULL)
+			c.taker.person = was->person;
+		drop(l, c.taker.self);
+		now = c.h_put ? look_add_holder(l) : look_add_waiter(l);
+		if (now == NULL) {
+			p->failed = true;
 			return;
-		set_taker(x, &c.record, c.h_put, c.created);
-		if (c.p_put)
-			x->person = c.person;
-		report(p, c.h_put ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
-	} else if (c.h_deleted && x != NULL && x->holds) {
-		ended(p, x, &c);
-	} else if (c.w_deleted && x != NULL && !x->holds) {
-		left(p, x, &c);
+		}
+		*now = c.taker;
+		report(p, c.h_put ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, now, NULL);
+	} else if (was != NULL && (held ? c.h_deleted : c.w_deleted)) {
+		ended(p, was, held, &c);
+		drop(l, c.taker.self);
 	}
+}
+
+static void
+note_record(struct change *to, bool holds, const struct record_kv *kv)
+{
+	/* A rewrite of an older key is no new taker. */
+	if (kv->created != kv->changed)
+		return;
+	to->h_put |= holds;
+	to->w_put |= !holds;
+	if (!holds && to->h_put)
+		return;
+	record_decode(&to->taker.record, kv->value, kv->value_size);
+	to->taker.created = kv->created;
 }
 
 static void
 note(struct change *to, char kind, const struct records_change *c)
 {
-	struct record r;
-
-	switch (kind) {
-	case 'h':
-	case 'w':
-		if (c->deleted) {
-			to->h_deleted |= kind == 'h';
-			to->w_deleted |= kind == 'w';
-			break;
-		}
-		/* A rewrite of an older key is no new taker. */
-		if (c->kv.created != c->kv.changed)
-			break;
-		to->h_put |= kind == 'h';
-		to->w_put |= kind == 'w';
-		record_decode(&r, c->kv.value, c->kv.value_size);
-		if (kind == 'h' || !to->h_put) {
-			to->record = r;
-			to->created = c->kv.created;
-		}
-		break;
-	case 'p':
-		to->p_put |= !c->deleted;
-		if (!c->deleted)
-			person_decode(&to->person, c->kv.value, c->kv.value_size);
-		break;
-	case 'e':
-		to->e_put |= !c->deleted;
-		if (!c->deleted)
-			culprit_decode(&to->culprit, c->kv.value, c->kv.value_size);
-		break;
-	case 'x':
-		if (!c->deleted)
-			to->status = status_decode(c->kv.value, c->kv.value_size);
-		break;
-	default:
-		break;
+	if (c->deleted) {
+		to->h_deleted |= kind == 'h';
+		to->w_deleted |= kind == 'w';
+	} else if (kind == 'h' || kind == 'w') {
+		note_record(to, kind == 'h', &c->kv);
+	} else if (kind == 'p') {
+		to->p_put = true;
+		person_decode(&to->taker.person, c->kv.value, c->kv.value_size);
+	} else if (kind == 'e') {
+		to->e_put = true;
+		culprit_decode(&to->culprit, c->kv.value, c->kv.value_size);
+	} else if (kind == 'x') {
+		to->status = status_decode(c->kv.value, c->kv.value_size);
 	}
 }
 
@@ -267,9 +167,10 @@ void
 roster_change(struct roster *p, const struct records_change *c)
 {
 	struct flk_settings config = flki_no_settings;
+	struct look_taker *t = &p->change.taker;
 	struct culprit by;
 	char self[STORE_SELF];
-	char kind = key_parse(&p->limiter, c->kv.key, self);
+	char kind = key_parse(&p->look.limiter, c->kv.key, self);
 
 	if (kind == 'c') {
 		roster_flush(p);
@@ -281,86 +182,62 @@ roster_change(struct roster *p, const struct records_change *c)
 	}
 	if (kind == 'l') {
 		roster_flush(p);
-		if (c->deleted)
-			drop_life(p, self);
-		else if (c->kv.created == c->kv.changed)
-			add_life(p, self);
+		p->failed |= !look_apply(&p->look, c) && !c->deleted;
 		return;
 	}
 	if (self[0] == '\0' || kind == 's' || kind == 't')
 		return;
-	if (strcmp(p->change.self, self) != 0 || p->change.revision != c->kv.changed) {
+	if (strcmp(t->self, self) != 0 || t->changed != c->kv.changed) {
 		roster_flush(p);
-		p->change = (struct change){ .revision = c->kv.changed, .status = FLK_UNKNOWN };
-		memcpy(p->change.self, self, STORE_SELF);
+		p->change = (struct change){ .status = FLK_UNKNOWN };
+		memcpy(t->self, self, STORE_SELF);
+		t->changed = c->kv.changed;
 	}
 	note(&p->change, kind, c);
 }
 
 /* ---- all of it ---- */
 
+/* Reports each of these takers that `was' does not have, or has in the other state. */
 static void
-meet(struct roster *p, const struct look_taker *t, bool holds, bool quiet)
-{
-	const struct known *known = find(p, t->self);
-	bool news = known == NULL || known->holds != holds;
-	struct known *x = find_or_add(p, t->self);
-
-	if (x == NULL)
-		return;
-	set_taker(x, &t->record, holds, t->created);
-	x->person = t->person;
-	if (news && !quiet)
-		report(p, holds ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, x, NULL);
-}
-
-static void
-mark(struct roster *p, const char *self)
-{
-	struct known *x = find(p, self);
-
-	if (x != NULL)
-		x->present = true;
-}
-
-/* Report the takers that are gone first: others were granted what they held. */
-/* Reports each of these takers that is there no more, in any state. */
-static void
-report_the_gone(struct roster *p, const struct look *l)
+report_the_new(const struct roster *p, const struct look_taker *t, size_t n, bool hold,
+	       const struct look *was)
 {
 	size_t i;
 
-	for (i = 0; i < p->n; i++)
-		p->known[i].present = false;
-	for (i = 0; i < l->holders; i++)
-		mark(p, l->holder[i].self);
-	for (i = 0; i < l->waiters; i++)
-		mark(p, l->waiter[i].self);
-	for (i = p->n; i > 0; i--) {
-		struct known *x = &p->known[i - 1];
-		if (x->present)
-			continue;
-		report(p, x->holds ? FLK_EV_RELEASED : FLK_EV_LEFT, x->holds ? FLK_UNKNOWN : 0, x,
-		       NULL);
-		drop(p, x);
-	}
+	for (i = 0; i < n; i++)
+		if ((hold ? look_holder(was, t[i].self) : look_waiter(was, t[i].self)) == NULL)
+			report(p, hold ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, &t[i], NULL);
+}
+
+/* Reports each of these takers that is there no more, in any state. */
+static void
+report_the_gone(const struct roster *p, const struct look_taker *t, size_t n, bool held)
+{
+	bool holds;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (find(&p->look, t[i].self, &holds) == NULL)
+			report(p, held ? FLK_EV_RELEASED : FLK_EV_LEFT, held ? FLK_UNKNOWN : 0,
+			       &t[i], NULL);
 }
 
 void
-roster_read(struct roster *p, const struct look *l, bool quiet)
+roster_read(struct roster *p, struct look *l, bool quiet)
 {
-	unsigned n;
-	size_t i;
+	struct look was;
 
 	roster_flush(p);
 	steered(p, &l->config, quiet, NULL);
-	report_the_gone(p, l);
-	p->lives = 0;
-	for (i = 0; i < l->lives; i++)
-		for (n = 0; n < l->life[i].leases; n++)
-			add_life(p, l->life[i].name);
-	for (i = 0; i < l->holders; i++)
-		meet(p, &l->holder[i], true, quiet);
-	for (i = 0; i < l->waiters; i++)
-		meet(p, &l->waiter[i], false, quiet);
+	was = p->look;
+	p->look = *l;
+	*l = was;
+	if (quiet)
+		return;
+	/* Report the takers that are gone first: others were granted what they held. */
+	report_the_gone(p, was.holder, was.holders, true);
+	report_the_gone(p, was.waiter, was.waiters, false);
+	report_the_new(p, p->look.holder, p->look.holders, true, &was);
+	report_the_new(p, p->look.waiter, p->look.waiters, false, &was);
 }

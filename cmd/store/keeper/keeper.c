@@ -129,12 +129,6 @@ on_control(struct source *s)
 /* ---- the loop ---- */
 
 static uint64_t
-least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
 step_takers(uint64_t now)
 {
 	uint64_t next = NEVER;
@@ -143,7 +137,7 @@ step_takers(uint64_t now)
 
 	for (s = LIST_FIRST(&k.takers); s != NULL; s = after) {
 		after = LIST_NEXT(s, entry);
-		next = least(next, keeper_taker_step(s, now));
+		next = flki_earlier(next, keeper_taker_step(s, now));
 		held |= s->state == PERMIT_HELD;
 		if (keeper_taker_is_over(s)) {
 			LIST_REMOVE(s, entry);
@@ -177,9 +171,9 @@ keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet)
 		now = flki_boottime_ns();
 		step_store(now);
 		next = step_takers(now);
-		next = least(next, stakes_step(now, store_due() == NEVER));
+		next = flki_earlier(next, stakes_step(now, store_due() == NEVER));
 		step_store(now); /* what the steps above asked for */
-		next = least(next, store_due());
+		next = flki_earlier(next, store_due());
 		if (k.control == -1 && LIST_EMPTY(&k.takers) && !stakes_any(now))
 			_exit(0);
 		sources_sleep(next);

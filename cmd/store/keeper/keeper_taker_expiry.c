@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "detach.h"
 #include "pidfd.h"
 #include "pipe_users.h"
@@ -103,13 +104,13 @@ step(struct keeper_taker *k, uint64_t now)
 	if (k->state != PERMIT_HELD)
 		return EXPIRY_NEVER;
 	keeper_taker_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
-	return expiry_due(&k->expiry) < k->exit_ns ? expiry_due(&k->expiry) : k->exit_ns;
+	return flki_earlier(expiry_due(&k->expiry), k->exit_ns);
 }
 
 uint64_t
 keeper_taker_step(struct keeper_taker *k, uint64_t now)
 {
-	uint64_t next = step(k, now), again = keeper_taker_send_unsent(k, now);
+	uint64_t next = step(k, now);
 
-	return again < next ? again : next;
+	return flki_earlier(next, keeper_taker_send_unsent(k, now));
 }

@@ -53,7 +53,7 @@ sources_open(void)
 void
 sources_sleep(uint64_t next)
 {
-	struct itimerspec at = { .it_value = { (time_t)(next / SECOND), (long)(next % SECOND) } };
+	struct itimerspec at = { .it_value = flki_timespec(next) };
 	struct epoll_event event[EVENTS];
 	int i, n;
 

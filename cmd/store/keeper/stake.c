@@ -92,8 +92,8 @@ stakes_step(uint64_t now, bool idle)
 		if (s->ended && (idle || s->until_ns <= now)) {
 			SLIST_REMOVE(&parted, s, stake, entry);
 			stake_give_up(s);
-		} else if (s->until_ns > now && s->until_ns < next) {
-			next = s->until_ns;
+		} else if (s->until_ns > now) {
+			next = flki_earlier(next, s->until_ns);
 		}
 	}
 	return next;

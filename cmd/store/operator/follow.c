@@ -16,11 +16,11 @@
 static uint64_t
 boot_ns(const struct timespec *deadline)
 {
-	uint64_t until = flki_deadline_ns(deadline), now = flki_monotonic_ns();
+	uint64_t until = flki_deadline_ns(deadline);
 
 	if (until == UINT64_MAX)
 		return SESSION_NEVER;
-	return flki_boottime_ns() + (until > now ? until - now : 0);
+	return flki_boottime_ns() + flki_left(until, flki_monotonic_ns());
 }
 
 /* ---- events ---- */
@@ -140,7 +140,7 @@ static int
 look(struct session *d, struct crew *c, uint64_t until_ns)
 {
 	struct fleet_question q = { .kind = ASK_LOOK };
-	uint64_t now = flki_boottime_ns(), left = until_ns > now ? until_ns - now : 0;
+	uint64_t left = flki_left(until_ns, flki_boottime_ns());
 	int error;
 
 	error = session_ask(d, &q, left < SESSION_PATIENCE && !c->first ? left : SESSION_PATIENCE,
@@ -169,7 +169,7 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns, struct store_tak
 				return error;
 			relook = flki_boottime_ns() + RELOOK;
 		}
-		error = session_sleep(d, number, relook < until_ns ? relook : until_ns, t);
+		error = session_sleep(d, number, flki_earlier(relook, until_ns), t);
 		strike_all(d, c, &number);
 		if (error != 0 && (error != -ETIMEDOUT || flki_boottime_ns() >= until_ns))
 			return error == -FLK_GONE ? 0 : error;

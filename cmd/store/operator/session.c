@@ -16,6 +16,8 @@
 #include "settings.h"
 #include "wrapper/internal.h"
 
+#define MOST_SLEEP (60 * SECOND)
+
 /* A fork opens another: two processes can't share a connection. */
 static struct {
 	struct fleet_store *store; /* NULL: not open yet */
@@ -101,16 +103,12 @@ session_drive(struct session *d, uint64_t until_ns, int bell)
 {
 	struct pollfd p[2] = { { .fd = fleet_store_fd(d->store), .events = POLLIN },
 			       { .fd = bell, .events = POLLIN } };
-	uint64_t due = fleet_store_due(d->store), now = flki_boottime_ns();
-	int ms = -1, error = 0;
+	uint64_t due = flki_earlier(fleet_store_due(d->store), until_ns);
+	/* Not for longer, as poll(2) does not count while the machine sleeps. */
+	struct timespec span =
+	    flki_timespec(flki_earlier(flki_left(due, flki_boottime_ns()), MOST_SLEEP));
+	int error = ppoll(p, 2, due == UINT64_MAX ? NULL : &span, NULL) == -1 ? -errno : 0;
 
-	due = due < until_ns ? due : until_ns;
-	if (due <= now)
-		ms = 0;
-	else if (due != UINT64_MAX)
-		ms = due - now < UINT64_C(60000000000) ? (int)((due - now) / 1000000) + 1 : 60000;
-	if (poll(p, 2, ms) == -1)
-		error = -errno;
 	fleet_store_step(d->store);
 	return error;
 }

@@ -106,12 +106,6 @@ fleet_store_fd(const struct fleet_store *store)
 }
 
 static uint64_t
-earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
 fleet_due(const struct fleet *fleet)
 {
 	uint64_t due = fleet->life.due_ns;
@@ -119,9 +113,9 @@ fleet_due(const struct fleet *fleet)
 	const struct fleet_part *part;
 
 	LIST_FOREACH(t, &fleet->takers, link)
-		due = earlier(due, taker_due(t));
+		due = flki_earlier(due, taker_due(t));
 	LIST_FOREACH(part, &fleet->parts, link)
-		due = earlier(due, part->due_ns);
+		due = flki_earlier(due, part->due_ns);
 	return due;
 }
 
@@ -132,7 +126,7 @@ fleet_store_due(const struct fleet_store *store)
 	const struct fleet *fleet;
 
 	LIST_FOREACH(fleet, &store->fleets, link)
-		due = earlier(due, fleet_due(fleet));
+		due = flki_earlier(due, fleet_due(fleet));
 	return due;
 }
 

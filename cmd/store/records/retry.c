@@ -25,15 +25,11 @@ retry_spread(uint64_t most_ns)
 uint64_t
 retry_pause(unsigned failures)
 {
-	uint64_t most = failures < 6 ? FIRST_NS << failures : LAST_NS;
-
-	return retry_spread(most < LAST_NS ? most : LAST_NS);
+	return retry_spread(flki_earlier(failures < 6 ? FIRST_NS << failures : LAST_NS, LAST_NS));
 }
 
 uint64_t
 retry_renewal(unsigned failures, uint32_t ttl_s)
 {
-	uint64_t most = ttl_s * SECOND / 6, pause = retry_pause(failures);
-
-	return pause < most ? pause : most;
+	return flki_earlier(retry_pause(failures), ttl_s * SECOND / 6);
 }

@@ -185,8 +185,8 @@ store_try(struct flk_taker *taker, const struct flk_request *want)
 	if ((error = go_to_store(t)) != 0)
 		return error;
 	do {
-		slice = now_ns() + BRIEFLY;
-		error = await(t, is_tried, slice < until ? slice : until, NULL, false);
+		slice = flki_earlier(now_ns() + BRIEFLY, until);
+		error = await(t, is_tried, slice, NULL, false);
 	} while (error == -ETIMEDOUT && now_ns() < until);
 	if (error != 0 && error != -ETIMEDOUT)
 		return error;

@@ -266,7 +266,7 @@ next_stop(struct store_taker *t, uint64_t deadline)
 		report_away(t);
 		return deadline;
 	}
-	return report_ns < deadline ? report_ns : deadline;
+	return flki_earlier(report_ns, deadline);
 }
 
 static void
@@ -274,8 +274,7 @@ sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool ri
 {
 	struct pollfd fds[2] = { { .fd = t->tie.socket, .events = POLLIN },
 				 { .fd = rings ? t->bell : -1, .events = POLLIN } };
-	uint64_t now = now_ns(), left = until > now ? until - now : 0;
-	struct timespec span = { (time_t)(left / SECOND), (long)(left % SECOND) };
+	struct timespec span = flki_timespec(flki_left(until, now_ns()));
 
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }

@@ -76,25 +76,18 @@ descriptor(void)
 	return t != NULL ? t->tie.socket : -1;
 }
 
-static uint64_t
-left_until(uint64_t at, uint64_t now)
-{
-	return at > now ? at - now : 0;
-}
-
 /* The time left to the permit; if it is lost already, the time until the command must get KILL. */
 static uint64_t
 time_left(const struct store_taker *t)
 {
-	uint64_t left, to_kill;
 	struct expiry e;
+	uint64_t left;
 
 	expiry_begin(&e, settings.ttl_s, settings.grace_s, false, link_alive_ns(&t->tie));
-	left = left_until(expiry_deadline(&e) + LATER, flki_boottime_ns());
+	left = flki_left(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;
-	to_kill = left_until(t->lost_ns + NOTICE + LATER, now_ns());
-	return to_kill < left ? to_kill : left;
+	return flki_earlier(left, flki_left(t->lost_ns + NOTICE + LATER, now_ns()));
 }
 
 /*
@@ -142,19 +135,18 @@ hear(struct store_taker *t)
 static uint64_t
 look(void)
 {
-	uint64_t next = UINT64_MAX, again, left;
+	uint64_t next = UINT64_MAX, left;
 	struct store_taker *t;
 
 	LIST_FOREACH(t, &takers_of_thread, entry) {
-		if ((again = hear(t)) < next)
-			next = again;
+		next = flki_earlier(next, hear(t));
 		if (!is_ours_to_end(t))
 			continue;
 		left = time_left(t);
 		if (left == 0)
 			end_it(t);
-		else if (now_ns() + left < next)
-			next = now_ns() + left;
+		else
+			next = flki_earlier(next, now_ns() + left);
 	}
 	return next;
 }

@@ -58,9 +58,7 @@ ask_txn(struct ask *a, struct txn *x, records_done *done)
 static void
 again(struct ask *a)
 {
-	uint64_t at = flki_boottime_ns() + retry_pause(a->failures++);
-
-	a->part.due_ns = at < a->until_ns ? at : a->until_ns;
+	a->part.due_ns = flki_earlier(flki_boottime_ns() + retry_pause(a->failures++), a->until_ns);
 }
 
 bool

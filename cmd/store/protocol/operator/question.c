@@ -72,7 +72,6 @@ fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience
 	  fleet_answers *answer, void *context)
 {
 	struct ask *a = calloc(1, sizeof(*a));
-	uint64_t now = flki_boottime_ns();
 
 	if (a == NULL)
 		return; /* as if the store never answered */
@@ -81,8 +80,7 @@ fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience
 			   .q = *q,
 			   .answers = answer,
 			   .context = context,
-			   .until_ns =
-			       patience_ns < UINT64_MAX - now ? now + patience_ns : UINT64_MAX };
+			   .until_ns = flki_plus(flki_boottime_ns(), patience_ns) };
 	look_init(&a->look, &fleet->limiter);
 	a->from = fleet->store->base;
 	fleet_part_add(fleet, &a->part);

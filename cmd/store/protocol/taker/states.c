@@ -60,18 +60,12 @@ const struct taker_deeds taker_deeds = { .row = {
 
 /* ---- its times ---- */
 
-static uint64_t
-earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 uint64_t
 taker_due(const struct fleet_taker *t)
 {
 	if (t->unreported)
 		return 0;
-	return earlier(t->retry_ns, earlier(t->look_ns, t->suspects.due_ns));
+	return flki_earlier(t->retry_ns, flki_earlier(t->look_ns, t->suspects.due_ns));
 }
 
 static void

@@ -19,6 +19,7 @@
 #include <sys/wait.h>
 
 #include "conduct.h"
+#include "descriptor.h"
 #include "environment.h"
 #include "now.h"
 #include "pidfd.h"
@@ -37,14 +38,6 @@ struct run {
 	uint64_t deadline;
 	bool killed;
 };
-
-static void
-close_fd(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-}
 
 static int
 open_pipes(struct run *r, const struct options *o)
@@ -85,11 +78,11 @@ start(struct run *r, struct job *j, const struct job_context *ctx, struct flk_ta
 	if (room == -1)
 		return -errno;
 	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
-	close_fd(&room);
+	flki_close(&room);
 	if (r->pid == -1)
 		return -errno;
-	close_fd(&r->theirs[OUT]);
-	close_fd(&r->theirs[ERR]);
+	flki_close(&r->theirs[OUT]);
+	flki_close(&r->theirs[ERR]);
 	r->fd[END].fd = flki_pidfd_open(r->pid);
 	if (r->fd[END].fd == -1) {
 		int error = -errno;
@@ -123,7 +116,7 @@ collect(struct run *r, int which, struct capture *c)
 		    NULL,
 		    "the output of a command is lost: %s: set TMPDIR to a directory with room",
 		    strerror(-got));
-	close_fd(&r->fd[which].fd);
+	flki_close(&r->fd[which].fd);
 }
 
 static void
@@ -199,11 +192,11 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		capture_finish(&j->out);
 		capture_finish(&j->err);
 	}
-	close_fd(&r.fd[OUT].fd);
-	close_fd(&r.fd[ERR].fd);
-	close_fd(&r.fd[END].fd);
-	close_fd(&r.theirs[OUT]);
-	close_fd(&r.theirs[ERR]);
+	flki_close(&r.fd[OUT].fd);
+	flki_close(&r.fd[ERR].fd);
+	flki_close(&r.fd[END].fd);
+	flki_close(&r.theirs[OUT]);
+	flki_close(&r.theirs[ERR]);
 	return error;
 }
 

@@ -22,20 +22,9 @@ talk_copy(char *to, size_t size, const char *from)
 int
 talk_pair(int ends[2])
 {
-	int error;
-
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
 		return -errno;
-	ends[0] = flki_above_stdio(ends[0]);
-	ends[1] = flki_above_stdio(ends[1]);
-	if (ends[0] != -1 && ends[1] != -1)
-		return 0;
-	error = -errno;
-	if (ends[0] != -1)
-		close(ends[0]);
-	if (ends[1] != -1)
-		close(ends[1]);
-	return error;
+	return flki_pair_above_stdio(ends);
 }
 
 int

@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 
 #include "clock.h"
+#include "descriptor.h"
 #include "detach.h"
 #include "keeper_taker.h"
 #include "settings.h"
@@ -114,15 +115,13 @@ on_control(struct source *s)
 			continue; /* its taker finds the socket closed, and gets another keeper */
 		if (error != 0) {
 			source_unwatch(k.control);
-			close(k.control);
-			k.control = -1;
+			flki_close(&k.control);
 		} else if (t.kind == TALK_NEW) {
 			take_in(&t, &fd);
 		} else if (t.kind == TALK_HUSH) {
 			detach_stderr();
 		}
-		if (fd != -1)
-			close(fd);
+		flki_close(&fd);
 	}
 }
 

@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 
 #include "clock.h"
+#include "descriptor.h"
 #include "detach.h"
 #include "exiting.h"
 #include "settings.h"
@@ -17,14 +18,6 @@
 #include "kind.h"
 
 #define LONGEST_EXIT (10 * SECOND) /* a device may take long to close, or for ever */
-
-static void
-close_fd(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-}
 
 /*
  * If the wrapper has the same open file description, epoll would go on watching it after our close.
@@ -34,7 +27,7 @@ drop_fd(int *fd)
 {
 	if (*fd != -1)
 		source_unwatch(*fd);
-	close_fd(fd);
+	flki_close(fd);
 }
 
 static bool
@@ -68,7 +61,7 @@ keeper_taker_rest(struct keeper_taker *k)
 	k->away[0] = '\0';
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
-	close_fd(&k->local);
+	flki_close(&k->local);
 	if (k->stake != NULL)
 		stake_part(k->stake);
 	k->stake = NULL;
@@ -143,7 +136,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 static void
 keep_fd(int *to, int *fd)
 {
-	close_fd(to);
+	flki_close(to);
 	*to = *fd;
 	*fd = -1;
 }
@@ -241,8 +234,7 @@ on_pidfd(struct source *source)
 static void
 carry_on_alone(struct keeper_taker *k)
 {
-	source_unwatch(k->socket);
-	close_fd(&k->socket);
+	drop_fd(&k->socket);
 	keeper_taker_drop_unsent(k);
 	k->wrapper = 0;
 	switch (k->state) {
@@ -270,8 +262,7 @@ carry_on_alone(struct keeper_taker *k)
 static void
 give_up(struct keeper_taker *k)
 {
-	source_unwatch(k->socket);
-	close_fd(&k->socket);
+	drop_fd(&k->socket);
 	keeper_taker_drop_unsent(k);
 	if (k->stake != NULL)
 		stake_give_up(k->stake);
@@ -293,7 +284,7 @@ on_socket(struct source *source)
 			give_up(k);
 		else
 			carry_on_alone(k);
-		close_fd(&fd);
+		flki_close(&fd);
 	}
 }
 
@@ -358,6 +349,6 @@ keeper_taker_free(struct keeper_taker *k)
 	}
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
-	close_fd(&k->local);
+	flki_close(&k->local);
 	free(k);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "now.h"
 #include "say.h"
 #include "settings.h"
@@ -232,8 +233,7 @@ await_hear(struct store_taker *t)
 
 	for (;;) {
 		error = talk_receive(t->tie.socket, &m, &fd);
-		if (fd != -1)
-			close(fd); /* no keeper sends us any */
+		flki_close(&fd); /* no keeper sends us any */
 		if (error == 0)
 			hear(t, &m);
 		else if (error != -EPIPE)

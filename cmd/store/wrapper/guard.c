@@ -14,14 +14,6 @@
 #include "internal.h"
 #include "pidfd.h"
 
-static void
-close_fd(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-}
-
 static int
 may_guard(const struct store_taker *t)
 {
@@ -34,18 +26,7 @@ may_guard(const struct store_taker *t)
 static int
 make_pipe(int ends[2])
 {
-	int error;
-
-	if (pipe2(ends, O_CLOEXEC) == -1)
-		return -errno;
-	ends[0] = flki_above_stdio(ends[0]);
-	ends[1] = flki_above_stdio(ends[1]);
-	if (ends[0] != -1 && ends[1] != -1)
-		return 0;
-	error = -errno;
-	close_fd(&ends[0]);
-	close_fd(&ends[1]);
-	return error;
+	return pipe2(ends, O_CLOEXEC) == -1 ? -errno : flki_pair_above_stdio(ends);
 }
 
 /*
@@ -72,9 +53,9 @@ tie(struct store_taker *t, int guard, bool lent, int end)
 		was_lent = lent;
 		was_end = end;
 	}
-	close_fd(&was_end);
+	flki_close(&was_end);
 	if (!was_lent)
-		close_fd(&was);
+		flki_close(&was);
 	return error;
 }
 
@@ -109,8 +90,8 @@ store_guard_open(struct flk *limiter)
 	}
 	if (fstat(ends[0], &sb) == -1) {
 		error = -errno;
-		close_fd(&ends[0]);
-		close_fd(&ends[1]);
+		flki_close(&ends[0]);
+		flki_close(&ends[1]);
 		free(g);
 		return error;
 	}
@@ -166,7 +147,7 @@ works(struct store_taker *t, pid_t pid, int pidfd)
 {
 	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
 
-	close_fd(&t->pidfd);
+	flki_close(&t->pidfd);
 	t->pidfd = flki_above_stdio(pidfd);
 	if (t->pidfd == -1)
 		return -errno;
@@ -233,8 +214,8 @@ guard_drop(struct store_taker *t)
 	if (t->guard_lent)
 		t->guard = -1;
 	t->guard_lent = false;
-	close_fd(&t->guard);
-	close_fd(&t->guard_end);
-	close_fd(&t->pidfd);
+	flki_close(&t->guard);
+	flki_close(&t->guard_end);
+	flki_close(&t->pidfd);
 	t->working = 0;
 }

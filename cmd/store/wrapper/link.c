@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "descriptor.h"
 #include "keeper/keeper.h"
 #include "now.h"
 #include "kind.h"
@@ -38,9 +39,7 @@ make_mine(void)
 {
 	if (l.owner == getpid())
 		return 0;
-	if (l.control != -1)
-		close(l.control);
-	l.control = -1;
+	flki_close(&l.control);
 	l.generation = 0;
 	l.given = l.back_n = 0;
 	l.hushed = false;
@@ -97,8 +96,7 @@ start_keeper(void)
 		close(ends[0]);
 		return error;
 	}
-	if (l.control != -1)
-		close(l.control);
+	flki_close(&l.control);
 	l.control = ends[0];
 	l.generation++;
 	*born = now;
@@ -155,9 +153,7 @@ link_tie(struct tie *tie, const char *limiter)
 	bool torn = tie->socket != -1;
 	int error;
 
-	if (torn)
-		close(tie->socket);
-	tie->socket = -1;
+	flki_close(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	error = make_mine();
 	if (error == 0)
@@ -173,8 +169,7 @@ link_tie(struct tie *tie, const char *limiter)
 void
 link_untie(struct tie *tie)
 {
-	if (tie->socket != -1)
-		close(tie->socket);
+	flki_close(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	if (tie->generation != 0 && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
 		l.back[l.back_n++] = tie->cell;

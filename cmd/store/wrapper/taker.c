@@ -85,9 +85,8 @@ untie(struct store_taker *t)
 {
 	if (t->process == getpid())
 		link_untie(&t->tie);
-	else if (t->tie.socket != -1)
-		close(t->tie.socket);
-	t->tie = TIE_NONE;
+	else
+		flki_close(&t->tie.socket);
 }
 
 /*

@@ -174,8 +174,8 @@ hand_over_all(const struct store_taker *t)
 	struct talk m = { .kind = TALK_GUARD };
 	int error = 0, fd;
 
-	if (t->guard_end != -1)
-		error = talk_send(t->tie.socket, &m, t->guard_end);
+	if (t->guard.end != -1)
+		error = talk_send(t->tie.socket, &m, t->guard.end);
 	m.kind = TALK_WORKING;
 	m.pid = (uint32_t)t->working;
 	if (error == 0 && t->pidfd != -1)

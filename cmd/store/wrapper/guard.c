@@ -29,33 +29,34 @@ make_pipe(int ends[2])
 	return pipe2(ends, O_CLOEXEC) == -1 ? -errno : flki_pair_above_stdio(ends);
 }
 
+static void
+drop(struct guard *g)
+{
+	if (!g->lent)
+		flki_close(&g->fd);
+	flki_close(&g->end);
+	*g = (struct guard){ .fd = -1, .end = -1 };
+}
+
 /*
  * Makes this pipe the guard, and sends it to the keeper.  If the keeper has ended, its successor
  * gets it with all that the taker has by then.  After an error the taker has the guard that it had
  * before.
  */
 static int
-tie(struct store_taker *t, int guard, bool lent, int end)
+tie(struct store_taker *t, struct guard guard)
 {
 	struct talk m = { .kind = TALK_GUARD };
-	int was = t->guard, was_end = t->guard_end, error;
-	bool was_lent = t->guard_lent;
+	struct guard was = t->guard;
+	int error;
 
 	t->guard = guard;
-	t->guard_lent = lent;
-	t->guard_end = end;
-	error = await_send(t, &m, end);
+	error = await_send(t, &m, guard.end);
 	if (error != 0) {
 		t->guard = was;
-		t->guard_lent = was_lent;
-		t->guard_end = was_end;
 		was = guard;
-		was_lent = lent;
-		was_end = end;
 	}
-	flki_close(&was_end);
-	if (!was_lent)
-		flki_close(&was);
+	drop(&was);
 	return error;
 }
 
@@ -67,10 +68,11 @@ store_guard(struct flk_taker *taker, int *fd)
 
 	if (error != 0)
 		return error;
-	if (t->guard == -1 &&
-	    ((error = make_pipe(ends)) != 0 || (error = tie(t, ends[1], false, ends[0])) != 0))
+	if (t->guard.fd == -1 &&
+	    ((error = make_pipe(ends)) != 0 ||
+	     (error = tie(t, (struct guard){ .fd = ends[1], .end = ends[0] })) != 0))
 		return error;
-	*fd = t->guard;
+	*fd = t->guard.fd;
 	return 0;
 }
 
@@ -84,14 +86,13 @@ store_guard_open(struct flk *limiter)
 
 	if (g == NULL)
 		return -ENOMEM;
-	if ((error = make_pipe(ends)) != 0) {
-		free(g);
-		return error;
-	}
-	if (fstat(ends[0], &sb) == -1) {
+	error = make_pipe(ends);
+	if (error == 0 && fstat(ends[0], &sb) == -1) {
 		error = -errno;
 		flki_close(&ends[0]);
 		flki_close(&ends[1]);
+	}
+	if (error != 0) {
 		free(g);
 		return error;
 	}
@@ -131,7 +132,7 @@ store_guard_by(struct flk_taker *taker, int fd)
 		return error;
 	if ((end = other_end(limiter_of(t), fd)) < 0)
 		return end;
-	return tie(t, fd, true, end);
+	return tie(t, (struct guard){ .fd = fd, .end = end, .lent = true });
 }
 
 /* store_working() reports the process to the keeper: a child can't. */
@@ -198,7 +199,7 @@ store_entrust(struct flk_taker *taker)
 
 	if (error != 0)
 		return error;
-	if (t->guard == -1)
+	if (t->guard.fd == -1)
 		return -FLK_NOPERMIT;
 	self = flki_above_stdio(flki_pidfd_open(getpid()));
 	if (self == -1)
@@ -211,11 +212,7 @@ store_entrust(struct flk_taker *taker)
 void
 guard_drop(struct store_taker *t)
 {
-	if (t->guard_lent)
-		t->guard = -1;
-	t->guard_lent = false;
-	flki_close(&t->guard);
-	flki_close(&t->guard_end);
+	drop(&t->guard);
 	flki_close(&t->pidfd);
 	t->working = 0;
 }

@@ -19,6 +19,12 @@
 #include "kind.h"
 #include "talk.h"
 
+/* The pipe that keeps the permit: see guard.c. */
+struct guard {
+	int fd, end; /* its write end, and its read end; -1 */
+	bool lent;   /* the write end is not ours to close */
+};
+
 /* A pipe of flk_guard_open().  We know it by its inode: its write end may be another descriptor by now. */
 struct common_guard {
 	SLIST_ENTRY(common_guard) entry;
@@ -54,15 +60,14 @@ struct store_taker {
 	int status;     /* of the command: what flk_ended() said, or FLK_UNKNOWN */
 	int bell;       /* an eventfd: flk_cancel() and flk_interrupt() ring it */
 
-	int guard, guard_end; /* both ends of the pipe; -1 */
-	int pidfd;            /* of the command, or -1 */
+	struct guard guard;
+	int pidfd; /* of the command, or -1 */
 	pid_t working;
 
 	pid_t evictor;
 	uid_t evictor_uid;
 
 	_Atomic uint32_t cancelled, interrupted;
-	bool guard_lent; /* the write end is not ours to close */
 	bool local_held;
 	bool local_refused; /* this machine's line refused it */
 	bool away;          /* the store can't be reached */

@@ -134,7 +134,7 @@ store_taker_new(struct flk_taker **taker, struct flk *limiter)
 	t->owner = &thread_mark;
 	t->process = getpid();
 	t->tie = TIE_NONE;
-	t->guard = t->guard_end = t->pidfd = -1;
+	t->guard.fd = t->guard.end = t->pidfd = -1;
 	t->bell = flki_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (t->bell == -1)
 		error = -errno;

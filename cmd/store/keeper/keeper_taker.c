@@ -30,27 +30,13 @@ drop_fd(int *fd)
 	flki_close(fd);
 }
 
-static bool
-is_sound(const struct keeper_taker *k)
-{
-	switch (k->state) {
-	case PERMIT_IDLE:
-		return k->stake == NULL && k->guard == -1 && k->pidfd == -1 && k->local == -1;
-	case PERMIT_LEAVING:
-	case PERMIT_RELEASING:
-		return k->stake != NULL && k->give_up_ns != 0;
-	default:
-		return k->stake != NULL && k->self[0] != '\0';
-	}
-}
-
+/* The taker has a stake in every state but IDLE. */
 void
 keeper_taker_move(struct keeper_taker *k, enum permit_state state)
 {
-	enum permit_state from = k->state;
-
+	state_check(&permit_rules[k->state], &permit_rules[state],
+		    (state == PERMIT_IDLE) == (k->stake == NULL));
 	k->state = state;
-	state_check(&permit_rules[from], &permit_rules[state], is_sound(k));
 }
 
 void
@@ -68,6 +54,13 @@ keeper_taker_rest(struct keeper_taker *k)
 	keeper_taker_move(k, PERMIT_IDLE);
 }
 
+void
+keeper_taker_end(struct keeper_taker *k)
+{
+	keeper_taker_say(k, k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_RELEASED, 0, NULL);
+	keeper_taker_rest(k);
+}
+
 static void
 leave(struct keeper_taker *k)
 {
@@ -82,8 +75,7 @@ keeper_taker_release(struct keeper_taker *k)
 {
 	k->exit_ns = EXPIRY_NEVER;
 	if (k->gone) {
-		keeper_taker_send_kind(k, TALK_RELEASED);
-		keeper_taker_rest(k);
+		keeper_taker_end(k);
 		return;
 	}
 	k->give_up_ns = expiry_deadline(&k->expiry);
@@ -96,19 +88,10 @@ keeper_taker_release(struct keeper_taker *k)
 /* ---- what the wrapper asks ---- */
 
 static void
-refuse(struct keeper_taker *k, const char *why)
-{
-	struct talk t = { .kind = TALK_REFUSED, .code = -FLK_STORE };
-
-	talk_copy(t.text, sizeof(t.text), why);
-	keeper_taker_send(k, &t);
-}
-
-static void
 begin(struct keeper_taker *k, const struct talk *t)
 {
 	if (k->limiter->fleet == NULL) {
-		refuse(k, k->limiter->why);
+		keeper_taker_say(k, TALK_REFUSED, -FLK_STORE, k->limiter->why);
 		return;
 	}
 	if (k->state != PERMIT_IDLE)
@@ -116,7 +99,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 	talk_copy(k->self, sizeof(k->self), t->self);
 	k->stake = stake_new(k, k->limiter->fleet, k->self);
 	if (k->stake == NULL) {
-		refuse(k, "no memory for another taker");
+		keeper_taker_say(k, TALK_REFUSED, -FLK_STORE, "no memory for another taker");
 		return;
 	}
 	keeper_taker_move(k, t->kind == TALK_ADOPT && t->held ? PERMIT_HELD : PERMIT_ENTERING);
@@ -153,14 +136,14 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		if (permit_is_sought(k->state) || k->state == PERMIT_HELD)
 			leave(k);
 		else if (k->state == PERMIT_IDLE)
-			keeper_taker_send_kind(k, TALK_LEFT);
+			keeper_taker_say(k, TALK_LEFT, 0, NULL);
 		break;
 	case TALK_RELEASE:
 		if (k->state == PERMIT_HELD) {
 			fleet_ended(stake_taker(k->stake), t->code);
 			keeper_taker_release(k);
 		} else if (k->state == PERMIT_IDLE) {
-			keeper_taker_send_kind(k, TALK_RELEASED);
+			keeper_taker_say(k, TALK_RELEASED, 0, NULL);
 		}
 		break;
 	case TALK_ENTRUST:
@@ -235,7 +218,6 @@ static void
 carry_on_alone(struct keeper_taker *k)
 {
 	drop_fd(&k->socket);
-	keeper_taker_drop_unsent(k);
 	k->wrapper = 0;
 	switch (k->state) {
 	case PERMIT_ENTERING:
@@ -263,7 +245,6 @@ static void
 give_up(struct keeper_taker *k)
 {
 	drop_fd(&k->socket);
-	keeper_taker_drop_unsent(k);
 	if (k->stake != NULL)
 		stake_give_up(k->stake);
 	k->stake = NULL;
@@ -347,8 +328,6 @@ keeper_taker_free(struct keeper_taker *k)
 		LIST_REMOVE(a, entry);
 		a->taker = NULL;
 	}
-	drop_fd(&k->guard);
-	drop_fd(&k->pidfd);
-	flki_close(&k->local);
+	keeper_taker_rest(k); /* closes what came before a permit */
 	free(k);
 }

@@ -70,8 +70,9 @@ void keeper_taker_free(struct keeper_taker *k); /* only after keeper_taker_is_ov
 /* keeper_taker.c: the only way to another state. */
 void keeper_taker_move(struct keeper_taker *k, enum permit_state state);
 
-/* keeper_taker.c: it asks the store for nothing any more. */
+/* keeper_taker.c: it asks the store for nothing any more; and the wrapper hears that it has nothing. */
 void keeper_taker_rest(struct keeper_taker *k);
+void keeper_taker_end(struct keeper_taker *k);
 
 /* keeper_taker.c: gives the permit back. */
 void keeper_taker_release(struct keeper_taker *k);
@@ -88,14 +89,18 @@ void keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const
 /* keeper_taker_events.c: an event of its stake. */
 void keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *event);
 
-/* keeper_taker_send.c: sends to the wrapper, if it still exists; now, or when it reads again. */
+/*
+ * keeper_taker_send.c: sends to the wrapper, if it still exists; now, or when it reads again.  text: may be
+ * NULL.
+ */
 void keeper_taker_send(struct keeper_taker *k, const struct talk *t);
-void keeper_taker_send_kind(struct keeper_taker *k, enum talk_kind kind);
-void keeper_taker_send_lost(struct keeper_taker *k, const char *why);
+void keeper_taker_say(struct keeper_taker *k, enum talk_kind kind, int code, const char *text);
 
-/* Sends what is owed, as far as there is room; returns when to try again. */
+/*
+ * Sends what is owed, as far as there is room, and drops it if the wrapper is gone; returns when to try
+ * again.
+ */
 uint64_t keeper_taker_send_unsent(struct keeper_taker *k, uint64_t now_ns);
-void keeper_taker_drop_unsent(struct keeper_taker *k);
 
 /* keeper_taker_look.c: asks the store, and sends the wrapper the answer. */
 void keeper_taker_look(struct keeper_taker *k, const struct talk *t);

@@ -55,15 +55,14 @@ hear_loss(struct keeper_taker *k, const struct fleet_event *e)
 	if (k->state == PERMIT_IDLE)
 		return;
 	if (k->state != PERMIT_HELD) { /* then there is no permit to lose any more */
-		keeper_taker_send_kind(k, k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_RELEASED);
-		keeper_taker_rest(k);
+		keeper_taker_end(k);
 		return;
 	}
 	k->gone = true;
 	warned = k->expiry.state != EXPIRY_SAFE;
 	expiry_lose(&k->expiry, flki_boottime_ns());
 	if (warned)
-		keeper_taker_send_lost(k, e->text);
+		keeper_taker_say(k, TALK_LOST, 0, e->text);
 	else
 		keeper_taker_carry_out(k, expiry_step(&k->expiry, flki_boottime_ns()), e->text);
 }
@@ -86,11 +85,10 @@ hear_refusal(struct keeper_taker *k, const struct fleet_event *e)
 static void
 hear_reach(struct keeper_taker *k, const struct fleet_event *e)
 {
-	struct talk t = { .kind = e->kind == FLEET_AWAY ? TALK_AWAY : TALK_BACK };
+	bool away = e->kind == FLEET_AWAY;
 
-	talk_copy(t.text, sizeof(t.text), e->text);
-	talk_copy(k->away, sizeof(k->away), e->kind == FLEET_AWAY ? e->text : "");
-	keeper_taker_send(k, &t);
+	talk_copy(k->away, sizeof(k->away), away ? e->text : "");
+	keeper_taker_say(k, away ? TALK_AWAY : TALK_BACK, 0, e->text);
 }
 
 void
@@ -118,8 +116,7 @@ keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *e)
 		break;
 	case FLEET_LEFT:
 	case FLEET_RELEASED:
-		keeper_taker_send_kind(k, e->kind == FLEET_LEFT ? TALK_LEFT : TALK_RELEASED);
-		keeper_taker_rest(k);
+		keeper_taker_end(k);
 		break;
 	case FLEET_AWAY:
 	case FLEET_BACK:

@@ -64,22 +64,12 @@ say_lost(const struct keeper_taker *k, enum expiry_deed deed, const char *why)
 void
 keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why)
 {
-	switch (deed) {
-	case EXPIRY_TERM:
+	if (deed == EXPIRY_TERM || deed == EXPIRY_WARN) {
 		say_lost(k, deed, why);
-		keeper_taker_send_lost(k, why);
-		send_signal(k, SIGTERM);
-		break;
-	case EXPIRY_KILL:
-		send_signal(k, SIGKILL);
-		break;
-	case EXPIRY_WARN:
-		say_lost(k, deed, why);
-		keeper_taker_send_lost(k, why);
-		break;
-	default:
-		break;
+		keeper_taker_say(k, TALK_LOST, 0, why);
 	}
+	if (deed == EXPIRY_TERM || deed == EXPIRY_KILL)
+		send_signal(k, deed == EXPIRY_TERM ? SIGTERM : SIGKILL);
 }
 
 static const char *
@@ -98,8 +88,7 @@ step(struct keeper_taker *k, uint64_t now)
 	if (k->state == PERMIT_LEAVING || k->state == PERMIT_RELEASING) {
 		if (now < k->give_up_ns)
 			return k->give_up_ns;
-		keeper_taker_send_kind(k, k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_RELEASED);
-		keeper_taker_rest(k);
+		keeper_taker_end(k);
 	}
 	if (k->state != PERMIT_HELD)
 		return EXPIRY_NEVER;

@@ -36,7 +36,7 @@ owe(struct keeper_taker *k, const struct talk *t)
 	o->talk = *t;
 }
 
-/* True, too, if the wrapper is gone: the socket's end will show it. */
+/* True, too, if the wrapper is gone, or the socket closed because of that: nobody would read it. */
 static bool
 sent(const struct keeper_taker *k, const struct talk *t)
 {
@@ -48,26 +48,16 @@ sent(const struct keeper_taker *k, const struct talk *t)
 void
 keeper_taker_send(struct keeper_taker *k, const struct talk *t)
 {
-	if (k->socket == -1)
-		return;
-	if (!TAILQ_EMPTY(&k->owed) || !sent(k, t))
+	if (k->socket != -1 && (!TAILQ_EMPTY(&k->owed) || !sent(k, t)))
 		owe(k, t);
 }
 
 void
-keeper_taker_send_kind(struct keeper_taker *k, enum talk_kind kind)
+keeper_taker_say(struct keeper_taker *k, enum talk_kind kind, int code, const char *text)
 {
-	struct talk t = { .kind = kind };
+	struct talk t = { .kind = kind, .code = code };
 
-	keeper_taker_send(k, &t);
-}
-
-void
-keeper_taker_send_lost(struct keeper_taker *k, const char *why)
-{
-	struct talk t = { .kind = TALK_LOST };
-
-	talk_copy(t.text, sizeof(t.text), why);
+	talk_copy(t.text, sizeof(t.text), text);
 	keeper_taker_send(k, &t);
 }
 
@@ -83,15 +73,4 @@ keeper_taker_send_unsent(struct keeper_taker *k, uint64_t now)
 		free(o);
 	}
 	return EXPIRY_NEVER;
-}
-
-void
-keeper_taker_drop_unsent(struct keeper_taker *k)
-{
-	struct owed *o;
-
-	while ((o = TAILQ_FIRST(&k->owed)) != NULL) {
-		TAILQ_REMOVE(&k->owed, o, entry);
-		free(o);
-	}
 }

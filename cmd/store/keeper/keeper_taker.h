@@ -13,12 +13,19 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "keeper_limiter.h"
 #include "protocol/fleet.h"
 #include "protocol/state.h"
 #include "expiry.h"
 #include "source.h"
 #include "talk.h"
+
+/* A limiter with a taker in this keeper. */
+struct keeper_limiter {
+	SLIST_ENTRY(keeper_limiter) entry;
+	struct fleet *fleet; /* NULL: we could not open the store, or had no memory: */
+	const char *why;     /* why */
+	char name[FLK_NAME_MAX + 1];
+};
 
 /* A question under way, for a taker, or for none any more (NULL). */
 struct ask {

@@ -19,8 +19,7 @@ hear_grant(struct keeper_taker *k, const struct fleet_event *e)
 			  .ticket = e->ticket,
 			  .weight = e->weight,
 			  .limit = e->limit,
-			  .seat = e->seat,
-			  .alive_ns = e->alive_ns };
+			  .seat = e->seat };
 
 	if (permit_is_sought(k->state) || k->state == PERMIT_HELD)
 		atomic_store(&board_ns[k->cell], e->alive_ns);

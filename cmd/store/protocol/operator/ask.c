@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * ask.c - how a question is put to the store and answered, whatever it is: see ask.h.
+ * ask.c - an operator's question from its beginning: how it is asked, when again, and how it is answered.
  */
 #include "ask.h"
 
@@ -13,10 +13,11 @@
 
 #define CALL_MS 2000 /* for one call: then there may be another endpoint to turn to */
 
-/* It must be in no list any more. */
-void
-ask_free(struct ask *a)
+/* Unanswered; it must be in no list any more. */
+static void
+end(struct fleet_part *part)
 {
+	struct ask *a = (struct ask *)(void *)part;
 	size_t i;
 
 	if (a->call != NULL)
@@ -33,7 +34,7 @@ ask_answer(struct ask *a, const struct fleet_answer *answer)
 {
 	fleet_part_remove(&a->part);
 	a->answers(a->context, answer);
-	ask_free(a);
+	end(&a->part);
 }
 
 void
@@ -65,21 +66,15 @@ bool
 ask_went_well(struct ask *a, const struct records_answer *reply)
 {
 	a->call = NULL;
-	switch (reply->result) {
-	case RECORDS_OK:
+	if (reply->result == RECORDS_OK)
 		return true;
-	case RECORDS_DENIED:
-	case RECORDS_WRONG:
+	if (reply->result == RECORDS_DENIED || reply->result == RECORDS_WRONG) {
 		ask_answer_code(a, -FLK_STORE, reply->text);
 		return false;
-	case RECORDS_AWAY:
+	}
+	if (reply->result == RECORDS_AWAY)
 		snprintf(a->text, sizeof(a->text), "can't be reached: %s",
 			 reply->text != NULL ? reply->text : "no answer");
-		break;
-	case RECORDS_NOLEASE: /* the lease expired meanwhile */
-	case RECORDS_EXISTS:
-		break;
-	}
 	again(a);
 	return false;
 }
@@ -98,8 +93,69 @@ done(void *context, const struct records_answer *reply)
 		again(a);
 }
 
-void
-ask_do(struct ask *a, struct txn *x)
+/* ---- what is asked ---- */
+
+static void
+answer_view(struct ask *a)
 {
-	ask_txn(a, x, done);
+	struct view *v = look_view(&a->look);
+	struct fleet_answer answer = { .code = v != NULL ? 0 : -ENOMEM, .view = v };
+
+	ask_answer(a, &answer);
+	free(v);
+}
+
+static void
+looked(void *context, const struct records_answer *reply)
+{
+	struct ask *a = context;
+	struct txn *x;
+	int code;
+
+	if (!ask_went_well(a, reply))
+		return;
+	if (!look_read(&a->look, LOOK_ALL, reply)) {
+		ask_answer_code(a, -FLK_STORE, a->look.trouble);
+	} else if (a->q.kind == ASK_LOOK) {
+		answer_view(a);
+	} else if ((x = operation_txn(a, &code)) == NULL) {
+		ask_answer_code(a, code, NULL);
+	} else {
+		ask_txn(a, x, done);
+	}
+}
+
+static void
+step(struct fleet_part *part)
+{
+	struct ask *a = (struct ask *)(void *)part;
+
+	if (flki_boottime_ns() >= a->until_ns)
+		ask_answer_code(a, -ETIMEDOUT,
+				a->text[0] != '\0' ? a->text : "can't be reached: no answer");
+	else if (a->q.kind == ASK_LIST)
+		names_ask(a);
+	else if (a->q.kind == ASK_CHECK)
+		check_ask(a);
+	else
+		ask_txn(a, look_txn(&a->fleet->limiter, LOOK_ALL), looked);
+}
+
+void
+fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t patience_ns,
+	  fleet_answers *answer, void *context)
+{
+	struct ask *a = calloc(1, sizeof(*a));
+
+	if (a == NULL)
+		return; /* as if the store never answered */
+	*a = (struct ask){ .part = { .step = step, .end = end },
+			   .fleet = fleet,
+			   .q = *q,
+			   .answers = answer,
+			   .context = context,
+			   .until_ns = flki_plus(flki_boottime_ns(), patience_ns) };
+	look_init(&a->look, &fleet->limiter);
+	a->from = fleet->store->base;
+	fleet_part_add(fleet, &a->part);
 }

@@ -30,17 +30,12 @@ struct ask {
 	size_t names, room;
 };
 
-void ask_free(struct ask *a); /* unanswered */
-
 /* Answers the question, and frees it. */
 void ask_answer(struct ask *a, const struct fleet_answer *answer);
 void ask_answer_code(struct ask *a, int code, const char *text);
 
 /* Asks at once; after a failure it asks again a bit later. */
 void ask_txn(struct ask *a, struct txn *x, records_done *done);
-
-/* The question's own txn: if its compares fail, it looks again. */
-void ask_do(struct ask *a, struct txn *x);
 
 /*
  * True if it can go on with the reply; else the question is answered, or asked again, and the

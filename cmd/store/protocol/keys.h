@@ -5,7 +5,7 @@
  * The limiter NAME below PATH is steered by the key PATH/NAME/cfg, and each of its other keys is
  * that key, two slashes and:
  *
- *	e/SELF	the operator that evicted that taker: struct culprit; on the lease of its life
+ *	e/SELF	the operator that evicted that taker: struct person; on the lease of its life
  *	h/SELF	its permit: struct record
  *	w/SELF	its place in the line: struct record
  *	p/SELF	who it is, for people: struct person

@@ -24,9 +24,9 @@ record_host(char host[STORE_HOST])
 }
 
 void
-culprit_me(struct culprit *me)
+person_me(struct person *me)
 {
-	*me = (struct culprit){ .pid = (uint32_t)getpid(), .uid = (uint32_t)getuid() };
+	*me = (struct person){ .pid = (uint32_t)getpid(), .uid = (uint32_t)getuid() };
 	record_host(me->host);
 }
 
@@ -88,8 +88,8 @@ record_encode(char text[RECORD_TEXT], const struct record *r)
 	return (size_t)n;
 }
 
-char *
-person_encode(const struct person *p)
+static json_t *
+person_json(const struct person *p)
 {
 	json_t *o = json_object();
 
@@ -98,30 +98,19 @@ person_encode(const struct person *p)
 	put_number(o, "pid", p->pid);
 	put_number(o, "uid", p->uid);
 	put_number(o, "role", (int64_t)p->role);
-	put_text(o, "cmd", p->command);
-	return finished(o);
-}
-
-static json_t *
-culprit_json(const struct culprit *c)
-{
-	json_t *o = json_object();
-
-	put_number(o, "v", PERSON_VERSION);
-	put_number(o, "pid", c->pid);
-	put_number(o, "uid", c->uid);
-	put_text(o, "host", c->host);
+	if (p->command[0] != '\0')
+		put_text(o, "cmd", p->command);
 	return o;
 }
 
 char *
-culprit_encode(const struct culprit *c)
+person_encode(const struct person *p)
 {
-	return finished(culprit_json(c));
+	return finished(person_json(p));
 }
 
 char *
-config_encode(const struct flk_settings *c, const struct culprit *by)
+config_encode(const struct flk_settings *c, const struct person *by)
 {
 	const struct flki_number *n;
 	json_t *o = json_object();
@@ -134,7 +123,7 @@ config_encode(const struct flk_settings *c, const struct culprit *by)
 			    o, n->name, n->kind == FLKI_SWITCH ? json_true() : json_integer(value));
 	}
 	if (by != NULL)
-		json_object_set_new(o, "by", culprit_json(by));
+		json_object_set_new(o, "by", person_json(by));
 	return finished(o);
 }
 
@@ -264,20 +253,28 @@ record_decode(struct record *r, const char *value, size_t size)
 	return false;
 }
 
-bool
-person_decode(struct person *p, const char *value, size_t size)
+static bool
+read_person(struct person *p, const json_t *o)
 {
-	json_t *o = opened(value, size, PERSON_VERSION);
-	bool good = o != NULL;
+	bool good = json_integer_value(json_object_get(o, "v")) == PERSON_VERSION;
 
 	memset(p, 0, sizeof(*p));
-	if (o != NULL) {
+	if (good) {
 		p->pid = small(o, "pid", 0, UINT32_MAX, &good);
 		p->uid = small(o, "uid", 0, UINT32_MAX, &good);
 		p->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
 		read_text(o, "host", p->host, sizeof(p->host));
 		read_text(o, "cmd", p->command, sizeof(p->command));
 	}
+	return good;
+}
+
+bool
+person_decode(struct person *p, const char *value, size_t size)
+{
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
+	bool good = read_person(p, o);
+
 	json_decref(o);
 	return good;
 }
@@ -315,35 +312,11 @@ config_trouble(const char *value, size_t size)
 	return version > CONFIG_VERSION ? "is of a newer flocklimit than this one: use that" : NULL;
 }
 
-static bool
-read_culprit(struct culprit *c, const json_t *o)
-{
-	bool good = json_integer_value(json_object_get(o, "v")) == PERSON_VERSION;
-
-	memset(c, 0, sizeof(*c));
-	if (good) {
-		c->pid = small(o, "pid", 0, UINT32_MAX, &good);
-		c->uid = small(o, "uid", 0, UINT32_MAX, &good);
-		read_text(o, "host", c->host, sizeof(c->host));
-	}
-	return good;
-}
-
 bool
-culprit_decode(struct culprit *c, const char *value, size_t size)
+config_signer(struct person *by, const char *value, size_t size)
 {
 	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
-	bool good = read_culprit(c, o);
-
-	json_decref(o);
-	return good;
-}
-
-bool
-config_signer(struct culprit *by, const char *value, size_t size)
-{
-	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
-	bool good = read_culprit(by, json_object_get(o, "by"));
+	bool good = read_person(by, json_object_get(o, "by"));
 
 	json_decref(o);
 	return good;

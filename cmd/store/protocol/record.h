@@ -35,18 +35,12 @@ struct record {
 	char life[STORE_SELF];
 };
 
-/* Of p/. */
+/* Of p/: a taker; and of e/ and in cfg: an operator, of which no role and no command is said. */
 struct person {
 	uint32_t pid, uid;
 	enum flk_role role;
 	char host[STORE_HOST];
 	char command[FLK_COMMAND];
-};
-
-/* Of e/. */
-struct culprit {
-	uint32_t pid, uid;
-	char host[STORE_HOST];
 };
 
 /* Its length. */
@@ -59,8 +53,7 @@ char *person_encode(const struct person *p);
  * Of cfg: the numbers of setting.h and, for people, the operator that set them.  A taker does not
  * sign the limit that it declares there: by is NULL.
  */
-char *config_encode(const struct flk_settings *c, const struct culprit *by);
-char *culprit_encode(const struct culprit *c);
+char *config_encode(const struct flk_settings *c, const struct person *by);
 
 /*
  * False if the value makes no sense.  r is then a record that is compatible with no other: a record
@@ -69,8 +62,7 @@ char *culprit_encode(const struct culprit *c);
 bool record_decode(struct record *r, const char *value, size_t size);
 bool person_decode(struct person *p, const char *value, size_t size);
 bool config_decode(struct flk_settings *c, const char *value, size_t size);
-bool culprit_decode(struct culprit *c, const char *value, size_t size);
-bool config_signer(struct culprit *by, const char *value, size_t size);
+bool config_signer(struct person *by, const char *value, size_t size);
 
 /*
  * For a cfg that config_decode() refuses because of its version: what to do about it, as the end of
@@ -86,7 +78,7 @@ size_t status_encode(char text[RECORD_TEXT], int32_t status);
 int32_t status_decode(const char *value, size_t size);
 
 /* This process and machine. */
-void culprit_me(struct culprit *me);
+void person_me(struct person *me);
 
 /* The name of this machine as it stands in records. */
 void record_host(char host[STORE_HOST]);

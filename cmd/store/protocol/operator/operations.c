@@ -15,7 +15,7 @@ steering(struct ask *a, int *code)
 {
 	const struct flk_settings *old = &a->look.config;
 	struct flk_settings new = *old;
-	struct culprit me;
+	struct person me;
 	struct txn *x;
 	char *value;
 
@@ -23,7 +23,7 @@ steering(struct ask *a, int *code)
 	*code = 0;
 	if (a->look.config_mod != 0 && flki_settings_same(&new, old))
 		return NULL;
-	culprit_me(&me);
+	person_me(&me);
 	value = config_encode(&new, &me);
 	if (value == NULL) {
 		*code = -ENOMEM;
@@ -40,14 +40,14 @@ steering(struct ask *a, int *code)
 
 /* The operator's name, for the evicted taker to read; on its lease, and so never left behind. */
 static void
-add_culprit(struct txn *x, const struct ask *a, const char *self, int64_t lease)
+add_operator(struct txn *x, const struct ask *a, const char *self, int64_t lease)
 {
 	struct key e = key_of(&a->look.limiter, 'e', self);
-	struct culprit me;
+	struct person me;
 	char *value;
 
-	culprit_me(&me);
-	value = culprit_encode(&me);
+	person_me(&me);
+	value = person_encode(&me);
 	txn_put(x, e.s, value != NULL ? value : "", value != NULL ? strlen(value) : 0, lease);
 	free(value);
 }
@@ -87,23 +87,14 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 		txn_delete(x, tail.s, NULL);
 	}
 	/* Other takers of that life are suspect still: they are marked anew. */
-	if (life != NULL && life->leases > 0) {
-		add_culprit(x, a, t->self, life->lease);
-	} else {
+	if (life != NULL && life->leases > 0)
+		add_operator(x, a, t->self, life->lease);
+	else
 		life_add_unmark(&l->limiter, t->record.life, x);
-	}
 	return x;
 }
 
 /* ---- removing all of it ---- */
-
-static bool
-may_remove(const struct ask *a)
-{
-	return a->q.kind == ASK_REMOVE ||
-	       !flki_settings_steer(FLK_SET_PAUSED | FLK_SET_CLOSED | FLK_SET_OVERRIDE,
-				    &a->look.config);
-}
 
 /* Deletes kind by kind, so that no key goes that is not the limiter's. */
 static struct txn *
@@ -116,7 +107,9 @@ removal(struct ask *a, int *code)
 	size_t i;
 
 	*code = -FLK_BUSY;
-	if (l->holders > 0 || l->waiters > 0 || !may_remove(a))
+	if (l->holders > 0 || l->waiters > 0 ||
+	    (a->q.kind == ASK_REMOVE_UNUSED &&
+	     flki_settings_steer(FLK_SET_PAUSED | FLK_SET_CLOSED | FLK_SET_OVERRIDE, &l->config)))
 		return NULL;
 	x = txn_new();
 	txn_if_changed(x, l->limiter.s, l->config_mod);
@@ -133,17 +126,11 @@ removal(struct ask *a, int *code)
 	return x;
 }
 
-static bool
-removes_it(const struct ask *a)
-{
-	return a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
-}
-
 struct txn *
 operation_txn(struct ask *a, int *code)
 {
 	const struct look *l = &a->look;
-	bool removes = removes_it(a);
+	bool removes = a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
 
 	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 &&
 	    (a->q.kind != ASK_SET || (a->q.which & FLK_SET_DECLARED) == 0)) {

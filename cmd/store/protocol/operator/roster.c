@@ -17,7 +17,7 @@
  */
 static void
 report(const struct roster *p, uint32_t kind, int32_t code, const struct look_taker *t,
-       const struct culprit *by)
+       const struct person *by)
 {
 	struct flk_event e = { .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
 	const char *host = NULL;
@@ -41,7 +41,7 @@ report(const struct roster *p, uint32_t kind, int32_t code, const struct look_ta
 }
 
 static void
-steered(struct roster *p, const struct flk_settings *new, bool quiet, const struct culprit *by)
+steered(struct roster *p, const struct flk_settings *new, bool quiet, const struct person *by)
 {
 	struct flk_settings old = p->look.config;
 	const struct flki_number *n;
@@ -87,7 +87,7 @@ ended(const struct roster *p, const struct look_taker *t, bool held, const struc
 	const struct look_life *life = look_life(&p->look, t->record.life);
 
 	if (c->e_put)
-		report(p, FLK_EV_EVICTED, -FLK_EVICTED, t, &c->culprit);
+		report(p, FLK_EV_EVICTED, -FLK_EVICTED, t, &c->by);
 	else if (!held)
 		report(p, FLK_EV_LEFT, p->look.config.closed ? -FLK_CLOSED : 0, t, NULL);
 	else if (life != NULL && life->leases > 0)
@@ -157,7 +157,7 @@ note(struct change *to, char kind, const struct records_change *c)
 		person_decode(&to->taker.person, c->kv.value, c->kv.value_size);
 	} else if (kind == 'e') {
 		to->e_put = true;
-		culprit_decode(&to->culprit, c->kv.value, c->kv.value_size);
+		person_decode(&to->by, c->kv.value, c->kv.value_size);
 	} else if (kind == 'x') {
 		to->status = status_decode(c->kv.value, c->kv.value_size);
 	}
@@ -168,7 +168,7 @@ roster_change(struct roster *p, const struct records_change *c)
 {
 	struct flk_settings config = flki_no_settings;
 	struct look_taker *t = &p->change.taker;
-	struct culprit by;
+	struct person by;
 	char self[STORE_SELF];
 	char kind = key_parse(&p->look.limiter, c->kv.key, self);
 

@@ -15,8 +15,8 @@ struct change {
 	struct look_taker
 	    taker; /* `changed' is the revision, the record is of h_put, or else w_put */
 	bool w_put, w_deleted, h_put, h_deleted, p_put, e_put;
-	int32_t status;         /* of x/; FLK_UNKNOWN if it was not put */
-	struct culprit culprit; /* of e_put */
+	int32_t status;   /* of x/; FLK_UNKNOWN if it was not put */
+	struct person by; /* of e_put */
 };
 
 struct roster {

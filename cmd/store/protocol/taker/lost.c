@@ -17,19 +17,19 @@
 
 enum { AT_E, AT_L };
 
-/* Whether the n-th key was there; reads its culprit, unless NULL. */
+/* Whether the n-th key was there; reads its operator, unless NULL. */
 static bool
-was_there(const struct records_answer *reply, size_t n, struct culprit *by)
+was_there(const struct records_answer *reply, size_t n, struct person *by)
 {
 	struct records_found found = records_found(reply, n);
 
 	if (found.n > 0 && by != NULL)
-		culprit_decode(by, found.kv[0].value, found.kv[0].value_size);
+		person_decode(by, found.kv[0].value, found.kv[0].value_size);
 	return found.n > 0;
 }
 
 static void
-say_operator(const struct culprit *by, char text[FLEET_TEXT])
+say_operator(const struct person *by, char text[FLEET_TEXT])
 {
 	char user[USER_TEXT];
 
@@ -75,7 +75,7 @@ lost_while_unkept(struct fleet_taker *t)
 static void
 reason_read(struct fleet_taker *t, const struct records_answer *reply)
 {
-	struct culprit by = { 0 };
+	struct person by = { 0 };
 	char text[FLEET_TEXT];
 	bool evicted = was_there(reply, AT_E, &by);
 

@@ -63,9 +63,9 @@ is_waiter(struct fleet_taker *t, const struct record_kv *kv)
 static void
 is_evicted(struct fleet_taker *t, const struct record_kv *kv)
 {
-	struct culprit by;
+	struct person by;
 
-	culprit_decode(&by, kv->value, kv->value_size);
+	person_decode(&by, kv->value, kv->value_size);
 	taker_end(t, &(struct fleet_event){
 			 .kind = t->held ? FLEET_LOST : FLEET_REFUSED,
 			 .code = t->held ? 0 : -FLK_EVICTED,

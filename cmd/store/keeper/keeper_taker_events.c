@@ -71,7 +71,6 @@ hear_refusal(struct keeper_taker *k, const struct fleet_event *e)
 {
 	struct talk t = { .kind = k->state == PERMIT_LEAVING ? TALK_LEFT : TALK_REFUSED,
 			  .code = e->code,
-			  .limit = e->limit,
 			  .pid = e->pid,
 			  .uid = e->uid };
 

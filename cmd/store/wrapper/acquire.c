@@ -23,16 +23,6 @@
 
 /* ---- into the line ---- */
 
-/* What a taker that wants this of the store asks of this machine. */
-static struct flk_request
-local_request(const struct fleet_want *want)
-{
-	return (struct flk_request){ .weight = want->weight,
-				     .limit = settings.local,
-				     .command = want->command,
-				     .role = want->role };
-}
-
 static bool
 is_decided(const struct store_taker *t)
 {
@@ -83,7 +73,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	taker_name(t->self);
 	t->key[0] = '\0';
 	t->lost = t->killed = t->away = t->away_reported = t->local_refused = false;
-	t->code = t->waited_for = 0;
+	t->code = 0;
 	t->status = FLK_UNKNOWN;
 	t->evictor = 0;
 	t->evictor_uid = 0;
@@ -138,23 +128,40 @@ go_to_store(struct store_taker *t)
 	return error;
 }
 
+/*
+ * Brings the taker into the store's line, or first into this machine's, if there is one: 0; -EINPROGRESS:
+ * the taker waits in this machine's line; or why it can't enter.
+ */
+static int
+set_out(struct store_taker *t, const struct flk_request *want, bool no_wait)
+{
+	struct flk_request local;
+	int error = check_want(t, want);
+
+	if (error != 0)
+		return error;
+	remember(t, want, no_wait);
+	local = (struct flk_request){ .weight = t->want.weight,
+				      .limit = settings.local,
+				      .command = t->want.command,
+				      .role = t->want.role };
+	if (t->local != NULL)
+		error = no_wait ? flk_try(t->local, &local) : flk_enqueue(t->local, &local);
+	if (error == 0)
+		return go_to_store(t);
+	if (error == -EINPROGRESS)
+		wrapper_move(t, PERMIT_LOCAL);
+	t->local_refused = t->state == PERMIT_IDLE;
+	return error;
+}
+
 int
 store_enqueue(struct flk_taker *taker, const struct flk_request *want)
 {
 	struct store_taker *t = taker_of(taker);
-	int error = check_want(t, want);
-	struct flk_request local;
+	int error = set_out(t, want, false);
 
 	if (error != 0)
-		return error;
-	remember(t, want, false);
-	local = local_request(&t->want);
-	if (t->local != NULL && (error = flk_enqueue(t->local, &local)) != 0) {
-		wrapper_move(t, error == -EINPROGRESS ? PERMIT_LOCAL : PERMIT_IDLE);
-		t->local_refused = t->state == PERMIT_IDLE;
-		return error;
-	}
-	if ((error = go_to_store(t)) != 0)
 		return error;
 	error = await(t, is_decided, now_ns() + BRIEFLY, NULL, false);
 	return error != 0 && error != -ETIMEDOUT ? error : outcome(t);
@@ -171,18 +178,9 @@ store_try(struct flk_taker *taker, const struct flk_request *want)
 {
 	struct store_taker *t = taker_of(taker);
 	uint64_t until = now_ns() + TRY_MOST, slice;
-	int error = check_want(t, want);
-	struct flk_request local;
+	int error = set_out(t, want, true);
 
 	if (error != 0)
-		return error;
-	remember(t, want, true);
-	local = local_request(&t->want);
-	if (t->local != NULL && (error = flk_try(t->local, &local)) != 0) {
-		t->local_refused = true;
-		return error;
-	}
-	if ((error = go_to_store(t)) != 0)
 		return error;
 	do {
 		slice = flki_earlier(now_ns() + BRIEFLY, until);
@@ -225,8 +223,6 @@ store_wait(struct flk_taker *taker, const struct timespec *deadline, const sigse
 		error = await(t, is_out_of_line, flki_deadline_ns(deadline), mask, true);
 	if (error == -FLK_CANCELLED)
 		store_leave(taker);
-	if (error != -EINTR)
-		t->waited_for = error;
 	return error != 0 ? error : outcome(t);
 }
 

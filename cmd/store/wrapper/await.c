@@ -102,8 +102,6 @@ hear_refusal(struct store_taker *t, const struct talk *m)
 		talk_send(t->tie.socket, &anew, -1);
 		return;
 	}
-	if (m->limit != 0)
-		atomic_store(&limiter_of(t)->limit, m->limit);
 	t->evictor = (pid_t)m->pid;
 	t->evictor_uid = (uid_t)m->uid;
 	talk_copy(t->evictor_host, sizeof(t->evictor_host), m->host);

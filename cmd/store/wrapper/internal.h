@@ -37,7 +37,6 @@ struct session; /* operator/session.c */
 
 struct store_limiter {
 	struct flk_base base;    /* first: see lib/ops.h */
-	_Atomic uint32_t limit;  /* what a taker that declares no limit is assumed to get */
 	uint32_t fallback;       /* the limit where no taker ever declared one */
 	struct flk *local;       /* --local: see acquire.c; or NULL */
 	struct session *session; /* what an operator asks by; NULL: none yet */
@@ -55,10 +54,9 @@ struct store_taker {
 	pid_t process;
 	enum permit_state state; /* a new keeper continues from there: hand_over_all() in await.c */
 	struct tie tie;
-	int code;       /* why it is IDLE again */
-	int waited_for; /* what the last wait returned */
-	int status;     /* of the command: what flk_ended() said, or FLK_UNKNOWN */
-	int bell;       /* an eventfd: flk_cancel() and flk_interrupt() ring it */
+	int code;   /* why it is IDLE again */
+	int status; /* of the command: what flk_ended() said, or FLK_UNKNOWN */
+	int bell;   /* an eventfd: flk_cancel() and flk_interrupt() ring it */
 
 	struct guard guard;
 	int pidfd; /* of the command, or -1 */

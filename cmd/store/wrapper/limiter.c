@@ -77,7 +77,6 @@ store_attach(struct flk **limiter, const char *name, const struct flk_options *o
 	}
 	talk_copy(f->name, sizeof(f->name), name);
 	f->fallback = options != NULL && options->limit != 0 ? options->limit : flk_cpus(100);
-	atomic_store(&f->limit, f->fallback);
 	f->base.ops = &store_ops;
 	atomic_store(&f->base.users, 1);
 	pthread_mutex_init(&f->lock, NULL);
@@ -146,7 +145,7 @@ store_stuck_pid(const struct flk *f)
 uint32_t
 store_declared(const struct flk *f)
 {
-	return atomic_load(&((const struct store_limiter *)f)->limit);
+	return ((const struct store_limiter *)f)->fallback;
 }
 
 int

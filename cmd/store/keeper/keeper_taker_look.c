@@ -51,6 +51,7 @@ answer(void *context, const struct fleet_answer *a)
 		for (i = 0; ask->ticket != 0 && i < a->view->holders; i++)
 			if (a->view->entry[i].ticket == ask->ticket) {
 				t.held = true;
+				t.ticket = ask->ticket;
 				t.weight = a->view->entry[i].weight;
 				t.limit = a->view->entry[i].limit;
 				t.seat = a->view->entry[i].seat;

@@ -60,12 +60,7 @@ await_by_signal(void)
 static void
 hear_grant(struct store_taker *t, const struct talk *m)
 {
-	/* A store grants in the order of the tickets. */
-	t->permit = (struct flk_permit){ .ticket = m->ticket,
-					 .weight = m->weight,
-					 .limit = m->limit,
-					 .seat = m->seat,
-					 .fence = m->ticket };
+	t->permit = taker_permit(m);
 	talk_copy(t->key, sizeof(t->key), m->key);
 	/* A holder keeps its state: another keeper repeats the grant, and a release under way continues. */
 	if (permit_is_sought(t->state))
@@ -243,16 +238,7 @@ await_hear(struct store_taker *t)
 
 /* ---- waiting ---- */
 
-static void
-report_away(struct store_taker *t)
-{
-	t->away_reported = true;
-	if (!settings.quiet)
-		say(limiter_of(t)->name, "%s; retrying", store_strerror(-FLK_STORE));
-	else
-		t->away_reported = false;
-}
-
+/* When to look again; reports to people, once, that the store has been away for a while. */
 static uint64_t
 next_stop(struct store_taker *t, uint64_t deadline)
 {
@@ -260,11 +246,11 @@ next_stop(struct store_taker *t, uint64_t deadline)
 
 	if (!t->away || t->away_reported || settings.quiet || !permit_is_sought(t->state))
 		return deadline;
-	if (now_ns() >= report_ns) {
-		report_away(t);
-		return deadline;
-	}
-	return flki_earlier(report_ns, deadline);
+	if (now_ns() < report_ns)
+		return flki_earlier(report_ns, deadline);
+	t->away_reported = true;
+	say(limiter_of(t)->name, "%s; retrying", store_strerror(-FLK_STORE));
+	return deadline;
 }
 
 static void
@@ -312,28 +298,4 @@ await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint64_t
 			return -ETIMEDOUT;
 		sleep_until(t, next_stop(t, deadline), mask, rings);
 	}
-}
-
-static bool
-is_answered(const struct store_taker *t)
-{
-	return t->answered;
-}
-
-int
-await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns)
-{
-	int error;
-
-	t->question = (struct talk){
-		.kind = TALK_LOOK, .ask = ++t->asked, .ticket = ticket, .patience_ns = patience_ns
-	};
-	t->answered = false;
-	if ((error = await_send(t, &t->question, -1)) != 0)
-		return error;
-	error = await(t, is_answered, now_ns() + patience_ns + SECOND, NULL, false);
-	t->answered = true;
-	if (error == -ETIMEDOUT)
-		return store_trouble("the keeper does not answer: was it stopped?");
-	return error == 0 && t->answer.code != 0 ? store_trouble(t->answer.text) : error;
 }

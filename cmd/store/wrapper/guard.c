@@ -14,14 +14,6 @@
 #include "internal.h"
 #include "pidfd.h"
 
-static int
-may_guard(const struct store_taker *t)
-{
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	return t->state == PERMIT_HELD ? 0 : -FLK_NOPERMIT;
-}
-
 /* ends[0] is the read end. */
 static int
 make_pipe(int ends[2])
@@ -64,7 +56,7 @@ int
 store_guard(struct flk_taker *taker, int *fd)
 {
 	struct store_taker *t = taker_of(taker);
-	int error = may_guard(t), ends[2];
+	int error = taker_must_hold(t), ends[2];
 
 	if (error != 0)
 		return error;
@@ -126,7 +118,7 @@ int
 store_guard_by(struct flk_taker *taker, int fd)
 {
 	struct store_taker *t = taker_of(taker);
-	int error = may_guard(t), end;
+	int error = taker_must_hold(t), end;
 
 	if (error != 0)
 		return error;
@@ -160,7 +152,7 @@ int
 store_working(struct flk_taker *taker, pid_t pid)
 {
 	struct store_taker *t = taker_of(taker);
-	int error = may_guard(t);
+	int error = taker_must_hold(t);
 
 	return error != 0 ? error : works(t, pid, flki_pidfd_open(pid));
 }
@@ -175,7 +167,7 @@ int
 store_ended(struct flk_taker *taker, int status)
 {
 	struct store_taker *t = taker_of(taker);
-	int error = may_guard(t);
+	int error = taker_must_hold(t);
 
 	if (error == 0)
 		t->status = status;
@@ -187,7 +179,7 @@ store_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns)
 {
 	(void)memory;
 	(void)cpu_ns;
-	return may_guard(taker_of(taker));
+	return taker_must_hold(taker_of(taker));
 }
 
 int
@@ -195,7 +187,7 @@ store_entrust(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);
 	struct talk m = { .kind = TALK_ENTRUST, .pid = (uint32_t)getpid() };
-	int error = may_guard(t), self;
+	int error = taker_must_hold(t), self;
 
 	if (error != 0)
 		return error;

@@ -110,6 +110,17 @@ limiter_of(const struct store_taker *t)
 	return (struct store_limiter *)t->flk;
 }
 
+/* The permit that a grant or an answer is about.  A store grants in the order of the tickets. */
+static inline struct flk_permit
+taker_permit(const struct talk *m)
+{
+	return (struct flk_permit){ .ticket = m->ticket,
+				    .weight = m->weight,
+				    .limit = m->limit,
+				    .seat = m->seat,
+				    .fence = m->ticket };
+}
+
 /*
  * limiter.c: the text that store_strerror() has for -FLK_STORE and -FLK_LOST: this thread's last.
  * Returns -FLK_STORE.
@@ -119,6 +130,7 @@ int store_trouble(const char *text);
 /* taker.c */
 void wrapper_move(struct store_taker *t, enum permit_state state);
 bool taker_is_strange(const struct store_taker *t);
+int taker_must_hold(const struct store_taker *t); /* 0, -FLK_STRANGER, -FLK_NOPERMIT */
 
 /* Gives back this machine's permit or place in its line, if there is one (--local). */
 void taker_give_local_back(struct store_taker *t);
@@ -156,9 +168,6 @@ int await(struct store_taker *t, bool (*done)(const struct store_taker *t), uint
 
 /* Whether flk_cancel() or flk_interrupt() rang: -FLK_CANCELLED, -EINTR; or 0. */
 int await_bell(struct store_taker *t);
-
-/* Asks a TALK_LOOK; its answer is in t->answer. */
-int await_answer(struct store_taker *t, uint64_t ticket, uint64_t patience_ns);
 
 /* guard.c: closes the pipe and the pidfd. */
 void guard_drop(struct store_taker *t);

@@ -12,6 +12,31 @@
 
 #define PATIENCE SECOND /* short, so that a waiter learns in time that the store can't be reached */
 
+static bool
+is_answered(const struct store_taker *t)
+{
+	return t->answered;
+}
+
+/* ticket: of the permit that is asked about, or 0; the answer is in t->answer. */
+static int
+ask(struct store_taker *t, uint64_t ticket, uint64_t patience_ns)
+{
+	int error;
+
+	t->question = (struct talk){
+		.kind = TALK_LOOK, .ask = ++t->asked, .ticket = ticket, .patience_ns = patience_ns
+	};
+	t->answered = false;
+	if ((error = await_send(t, &t->question, -1)) != 0)
+		return error;
+	error = await(t, is_answered, now_ns() + patience_ns + SECOND, NULL, false);
+	t->answered = true;
+	if (error == -ETIMEDOUT)
+		return store_trouble("the keeper does not answer: was it stopped?");
+	return error == 0 && t->answer.code != 0 ? store_trouble(t->answer.text) : error;
+}
+
 int
 store_place(struct flk_taker *taker, struct flk_place *place)
 {
@@ -24,7 +49,7 @@ store_place(struct flk_taker *taker, struct flk_place *place)
 		return flk_place(t->local, place);
 	if (t->away)
 		return -FLK_STORE;
-	if ((error = await_answer(t, 0, PATIENCE)) != 0)
+	if ((error = ask(t, 0, PATIENCE)) != 0)
 		return error;
 	*place = t->answer.place;
 	if (place->oldest.ticket != 0)
@@ -45,15 +70,10 @@ store_holds(struct flk *f, uint32_t slot, uint64_t ticket, struct flk_permit *pe
 	if (slot != 0 || store_taker_new(&taker, f) != 0)
 		return false;
 	t = taker_of(taker);
-	holds =
-	    await_answer(t, ticket, ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND) == 0 &&
-	    t->answer.held;
+	holds = ask(t, ticket, ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND) == 0 &&
+		t->answer.held;
 	if (holds)
-		*permit = (struct flk_permit){ .ticket = ticket,
-					       .weight = t->answer.weight,
-					       .limit = t->answer.limit,
-					       .seat = t->answer.seat,
-					       .fence = ticket };
+		*permit = taker_permit(&t->answer);
 	store_taker_free(taker);
 	return holds;
 }

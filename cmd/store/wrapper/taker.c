@@ -31,6 +31,14 @@ taker_is_strange(const struct store_taker *t)
 	return t->owner != &thread_mark || t->process != getpid();
 }
 
+int
+taker_must_hold(const struct store_taker *t)
+{
+	if (taker_is_strange(t))
+		return -FLK_STRANGER;
+	return t->state == PERMIT_HELD ? 0 : -FLK_NOPERMIT;
+}
+
 /* ---- its name and its state ---- */
 
 void
@@ -46,31 +54,12 @@ taker_name(char self[STORE_SELF])
 	snprintf(self, STORE_SELF, "%016" PRIx64, number);
 }
 
-static bool
-is_sound(const struct store_taker *t)
-{
-	switch (t->state) {
-	case PERMIT_LOCAL:
-		return t->local != NULL;
-	case PERMIT_ENTERING:
-	case PERMIT_LEAVING:
-		return t->self[0] != '\0';
-	case PERMIT_WAITING:
-	case PERMIT_HELD:
-	case PERMIT_RELEASING:
-		return t->self[0] != '\0' && t->permit.ticket != 0;
-	default:
-		return true;
-	}
-}
-
 void
 wrapper_move(struct store_taker *t, enum permit_state state)
 {
-	enum permit_state from = t->state;
-
+	state_check(&permit_rules[t->state], &permit_rules[state],
+		    t->permit.ticket != 0 || (state != PERMIT_WAITING && state != PERMIT_HELD));
 	t->state = state;
-	state_check(&permit_rules[from], &permit_rules[state], is_sound(t));
 }
 
 /* ---- its beginning and its end ---- */
@@ -129,7 +118,6 @@ store_taker_new(struct flk_taker **taker, struct flk *limiter)
 
 	if (t == NULL)
 		return error != 0 ? error : -ENOMEM;
-	error = -ENOMEM;
 	t->flk = limiter;
 	t->owner = &thread_mark;
 	t->process = getpid();
@@ -138,13 +126,13 @@ store_taker_new(struct flk_taker **taker, struct flk *limiter)
 	t->bell = flki_above_stdio(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
 	if (t->bell == -1)
 		error = -errno;
-	else if (local != NULL && flk_taker_new(&t->local, local) != 0)
-		close(t->bell);
-	else if ((error = link_tie(&t->tie, limiter_of(t)->name)) != 0) {
+	if (error == 0 && local != NULL)
+		error = flk_taker_new(&t->local, local);
+	if (error == 0)
+		error = link_tie(&t->tie, limiter_of(t)->name);
+	if (error != 0) {
 		flk_taker_free(t->local);
-		close(t->bell);
-	}
-	if (error != 0 || t->tie.socket == -1) {
+		flki_close(&t->bell);
 		free(t);
 		return error;
 	}
@@ -255,13 +243,9 @@ int
 store_release(struct flk_taker *taker)
 {
 	struct store_taker *t = taker_of(taker);
-	int error;
+	int error = taker_must_hold(t);
 
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->state != PERMIT_HELD)
-		return -FLK_NOPERMIT;
-	if ((error = await_hear(t)) != 0)
+	if (error != 0 || (error = await_hear(t)) != 0)
 		return error;
 	if (t->lost)
 		store_trouble(t->lost_text);
@@ -272,11 +256,11 @@ store_release(struct flk_taker *taker)
 int
 store_release_units(struct flk_taker *taker, uint32_t units)
 {
-	struct store_taker *t = taker_of(taker);
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->state != PERMIT_HELD)
-		return -FLK_NOPERMIT;
+	const struct store_taker *t = taker_of(taker);
+	int error = taker_must_hold(t);
+
+	if (error != 0)
+		return error;
 	if (units > t->permit.weight)
 		return -FLK_OVERRELEASE;
 	return units == t->permit.weight ? store_release(taker) : -ENOTSUP;
@@ -285,11 +269,9 @@ store_release_units(struct flk_taker *taker, uint32_t units)
 int
 store_forget(struct flk_taker *taker)
 {
-	const struct store_taker *t = taker_of(taker);
+	int error = taker_must_hold(taker_of(taker));
 
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	return t->state == PERMIT_HELD ? -ENOTSUP : -FLK_NOPERMIT;
+	return error != 0 ? error : -ENOTSUP;
 }
 
 /* ---- looking ---- */
@@ -298,12 +280,11 @@ int
 store_permit(const struct flk_taker *taker, struct flk_permit *permit)
 {
 	const struct store_taker *t = const_taker_of(taker);
-	if (taker_is_strange(t))
-		return -FLK_STRANGER;
-	if (t->state != PERMIT_HELD)
-		return -FLK_NOPERMIT;
-	*permit = t->permit;
-	return 0;
+	int error = taker_must_hold(t);
+
+	if (error == 0)
+		*permit = t->permit;
+	return error;
 }
 
 /* A store has no slots: its tickets are enough. */

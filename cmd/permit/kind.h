@@ -49,8 +49,8 @@ struct tending {
 	/* The caller has closed its stdio and left its terminal: the keeper does the same. */
 	void (*hush)(void);
 
-	/* The command that spawn() has started has the permit, as its pid. */
-	void (*working)(struct flk_taker *t, pid_t pid);
+	/* The command that spawn() has started has the permit, as its pid.  As flk_working(). */
+	int (*working)(struct flk_taker *t, pid_t pid);
 
 	/* The permit was lost, and the command was ended because of that. */
 	bool (*lost)(struct flk_taker *t);

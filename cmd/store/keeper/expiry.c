@@ -1,22 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 #include "expiry.h"
 
-#include "clock.h"
-
-#define NOTICE (2 * SECOND) /* from TERM to KILL */
-
-static uint64_t
-margin(uint64_t life)
-{
-	return SECOND + life / 100;
-}
-
 uint32_t
 expiry_least_grace(uint32_t ttl_s)
 {
 	/* g >= ttl/3 + notice + 1 s + (ttl + g)/100, in whole seconds */
 	uint64_t ttl = ttl_s * SECOND;
-	uint64_t least = (ttl / 3 + NOTICE + SECOND + ttl / 100) * 100 / 99;
+	uint64_t least = (ttl / 3 + EXPIRY_NOTICE + SECOND + ttl / 100) * 100 / 99;
 
 	return (uint32_t)((least + SECOND - 1) / SECOND);
 }
@@ -26,9 +16,8 @@ expiry_begin(struct expiry *e, uint32_t ttl_s, uint32_t grace_s, bool warn, uint
 {
 	uint64_t life = ((uint64_t)ttl_s + grace_s) * SECOND;
 
-	*e = (struct expiry){ .life_ns = life,
-			      .margin_ns = margin(life),
-			      .notice_ns = NOTICE,
+	/* The margin is 1 s and 1 %. */
+	*e = (struct expiry){ .lasts_ns = life - SECOND - life / 100,
 			      .warn = warn,
 			      .alive_ns = alive_ns };
 }
@@ -36,7 +25,7 @@ expiry_begin(struct expiry *e, uint32_t ttl_s, uint32_t grace_s, bool warn, uint
 uint64_t
 expiry_deadline(const struct expiry *e)
 {
-	return e->alive_ns + e->life_ns - e->margin_ns;
+	return e->alive_ns + e->lasts_ns;
 }
 
 bool
@@ -69,7 +58,7 @@ expiry_due(const struct expiry *e)
 		if (e->lost)
 			return e->kill_ns;
 		/* People are warned when another taker may really have the permit, not before. */
-		return expiry_deadline(e) - (e->warn ? 0 : e->notice_ns);
+		return expiry_deadline(e) - (e->warn ? 0 : EXPIRY_NOTICE);
 	case EXPIRY_WARNED:
 		return e->warn ? EXPIRY_NEVER : e->kill_ns;
 	default:
@@ -90,7 +79,7 @@ expiry_step(struct expiry *e, uint64_t now_ns)
 	if (e->warn)
 		return EXPIRY_WARN;
 	/* Not later than D, however late we are. */
-	e->kill_ns = e->lost ? now_ns + e->notice_ns : expiry_deadline(e);
+	e->kill_ns = e->lost ? now_ns + EXPIRY_NOTICE : expiry_deadline(e);
 	e->lost = true;
 	return EXPIRY_TERM;
 }

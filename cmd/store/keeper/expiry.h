@@ -5,7 +5,7 @@
  *
  * The store gives a permit to no other taker before alive_ns + ttl + grace.  The command must have
  * ended by then, by whatever clock.  Its last moment, D, is therefore that time less a margin for
- * clocks that do not run alike.  The keeper sends the command TERM `notice' before D, and KILL at
+ * clocks that do not run alike.  The keeper sends the command TERM EXPIRY_NOTICE before D, and KILL at
  * D.  If the store has already said that the permit is lost, the keeper sends TERM at once, and
  * KILL after the notice.
  */
@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define EXPIRY_NEVER UINT64_MAX
+#include "clock.h"
+
+#define EXPIRY_NEVER  UINT64_MAX
+#define EXPIRY_NOTICE (2 * SECOND) /* from TERM to KILL */
 
 enum expiry_state {
 	EXPIRY_SAFE,   /* before D less the notice */
@@ -26,10 +29,10 @@ enum expiry_state {
 enum expiry_deed { EXPIRY_NOTHING, EXPIRY_TERM, EXPIRY_KILL, EXPIRY_WARN };
 
 struct expiry {
-	uint64_t life_ns, margin_ns, notice_ns; /* fixed: ttl + grace, ... */
-	bool warn;                              /* fixed: nothing is sent */
-	uint64_t alive_ns;                      /* only rises */
-	uint64_t kill_ns;                       /* in EXPIRY_WARNED: when KILL is due */
+	uint64_t lasts_ns; /* fixed: from alive_ns to D */
+	bool warn;         /* fixed: nothing is sent */
+	uint64_t alive_ns; /* only rises */
+	uint64_t kill_ns;  /* in EXPIRY_WARNED: when KILL is due */
 	enum expiry_state state;
 	bool lost; /* the store said so, or we sent TERM: a renewal does not undo it */
 };

@@ -144,6 +144,16 @@ session_ask(struct session *d, const struct fleet_question *q, uint64_t patience
 
 /* ---- names of machines ---- */
 
+const char *
+session_here(void)
+{
+	static char host[STORE_HOST];
+
+	if (host[0] == '\0')
+		record_host(host);
+	return host;
+}
+
 struct machine {
 	struct machine *next;
 	char name[];
@@ -153,13 +163,10 @@ const char *
 session_machine(const char *host)
 {
 	static struct machine *machines;
-	static char me[STORE_HOST];
 	size_t n = strlen(host) + 1;
 	struct machine *m;
 
-	if (me[0] == '\0')
-		record_host(me);
-	if (strcmp(host, me) == 0)
+	if (strcmp(host, session_here()) == 0)
 		return NULL;
 	for (m = machines; m != NULL; m = m->next)
 		if (strcmp(m->name, host) == 0)

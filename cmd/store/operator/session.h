@@ -79,6 +79,8 @@ bool session_was_away(void);
 
 /* ---- names of machines ---- */
 
+const char *session_here(void);
+
 /* NULL if it is this one; else a copy that lasts as long as the process. */
 const char *session_machine(const char *host);
 

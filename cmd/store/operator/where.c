@@ -12,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "protocol/record.h"
 #include "explain.h"
 #include "session.h"
 #include "setting.h"
@@ -78,16 +77,6 @@ static const char *
 trouble(void)
 {
 	return said;
-}
-
-static const char *
-machine(void)
-{
-	static char host[STORE_HOST];
-
-	if (host[0] == '\0')
-		record_host(host);
-	return host;
 }
 
 static const char *
@@ -207,7 +196,7 @@ orders(struct flk_settings *orders)
 const struct operating store_operating = { .names = names,
 					   .trouble = trouble,
 					   .is_away = session_was_away,
-					   .machine = machine,
+					   .machine = session_here,
 					   .happened = happened,
 					   .belongs = belongs,
 					   .works = works,

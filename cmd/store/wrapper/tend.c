@@ -16,9 +16,7 @@
 #include "settings.h"
 
 #define LATER (SECOND / 20) /* the keeper acts first */
-
-#define AGAIN  SECOND       /* before the next try to start a keeper */
-#define NOTICE (2 * SECOND) /* from the keeper's TERM to its KILL: expiry.c */
+#define AGAIN SECOND        /* before the next try to start a keeper */
 
 static uint64_t look(void);
 
@@ -87,7 +85,7 @@ time_left(const struct store_taker *t)
 	left = flki_left(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;
-	return flki_earlier(left, flki_left(t->lost_ns + NOTICE + LATER, now_ns()));
+	return flki_earlier(left, flki_left(t->lost_ns + EXPIRY_NOTICE + LATER, now_ns()));
 }
 
 /*
@@ -151,12 +149,6 @@ look(void)
 	return next;
 }
 
-static void
-working(struct flk_taker *t, pid_t pid)
-{
-	flk_working(t, pid);
-}
-
 const struct tending store_tending = { .quiet = be_quiet,
 				       .open = await_mask,
 				       .by_signal = await_by_signal,
@@ -164,7 +156,7 @@ const struct tending store_tending = { .quiet = be_quiet,
 				       .fd = descriptor,
 				       .look = look,
 				       .hush = link_hush,
-				       .working = working,
+				       .working = flk_working,
 				       .lost = lost,
 				       .key = key,
 				       .line = line,

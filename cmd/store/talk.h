@@ -47,9 +47,9 @@ enum talk_kind {
 
 /*
  * The board: memory that the wrapper shares with its keepers, with a cell for each taker.  The
- * keeper writes there when the permit was last confirmed, and the wrapper reads it: the wrapper
- * must know the permit's last moment even when the keeper is stopped, and should not wake for each
- * renewal.
+ * keeper writes there when the call was sent by which the store last knew that the taker lives
+ * (CLOCK_BOOTTIME, ns), and the wrapper reads it: the wrapper must know the permit's last moment even
+ * when the keeper is stopped, and should not wake for each renewal.
  */
 extern _Atomic uint64_t *board_ns;
 

@@ -53,9 +53,8 @@ struct one {
 };
 
 struct crew {
-	struct one *one;
+	struct one *one; /* NULL: yet to be filled */
 	size_t n, left;
-	bool first; /* yet to be filled */
 };
 
 static int
@@ -71,7 +70,6 @@ fill(struct crew *c, const struct view *v)
 		memcpy(c->one[i].self, v->entry[i].self, STORE_SELF);
 		c->one[i].ticket = v->entry[i].ticket;
 	}
-	c->first = false;
 	return 0;
 }
 
@@ -96,7 +94,7 @@ take(void *context, const struct fleet_answer *a)
 {
 	struct crew *c = context;
 
-	if (c->first)
+	if (c->one == NULL)
 		return a->view->there ? fill(c, a->view) : -ENOENT;
 	recount(c, a->view);
 	return 0;
@@ -143,10 +141,10 @@ look(struct session *d, struct crew *c, uint64_t until_ns)
 	uint64_t left = flki_left(until_ns, flki_boottime_ns());
 	int error;
 
-	error = session_ask(d, &q, left < SESSION_PATIENCE && !c->first ? left : SESSION_PATIENCE,
-			    take, c);
+	error = session_ask(
+	    d, &q, left < SESSION_PATIENCE && c->one != NULL ? left : SESSION_PATIENCE, take, c);
 	/* While the store is away, we know of no taker that it is done. */
-	if (error == -FLK_STORE && !c->first)
+	if (error == -FLK_STORE && c->one != NULL)
 		error = left < SESSION_PATIENCE ? -ETIMEDOUT : 0;
 	return error;
 }
@@ -180,7 +178,7 @@ int
 store_wait_idle(struct flk_taker *taker, const struct timespec *deadline)
 {
 	struct store_taker *t = taker_of(taker);
-	struct crew c = { .first = true };
+	struct crew c = { .one = NULL };
 	struct session *d;
 	int error;
 

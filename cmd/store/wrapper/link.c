@@ -177,12 +177,6 @@ link_untie(struct tie *tie)
 	*tie = TIE_NONE;
 }
 
-uint64_t
-link_alive_ns(const struct tie *tie)
-{
-	return atomic_load(&board_ns[tie->cell]);
-}
-
 void
 link_hush(void)
 {

@@ -29,9 +29,6 @@ int link_tie(struct tie *tie, const char *limiter);
 
 void link_untie(struct tie *tie);
 
-/* When the call was sent by which the store last knew that this tie's taker lives: CLOCK_BOOTTIME, ns. */
-uint64_t link_alive_ns(const struct tie *tie);
-
 /* The keeper closes all that is the caller's. */
 void link_hush(void);
 

@@ -81,7 +81,8 @@ time_left(const struct store_taker *t)
 	struct expiry e;
 	uint64_t left;
 
-	expiry_begin(&e, settings.ttl_s, settings.grace_s, false, link_alive_ns(&t->tie));
+	expiry_begin(&e, settings.ttl_s, settings.grace_s, false,
+		     atomic_load(&board_ns[t->tie.cell]));
 	left = flki_left(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;

@@ -25,12 +25,12 @@ by_key(const void *key, const void *kv)
 	return strcmp(key, ((const struct record_kv *)kv)->key);
 }
 
-static bool
-is_there(const struct check *c, char kind, const char *self)
+static const struct record_kv *
+find(const struct check *c, char kind, const char *self)
 {
 	struct key k = key_of(c->limiter, kind, self);
 
-	return bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key) != NULL;
+	return bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key);
 }
 
 static bool
@@ -48,8 +48,7 @@ is_alive(const struct check *c, const char *life)
 static struct person
 person_of(const struct check *c, const char *self)
 {
-	struct key k = key_of(c->limiter, 'p', self);
-	const struct record_kv *kv = bsearch(k.s, c->kv, c->n, sizeof(*c->kv), by_key);
+	const struct record_kv *kv = find(c, 'p', self);
 	struct person p = { .pid = 0 };
 
 	if (kv != NULL)
@@ -117,7 +116,7 @@ check_waiter(const struct check *c, const struct record_kv *kv, const char *self
 	if (!record_decode(&r, kv->value, kv->value_size))
 		fprintf(c->out, "%s makes no sense: cancel ticket %" PRIu64 "\n", kv->key,
 			(uint64_t)kv->created);
-	if (is_there(c, 'h', self))
+	if (find(c, 'h', self) != NULL)
 		fprintf(c->out, "%s waits, and holds a permit, too\n", kv->key);
 	if (kv->lease != 0)
 		fprintf(c->out, "%s is on a lease, and may be gone while its taker waits\n",
@@ -144,7 +143,7 @@ check_tail(const struct check *c, const struct record_kv *kv)
 
 	if (kv->value_size >= STORE_SELF - 1)
 		memcpy(self, kv->value, STORE_SELF - 1);
-	if (anybody_waits(c) && !is_there(c, 'w', self))
+	if (anybody_waits(c) && find(c, 'w', self) == NULL)
 		fprintf(c->out, "%s names a taker that does not wait\n", kv->key);
 }
 
@@ -185,7 +184,7 @@ check_one(struct check *c, const struct record_kv *kv)
 			fprintf(c->out, "%s belongs to no taker\n", kv->key);
 		break;
 	case 'p':
-		if (!is_there(c, 'h', self) && !is_there(c, 'w', self))
+		if (find(c, 'h', self) == NULL && find(c, 'w', self) == NULL)
 			fprintf(c->out, "%s belongs to no taker\n", kv->key);
 		break;
 	case 'e':

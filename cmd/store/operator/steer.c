@@ -50,9 +50,7 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_settings() writes there */
 store_get(struct flk *f, struct flk_settings *settings)
 {
-	struct fleet_question q = { .kind = ASK_LOOK };
-
-	return ask(f, &q, take_settings, settings);
+	return ask(f, &(struct fleet_question){ .kind = ASK_LOOK }, take_settings, settings);
 }
 
 static int
@@ -91,33 +89,27 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_snapshot() writes there */
 store_snapshot(struct flk *f, struct flk_snapshot **snapshot)
 {
-	struct fleet_question q = { .kind = ASK_LOOK };
-
-	return ask(f, &q, take_snapshot, snapshot);
+	return ask(f, &(struct fleet_question){ .kind = ASK_LOOK }, take_snapshot, snapshot);
 }
 
 int
 store_remove(struct flk *f, bool steered_too)
 {
-	struct fleet_question q = { .kind = steered_too ? ASK_REMOVE : ASK_REMOVE_UNUSED };
+	enum fleet_ask_kind kind = steered_too ? ASK_REMOVE : ASK_REMOVE_UNUSED;
 
-	return ask(f, &q, NULL, NULL);
+	return ask(f, &(struct fleet_question){ .kind = kind }, NULL, NULL);
 }
 
 int
 store_evict(struct flk *f, uint64_t ticket)
 {
-	struct fleet_question q = { .kind = ASK_CANCEL, .ticket = ticket };
-
-	return ask(f, &q, NULL, NULL);
+	return ask(f, &(struct fleet_question){ .kind = ASK_CANCEL, .ticket = ticket }, NULL, NULL);
 }
 
 int
 store_break(struct flk *f, uint64_t ticket)
 {
-	struct fleet_question q = { .kind = ASK_BREAK, .ticket = ticket };
-
-	return ask(f, &q, NULL, NULL);
+	return ask(f, &(struct fleet_question){ .kind = ASK_BREAK, .ticket = ticket }, NULL, NULL);
 }
 
 /* ---- is it whole? ---- */
@@ -141,10 +133,9 @@ int
 /* NOLINTNEXTLINE(readability-non-const-parameter): take_report() writes there */
 store_check(struct flk *f, char *why, size_t size)
 {
-	struct fleet_question q = { .kind = ASK_CHECK };
 	struct report report = { .why = why, .size = size };
 
-	return ask(f, &q, take_report, &report);
+	return ask(f, &(struct fleet_question){ .kind = ASK_CHECK }, take_report, &report);
 }
 
 /* ---- what a store does not have ---- */

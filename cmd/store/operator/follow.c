@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * follow.c - waiting until all present takers are done, and following what happens.
+ * follow.c - following what happens in a limiter of a store, and waiting until all present takers are
+ * done.  A session that follows keeps the last FLK_HISTORY events here, as the store keeps none.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,12 +26,122 @@ boot_ns(const struct timespec *deadline)
 
 /* ---- events ---- */
 
+struct past_event {
+	struct flk_event event;
+	const char *host; /* from session_machine() */
+};
+
+/*
+ * Event NUMBER is at index NUMBER % FLK_HISTORY, if it is among the last FLK_HISTORY.
+ */
+struct news {
+	uint64_t newest; /* number; 0: none */
+	bool begun;      /* we miss nothing from here on */
+	int ended;       /* why there will be no more events; 0: there may be */
+	struct past_event event[FLK_HISTORY];
+};
+
+/* As in fleet.h: kind 0 is about the follower itself. */
+static void
+happens(void *context, const struct flk_event *event, const char *host)
+{
+	struct news *n = context;
+	struct past_event *t;
+
+	if (event->kind == 0 && event->code == 0) {
+		n->begun = true;
+		return;
+	}
+	if (event->kind == 0) {
+		n->ended = event->code;
+		if (host != NULL)
+			store_trouble(host);
+		return;
+	}
+	t = &n->event[++n->newest % FLK_HISTORY];
+	t->event = *event;
+	t->event.number = n->newest;
+	t->host = session_machine(host != NULL ? host : "");
+}
+
+/* A second call does nothing.  0, or why it can't. */
+static int
+follow(struct session *d)
+{
+	if (d->news != NULL)
+		return 0;
+	d->news = calloc(1, sizeof(*d->news));
+	if (d->news == NULL)
+		return -ENOMEM;
+	fleet_follow(d->fleet, happens, d->news);
+	return 0;
+}
+
+static uint64_t
+oldest(const struct news *n)
+{
+	return n->newest > FLK_HISTORY ? n->newest - FLK_HISTORY + 1 : 1;
+}
+
+/* The number of the first event after NUMBER that is still here. */
+static uint64_t
+first_after(const struct news *n, uint64_t number)
+{
+	return number + 1 > oldest(n) ? number + 1 : oldest(n);
+}
+
+const char *
+session_happened(struct flk *f, const struct flk_event *e)
+{
+	const struct news *n;
+	struct session *d;
+
+	if (session_of(f, &d) != 0 || (n = d->news) == NULL || e->number < oldest(n) ||
+	    e->number > n->newest)
+		return NULL;
+	return n->event[e->number % FLK_HISTORY].host;
+}
+
+/*
+ * Sleeps until there is an event after NUMBER or, if NUMBER is SESSION_NEVER, until we miss no
+ * event from now on.  until_ns: CLOCK_BOOTTIME. 0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.  For a
+ * taker that sleeps (else NULL), flk_cancel() and flk_interrupt() end the sleep, and a signal does
+ * not.
+ */
+static int
+sleep_after(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t)
+{
+	const struct news *n = d->news;
+	int error = 0;
+
+	for (;;) {
+		if (number == SESSION_NEVER ? n->begun : n->newest > number)
+			return 0;
+		if (n->ended != 0)
+			return n->ended;
+		if (error != 0 || (t != NULL && (error = await_bell(t)) != 0))
+			return error;
+		if (flki_boottime_ns() >= until_ns)
+			return -ETIMEDOUT;
+		error = session_drive(d, until_ns, t != NULL ? t->bell : -1);
+		if (t != NULL && error == -EINTR)
+			error = 0; /* a signal handler ends no wait of a taker */
+	}
+}
+
 size_t
 store_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
 {
+	const struct news *n;
 	struct session *d;
+	size_t copied = 0;
+	uint64_t i;
 
-	return session_of(f, &d) == 0 ? session_events(d, number, event, room) : 0;
+	if (session_of(f, &d) != 0 || (n = d->news) == NULL)
+		return 0;
+	for (i = first_after(n, number); i <= n->newest && copied < room; i++)
+		event[copied++] = n->event[i % FLK_HISTORY].event;
+	return copied;
 }
 
 int
@@ -40,8 +151,8 @@ store_follow(struct flk *f, uint64_t number, const struct timespec *deadline)
 	int error = session_of(f, &d);
 
 	if (error == 0)
-		error = session_follow(d);
-	return error != 0 ? error : session_sleep(d, number, boot_ns(deadline), NULL);
+		error = follow(d);
+	return error != 0 ? error : sleep_after(d, number, boot_ns(deadline), NULL);
 }
 
 /* ---- until it is idle ---- */
@@ -118,16 +229,13 @@ strike(struct crew *c, const struct flk_event *e)
 
 /* Reads what happened after *number. */
 static void
-strike_all(struct session *d, struct crew *c, uint64_t *number)
+strike_all(const struct news *n, struct crew *c, uint64_t *number)
 {
-	struct flk_event e[64];
-	size_t n, i;
+	uint64_t i;
 
-	while ((n = session_events(d, *number, e, 64)) > 0) {
-		for (i = 0; i < n; i++)
-			strike(c, &e[i]);
-		*number = e[n - 1].number;
-	}
+	for (i = first_after(n, *number); i <= n->newest; i++)
+		strike(c, &n->event[i % FLK_HISTORY].event);
+	*number = n->newest;
 }
 
 /*
@@ -156,19 +264,18 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns, struct store_tak
 	int error;
 
 	/* First: does the limiter exist, and can we read it?  Then follow: from there on we miss no end. */
-	if ((error = look(d, c, until_ns)) != 0 || c->left == 0 ||
-	    (error = session_follow(d)) != 0 ||
-	    (error = session_sleep(d, SESSION_NEVER, until_ns, t)) != 0)
+	if ((error = look(d, c, until_ns)) != 0 || c->left == 0 || (error = follow(d)) != 0 ||
+	    (error = sleep_after(d, SESSION_NEVER, until_ns, t)) != 0)
 		return error;
-	number = session_newest(d);
+	number = d->news->newest;
 	for (;;) {
 		if (c->left == 0 || flki_boottime_ns() >= relook) {
 			if ((error = look(d, c, until_ns)) != 0 || c->left == 0)
 				return error;
 			relook = flki_boottime_ns() + RELOOK;
 		}
-		error = session_sleep(d, number, flki_earlier(relook, until_ns), t);
-		strike_all(d, c, &number);
+		error = sleep_after(d, number, flki_earlier(relook, until_ns), t);
+		strike_all(d->news, c, &number);
 		if (error != 0 && (error != -ETIMEDOUT || flki_boottime_ns() >= until_ns))
 			return error == -FLK_GONE ? 0 : error;
 	}

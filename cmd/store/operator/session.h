@@ -18,9 +18,9 @@
 #define SESSION_NEVER    UINT64_MAX
 
 struct store_taker;
-struct news; /* session_events.c */
+struct news; /* follow.c */
 
-/* One limiter, or all of them.  Only session.c and session_events.c look inside. */
+/* One limiter, or all of them.  Only session.c and follow.c look inside. */
 struct session {
 	struct fleet_store *store;
 	struct fleet *fleet;
@@ -47,26 +47,8 @@ typedef int session_take(void *context, const struct fleet_answer *answer);
 int session_ask(struct session *d, const struct fleet_question *q, uint64_t patience_ns,
 		session_take *take, void *context);
 
-/* ---- session_events.c ---- */
-
-/* Follows what happens; a second call does nothing.  0, or why it can't. */
-int session_follow(struct session *d);
-
-/* The number of the newest event; 0: none yet. */
-uint64_t session_newest(const struct session *d);
-
-/* Copies the events after NUMBER, like flk_history(). */
-size_t session_events(const struct session *d, uint64_t number, struct flk_event *event,
-		      size_t room);
-const char *session_host(const struct session *d, uint64_t number);
-
-/*
- * Sleeps until there is an event after NUMBER or, if NUMBER is SESSION_NEVER, until we miss no
- * event from now on.  until_ns: CLOCK_BOOTTIME. 0, -ETIMEDOUT, -EINTR, -FLK_GONE, -FLK_STORE.  For a
- * taker that sleeps (else NULL), flk_cancel() and flk_interrupt() end the sleep, and a signal does
- * not.
- */
-int session_sleep(struct session *d, uint64_t number, uint64_t until_ns, struct store_taker *t);
+/* follow.c: the machine of an event that store_history() gave; NULL: this one, or it is not known. */
+const char *session_happened(struct flk *f, const struct flk_event *e);
 
 /*
  * Drives the store once: sleeps until it has something to do, at most until then, or until the

@@ -79,14 +79,6 @@ trouble(void)
 	return said;
 }
 
-static const char *
-happened(struct flk *f, const struct flk_event *e)
-{
-	struct session *d;
-
-	return session_of(f, &d) == 0 ? session_host(d, e->number) : NULL;
-}
-
 /* ---- the user and the container of a process ---- */
 
 /* Reads all that fits of a file of /proc/PID: how much, or -errno. */
@@ -197,7 +189,7 @@ const struct operating store_operating = { .names = names,
 					   .trouble = trouble,
 					   .is_away = session_was_away,
 					   .machine = session_here,
-					   .happened = happened,
+					   .happened = session_happened,
 					   .belongs = belongs,
 					   .works = works,
 					   .take_away = store_break,

@@ -27,11 +27,11 @@ is_hex(struct wire_out *w, const char *want)
 	return same;
 }
 
-/* A copy with one byte of room behind it, so that a sanitizer sees every byte too far. */
+/* A copy without room behind it, so that a sanitizer sees every byte too far. */
 static uint8_t *
 copy_of(const struct wire_out *w, size_t n)
 {
-	uint8_t *copy = malloc(n + 1);
+	uint8_t *copy = malloc(n > 0 ? n : 1);
 
 	if (copy == NULL)
 		tap_bail("no memory");

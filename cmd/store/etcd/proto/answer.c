@@ -2,9 +2,6 @@
 /*
  * answer.c - what etcd answers: see messages.h.  The numbers of the fields are those of etcd's rpc.proto
  * and kv.proto.
- *
- * A text's NUL goes where the next field's tag, or the end of the message, was.  So a function puts
- * all of them there at its end, when it has read every tag.
  */
 #include "messages.h"
 
@@ -33,7 +30,7 @@ one_more(void **array, size_t n, size_t size)
 struct field {
 	uint32_t number; /* 0: no more fields */
 	enum { A_NUMBER, A_FLAG, A_TEXT, A_PART } kind;
-	size_t to, size;                            /* offsets; size: of a text's size */
+	size_t to, size;                            /* offsets; size: of a text's size, or 0 */
 	bool (*part)(struct wire_in *in, void *to); /* reads the message that the field is; or: */
 	const struct field *fields;                 /* what is in it, for the same struct */
 };
@@ -41,7 +38,8 @@ struct field {
 /* clang-format off */
 #define NUMBER(n, type, member) { .number = (n), .kind = A_NUMBER, .to = offsetof(type, member) }
 #define FLAG(n, type, member)   { .number = (n), .kind = A_FLAG, .to = offsetof(type, member) }
-#define TEXT(n, type, member)   { .number = (n), .kind = A_TEXT, .to = offsetof(type, member), \
+#define TEXT(n, type, member)   { .number = (n), .kind = A_TEXT, .to = offsetof(type, member) }
+#define BYTES(n, type, member)  { .number = (n), .kind = A_TEXT, .to = offsetof(type, member), \
 				  .size = offsetof(type, member##_size) }
 #define PART(n, type, member, read) \
 	{ .number = (n), .kind = A_PART, .to = offsetof(type, member), .part = (read) }
@@ -52,6 +50,19 @@ struct field {
 /* clang-format on */
 
 static bool read_fields(struct wire_in *in, const struct field *table, void *to);
+
+/* A text ends with a NUL: it moves to where its length, which we have read, ended. */
+static void
+take_text(const struct field *of, const struct wire_in *bytes, char *from)
+{
+	size_t size = (size_t)(bytes->end - bytes->at);
+	char *text = memmove(bytes->at - 1, bytes->at, size);
+
+	text[size] = '\0';
+	*(char **)(void *)(from + of->to) = text;
+	if (of->size != 0)
+		*(size_t *)(void *)(from + of->size) = size;
+}
 
 static bool
 take(const struct field *of, const struct wire_field *f, char *from)
@@ -64,14 +75,12 @@ take(const struct field *of, const struct wire_field *f, char *from)
 		return false;
 	if (of->kind == A_PART)
 		return of->part != NULL ? of->part(&part, to) : read_fields(&part, of->fields, to);
-	if (of->kind == A_NUMBER) {
+	if (of->kind == A_NUMBER)
 		*(int64_t *)to = (int64_t)f->value;
-	} else if (of->kind == A_FLAG) {
+	else if (of->kind == A_FLAG)
 		*(bool *)to = f->value != 0;
-	} else {
-		*(char **)to = (char *)part.at;
-		*(size_t *)(void *)(from + of->size) = (size_t)(part.end - part.at);
-	}
+	else
+		take_text(of, &part, from);
 	return true;
 }
 
@@ -117,27 +126,22 @@ read_kv(struct wire_in *in, void *to)
 {
 	/* clang-format off */
 	static const struct field table[] = {
-		TEXT(1, struct record_kv, key),
+		BYTES(1, struct record_kv, key),
 		NUMBER(2, struct record_kv, created),
 		NUMBER(3, struct record_kv, changed),
-		TEXT(5, struct record_kv, value),
+		BYTES(5, struct record_kv, value),
 		NUMBER(6, struct record_kv, lease),
 		NO_MORE,
 	};
 	/* clang-format on */
-	const struct record_kv *kv = to;
+	struct record_kv *kv = to;
 
-	return read_fields(in, table, to) && kv->key_size > 0 && kv->changed > 0 &&
-	       is_revision(kv->changed);
-}
-
-static void
-end_texts(struct record_kv *kv)
-{
-	kv->key[kv->key_size] = '\0';
+	if (!read_fields(in, table, kv) || kv->key_size == 0 || kv->changed <= 0 ||
+	    !is_revision(kv->changed))
+		return false;
 	if (kv->value == NULL)
 		kv->value = kv->key + kv->key_size;
-	kv->value[kv->value_size] = '\0';
+	return true;
 }
 
 /* ---- calls --------------------------------------------------------------------------------- */
@@ -212,8 +216,6 @@ answer_txn(struct answer *a, uint8_t *bytes, size_t size)
 
 	if (!read_answer(a, bytes, size, table))
 		return false;
-	for (i = 0; i < a->kvs; i++)
-		end_texts(&a->kv[i]);
 	for (i = 0; i < a->n; at += a->found[i++].n)
 		a->found[i].kv = a->kvs > 0 ? a->kv + at : NULL;
 	return true;
@@ -232,11 +234,7 @@ answer_token(struct answer *a, uint8_t *bytes, size_t size)
 {
 	static const struct field table[] = { HEADER, TEXT(2, struct answer, token), NO_MORE };
 
-	if (!read_answer(a, bytes, size, table))
-		return false;
-	if (a->token != NULL)
-		a->token[a->token_size] = '\0';
-	return true;
+	return read_answer(a, bytes, size, table);
 }
 
 /* ---- watches ------------------------------------------------------------------------------- */
@@ -271,15 +269,8 @@ answer_watch(struct answer *a, uint8_t *bytes, size_t size)
 		PARTS(11, read_change),
 		NO_MORE,
 	};
-	size_t i;
 
-	if (!read_answer(a, bytes, size, table))
-		return false;
-	for (i = 0; i < a->changes; i++)
-		end_texts(&a->change[i].kv);
-	if (a->reason != NULL)
-		a->reason[a->reason_size] = '\0';
-	return true;
+	return read_answer(a, bytes, size, table);
 }
 
 void

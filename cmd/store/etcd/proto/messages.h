@@ -34,13 +34,11 @@ struct answer {
 	size_t kvs;
 	int64_t ttl; /* of a lease */
 	char *token; /* of a user; NULL: none */
-	size_t token_size;
 
 	/* Of watches. */
 	int64_t id, compacted;
 	bool created, canceled;
 	char *reason; /* NULL: none */
-	size_t reason_size;
 	struct records_change *change;
 	size_t changes;
 
@@ -50,9 +48,8 @@ struct answer {
 };
 
 /*
- * Reads a whole message; false if it makes no sense, or for want of memory.  The texts and records of
- * an answer lie in the message's own bytes.  So that each can end with a NUL, the caller gives one
- * byte beyond the message, too.
+ * Reads a whole message; false if it makes no sense, or for want of memory.  The texts of an answer
+ * lie in the message's own bytes, which the reader changes so that each text ends with a NUL.
  */
 typedef bool answer_reader(struct answer *a, uint8_t *bytes, size_t size);
 

@@ -46,7 +46,7 @@ struct records_call {
 void
 records_cancel(struct records_call *c)
 {
-	client_end(&c->x);
+	h2_drop(&c->x.stream);
 	c->state = OVER;
 }
 

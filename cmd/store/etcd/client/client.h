@@ -47,8 +47,6 @@ struct exchange {
 	struct h2_stream stream;
 	struct endpoint *at;
 	uint64_t turn, token;
-	uint8_t *message; /* the answer, as verdict_of_answer() took it */
-	size_t size;
 };
 
 /* What an answer means, or that there is none. */
@@ -147,9 +145,6 @@ bool client_reaches(struct records *r);
 /* Begins a stream to the endpoint of this turn, with the token. */
 void client_start(struct records *r, struct exchange *x);
 
-/* Drops the stream and the answer; what was in them, perhaps a secret, is wiped out. */
-void client_end(struct exchange *x);
-
 /* "endpoint: words" */
 void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char *words);
 
@@ -171,7 +166,7 @@ void probe_end(struct records *r);
  */
 void verdict_of_end(struct verdict *v, struct records *r, struct exchange *x, const char *key);
 
-/* The same, and reads the answer: it lives until client_end(x), and answer_free(). */
+/* The same, and reads the answer: it lives as long as the stream, and until answer_free(). */
 void verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
 		       answer_reader *read, struct answer *a);
 

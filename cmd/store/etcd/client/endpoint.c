@@ -175,16 +175,6 @@ client_start(struct records *r, struct exchange *x)
 }
 
 void
-client_end(struct exchange *x)
-{
-	h2_drop(&x->stream);
-	if (x->message != NULL)
-		explicit_bzero(x->message, x->size);
-	free(x->message);
-	x->message = NULL;
-}
-
-void
 client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char *words)
 {
 	snprintf(text, RECORDS_TEXT, "%s: %s", at->name, words);

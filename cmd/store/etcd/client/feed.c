@@ -47,7 +47,7 @@ feed_drop(struct records *r)
 {
 	struct records_watch *w;
 
-	client_end(&r->feed.x);
+	h2_drop(&r->feed.x.stream);
 	r->feed.on = false;
 	r->feed.opened = 0;
 	LIST_FOREACH(w, &r->watches, link)
@@ -243,7 +243,6 @@ stream_heard(struct h2_stream *s)
 	while (r->feed.on && (bytes = h2_take(s, &size)) != NULL) {
 		sense = answer_watch(&news, bytes, size) && heard(r, &news);
 		answer_free(&news);
-		free(bytes);
 		if (!sense && r->feed.on) {
 			verdict_of_trouble(&v, r, r->feed.x.at, (struct trouble){ AWAY, NONSENSE });
 			judged(r, NULL, &v);

@@ -48,7 +48,7 @@ forget(struct token *t)
 void
 token_end(struct records *r)
 {
-	client_end(&r->token.x);
+	h2_drop(&r->token.x.stream);
 	forget(&r->token);
 }
 
@@ -68,7 +68,7 @@ settle(struct records *r, struct verdict *v)
 {
 	struct token *t = &r->token;
 
-	client_end(&t->x);
+	h2_drop(&t->x.stream);
 	t->state = WANTED;
 	if (v->license == BAD_PASSWORD) {
 		if (secret_password_changed(&r->secret, v->words, sizeof(v->words))) {

@@ -187,11 +187,14 @@ void
 verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
 		  answer_reader *read, struct answer *a)
 {
+	uint8_t *bytes;
+	size_t size;
+
 	verdict_of_end(v, r, x, key);
 	if (v->result != RECORDS_OK)
 		return;
-	x->message = h2_take(&x->stream, &x->size);
-	if (x->message == NULL || !read(a, x->message, x->size))
+	bytes = h2_take(&x->stream, &size);
+	if (bytes == NULL || !read(a, bytes, size))
 		verdict_of_stranger(v, r, NONSENSE);
 }
 

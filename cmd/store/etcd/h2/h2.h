@@ -112,8 +112,7 @@ struct h2_stream {
 	void (*heard)(struct h2_stream *s); /* it is over; or it is open, and more has come */
 	void *owner;
 
-	/* What came; with one byte of room behind it. */
-	struct wire_out in;
+	struct wire_out in;     /* what came */
 	int http;               /* HTTP's status; 0: none came */
 	int status;             /* gRPC's; -1: none came */
 	char message[120];      /* gRPC's, or its beginning */
@@ -138,11 +137,12 @@ struct h2_stream {
 void h2_start(struct h2 *h, struct h2_conn *c, struct h2_stream *s);
 void h2_send(struct h2_stream *s);   /* there is more in `out' */
 void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */
-void h2_drop(struct h2_stream *s);   /* cancels it, and wipes out what was to be sent */
+void h2_drop(struct h2_stream *s);   /* cancels it, and wipes out all that was in it */
 
 /*
  * The next whole message of what came; NULL: there is none yet, or the stream ends as no sense can be
- * made of it.  The bytes are the caller's to free, and have room for one more.
+ * made of it.  The caller may write into it.  It lives until the next h2_step(), or the stream is
+ * dropped.
  */
 uint8_t *h2_take(struct h2_stream *s, size_t *size);
 

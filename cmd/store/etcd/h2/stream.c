@@ -288,26 +288,20 @@ uint8_t *
 h2_take(struct h2_stream *s, size_t *size)
 {
 	size_t there = s->in.n - s->taken, n;
-	uint8_t *message = NULL;
-	const uint8_t *f;
+	uint8_t *f;
 
 	if (there < WIRE_FRAME)
 		return NULL;
 	f = s->in.at + s->taken;
 	n = (size_t)f[1] << 24 | (size_t)f[2] << 16 | (size_t)f[3] << 8 | f[4];
-	if (f[0] == 0 && n <= there - WIRE_FRAME)
-		message = malloc(n + 1);
-	else if (f[0] == 0 && n <= s->most)
-		return NULL;
-	if (message == NULL) {
-		if (!s->over)
-			refuse(s, f[0] != 0 ? NONSENSE : n > s->most ? TOO_LONG : NO_MEMORY);
+	if (f[0] != 0 || n > there - WIRE_FRAME) {
+		if (!s->over && (f[0] != 0 || n > s->most))
+			refuse(s, f[0] != 0 ? NONSENSE : TOO_LONG);
 		return NULL;
 	}
-	memcpy(message, f + WIRE_FRAME, n);
 	*size = n;
 	s->taken += WIRE_FRAME + n;
-	return message;
+	return f + WIRE_FRAME;
 }
 
 /* A starter may make others ready, without end: their turn is the next step. */

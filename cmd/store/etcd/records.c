@@ -128,6 +128,7 @@ records_step(struct records *r)
 	token_step(r);
 	calls_step(r);
 	watches_step(r);
+	r->token.failed = false;
 }
 
 struct records_limits

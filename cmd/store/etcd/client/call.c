@@ -36,7 +36,6 @@ struct records_call {
 	bool again;        /* its token was refused once */
 	char *key;         /* that it is about; NULL: none */
 	struct exchange x; /* its `out' is the request, also while it is WAITING */
-	uint64_t waits;    /* see client_ready() */
 	uint64_t due;      /* when to give it up */
 	uint64_t sent_ns;
 	records_done *done;
@@ -73,7 +72,6 @@ judged(struct records_call *c, struct verdict *v)
 	if (v->license == BAD_TOKEN && !c->again && token_refused(c->records, c->x.token)) {
 		c->again = true;
 		c->state = WAITING;
-		c->waits = 0;
 		h2_cancel(&c->x.stream);
 		return;
 	}
@@ -141,7 +139,7 @@ call(struct records *r, const struct kind *kind, struct wire_out request, unsign
 	c->sent_ns = flki_boottime_ns();
 	c->due = c->sent_ns + timeout_ms * MS;
 	LIST_INSERT_HEAD(&r->calls, c, link);
-	if (client_ready(r, &c->waits, &v))
+	if (client_ready(r, &v))
 		transmit(c);
 	return c;
 }
@@ -198,7 +196,7 @@ due(const struct records_call *c)
 {
 	if (c->state == OVER)
 		return UINT64_MAX;
-	return c->state == SENT || token_pending(c->records, c->waits) ? c->due : 0;
+	return c->state == SENT || c->records->token.state == ASKED ? c->due : 0;
 }
 
 uint64_t
@@ -223,7 +221,7 @@ go_on(struct records_call *c)
 	if (c->state == SENT) {
 		verdict_of_trouble(&v, r, c->x.at, (struct trouble){ AWAY, SILENT });
 		judged(c, &v);
-	} else if (client_ready(r, &c->waits, &v)) {
+	} else if (client_ready(r, &v)) {
 		transmit(c);
 	} else if (v.result != RECORDS_OK) {
 		fail(c, v.result, v.words);

@@ -73,7 +73,6 @@ struct feed {
 	uint64_t due;      /* not to begin, or to have more watches, before */
 	uint64_t opened;   /* when its first watch had begun; 0: none has */
 	unsigned failures; /* of those in a row */
-	uint64_t waits;    /* see client_ready() */
 	int64_t asked;     /* so many ranges; the id of a range is the number of its request */
 	int64_t answered;  /* so many of these requests */
 };
@@ -85,8 +84,8 @@ struct token {
 	uint64_t number;   /* of the token in use */
 	struct exchange x; /* if ASKED; until: */
 	uint64_t due;
-	uint64_t tries;         /* so many times one was wanted */
-	struct verdict verdict; /* of the last try, if it failed */
+	struct verdict verdict; /* of the last try, if it failed; */
+	bool failed;            /* in this step: then what waits ends by that verdict */
 	uint64_t bar;           /* not 0: the password was refused; pause about this long, until: */
 	uint64_t barred_until;
 };
@@ -188,12 +187,9 @@ void token_end(struct records *r);
 
 /*
  * Whether the caller may send now.  If not, it has to wait for a token (*v is RECORDS_OK), or *v says
- * why that is no use, and at which endpoint.  *waits is the caller's, 0 at first: the try it waits for.
+ * why that is no use, and at which endpoint.
  */
-bool client_ready(struct records *r, uint64_t *waits, struct verdict *v);
-
-/* Whether that try is under way. */
-bool token_pending(const struct records *r, uint64_t waits);
+bool client_ready(struct records *r, struct verdict *v);
 
 const char *token_now(const struct records *r); /* NULL: without a token */
 

@@ -306,7 +306,7 @@ feed_add(struct records *r)
 	struct records_watch *w;
 	struct verdict v;
 
-	if (!client_ready(r, &f->waits, &v)) {
+	if (!client_ready(r, &v)) {
 		if (v.result == RECORDS_AWAY)
 			rest(r);
 		else if (v.result != RECORDS_OK)

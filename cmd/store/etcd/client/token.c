@@ -88,6 +88,7 @@ settle(struct records *r, struct verdict *v)
 		t->number++;
 		t->bar = 0;
 	}
+	t->failed = t->state == WANTED;
 	t->verdict = *v;
 	client_text(t->verdict.words, t->x.at, v->words);
 }
@@ -154,43 +155,23 @@ is_barred(struct records *r)
 }
 
 bool
-token_pending(const struct records *r, uint64_t waits)
-{
-	return r->token.state == ASKED && r->token.tries == waits;
-}
-
-/* Without a token that is had already. */
-static void
-wait_for_token(struct records *r, uint64_t *waits, struct verdict *v)
+client_ready(struct records *r, struct verdict *v)
 {
 	struct token *t = &r->token;
 
-	if (*waits != 0 && !token_pending(r, *waits)) {
-		*v = t->verdict;
-		*waits = 0;
-	} else if (t->state == ASKED) {
-		*waits = t->tries;
-	} else if (is_barred(r)) {
-		*v = t->verdict;
-		v->result = RECORDS_AWAY;
-	} else {
-		ask(r);
-		*waits = ++t->tries;
-	}
-}
-
-bool
-client_ready(struct records *r, uint64_t *waits, struct verdict *v)
-{
 	*v = (struct verdict){ .result = RECORDS_OK };
 	if (!client_reaches(r)) {
 		v->result = RECORDS_AWAY;
 		client_text(v->words, client_endpoint(r), "no address is known for that name");
-	} else if (r->token.state == NEEDLESS || r->token.state == HELD) {
-		*waits = 0;
+	} else if (t->state == NEEDLESS || t->state == HELD) {
 		return true;
-	} else {
-		wait_for_token(r, waits, v);
+	} else if (t->failed) {
+		*v = t->verdict;
+	} else if (t->state == WANTED && is_barred(r)) {
+		*v = t->verdict;
+		v->result = RECORDS_AWAY;
+	} else if (t->state == WANTED) {
+		ask(r);
 	}
 	return false;
 }

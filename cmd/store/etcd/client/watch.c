@@ -34,9 +34,6 @@ destroy(struct records_watch *w)
 void
 records_unwatch(struct records_watch *w)
 {
-	/* The next watch must not fail by a try for a token that this one waited for. */
-	if (!feed_has(w))
-		w->records->feed.waits = 0;
 	w->over = w->dead = true;
 	w->due = flki_boottime_ns() + GONE_NS;
 }
@@ -107,7 +104,7 @@ due(const struct records_watch *w)
 		return UINT64_MAX;
 	if (feed_has(w))
 		return w->missing > 0 ? w->due : UINT64_MAX;
-	if (token_pending(r, r->feed.waits))
+	if (r->token.state == ASKED)
 		return UINT64_MAX;
 	return w->due > r->feed.due ? w->due : r->feed.due;
 }

@@ -92,7 +92,6 @@ records_close(struct records *r)
 	calls_end(r);
 	watches_end(r);
 	token_end(r);
-	probe_end(r);
 	endpoints_free(r);
 	h2_free(r->h2);
 	free(r->prefix);

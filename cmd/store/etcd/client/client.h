@@ -6,7 +6,7 @@
  *   call.c     calls
  *   watch.c    watches; feed.c: the one stream that all of them share
  *   token.c    the token that authorises both
- *   verdict.c  what an answer means, or that there is none; probe.c: a doubt about that
+ *   verdict.c  what an answer means, or that there is none
  *   endpoint.c its endpoints, and the connection to one of them
  * and, in etcd/h2/:
  *   resolve.c  their addresses
@@ -36,10 +36,10 @@
 struct endpoint {
 	char host[256]; /* without brackets; no name that can be resolved is longer */
 	unsigned port;
-	char *name;      /* "host:2379" */
-	bool named;      /* host is a name, not an address */
-	char *addresses; /* "192.0.2.1,2001:db8::1"; NULL: none is known */
-	bool other;      /* it has answered in the other protocol: see probe.c */
+	char *name;            /* "host:2379" */
+	bool named;            /* host is a name, not an address */
+	char *addresses;       /* "192.0.2.1,2001:db8::1"; NULL: none is known */
+	struct h2_conn *probe; /* by the other protocol: see verdict.c; NULL: none yet */
 };
 
 /* A stream to an endpoint, and the client's turn and token when it began. */
@@ -90,12 +90,6 @@ struct token {
 	uint64_t barred_until;
 };
 
-struct probe {
-	struct h2_stream stream;
-	struct h2_conn *conn;
-	struct endpoint *at; /* which is asked; NULL: none */
-};
-
 /*
  * Turn is how often the client gave up an endpoint for the next.  A call or watch remembers the
  * turn that it began in, so that many failures at one endpoint are one reason to move, not many;
@@ -122,7 +116,6 @@ struct records {
 	struct watch_list watches;
 	struct feed feed;
 	struct token token;
-	struct probe probe;
 };
 
 /* ---- endpoint.c ---- */
@@ -150,12 +143,6 @@ void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char 
 int endpoints_set(struct records *r, const struct url *u, uint64_t pause_most); /* 0, or -errno */
 void endpoints_free(struct records *r);
 void endpoints_step(struct records *r);
-
-/* ---- probe.c ---- */
-
-/* Asks the endpoint in the other protocol, unless a probe is under way. */
-void probe_begin(struct records *r, struct endpoint *at);
-void probe_end(struct records *r);
 
 /* ---- verdict.c ---- */
 

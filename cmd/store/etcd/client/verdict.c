@@ -213,6 +213,31 @@ hint_of(const struct records *r)
 	       "if not: etcd://)";
 }
 
+/*
+ * Does it speak the other protocol: TLS where the URL says etcd://, or plain HTTP/2 where it says
+ * etcd+https://?
+ *
+ * etcd closes such a connection without a word, and so does a server that is about to end.  The two
+ * differ in one thing: the wrong protocol's endpoint answers in the other protocol.  So if a
+ * connection broke and no server has answered this client yet, the client connects to the same endpoint
+ * by the other protocol, and has the answer at the next failure.  Only an answer is evidence.  The
+ * client sends no request there, and no secret.
+ */
+static bool
+speaks_other(struct records *r, struct endpoint *at)
+{
+	struct h2_where where = { at->name, at->host, at->port, at->addresses, !r->tls };
+
+	if (at->probe != NULL && h2_answered(at->probe))
+		return true;
+	if (at->probe != NULL && h2_usable(at->probe)) /* it is under way */
+		return false;
+	if (at->probe != NULL)
+		h2_leave(at->probe);
+	at->probe = h2_connect(r->h2, &where);
+	return false;
+}
+
 void
 verdict_of_trouble(struct verdict *v, struct records *r, struct endpoint *at,
 		   struct trouble trouble)
@@ -220,12 +245,10 @@ verdict_of_trouble(struct verdict *v, struct records *r, struct endpoint *at,
 	const char *hint = "";
 
 	if (trouble.kind == BROKEN && !r->sound) {
-		if (at->other) {
+		if (speaks_other(r, at))
 			trouble = (struct trouble){ WRONG, r->tls ? NO_TLS : TLS_ONLY };
-		} else {
+		else
 			hint = hint_of(r);
-			probe_begin(r, at);
-		}
 	}
 	v->result = trouble.kind == WRONG && !r->sound ? RECORDS_WRONG : RECORDS_AWAY;
 	v->license = LICENSED;

@@ -41,10 +41,9 @@ go_on(struct records *r)
 /* ---- addresses ----------------------------------------------------------------------------- */
 
 /* For want of memory the old addresses stay. */
-static void
-found(void *context, size_t i, const char *addresses)
+void
+endpoint_found(struct records *r, size_t i, const char *addresses)
 {
-	struct records *r = context;
 	struct endpoint *at = &r->endpoint[i];
 	char *copy;
 
@@ -63,52 +62,19 @@ found(void *context, size_t i, const char *addresses)
 	}
 }
 
-static void
-look_up(struct records *r)
-{
-	const char *name[URL_HOSTS];
-	size_t i, names = 0;
-
-	for (i = 0; i < r->endpoints; i++) {
-		name[i] = r->endpoint[i].named ? r->endpoint[i].host : NULL;
-		names += name[i] != NULL;
-	}
-	if (names > 0 && flki_boottime_ns() >= r->look_up_at &&
-	    resolver_start(&r->resolver, name, r->endpoints))
-		h2_also(r->h2, r->resolver.fd);
-}
-
-static void
-end_look_up(struct records *r)
-{
-	if (r->resolver.under_way)
-		h2_no_more(r->h2, r->resolver.fd);
-	resolver_end(&r->resolver);
-}
-
-void
-endpoints_step(struct records *r)
-{
-	if (!r->resolver.under_way || resolver_step(&r->resolver, found, r))
-		return;
-	end_look_up(r);
-	r->look_up_at = flki_boottime_ns() + r->pause;
-	r->pause = r->pause * 2 < r->pause_most ? r->pause * 2 : r->pause_most;
-}
-
 /* Begins with the first endpoint, if its address comes in time. */
 static void
 look_up_first(struct records *r)
 {
 	uint64_t end = flki_boottime_ns() + FIRST_NS, now;
 
-	look_up(r);
+	resolver_start(r);
 	while (r->resolver.under_way && !reaches(&r->endpoint[0]) &&
 	       (now = flki_boottime_ns()) < end) {
 		struct pollfd p = { .fd = r->resolver.fd, .events = POLLIN };
 
 		poll(&p, 1, (int)((end - now) / MS) + 1);
-		endpoints_step(r);
+		resolver_step(r);
 	}
 	r->at = 0;
 	if (!reaches(&r->endpoint[0]))
@@ -121,7 +87,7 @@ void
 client_failed(struct records *r)
 {
 	if (++r->failed >= r->endpoints)
-		look_up(r);
+		resolver_start(r);
 }
 
 void
@@ -151,7 +117,7 @@ bool
 client_reaches(struct records *r)
 {
 	if (!reaches(&r->endpoint[r->at]))
-		look_up(r);
+		resolver_start(r);
 	return reaches(&r->endpoint[r->at]);
 }
 
@@ -205,6 +171,7 @@ endpoints_set(struct records *r, const struct url *u, uint64_t pause_most)
 
 	r->pause = PAUSE_NS;
 	r->pause_most = pause_most < PAUSE_MOST ? pause_most : PAUSE_MOST;
+	r->look_up_at = UINT64_MAX;
 	r->endpoint = calloc(u->hosts, sizeof(*r->endpoint));
 	if (r->endpoint == NULL)
 		return -ENOMEM;
@@ -212,6 +179,8 @@ endpoints_set(struct records *r, const struct url *u, uint64_t pause_most)
 		r->endpoints++;
 		if (set_endpoint(&r->endpoint[i], u, i) != 0)
 			return -ENOMEM;
+		if (r->endpoint[i].named)
+			r->look_up_at = 0;
 	}
 	look_up_first(r);
 	return 0;
@@ -222,7 +191,7 @@ endpoints_free(struct records *r)
 {
 	size_t i;
 
-	end_look_up(r);
+	resolver_end(r);
 	for (i = 0; i < r->endpoints; i++) {
 		free(r->endpoint[i].name);
 		free(r->endpoint[i].addresses);

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-#include "resolve.h"
-
+/*
+ * resolve.c - looks up the endpoints' names without blocking the loop: getaddrinfo() blocks for as
+ * long as the resolver does, so a child calls it, and writes what it finds into a pipe.
+ *
+ * R1  There is one child at a time, and it has a bounded time: a resolver that hangs costs one
+ *     process, and nothing grows.
+ * R2  The child keeps no descriptor but the pipe, and dies with its parent.
+ * R3  We use its process id only until it is reaped, while the id is surely the child's own.
+ */
 #include <fcntl.h>
 #include <netdb.h>
 #include <signal.h>
@@ -12,14 +19,14 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "clock.h"
+#include "client.h"
 #include "process.h"
 
 unsigned resolver_patience_ms = 10000;
 
 #define MOST 16 /* addresses of a name */
 
-/* What the child writes, whole, as it is less than PIPE_BUF: the addresses of the i-th name. */
+/* What the child writes, whole, as it is less than PIPE_BUF: the addresses of the i-th endpoint. */
 struct line {
 	size_t i;
 	char addresses[1024];
@@ -60,7 +67,7 @@ resolve(const char *name, size_t i)
 
 /* Makes its descriptors 0 to 2 the pipe, and closes the others: it must keep none of the parent's open. */
 static _Noreturn void
-run(pid_t parent, int out, const char *const *name, size_t n, size_t first)
+run(const struct records *r, pid_t parent, int out)
 {
 	int fd;
 	size_t i;
@@ -73,11 +80,11 @@ run(pid_t parent, int out, const char *const *name, size_t n, size_t first)
 		if (dup2(out, fd) == -1)
 			_exit(1);
 	process_close_from(STDERR_FILENO + 1);
-	for (i = 0; i < n; i++) {
-		size_t at = (first + i) % n;
+	for (i = 0; i < r->endpoints; i++) {
+		size_t at = (r->resolver.first + i) % r->endpoints;
 
-		if (name[at] != NULL)
-			resolve(name[at], at);
+		if (r->endpoint[at].named)
+			resolve(r->endpoint[at].host, at);
 	}
 	_exit(0);
 }
@@ -94,63 +101,78 @@ is_reaped(struct resolver *r, int flags)
 	return true;
 }
 
-bool
-resolver_start(struct resolver *r, const char *const *name, size_t n)
+void
+resolver_start(struct records *records)
 {
+	struct resolver *r = &records->resolver;
 	pid_t parent = getpid();
 	int pipes[2];
 
-	if (r->under_way || !is_reaped(r, WNOHANG) || pipe2(pipes, O_CLOEXEC) == -1)
-		return false;
+	if (r->under_way || flki_boottime_ns() < records->look_up_at || !is_reaped(r, WNOHANG) ||
+	    pipe2(pipes, O_CLOEXEC) == -1)
+		return;
 	r->pid = fork();
 	if (r->pid == 0)
-		run(parent, pipes[1], name, n, r->first);
+		run(records, parent, pipes[1]);
 	close(pipes[1]);
 	if (r->pid == -1) {
 		r->pid = 0;
 		close(pipes[0]);
-		return false;
+		return;
 	}
 	fcntl(pipes[0], F_SETFL, O_NONBLOCK);
 	r->fd = pipes[0];
-	r->exits = false;
+	h2_also(records->h2, r->fd);
 	/* A name that hangs must not keep the other names from ever being looked up. */
-	r->first = (r->first + 1) % n;
+	r->first = (r->first + 1) % records->endpoints;
 	r->until = flki_boottime_ns() + resolver_patience_ms * MS;
 	r->under_way = true;
-	return true;
 }
 
-/* If the kernel reaped the child (as when SIGCHLD is ignored), we don't kill it: R3. */
-void
-resolver_end(struct resolver *r)
+/*
+ * exits: the child has closed its descriptors, so it is about to exit.  If the kernel reaped the child
+ * (as when SIGCHLD is ignored), we don't kill it: R3.
+ */
+static void
+end(struct records *records, bool exits)
 {
-	if (!r->under_way)
-		return;
+	struct resolver *r = &records->resolver;
+
+	h2_no_more(records->h2, r->fd);
 	close(r->fd);
 	r->under_way = false;
 	if (is_reaped(r, WNOHANG))
 		return;
 	kill(r->pid, SIGKILL);
-	is_reaped(r, r->exits ? 0 : WNOHANG);
+	is_reaped(r, exits ? 0 : WNOHANG);
+}
+
+void
+resolver_end(struct records *r)
+{
+	if (r->resolver.under_way)
+		end(r, false);
 }
 
 uint64_t
-resolver_due(const struct resolver *r)
+resolver_due(const struct records *r)
 {
-	return r->under_way ? r->until : UINT64_MAX;
+	return r->resolver.under_way ? r->resolver.until : UINT64_MAX;
 }
 
-bool
-resolver_step(struct resolver *r, resolver_finds *finds, void *context)
+void
+resolver_step(struct records *r)
 {
 	struct line line;
 	ssize_t n;
 
-	if (!r->under_way)
-		return false;
-	while ((n = read(r->fd, &line, sizeof(line))) == (ssize_t)sizeof(line))
-		finds(context, line.i, line.addresses);
-	r->exits = n == 0;
-	return !r->exits && flki_boottime_ns() < r->until;
+	if (!r->resolver.under_way)
+		return;
+	while ((n = read(r->resolver.fd, &line, sizeof(line))) == (ssize_t)sizeof(line))
+		endpoint_found(r, line.i, line.addresses);
+	if (n != 0 && flki_boottime_ns() < r->resolver.until)
+		return;
+	end(r, n == 0);
+	r->look_up_at = flki_boottime_ns() + r->pause;
+	r->pause = r->pause * 2 < r->pause_most ? r->pause * 2 : r->pause_most;
 }

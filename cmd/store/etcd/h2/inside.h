@@ -13,6 +13,8 @@ LIST_HEAD(conn_list, h2_conn);
 LIST_HEAD(stream_list, h2_stream);
 TAILQ_HEAD(stream_queue, h2_stream);
 
+struct ssl_st; /* OpenSSL's session */
+
 struct h2 {
 	int epoll;
 	const struct h2_tls *tls;
@@ -36,7 +38,7 @@ struct h2_conn {
 	char *addresses, *next; /* next: those that were not tried yet */
 	int fd;                 /* -1: none */
 	uint32_t events;        /* that epoll looks for */
-	struct tls *tls;
+	struct ssl_st *tls;     /* NULL: none, or not begun yet */
 	nghttp2_session *session;
 	struct stream_list streams;
 	struct wire_out out; /* frames on their way */
@@ -73,19 +75,19 @@ void connect_go_on(struct h2_conn *c);                    /* its descriptor is r
  * The files are read each time, as they may be renewed.  NULL, and why: a file that can't be used, no
  * library, no memory.
  */
-struct tls *tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why);
+struct ssl_st *tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why);
 
 /* Goes on with the handshake, until it is over (0), needs these events of epoll, or fails (-1). */
-int tls_shake(struct tls *t, struct trouble *why);
+int tls_shake(struct ssl_st *session, struct trouble *why);
 
 /* As read(2) and write(2), but they may raise SIGPIPE. */
-ssize_t tls_read(struct tls *t, void *bytes, size_t room);
-ssize_t tls_write(struct tls *t, const void *bytes, size_t size);
+ssize_t tls_read(struct ssl_st *session, void *bytes, size_t room);
+ssize_t tls_write(struct ssl_st *session, const void *bytes, size_t size);
 
-/* Why the last of these failed, if the library knows; else *why stays as it is. */
-void tls_explain(struct tls *t, struct trouble *why);
+/* Right after one of these has failed: why, if the library knows; else *why stays as it is. */
+void tls_explain(struct ssl_st *session, struct trouble *why);
 
-void tls_end(struct tls *t);
+void tls_end(struct ssl_st *session);
 
 /* ---- stream.c ---- */
 

@@ -19,6 +19,8 @@
 
 #define NO_LIBRARY   "OpenSSL's libssl can't be loaded: install it"
 #define NO_BEGINNING "TLS could not be begun"
+#define OTHER_HOST \
+	"its certificate is for another host name: use the name that is in it, or have it renewed"
 
 #define TEXT_OF(x)   #x
 #define NUMBER_OF(x) TEXT_OF(x)
@@ -64,12 +66,6 @@ static struct {
 	FUNCTIONS(POINTER)
 } lib;
 
-struct tls {
-	SSL_CTX *context;
-	SSL *session;
-	unsigned long error; /* the first of the last function that failed */
-};
-
 static bool
 load(void)
 {
@@ -103,12 +99,8 @@ static const struct {
 	{ true, X509_V_ERR_CERT_HAS_EXPIRED, "its certificate has expired: have it renewed" },
 	{ true, X509_V_ERR_CERT_NOT_YET_VALID,
 	  "its certificate is not valid yet: look at the clocks" },
-	{ true, X509_V_ERR_HOSTNAME_MISMATCH,
-	  "its certificate is for another host name: use the name that is in it, or have it "
-	  "renewed" },
-	{ true, X509_V_ERR_IP_ADDRESS_MISMATCH,
-	  "its certificate is for another host name: use the name that is in it, or have it "
-	  "renewed" },
+	{ true, X509_V_ERR_HOSTNAME_MISMATCH, OTHER_HOST },
+	{ true, X509_V_ERR_IP_ADDRESS_MISMATCH, OTHER_HOST },
 	{ false, SSL_R_WRONG_VERSION_NUMBER, NO_TLS },
 	{ false, SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED,
 	  "it wants a client's certificate: give cert= and key=" },
@@ -121,9 +113,10 @@ static const struct {
 };
 
 void
-tls_explain(struct tls *t, struct trouble *why)
+tls_explain(SSL *session, struct trouble *why)
 {
-	long verified = lib.SSL_get_verify_result_(t->session), reason = ERR_GET_REASON(t->error);
+	long verified = lib.SSL_get_verify_result_(session);
+	long reason = ERR_GET_REASON(lib.ERR_peek_error_());
 	size_t i;
 
 	for (i = 0; i < sizeof(causes) / sizeof(causes[0]); i++) {
@@ -137,22 +130,20 @@ tls_explain(struct tls *t, struct trouble *why)
 						"authority: give the authority's with cacert=" };
 }
 
-/* Before each function of the library that may fail: see failed(). */
-static SSL *
-fresh(struct tls *t)
+/* Before each function of the library that may fail: see failed() and tls_explain(). */
+static void
+forget_errors(void)
 {
 	lib.ERR_clear_error_();
 	errno = 0;
-	return t->session;
 }
 
 /* What a function that returned n wants; errno as that of read(2). */
 static int
-failed(struct tls *t, int n)
+failed(const SSL *session, int n)
 {
-	int error = lib.SSL_get_error_(t->session, n);
+	int error = lib.SSL_get_error_(session, n);
 
-	t->error = lib.ERR_peek_error_();
 	if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE)
 		errno = EAGAIN;
 	else if (error != SSL_ERROR_SYSCALL || errno == EAGAIN || errno == 0)
@@ -227,79 +218,81 @@ make_context(void)
 	return context;
 }
 
-struct tls *
+/* The session keeps the context for as long as it needs it. */
+SSL *
 tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why)
 {
-	struct tls *t = NULL;
+	SSL_CTX *context;
+	SSL *session = NULL;
 	const char *wrong;
 
 	*why = (struct trouble){ WRONG, NO_LIBRARY };
 	if (!load())
 		return NULL;
 	*why = (struct trouble){ AWAY, NO_MEMORY };
-	t = calloc(1, sizeof(*t));
-	if (t == NULL || (t->context = make_context()) == NULL)
-		goto failed;
-	lib.ERR_clear_error_();
-	wrong = use_files(t->context, files);
-	if (wrong != NULL) {
+	context = make_context();
+	if (context == NULL)
+		return NULL;
+	forget_errors();
+	wrong = use_files(context, files);
+	if (wrong != NULL)
 		*why = (struct trouble){ WRONG, wrong };
-		goto failed;
-	}
-	t->session = lib.SSL_new_(t->context);
-	if (t->session != NULL && expect(t->session, host) && lib.SSL_set_fd_(t->session, fd) == 1)
-		return t;
-failed:
-	tls_end(t);
+	else
+		session = lib.SSL_new_(context);
+	lib.SSL_CTX_free_(context);
+	if (session != NULL && expect(session, host) && lib.SSL_set_fd_(session, fd) == 1)
+		return session;
+	tls_end(session);
 	return NULL;
 }
 
 int
-tls_shake(struct tls *t, struct trouble *why)
+tls_shake(SSL *session, struct trouble *why)
 {
-	int n = lib.SSL_connect_(fresh(t));
+	int n;
 
+	forget_errors();
+	n = lib.SSL_connect_(session);
 	if (n == 1)
 		return 0;
-	n = failed(t, n);
+	n = failed(session, n);
 	if (n == SSL_ERROR_WANT_READ)
 		return EPOLLIN;
 	if (n == SSL_ERROR_WANT_WRITE)
 		return EPOLLOUT;
 	*why = (struct trouble){ BROKEN, NO_BEGINNING };
-	tls_explain(t, why);
+	tls_explain(session, why);
 	return -1;
 }
 
 ssize_t
-tls_read(struct tls *t, void *bytes, size_t room)
+tls_read(SSL *session, void *bytes, size_t room)
 {
-	int n = lib.SSL_read_(fresh(t), bytes, (int)room);
+	int n;
 
+	forget_errors();
+	n = lib.SSL_read_(session, bytes, (int)room);
 	if (n > 0)
 		return n;
-	return failed(t, n) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
+	return failed(session, n) == SSL_ERROR_ZERO_RETURN ? 0 : -1;
 }
 
 ssize_t
-tls_write(struct tls *t, const void *bytes, size_t size)
+tls_write(SSL *session, const void *bytes, size_t size)
 {
-	int n = lib.SSL_write_(fresh(t), bytes, (int)size);
+	int n;
 
+	forget_errors();
+	n = lib.SSL_write_(session, bytes, (int)size);
 	if (n > 0)
 		return n;
-	failed(t, n);
+	failed(session, n);
 	return -1;
 }
 
 void
-tls_end(struct tls *t)
+tls_end(SSL *session)
 {
-	if (t == NULL)
-		return;
-	if (t->session != NULL)
-		lib.SSL_free_(t->session);
-	if (t->context != NULL)
-		lib.SSL_CTX_free_(t->context);
-	free(t);
+	if (session != NULL)
+		lib.SSL_free_(session);
 }

@@ -264,9 +264,9 @@ conn_due(const struct h2_conn *c)
 static void
 overdue(struct h2_conn *c)
 {
-	if (c->state == CONNECTING) {
+	if (c->state == CONNECTING && c->tls == NULL) {
 		connect_next(c, (struct trouble){ AWAY, SILENT });
-	} else if (c->state == SHAKING || c->asked != 0) {
+	} else if (c->state == CONNECTING || c->asked != 0) {
 		conn_die(c, (struct trouble){ AWAY, SILENT });
 	} else {
 		nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);

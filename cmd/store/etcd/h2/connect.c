@@ -87,22 +87,17 @@ connect_go_on(struct h2_conn *c)
 	int error = 0, needs = 0;
 	socklen_t size = sizeof(error);
 
-	if (c->state == CONNECTING) {
+	if (c->tls == NULL) {
 		if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &error, &size) == -1)
 			error = errno;
 		if (error != 0) {
 			connect_next(c, (struct trouble){ AWAY, strerror(error) });
 			return;
 		}
-		c->state = SHAKING;
 		c->until = c->give_up;
-		if (c->where.tls) {
-			c->tls = tls_begin(c->fd, c->where.host, c->h2->tls, &why);
-			needs = c->tls == NULL ? -1 : 0;
-		}
 	}
-	if (c->tls != NULL)
-		needs = tls_shake(c->tls, &why);
+	if (c->where.tls)
+		needs = tls_shake(c, &why);
 	if (needs > 0) {
 		conn_look_for(c, (uint32_t)needs);
 	} else if (needs == 0) {

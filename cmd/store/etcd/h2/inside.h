@@ -23,12 +23,11 @@ struct h2 {
 };
 
 /*
- *   CONNECTING -> CONNECTING  the next address
- *   CONNECTING -> SHAKING     TLS begins, if there is
- *   SHAKING    -> OPEN
+ *   CONNECTING -> CONNECTING  the next address; or TLS has begun, and there is no next one
+ *   CONNECTING -> OPEN
  *   any        -> DEAD        [conn_die]
  */
-enum conn_state { CONNECTING, SHAKING, OPEN, DEAD };
+enum conn_state { CONNECTING, OPEN, DEAD };
 
 struct h2_conn {
 	LIST_ENTRY(h2_conn) link;
@@ -41,16 +40,16 @@ struct h2_conn {
 	struct ssl_st *tls;     /* NULL: none, or not begun yet */
 	nghttp2_session *session;
 	struct stream_list streams;
-	struct wire_out out; /* frames on their way */
-	size_t written;      /* of them */
-	bool eager;          /* there may be something to be written */
-	bool shaken;         /* TLS has begun */
-	bool spoke;          /* a frame came */
-	bool left;           /* nobody will begin a stream on it */
-	uint64_t until;      /* while it is CONNECTING or SHAKING: when to give this address up, */
-	uint64_t give_up;    /* and when to give all up */
-	uint64_t heard;      /* when we last heard anything; */
-	uint64_t asked;      /* since then, when we sent a PING, or 0 */
+	struct wire_out out;    /* frames on their way */
+	size_t written;         /* of them */
+	bool eager;             /* there may be something to be written */
+	bool shaken;            /* TLS has begun */
+	bool spoke;             /* a frame came */
+	bool left;              /* nobody will begin a stream on it */
+	uint64_t until;         /* while it is CONNECTING: when to give this address up, */
+	uint64_t give_up;       /* and when to give all up */
+	uint64_t heard;         /* when we last heard anything; */
+	uint64_t asked;         /* since then, when we sent a PING, or 0 */
 	struct trouble trouble; /* why it is DEAD */
 };
 
@@ -72,13 +71,10 @@ void connect_go_on(struct h2_conn *c);                    /* its descriptor is r
 /* ---- tls.c: OpenSSL, loaded when first needed, as nothing that store-etcd loads costs more ---- */
 
 /*
- * The files are read each time, as they may be renewed.  NULL, and why: a file that can't be used, no
- * library, no memory.
+ * Begins TLS, or goes on with the handshake, until it is over (0), needs these events of epoll, or
+ * fails (-1).  The files are read each time, as they may be renewed.
  */
-struct ssl_st *tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why);
-
-/* Goes on with the handshake, until it is over (0), needs these events of epoll, or fails (-1). */
-int tls_shake(struct ssl_st *session, struct trouble *why);
+int tls_shake(struct h2_conn *c, struct trouble *why);
 
 /* As read(2) and write(2), but they may raise SIGPIPE. */
 ssize_t tls_read(struct ssl_st *session, void *bytes, size_t room);

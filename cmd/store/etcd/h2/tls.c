@@ -218,9 +218,12 @@ make_context(void)
 	return context;
 }
 
-/* The session keeps the context for as long as it needs it. */
-SSL *
-tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why)
+/*
+ * NULL, and why: a file that can't be used, no library, no memory.  The session keeps the context for
+ * as long as it needs it.
+ */
+static SSL *
+begin(int fd, const char *host, const struct h2_tls *files, struct trouble *why)
 {
 	SSL_CTX *context;
 	SSL *session = NULL;
@@ -247,21 +250,25 @@ tls_begin(int fd, const char *host, const struct h2_tls *files, struct trouble *
 }
 
 int
-tls_shake(SSL *session, struct trouble *why)
+tls_shake(struct h2_conn *c, struct trouble *why)
 {
 	int n;
 
+	if (c->tls == NULL)
+		c->tls = begin(c->fd, c->where.host, c->h2->tls, why);
+	if (c->tls == NULL)
+		return -1;
 	forget_errors();
-	n = lib.SSL_connect_(session);
+	n = lib.SSL_connect_(c->tls);
 	if (n == 1)
 		return 0;
-	n = failed(session, n);
+	n = failed(c->tls, n);
 	if (n == SSL_ERROR_WANT_READ)
 		return EPOLLIN;
 	if (n == SSL_ERROR_WANT_WRITE)
 		return EPOLLOUT;
 	*why = (struct trouble){ BROKEN, NO_BEGINNING };
-	tls_explain(session, why);
+	tls_explain(c->tls, why);
 	return -1;
 }
 

@@ -11,8 +11,8 @@
 
 #define MOST 8192
 
-static void
-forget(char **text)
+void
+secret_forget(char **text)
 {
 	if (*text != NULL)
 		explicit_bzero(*text, strlen(*text));
@@ -171,7 +171,7 @@ static int
 load_password(struct secret *s, const struct url *u, char *why, size_t size)
 {
 	if (u->password != NULL) {
-		forget(&s->password_file); /* the password is not from this file */
+		secret_forget(&s->password_file); /* the password is not from this file */
 		return copy(&s->password, u->password);
 	}
 	if (s->password_file != NULL)
@@ -220,10 +220,10 @@ changed(char **secret, const char *path, const char *name, char *why, size_t siz
 		     (*secret == NULL || strcmp(now, *secret) != 0);
 
 	if (other) {
-		forget(secret);
+		secret_forget(secret);
 		*secret = now;
 	} else {
-		forget(&now);
+		secret_forget(&now);
 	}
 	return other;
 }
@@ -254,5 +254,5 @@ secret_clear(struct secret *s)
 	size_t i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		forget(all[i]);
+		secret_forget(all[i]);
 }

@@ -33,6 +33,9 @@ bool secret_password_changed(struct secret *s, char *why, size_t size);
 /* Whether the secret is from a file, which may have another one later. */
 bool secret_may_change(const struct secret *s);
 
+/* Wipes the text out and frees it. */
+void secret_forget(char **text);
+
 void secret_clear(struct secret *s);
 
 #endif

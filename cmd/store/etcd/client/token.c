@@ -13,8 +13,6 @@
  *   ASKED    -> NEEDLESS [settle]          the server wants none
  *   HELD     -> WANTED   [token_refused]   client_ready() asks for the next one
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
@@ -36,20 +34,11 @@ token_begin(struct records *r)
 								  : NEEDLESS;
 }
 
-static void
-forget(struct token *t)
-{
-	if (t->text != NULL)
-		explicit_bzero(t->text, strlen(t->text));
-	free(t->text);
-	t->text = NULL;
-}
-
 void
 token_end(struct records *r)
 {
 	h2_drop(&r->token.x.stream);
-	forget(&r->token);
+	secret_forget(&r->token.text);
 }
 
 static void ask(struct records *r);
@@ -207,7 +196,7 @@ token_refused(struct records *r, uint64_t number)
 	}
 	if (r->secret.user == NULL || r->secret.password == NULL)
 		return false;
-	forget(t);
+	secret_forget(&t->text);
 	t->state = WANTED;
 	return true;
 }

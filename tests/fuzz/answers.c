@@ -23,7 +23,7 @@ check_transaction(uint8_t *message, size_t size)
 	struct answer a;
 	size_t i, k;
 
-	if (answer_txn(&a, message, size))
+	if (answer_read(&a, ANSWER_TXN, message, size))
 		for (i = 0; i < a.n; i++)
 			for (k = 0; k < a.found[i].n; k++) {
 				check_text(&a.found[i].kv[k]);
@@ -38,10 +38,10 @@ check_others(uint8_t *message, size_t size, bool token)
 {
 	struct answer a;
 
-	if (token && answer_token(&a, message, size) && a.token != NULL)
+	if (token && answer_read(&a, ANSWER_TOKEN, message, size) && a.token != NULL)
 		require(strlen(a.token) <= size);
 	else if (!token)
-		answer_lease(&a, message, size);
+		answer_read(&a, ANSWER_LEASE, message, size);
 	answer_free(&a);
 }
 
@@ -51,7 +51,7 @@ check_news(uint8_t *message, size_t size)
 	struct answer n;
 	size_t i;
 
-	if (answer_watch(&n, message, size)) {
+	if (answer_read(&n, ANSWER_WATCH, message, size)) {
 		require(n.reason == NULL || strlen(n.reason) <= size);
 		for (i = 0; i < n.changes; i++)
 			check_text(&n.change[i].kv);

@@ -264,7 +264,7 @@ answers(void)
 	uint8_t *bytes = copy_of(&w, w.n);
 	struct answer a;
 
-	ok(answer_txn(&a, bytes, w.n) && a.revision == 12 && a.held && a.n == 3,
+	ok(answer_read(&a, ANSWER_TXN, bytes, w.n) && a.revision == 12 && a.held && a.n == 3,
 	   "a transaction's answer");
 	ok(a.found[0].n == 2 && a.found[0].count == 9 && a.found[1].n == 0 && a.found[2].count == 6,
 	   "with what each operation gave, but of ours");
@@ -291,22 +291,24 @@ other_answers(void)
 	wire_number(&w, 2, 7);
 	wire_number(&w, 3, 30);
 	bytes = copy_of(&w, w.n);
-	ok(answer_lease(&a, bytes, w.n) && a.ttl == 30 && a.revision == 5, "a lease's answer");
+	ok(answer_read(&a, ANSWER_LEASE, bytes, w.n) && a.ttl == 30 && a.revision == 5,
+	   "a lease's answer");
 	answer_free(&a);
 	free(bytes);
 	w.n = 0;
 	add_header(&w, 5);
 	wire_text(&w, 2, "token");
 	bytes = copy_of(&w, w.n);
-	ok(answer_token(&a, bytes, w.n) && strcmp(a.token, "token") == 0, "a user's answer");
+	ok(answer_read(&a, ANSWER_TOKEN, bytes, w.n) && strcmp(a.token, "token") == 0,
+	   "a user's answer");
 	answer_free(&a);
 	free(bytes);
 	w.n = 0;
 	wire_number(&w, 3, 30);
 	bytes = copy_of(&w, w.n);
-	ok(!answer_lease(&a, bytes, w.n), "an answer without a header is none");
+	ok(!answer_read(&a, ANSWER_LEASE, bytes, w.n), "an answer without a header is none");
 	answer_free(&a);
-	ok(!answer_txn(&a, bytes, 0), "nor is nothing at all");
+	ok(!answer_read(&a, ANSWER_TXN, bytes, 0), "nor is nothing at all");
 	answer_free(&a);
 	free(bytes);
 	free(w.at);
@@ -325,12 +327,13 @@ many_answers(void)
 	for (i = 0; i <= REQUEST_OPERATIONS; i++)
 		wire_bytes(&w, 3, NULL, 0);
 	bytes = copy_of(&w, w.n);
-	ok(answer_txn(&a, bytes, w.n), "as many answers as a transaction has operations, and ours");
+	ok(answer_read(&a, ANSWER_TXN, bytes, w.n),
+	   "as many answers as a transaction has operations, and ours");
 	answer_free(&a);
 	free(bytes);
 	wire_bytes(&w, 3, NULL, 0);
 	bytes = copy_of(&w, w.n);
-	ok(!answer_txn(&a, bytes, w.n), "but no more");
+	ok(!answer_read(&a, ANSWER_TXN, bytes, w.n), "but no more");
 	answer_free(&a);
 	free(bytes);
 	free(w.at);
@@ -363,8 +366,8 @@ watches(void)
 	uint8_t *bytes = copy_of(&w, w.n);
 	struct answer n;
 
-	ok(answer_watch(&n, bytes, w.n) && n.id == 3 && n.revision == 9 && n.changes == 2 &&
-	       !n.created && !n.canceled && strcmp(n.reason, "why") == 0,
+	ok(answer_read(&n, ANSWER_WATCH, bytes, w.n) && n.id == 3 && n.revision == 9 &&
+	       n.changes == 2 && !n.created && !n.canceled && strcmp(n.reason, "why") == 0,
 	   "a watch's message");
 	ok(!n.change[0].deleted && strcmp(n.change[0].kv.value, "1") == 0 &&
 	       n.change[0].kv.changed == 8,
@@ -389,7 +392,7 @@ pieces(void)
 		uint8_t *bytes = copy_of(&txn, i);
 		struct answer a;
 
-		whole += answer_txn(&a, bytes, i);
+		whole += answer_read(&a, ANSWER_TXN, bytes, i);
 		answer_free(&a);
 		free(bytes);
 	}
@@ -399,7 +402,7 @@ pieces(void)
 		struct answer a;
 
 		bytes[i / 8] ^= (uint8_t)(1u << i % 8);
-		answer_txn(&a, bytes, txn.n);
+		answer_read(&a, ANSWER_TXN, bytes, txn.n);
 		answer_free(&a);
 		free(bytes);
 	}
@@ -409,7 +412,7 @@ pieces(void)
 			struct answer n;
 
 			bytes[i] ^= (uint8_t)(1u << bit);
-			answer_watch(&n, bytes, news.n - (bit == 7));
+			answer_read(&n, ANSWER_WATCH, bytes, news.n - (bit == 7));
 			answer_free(&n);
 			free(bytes);
 		}
@@ -443,7 +446,7 @@ records(void)
 		wire_end(&w, inner);
 		wire_end(&w, outer);
 		bytes = copy_of(&w, w.n);
-		ok(!answer_txn(&a, bytes, w.n), "no record: %s, %d, %d",
+		ok(!answer_read(&a, ANSWER_TXN, bytes, w.n), "no record: %s, %d, %d",
 		   bad_records[i].key != NULL ? bad_records[i].key : "(none)",
 		   (int)bad_records[i].created, (int)bad_records[i].changed);
 		answer_free(&a);
@@ -464,7 +467,7 @@ types(void)
 		uint8_t *bytes = copy_of(&w, i == 0 ? 2 : 4);
 		struct answer a;
 
-		ok(!answer_txn(&a, bytes, i == 0 ? 2 : 4), "a field of another type");
+		ok(!answer_read(&a, ANSWER_TXN, bytes, i == 0 ? 2 : 4), "a field of another type");
 		answer_free(&a);
 		free(bytes);
 	}

@@ -17,16 +17,16 @@
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
-/* What is called, and how its answer is read. */
+/* What is called, and what its answer is. */
 struct kind {
 	const char *path;
-	answer_reader *read;
+	enum answer_kind answer;
 };
 
-static const struct kind txn_kind = { "/etcdserverpb.KV/Txn", answer_txn };
-static const struct kind lease_kind = { "/etcdserverpb.Lease/LeaseGrant", answer_lease };
-static const struct kind renew_kind = { "/etcdserverpb.Lease/LeaseKeepAlive", answer_lease };
-static const struct kind end_kind = { "/etcdserverpb.Lease/LeaseRevoke", answer_lease };
+static const struct kind txn_kind = { "/etcdserverpb.KV/Txn", ANSWER_TXN };
+static const struct kind lease_kind = { "/etcdserverpb.Lease/LeaseGrant", ANSWER_LEASE };
+static const struct kind renew_kind = { "/etcdserverpb.Lease/LeaseKeepAlive", ANSWER_LEASE };
+static const struct kind end_kind = { "/etcdserverpb.Lease/LeaseRevoke", ANSWER_LEASE };
 
 struct records_call {
 	LIST_ENTRY(records_call) link;
@@ -91,7 +91,7 @@ answered(struct h2_stream *s)
 	struct answer a = { .n = 0 };
 	struct verdict v;
 
-	verdict_of_answer(&v, c->records, &c->x, c->key, c->kind->read, &a);
+	verdict_of_answer(&v, c->records, &c->x, c->key, c->kind->answer, &a);
 	if (v.result == RECORDS_OK) {
 		c->records->sound = true;
 		client_well(c->records);

@@ -183,7 +183,7 @@ void verdict_of_end(struct verdict *v, struct records *r, struct exchange *x, co
 
 /* The same, and reads the answer: it lives as long as the stream, and until answer_free(). */
 void verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
-		       answer_reader *read, struct answer *a);
+		       enum answer_kind kind, struct answer *a);
 
 /* Of etcd's message about the reason; passing: of one that we do not know, whether to try again. */
 void verdict_of_message(struct verdict *v, const struct records *r, bool passing,

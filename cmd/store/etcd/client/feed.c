@@ -241,7 +241,7 @@ stream_heard(struct h2_stream *s)
 
 	/* What is heard may end the stream. */
 	while (r->feed.on && (bytes = h2_take(s, &size)) != NULL) {
-		sense = answer_watch(&news, bytes, size) && heard(r, &news);
+		sense = answer_read(&news, ANSWER_WATCH, bytes, size) && heard(r, &news);
 		answer_free(&news);
 		if (!sense && r->feed.on) {
 			verdict_of_trouble(&v, r, r->feed.x.at, (struct trouble){ AWAY, NONSENSE });

@@ -89,7 +89,7 @@ answered(struct h2_stream *s)
 	struct answer a = { .token = NULL };
 	struct verdict v;
 
-	verdict_of_answer(&v, r, &r->token.x, NULL, answer_token, &a);
+	verdict_of_answer(&v, r, &r->token.x, NULL, ANSWER_TOKEN, &a);
 	if (v.result == RECORDS_OK && a.token == NULL)
 		verdict_of_stranger(&v, r, NONSENSE);
 	if (v.result == RECORDS_OK)

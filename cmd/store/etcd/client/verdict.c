@@ -185,7 +185,7 @@ verdict_of_end(struct verdict *v, struct records *r, struct exchange *x, const c
 
 void
 verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, const char *key,
-		  answer_reader *read, struct answer *a)
+		  enum answer_kind kind, struct answer *a)
 {
 	uint8_t *bytes;
 	size_t size;
@@ -194,7 +194,7 @@ verdict_of_answer(struct verdict *v, struct records *r, struct exchange *x, cons
 	if (v->result != RECORDS_OK)
 		return;
 	bytes = h2_take(&x->stream, &size);
-	if (bytes == NULL || !read(a, bytes, size))
+	if (bytes == NULL || !answer_read(a, kind, bytes, size))
 		verdict_of_stranger(v, r, NONSENSE);
 }
 

@@ -198,45 +198,6 @@ read_response(struct wire_in *in, void *to)
 	return true;
 }
 
-static bool
-read_answer(struct answer *a, uint8_t *bytes, size_t size, const struct field *table)
-{
-	struct wire_in in = { .at = bytes, .end = bytes + size };
-
-	*a = (struct answer){ .revision = NO_HEADER };
-	return read_fields(&in, table, a) && a->revision != NO_HEADER;
-}
-
-bool
-answer_txn(struct answer *a, uint8_t *bytes, size_t size)
-{
-	static const struct field table[] = { HEADER, FLAG(2, struct answer, held),
-					      PARTS(3, read_response), NO_MORE };
-	size_t i, at = 0;
-
-	if (!read_answer(a, bytes, size, table))
-		return false;
-	for (i = 0; i < a->n; at += a->found[i++].n)
-		a->found[i].kv = a->kvs > 0 ? a->kv + at : NULL;
-	return true;
-}
-
-bool
-answer_lease(struct answer *a, uint8_t *bytes, size_t size)
-{
-	static const struct field table[] = { HEADER, NUMBER(3, struct answer, ttl), NO_MORE };
-
-	return read_answer(a, bytes, size, table);
-}
-
-bool
-answer_token(struct answer *a, uint8_t *bytes, size_t size)
-{
-	static const struct field table[] = { HEADER, TEXT(2, struct answer, token), NO_MORE };
-
-	return read_answer(a, bytes, size, table);
-}
-
 /* ---- watches ------------------------------------------------------------------------------- */
 
 static bool
@@ -256,21 +217,37 @@ read_change(struct wire_in *in, void *to)
 	return true;
 }
 
-bool
-answer_watch(struct answer *a, uint8_t *bytes, size_t size)
-{
-	static const struct field table[] = {
-		HEADER,
-		NUMBER(2, struct answer, id),
-		FLAG(3, struct answer, created),
-		FLAG(4, struct answer, canceled),
-		NUMBER(5, struct answer, compacted),
-		TEXT(6, struct answer, reason),
-		PARTS(11, read_change),
-		NO_MORE,
-	};
+/* ---- whole messages ------------------------------------------------------------------------ */
 
-	return read_answer(a, bytes, size, table);
+/* clang-format off */
+static const struct field txn[] = { HEADER, FLAG(2, struct answer, held), PARTS(3, read_response), NO_MORE };
+static const struct field lease[] = { HEADER, NUMBER(3, struct answer, ttl), NO_MORE };
+static const struct field token[] = { HEADER, TEXT(2, struct answer, token), NO_MORE };
+static const struct field watch[] = {
+	HEADER,
+	NUMBER(2, struct answer, id),
+	FLAG(3, struct answer, created),
+	FLAG(4, struct answer, canceled),
+	NUMBER(5, struct answer, compacted),
+	TEXT(6, struct answer, reason),
+	PARTS(11, read_change),
+	NO_MORE,
+};
+/* clang-format on */
+
+bool
+answer_read(struct answer *a, enum answer_kind kind, uint8_t *bytes, size_t size)
+{
+	static const struct field *const message[] = { txn, lease, token, watch };
+	struct wire_in in = { .at = bytes, .end = bytes + size };
+	size_t i, at = 0;
+
+	*a = (struct answer){ .revision = NO_HEADER };
+	if (!read_fields(&in, message[kind], a) || a->revision == NO_HEADER)
+		return false;
+	for (i = 0; i < a->n; at += a->found[i++].n)
+		a->found[i].kv = a->kvs > 0 ? a->kv + at : NULL;
+	return true;
 }
 
 void

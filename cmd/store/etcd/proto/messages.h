@@ -22,6 +22,8 @@ void request_token(struct wire_out *w, const char *user, const char *password);
 void request_watch(struct wire_out *w, int64_t id, const struct records_range *range, int64_t from);
 void request_unwatch(struct wire_out *w, int64_t id);
 
+enum answer_kind { ANSWER_TXN, ANSWER_LEASE, ANSWER_TOKEN, ANSWER_WATCH };
+
 /* Call answer_free() once in any case. */
 struct answer {
 	int64_t revision;
@@ -51,9 +53,7 @@ struct answer {
  * Reads a whole message; false if it makes no sense, or for want of memory.  The texts of an answer
  * lie in the message's own bytes, which the reader changes so that each text ends with a NUL.
  */
-typedef bool answer_reader(struct answer *a, uint8_t *bytes, size_t size);
-
-answer_reader answer_txn, answer_lease, answer_token, answer_watch;
+bool answer_read(struct answer *a, enum answer_kind kind, uint8_t *bytes, size_t size);
 void answer_free(struct answer *a);
 
 #endif

@@ -164,23 +164,12 @@ static const struct field found[] = { PARTS(2, read_record), NUMBER(4, struct an
 				      NO_MORE };
 static const struct field deleted[] = { NUMBER(2, struct answer, count), NO_MORE };
 
-/* That of the transaction that request.c adds. */
-static bool
-read_ours(struct wire_in *in, void *to)
-{
-	struct answer *a = to;
-
-	(void)in;
-	a->ours = true;
-	return true;
-}
-
 /* One operation's answer; ours we drop. */
 static bool
 read_response(struct wire_in *in, void *to)
 {
 	static const struct field table[] = { FIELDS(1, found), FIELDS(3, deleted),
-					      PARTS(4, read_ours), NO_MORE };
+					      TEXT(4, struct answer, ours), NO_MORE };
 	struct answer *a = to;
 	struct records_found *f;
 
@@ -189,11 +178,11 @@ read_response(struct wire_in *in, void *to)
 		return false;
 	f = &a->found[a->n++];
 	a->count = 0;
-	a->ours = false;
+	a->ours = NULL;
 	if (!read_fields(in, table, a))
 		return false;
 	f->count = a->count < 0 ? 0 : (uint64_t)a->count;
-	if (a->ours && f->n == 0)
+	if (a->ours != NULL && f->n == 0)
 		a->n--;
 	return true;
 }

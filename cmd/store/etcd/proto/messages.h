@@ -44,9 +44,9 @@ struct answer {
 	struct records_change *change;
 	size_t changes;
 
-	/* While it is read: what the last operation counted, and whether request.c added it. */
+	/* While it is read: what the last operation counted; not NULL: request.c added it. */
 	int64_t count;
-	bool ours;
+	char *ours;
 };
 
 /*

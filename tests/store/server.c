@@ -475,14 +475,14 @@ struct wire_out
 message(int revision, const struct wire_out *more)
 {
 	struct wire_out w = { .failed = false };
-	size_t begun = wire_frame(&w), inner = wire_begin(&w, 1);
+	size_t begun = w.n, inner = wire_begin(&w, 1);
 
 	wire_number(&w, 1, 1);
 	wire_number(&w, 3, revision);
 	wire_end(&w, inner);
 	if (more != NULL)
 		wire_raw(&w, more->at, more->n);
-	wire_frame_end(&w, begun);
+	wire_frame(&w, begun);
 	return w;
 }
 

@@ -67,10 +67,10 @@ speak(struct stream *st)
 static void
 say(struct stream *st, const json_t *o, bool cut)
 {
-	size_t begun = wire_frame(&st->reply.out);
+	size_t begun = st->reply.out.n;
 
 	message_of_json(st->as->answered, o, &st->reply.out);
-	wire_frame_end(&st->reply.out, begun);
+	wire_frame(&st->reply.out, begun);
 	if (cut) {
 		st->reply.out.n -= (st->reply.out.n - begun) / 2;
 		st->grpc->over = true;

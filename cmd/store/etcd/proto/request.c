@@ -65,7 +65,7 @@ add_operation(struct wire_out *w, const struct txn_item *item)
 void
 request_txn(struct wire_out *w, const struct txn *txn)
 {
-	size_t begun = wire_frame(w), i;
+	size_t begun = w->n, i;
 	bool ranges = false, writes = false;
 
 	for (i = 0; i < txn->n; i++) {
@@ -83,34 +83,34 @@ request_txn(struct wire_out *w, const struct txn *txn)
 		wire_end(w, inner);
 		wire_end(w, outer);
 	}
-	wire_frame_end(w, begun);
+	wire_frame(w, begun);
 }
 
 void
 request_lease(struct wire_out *w, int64_t id, uint32_t ttl_s)
 {
-	size_t begun = wire_frame(w);
+	size_t begun = w->n;
 
 	if (ttl_s != 0)
 		wire_number(w, 1, ttl_s);
 	wire_number(w, ttl_s != 0 ? 2 : 1, id);
-	wire_frame_end(w, begun);
+	wire_frame(w, begun);
 }
 
 void
 request_token(struct wire_out *w, const char *user, const char *password)
 {
-	size_t begun = wire_frame(w);
+	size_t begun = w->n;
 
 	wire_text(w, 1, user);
 	wire_text(w, 2, password);
-	wire_frame_end(w, begun);
+	wire_frame(w, begun);
 }
 
 void
 request_watch(struct wire_out *w, int64_t id, const struct records_range *range, int64_t from)
 {
-	size_t begun = wire_frame(w), create = wire_begin(w, 1);
+	size_t begun = w->n, create = wire_begin(w, 1);
 
 	wire_text(w, 1, range->key);
 	wire_text(w, 2, range->end);
@@ -122,15 +122,15 @@ request_watch(struct wire_out *w, int64_t id, const struct records_range *range,
 		wire_number(w, 5, NO_DELETE);
 	wire_number(w, 7, id);
 	wire_end(w, create);
-	wire_frame_end(w, begun);
+	wire_frame(w, begun);
 }
 
 void
 request_unwatch(struct wire_out *w, int64_t id)
 {
-	size_t begun = wire_frame(w), cancel = wire_begin(w, 2);
+	size_t begun = w->n, cancel = wire_begin(w, 2);
 
 	wire_number(w, 1, id);
 	wire_end(w, cancel);
-	wire_frame_end(w, begun);
+	wire_frame(w, begun);
 }

@@ -11,24 +11,22 @@
 
 /* ---- writing ---- */
 
-/* Where n more bytes may be written; NULL for want of memory. */
-static uint8_t *
-more(struct wire_out *w, size_t n)
+/* Whether n more bytes may be written; false for want of memory. */
+static bool
+has_room(struct wire_out *w, size_t n)
 {
-	if (w->failed)
-		return NULL;
-	if (n > w->room - w->n) {
-		size_t room = (w->n + n) * 2;
-		uint8_t *at = realloc(w->at, room);
+	size_t room = (w->n + n) * 2;
+	uint8_t *at;
 
-		if (at == NULL) {
-			w->failed = true;
-			return NULL;
-		}
+	if (w->failed || n <= w->room - w->n)
+		return !w->failed;
+	at = realloc(w->at, room);
+	if (at != NULL) {
 		w->at = at;
 		w->room = room;
 	}
-	return w->at + w->n;
+	w->failed = at == NULL;
+	return !w->failed;
 }
 
 void
@@ -40,17 +38,43 @@ wire_free(struct wire_out *w)
 	memset(w, 0, sizeof(*w));
 }
 
+/* Puts n bytes before what began there, which moves. */
+static void
+insert(struct wire_out *w, size_t begun, const void *bytes, size_t n)
+{
+	size_t size = w->n - begun;
+
+	if (!has_room(w, n))
+		return;
+	memmove(w->at + begun + n, w->at + begun, size);
+	memcpy(w->at + begun, bytes, n);
+	w->n += n;
+}
+
+void
+wire_raw(struct wire_out *w, const void *bytes, size_t n)
+{
+	if (n > 0)
+		insert(w, w->n, bytes, n);
+}
+
+static size_t
+put_varint(uint8_t to[VARINT], uint64_t value)
+{
+	size_t n = 0;
+
+	for (; value >= 0x80; value >>= 7)
+		to[n++] = (uint8_t)(value | 0x80);
+	to[n++] = (uint8_t)value;
+	return n;
+}
+
 static void
 add_varint(struct wire_out *w, uint64_t value)
 {
-	uint8_t *to = more(w, VARINT);
+	uint8_t bytes[VARINT];
 
-	if (to == NULL)
-		return;
-	for (; value >= 0x80; value >>= 7, w->n++)
-		*to++ = (uint8_t)(value | 0x80);
-	*to = (uint8_t)value;
-	w->n++;
+	wire_raw(w, bytes, put_varint(bytes, value));
 }
 
 static void
@@ -64,17 +88,6 @@ wire_number(struct wire_out *w, unsigned field, int64_t number)
 {
 	add_tag(w, field, WIRE_NUMBER);
 	add_varint(w, (uint64_t)number);
-}
-
-void
-wire_raw(struct wire_out *w, const void *bytes, size_t n)
-{
-	uint8_t *to = n > 0 ? more(w, n) : NULL;
-
-	if (to == NULL)
-		return;
-	memcpy(to, bytes, n);
-	w->n += n;
 }
 
 void
@@ -99,46 +112,22 @@ wire_begin(struct wire_out *w, unsigned field)
 	return w->n;
 }
 
-/* The length stands before the message, and takes as many bytes as it needs: we move the message. */
 void
 wire_end(struct wire_out *w, size_t begun)
 {
-	size_t end = w->n, n;
 	uint8_t length[VARINT];
 
-	add_varint(w, end - begun);
-	n = w->n - end;
-	if (w->failed)
-		return;
-	memcpy(length, w->at + end, n);
-	memmove(w->at + begun + n, w->at + begun, end - begun);
-	memcpy(w->at + begun, length, n);
-}
-
-size_t
-wire_frame(struct wire_out *w)
-{
-	size_t begun = w->n;
-
-	if (more(w, WIRE_FRAME) != NULL)
-		w->n += WIRE_FRAME;
-	return begun;
+	insert(w, begun, length, put_varint(length, w->n - begun));
 }
 
 void
-wire_frame_end(struct wire_out *w, size_t begun)
+wire_frame(struct wire_out *w, size_t begun)
 {
-	size_t size = w->n - begun - WIRE_FRAME;
-	uint8_t *to;
+	size_t n = w->n - begun;
+	const uint8_t frame[WIRE_FRAME] = { 0 /* not compressed */, (uint8_t)(n >> 24),
+					    (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n };
 
-	if (w->failed)
-		return;
-	to = w->at + begun;
-	to[0] = 0; /* not compressed */
-	to[1] = (uint8_t)(size >> 24);
-	to[2] = (uint8_t)(size >> 16);
-	to[3] = (uint8_t)(size >> 8);
-	to[4] = (uint8_t)size;
+	insert(w, begun, frame, sizeof(frame));
 }
 
 /* ---- reading ---- */

@@ -31,9 +31,8 @@ void wire_number(struct wire_out *w, unsigned field, int64_t number);
 size_t wire_begin(struct wire_out *w, unsigned field);
 void wire_end(struct wire_out *w, size_t begun);
 
-/* The same for a whole message, which gRPC's frame precedes. */
-size_t wire_frame(struct wire_out *w);
-void wire_frame_end(struct wire_out *w, size_t begun);
+/* Ends a whole message, which began when w->n was that: gRPC's frame precedes it. */
+void wire_frame(struct wire_out *w, size_t begun);
 
 /* ---- reading ---- */
 

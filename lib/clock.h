@@ -43,19 +43,6 @@ flki_plus(uint64_t a, uint64_t b)
 	return a + b >= a ? a + b : UINT64_MAX;
 }
 
-static inline uint64_t
-flki_earlier(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-/* How long it is until then; 0: the time has come. */
-static inline uint64_t
-flki_left(uint64_t until, uint64_t now)
-{
-	return until > now ? until - now : 0;
-}
-
 static inline struct timespec
 flki_timespec(uint64_t ns)
 {

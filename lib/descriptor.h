@@ -29,29 +29,4 @@ flki_above_stdio(int fd)
 	return high;
 }
 
-/* Closes it, if it is open, and forgets it. */
-static inline void
-flki_close(int *fd)
-{
-	if (*fd != -1)
-		close(*fd);
-	*fd = -1;
-}
-
-/* The same as flki_above_stdio() for both ends of a pipe: 0; or a negative errno, and both are closed. */
-static inline int
-flki_pair_above_stdio(int ends[2])
-{
-	int error;
-
-	ends[0] = flki_above_stdio(ends[0]);
-	ends[1] = flki_above_stdio(ends[1]);
-	if (ends[0] != -1 && ends[1] != -1)
-		return 0;
-	error = -errno;
-	flki_close(&ends[0]);
-	flki_close(&ends[1]);
-	return error;
-}
-
 #endif

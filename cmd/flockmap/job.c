@@ -18,8 +18,8 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 
+#include "close_fd.h"
 #include "conduct.h"
-#include "descriptor.h"
 #include "environment.h"
 #include "now.h"
 #include "pidfd.h"
@@ -78,11 +78,11 @@ start(struct run *r, struct job *j, const struct job_context *ctx, struct flk_ta
 	if (room == -1)
 		return -errno;
 	r->pid = spawn(j->argv, envp, &h, &j->exec_error);
-	flki_close(&room);
+	close_fd(&room);
 	if (r->pid == -1)
 		return -errno;
-	flki_close(&r->theirs[OUT]);
-	flki_close(&r->theirs[ERR]);
+	close_fd(&r->theirs[OUT]);
+	close_fd(&r->theirs[ERR]);
 	r->fd[END].fd = flki_pidfd_open(r->pid);
 	if (r->fd[END].fd == -1) {
 		int error = -errno;
@@ -116,7 +116,7 @@ collect(struct run *r, int which, struct capture *c)
 		    NULL,
 		    "the output of a command is lost: %s: set TMPDIR to a directory with room",
 		    strerror(-got));
-	flki_close(&r->fd[which].fd);
+	close_fd(&r->fd[which].fd);
 }
 
 static void
@@ -192,11 +192,11 @@ try_once(struct job *j, const struct job_context *ctx, struct flk_taker *taker, 
 		capture_finish(&j->out);
 		capture_finish(&j->err);
 	}
-	flki_close(&r.fd[OUT].fd);
-	flki_close(&r.fd[ERR].fd);
-	flki_close(&r.fd[END].fd);
-	flki_close(&r.theirs[OUT]);
-	flki_close(&r.theirs[ERR]);
+	close_fd(&r.fd[OUT].fd);
+	close_fd(&r.fd[ERR].fd);
+	close_fd(&r.fd[END].fd);
+	close_fd(&r.theirs[OUT]);
+	close_fd(&r.theirs[ERR]);
 	return error;
 }
 

@@ -17,6 +17,19 @@ now_ns(void)
 	return flki_monotonic_ns();
 }
 
+static inline uint64_t
+earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* How long it is until then; 0: the time has come. */
+static inline uint64_t
+left_until(uint64_t at, uint64_t now)
+{
+	return at > now ? at - now : 0;
+}
+
 /* How many seconds it is since then; 0 if it is still to come. */
 static inline double
 seconds_since(uint64_t at_ns)

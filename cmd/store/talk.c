@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#include "descriptor.h"
 #include "passing.h"
+#include "close_fd.h"
 #include "talk.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ talk_pair(int ends[2])
 {
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) == -1)
 		return -errno;
-	return flki_pair_above_stdio(ends);
+	return pair_above_stdio(ends);
 }
 
 int

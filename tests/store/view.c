@@ -275,13 +275,7 @@ statuses(void)
 {
 	static const int32_t status[] = { 0,         768,       9,        FLK_TIMED_OUT | 15,
 					  FLK_READY, INT32_MAX, INT32_MIN };
-	static const char *const nonsense[] = { "",
-						"{}",
-						"0x",
-						"0 0",
-						"-",
-						"2147483648",
-						"[0]" };
+	static const char *const nonsense[] = { "", "{}", "0x", "0 0", "-", "2147483648", "[0]" };
 	bool same = true, none = true;
 	char text[RECORD_TEXT];
 	size_t i, n;

@@ -8,15 +8,14 @@
 #include <sys/epoll.h>
 
 #include "clock.h"
-#include "descriptor.h"
+#include "close_fd.h"
 #include "detach.h"
 #include "keeper_taker.h"
+#include "now.h"
 #include "settings.h"
 #include "stake.h"
 #include "title.h"
 #include "kind.h"
-
-#define NEVER UINT64_MAX
 
 static struct {
 	int control;               /* -1: the wrapper is gone */
@@ -115,13 +114,13 @@ on_control(struct source *s)
 			continue; /* its taker finds the socket closed, and gets another keeper */
 		if (error != 0) {
 			source_unwatch(k.control);
-			flki_close(&k.control);
+			close_fd(&k.control);
 		} else if (t.kind == TALK_NEW) {
 			take_in(&t, &fd);
 		} else if (t.kind == TALK_HUSH) {
 			detach_stderr();
 		}
-		flki_close(&fd);
+		close_fd(&fd);
 	}
 }
 
@@ -136,7 +135,7 @@ step_takers(uint64_t now)
 
 	for (s = LIST_FIRST(&k.takers); s != NULL; s = after) {
 		after = LIST_NEXT(s, entry);
-		next = flki_earlier(next, keeper_taker_step(s, now));
+		next = earlier(next, keeper_taker_step(s, now));
 		held |= s->state == PERMIT_HELD;
 		if (keeper_taker_is_over(s)) {
 			LIST_REMOVE(s, entry);
@@ -170,9 +169,9 @@ keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet)
 		now = flki_boottime_ns();
 		step_store(now);
 		next = step_takers(now);
-		next = flki_earlier(next, stakes_step(now, store_due() == NEVER));
+		next = earlier(next, stakes_step(now, store_due() == NEVER));
 		step_store(now); /* what the steps above asked for */
-		next = flki_earlier(next, store_due());
+		next = earlier(next, store_due());
 		if (k.control == -1 && LIST_EMPTY(&k.takers) && !stakes_any(now))
 			_exit(0);
 		sources_sleep(next);

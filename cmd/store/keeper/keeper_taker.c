@@ -10,7 +10,7 @@
 #include <sys/epoll.h>
 
 #include "clock.h"
-#include "descriptor.h"
+#include "close_fd.h"
 #include "detach.h"
 #include "exiting.h"
 #include "settings.h"
@@ -27,7 +27,7 @@ drop_fd(int *fd)
 {
 	if (*fd != -1)
 		source_unwatch(*fd);
-	flki_close(fd);
+	close_fd(fd);
 }
 
 /* The taker has a stake in every state but IDLE. */
@@ -47,7 +47,7 @@ keeper_taker_rest(struct keeper_taker *k)
 	k->away[0] = '\0';
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
-	flki_close(&k->local);
+	close_fd(&k->local);
 	if (k->stake != NULL)
 		stake_part(k->stake);
 	k->stake = NULL;
@@ -119,7 +119,7 @@ begin(struct keeper_taker *k, const struct talk *t)
 static void
 keep_fd(int *to, int *fd)
 {
-	flki_close(to);
+	close_fd(to);
 	*to = *fd;
 	*fd = -1;
 }
@@ -265,7 +265,7 @@ on_socket(struct source *source)
 			give_up(k);
 		else
 			carry_on_alone(k);
-		flki_close(&fd);
+		close_fd(&fd);
 	}
 }
 

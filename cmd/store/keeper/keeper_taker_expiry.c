@@ -12,6 +12,7 @@
 
 #include "clock.h"
 #include "detach.h"
+#include "now.h"
 #include "pidfd.h"
 #include "pipe_users.h"
 #include "settings.h"
@@ -93,7 +94,7 @@ step(struct keeper_taker *k, uint64_t now)
 	if (k->state != PERMIT_HELD)
 		return EXPIRY_NEVER;
 	keeper_taker_carry_out(k, expiry_step(&k->expiry, now), why_late(k));
-	return flki_earlier(expiry_due(&k->expiry), k->exit_ns);
+	return earlier(expiry_due(&k->expiry), k->exit_ns);
 }
 
 uint64_t
@@ -101,5 +102,5 @@ keeper_taker_step(struct keeper_taker *k, uint64_t now)
 {
 	uint64_t next = step(k, now);
 
-	return flki_earlier(next, keeper_taker_send_unsent(k, now));
+	return earlier(next, keeper_taker_send_unsent(k, now));
 }

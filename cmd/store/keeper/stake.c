@@ -9,6 +9,7 @@
 
 #include "clock.h"
 #include "keeper_taker.h"
+#include "now.h"
 #include "settings.h"
 
 #define LINGER SECOND /* for what the fleet still sends the store after a release */
@@ -93,7 +94,7 @@ stakes_step(uint64_t now, bool idle)
 			SLIST_REMOVE(&parted, s, stake, entry);
 			stake_give_up(s);
 		} else if (s->until_ns > now) {
-			next = flki_earlier(next, s->until_ns);
+			next = earlier(next, s->until_ns);
 		}
 	}
 	return next;

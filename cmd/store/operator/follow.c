@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "now.h"
 #include "session.h"
 #include "wrapper/internal.h"
 
@@ -21,7 +22,7 @@ boot_ns(const struct timespec *deadline)
 
 	if (until == UINT64_MAX)
 		return SESSION_NEVER;
-	return flki_boottime_ns() + flki_left(until, flki_monotonic_ns());
+	return flki_boottime_ns() + left_until(until, flki_monotonic_ns());
 }
 
 /* ---- events ---- */
@@ -246,7 +247,7 @@ static int
 look(struct session *d, struct crew *c, uint64_t until_ns)
 {
 	struct fleet_question q = { .kind = ASK_LOOK };
-	uint64_t left = flki_left(until_ns, flki_boottime_ns());
+	uint64_t left = left_until(until_ns, flki_boottime_ns());
 	int error;
 
 	error = session_ask(
@@ -274,7 +275,7 @@ wait_idle(struct session *d, struct crew *c, uint64_t until_ns, struct store_tak
 				return error;
 			relook = flki_boottime_ns() + RELOOK;
 		}
-		error = sleep_after(d, number, flki_earlier(relook, until_ns), t);
+		error = sleep_after(d, number, earlier(relook, until_ns), t);
 		strike_all(d->news, c, &number);
 		if (error != 0 && (error != -ETIMEDOUT || flki_boottime_ns() >= until_ns))
 			return error == -FLK_GONE ? 0 : error;

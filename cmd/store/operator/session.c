@@ -13,6 +13,7 @@
 
 #include "clock.h"
 #include "protocol/record.h"
+#include "now.h"
 #include "settings.h"
 #include "wrapper/internal.h"
 
@@ -103,10 +104,10 @@ session_drive(struct session *d, uint64_t until_ns, int bell)
 {
 	struct pollfd p[2] = { { .fd = fleet_store_fd(d->store), .events = POLLIN },
 			       { .fd = bell, .events = POLLIN } };
-	uint64_t due = flki_earlier(fleet_store_due(d->store), until_ns);
+	uint64_t due = earlier(fleet_store_due(d->store), until_ns);
 	/* Not for longer, as poll(2) does not count while the machine sleeps. */
 	struct timespec span =
-	    flki_timespec(flki_earlier(flki_left(due, flki_boottime_ns()), MOST_SLEEP));
+	    flki_timespec(earlier(left_until(due, flki_boottime_ns()), MOST_SLEEP));
 	int error = ppoll(p, 2, due == UINT64_MAX ? NULL : &span, NULL) == -1 ? -errno : 0;
 
 	fleet_store_step(d->store);

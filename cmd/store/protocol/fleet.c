@@ -10,6 +10,7 @@
 
 #include "protocol/taker/taker.h"
 #include "kind.h"
+#include "now.h"
 
 #define MIN_TIMEOUT_MS 500
 
@@ -113,9 +114,9 @@ fleet_due(const struct fleet *fleet)
 	const struct fleet_part *part;
 
 	LIST_FOREACH(t, &fleet->takers, link)
-		due = flki_earlier(due, taker_due(t));
+		due = earlier(due, taker_due(t));
 	LIST_FOREACH(part, &fleet->parts, link)
-		due = flki_earlier(due, part->due_ns);
+		due = earlier(due, part->due_ns);
 	return due;
 }
 
@@ -126,7 +127,7 @@ fleet_store_due(const struct fleet_store *store)
 	const struct fleet *fleet;
 
 	LIST_FOREACH(fleet, &store->fleets, link)
-		due = flki_earlier(due, fleet_due(fleet));
+		due = earlier(due, fleet_due(fleet));
 	return due;
 }
 

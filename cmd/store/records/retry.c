@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "clock.h"
+#include "now.h"
 
 #define FIRST_NS (50 * MS)
 #define LAST_NS  (2 * SECOND)
@@ -25,11 +26,11 @@ retry_spread(uint64_t most_ns)
 uint64_t
 retry_pause(unsigned failures)
 {
-	return retry_spread(flki_earlier(failures < 6 ? FIRST_NS << failures : LAST_NS, LAST_NS));
+	return retry_spread(earlier(failures < 6 ? FIRST_NS << failures : LAST_NS, LAST_NS));
 }
 
 uint64_t
 retry_renewal(unsigned failures, uint32_t ttl_s)
 {
-	return flki_earlier(retry_pause(failures), ttl_s * SECOND / 6);
+	return earlier(retry_pause(failures), ttl_s * SECOND / 6);
 }

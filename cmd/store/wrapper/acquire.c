@@ -183,7 +183,7 @@ store_try(struct flk_taker *taker, const struct flk_request *want)
 	if (error != 0)
 		return error;
 	do {
-		slice = flki_earlier(now_ns() + BRIEFLY, until);
+		slice = earlier(now_ns() + BRIEFLY, until);
 		error = await(t, is_tried, slice, NULL, false);
 	} while (error == -ETIMEDOUT && now_ns() < until);
 	if (error != 0 && error != -ETIMEDOUT)

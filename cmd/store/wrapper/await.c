@@ -13,13 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "descriptor.h"
+#include "close_fd.h"
 #include "now.h"
 #include "say.h"
 #include "settings.h"
 
 #define REPORT_AFTER (2 * SECOND) /* how long the store is out of reach before we report it */
-#define NEVER        UINT64_MAX
 
 _Thread_local struct taker_list takers_of_thread;
 
@@ -226,7 +225,7 @@ await_hear(struct store_taker *t)
 
 	for (;;) {
 		error = talk_receive(t->tie.socket, &m, &fd);
-		flki_close(&fd); /* no keeper sends us any */
+		close_fd(&fd); /* no keeper sends us any */
 		if (error == 0)
 			hear(t, &m);
 		else if (error != -EPIPE)
@@ -247,7 +246,7 @@ next_stop(struct store_taker *t, uint64_t deadline)
 	if (!t->away || t->away_reported || settings.quiet || !permit_is_sought(t->state))
 		return deadline;
 	if (now_ns() < report_ns)
-		return flki_earlier(report_ns, deadline);
+		return earlier(report_ns, deadline);
 	t->away_reported = true;
 	say(limiter_of(t)->name, "%s; retrying", store_strerror(-FLK_STORE));
 	return deadline;
@@ -258,7 +257,7 @@ sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool ri
 {
 	struct pollfd fds[2] = { { .fd = t->tie.socket, .events = POLLIN },
 				 { .fd = rings ? t->bell : -1, .events = POLLIN } };
-	struct timespec span = flki_timespec(flki_left(until, now_ns()));
+	struct timespec span = flki_timespec(left_until(until, now_ns()));
 
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "descriptor.h"
+#include "close_fd.h"
 #include "internal.h"
 #include "pidfd.h"
 
@@ -18,15 +19,15 @@
 static int
 make_pipe(int ends[2])
 {
-	return pipe2(ends, O_CLOEXEC) == -1 ? -errno : flki_pair_above_stdio(ends);
+	return pipe2(ends, O_CLOEXEC) == -1 ? -errno : pair_above_stdio(ends);
 }
 
 static void
 drop(struct guard *g)
 {
 	if (!g->lent)
-		flki_close(&g->fd);
-	flki_close(&g->end);
+		close_fd(&g->fd);
+	close_fd(&g->end);
 	*g = (struct guard){ .fd = -1, .end = -1 };
 }
 
@@ -81,8 +82,8 @@ store_guard_open(struct flk *limiter)
 	error = make_pipe(ends);
 	if (error == 0 && fstat(ends[0], &sb) == -1) {
 		error = -errno;
-		flki_close(&ends[0]);
-		flki_close(&ends[1]);
+		close_fd(&ends[0]);
+		close_fd(&ends[1]);
 	}
 	if (error != 0) {
 		free(g);
@@ -140,7 +141,7 @@ works(struct store_taker *t, pid_t pid, int pidfd)
 {
 	struct talk m = { .kind = TALK_WORKING, .pid = (uint32_t)pid };
 
-	flki_close(&t->pidfd);
+	close_fd(&t->pidfd);
 	t->pidfd = flki_above_stdio(pidfd);
 	if (t->pidfd == -1)
 		return -errno;
@@ -205,6 +206,6 @@ void
 guard_drop(struct store_taker *t)
 {
 	drop(&t->guard);
-	flki_close(&t->pidfd);
+	close_fd(&t->pidfd);
 	t->working = 0;
 }

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "descriptor.h"
 #include "keeper/keeper.h"
+#include "close_fd.h"
 #include "now.h"
 #include "kind.h"
 #include "talk.h"
@@ -39,7 +39,7 @@ make_mine(void)
 {
 	if (l.owner == getpid())
 		return 0;
-	flki_close(&l.control);
+	close_fd(&l.control);
 	l.generation = 0;
 	l.given = l.back_n = 0;
 	l.hushed = false;
@@ -96,7 +96,7 @@ start_keeper(void)
 		close(ends[0]);
 		return error;
 	}
-	flki_close(&l.control);
+	close_fd(&l.control);
 	l.control = ends[0];
 	l.generation++;
 	*born = now;
@@ -153,7 +153,7 @@ link_tie(struct tie *tie, const char *limiter)
 	bool torn = tie->socket != -1;
 	int error;
 
-	flki_close(&tie->socket);
+	close_fd(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	error = make_mine();
 	if (error == 0)
@@ -169,7 +169,7 @@ link_tie(struct tie *tie, const char *limiter)
 void
 link_untie(struct tie *tie)
 {
-	flki_close(&tie->socket);
+	close_fd(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	if (tie->generation != 0 && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
 		l.back[l.back_n++] = tie->cell;

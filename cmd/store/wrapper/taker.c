@@ -16,6 +16,7 @@
 #include <sys/eventfd.h>
 #include <sys/random.h>
 
+#include "close_fd.h"
 #include "descriptor.h"
 #include "now.h"
 #include "say.h"
@@ -75,7 +76,7 @@ untie(struct store_taker *t)
 	if (t->process == getpid())
 		link_untie(&t->tie);
 	else
-		flki_close(&t->tie.socket);
+		close_fd(&t->tie.socket);
 }
 
 /*
@@ -132,7 +133,7 @@ store_taker_new(struct flk_taker **taker, struct flk *limiter)
 		error = link_tie(&t->tie, limiter_of(t)->name);
 	if (error != 0) {
 		flk_taker_free(t->local);
-		flki_close(&t->bell);
+		close_fd(&t->bell);
 		free(t);
 		return error;
 	}

@@ -83,10 +83,10 @@ time_left(const struct store_taker *t)
 
 	expiry_begin(&e, settings.ttl_s, settings.grace_s, false,
 		     atomic_load(&board_ns[t->tie.cell]));
-	left = flki_left(expiry_deadline(&e) + LATER, flki_boottime_ns());
+	left = left_until(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;
-	return flki_earlier(left, flki_left(t->lost_ns + EXPIRY_NOTICE + LATER, now_ns()));
+	return earlier(left, left_until(t->lost_ns + EXPIRY_NOTICE + LATER, now_ns()));
 }
 
 /*
@@ -138,14 +138,14 @@ look(void)
 	struct store_taker *t;
 
 	LIST_FOREACH(t, &takers_of_thread, entry) {
-		next = flki_earlier(next, hear(t));
+		next = earlier(next, hear(t));
 		if (!is_ours_to_end(t))
 			continue;
 		left = time_left(t);
 		if (left == 0)
 			end_it(t);
 		else
-			next = flki_earlier(next, now_ns() + left);
+			next = earlier(next, now_ns() + left);
 	}
 	return next;
 }

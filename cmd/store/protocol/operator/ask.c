@@ -10,6 +10,7 @@
 
 #include "records/retry.h"
 #include "kind.h"
+#include "now.h"
 
 #define CALL_MS 2000 /* for one call: then there may be another endpoint to turn to */
 
@@ -59,7 +60,7 @@ ask_txn(struct ask *a, struct txn *x, records_done *done)
 static void
 again(struct ask *a)
 {
-	a->part.due_ns = flki_earlier(flki_boottime_ns() + retry_pause(a->failures++), a->until_ns);
+	a->part.due_ns = earlier(flki_boottime_ns() + retry_pause(a->failures++), a->until_ns);
 }
 
 bool

@@ -4,6 +4,7 @@
  * when.  See taker.h.
  */
 #include "taker.h"
+#include "now.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,7 +66,7 @@ taker_due(const struct fleet_taker *t)
 {
 	if (t->unreported)
 		return 0;
-	return flki_earlier(t->retry_ns, flki_earlier(t->look_ns, t->suspects.due_ns));
+	return earlier(t->retry_ns, earlier(t->look_ns, t->suspects.due_ns));
 }
 
 static void

@@ -430,8 +430,13 @@ end_call(struct visitor *v, int32_t id, int status, const char *message)
 void
 page(struct visitor *v, int32_t id, const char *status, const char *text)
 {
+	struct call *c = call_of(v, id);
+
+	if (c == NULL)
+		return;
+	/* In one packet: a client that has the text alone takes it for a message that makes no sense. */
+	wire_raw(&c->reply.out, text, strlen(text));
 	begin_call(v, id, status);
-	say(v, id, text, strlen(text));
 	end_call(v, id, -1, "");
 }
 

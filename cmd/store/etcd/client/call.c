@@ -17,21 +17,11 @@
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
-/* What is called, and what its answer is. */
-struct kind {
-	const char *path;
-	enum answer_kind answer;
-};
-
-static const struct kind txn_kind = { "/etcdserverpb.KV/Txn", ANSWER_TXN };
-static const struct kind lease_kind = { "/etcdserverpb.Lease/LeaseGrant", ANSWER_LEASE };
-static const struct kind renew_kind = { "/etcdserverpb.Lease/LeaseKeepAlive", ANSWER_LEASE };
-static const struct kind end_kind = { "/etcdserverpb.Lease/LeaseRevoke", ANSWER_LEASE };
-
 struct records_call {
 	LIST_ENTRY(records_call) link;
 	struct records *records;
-	const struct kind *kind;
+	const char *path; /* what is called */
+	enum answer_kind answer;
 	enum { WAITING, SENT, OVER } state;
 	bool again;        /* its token was refused once */
 	char *key;         /* that it is about; NULL: none */
@@ -91,7 +81,7 @@ answered(struct h2_stream *s)
 	struct answer a = { .n = 0 };
 	struct verdict v;
 
-	verdict_of_answer(&v, c->records, &c->x, c->key, c->kind->answer, &a);
+	verdict_of_answer(&v, c->records, &c->x, c->key, c->answer, &a);
 	if (v.result == RECORDS_OK) {
 		c->records->sound = true;
 		client_well(c->records);
@@ -109,7 +99,7 @@ answered(struct h2_stream *s)
 static void
 transmit(struct records_call *c)
 {
-	c->x.stream = (struct h2_stream){ .path = c->kind->path,
+	c->x.stream = (struct h2_stream){ .path = c->path,
 					  .out = c->x.stream.out,
 					  .most = MOST_ANSWER,
 					  .heard = answered,
@@ -121,8 +111,8 @@ transmit(struct records_call *c)
 
 /* Takes the request over.  NULL for want of memory. */
 static struct records_call *
-call(struct records *r, const struct kind *kind, struct wire_out request, unsigned timeout_ms,
-     records_done *done, void *context)
+call(struct records *r, const char *path, enum answer_kind answer, struct wire_out request,
+     unsigned timeout_ms, records_done *done, void *context)
 {
 	struct records_call *c = request.failed ? NULL : calloc(1, sizeof(*c));
 	struct verdict v;
@@ -132,7 +122,8 @@ call(struct records *r, const struct kind *kind, struct wire_out request, unsign
 		return NULL;
 	}
 	c->records = r;
-	c->kind = kind;
+	c->path = path;
+	c->answer = answer;
 	c->x.stream.out = request;
 	c->done = done;
 	c->context = context;
@@ -153,7 +144,7 @@ records_txn(struct records *r, struct txn *txn, unsigned timeout_ms, records_don
 
 	if (!w.failed)
 		request_txn(&w, txn);
-	c = call(r, &txn_kind, w, timeout_ms, done, context);
+	c = call(r, "/etcdserverpb.KV/Txn", ANSWER_TXN, w, timeout_ms, done, context);
 	if (c != NULL && txn->n > 0)
 		c->key = strdup(txn->item[0].key);
 	txn_free(txn);
@@ -167,7 +158,8 @@ records_lease(struct records *r, int64_t id, uint32_t ttl_s, unsigned timeout_ms
 	struct wire_out w = { .failed = false };
 
 	request_lease(&w, id, ttl_s);
-	return call(r, &lease_kind, w, timeout_ms, done, context);
+	return call(r, "/etcdserverpb.Lease/LeaseGrant", ANSWER_LEASE, w, timeout_ms, done,
+		    context);
 }
 
 /* A stream of its own for each: the server ends it after the answer, as that of any other call. */
@@ -177,7 +169,8 @@ records_renew(struct records *r, int64_t id, unsigned timeout_ms, records_done *
 	struct wire_out w = { .failed = false };
 
 	request_lease(&w, id, 0);
-	return call(r, &renew_kind, w, timeout_ms, done, context);
+	return call(r, "/etcdserverpb.Lease/LeaseKeepAlive", ANSWER_LEASE, w, timeout_ms, done,
+		    context);
 }
 
 struct records_call *
@@ -186,7 +179,8 @@ records_end(struct records *r, int64_t id, unsigned timeout_ms, records_done *do
 	struct wire_out w = { .failed = false };
 
 	request_lease(&w, id, 0);
-	return call(r, &end_kind, w, timeout_ms, done, context);
+	return call(r, "/etcdserverpb.Lease/LeaseRevoke", ANSWER_LEASE, w, timeout_ms, done,
+		    context);
 }
 
 /* ---- calls that wait, are late, or are over ------------------------------------------------ */

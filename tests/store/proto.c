@@ -408,11 +408,12 @@ pieces(void)
 	}
 	for (i = 0; i < news.n; i++)
 		for (bit = 0; bit < 8; bit++) {
-			uint8_t *bytes = copy_of(&news, news.n - (bit == 7));
+			size_t size = i + 1 < news.n ? news.n - (bit == 7) : news.n;
+			uint8_t *bytes = copy_of(&news, size);
 			struct answer n;
 
 			bytes[i] ^= (uint8_t)(1u << bit);
-			answer_read(&n, ANSWER_WATCH, bytes, news.n - (bit == 7));
+			answer_read(&n, ANSWER_WATCH, bytes, size);
 			answer_free(&n);
 			free(bytes);
 		}

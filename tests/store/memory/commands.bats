@@ -6,17 +6,16 @@
 
 load ../../helpers/lib.bash
 load ../../helpers/ctl.bash
+load memory.bash
 
-# serve: a store, where all commands look for it.
-serve() {
-	background store "$TESTS_BUILD/store/memory/serve"
-	eventually has_lines 1 store.out
-	FLOCKLIMIT_STORE=memory://$(cat store.out)/team
-	export FLOCKLIMIT_STORE
+# store: a store, where all commands look for it.
+store() {
+	serve
+	export FLOCKLIMIT_STORE=$STORE/team
 }
 
 @test "each command finds the store in memory" {
-	serve
+	store
 	run -7 "$FLOCKLIMIT" -N x -n 2 sh -c 'exit 7'
 	run -0 "${FLOCKLIMIT%limit}map" -N x -n 2 echo ::: a
 	[ "$output" = a ]
@@ -25,7 +24,7 @@ serve() {
 }
 
 @test "a server that hangs costs neither permit nor place, and one that has ended is named" {
-	serve
+	store
 	hold a -N x -n 1 --ttl 60s
 	background b "$FLOCKLIMIT" -N x -n 1 --ttl 60s echo ran
 	eventually waiting 1

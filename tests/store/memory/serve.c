@@ -3,16 +3,31 @@
  * serve.c - the store in memory as a process of its own: a world (world.h) in real time, with a client
  * of the world for each connection of an engine (engine.c).
  *
- *	serve [NAME]
+ *	serve [-l LOG] [NAME]
  *
  * The server listens on the abstract Unix socket NAME, or on one with a name that the kernel chooses,
  * and prints the name.  Its standard input takes commands, a line each:
  *
- *	compact REVISION	forget all changes before that revision
+ *	compact [REVISION]	forget all changes before that revision, or all
  *	cut			end all connections
+ *	back N			count revisions from an earlier one again, as a backup would
+ *	hold N TEXT		hold back the Nth request from now on that has TEXT in its description
+ *	cut N TEXT		do it, and end its connection without an answer
+ *	deny N TEXT		refuse it for want of rights; N for each of these may be `all'
+ *	release			do what is held back, though its client may be gone
+ *	clear			no request is held back, cut or denied from now on
  *
  * and it prints a line when it has done one.  All that one step of the world's client delivers is one
  * message, so that the changes of one revision arrive together.
+ *
+ * The log has a line for each connection, request and change, which begins with the milliseconds of
+ * CLOCK_BOOTTIME:
+ *
+ *	MS connection
+ *	MS txn if:KEY get:KEY.. put:KEY delete:KEY [!hold]	KEY..: a range
+ *	MS lease ID, MS renew ID, MS end ID, MS watch of:KEY.. of:KEY, MS unwatch
+ *	MS done					a request that was held back is done
+ *	MS REVISION + KEY, MS REVISION - KEY	a record was put, or deleted
  */
 #include <err.h>
 #include <errno.h>
@@ -28,6 +43,7 @@
 
 #include "../../../lib/clock.h"
 #include "clock.h"
+#include "faults.h"
 #include "stream.h"
 #include "world.h"
 
@@ -47,9 +63,18 @@ struct peer {
 	struct stream stream;
 	struct records *records;
 	LIST_HEAD(, asked) asked;
+	unsigned held; /* so many of its requests, for which it stays when its connection ends */
+};
+
+/* A request that is held back, as it came. */
+struct held {
+	TAILQ_ENTRY(held) queue;
+	struct peer *peer;
+	struct pack message;
 };
 
 static LIST_HEAD(, peer) peers;
+static TAILQ_HEAD(, held) held = TAILQ_HEAD_INITIALIZER(held);
 static int listener, sources;
 
 /* ---- replies ---- */
@@ -131,12 +156,59 @@ serve(struct peer *p, struct request *q)
 }
 
 static void
+hold(struct peer *p, const struct pack *message)
+{
+	struct held *h = pack_got(calloc(1, sizeof(*h)));
+
+	h->peer = p;
+	h->message = *message;
+	h->message.next = 0;
+	h->message.at = memcpy(pack_got(malloc(message->n)), message->at, message->n);
+	p->held++;
+	TAILQ_INSERT_TAIL(&held, h, queue);
+}
+
+static void
+deny(struct peer *p, const struct request *q)
+{
+	static const char text[] = "memory: permission denied";
+	struct reply reply = { .number = q->number,
+			       .is_news = q->kind == ASK_WATCH,
+			       .answer = { .result = RECORDS_DENIED, .text = text },
+			       .news = { .kind = WATCH_FAILED, .text = text } };
+
+	stream_begin(&p->stream);
+	pack_reply(&p->stream.out, &reply);
+	stream_end(&p->stream);
+}
+
+/* The request of that message, or what goes wrong with it. */
+static void
+obtain(struct peer *p, const struct pack *message, struct request *q)
+{
+	enum fault fault = fault_of(q);
+
+	if (fault == NO_FAULT || fault == CUT)
+		serve(p, q);
+	else
+		txn_free(q->txn);
+	if (fault == HOLD)
+		hold(p, message);
+	if (fault == DENY)
+		deny(p, q);
+	if (fault == CUT) {
+		world_step();
+		p->stream.broken = true;
+	}
+}
+
+static void
 hear(struct peer *p)
 {
 	struct pack message;
 
 	stream_read(&p->stream);
-	while (stream_next(&p->stream, &message)) {
+	while (!p->stream.broken && stream_next(&p->stream, &message)) {
 		struct request q = { .txn = NULL };
 
 		pack_request(&message, &q);
@@ -145,7 +217,7 @@ hear(struct peer *p)
 			p->stream.broken = true;
 			return;
 		}
-		serve(p, &q);
+		obtain(p, &message, &q);
 	}
 }
 
@@ -174,6 +246,7 @@ accept_all(void)
 		LIST_INIT(&p->asked);
 		records_open(&p->records, &nowhere, 0, NULL);
 		LIST_INSERT_HEAD(&peers, p, link);
+		log_line("connection");
 		listen_to(fd, p);
 	}
 }
@@ -209,12 +282,13 @@ step_all(void)
 		for (p = LIST_FIRST(&peers); p != NULL; p = after) {
 			after = LIST_NEXT(p, link);
 			if (p->stream.broken) {
-				peer_free(p);
+				if (p->held == 0)
+					peer_free(p);
 				continue;
 			}
 			if (records_due(p->records) <= true_ns)
 				step(p);
-			next = p->stream.broken ? 0 : records_due(p->records);
+			next = p->stream.broken && p->held == 0 ? 0 : records_due(p->records);
 			due = next < due ? next : due;
 		}
 	}
@@ -224,23 +298,57 @@ step_all(void)
 /* ---- commands ---- */
 
 static void
+release(void)
+{
+	struct held *h;
+
+	while ((h = TAILQ_FIRST(&held)) != NULL) {
+		struct request q = { .txn = NULL };
+
+		TAILQ_REMOVE(&held, h, queue);
+		pack_request(&h->message, &q);
+		serve(h->peer, &q);
+		h->peer->held--;
+		step(h->peer);
+		log_line("done");
+		free(h->message.at);
+		free(h);
+	}
+}
+
+static void
+cut_all(void)
+{
+	struct peer *p;
+
+	LIST_FOREACH(p, &peers, link)
+		p->stream.broken = true;
+}
+
+static void
 obey(void)
 {
-	char line[64];
+	char line[512];
 	ssize_t n = read(STDIN_FILENO, line, sizeof(line) - 1);
-	struct peer *p;
-	long long revision;
+	long long number = memory_revision(world_memory()) + 1;
 
 	if (n <= 0)
 		return;
 	line[n] = '\0';
-	if (sscanf(line, "compact %lld", &revision) == 1)
-		memory_compact(world_memory(), revision);
-	else if (strcmp(line, "cut\n") == 0)
-		LIST_FOREACH(p, &peers, link)
-			p->stream.broken = true;
-	else
+	if (strncmp(line, "compact", 7) == 0) {
+		sscanf(line, "compact %lld", &number);
+		memory_compact(world_memory(), number);
+	} else if (sscanf(line, "back %lld", &number) == 1) {
+		memory_fall_back(world_memory(), number);
+	} else if (strcmp(line, "cut\n") == 0) {
+		cut_all();
+	} else if (strcmp(line, "release\n") == 0) {
+		release();
+	} else if (strcmp(line, "clear\n") == 0) {
+		faults_clear();
+	} else if (!fault_add(line)) {
 		errx(1, "no such command: %s", line);
+	}
 	puts("done");
 }
 
@@ -266,12 +374,17 @@ open_listener(const char *name)
 int
 main(int argc, char **argv)
 {
-	static const struct world_rules rules;
+	static const struct world_rules rules = { .changed = log_changes };
 	struct epoll_event event[64];
 	uint64_t due;
 	int i, n;
 
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (argc > 2 && strcmp(argv[1], "-l") == 0) {
+		log_open(argv[2]);
+		argv += 2;
+		argc -= 2;
+	}
 	sources = epoll_create1(EPOLL_CLOEXEC);
 	world_open(&rules, NULL);
 	open_listener(argc > 1 ? argv[1] : NULL);

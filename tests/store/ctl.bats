@@ -6,22 +6,20 @@
 # What flocklimitctl does with limiters that are kept in a store.
 
 load ../helpers/lib.bash
-load fake/fake.bash
+load memory/memory.bash
 load ../helpers/ctl.bash
 load ../helpers/json.bash
 load ../helpers/top.bash
 
-# store: a fake etcd, and its URL where all look for it.  What it is told to do wrong is in its log.
+# store: a store in memory, where all look for it.
 store() {
-	[ -x "$FLOCKLIMIT_LIBEXEC/store-etcd" ] || skip "built without libnghttp2"
-	fake etcd
-	export FLOCKLIMIT_STORE=etcd://127.0.0.1:${ports[etcd]}/team
+	serve
+	export FLOCKLIMIT_STORE=$STORE/team
 }
 
 # put KEY VALUE [LEASE]: below the path of the URL.
 put() {
-	ask etcd kv/put "{\"key\":\"$(b64 "/team/$1")\",\"value\":\"$(b64 "$2")\",\"lease\":\"${3-0}\"}" --fail \
-		>/dev/null
+	raw put "/team/$1" "$2" "${3-0}"
 }
 
 # elsewhere ID [LEASE]: another machine holds one unit of x; with a lease it is alive.  ID is the name of its
@@ -30,12 +28,6 @@ elsewhere() {
 	put "x/cfg//h/$1" "3 1 2 2 1 0 10 3600 0 1000 $1"
 	put "x/cfg//p/$1" '{"v":1,"host":"db1","pid":77,"uid":0,"role":1,"cmd":"/bin/dump all"}'
 	[ -z "${2-}" ] || put "x/cfg//l/$1/$(printf %016x "$2")" '' "$2"
-}
-
-# count PATH: how many keys begin so.
-count() {
-	ask etcd kv/range "{\"key\":\"$(b64 "$1")\",\"range_end\":\"$(b64 "${1%?}0")\",\"count_only\":true}" |
-		jq -r '.count // 0'
 }
 
 nothing_under() { [ "$(count "$1")" = 0 ]; }
@@ -160,11 +152,9 @@ in_local_line() {
 	local i n
 	for n in a a-b a.b; do
 		for i in $(seq 4); do
-			# 100 keys at once; a txn has room for 128.
-			seq -f "/team/$n/cfg//w/$i%015g" 100 |
-				jq -cR '{request_put: {key: @base64, value: "eA=="}}' |
-				jq -cs '{success: .}' >txn
-			ask etcd kv/txn @txn --fail >/dev/null
+			# 100 keys at once; a transaction has room for 128.
+			# shellcheck disable=SC2046 # words
+			raw $(seq -f "put /team/$n/cfg//w/$i%015g x 0" 100)
 		done
 	done
 	[ "$(count /team/)" = 1200 ]
@@ -174,19 +164,20 @@ in_local_line() {
 
 @test "store: all questions of an operator share a connection, whatever the limiters" {
 	store
-	local i
+	local i before
 	for i in $(seq 9); do
 		put "x$i/cfg" 'n=2'
 	done
+	before=$(log_count ' connection$')
 	run -0 ctl list
 	[ "${#lines[@]}" -gt 9 ]
-	[ "$(connections etcd)" = 1 ]
+	[ "$(log_count ' connection$')" = $((before + 1)) ]
 }
 
 @test "store: who is on another machine is told by its name, and signalled there" {
 	store
 	hold a -N x -n 2
-	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	raw lease 9
 	elsewhere 00000000000000aa 9
 	run -0 ctl show x
 	echo "$output"
@@ -225,7 +216,7 @@ in_local_line() {
 	top_in 110x16 x
 	eventually shows 'q quit'
 	shows_not HOST
-	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	raw lease 9
 	elsewhere 00000000000000aa 9
 	eventually shows HOST
 	shows db1
@@ -371,8 +362,8 @@ in_local_line() {
 	eventually eval 'ctl pause --all 2>pause.err || :; grep -q "  x  *paused" f.out && grep -q "  y  *paused" f.out'
 }
 
-# logged EVENT: by follower f.
-logged() { grep -q "\"event\":\"$1\"" f.out; }
+# hears EVENT: follower f was told.
+hears() { grep -q "\"event\":\"$1\"" f.out; }
 
 # events: what f was told, but what the steering was that showed that it listens.
 events() {
@@ -380,7 +371,7 @@ events() {
 }
 
 # follows: f watches all of x.
-follows() { grep -q ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log; }
+follows() { grep -q ' watch .*of:/team/x/cfg[.][.]' store.log; }
 
 listens() {
 	ctl pause x
@@ -401,7 +392,7 @@ listens() {
 	ended b
 	eventually eval '[ "$(grep -c "\"ended\"" f.out)" = 2 ]'
 	ctl limit x 5
-	eventually logged limit
+	eventually hears limit
 	hold d -N x -n 1
 	ctl break x "$(field '.holders[0].ticket')"
 	ended d
@@ -435,8 +426,8 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 	ended a
 	let_go a
 	eventually is_gone "$command"
-	# The store refuses the status, as when it is full, and releases the permit.
-	tell etcd 'on /v3/kv/txn with put:/team/x/cfg//x/ answer 429 {"error":"etcdserver: mvcc: database space exceeded","code":8}'
+	# The store refuses the status, and releases the permit.
+	order deny 1 put:/team/x/cfg//x/
 	run -5 "$FLOCKLIMIT" -N x sh -c 'exit 5'
 	eventually ends 7
 	[ "$(jq -r 'select(.event == "ended").detail' f.out | paste -sd,)" = \
@@ -464,35 +455,38 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 @test "store: log -f goes on when the watch was cut, and nothing is missing" {
 	store
 	hold a -N x -n 1
-	tell etcd 'on /v3/watch with watch:/team/x/cfg.. cut-answer'
 	background f "$CTL" log -f --json x
 	eventually follows
+	kill -STOP "${pids[f]}"
+	eventually is_state T "${pids[f]}"
+	order cut
 	wait_in_line b
 	let_go a
 	ended b
-	eventually logged granted
+	kill -CONT "${pids[f]}"
+	eventually hears granted
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 	[ "$(events)" = "queued ended granted ended " ]
-	[ "$(grep -c ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log)" -ge 2 ]
+	[ "$(log_count ' watch .*of:/team/x/cfg[.][.]')" = 2 ]
 }
 
 @test "store: log -f tells what is different after a compaction" {
 	store
 	hold a -N x -n 2
-	tell etcd 'on /v3/watch with watch:/team/x/cfg.. cut-answer'
 	background f "$CTL" log -f --json x
 	eventually follows
 	kill -STOP "${pids[f]}"
 	eventually is_state T "${pids[f]}"
+	order cut
 	let_go a
 	ended a
 	eventually nothing_under /team/x/cfg//h/
 	hold b -N x -n 2
-	tell etcd compact
+	order compact
 	kill -CONT "${pids[f]}"
-	eventually logged granted
+	eventually hears granted
 	[ "$(events)" = "ended granted " ]
-	[ "$(grep -c ' /v3/watch watch:/team/x/cfg[.][.]' etcd.log)" -ge 3 ]
+	[ "$(log_count ' watch .*of:/team/x/cfg[.][.]')" = 3 ]
 	let_go b
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 }
@@ -607,10 +601,10 @@ all_hold() {
 	store
 	local path
 	path=$(printf '%0399d' 0)
-	run -0 "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/$path" \
+	run -0 "$FLOCKLIMIT" --store "$STORE/$path" \
 		-N "$(printf '%064d' 0)" -n 1 sh -c 'echo "$FLOCKLIMIT_STORE_KEY"'
 	[[ $output == "/$path/$(printf '%064d' 0)/cfg//h/"???????????????? ]]
-	refused "$FLOCKLIMIT" --store "etcd://127.0.0.1:${ports[etcd]}/0$path" -N x -n 1 true
+	refused "$FLOCKLIMIT" --store "$STORE/0$path" -N x -n 1 true
 	[[ $stderr == *"its path is longer than 400 bytes" ]]
 }
 
@@ -635,7 +629,7 @@ all_hold() {
 	echo "$output"
 	[ "${#lines[@]}" = 1 ]
 	[[ $output == "x: ticket "*" holds a permit, and the store has no contact with pid 77 on db1" ]]
-	ask etcd lease/grant '{"TTL":"600","ID":"9"}' --fail
+	raw lease 9
 	put x/cfg//w/00000000000000ab nonsense 9
 	put x/cfg//l/00000000000000ac/0000000000000001 ''
 	put x/cfg//s/00000000000000ad ''
@@ -673,39 +667,39 @@ x/00000000000000ae is on no lease: it is left behind" ]
 	hold a -N x -n 1
 	wait_in_line b
 	wait_in_line c
-	tell etcd 'on /v3/kv/txn with put:/team/x/cfg//e/ cut'
+	order cut 1 put:/team/x/cfg//e/
 	ctl cancel x "$(field '.waiters[0].ticket')"
 	ended b
 	[ "$status" = 75 ]
 	waiting 1
-	tell etcd 'on /v3/kv/txn with put:/team/x/cfg cut'
+	order cut 1 put:/team/x/cfg
 	ctl limit x 2
 	ended c
 	[ "$status" = 0 ]
 	let_go a
 	ended a
 	eventually eval '[ "$(count /team/x/)" = 1 ]'
-	tell etcd 'on /v3/kv/txn with delete:/team/x/cfg cut'
+	order cut 1 delete:/team/x/cfg
 	ctl rm x
 	[ "$(count /team/x/)" = 0 ]
-	[ "$(grep -c '!cut$' etcd.log)" = 3 ]
+	[ "$(log_count '!cut$')" = 3 ]
 }
 
 @test "store: one that can't be reached is named, and what is wrong" {
 	store
-	tell etcd quit
-	ended etcd
+	kill "${pids[store]}"
+	ended store
 	background f "$CTL" log -f x
-	eventually says "flocklimitctl: x: can't be reached: 127.0.0.1:${ports[etcd]}: " f.err
+	eventually says "flocklimitctl: x: can't be reached: $STORE: " f.err
 	kill "${pids[f]}"
 	ended f
 	ctl_line 125 show x
-	[[ $stderr == "flocklimitctl: x: $FLOCKLIMIT_STORE/x: can't be reached: 127.0.0.1:${ports[etcd]}: "* ]]
+	[[ $stderr == "flocklimitctl: x: $FLOCKLIMIT_STORE/x: can't be reached: $STORE: "* ]]
 	ctl_line 125 list
 	[[ $stderr == "flocklimitctl: $FLOCKLIMIT_STORE: can't be reached: "* ]]
 	FLOCKLIMIT_STORE=etcd:/nowhere ctl_line 125 list
 	FLOCKLIMIT_STORE=nosuch://db1/ ctl_line 125 list
-	FLOCKLIMIT_STORE="$FLOCKLIMIT_STORE?colour=red" ctl_line 125 show x
+	FLOCKLIMIT_STORE='etcd://db1/team?colour=red' ctl_line 125 show x
 	[[ $stderr == *"there is no parameter colour=: there are user=, "* ]]
 	ctl_line 125 --store '' list
 	[[ $stderr == "flocklimitctl: --store is no URL: "* ]]
@@ -749,9 +743,8 @@ x/00000000000000ae is on no lease: it is left behind" ]
 	long=$(printf '%03000d' 0)
 	# More than are asked for at once.
 	for n in {1..11}; do
-		jq -nc --arg k "/team/a$long" --arg n "$n" '{success: [range(100) |
-			{request_put: {key: ($k + $n + "-" + (. | tostring) | @base64), value: ""}}]}' >body
-		ask etcd kv/txn @body --fail >/dev/null
+		# shellcheck disable=SC2046 # words
+		raw $(seq -f "put /team/a$long$n-%g x 0" 100)
 	done
 	put x/cfg '{"v":3,"declared":5}'
 	run -0 timeout 300 "$CTL" list

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: ISC
 # shellcheck shell=bash
-# shellcheck disable=SC2154,SC2034 # ports, pids: of lib.bash and fake.bash
+# shellcheck disable=SC2154,SC2034 # pids, orders: of lib.bash and memory.bash
 # For tests of a fleet by tests/store/takers.c: takers a to z of the limiter /x/lim, whose names
 # in the store are 15 zeros and their letter's number.  All takers of a label share a life.
 
@@ -34,9 +34,9 @@ drive() {
 		for lines in "${line_to[@]}"; do
 			exec {lines}>&-
 		done
-		exec "$STORE_TOOLS/takers" "$which" "${life_of[$label]}" \
-			"${URL:-etcd://127.0.0.1:${ports[etcd]}/x}" lim "$@"
-	) <"$T/$label.in" >"$T/$label.out" 2>"$T/$label.err" 3>&- &
+		exec "$STORE_TOOLS/memory/takers" "$which" "${life_of[$label]}" \
+			"$STORE/x" lim "$@"
+	) <"$T/$label.in" >"$T/$label.out" 2>"$T/$label.err" {orders}>&- 3>&- &
 	pids["$label"]=$!
 }
 
@@ -73,7 +73,7 @@ lease() {
 
 # expires LABEL: the lease of its life ends, whatever its time.
 expires() {
-	tell etcd "expire $(lease "$1")"
+	raw end "$(lease "$1")"
 }
 
 # dies LABEL: it is killed, and the store notices at once.
@@ -128,10 +128,7 @@ ends() {
 
 # keys: all that are in the store, one a line.
 keys() {
-	ask etcd kv/range "{\"key\":\"$(b64 /)\",\"range_end\":\"$(b64 0)\",\"keys_only\":true}" |
-		grep -o '"key":"[^"]*"' | cut -d'"' -f4 | while read -r key; do
-		printf '%s\n' "$(base64 -d <<<"$key")"
-	done
+	raw keys /
 }
 
 has_key() {
@@ -142,14 +139,9 @@ lacks_key() {
 	! has_key "$1"
 }
 
-# asked WORDS: the fake has been asked that, or notes it; when WORDS: in ms, the first time.  What is there
-# for a second or two is looked for in the log, as no poll is sure to find it.
-asked() {
-	eventually grep -qE "$1" "$T/etcd.log"
-}
-
+# when WORDS: in ms, when the store noted that first.
 when() {
-	awk -v words="$1" '$0 ~ words { print $1; exit }' "$T/etcd.log"
+	awk -v words="$1" '$0 ~ words { print $1; exit }' "$T/store.log"
 }
 
 # clean: nothing is left but how the limiter is steered.

@@ -5,12 +5,13 @@
 
 STORE_TOOLS=$TESTS_BUILD/store
 
-# serve: a store in memory; its URL is in STORE, its log in $T/store.log.
+# serve [NAME]: a store in memory, which has that name or a new one; its URL is in STORE, its log in
+# $T/store.log.
 serve() {
-	mkfifo "$T/store.in"
+	[ -p "$T/store.in" ] || mkfifo "$T/store.in"
 	# For both directions, as that blocks nobody.
 	exec {orders}<>"$T/store.in"
-	"$STORE_TOOLS/memory/serve" -l "$T/store.log" <"$T/store.in" >"$T/store.out" 2>"$T/store.err" \
+	"$STORE_TOOLS/memory/serve" -l "$T/store.log" "$@" <"$T/store.in" >"$T/store.out" 2>"$T/store.err" \
 		{orders}>&- 3>&- &
 	pids[store]=$!
 	eventually has_lines 1 "$T/store.out"
@@ -38,10 +39,10 @@ count() {
 # logged WORDS: the log of the store has, or gets, a line that matches.  What is there for a second or two is
 # looked for in the log, as no poll is sure to find it.
 logged() {
-	eventually grep -qE "$1" "$T/store.log"
+	eventually grep -qE -e "$1" "$T/store.log"
 }
 
 # log_count WORDS: so many lines of it match.
 log_count() {
-	grep -cE "$1" "$T/store.log"
+	grep -cE -e "$1" "$T/store.log"
 }

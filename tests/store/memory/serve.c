@@ -10,7 +10,6 @@
  *
  *	compact [REVISION]	forget all changes before that revision, or all
  *	cut			end all connections
- *	back N			count revisions from an earlier one again, as a backup would
  *	hold N TEXT		hold back the Nth request from now on that has TEXT in its description
  *	cut N TEXT		do it, and end its connection without an answer
  *	deny N TEXT		refuse it for want of rights; N for each of these may be `all'
@@ -338,8 +337,6 @@ obey(void)
 	if (strncmp(line, "compact", 7) == 0) {
 		sscanf(line, "compact %lld", &number);
 		memory_compact(world_memory(), number);
-	} else if (sscanf(line, "back %lld", &number) == 1) {
-		memory_fall_back(world_memory(), number);
 	} else if (strcmp(line, "cut\n") == 0) {
 		cut_all();
 	} else if (strcmp(line, "release\n") == 0) {

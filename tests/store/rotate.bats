@@ -24,14 +24,17 @@ stand() {
 	eventually stands 1
 }
 
+# calls PATH: how many there were.
+calls() { grep -c " $1" "$T/etcd.log"; }
+
 # renewed_since N: a holder's renewal has come through since there were so many.
-signs() { tell etcd "count /v3/lease/keepalive"; }
+signs() { calls /v3/lease/keepalive; }
 renewed_since() { [ "$(signs)" -ge $(($1 + 3)) ]; }
-asked_for_tokens() { tell etcd "count /v3/auth/authenticate"; }
+asked_for_tokens() { calls /v3/auth/authenticate; }
 has_asked() { [ "$(asked_for_tokens)" -ge "$1" ]; }
 
 # stands N: the waiter has its place in the line, and has asked so often to watch it.
-asked_to_watch() { grep -c ' /v3/watch watch:/x/x/cfg//w/' "$T/etcd.log"; }
+asked_to_watch() { calls '/v3/watch /x/x/cfg//w/'; }
 stands() { [ "$(asked_to_watch)" -ge "$1" ]; }
 
 # other_user USER:PASSWORD: from now on; open watches are asked again, too.

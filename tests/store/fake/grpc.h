@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * grpc.h - connections that speak gRPC: HTTP/2, whose streams are calls.  What is in them is the same as
- * in the gateway's JSON: see transcode.h.  Faults, counts and the log have the gateway's paths.
- *
- * A request to create a watch counts as a call of its own, as all watches of a client share a stream.
+ * in the gateway's JSON: see transcode.h.  The log has the gateway's paths.
  */
 #ifndef FAKE_GRPC_H
 #define FAKE_GRPC_H
@@ -18,15 +16,12 @@ bool grpc_begins(const struct buf *in);
 struct grpc *grpc_new(struct server *s, struct conn *c);
 void grpc_free(struct grpc *g);
 
-/* What came, and what is due; false: the connection is to end. */
+/* What came; false: the connection is to end. */
 bool grpc_advance(struct grpc *g);
 
 /* Tells its watches what is new. */
 void grpc_tell(struct grpc *g);
 
 bool grpc_watches(const struct grpc *g); /* whether it has any */
-bool grpc_owes(const struct grpc *g);    /* something is to be done later, whoever is gone */
-void grpc_release(struct grpc *g);       /* what is held is done */
-int64_t grpc_due(const struct grpc *g);  /* ms; INT64_MAX: never */
 
 #endif

@@ -58,11 +58,7 @@ receive(struct conn *c)
 		buf_add(&c->in, piece, (size_t)n);
 	if (n == -1 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (c->grpc != NULL ? grpc_owes(c->grpc)
-			    : c->state == ASKED && is_done_later(c->deed.action))
-		c->gone = true;
-	else
-		end(c);
+	end(c);
 }
 
 static void
@@ -76,49 +72,26 @@ transmit(struct conn *c)
 		end(c);
 }
 
-/* The same of one that speaks gRPC. */
-static void
-advance_grpc(struct conn *c)
-{
-	if (!grpc_advance(c->grpc))
-		c->state = ENDING;
-	if (c->gone && !grpc_owes(c->grpc))
-		end(c);
-}
-
 /* As far as it can go on without waiting. */
 static void
 advance(struct server *s, struct conn *c)
 {
-	int n;
+	int n = 1;
 
 	if (c->grpc == NULL && !c->operator&& grpc_begins(&c->in)) {
 		c->grpc = grpc_new(s, c);
-		if (s->log != NULL) {
-			fprintf(s->log, "%" PRId64 " connection\n", s->fake.now);
-			fflush(s->log);
-		}
+		serve_note(s, "connection");
 	}
-	if (c->grpc != NULL && c->state != ENDING)
-		advance_grpc(c);
-	while (c->grpc == NULL && (c->state == READING || c->state == ASKED)) {
-		if (c->state == ASKED) {
-			if (c->serve_at > s->fake.now)
-				break;
-			serve(s, c);
-			if (c->gone)
-				end(c);
-			continue;
-		}
+	if (c->grpc != NULL && c->state != ENDING && !grpc_advance(c->grpc))
+		c->state = ENDING;
+	while (c->grpc == NULL && c->state == READING && n == 1) {
 		n = http_read(&c->in, &c->request, &c->out);
-		if (n == 0)
-			break;
 		if (n == 1)
-			serve_begin(s, c);
-		else
+			serve(s, c);
+		else if (n == -1)
 			end(c);
 	}
-	if (c->out.len > 0 && c->write_at <= s->fake.now)
+	if (c->out.len > 0)
 		transmit(c);
 }
 
@@ -146,10 +119,7 @@ expire(struct server *s)
 	bool any = false;
 
 	while ((lease = lease_over(&s->fake.leases, s->fake.now)) != NULL) {
-		if (s->log != NULL) {
-			fprintf(s->log, "%" PRId64 " over %" PRId64 "\n", s->fake.now, lease->id);
-			fflush(s->log);
-		}
+		serve_note(s, "over %" PRId64, lease->id);
 		lease_revoke(&s->fake.leases, lease, &s->fake.kv);
 		any = true;
 	}
@@ -157,31 +127,12 @@ expire(struct server *s)
 		serve_watches(s);
 }
 
-static short
-events_of(const struct server *s, const struct conn *c)
-{
-	if (c->gone || (s->paused && !c->operator))
-		return 0;
-	return (short)(POLLIN | (c->out.len > 0 && c->write_at <= s->fake.now ? POLLOUT : 0));
-}
-
 /* How long there is nothing to do but to wait: ms, or -1. */
 static int
 patience(const struct server *s)
 {
 	int64_t next = lease_next(&s->fake.leases);
-	size_t i;
 
-	for (i = 0; i < s->count && !s->paused; i++) {
-		const struct conn *c = s->conns[i];
-
-		if (c->state == ASKED && c->serve_at < next)
-			next = c->serve_at;
-		if (c->grpc != NULL && grpc_due(c->grpc) < next)
-			next = grpc_due(c->grpc);
-		if (c->out.len > 0 && c->write_at > s->fake.now && c->write_at < next)
-			next = c->write_at;
-	}
 	if (next == INT64_MAX)
 		return -1;
 	return next <= s->fake.now ? 0 : (int)(next - s->fake.now);
@@ -194,15 +145,13 @@ watch_all(const struct server *s)
 	struct pollfd *fds = must_make((s->count + 2) * sizeof(*fds));
 	size_t i;
 
-	for (i = 0; i < s->count; i++)
-		fds[i] = (struct pollfd){ s->conns[i]->fd, events_of(s, s->conns[i]), 0 };
-	fds[s->count] = (struct pollfd){ s->paused ? -1 : s->listener, POLLIN, 0 };
-	fds[s->count + 1] = (struct pollfd){ s->control, POLLIN, 0 };
 	for (i = 0; i < s->count; i++) {
-		/* Else a connection that was given up would wake us without end. */
-		if (fds[i].events == 0)
-			fds[i].fd = -1;
+		short out = s->conns[i]->out.len > 0 ? POLLOUT : 0;
+
+		fds[i] = (struct pollfd){ s->conns[i]->fd, (short)(POLLIN | out), 0 };
 	}
+	fds[s->count] = (struct pollfd){ s->listener, POLLIN, 0 };
+	fds[s->count + 1] = (struct pollfd){ s->control, POLLIN, 0 };
 	return fds;
 }
 
@@ -211,25 +160,20 @@ loop(struct server *s)
 {
 	size_t i, count;
 
-	while (!s->over) {
+	for (;;) {
 		struct pollfd *fds = watch_all(s);
 
 		s->fake.now = now_ms();
 		count = s->count;
 		if (poll(fds, count + 2, patience(s)) == -1 && errno != EINTR)
-			s->over = true;
+			abort();
 		s->fake.now = now_ms();
 		expire(s);
-		for (i = 0; i < count; i++) {
-			struct conn *c = s->conns[i];
-
+		for (i = 0; i < count; i++)
 			if (fds[i].revents & (POLLIN | POLLERR | POLLHUP))
-				receive(c);
-		}
-		for (i = 0; i < count; i++) {
-			if (!s->paused || s->conns[i]->operator)
-				advance(s, s->conns[i]);
-		}
+				receive(s->conns[i]);
+		for (i = 0; i < count; i++)
+			advance(s, s->conns[i]);
 		if (fds[count].revents != 0)
 			accept_all(s, s->listener, false);
 		if (fds[count + 1].revents != 0)
@@ -237,11 +181,4 @@ loop(struct server *s)
 		free(fds);
 		sweep(s);
 	}
-	for (i = 0; i < s->count; i++) {
-		/* The last word: the answer to who told us to end. */
-		if (s->conns[i]->out.len > 0)
-			transmit(s->conns[i]);
-		drop(s->conns[i]);
-	}
-	free(s->conns);
 }

@@ -2,6 +2,7 @@
 #include "grpc.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <string.h>
 
 static struct bytes
@@ -98,13 +99,6 @@ serve_stream(struct fake *fake, struct conn *c, const struct kind_of_call *kind,
 	buf_free(&chunks);
 }
 
-/* Of a watch whose events are to be cut, the first line that has some. */
-static bool
-is_cut(const struct conn *c, struct bytes line)
-{
-	return c->deed.action == CUT_ANSWER && memmem(line.at, line.len, "\"events\"", 8) != NULL;
-}
-
 /* Each line is a chunk of its own. */
 static void
 send_lines(struct conn *c, const struct buf *lines)
@@ -117,12 +111,6 @@ send_lines(struct conn *c, const struct buf *lines)
 	while (lines->len > 0 && (end = strchr(at, '\n')) != NULL) {
 		struct bytes line = { at, (size_t)(end + 1 - at) };
 
-		if (is_cut(c, line)) {
-			buf_printf(&c->out, "%zx\r\n", line.len);
-			buf_add(&c->out, line.at, line.len / 2);
-			c->state = ENDING;
-			return;
-		}
 		http_chunk(&c->out, line);
 		at = end + 1;
 	}
@@ -188,15 +176,13 @@ serve_page(struct conn *c)
 		http_plain(&c->out, r, 404, plain, false, text("404 page not found\n"));
 }
 
-/* By the operator: lines in the body. */
+/* By the operator: a line is the body. */
 static void
 serve_operator(struct server *s, struct conn *c)
 {
-	struct buf said = { 0 };
-	bool fine = c->request.body.len == 0 || control_text(s, c->request.body.at, &said);
+	bool fine = c->request.body.len > 0 && control_line(s, c->request.body.at);
 
-	http_plain(&c->out, &c->request, fine ? 200 : 400, "text/plain", false, bytes_of(&said));
-	buf_free(&said);
+	http_plain(&c->out, &c->request, fine ? 200 : 400, "text/plain", false, text(""));
 }
 
 static void
@@ -231,111 +217,29 @@ serve_etcd(struct server *s, struct conn *c)
 	serve_watches(s);
 }
 
-static bool
-is_done(enum action action)
-{
-	return action != REFUSE && action != HANG && action != ANSWER && action != GARBAGE;
-}
-
-/* Half of the bytes behind the head of an answer. */
-static size_t
-half_of_body(const struct buf *out, size_t answered)
-{
-	const char *body = strstr(out->at + answered, "\r\n\r\n");
-
-	return body != NULL ? (out->len - (size_t)(body + 4 - out->at)) / 2 : 0;
-}
-
-/* What was answered, as the fault wants it. */
-static void
-spoil(struct server *s, struct conn *c, size_t answered)
-{
-	switch (c->deed.action) {
-	case AS_ASKED:
-	case DELAY:
-	case HOLD:
-		break;
-	case LATE:
-		c->write_at = s->fake.now + c->deed.ms;
-		break;
-	case CUT:
-	case REFUSE:
-		c->out.len = answered;
-		c->state = ENDING;
-		break;
-	case SWALLOW:
-	case HANG:
-		c->out.len = answered;
-		c->state = HUNG;
-		break;
-	case ANSWER:
-		http_plain(&c->out, &c->request, c->deed.status, "application/json", false,
-			   text(c->deed.text));
-		break;
-	case GARBAGE:
-		http_json(&c->out, &c->request, text("{\"header\":{\"revision\":\"x\"]"));
-		break;
-	case CUT_ANSWER:
-		if (c->state == STREAMING)
-			break;
-		c->out.len -= half_of_body(&c->out, answered);
-		c->state = ENDING;
-		break;
-	}
-}
-
 void
 serve(struct server *s, struct conn *c)
 {
-	size_t answered = c->out.len;
-
-	c->state = READING;
-	if (c->operator)
+	if (c->operator) {
 		serve_operator(s, c);
-	else if (is_done(c->deed.action))
+	} else {
+		serve_note(s, "%s", c->request.path);
 		serve_etcd(s, c);
-	if (is_done_later(c->deed.action) && s->log != NULL) {
-		fprintf(s->log, "%" PRId64 " done %s\n", s->fake.now, c->request.path);
-		fflush(s->log);
 	}
-	spoil(s, c, answered);
 	if (c->state == READING && c->request.close)
 		c->state = ENDING;
 }
 
 void
-serve_note(struct server *s, const char *method, const char *path, const char *words,
-	   enum action action)
+serve_note(const struct server *s, const char *words, ...)
 {
+	va_list args;
+
 	if (s->log == NULL)
 		return;
-	fprintf(s->log, "%" PRId64 " %" PRIu64 " %s %s%s%s%s\n", s->fake.now, s->calls, method,
-		path, words, action != AS_ASKED ? " !" : "", action_name(action));
-	fflush(s->log);
-}
-
-void
-serve_begin(struct server *s, struct conn *c)
-{
-	const struct kind_of_call *kind = call_find(c->request.path);
-	struct buf words = { 0 };
-	struct body body = { 0 };
-
-	c->state = ASKED;
-	c->deed = (struct deed){ .action = AS_ASKED };
-	c->serve_at = s->fake.now;
-	if (c->operator)
-		return;
-	if (kind != NULL)
-		body_read(&body, bytes_of(&c->request.body), heard_of(kind));
-	describe(&words, &body);
-	s->calls++;
-	c->deed = faults_of(&s->faults, c->request.path, words.at);
-	if (c->deed.action == DELAY)
-		c->serve_at += c->deed.ms;
-	else if (c->deed.action == HOLD)
-		c->serve_at = INT64_MAX;
-	serve_note(s, c->request.method, c->request.path, words.at, c->deed.action);
-	body_free(&body);
-	buf_free(&words);
+	fprintf(s->log, "%" PRId64 " ", s->fake.now);
+	va_start(args, words);
+	vfprintf(s->log, words, args);
+	va_end(args);
+	fputc('\n', s->log);
 }

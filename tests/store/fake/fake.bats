@@ -136,6 +136,11 @@ watch() {
 		-H "Authorization: $token"
 }
 
+@test "three thousand random transactions are answered as by the store in memory" {
+	fake etcd
+	"$STORE_TOOLS/records/differ-etcd" -n 3000 -s "$(date +%s)" "etcd://127.0.0.1:${ports[etcd]}"
+}
+
 @test "the proxy hands on what it gets" {
 	fake etcd
 	proxy net "${ports[etcd]}"

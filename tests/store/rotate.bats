@@ -7,6 +7,7 @@
 # them: with the fake etcd.
 
 load ../helpers/lib.bash
+load memory/memory.bash
 load fake/fake.bash
 
 # secret FILE TEXT: at once, as whoever rotates secrets writes them.
@@ -17,30 +18,27 @@ secret() {
 
 # stand USER:PASSWORD PARAMETERS [TTL]: a fake etcd with this user (or none), a holder and a waiter.
 stand() {
-	fake etcd ${1:+-u "$1"}
-	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x${2:+?$2}"
+	fake ${1:+-u "$1"}
+	export FLOCKLIMIT_STORE="$STORE/x${2:+?$2}"
 	hold a --ttl "${3:-6}" -N x -n 1
 	background b "$FLOCKLIMIT" --ttl "${3:-6}" -N x -n 1 echo ran
 	eventually stands 1
 }
 
-# calls PATH: how many there were.
-calls() { grep -c " $1" "$T/etcd.log"; }
-
 # renewed_since N: a holder's renewal has come through since there were so many.
-signs() { calls /v3/lease/keepalive; }
+signs() { log_count LeaseKeepAlive; }
 renewed_since() { [ "$(signs)" -ge $(($1 + 3)) ]; }
-asked_for_tokens() { calls /v3/auth/authenticate; }
+asked_for_tokens() { log_count Authenticate; }
 has_asked() { [ "$(asked_for_tokens)" -ge "$1" ]; }
 
 # stands N: the waiter has its place in the line, and has asked so often to watch it.
-asked_to_watch() { calls '/v3/watch /x/x/cfg//w/'; }
+asked_to_watch() { log_count 'Watch /x/x/cfg//w/'; }
 stands() { [ "$(asked_to_watch)" -ge "$1" ]; }
 
 # other_user USER:PASSWORD: from now on; open watches are asked again, too.
 other_user() {
-	tell etcd "user $1"
-	tell etcd "kill watches"
+	order user "$1"
+	order cut
 }
 
 # goes_on: both go on, and then the holder ends and the waiter runs.
@@ -130,29 +128,28 @@ goes_on() {
 @test "a token that ends, and its file has another only later: both retry" {
 	secret token dbDgyEJFrlaNVtqZ.1
 	# The fake gives these out, one after the other.
-	fake etcd -u ann:old
-	login
-	export FLOCKLIMIT_STORE="etcd://127.0.0.1:${ports[etcd]}/x?token-file=$T/token"
+	fake -u ann:old
+	order login
+	export FLOCKLIMIT_STORE="$STORE/x?token-file=$T/token"
 	hold a --ttl 12 -N x -n 1
 	background b "$FLOCKLIMIT" --ttl 12 -N x -n 1 echo ran
 	eventually stands 1
-	tell etcd logout
-	tell etcd "kill watches"
-	login
+	order logout
+	order cut
+	order login
 	# The waiter's watch is refused, and it goes on asking for one.
 	eventually stands $(($(asked_to_watch) + 2))
 	kill -0 "${pids[b]}" || { cat b.err; false; }
 	secret token dbDgyEJFrlaNVtqZ.2
 	goes_on
 }
-login() { ask etcd auth/authenticate '{"name":"ann","password":"old"}' >/dev/null; }
 
 @test "authentication is switched on under takers that have a user and a password, and off again" {
 	secret password right
 	stand "" "user=ann&password-file=$T/password"
 	other_user ann:right
 	eventually renewed_since "$(signs)"
-	tell etcd "user"
+	order user
 	goes_on
 	[ ! -s a.err ]
 	[ ! -s b.err ]
@@ -166,7 +163,7 @@ login() { ask etcd auth/authenticate '{"name":"ann","password":"old"}' >/dev/nul
 	[ "$status" -eq 125 ]
 	says "it requires a user" b.err
 	# The holder has until its deadline.
-	tell etcd "user"
+	order user
 	eventually renewed_since "$(signs)"
 	let_go a
 	ended a

@@ -26,17 +26,6 @@ must_make(size_t size)
 	return p;
 }
 
-char *
-must_copy(const char *from, size_t len)
-{
-	char *p = must_grow(NULL, len + 1, 1);
-
-	if (len > 0)
-		memcpy(p, from, len);
-	p[len] = '\0';
-	return p;
-}
-
 /* Room for n more bytes and the null byte behind them. */
 static char *
 make_room(struct buf *b, size_t n)
@@ -99,75 +88,4 @@ buf_free(struct buf *b)
 {
 	free(b->at);
 	*b = (struct buf){ 0 };
-}
-
-static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
-void
-buf_base64(struct buf *b, struct bytes from)
-{
-	char *to = make_room(b, (from.len + 2) / 3 * 4);
-	size_t i;
-	int j;
-
-	for (i = 0; i < from.len; i += 3) {
-		uint32_t n = 0;
-
-		for (j = 0; j < 3; j++)
-			n = n << 8 |
-			    (i + (size_t)j < from.len ? (unsigned char)from.at[i + (size_t)j] : 0);
-		for (j = 0; j < 4; j++)
-			*to++ = i + (size_t)j > from.len ? '=' : digits[n >> (18 - 6 * j) & 63];
-	}
-	*to = '\0';
-	b->len = (size_t)(to - b->at);
-}
-
-/* The value of four digits, and in *bytes how many bytes it has; false: no such thing. */
-static bool
-quantum(const char *from, uint32_t *value, int *bytes)
-{
-	int i;
-
-	*value = 0;
-	*bytes = 3;
-	for (i = 0; i < 4; i++) {
-		const char *d = from[i] != '\0' ? strchr(digits, from[i]) : NULL;
-
-		if (d == NULL && from[i] == '=' && i >= 2 && (i == 3 || from[3] == '=')) {
-			*bytes = i - 1;
-			*value <<= 6 * (4 - i);
-			return true;
-		}
-		if (d == NULL)
-			return false;
-		*value = *value << 6 | (uint32_t)(d - digits);
-	}
-	return true;
-}
-
-long
-base64_decode(char *to, const char *from, size_t len)
-{
-	const char *start = to;
-	uint32_t value;
-	size_t i;
-	int j, n;
-
-	for (i = 0; i < len; i += 4) {
-		if (len - i < 4 || !quantum(from + i, &value, &n) || (n < 3 && i + 4 < len))
-			return -1 - (long)i;
-		for (j = 0; j < n; j++)
-			*to++ = (char)(value >> (16 - 8 * j) & 255);
-	}
-	return to - start;
-}
-
-int
-bytes_compare(struct bytes a, struct bytes b)
-{
-	size_t n = a.len < b.len ? a.len : b.len;
-	int c = n > 0 ? memcmp(a.at, b.at, n) : 0;
-
-	return c != 0 ? c : (a.len > b.len) - (a.len < b.len);
 }

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 /* ---- what is asked ---- */
 
@@ -69,7 +68,7 @@ take_body(struct buf *in, size_t head, bool chunked, size_t length, struct reque
 int
 http_read(struct buf *in, struct request *r, struct buf *out)
 {
-	char value[64], version[16];
+	char value[64];
 	bool chunked, expected = r->expected;
 	size_t length = 0, head;
 	char *end;
@@ -81,12 +80,8 @@ http_read(struct buf *in, struct request *r, struct buf *out)
 	buf_free(&r->body);
 	*r = (struct request){ .expected = expected };
 	end[2] = '\0'; /* the head is text for a while */
-	if (sscanf(in->at, "%15s %255s HTTP/%15s", r->method, r->path, version) != 3)
+	if (sscanf(in->at, "%15s %255s HTTP/", r->method, r->path) != 2)
 		return -1;
-	r->close = strcmp(version, "1.0") == 0;
-	if (header(in->at, "Connection", value, sizeof(value)))
-		r->close = strcasecmp(value, "close") == 0;
-	header(in->at, "Authorization", r->token, sizeof(r->token));
 	chunked = header(in->at, "Transfer-Encoding", value, sizeof(value)) &&
 		  strcasecmp(value, "chunked") == 0;
 	if (header(in->at, "Content-Length", value, sizeof(value)))
@@ -104,126 +99,10 @@ http_read(struct buf *in, struct request *r, struct buf *out)
 
 /* ---- what is answered ---- */
 
-static void
-status_line(struct buf *out, int status)
+void
+http_answer(struct buf *out, bool fine, struct bytes body)
 {
-	buf_printf(out,
-		   "HTTP/1.1 %d %s\r\n"
-		   "Access-Control-Allow-Headers: accept, content-type, authorization\r\n"
-		   "Access-Control-Allow-Methods: POST, GET, OPTIONS, PUT, DELETE\r\n"
-		   "Access-Control-Allow-Origin: *\r\n",
-		   status, status_name(status));
-}
-
-static void
-date(struct buf *out)
-{
-	char text[64];
-	time_t now = time(NULL);
-	struct tm tm;
-
-	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&now, &tm));
-	buf_printf(out, "Date: %s\r\n", text);
-}
-
-static void
-will_close(struct buf *out, const struct request *r)
-{
-	if (r->close)
-		buf_text(out, "Connection: close\r\n");
-}
-
-static void
-date_and_body(struct buf *out, const struct request *r, const char *sniffed, struct bytes body)
-{
-	date(out);
-	buf_printf(out, "Content-Length: %zu\r\n", body.len);
-	if (sniffed != NULL)
-		buf_printf(out, "Content-Type: %s\r\n", sniffed);
-	will_close(out, r);
-	buf_text(out, "\r\n");
+	buf_printf(out, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n",
+		   fine ? "200 OK" : "400 Bad Request", body.len);
 	buf_add(out, body.at, body.len);
-}
-
-void
-http_json(struct buf *out, const struct request *r, struct bytes body)
-{
-	status_line(out, 200);
-	buf_text(out, "Content-Type: application/json\r\n"
-		      "Grpc-Metadata-Content-Type: application/grpc\r\n");
-	date_and_body(out, r, NULL, body);
-}
-
-void
-http_plain(struct buf *out, const struct request *r, int status, const char *type, bool sniffed,
-	   struct bytes body)
-{
-	status_line(out, status);
-	if (!sniffed)
-		buf_printf(out, "Content-Type: %s\r\n", type);
-	if (status != 200 && strncmp(type, "text/plain", 10) == 0)
-		buf_text(out, "X-Content-Type-Options: nosniff\r\n");
-	date_and_body(out, r, sniffed ? type : NULL, body);
-}
-
-void
-http_moved(struct buf *out, const struct request *r, const char *where)
-{
-	struct buf body = { 0 };
-
-	status_line(out, 301);
-	if (strcmp(r->method, "GET") == 0) {
-		buf_printf(&body, "<a href=\"%s\">Moved Permanently</a>.\n\n", where);
-		buf_text(out, "Content-Type: text/html; charset=utf-8\r\n");
-	}
-	buf_printf(out, "Location: %s\r\n", where);
-	date_and_body(out, r, NULL, (struct bytes){ body.at, body.len });
-	buf_free(&body);
-}
-
-void
-http_wrong(struct buf *out, const struct request *r, const struct wrong *wrong)
-{
-	struct buf body = { 0 };
-
-	write_wrong(&body, wrong);
-	status_line(out, status_of(wrong->code));
-	buf_text(out, "Content-Type: application/json\r\n");
-	if (wrong->undecoded) {
-		date_and_body(out, r, NULL, (struct bytes){ body.at, body.len });
-	} else {
-		buf_text(out, "Trailer: Grpc-Trailer-Content-Type\r\n");
-		date(out);
-		will_close(out, r);
-		buf_text(out, "Transfer-Encoding: chunked\r\n\r\n");
-		http_chunk(out, (struct bytes){ body.at, body.len });
-		buf_text(out, "0\r\nGrpc-Trailer-Content-Type: application/grpc\r\n\r\n");
-	}
-	buf_free(&body);
-}
-
-void
-http_stream(struct buf *out, const struct request *r, bool empty)
-{
-	status_line(out, 200);
-	buf_text(out, "Content-Type: application/json\r\n");
-	if (!empty)
-		buf_text(out, "Grpc-Metadata-Content-Type: application/grpc\r\n");
-	date(out);
-	will_close(out, r);
-	buf_text(out, "Transfer-Encoding: chunked\r\n\r\n");
-}
-
-void
-http_chunk(struct buf *out, struct bytes chunk)
-{
-	buf_printf(out, "%zx\r\n", chunk.len);
-	buf_add(out, chunk.at, chunk.len);
-	buf_text(out, "\r\n");
-}
-
-void
-http_end(struct buf *out)
-{
-	buf_text(out, "0\r\n\r\n");
 }

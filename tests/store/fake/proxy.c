@@ -154,8 +154,7 @@ obey(struct proxy *p, struct operator* o)
 		if (!fine)
 			buf_printf(&said, "not understood: %s\n", line);
 	}
-	http_plain(&out, &o->request, fine ? 200 : 400, "text/plain", false,
-		   (struct bytes){ said.at, said.len });
+	http_answer(&out, fine, (struct bytes){ said.at, said.len });
 	if (send(o->fd, out.at, out.len, MSG_NOSIGNAL) == -1)
 		warn("control");
 	buf_free(&said);

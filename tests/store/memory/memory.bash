@@ -5,17 +5,24 @@
 
 STORE_TOOLS=$TESTS_BUILD/store
 
-# serve [NAME]: a store in memory, which has that name or a new one; its URL is in STORE, its log in
-# $T/store.log.
+# serve [NAME]: a store in memory, which has that name or a new one.
 serve() {
+	start_store memory:// memory/serve "$@"
+}
+
+# start_store URL PROGRAM [WORD...]: its URL is in STORE: that with what it says first.  Its log is
+# $T/store.log.
+start_store() {
+	local url=$1 program=$2
+	shift 2
 	[ -p "$T/store.in" ] || mkfifo "$T/store.in"
 	# For both directions, as that blocks nobody.
 	exec {orders}<>"$T/store.in"
-	"$STORE_TOOLS/memory/serve" -l "$T/store.log" "$@" <"$T/store.in" >"$T/store.out" 2>"$T/store.err" \
+	"$STORE_TOOLS/$program" -l "$T/store.log" "$@" <"$T/store.in" >"$T/store.out" 2>"$T/store.err" \
 		{orders}>&- 3>&- &
 	pids[store]=$!
 	eventually has_lines 1 "$T/store.out"
-	STORE=memory://$(head -n 1 "$T/store.out")
+	STORE=$url$(head -n 1 "$T/store.out")
 }
 
 # order LINE: what the store is to do; it has done it then.
@@ -28,7 +35,9 @@ order() {
 
 # raw DEED...: records are looked at, or changed, by hand.
 raw() {
-	"$STORE_TOOLS/memory/raw" "$STORE" "$@"
+	local of=memory
+	[[ $STORE == memory:* ]] || of=fake
+	"$STORE_TOOLS/$of/raw" "$STORE" "$@"
 }
 
 # count PREFIX: how many keys begin so.

@@ -81,18 +81,16 @@ add_compare(struct txn *x[2])
 static void
 add_get(struct txn *x[2])
 {
-	unsigned from = below(KEYS), end = from + 1 + below(KEYS), order = below(3);
-	unsigned limit = below(3), keys = below(2);
-	int64_t before = below(3) == 0 ? some_revision() : 0;
+	unsigned from = below(KEYS), end = from + 1 + below(KEYS), limit = below(3);
+	bool oldest_first = below(2) != 0, keys_only = below(2) != 0;
 	int i;
 
 	for (i = 0; i < 2; i++) {
 		struct txn_item *get = txn_get(x[i], some_key(from), some_key(end));
 
-		get->order = (enum txn_order)order;
+		get->oldest_first = oldest_first;
 		get->limit = limit;
-		get->keys_only = keys != 0;
-		get->created_before = before <= 0 || i == 0 ? before : before + ahead;
+		get->keys_only = keys_only;
 	}
 }
 

@@ -6,7 +6,7 @@
  *
  * It prints its port.  Orders are lines in the body of a request to the control socket:
  *
- *	curl --unix-socket SOCKET -d 'cut-before-reply 2 /v3/kv/txn' http://proxy/
+ *	curl --unix-socket SOCKET -d 'cut-before-reply 2' http://proxy/
  *
  *	stop			a black hole: nothing is accepted, read or written
  *	oneway			what the server says is held back
@@ -15,10 +15,10 @@
  *	drip BYTES		a second, each way
  *	go			none of these any more
  *	kill			all connections are reset
- *	cut-after-request [N] [PATH]	the Nth request from now on was sent on whole: a reset
- *	cut-before-reply [N] [PATH]	its answer has come: a reset instead
- *	cut-in-chunk [N] [PATH]		half of the Nth piece of answers that comes, and an end
- *		(of HTTP/2, each message to the server is a request, and the orders can have no PATH)
+ *	cut-after-request [N]	the Nth request from now on was sent on whole: a reset
+ *	cut-before-reply [N]	its answer has come: a reset instead
+ *	cut-in-chunk [N]	half of the Nth piece of answers that comes, and an end
+ *		(a request is a message to the server, by HTTP/2)
  *	count			requests
  *	links			connections there are
  *	accepted		connections there were
@@ -27,7 +27,6 @@
 #include "proxy.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <err.h>
 #include <errno.h>
 #include <poll.h>
@@ -44,7 +43,7 @@ struct operator
 {
 	int listener, fd; /* -1: nobody is there */
 	struct buf in;
-	struct request request;
+	struct buf body; /* of a request */
 	bool over;
 };
 
@@ -61,21 +60,14 @@ set_listening(struct proxy *p, bool listening)
 	}
 }
 
-/* [N] [PATH] */
-static bool
+/* [N] */
+static void
 order_cut(struct proxy *p, enum cut cut, const char *rest)
 {
-	char path[sizeof(p->orders.path)] = "";
-	unsigned long n = 1;
+	unsigned long n = strtoul(rest, NULL, 10);
 
-	if (isdigit((unsigned char)*rest) && sscanf(rest, "%lu %127s", &n, path) < 1)
-		return false;
-	if (*rest == '/')
-		snprintf(path, sizeof(path), "%s", rest);
 	p->orders.cut = cut;
 	p->orders.nth = n > 0 ? n : 1;
-	memcpy(p->orders.path, path, sizeof(path));
-	return true;
 }
 
 static void
@@ -93,8 +85,10 @@ order_is(struct proxy *p, const char *name, const char *rest)
 	int i;
 
 	for (i = CUT_AFTER_REQUEST; i <= CUT_IN_CHUNK; i++) {
-		if (strcmp(name, cuts[i]) == 0)
-			return order_cut(p, (enum cut)i, rest);
+		if (strcmp(name, cuts[i]) != 0)
+			continue;
+		order_cut(p, (enum cut)i, rest);
+		return true;
 	}
 	if (strcmp(name, "stop") == 0)
 		p->orders.stop = true;
@@ -146,9 +140,9 @@ obey(struct proxy *p, struct operator* o)
 	char *rest = NULL, *line;
 	bool fine = true;
 
-	buf_text(&o->request.body, "");
+	buf_text(&o->body, "");
 	buf_text(&said, "");
-	for (line = strtok_r(o->request.body.at, "\r\n", &rest); line != NULL && fine;
+	for (line = strtok_r(o->body.at, "\r\n", &rest); line != NULL && fine;
 	     line = strtok_r(NULL, "\r\n", &rest)) {
 		fine = order(p, o, line, &said);
 		if (!fine)
@@ -164,7 +158,6 @@ obey(struct proxy *p, struct operator* o)
 static void
 serve_operator(struct proxy *p, struct operator* o)
 {
-	struct buf out = { 0 };
 	char piece[4096];
 	ssize_t n;
 	int got;
@@ -178,7 +171,7 @@ serve_operator(struct proxy *p, struct operator* o)
 		return;
 	if (n > 0)
 		buf_add(&o->in, piece, (size_t)n);
-	got = http_read(&o->in, &o->request, &out);
+	got = http_read(&o->in, &o->body);
 	if (got == 1)
 		obey(p, o);
 	if (n <= 0 || got == -1) {
@@ -186,7 +179,6 @@ serve_operator(struct proxy *p, struct operator* o)
 		o->fd = -1;
 		o->in.len = 0;
 	}
-	buf_free(&out);
 }
 
 static void

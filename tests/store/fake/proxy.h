@@ -41,12 +41,9 @@ struct link {
 	int client, server;
 	bool connecting, dead;
 	struct flow up, down;
-	bool framed; /* HTTP/2: a request is a frame of data, and has no path that we know */
 	struct frames asks, answers;
-	unsigned stream;  /* of the last request */
-	struct buf asked; /* what the client said and is no whole request yet */
-	struct request request;
-	enum cut cut; /* of the request that was the last */
+	unsigned stream; /* of the last request */
+	enum cut cut;    /* of that request */
 };
 
 /* What the operator wants. */
@@ -54,9 +51,8 @@ struct orders {
 	bool stop, oneway, refuse;
 	int64_t delay; /* ms */
 	long drip;     /* bytes a second; 0: as fast as can be */
-	enum cut cut;  /* the nth of `path' from now on; "": of any */
+	enum cut cut;  /* the nth request from now on */
 	unsigned long nth;
-	char path[128];
 };
 
 struct proxy {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 enum { MOST = 1 << 20, DROP_MS = 20 };
+enum { PREFACE = 24, DATA = 0, HEADERS = 1 }; /* HTTP/2: what a client begins with; frames */
 
 void
 link_kill(struct link *l)
@@ -32,8 +33,6 @@ link_free(struct link *l)
 	close(l->server);
 	buf_free(&l->up.bytes);
 	buf_free(&l->down.bytes);
-	buf_free(&l->asked);
-	buf_free(&l->request.body);
 	free(l->up.pieces);
 	free(l->down.pieces);
 	free(l);
@@ -48,6 +47,7 @@ link_new(struct proxy *p, int client)
 
 	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	to.sin_port = htons((uint16_t)p->target);
+	l->asks.left = PREFACE;
 	l->client = client;
 	l->server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->server == -1)
@@ -118,26 +118,18 @@ flow_sent(struct proxy *p, struct flow *f, size_t n)
 
 /* ---- what goes through ---- */
 
-static bool
-is_meant(const struct orders *o, const struct request *r)
-{
-	return o->path[0] == '\0' || strcmp(o->path, r->path) == 0;
-}
-
 /* Whether this request is the one that the orders are for. */
 static enum cut
-doom(struct proxy *p, const struct request *r)
+doom(struct proxy *p)
 {
 	struct orders *o = &p->orders;
 	enum cut cut = o->cut;
 
-	if (cut == NO_CUT || cut == CUT_IN_CHUNK || !is_meant(o, r) || --o->nth > 0)
+	if (cut == NO_CUT || cut == CUT_IN_CHUNK || --o->nth > 0)
 		return NO_CUT;
 	o->cut = NO_CUT;
 	return cut;
 }
-
-enum { PREFACE = 24, DATA = 0, HEADERS = 1 };
 
 /* Takes bytes, and is true when it has the head of a frame. */
 static bool
@@ -169,9 +161,12 @@ stream_of(const struct frames *f)
 	return (unsigned)f->head[6] << 16 | (unsigned)f->head[7] << 8 | f->head[8];
 }
 
-/* A frame of data is a request: none of ours has two.  It is small, so it is all there. */
+/*
+ * Looks for requests in what the client said.  A frame of data is one: none of ours has two.  It is
+ * small, so it is all there.
+ */
 static void
-listen_in_frames(struct proxy *p, struct link *l, const char *at, size_t len)
+listen_in(struct proxy *p, struct link *l, const char *at, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
 
@@ -180,7 +175,7 @@ listen_in_frames(struct proxy *p, struct link *l, const char *at, size_t len)
 			continue;
 		p->requests++;
 		l->stream = stream_of(&l->asks);
-		l->cut = doom(p, &l->request);
+		l->cut = doom(p);
 	}
 }
 
@@ -189,48 +184,19 @@ static bool
 is_answered(struct link *l, const char *at, size_t len)
 {
 	const unsigned char *bytes = (const unsigned char *)at;
-	bool answered = !l->framed;
+	bool answered = false;
 
-	while (l->framed && next_frame(&l->answers, &bytes, &len))
+	while (next_frame(&l->answers, &bytes, &len))
 		if (l->answers.head[3] <= HEADERS && stream_of(&l->answers) == l->stream)
 			answered = true;
 	return answered;
 }
 
-/* Looks for requests in what the client said. */
-static void
-listen_in(struct proxy *p, struct link *l, const char *at, size_t len)
-{
-	static const char preface[] = "PRI * HTTP/2.0";
-	struct buf ignored = { 0 };
-
-	if (l->asked.len == 0 && !l->framed && len >= PREFACE &&
-	    memcmp(at, preface, sizeof(preface) - 1) == 0) {
-		l->framed = true;
-		at += PREFACE;
-		len -= PREFACE;
-	}
-	if (l->framed) {
-		listen_in_frames(p, l, at, len);
-		return;
-	}
-	buf_add(&l->asked, at, len);
-	while (l->cut == NO_CUT && http_read(&l->asked, &l->request, &ignored) == 1) {
-		p->requests++;
-		l->cut = doom(p, &l->request);
-	}
-	buf_free(&ignored);
-}
-
-/* Of its body, if it has one.  At once, for nothing is sent once we are dead; and by an end, as a
- * reset might overtake it. */
+/* At once, for nothing is sent once we are dead; and by an end, as a reset might overtake it. */
 static void
 answer_half(struct link *l, const char *at, size_t len)
 {
-	const char *body = memmem(at, len, "\r\n\r\n", 4);
-	size_t head = body != NULL ? (size_t)(body + 4 - at) : 0;
-
-	if (send(l->client, at, head + (len - head) / 2, MSG_NOSIGNAL) == -1)
+	if (send(l->client, at, len / 2, MSG_NOSIGNAL) == -1)
 		link_kill(l);
 	l->dead = true;
 }
@@ -245,7 +211,7 @@ answer(struct proxy *p, struct link *l, const char *at, size_t len)
 		link_kill(l);
 		return;
 	}
-	if (o->cut == CUT_IN_CHUNK && is_meant(o, &l->request) && --o->nth == 0) {
+	if (o->cut == CUT_IN_CHUNK && --o->nth == 0) {
 		o->cut = NO_CUT;
 		answer_half(l, at, len);
 		return;

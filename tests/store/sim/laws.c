@@ -215,7 +215,7 @@ idle(void)
 
 /*
  * Where nothing is late, a waiter that has come to rest needs to read nothing: the news of its permit is all,
- * and takes one way.
+ * and takes one way.  The first in the line looks by itself after a while, and may be about to grant.
  */
 static uint64_t
 news_take(const struct taker *t)
@@ -223,7 +223,8 @@ news_take(const struct taker *t)
 	const struct plan *p = &sim.plan;
 
 	if (sim.trouble_ns != 0 || p->loss != 0 || p->slow != 0 || p->operators ||
-	    p->delay_ns > 20 * MS || t->placed_ns == 0 || t->granted_ns < t->placed_ns + SECOND / 2)
+	    p->delay_ns > 20 * MS || t->placed_ns == 0 ||
+	    t->granted_ns < t->placed_ns + SECOND / 2 || t->granted_ns > t->first_ns + SECOND / 2)
 		return AT_ONCE;
 	return p->delay_ns + 2 * MS;
 }

@@ -126,8 +126,8 @@ struct taker {
 	int64_t left_line; /* the ticket of its last place, and the revision at which that went */
 	int64_t left_at;
 	int64_t granted; /* the ticket of its last permit, by that name; 0: none */
-	uint64_t granted_ns, placed_ns;
-	int64_t override; /* when that was granted, as operators knew */
+	uint64_t granted_ns, placed_ns, first_ns; /* first_ns: the first in the line since then */
+	int64_t override;                         /* when that was granted, as operators knew */
 };
 
 void taker_comes(struct act *act);
@@ -161,6 +161,7 @@ struct sim {
 
 	/* truth.c */
 	TAILQ_HEAD(, taker) line;
+	uint64_t head_ns; /* its first is the first since then */
 	struct taker **holder;
 	unsigned holders;
 	uint64_t used;

@@ -77,6 +77,8 @@ enters_line(struct taker *t, int64_t ticket)
 {
 	t->place = ticket;
 	t->placed_ns = true_ns;
+	if (TAILQ_EMPTY(&sim.line))
+		sim.head_ns = true_ns;
 	TAILQ_INSERT_TAIL(&sim.line, t, in_line);
 }
 
@@ -86,6 +88,11 @@ leaves_line(struct taker *t, int64_t revision)
 	t->left_line = t->place;
 	t->left_at = revision;
 	t->place = 0;
+	t->first_ns = true_ns;
+	if (t == TAILQ_FIRST(&sim.line)) {
+		t->first_ns = sim.head_ns;
+		sim.head_ns = true_ns;
+	}
 	TAILQ_REMOVE(&sim.line, t, in_line);
 }
 

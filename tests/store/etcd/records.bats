@@ -5,7 +5,7 @@
 load ../../helpers/lib.bash
 load store.bash
 
-RECORDS=$TESTS_BUILD/store/records
+RECORDS=$STORE_BUILD/../records
 
 @test "the cases of an engine" {
 	own_server

@@ -81,18 +81,12 @@ take_byte(struct tokens *t)
 
 #define JOB_OF "job %u of" /* the command of each taker, as other processes see it */
 
-static uint64_t
-least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
 static void
 pause_asking(struct tokens *t, uint64_t now)
 {
 	t->unused++;
-	t->again_ns = now + least(t->patience_ns * t->unused, MOST_PAUSE);
-	t->patience_ns = least(2 * t->patience_ns, MOST_PATIENCE);
+	t->again_ns = now + earlier(t->patience_ns * t->unused, MOST_PAUSE);
+	t->patience_ns = earlier(2 * t->patience_ns, MOST_PATIENCE);
 }
 
 /* The next taker was granted a permit: write a byte for it, unless the limiter was removed. */
@@ -200,7 +194,7 @@ notice_work(struct tokens *t, uint64_t now)
 
 	if (worked) {
 		if (t->fresh_ns > now && n < t->in_pipe)
-			t->patience_ns = least(4 * (now - lent_ns), MOST_PATIENCE);
+			t->patience_ns = earlier(4 * (now - lent_ns), MOST_PATIENCE);
 		if (t->patience_ns < LEAST_PATIENCE)
 			t->patience_ns = LEAST_PATIENCE;
 		t->fresh_ns = t->again_ns = 0;
@@ -287,7 +281,7 @@ count_processes(struct tokens *t, uint64_t now)
 	if (now >= t->count_ns) {
 		t->crowded = process_branches(t->command);
 		t->count_ns = now + t->count_pause_ns;
-		t->count_pause_ns = least(2 * t->count_pause_ns, MOST_COUNT);
+		t->count_pause_ns = earlier(2 * t->count_pause_ns, MOST_COUNT);
 	}
 	return t->count_ns;
 }
@@ -319,7 +313,7 @@ tokens_look(struct tokens *t)
 		due = t->held_off_ns;
 	else if (t->in_pipe == 0 && t->again_ns > now && !t->asking && t->lent < t->most && !idle)
 		due = t->again_ns;
-	return least(due, count_processes(t, now));
+	return earlier(due, count_processes(t, now));
 }
 
 struct flk_taker *

@@ -20,6 +20,7 @@
 
 #include "etcd/client/client.h"
 #include "etcd/proto/messages.h"
+#include "now.h"
 
 #define MOST_VALUE (1 << 20) /* etcd refuses requests of over 1.5 MiB */
 
@@ -114,8 +115,7 @@ records_due(const struct records *r)
 	size_t i;
 
 	for (i = 0; i < sizeof(due) / sizeof(due[0]); i++)
-		if (due[i] < first)
-			first = due[i];
+		first = earlier(first, due[i]);
 	return first;
 }
 

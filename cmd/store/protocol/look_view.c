@@ -30,8 +30,6 @@ show(struct view_entry *e, const struct look_taker *t)
 	e->seat = r->seat;
 	e->pid = p->pid;
 	e->uid = p->uid;
-	e->ttl_s = r->ttl_s;
-	e->grace_s = r->grace_s;
 	e->since_ms = r->since_ms;
 	e->role = p->role;
 }

@@ -23,7 +23,6 @@ struct view_entry {
 	uint64_t ticket;
 	uint32_t weight, limit, seat;
 	uint32_t pid, uid;
-	uint32_t ttl_s, grace_s;
 	int64_t since_ms; /* of the epoch: when it began to wait, or to hold */
 	bool holds;
 	bool suspect; /* it holds, but nothing shows that it is alive */

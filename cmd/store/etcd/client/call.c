@@ -14,6 +14,7 @@
 
 #include "client.h"
 #include "etcd/proto/messages.h"
+#include "now.h"
 
 #define MOST_ANSWER (UINT64_C(64) << 20)
 
@@ -200,8 +201,7 @@ calls_due(const struct records *r)
 	const struct records_call *c;
 
 	LIST_FOREACH(c, &r->calls, link)
-		if (due(c) < first)
-			first = due(c);
+		first = earlier(first, due(c));
 	return first;
 }
 

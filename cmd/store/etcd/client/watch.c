@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "now.h"
+
 #define GONE_NS SECOND
 
 static void
@@ -116,8 +118,7 @@ watches_due(const struct records *r)
 	const struct records_watch *w;
 
 	LIST_FOREACH(w, &r->watches, link)
-		if (due(w) < first)
-			first = due(w);
+		first = earlier(first, due(w));
 	return first;
 }
 

@@ -17,6 +17,7 @@
 
 #include "clock.h"
 #include "inside.h"
+#include "now.h"
 
 #define PIECE  16384 /* no record of TLS is longer: what is left is in the socket, as epoll knows */
 #define PIECES 16    /* that one step reads of one connection */
@@ -320,7 +321,6 @@ h2_due(const struct h2 *h)
 	const struct h2_conn *c;
 
 	LIST_FOREACH(c, &h->conns, link)
-		if (conn_due(c) < due)
-			due = conn_due(c);
+		due = earlier(due, conn_due(c));
 	return due;
 }

@@ -80,9 +80,25 @@ hand_overs() {
 	judged -n 2 -o 60000
 }
 
-@test "30 % of all packets are lost: all run, and the limit holds" {
+@test "30 % of what takers and members tell each other is lost: all run, and the limit holds" {
+	local i rules="" ports
 	times 10
-	# With less the members would elect leaders all the time: TCP itself needs a second and more.
+	net_cluster
+	ports=$(for i in a b c; do cat "$SERVERS/$i.port"; done | paste -sd,)
+	for i in dport sport; do
+		rules+="tcp $i { $ports } numgen random mod 100 < 30 drop; "
+	done
+	router "$rules"
+	hand_overs 10
+	router ""
+	spotless
+}
+
+# Here the members hardly hear each other.  With a ttl of 10 s, whose calls end after 1.7 s, the cluster
+# gets hardly anything done but calls that are sent again: 24 to 162 s.
+@test "30 % of all packets are lost: all run, and the limit holds" {
+	times 30
+	# With less they would elect leaders all the time: TCP itself needs a second and more.
 	ETCD_OPTIONS=(--heartbeat-interval=300 --election-timeout=5000)
 	net_cluster
 	router "numgen random mod 100 < 30 drop"

@@ -61,7 +61,8 @@ all_end() {
 	all_end
 }
 
-# hand_overs N: takers of all machines, each N times.
+# hand_overs N MS: takers of all machines, each N times, in MS; half of that is how much later one may begin
+# than another that was granted after it.
 hand_overs() {
 	local i name began labels=()
 	began=$(the_clock)
@@ -76,8 +77,8 @@ hand_overs() {
 		[ "$status" -eq 0 ] || { cat "$i.err"; return 1; }
 	done
 	measured "${#labels[@]} hand-overs took $(($(the_clock) - began)) ms"
-	[ "$(($(the_clock) - began))" -lt 120000 ]
-	judged -n 2 -o 60000
+	[ "$(($(the_clock) - began))" -lt "$2" ]
+	judged -n 2 -o $(($2 / 2))
 }
 
 @test "30 % of what takers and members tell each other is lost: all run, and the limit holds" {
@@ -89,20 +90,21 @@ hand_overs() {
 		rules+="tcp $i { $ports } numgen random mod 100 < 30 drop; "
 	done
 	router "$rules"
-	hand_overs 10
+	hand_overs 10 60000
 	router ""
 	spotless
 }
 
 # Here the members hardly hear each other.  With a ttl of 10 s, whose calls end after 1.7 s, the cluster
-# gets hardly anything done but calls that are sent again: 24 to 162 s.
+# gets hardly anything done but calls that are sent again: 24 to 162 s.  With 30 s it
+# takes 11 to 78 s, most of it one silence: the bound leaves room for several.
 @test "30 % of all packets are lost: all run, and the limit holds" {
 	times 30
 	# With less they would elect leaders all the time: TCP itself needs a second and more.
 	ETCD_OPTIONS=(--heartbeat-interval=300 --election-timeout=5000)
 	net_cluster
 	router "numgen random mod 100 < 30 drop"
-	hand_overs 4
+	hand_overs 4 400000
 	router ""
 	spotless
 }
@@ -111,7 +113,7 @@ hand_overs() {
 	times 10
 	net_cluster
 	router "" "ip daddr 10.77.1.2 dup to 10.77.1.2; ip daddr 10.77.2.2 dup to 10.77.2.2; ip daddr 10.77.3.2 dup to 10.77.3.2"
-	hand_overs 10
+	hand_overs 10 60000
 	router ""
 	spotless
 }

@@ -74,6 +74,7 @@ fleet_open(struct fleet_store *store, const char *limiter)
 	fleet->store = store;
 	if (limiter != NULL)
 		fleet->limiter = key_limiter(&store->base, limiter);
+	look_init(&fleet->seen.look, &fleet->limiter);
 	life_begin(&fleet->life, fleet);
 	LIST_INSERT_HEAD(&store->fleets, fleet, link);
 	return fleet;
@@ -95,6 +96,7 @@ fleet_close(struct fleet *fleet)
 		part->end(part);
 	}
 	LIST_REMOVE(fleet, link);
+	look_free(&fleet->seen.look);
 	free(fleet);
 }
 

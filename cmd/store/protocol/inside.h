@@ -44,11 +44,19 @@ struct fleet_store {
 	char host[STORE_HOST];
 };
 
+/* What a keeper knows of a limiter for its next claim: taker/seen.c. */
+struct seen {
+	struct look look;
+	bool there;        /* and no taker has it now */
+	uint64_t until_ns; /* it is worth a try */
+};
+
 struct fleet {
 	LIST_ENTRY(fleet) link;
 	struct fleet_store *store;
 	struct key limiter; /* "": all limiters of the path */
 	struct life life;   /* of all its takers */
+	struct seen seen;
 	struct fleet_takers takers;
 	struct fleet_parts parts;
 };

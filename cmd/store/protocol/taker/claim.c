@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * claim.c - from nothing to a permit or a place, in two round trips: a lease and, beside it, a
- * look; then the claim, which is one txn.
+ * look; then the claim, which is one txn.  A keeper that has both needs the claim alone: seen.c.
  *
  * The claim grants if, since the look, no operator set another limit or state, no taker entered the
  * line and no permit was granted.  Permits may have ended since: it fits all the more.  If any of
@@ -56,6 +56,26 @@ fits(struct fleet_taker *t, struct record *r)
 	return room_fits(&room, r->weight, r->limit, &r->under);
 }
 
+static bool
+may_start(struct fleet_taker *t)
+{
+	struct record r;
+
+	return t->look.in_line == 0 && fits(t, &r);
+}
+
+/* Whether it may start by what the keeper has kept.  If not, that may be out of date: it looks. */
+static bool
+has_seen(struct fleet_taker *t)
+{
+	if (t->thorough || !seen_take(t))
+		return false;
+	if (t->want.weight <= own_limit(t) && may_start(t))
+		return true;
+	seen_return(t);
+	return false;
+}
+
 /* It would have to wait, and must not: what is in its way may be dead. */
 static void
 look_again(struct fleet_taker *t)
@@ -77,14 +97,12 @@ has_dead_in_its_way(const struct fleet_taker *t)
 static void
 decide(struct fleet_taker *t)
 {
-	struct record r;
-
 	if (t->look.config.closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);
 	} else if (t->want.weight > own_limit(t)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
 	} else {
-		t->fitted = t->look.in_line == 0 && fits(t, &r);
+		t->fitted = may_start(t);
 		if (t->fitted || may_wait(t))
 			taker_go(t, CLAIMING);
 		else if (!t->thorough)
@@ -116,12 +134,15 @@ asking_act(struct fleet_taker *t)
 	struct life *life = &t->fleet->life;
 
 	life_need(life);
-	watching_own(t);
 	t->thorough |= t->want.no_wait;
-	if (!t->looked)
+	if (!t->looked && t->slot[MAIN].call == NULL && has_seen(t))
+		t->looked = true;
+	if (!t->looked) {
+		watching_own(t);
 		taker_txn(t, MAIN,
 			  look_txn(&t->fleet->limiter, t->thorough ? LOOK_LIVES : LOOK_NEW),
 			  looked);
+	}
 	if (t->looked && life_may_claim(life)) {
 		t->looked = false;
 		decide(t);
@@ -256,6 +277,8 @@ queued(struct fleet_taker *t, const struct records_answer *a)
 		return;
 	}
 	t->created = mine->created;
+	watching_own_from(t, t->created + 1);
+	seen_is_old(t->fleet, t->created);
 	t->ticket = (uint64_t)t->created;
 	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	/* The count includes the taker itself. */
@@ -295,6 +318,7 @@ claimed(struct fleet_taker *t, const struct records_answer *a)
 	if (t->fitted && a->held) {
 		fits(t, &r);
 		t->ticket = (uint64_t)a->revision;
+		seen_granted(t, &r, a->revision);
 		hold_begin(t, a->revision, &r);
 	} else if (!t->fitted || may_wait(t)) {
 		queued(t, a);

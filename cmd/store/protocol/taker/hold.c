@@ -9,6 +9,8 @@
 
 #include "kind.h"
 
+#define OWN_NS (SECOND / 5) /* most commands that end earlier need no watch */
+
 /*
  * On one machine, the number of its CPUs is a good limit.  In a store, the CPUs of the machine that
  * happened to come first are hardly what the user meant for all of them.
@@ -55,13 +57,14 @@ hold_begin(struct fleet_taker *t, int64_t held_since, const struct record *r)
 	if (r->ticket != 0)
 		t->ticket = r->ticket;
 	t->checked = 0;
+	t->own_ns = flki_boottime_ns() + OWN_NS;
 	t->reported = t->asked = false;
 	t->adopted = false;
+	seen_is_old(t->fleet, held_since);
 	taker_hush(t, DEAD);
 	look_free(&t->look);
 	repair_free(&t->suspects);
 	watching_end(t, WATCH_ALL);
-	watching_own(t);
 	taker_go(t, HOLDING);
 }
 
@@ -84,7 +87,10 @@ holding_act(struct fleet_taker *t)
 {
 	struct life *life = &t->fleet->life;
 
-	watching_own(t); /* if it has ended */
+	if (t->watching[WATCH_OWN].watch == NULL && flki_boottime_ns() < t->own_ns)
+		t->retry_ns = t->own_ns;
+	else
+		watching_own_from(t, t->held_since + 1); /* or again, if it has ended */
 	if (t->reported)
 		return;
 	life_need(life);

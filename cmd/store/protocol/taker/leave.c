@@ -19,6 +19,7 @@
 static void
 end(struct fleet_taker *t)
 {
+	seen_ended(t);
 	taker_end(t, &(struct fleet_event){ .kind = t->ending,
 					    .code = t->ending_code,
 					    .ticket = t->ticket,
@@ -136,6 +137,7 @@ passed_on(struct fleet_taker *t, const struct records_answer *a)
 		departed(t, a);
 		return;
 	}
+	seen_is_old(t->fleet, a->revision);
 	if (round_goes_on(&t->gives_end, a))
 		round_run(t->fleet, NULL);
 	end(t);

@@ -126,6 +126,7 @@ struct fleet_taker {
 	uint32_t under, seat;
 	uint64_t ticket;
 	int64_t held_since; /* create revision of h/ */
+	uint64_t own_ns;    /* when to watch it, if it is not watched yet */
 	int64_t checked;    /* the revision of the last check that found it; 0: none */
 
 	/* ---- its round under way: line.c, leave.c ---- */
@@ -228,6 +229,23 @@ void leaving_act(struct fleet_taker *t);   /* leave.c */
 void line_stand(struct fleet_taker *t);
 void line_first(struct fleet_taker *t); /* its look is that of the first */
 
+/* ---- seen.c ---- */
+
+/* The taker's look is the one that the keeper has kept; false: there is none. */
+bool seen_take(struct fleet_taker *t);
+
+/* The keeper has it back, as it was. */
+void seen_return(struct fleet_taker *t);
+
+/* By its look, a claim gave the taker that permit. */
+void seen_granted(struct fleet_taker *t, const struct record *r, int64_t revision);
+
+/* In that revision a taker of this keeper has entered the line, or was granted a permit. */
+void seen_is_old(struct fleet *fleet, int64_t revision);
+
+/* The taker's permit has ended. */
+void seen_ended(const struct fleet_taker *t);
+
 /* ---- hold.c ---- */
 
 /* It holds since that revision, as this record says. */
@@ -254,6 +272,7 @@ void watching_own(struct fleet_taker *t);
 void watching_all(struct fleet_taker *t);
 
 /* From that revision on. */
+void watching_own_from(struct fleet_taker *t, int64_t from);
 void watching_line(struct fleet_taker *t, int64_t from);
 void watching_end(struct fleet_taker *t, enum taker_watch what);
 void watching_end_all(struct fleet_taker *t);

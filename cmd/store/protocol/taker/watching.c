@@ -44,15 +44,21 @@ watches(const struct fleet_taker *t, enum taker_watch what)
 	return t->watching[what].watch != NULL && !t->watching[what].ended;
 }
 
-/* Begun before the claim: a taker that leaves may grant the place at once. */
+/* Begun before the claim of a place: a taker that leaves may grant it at once. */
 void
 watching_own(struct fleet_taker *t)
+{
+	watching_own_from(t, 0);
+}
+
+void
+watching_own_from(struct fleet_taker *t, int64_t from)
 {
 	struct key h = taker_key(t, 'h');
 	struct records_range range = { .key = h.s };
 
 	if (!watches(t, WATCH_OWN))
-		begin(t, WATCH_OWN, &range, 1, 0);
+		begin(t, WATCH_OWN, &range, 1, t->watching[WATCH_OWN].ended ? 0 : from);
 }
 
 void

@@ -70,6 +70,8 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	error = check_url(url, why);
 	if (error == 0)
 		error = secret_load(&r->secret, url, why, RECORDS_TEXT);
+	if (error == 0)
+		error = secret_check_pair(&r->secret, why, RECORDS_TEXT);
 	if (error != 0)
 		goto out;
 	r->tls = *url->variant != '\0';

@@ -200,15 +200,20 @@ secret_load(struct secret *s, const struct url *u, char *why, size_t size)
 		error = read_secret(&s->token, s->token_file, "token-file", why, size);
 	else
 		error = from_environment(&s->token, "FLOCKLIMIT_STORE_TOKEN", why, size);
-	if (error == 0 && s->token == NULL && (s->user == NULL) != (s->password == NULL)) {
-		snprintf(why, size,
-			 s->user == NULL ? "there is a password, but no user: user= or "
-					   "$FLOCKLIMIT_STORE_USER"
-					 : "there is a user, but no password: password-file= or "
-					   "$FLOCKLIMIT_STORE_PASSWORD");
-		return -EINVAL;
-	}
 	return error;
+}
+
+int
+secret_check_pair(const struct secret *s, char *why, size_t size)
+{
+	if (s->token != NULL || (s->user == NULL) == (s->password == NULL))
+		return 0;
+	snprintf(why, size,
+		 s->user == NULL ? "there is a password, but no user: user= or "
+				   "$FLOCKLIMIT_STORE_USER"
+				 : "there is a user, but no password: password-file= or "
+				   "$FLOCKLIMIT_STORE_PASSWORD");
+	return -EINVAL;
 }
 
 /* Whether the file has another secret by now; then *secret becomes the new one. */

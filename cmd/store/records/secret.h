@@ -23,6 +23,9 @@ struct secret {
 /* 0, or a negative errno and why; call secret_clear() in any case. */
 int secret_load(struct secret *s, const struct url *u, char *why, size_t size);
 
+/* For a service that knows a user only by a password: 0, or a negative errno and which of them lacks. */
+int secret_check_pair(const struct secret *s, char *why, size_t size);
+
 /*
  * Reads the file again, if there is one: true if it has another token, or password, by now.  If we
  * can't read it any more, `why' says why; else `why' is left alone.

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * client.h - what the parts of the client know of each other.
+ *
+ *   records.c  the client as a whole, and its URL
+ *   watch.c    watches, and what wakes them
+ *   txn.c      transactions and leases
+ *   call.c     calls, and whatever else is asked
+ *   link.c     the connection to one of the hosts
+ *   verdict.c  what an error means
+ *   args.c     the arguments of a function of schema.sql, as bytes
+ *
+ * Each calls only what stands below it; but link.c calls call.c and watch.c when there is, or no longer is,
+ * a connection.
+ *
+ * One connection carries all: calls, which libpq sends without waiting for the answers to those before
+ * (its pipeline mode), and the notifications of the server.  Each call is a transaction of its own.
+ */
+#ifndef CLIENT_H
+#define CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include <libpq-fe.h>
+
+#include "clock.h"
+#include "records/records.h"
+#include "records/secret.h"
+
+#define CALL_OPERATIONS 128
+
+/* ---- args.c ---- */
+
+enum args_type {
+	ARGS_INT4 = 23,
+	ARGS_INT8 = 20,
+	ARGS_BYTEA = 17
+}; /* PostgreSQL's numbers of them */
+
+#define ARGS_MOST 5
+
+struct args {
+	char *at;
+	size_t n, room;
+	int count;
+	Oid type[ARGS_MOST];
+	size_t start[ARGS_MOST];
+	bool failed; /* no memory */
+};
+
+void args_number(struct args *a, int64_t number);
+/* Then come that many elements. */
+void args_array(struct args *a, enum args_type type, size_t elements);
+void args_element_number(struct args *a, enum args_type type, int64_t number);
+void args_element(struct args *a, const void *bytes, size_t size);
+/* The end of a range that is one key: the next key that there can be. */
+void args_element_end(struct args *a, const char *key, const char *end);
+int args_send(const struct args *a, PGconn *conn,
+	      const char *function); /* as libpq: 0 is a failure */
+void args_free(struct args *a);
+
+/* A number of an answer; 0 if there is none. */
+int64_t answer_number(const PGresult *result, int row, int column);
+void answer_kv(struct record_kv *kv, const PGresult *result,
+	       int row); /* lives as long as the result */
+
+/* The columns of an answer, flocklimit.found, and of its last row. */
+enum { OP, N, KEY, VALUE, CREATED, CHANGED, LEASE };
+enum { FLAG = N, REVISION = CREATED, SAYS = CHANGED, BACKEND = LEASE };
+
+/* ---- verdict.c ---- */
+
+struct verdict {
+	enum records_result result;
+	bool leave; /* it is no use to stay connected to this server */
+	char words[RECORDS_TEXT];
+};
+
+void verdict_of_result(struct verdict *v, const PGresult *result);
+void verdict_of_connection(struct verdict *v, const char *message);
+
+/* ---- the client ---- */
+
+TAILQ_HEAD(call_queue, records_call);
+LIST_HEAD(watch_list, records_watch);
+
+struct host {
+	const char *host;
+	char port[12], name[300]; /* "db.example:5432" */
+};
+
+struct records {
+	struct url url;
+	struct secret secret;
+	int epoll; /* has the connection's socket, too */
+	uint64_t pause_ns;
+
+	/* link.c */
+	struct host host[URL_HOSTS];
+	size_t hosts, at;
+	PGconn *conn;
+	enum { DOWN, CONNECTING, UP } state;
+	PostgresPollingStatusType polling; /* CONNECTING: what libpq waits for */
+	bool broken;                       /* a call could not be sent */
+	bool unsent;                       /* some of a call is still to be sent */
+	bool sound;         /* it once had an answer: a failure to connect is temporary */
+	uint64_t due;       /* DOWN: not before; CONNECTING: not after */
+	uint64_t heard_ns;  /* when there was an answer last */
+	size_t failures;    /* so many connections failed in a row */
+	struct verdict why; /* the last failure, with the host */
+	int64_t backend;    /* the server's process; 0: not known yet */
+
+	/* call.c */
+	struct call_queue calls; /* that are not under way */
+	struct call_queue sent;  /* in the order of their answers */
+	uint64_t numbers;        /* of calls, so far */
+
+	/* watch.c */
+	struct watch_list watches;
+	int64_t seen;     /* the revision up to which the watches have all */
+	bool stale;       /* there may be news since */
+	bool asking;      /* for news */
+	uint64_t tick_ns; /* when to look without being woken; UINT64_MAX: a look is under way */
+};
+
+/* ---- link.c ---- */
+
+void link_begin(struct records *r);
+void link_end(struct records *r);
+uint64_t link_due(const struct records *r);
+void link_step(struct records *r);
+
+/* Leaves this host: what was sent fails. */
+void link_lost(struct records *r, const struct verdict *v);
+
+/* "db.example:5432: words" */
+void link_text(char text[RECORDS_TEXT], const struct records *r, const char *words);
+
+/* ---- call.c ---- */
+
+/* Of an answer, or of a failure: then result is NULL, and v says why, with the host. */
+typedef void call_answered(struct records_call *c, const PGresult *result, const struct verdict *v);
+
+/*
+ *   called  -> WAITING  [call_begin]     for a connection
+ *   called  -> FAILED   [call_begin]     there is none, and it is too early to try again
+ *   called  -> SENT     [call_begin]
+ *   WAITING -> SENT     [calls_send]
+ *   WAITING, SENT -> FAILED  [calls_fail]  the caller is told in the next step
+ *   any     -> OVER     [answer]         the caller has its answer
+ *   any     -> OVER     [records_cancel] or wants none
+ */
+struct records_call {
+	TAILQ_ENTRY(records_call) link;
+	struct records *records;
+	const char *function; /* of schema.sql */
+	struct args args;
+	enum { WAITING, SENT, FAILED, OVER } state;
+	bool under_way; /* its answer is still to come, even if it is OVER */
+	uint64_t number, due, sent_ns;
+	struct verdict verdict; /* FAILED */
+	call_answered *answered;
+	size_t then, otherwise; /* of a transaction: so many operations */
+	records_done *done;
+	void *context;
+};
+
+/* Takes args over.  NULL for want of memory. */
+struct records_call *call_begin(struct records *r, const char *function, struct args args,
+				unsigned timeout_ms, call_answered *answered, void *context);
+
+void calls_send(struct records *r); /* what waits: there is a connection */
+
+/* What was sent, or also what waits, fails, for the reason that r->why has. */
+void calls_fail(struct records *r, bool waiting);
+
+/* An answer of the first that was sent; and its end. */
+void calls_got(struct records *r, const PGresult *result);
+void calls_got_all(struct records *r);
+
+bool calls_wait(const struct records *r);
+uint64_t calls_due(const struct records *r);
+void calls_step(struct records *r);
+void calls_end(struct records *r);
+
+/* ---- watch.c ---- */
+
+void watches_up(struct records *r);   /* the connection is new */
+void watches_down(struct records *r); /* there is none */
+void watches_woken(struct records *r);
+bool watches_wait(const struct records *r);
+uint64_t watches_due(const struct records *r);
+void watches_step(struct records *r);
+void watches_end(struct records *r);
+
+#endif

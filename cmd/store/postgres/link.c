@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * link.c - the connection to the primary, which one of the hosts is.
+ *
+ *   DOWN       -> CONNECTING  [connect_begin]  something waits, and the pause is over
+ *   CONNECTING -> UP          [up]
+ *   any        -> DOWN        [link_lost]      the next host's turn; after the last host, a pause
+ *
+ * libpq resolves the name of a host when it connects, and blocks meanwhile.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "client.h"
+#include "records/retry.h"
+
+#define CONNECT_NS (5 * SECOND)
+
+void
+link_text(char text[RECORDS_TEXT], const struct records *r, const char *words)
+{
+	snprintf(text, RECORDS_TEXT, "%.100s: %.280s", r->host[r->at].name, words);
+}
+
+/* ---- its end ---- */
+
+static void
+disconnect(struct records *r)
+{
+	PQfinish(r->conn);
+	r->conn = NULL;
+	r->state = DOWN;
+	r->broken = r->unsent = false;
+	r->backend = 0;
+}
+
+void
+link_lost(struct records *r, const struct verdict *v)
+{
+	uint64_t pause;
+	bool all;
+
+	r->why = *v;
+	link_text(r->why.words, r, v->words);
+	disconnect(r);
+	r->at = (r->at + 1) % r->hosts;
+	all = ++r->failures % r->hosts == 0;
+	pause = retry_pause((unsigned)(r->failures / r->hosts));
+	r->due = !all ? 0 : flki_boottime_ns() + (pause < r->pause_ns ? pause : r->pause_ns);
+	calls_fail(r, all);
+	watches_down(r);
+}
+
+static void
+lost_by(struct records *r, const char *message)
+{
+	struct verdict v;
+
+	verdict_of_connection(&v, message);
+	/* A store that served us once is expected to do so again. */
+	if (r->sound)
+		v.result = RECORDS_AWAY;
+	link_lost(r, &v);
+}
+
+/* ---- its beginning ---- */
+
+static void
+hush(void *context, const PGresult *notice)
+{
+	(void)context;
+	(void)notice;
+}
+
+static void
+wait_for(struct records *r, uint32_t events)
+{
+	struct epoll_event event = { .events = events };
+	int fd = PQsocket(r->conn);
+
+	/* libpq may have closed one socket and opened another, with the same number. */
+	if (epoll_ctl(r->epoll, EPOLL_CTL_MOD, fd, &event) == -1)
+		epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+static void
+connect_begin(struct records *r)
+{
+	const struct host *h = &r->host[r->at];
+	const struct secret *s = &r->secret;
+	const char *mode = url_param(&r->url, "sslmode");
+	const char *const names[] = { "host",
+				      "port",
+				      "user",
+				      "password",
+				      "dbname",
+				      "sslmode",
+				      "sslrootcert",
+				      "sslcert",
+				      "sslkey",
+				      "target_session_attrs",
+				      "options",
+				      "gssencmode",
+				      "application_name",
+				      NULL };
+	const char *const values[] = { h->host,
+				       h->port,
+				       s->user,
+				       s->password,
+				       url_param(&r->url, "database"),
+				       mode != NULL        ? mode
+				       : s->cacert != NULL ? "verify-full"
+							   : NULL,
+				       s->cacert,
+				       s->cert,
+				       s->key,
+				       "read-write",
+				       "-c default_transaction_isolation=read\\ committed",
+				       "disable",
+				       "flocklimit",
+				       NULL };
+	char why[RECORDS_TEXT];
+
+	secret_password_changed(&r->secret, why, sizeof(why));
+	r->state = CONNECTING;
+	r->due = flki_boottime_ns() + CONNECT_NS;
+	r->conn = PQconnectStartParams(names, values, 0);
+	if (PQstatus(r->conn) == CONNECTION_BAD) {
+		lost_by(r, r->conn == NULL ? "no memory is left" : PQerrorMessage(r->conn));
+		return;
+	}
+	PQsetErrorVerbosity(r->conn, PQERRORS_VERBOSE); /* with the code */
+	PQsetNoticeReceiver(r->conn, hush, NULL);
+	r->polling = PGRES_POLLING_WRITING;
+}
+
+static void
+up(struct records *r)
+{
+	if (PQsetnonblocking(r->conn, 1) != 0 || !PQenterPipelineMode(r->conn)) {
+		lost_by(r, PQerrorMessage(r->conn));
+		return;
+	}
+	r->state = UP;
+	r->heard_ns = flki_boottime_ns();
+	wait_for(r, EPOLLIN);
+	watches_up(r);
+	calls_send(r);
+}
+
+static void
+connect_go_on(struct records *r)
+{
+	struct pollfd p;
+
+	while (r->state == CONNECTING) {
+		bool read = r->polling == PGRES_POLLING_READING;
+
+		p = (struct pollfd){ .fd = PQsocket(r->conn), .events = read ? POLLIN : POLLOUT };
+		if (poll(&p, 1, 0) == 0) {
+			wait_for(r, read ? EPOLLIN : EPOLLOUT);
+			break;
+		}
+		r->polling = PQconnectPoll(r->conn);
+		if (r->polling == PGRES_POLLING_OK)
+			up(r);
+		else if (r->polling == PGRES_POLLING_FAILED)
+			lost_by(r, PQerrorMessage(r->conn));
+	}
+	if (r->state == CONNECTING && flki_boottime_ns() >= r->due)
+		lost_by(r, "no connection in time");
+}
+
+/* ---- while it is up ---- */
+
+static void
+read_answers(struct records *r)
+{
+	PGnotify *notify;
+	PGresult *result;
+	int nulls = 0;
+
+	/* NULL comes after each answer; two, after the end of the connection. */
+	while (r->state == UP && nulls < 2 && !TAILQ_EMPTY(&r->sent) && !PQisBusy(r->conn)) {
+		result = PQgetResult(r->conn);
+		nulls = result == NULL ? nulls + 1 : 0;
+		if (PQresultStatus(result) == PGRES_PIPELINE_SYNC)
+			calls_got_all(r);
+		else if (result != NULL)
+			calls_got(r, result);
+		PQclear(result);
+	}
+	while (r->state == UP && (notify = PQnotifies(r->conn)) != NULL) {
+		watches_woken(r);
+		PQfreemem(notify);
+	}
+}
+
+/* What libpq can't send at once, it sends when there is room; meanwhile it reads, too. */
+static void
+flush(struct records *r)
+{
+	int more = PQflush(r->conn);
+
+	r->unsent = false;
+	wait_for(r, more == 1 ? EPOLLIN | EPOLLOUT : EPOLLIN);
+	r->broken |= more == -1;
+}
+
+uint64_t
+link_due(const struct records *r)
+{
+	if (r->state == DOWN)
+		return calls_wait(r) || watches_wait(r) ? r->due : UINT64_MAX;
+	if (r->state == CONNECTING)
+		return r->due;
+	return r->broken || r->unsent ? 0 : UINT64_MAX;
+}
+
+void
+link_step(struct records *r)
+{
+	if (r->state == DOWN && link_due(r) <= flki_boottime_ns())
+		connect_begin(r);
+	if (r->state == CONNECTING)
+		connect_go_on(r);
+	if (r->state != UP)
+		return;
+	/* What came before the end says more than the end. */
+	if (!r->broken) {
+		r->broken = !PQconsumeInput(r->conn);
+		read_answers(r);
+	}
+	if (r->state == UP && !r->broken)
+		flush(r);
+	if (r->state == UP && r->broken)
+		lost_by(r, PQerrorMessage(r->conn));
+}
+
+void
+link_end(struct records *r)
+{
+	disconnect(r);
+}

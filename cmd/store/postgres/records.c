@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * records.c - the records of a PostgreSQL database, by libpq: opens the client, drives and closes it.
+ *
+ * The database has the tables and functions of schema.sql.  Its server must be the primary.  Leases end by
+ * the server's clock.
+ *
+ * An engine would have to pause when the server was replaced by a copy that lacks the last changes: this one
+ * does not notice that yet.
+ */
+#include "records/records.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/epoll.h>
+
+#include "client.h"
+
+#define MOST_VALUE (1 << 20)
+
+static int
+check_url(const struct url *u, char why[RECORDS_TEXT])
+{
+	static const char *const names[] = { "user",   "password-file", "database", "sslmode",
+					     "cacert", "cert",          "key" };
+	size_t n = sizeof(names) / sizeof(names[0]), i, k;
+
+	if (*u->variant != '\0') {
+		snprintf(why, RECORDS_TEXT, "use postgres://, and sslmode= for TLS");
+		return -EINVAL;
+	}
+	for (i = 0; i < u->params; i++) {
+		for (k = 0; k < n && strcmp(u->param[i].name, names[k]) != 0; k++)
+			;
+		if (k < n)
+			continue;
+		snprintf(why, RECORDS_TEXT,
+			 "there is no parameter %.40s=: there are user=, password-file=, "
+			 "database=, sslmode=, cacert=, cert= and key=",
+			 u->param[i].name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* The hosts point into our copy of the URL. */
+static void
+copy_url(struct records *r, const struct url *url)
+{
+	ptrdiff_t moved = r->url.room - url->room;
+	size_t i;
+
+	r->url = *url;
+#define MOVE(member) ((member) = (member) == NULL ? NULL : (member) + moved)
+	for (i = 0; i < r->url.params; i++) {
+		MOVE(r->url.param[i].name);
+		MOVE(r->url.param[i].value);
+	}
+	for (i = 0; i < r->url.hosts; i++) {
+		struct host *h = &r->host[i];
+
+		h->host = MOVE(r->url.at[i].host);
+		snprintf(h->port, sizeof(h->port), "%u",
+			 url->at[i].port != 0 ? url->at[i].port : 5432);
+		snprintf(h->name, sizeof(h->name), strchr(h->host, ':') ? "[%s]:%s" : "%s:%s",
+			 h->host, h->port);
+	}
+	r->hosts = r->url.hosts;
+}
+
+int
+records_open(struct records **records, const struct url *url, unsigned pause_ms,
+	     char why[RECORDS_TEXT])
+{
+	struct records *r = calloc(1, sizeof(*r));
+	int error;
+
+	*records = NULL;
+	snprintf(why, RECORDS_TEXT, "no memory is left");
+	if (r == NULL)
+		return -ENOMEM;
+	TAILQ_INIT(&r->calls);
+	TAILQ_INIT(&r->sent);
+	LIST_INIT(&r->watches);
+	r->tick_ns = UINT64_MAX;
+	r->pause_ns = pause_ms * MS;
+	copy_url(r, url);
+	r->epoll = epoll_create1(EPOLL_CLOEXEC);
+	error = r->epoll == -1 ? -errno : check_url(url, why);
+	if (error == 0)
+		error = secret_load(&r->secret, url, why, RECORDS_TEXT);
+	if (error == 0)
+		*records = r;
+	else
+		records_close(r);
+	return error;
+}
+
+void
+records_close(struct records *r)
+{
+	watches_end(r);
+	calls_end(r);
+	link_end(r);
+	if (r->epoll != -1)
+		close(r->epoll);
+	secret_clear(&r->secret);
+	explicit_bzero(&r->url, sizeof(r->url));
+	free(r);
+}
+
+int
+records_fd(const struct records *r)
+{
+	return r->epoll;
+}
+
+uint64_t
+records_due(const struct records *r)
+{
+	uint64_t due[] = { link_due(r), calls_due(r), watches_due(r) }, first = UINT64_MAX;
+	size_t i;
+
+	for (i = 0; i < sizeof(due) / sizeof(due[0]); i++)
+		if (due[i] < first)
+			first = due[i];
+	return first;
+}
+
+void
+records_step(struct records *r)
+{
+	link_step(r);
+	watches_step(r);
+	calls_step(r);
+}
+
+struct records_limits
+records_limits(const struct records *r)
+{
+	(void)r;
+	return (struct records_limits){ CALL_OPERATIONS, MOST_VALUE };
+}

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * watch.c - watches.  A server process knows the ranges of its client's watches, and is woken when one of
+ * them has changed; the client then asks for all news since it last did so.  A client that is not woken
+ * asks every second all the same, and ends the leases that are over by that.
+ *
+ *   called -> ASKED  [ask]         when there is a connection
+ *   ASKED  -> BEGUN  [watch_answered]
+ *   ASKED, BEGUN -> called  [watches_down]
+ *   any    -> ENDED  [end]              it can't continue: the caller has the reason
+ *   any    -> DEAD   [records_unwatch]  the server is told a second later, as most clients have closed the
+ *                                       connection by then
+ *
+ * W1  next is the first revision of which nothing was reported; 0: it is to begin now.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "records/retry.h"
+
+#define CALL_MS 5000
+#define TICK_NS SECOND
+#define GONE_NS SECOND
+#define SCHEMA  1 /* of schema.sql */
+
+#define PUTS    1 /* as schema.sql has them */
+#define DELETES 2
+#define DELETED 2 /* in the column OP */
+
+struct watched {
+	char *key, *end;
+	bool no_put, no_delete;
+};
+
+struct records_watch {
+	LIST_ENTRY(records_watch) link;
+	struct records *records;
+	enum { CALLED, ASKED, BEGUN, ENDED, DEAD } state;
+	bool known;                /* to the server */
+	struct records_call *call; /* ASKED */
+	int64_t number, next;
+	size_t ranges;
+	struct watched range[RECORDS_RANGES];
+	uint64_t due; /* DEAD: when to tell the server */
+	records_hears *hears;
+	void *context;
+};
+
+/* ---- what is reported ---- */
+
+static void
+report(struct records_watch *w, const struct records_news *news)
+{
+	if (w->state != DEAD)
+		w->hears(w->context, news);
+}
+
+static void
+end(struct records_watch *w, enum records_news_kind kind, const char *text)
+{
+	w->state = ENDED;
+	report(w, &(struct records_news){ .kind = kind, .text = text });
+}
+
+static bool
+concerns(const struct records_watch *w, const struct records_change *c)
+{
+	const struct watched *at;
+	size_t i;
+
+	for (i = 0; i < w->ranges; i++) {
+		at = &w->range[i];
+		if (at->end == NULL
+			? strcmp(c->kv.key, at->key) == 0
+			: strcmp(c->kv.key, at->key) >= 0 && strcmp(c->kv.key, at->end) < 0)
+			return c->deleted ? !at->no_delete : !at->no_put;
+	}
+	return false;
+}
+
+/* Reports all changes of an answer that the watch has not had yet. */
+static void
+report_changes(struct records_watch *w, const PGresult *result)
+{
+	int last = PQntuples(result) - 1, row;
+	int64_t revision = answer_number(result, last, REVISION), next = w->next;
+	struct records_change change;
+
+	if (revision >= w->next)
+		w->next = revision + 1;
+	for (row = 0; row < last && w->state == BEGUN; row++) {
+		answer_kv(&change.kv, result, row);
+		change.deleted = answer_number(result, row, OP) == DELETED;
+		if (change.kv.changed >= next && concerns(w, &change))
+			report(w,
+			       &(struct records_news){ .kind = WATCH_CHANGE, .change = &change });
+	}
+}
+
+/* ---- a watch begins ---- */
+
+static void
+watch_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
+{
+	struct records_watch *w = c->context;
+	struct records_news begun = { .kind = WATCH_BEGUN };
+
+	w->call = NULL;
+	if (result == NULL) {
+		/* It asks again, over another connection or after a pause. */
+		w->state = CALLED;
+		w->due = flki_boottime_ns() + retry_spread(SECOND);
+		if (v->result != RECORDS_AWAY)
+			end(w, WATCH_FAILED, v->words);
+	} else if (answer_number(result, PQntuples(result) - 1, FLAG) != 0) {
+		end(w, WATCH_COMPACTED, NULL);
+	} else {
+		w->state = BEGUN;
+		if (w->next == 0)
+			w->next = begun.revision =
+			    answer_number(result, PQntuples(result) - 1, REVISION) + 1;
+		report(w, &begun);
+		report_changes(w, result);
+	}
+}
+
+static void
+ask(struct records_watch *w)
+{
+	struct args a = { .n = 0 };
+	size_t i;
+
+	args_number(&a, w->number);
+	args_number(&a, w->next);
+	args_array(&a, ARGS_BYTEA, w->ranges);
+	for (i = 0; i < w->ranges; i++)
+		args_element(&a, w->range[i].key, strlen(w->range[i].key));
+	args_array(&a, ARGS_BYTEA, w->ranges);
+	for (i = 0; i < w->ranges; i++)
+		args_element_end(&a, w->range[i].key, w->range[i].end);
+	args_array(&a, ARGS_INT4, w->ranges);
+	for (i = 0; i < w->ranges; i++)
+		args_element_number(&a, ARGS_INT4,
+				    (w->range[i].no_put ? 0 : PUTS) |
+					(w->range[i].no_delete ? 0 : DELETES));
+	w->call = call_begin(w->records, "watch", a, CALL_MS, watch_answered, w);
+	w->due = flki_boottime_ns() + TICK_NS; /* for want of memory: again then */
+	if (w->call != NULL) {
+		w->state = ASKED;
+		w->known = true;
+	}
+}
+
+static void
+destroy(struct records_watch *w)
+{
+	size_t i;
+
+	if (w->call != NULL)
+		records_cancel(w->call);
+	LIST_REMOVE(w, link);
+	for (i = 0; i < w->ranges; i++) {
+		free(w->range[i].key);
+		free(w->range[i].end);
+	}
+	free(w);
+}
+
+struct records_watch *
+records_watch(struct records *r, const struct records_range *range, size_t ranges, int64_t from,
+	      records_hears *hears, void *context)
+{
+	struct records_watch *w;
+	size_t i;
+
+	if (ranges == 0 || ranges > RECORDS_RANGES || (w = calloc(1, sizeof(*w))) == NULL)
+		return NULL;
+	w->records = r;
+	w->number = (int64_t)++r->numbers;
+	w->next = from;
+	w->ranges = ranges;
+	w->hears = hears;
+	w->context = context;
+	LIST_INSERT_HEAD(&r->watches, w, link);
+	for (i = 0; i < ranges; i++) {
+		struct watched *to = &w->range[i];
+
+		to->no_put = range[i].no_put;
+		to->no_delete = range[i].no_delete;
+		to->key = strdup(range[i].key);
+		to->end = range[i].end == NULL ? NULL : strdup(range[i].end);
+		if (to->key == NULL || (to->end == NULL) != (range[i].end == NULL)) {
+			destroy(w);
+			return NULL;
+		}
+	}
+	if (r->state == UP)
+		ask(w);
+	return w;
+}
+
+void
+records_unwatch(struct records_watch *w)
+{
+	if (w->call != NULL)
+		records_cancel(w->call);
+	w->call = NULL;
+	w->state = DEAD;
+	w->due = flki_boottime_ns() + GONE_NS;
+}
+
+/* ---- news ---- */
+
+static void
+ignored(struct records_call *c, const PGresult *result, const struct verdict *v)
+{
+	(void)c;
+	(void)result;
+	(void)v;
+}
+
+static void
+news_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
+{
+	struct records *r = c->context;
+	struct records_watch *w;
+	int last;
+
+	(void)v;
+	r->asking = false;
+	if (result == NULL) {
+		r->stale = false; /* until the next look */
+		return;
+	}
+	last = PQntuples(result) - 1;
+	r->seen = answer_number(result, last, REVISION);
+	LIST_FOREACH(w, &r->watches, link) {
+		if (w->state != BEGUN)
+			continue;
+		if (answer_number(result, last, FLAG) != 0)
+			end(w, WATCH_COMPACTED, NULL);
+		else
+			report_changes(w, result);
+	}
+}
+
+static void
+ask_for_news(struct records *r)
+{
+	struct args a = { .n = 0 };
+
+	args_number(&a, r->seen + 1);
+	r->stale = false;
+	r->asking = call_begin(r, "news", a, CALL_MS, news_answered, r) != NULL;
+}
+
+static void
+tick_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
+{
+	struct records *r = c->context;
+	uint64_t wait = TICK_NS, ends;
+
+	(void)v;
+	if (result != NULL) {
+		r->stale |= answer_number(result, 0, REVISION) > r->seen;
+		ends = (uint64_t)answer_number(result, 0, SAYS) * MS;
+		/* When the next lease is over, and not all clients at once. */
+		if (!PQgetisnull(result, 0, SAYS) && ends < TICK_NS)
+			wait = ends + retry_spread(TICK_NS / 10);
+	}
+	r->tick_ns = flki_boottime_ns() + wait;
+}
+
+static void
+tick(struct records *r)
+{
+	struct args none = { .n = 0 };
+
+	r->tick_ns = UINT64_MAX;
+	if (call_begin(r, "tick", none, CALL_MS, tick_answered, r) == NULL)
+		r->tick_ns = flki_boottime_ns() + TICK_NS;
+}
+
+static void
+hello_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
+{
+	static const struct verdict other = { .result = RECORDS_WRONG,
+					      .words =
+						  "the database was set up for another version "
+						  "of flocklimit" };
+	struct records *r = c->context;
+
+	(void)v;
+	if (result == NULL)
+		return;
+	if (answer_number(result, 0, SAYS) != SCHEMA) {
+		link_lost(r, &other);
+		return;
+	}
+	r->sound = true;
+	r->failures = 0;
+	r->seen = answer_number(result, 0, REVISION);
+}
+
+void
+watches_up(struct records *r)
+{
+	struct args none = { .n = 0 };
+
+	r->tick_ns = flki_boottime_ns() + retry_spread(TICK_NS);
+	r->stale = r->asking = false;
+	r->broken |= call_begin(r, "hello", none, CALL_MS, hello_answered, r) == NULL;
+}
+
+void
+watches_down(struct records *r)
+{
+	struct records_watch *w;
+
+	r->asking = false;
+	r->tick_ns = UINT64_MAX;
+	LIST_FOREACH(w, &r->watches, link) {
+		w->known = false;
+		if (w->state == BEGUN) {
+			w->state = CALLED;
+			w->due = 0;
+		}
+	}
+}
+
+void
+watches_woken(struct records *r)
+{
+	r->stale = true;
+}
+
+/* ---- time ---- */
+
+bool
+watches_wait(const struct records *r)
+{
+	const struct records_watch *w;
+
+	LIST_FOREACH(w, &r->watches, link)
+		if (w->state == CALLED)
+			return true;
+	return false;
+}
+
+uint64_t
+watches_due(const struct records *r)
+{
+	uint64_t first = r->state != UP ? UINT64_MAX : r->stale && !r->asking ? 0 : r->tick_ns;
+	const struct records_watch *w;
+
+	LIST_FOREACH(w, &r->watches, link)
+		if ((w->state == DEAD || (w->state == CALLED && r->state == UP)) && w->due < first)
+			first = w->due;
+	return first;
+}
+
+static void
+leave(struct records_watch *w)
+{
+	struct args a = { .n = 0 };
+
+	args_number(&a, w->number);
+	if (w->known && w->records->state == UP)
+		call_begin(w->records, "unwatch", a, CALL_MS, ignored, NULL);
+	else
+		args_free(&a);
+	destroy(w);
+}
+
+void
+watches_step(struct records *r)
+{
+	uint64_t now = flki_boottime_ns();
+	struct records_watch *w, *next;
+
+	for (w = LIST_FIRST(&r->watches); w != NULL; w = next) {
+		next = LIST_NEXT(w, link);
+		if (w->due > now)
+			continue;
+		if (w->state == DEAD)
+			leave(w);
+		else if (w->state == CALLED && r->state == UP)
+			ask(w);
+	}
+	if (r->state == UP && r->stale && !r->asking)
+		ask_for_news(r);
+	if (r->state == UP && r->tick_ns <= now)
+		tick(r);
+}
+
+void
+watches_end(struct records *r)
+{
+	while (!LIST_EMPTY(&r->watches))
+		destroy(LIST_FIRST(&r->watches));
+}

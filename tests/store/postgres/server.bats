@@ -1,0 +1,289 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: ISC
+# shellcheck shell=bats
+# shellcheck disable=SC2016 # for the inner shells
+# shellcheck disable=SC2153,SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
+# Limiters in a real PostgreSQL: the engine's cases, the contract's, the commands, and a server that is
+# killed, stopped or cut off.
+
+load ../../helpers/lib.bash
+load ../etcd/store.bash
+load ../fake/fake.bash
+load postgres.bash
+
+setup_file() {
+	need_postgres
+	a_store
+}
+teardown_file() { end_servers; }
+
+eval "lib_$(declare -f teardown)"
+teardown() {
+	lib_teardown
+	[ -z "${OWN-}" ] || end_servers
+}
+
+# own: a server of the test's own, and takers with this time to live.
+own() {
+	times "$1"
+	servers_in
+	OWN=1
+	one_server
+	use_store
+}
+
+# stand: a holder and two in the line.
+stand() {
+	watched
+	holder a -n 1
+	line_up 1 w1 -n 1
+	line_up 2 w2 -n 1
+	gone=$(the_clock)
+}
+
+# in_order: all ran, by their places; the limit held.
+in_order() {
+	over w1
+	[ "$status" -eq 0 ]
+	over w2
+	[ "$status" -eq 0 ]
+	judged -n 1
+	spotless
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 " ]
+}
+
+# survives: the holder went on, and the line runs when it has ended.
+survives() {
+	until_clock $((gone + RECLAIM))
+	not_begun w1
+	release a
+	over a
+	[ "$status" -eq 0 ]
+	in_order
+	run ! says "lost the permit" a.err
+}
+
+# ends: the holder's command was ended in time, and said why.
+ends() {
+	over a
+	cat a.err
+	[ "$status" -eq 76 ]
+	[ "$(($(stopped a) - gone))" -le "$DEADLINE" ]
+	says "flocklimit: x: lost the permit" a.err
+}
+
+@test "the cases of every engine" {
+	cat >compact <<-END
+		#!/bin/sh
+		exec psql -XqAt -h '$SERVERS' -p $(cat "$SERVERS/one.port") -U postgres -d fl -c "SELECT flocklimit.forget(\$1)"
+	END
+	chmod +x compact
+	run "$TESTS_BUILD/store/records/records-postgres" "$STORE" ./compact
+	echo "$output" | grep -v '^ok'
+	[ "$status" -eq 0 ]
+}
+
+@test "the cases of flocklimit.h" {
+	# The URL of that program has a path at its end.
+	POSTGRES_URL=postgres://fl@$ADDRESS run "$TESTS_BUILD/store/postgres/contract"
+	echo "$output" | grep -v '^ok'
+	[ "$status" -eq 0 ]
+}
+
+@test "the commands: a status, a list, and nothing is left" {
+	run -7 "$FLOCKLIMIT" -N x -n 2 sh -c 'exit 7'
+	run -0 "$MAP" -N x -n 2 echo ::: a
+	[ "$output" = a ]
+	run -0 ctl list
+	[[ $output == *x*0/2* ]]
+	spotless
+	eventually no_leases
+}
+no_leases() { [ "$(sql "SELECT count(*) FROM flocklimit.leases" fl)" = 0 ]; }
+
+@test "what is wrong is said, and not waited for" {
+	use_store "" other
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"GRANT flocklimit TO"* ]]
+	use_store "" nobody
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	FLOCKLIMIT_STORE="postgres://fl@$ADDRESS/x?database=postgres"
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"is not set up"* ]]
+	run --separate-stderr -125 "$FLOCKLIMIT" --store "postgres://fl@$ADDRESS/x?nonsense=1" -N x -n 1 true
+	one_line
+}
+
+@test "a password from a file, also one that is changed" {
+	(umask 077 && echo right >password && echo wrong >other)
+	use_store "&password-file=$T/other" secret
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"user or password is wrong"* ]]
+	use_store "&password-file=$T/password" secret
+	run -0 "$FLOCKLIMIT" -N x -n 1 true
+	run ! grep -raF right /proc/self/environ
+}
+
+@test "killed, and begun again at once: nothing happens" {
+	own 12
+	stand
+	end_server one
+	launch one
+	survives
+}
+
+@test "stopped for less than the time to live: nothing happens" {
+	own 6
+	stand
+	freeze one
+	until_clock $((gone + TTL * 500))
+	thaw one
+	survives
+}
+
+@test "stopped for longer than a command may run on: it is ended, and the line is kept" {
+	own 2
+	stand
+	freeze one
+	ends
+	not_begun w1
+	until_clock $((gone + RECLAIM + 500))
+	thaw one
+	in_order
+}
+
+@test "killed, and begun again too late: the command is ended, and the line is kept" {
+	own 4
+	stand
+	end_server one
+	ends
+	until_clock $((gone + RECLAIM + 500))
+	launch one
+	in_order
+}
+
+@test "all its data lost: the holder is told, and the others queue anew" {
+	own 4
+	stand
+	end_server one
+	rm -rf "$SERVERS/one"
+	one_server
+	over a
+	[ "$status" -eq 76 ]
+	over w1
+	[ "$status" -eq 0 ]
+	over w2
+	[ "$status" -eq 0 ]
+	spotless
+}
+
+@test "not there when they come: they retry, and say so; with -t: 75" {
+	own 6
+	watched
+	end_server one
+	taker a 0 -n 1
+	eventually has_lines 1 a.err
+	says "$ADDRESS: Connection refused" a.err
+	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 0.3 true
+	one_line
+	launch one
+	over a
+	[ "$status" -eq 0 ]
+	spotless
+}
+
+@test "one server process is killed: all of them end, and nothing happens" {
+	own 12
+	stand
+	kill -KILL "$(sql "SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'flocklimit'" fl)"
+	eventually health one
+	survives
+}
+
+@test "the server ends all connections: nothing happens" {
+	times 12
+	stand
+	sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flocklimit'" fl
+	survives
+}
+
+@test "a holder cut off by a black hole: ended in time, and the next runs then" {
+	local b
+	times 2
+	watched
+	proxy hole "${ADDRESS##*:}"
+	FLOCKLIMIT_STORE="postgres://fl@127.0.0.1:${ports[hole]}$(prefix)?database=fl" holder a -n 1
+	mkfifo b.go
+	taker b b.go -n 1
+	eventually queued 1
+	tell hole stop
+	gone=$(the_clock)
+	ends
+	eventually begun b
+	b=$(($(began b) - gone))
+	measured "the next ran after $b ms"
+	[ "$b" -ge $((RECLAIM - 1000)) ]
+	[ "$b" -le "$LATEST" ]
+	release b
+	over b
+	[ "$status" -eq 0 ]
+	judged -n 1
+}
+
+@test "a waiter is killed with its keeper: its lease ends, and those behind it run" {
+	times 2
+	stand
+	# Before it is released, only a lease that ends wakes w2.
+	kill -KILL "$(keeper_of w1)" "${pids[w1]}"
+	over w1 || :
+	eventually queued 1
+	measured "its place was taken back after $(($(the_clock) - gone)) ms"
+	[ "$(($(the_clock) - gone))" -le $((LATEST + 2000)) ]
+	release a
+	over a
+	over w2
+	[ "$status" -eq 0 ]
+	not_begun w1
+	judged -n 1
+	spotless
+}
+
+@test "the keeper is stopped: its lease ends, and the next runs after the command" {
+	times 2
+	watched
+	holder a -n 1
+	line_up 1 b -n 1
+	kill -STOP "$(keeper_of a)"
+	over a
+	[ "$status" -eq 76 ]
+	over b
+	[ "$status" -eq 0 ]
+	judged -n 1
+	kill -CONT "$(keeper_of a)"
+	eventually no_keeper a
+	spotless
+}
+
+@test "a standby is not used, and its promotion is followed" {
+	own 12
+	a_port >"$SERVERS/two.port"
+	as_server mkdir "$SERVERS/two"
+	(cd "$SERVERS" && as_server "$PG/pg_basebackup" -h "$SERVERS" -p "$(cat one.port)" -U postgres -R -D two/data) >&2
+	settings two
+	launch two
+	ADDRESS=127.0.0.1:$(cat "$SERVERS/two.port")
+	use_store
+	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 0.3 true
+	one_line
+	ADDRESS=$ADDRESS,127.0.0.1:$(cat "$SERVERS/one.port")
+	use_store
+	stand
+	end_server one
+	SERVER=two sql "SELECT pg_promote()" >/dev/null
+	SERVER=two
+	survives
+}

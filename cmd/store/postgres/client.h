@@ -120,14 +120,13 @@ struct records {
 	/* watch.c */
 	struct watch_list watches;
 	int64_t seen;     /* the revision up to which the watches have all */
-	bool stale;       /* there may be news since */
+	bool woken;       /* there may be news since */
 	bool asking;      /* for news */
-	uint64_t tick_ns; /* when to look without being woken; UINT64_MAX: a look is under way */
+	uint64_t tick_ns; /* when to ask without being woken */
 };
 
 /* ---- link.c ---- */
 
-void link_begin(struct records *r);
 void link_end(struct records *r);
 uint64_t link_due(const struct records *r);
 void link_step(struct records *r);

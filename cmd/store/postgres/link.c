@@ -117,7 +117,8 @@ connect_begin(struct records *r)
 				       s->cert,
 				       s->key,
 				       "read-write",
-				       "-c default_transaction_isolation=read\\ committed",
+				       "-c default_transaction_isolation=read\\ committed "
+				       "-c plan_cache_mode=force_generic_plan -c jit=off",
 				       "disable",
 				       "flocklimit",
 				       NULL };

@@ -325,28 +325,11 @@ BEGIN
 	RETURN flocklimit.last_row(0, (SELECT version FROM flocklimit.state));
 END $$;
 
--- Ends the leases that are over, and says in how many ms the next one is; NULL: there is none.
-CREATE OR REPLACE FUNCTION flocklimit.tick() RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint;
-	me bool := false;
-BEGIN
-	IF EXISTS (SELECT FROM flocklimit.leases WHERE ends <= clock_timestamp()) THEN
-		LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-		before := (SELECT revision FROM flocklimit.state);
-		PERFORM flocklimit.end_leases();
-		me := flocklimit.wake(before);
-	END IF;
-	RETURN flocklimit.last_row(me::int, (SELECT
-		(extract(epoch FROM min(ends) - clock_timestamp()) * 1000)::bigint FROM flocklimit.leases));
-END $$;
-
--- The changes from that revision on in what this process watches, or one watch of it.  The flag: some of
--- them are forgotten.
-CREATE OR REPLACE FUNCTION flocklimit.news(first bigint, which bigint DEFAULT NULL)
-RETURNS SETOF flocklimit.found
-STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
+-- The changes from that revision on in what this process watches, or in one watch of it, as of one
+-- snapshot.  The flag: some of them are forgotten.  The last row says in how many ms the next lease is over;
+-- NULL: there is none.
+CREATE OR REPLACE FUNCTION flocklimit.changes(first bigint, which bigint DEFAULT NULL)
+RETURNS SETOF flocklimit.found STABLE LANGUAGE plpgsql AS $$
 DECLARE
 	lost bool := first <= (SELECT forgotten FROM flocklimit.state);
 BEGIN
@@ -360,7 +343,23 @@ BEGIN
 					ELSE w.key <= l.key AND w.upto > l.key END)
 			ORDER BY l.revision, l.n, l.key;
 	END IF;
-	RETURN NEXT flocklimit.last_row(lost::int, 0);
+	RETURN NEXT flocklimit.last_row(lost::int, (SELECT
+		(extract(epoch FROM min(ends) - clock_timestamp()) * 1000)::bigint FROM flocklimit.leases));
+END $$;
+
+-- The same, after it has ended the leases that are over.
+CREATE OR REPLACE FUNCTION flocklimit.news(first bigint) RETURNS SETOF flocklimit.found
+SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
+DECLARE
+	before bigint;
+BEGIN
+	IF EXISTS (SELECT FROM flocklimit.leases WHERE ends <= clock_timestamp()) THEN
+		LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
+		before := (SELECT revision FROM flocklimit.state);
+		PERFORM flocklimit.end_leases();
+		PERFORM flocklimit.wake(before);
+	END IF;
+	RETURN QUERY SELECT * FROM flocklimit.changes(first);
 END $$;
 
 -- Begins a watch, and says what has changed from that revision on; 0: from now on.  As it has its turn, all
@@ -377,7 +376,7 @@ BEGIN
 	IF first = 0 THEN
 		RETURN NEXT flocklimit.last_row(0, 0);
 	ELSE
-		RETURN QUERY SELECT * FROM flocklimit.news(first, which);
+		RETURN QUERY SELECT * FROM flocklimit.changes(first, which);
 	END IF;
 END $$;
 
@@ -397,11 +396,11 @@ END $$;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA flocklimit FROM PUBLIC;
 GRANT USAGE ON SCHEMA flocklimit TO flocklimit;
 GRANT EXECUTE ON FUNCTION
-	flocklimit.hello(), flocklimit.tick(),
+	flocklimit.hello(),
 	flocklimit.look(int[], bytea[], bytea[], bigint[]),
 	flocklimit.txn(int[], bytea[], bytea[], bigint[], bytea[]),
 	flocklimit.grant_lease(bigint, bigint), flocklimit.renew_lease(bigint),
-	flocklimit.end_lease(bigint), flocklimit.news(bigint, bigint),
+	flocklimit.end_lease(bigint), flocklimit.news(bigint),
 	flocklimit.watch(bigint, bigint, bytea[], bytea[], int[]), flocklimit.unwatch(bigint)
 	TO flocklimit;
 

@@ -224,16 +224,22 @@ static void
 news_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
 {
 	struct records *r = c->context;
+	uint64_t wait = TICK_NS;
 	struct records_watch *w;
+	int64_t ends;
 	int last;
 
 	(void)v;
 	r->asking = false;
-	if (result == NULL) {
-		r->stale = false; /* until the next look */
+	r->tick_ns = flki_boottime_ns() + TICK_NS;
+	if (result == NULL)
 		return;
-	}
 	last = PQntuples(result) - 1;
+	/* It looks again when the next lease is over; not all clients at once. */
+	ends = answer_number(result, last, SAYS);
+	if (!PQgetisnull(result, last, SAYS) && ends < (int64_t)(TICK_NS / MS))
+		wait = (ends > 0 ? (uint64_t)ends * MS : 0) + retry_spread(TICK_NS / 10);
+	r->tick_ns = flki_boottime_ns() + wait;
 	r->seen = answer_number(result, last, REVISION);
 	LIST_FOREACH(w, &r->watches, link) {
 		if (w->state != BEGUN)
@@ -251,35 +257,9 @@ ask_for_news(struct records *r)
 	struct args a = { .n = 0 };
 
 	args_number(&a, r->seen + 1);
-	r->stale = false;
 	r->asking = call_begin(r, "news", a, CALL_MS, news_answered, r) != NULL;
-}
-
-static void
-tick_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
-{
-	struct records *r = c->context;
-	uint64_t wait = TICK_NS, ends;
-
-	(void)v;
-	if (result != NULL) {
-		r->stale |= answer_number(result, 0, REVISION) > r->seen;
-		ends = (uint64_t)answer_number(result, 0, SAYS) * MS;
-		/* When the next lease is over, and not all clients at once. */
-		if (!PQgetisnull(result, 0, SAYS) && ends < TICK_NS)
-			wait = ends + retry_spread(TICK_NS / 10);
-	}
-	r->tick_ns = flki_boottime_ns() + wait;
-}
-
-static void
-tick(struct records *r)
-{
-	struct args none = { .n = 0 };
-
-	r->tick_ns = UINT64_MAX;
-	if (call_begin(r, "tick", none, CALL_MS, tick_answered, r) == NULL)
-		r->tick_ns = flki_boottime_ns() + TICK_NS;
+	r->tick_ns = r->asking ? UINT64_MAX : flki_boottime_ns() + TICK_NS;
+	r->woken = false;
 }
 
 static void
@@ -309,7 +289,7 @@ watches_up(struct records *r)
 	struct args none = { .n = 0 };
 
 	r->tick_ns = flki_boottime_ns() + retry_spread(TICK_NS);
-	r->stale = r->asking = false;
+	r->woken = r->asking = false;
 	r->broken |= call_begin(r, "hello", none, CALL_MS, hello_answered, r) == NULL;
 }
 
@@ -332,7 +312,7 @@ watches_down(struct records *r)
 void
 watches_woken(struct records *r)
 {
-	r->stale = true;
+	r->woken = true;
 }
 
 /* ---- time ---- */
@@ -348,10 +328,18 @@ watches_wait(const struct records *r)
 	return false;
 }
 
+static uint64_t
+news_due(const struct records *r)
+{
+	if (r->state != UP || r->asking)
+		return UINT64_MAX;
+	return r->woken ? 0 : r->tick_ns;
+}
+
 uint64_t
 watches_due(const struct records *r)
 {
-	uint64_t first = r->state != UP ? UINT64_MAX : r->stale && !r->asking ? 0 : r->tick_ns;
+	uint64_t first = news_due(r);
 	const struct records_watch *w;
 
 	LIST_FOREACH(w, &r->watches, link)
@@ -388,10 +376,8 @@ watches_step(struct records *r)
 		else if (w->state == CALLED && r->state == UP)
 			ask(w);
 	}
-	if (r->state == UP && r->stale && !r->asking)
+	if (news_due(r) <= now)
 		ask_for_news(r);
-	if (r->state == UP && r->tick_ns <= now)
-		tick(r);
 }
 
 void

@@ -78,7 +78,7 @@ ends() {
 		exec psql -XqAt -h '$SERVERS' -p $(cat "$SERVERS/one.port") -U postgres -d fl -c "SELECT flocklimit.forget(\$1)"
 	END
 	chmod +x compact
-	run "$TESTS_BUILD/store/records/records-postgres" "$STORE" ./compact
+	run "$TESTS_BUILD/store/postgres/records" "$STORE" ./compact
 	echo "$output" | grep -v '^ok'
 	[ "$status" -eq 0 ]
 }

@@ -26,7 +26,7 @@ struct ctl {
 	int names;
 	char **word; /* the names, then what follows the verb and its options: tickets, a limit */
 	int words;
-	bool json, raw, follow, text, idle, repair, remove, all;
+	bool json, raw, follow, text, idle, repair, remove, all, apply;
 	bool even_damaged; /* the verb opens damaged limiters, too */
 	bool apart;        /* for_each() visits each limiter in a process of its own, all at once */
 	bool quiet;        /* for_each() prints no line: curses has the screen */
@@ -67,5 +67,6 @@ int path_of(const struct ctl *c);
 int remove_it(const struct ctl *c);
 int limits_of(const struct ctl *c);
 int shim_of(const struct ctl *c);
+int set_up(const struct ctl *c);
 
 #endif

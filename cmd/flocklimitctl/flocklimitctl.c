@@ -109,6 +109,7 @@ static const struct option_row rows[] = {
 	{ .name = "check", .value = "FILE", .take = take_text, TO(check), .offers = "@files",
 	  .help = "whether FILE is right as a limits file" },
 	{ .name = "remove", YES(remove), .help = "remove these shims" },
+	{ .name = "apply", YES(apply), .help = "run it, not only print it" },
 	{ .name = "repair", YES(repair), .help = "rebuild what is damaged" },
 	{ .name = "idle", YES(idle), .help = "all unused limiters" },
 	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns), .offers = "@times",

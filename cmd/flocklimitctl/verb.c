@@ -91,6 +91,9 @@ static const struct verb verbs[] = {
 	{ .name = "shim", .no_limiters = true, .run = shim_of, .options = "remove",
 	  .arguments = "DIR [WORD...]", .does = "links that put programs under the limits files",
 	  .not_in_store = "shims are this machine's: leave out --store" },
+	{ .name = "setup", .no_limiters = true, .run = set_up, .options = "apply",
+	  .arguments = "", .does = "the SQL that prepares a store, or run it",
+	  .only_in_store = "only for stores: this machine's limiters need none" },
 	{ .name = "rm", .run = remove_it, .options = "idle",
 	  .arguments = "{NAME...|--idle}", .does = "remove unused limiters" },
 };
@@ -223,8 +226,8 @@ verbs_help(const struct option_table *t)
 void
 verb_help(const struct verb *verb, const struct option_table *t)
 {
-	printf("Usage: flocklimitctl %s [OPTION]... %s\n%s: %s.\n\n", verb->name, verb->arguments,
-	       verb->name, verb->does);
+	printf("Usage: flocklimitctl %s [OPTION]...%s%s\n%s: %s.\n\n", verb->name,
+	       *verb->arguments != '\0' ? " " : "", verb->arguments, verb->name, verb->does);
 	print_options(verb, t);
 	printf("\nMore: man flocklimitctl\n");
 }

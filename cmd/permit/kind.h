@@ -94,6 +94,9 @@ struct operating {
 	int (*discard)(const char *name);
 	int (*order)(unsigned which, const struct flk_settings *to);
 	int (*orders)(struct flk_settings *orders);
+
+	/* Prints what makes the store ready for its first use, or runs it; returns the status to exit with. */
+	int (*setup)(bool apply);
 };
 
 struct kind {

@@ -760,3 +760,12 @@ x/00000000000000ae is on no lease: it is left behind" ]
 	run -0 sh -c '"$0" show x <&- 2>&-' "$CTL"
 	[ "${lines[1]}" = "store: $FLOCKLIMIT_STORE/x" ]
 }
+
+@test "store: setup says that this store needs none" {
+	store
+	run --separate-stderr -0 ctl setup
+	[ -z "$output" ]
+	[[ $stderr == "flocklimitctl: setup: this store needs none"* ]]
+	[ "${#stderr_lines[@]}" = 1 ]
+	run -125 ctl setup --apply nothing
+}

@@ -59,6 +59,9 @@ int session_drive(struct session *d, uint64_t until_ns, int bell);
 /* The last question had no answer, as the store could not be reached. */
 bool session_was_away(void);
 
+/* setup.c: prints what makes the store ready for its first use, or runs it: the status to exit with. */
+int store_setup(bool apply);
+
 /* ---- names of machines ---- */
 
 const char *session_here(void);

@@ -195,4 +195,5 @@ const struct operating store_operating = { .names = names,
 					   .take_away = store_break,
 					   .discard = discard,
 					   .order = order,
-					   .orders = orders };
+					   .orders = orders,
+					   .setup = store_setup };

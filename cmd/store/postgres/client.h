@@ -2,6 +2,7 @@
 /*
  * client.h - what the parts of the client know of each other.
  *
+ *   setup.c    the schema, run by an administrator
  *   records.c  the client as a whole, and its URL
  *   watch.c    watches, and what wakes them
  *   txn.c      transactions and leases
@@ -134,6 +135,13 @@ void link_step(struct records *r);
 /* Leaves this host: what was sent fails. */
 void link_lost(struct records *r, const struct verdict *v);
 
+/* Of a connection to the host whose turn it is, as libpq wants them; they live as long as the client. */
+struct parameters {
+	const char *name[15], *value[15];
+};
+
+void link_parameters(struct parameters *p, const struct records *r);
+
 /* "db.example:5432: words" */
 void link_text(char text[RECORDS_TEXT], const struct records *r, const char *words);
 
@@ -183,6 +191,10 @@ bool calls_wait(const struct records *r);
 uint64_t calls_due(const struct records *r);
 void calls_step(struct records *r);
 void calls_end(struct records *r);
+
+/* ---- schema.c, which make writes from schema.sql ---- */
+
+extern const char *const schema[]; /* its lines; NULL after the last */
 
 /* ---- watch.c ---- */
 

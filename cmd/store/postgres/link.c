@@ -85,49 +85,38 @@ wait_for(struct records *r, uint32_t events)
 		epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
-static void
-connect_begin(struct records *r)
+void
+link_parameters(struct parameters *p, const struct records *r)
 {
 	const struct host *h = &r->host[r->at];
 	const struct secret *s = &r->secret;
 	const char *mode = url_param(&r->url, "sslmode");
-	const char *const names[] = { "host",
-				      "port",
-				      "user",
-				      "password",
-				      "dbname",
-				      "sslmode",
-				      "sslrootcert",
-				      "sslcert",
-				      "sslkey",
-				      "target_session_attrs",
-				      "options",
-				      "gssencmode",
-				      "application_name",
-				      NULL };
-	const char *const values[] = { h->host,
-				       h->port,
-				       s->user,
-				       s->password,
-				       url_param(&r->url, "database"),
-				       mode != NULL        ? mode
-				       : s->cacert != NULL ? "verify-full"
-							   : NULL,
-				       s->cacert,
-				       s->cert,
-				       s->key,
-				       "read-write",
-				       "-c default_transaction_isolation=read\\ committed "
-				       "-c plan_cache_mode=force_generic_plan -c jit=off",
-				       "disable",
-				       "flocklimit",
-				       NULL };
+
+	if (mode == NULL && s->cacert != NULL)
+		mode = "verify-full";
+	*p = (struct parameters){
+		.name = { "host", "port", "user", "password", "dbname", "sslmode", "sslrootcert",
+			  "sslcert", "sslkey", "target_session_attrs", "options", "gssencmode",
+			  "application_name", "connect_timeout" },
+		.value = { h->host, h->port, s->user, s->password, url_param(&r->url, "database"),
+			   mode, s->cacert, s->cert, s->key, "read-write",
+			   "-c default_transaction_isolation=read\\ committed "
+			   "-c plan_cache_mode=force_generic_plan -c jit=off",
+			   "disable", "flocklimit", "5" },
+	};
+}
+
+static void
+connect_begin(struct records *r)
+{
+	struct parameters p;
 	char why[RECORDS_TEXT];
 
 	secret_password_changed(&r->secret, why, sizeof(why));
 	r->state = CONNECTING;
 	r->due = flki_boottime_ns() + CONNECT_NS;
-	r->conn = PQconnectStartParams(names, values, 0);
+	link_parameters(&p, r);
+	r->conn = PQconnectStartParams(p.name, p.value, 0);
 	if (PQstatus(r->conn) == CONNECTION_BAD) {
 		lost_by(r, r->conn == NULL ? "no memory is left" : PQerrorMessage(r->conn));
 		return;

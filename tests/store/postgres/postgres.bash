@@ -72,12 +72,12 @@ one_server() {
 		>"$SERVERS/one.log" 2>&1
 	settings one
 	launch one
+	ADDRESS=127.0.0.1:$(cat "$SERVERS/one.port")
+	export ADDRESS
 	sql "CREATE DATABASE fl"
 	set_up fl
 	sql "CREATE ROLE fl LOGIN IN ROLE flocklimit; CREATE ROLE other LOGIN;
 		CREATE ROLE secret LOGIN IN ROLE flocklimit PASSWORD 'right'"
-	ADDRESS=127.0.0.1:$(cat "$SERVERS/one.port")
-	export ADDRESS
 }
 
 # sql STATEMENT [DATABASE]; set_up DATABASE.
@@ -85,10 +85,7 @@ sql() {
 	psql -XqAt -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/${SERVER:-one}.port")" -U postgres \
 		-d "${2:-postgres}" -c "$1"
 }
-set_up() {
-	psql -XqAt -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U postgres -d "$1" \
-		-f "$TESTS_SOURCE/../cmd/store/postgres/schema.sql" 2>/dev/null
-}
+set_up() { "$CTL" --store "postgres://postgres@$ADDRESS/?database=$1" setup --apply; }
 
 # processes NAME: the server's, its own first.
 processes() { pid_of "$1" && pgrep -P "$(pid_of "$1")"; }

@@ -117,6 +117,49 @@ no_leases() { [ "$(sql "SELECT count(*) FROM flocklimit.leases" fl)" = 0 ]; }
 	one_line
 }
 
+# as USER DATABASE: the store is that database, by that user.
+as() {
+	FLOCKLIMIT_STORE="postgres://$1@$ADDRESS/x?database=$2"
+	export FLOCKLIMIT_STORE
+}
+
+@test "setup prints SQL, and with --apply runs it; again, it changes nothing" {
+	sql "CREATE DATABASE printed"
+	sql "CREATE DATABASE applied"
+	as fl printed
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"flocklimitctl --store URL setup --apply"* ]]
+	"$CTL" setup >setup.sql
+	psql -Xq -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U postgres -d printed \
+		-f setup.sql
+	run -0 "$FLOCKLIMIT" -N x -n 1 true
+	as other applied
+	run --separate-stderr -125 "$CTL" setup --apply
+	[ "${#stderr_lines[@]}" = 1 ]
+	[[ $stderr == *"permission denied"*"an administrator"* ]]
+	as postgres applied
+	run --separate-stderr -0 "$CTL" setup --apply
+	[ -z "$output$stderr" ]
+	as fl applied
+	run -0 "$FLOCKLIMIT" -N x -n 1 true
+	before=$(sql "SELECT revision FROM flocklimit.state" applied)
+	as postgres applied
+	run -0 "$CTL" setup --apply
+	[ "$(sql "SELECT revision FROM flocklimit.state" applied)" = "$before" ]
+}
+
+@test "a taker's role may call the functions, and read or write no table" {
+	local table
+	for table in state turn leases records log watchers; do
+		run ! psql -XqAt -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U fl -d fl \
+			-c "SELECT FROM flocklimit.$table"
+		[[ $output == *"permission denied"* ]]
+	done
+	run ! psql -XqAt -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U fl -d fl -c "SELECT flocklimit.forget(9)"
+	[[ $output == *"permission denied"* ]]
+}
+
 @test "a password from a file, also one that is changed" {
 	(umask 077 && echo right >password && echo wrong >other)
 	use_store "&password-file=$T/other" secret

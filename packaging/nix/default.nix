@@ -12,7 +12,7 @@ pkgs.stdenv.mkDerivation {
 
   # A clone has no configure; the archive of a release has one, which autoreconf makes anew.
   nativeBuildInputs = [ pkgs.autoreconfHook pkgs.pkg-config ];
-  buildInputs = [ pkgs.jansson pkgs.libbsd pkgs.ncurses pkgs.nghttp2 pkgs.openssl ];
+  buildInputs = [ pkgs.jansson pkgs.libbsd pkgs.ncurses pkgs.nghttp2 pkgs.openssl pkgs.postgresql ];
 
   configureFlags = [ "--disable-static" "--disable-static-program" ];
   enableParallelBuilding = true;

@@ -12,46 +12,7 @@ load store.bash
 stand() {
 	own_server
 	use_store
-	watched
-	holder a -n 1
-	line_up 1 w1 -n 1
-	line_up 2 w2 -n 1
-	line_up 3 w3 -n 1
-	# The last word of the holder's life may be this old when the server goes.
-	gone=$(the_clock)
-}
-
-# in_order: all ran, by their places; the limit held.
-in_order() {
-	local i
-	for i in w1 w2 w3; do
-		over "$i"
-		[ "$status" -eq 0 ]
-	done
-	judged -n 1
-	spotless
-	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 " ]
-}
-
-# survives: the holder went on, and the line runs when it has ended.
-survives() {
-	until_clock $((gone + RECLAIM))
-	not_begun w1
-	release a
-	over a
-	[ "$status" -eq 0 ]
-	in_order
-	! says "lost the permit" a.err || false
-}
-
-# ends: the holder's command was ended in time, and said why.
-ends() {
-	over a
-	cat a.err
-	[ "$status" -eq 76 ]
-	measured "the command was ended after $(($(stopped a) - gone)) ms"
-	[ "$(($(stopped a) - gone))" -le "$DEADLINE" ]
-	says "flocklimit: x: lost the permit" a.err
+	line_of 3
 }
 
 # A busy machine may stand still for a second or two, and a lease ends then; and a server may need ten
@@ -103,10 +64,7 @@ ends() {
 	until_clock $((gone + 2 * LATEST))
 	not_begun w1
 	release a
-	for i in a w1 w2 w3 w4 w5; do
-		over "$i"
-		[ "$status" -eq 0 ]
-	done
+	all_run a w1 w2 w3 w4 w5
 	judged -n 1
 	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 w3 w4 w5 " ]
 	run ! grep -E "lost the (permit|place)" ./*.err
@@ -125,17 +83,13 @@ ends() {
 }
 
 @test "all its data lost: the holder is told, and the others queue anew" {
-	local i
 	stand
 	end_server one
 	rm -rf "$SERVERS/one"
 	again one
 	over a
 	[ "$status" -eq 76 ]
-	for i in w1 w2 w3; do
-		over "$i"
-		[ "$status" -eq 0 ]
-	done
+	all_run w1 w2 w3
 	# Tickets begin anew with the store; so only the weights can be judged.
 	sed -i '/^BEGIN .* a$/d; /^END '"[0-9]* $(run_of a)"'$/d; /^DEAD '"[0-9]* $(run_of a)"'$/d; /^SIGNAL/d' "$LOG"
 	judged -n 1

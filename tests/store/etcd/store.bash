@@ -315,6 +315,58 @@ goes_on() {
 	passes_on
 }
 
+# line_of N: `a' holds the only permit, and w1 to wN wait; the last word of the holder's life may be as old
+# as $gone when something happens to the server then.
+line_of() {
+	local i
+	watched
+	holder a -n 1
+	LINE=()
+	for ((i = 1; i <= $1; i++)); do
+		line_up "$i" "w$i" -n 1
+		LINE+=("w$i")
+	done
+	gone=$(the_clock)
+}
+
+# all_run LABEL...: they end well.
+all_run() {
+	local label
+	for label; do
+		over "$label"
+		[ "$status" -eq 0 ] || return 1
+	done
+}
+
+# in_order: all of line_of ran, by their places; the limit held.
+# shellcheck disable=SC2119 # of all limiters
+in_order() {
+	all_run "${LINE[@]}" || return 1
+	judged -n 1 || return 1
+	spotless
+	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a ${LINE[*]} " ]
+}
+
+# survives: the holder of line_of went on, and the line runs when it has ended.
+survives() {
+	until_clock $((gone + RECLAIM))
+	not_begun w1 || return 1
+	release a
+	all_run a || return 1
+	in_order || return 1
+	! says "lost the permit" a.err
+}
+
+# ends: the holder's command was ended in time, and said why.
+ends() {
+	over a
+	cat a.err
+	[ "$status" -eq 76 ] || return 1
+	measured "the command was ended after $(($(stopped a) - gone)) ms"
+	[ "$(($(stopped a) - gone))" -le "$DEADLINE" ] || return 1
+	says "flocklimit: x: lost the permit" a.err
+}
+
 # begun LABEL, not_begun LABEL; run_of LABEL: whether its command has begun, and its pid.
 begun() { grep -q "^BEGIN .* $1\$" "$LOG"; }
 not_begun() { ! begun "$1"; }
@@ -363,6 +415,7 @@ a_store() {
 }
 
 # spotless [NAME]: nothing is left of anybody, in the store or among the processes.
+# shellcheck disable=SC2120 # tests give it
 spotless() {
 	eventually no_keys "$@"
 	eventually no_leftovers

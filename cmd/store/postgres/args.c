@@ -114,7 +114,7 @@ args_send(const struct args *a, PGconn *conn, const char *function)
 		format[i] = 1;
 	}
 	snprintf(sql, sizeof(sql), "SELECT * FROM flocklimit.%s(%.*s)", function,
-		 a->count > 0 ? a->count * 3 - 1 : 0, "$1,$2,$3,$4,$5");
+		 a->count > 0 ? a->count * 3 - 1 : 0, "$1,$2,$3,$4,$5,$6");
 	return PQsendQueryParams(conn, sql, a->count, a->type, value, length, format, 1);
 }
 

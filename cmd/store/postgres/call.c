@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * call.c - calls: each calls a function of schema.sql, and is sent once.  Its states are in client.h.
+ * call.c - calls: each calls a function of functions.sql, and is sent once.  Its states are in client.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +112,8 @@ void
 calls_got(struct records *r, const PGresult *result)
 {
 	struct verdict v = { .result = RECORDS_WRONG,
-			     .words = "another process of the server answers each transaction: a "
-				      "pooler is between, such as PgBouncer; use its session "
+			     .words = "a pooler is between, such as PgBouncer, as another process "
+				      "of the server answers each transaction: use its session "
 				      "mode, or none" };
 	struct records_call *c = TAILQ_FIRST(&r->sent);
 	char words[RECORDS_TEXT];
@@ -123,6 +123,9 @@ calls_got(struct records *r, const PGresult *result)
 		verdict_of_result(&v, result);
 		/* Without the first answer, that of hello(), the others are of no use. */
 		if (v.leave || r->backend == 0) {
+			/* A store that served us once, and is restored now, is expected to do so again. */
+			if (r->sound)
+				v.result = RECORDS_AWAY;
 			link_lost(r, &v);
 		} else if (c->state == SENT) {
 			link_text(words, r, v.words);

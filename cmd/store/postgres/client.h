@@ -9,7 +9,7 @@
  *   call.c     calls, and whatever else is asked
  *   link.c     the connection to one of the hosts
  *   verdict.c  what an error means
- *   args.c     the arguments of a function of schema.sql, as bytes
+ *   args.c     the arguments of a function of functions.sql, as bytes
  *
  * Each calls only what stands below it; but link.c calls call.c and watch.c when there is, or no longer is,
  * a connection.
@@ -40,7 +40,7 @@ enum args_type {
 	ARGS_BYTEA = 17
 }; /* PostgreSQL's numbers of them */
 
-#define ARGS_MOST 5
+#define ARGS_MOST 6
 
 struct args {
 	char *at;
@@ -120,10 +120,13 @@ struct records {
 
 	/* watch.c */
 	struct watch_list watches;
-	int64_t seen;     /* the revision up to which the watches have all */
-	bool woken;       /* there may be news since */
-	bool asking;      /* for news */
-	uint64_t tick_ns; /* when to ask without being woken */
+	int64_t client;       /* a number that no other client has */
+	int64_t epoch;        /* of the copy that we know; 0: none yet */
+	uint64_t replaced_ns; /* when that was new at the latest; 0: it is no copy */
+	int64_t seen;         /* the revision up to which the watches have all */
+	bool woken;           /* there may be news since */
+	bool asking;          /* for news */
+	uint64_t tick_ns;     /* when to ask without being woken */
 };
 
 /* ---- link.c ---- */
@@ -162,7 +165,7 @@ typedef void call_answered(struct records_call *c, const PGresult *result, const
 struct records_call {
 	TAILQ_ENTRY(records_call) link;
 	struct records *records;
-	const char *function; /* of schema.sql */
+	const char *function; /* of functions.sql */
 	struct args args;
 	enum { WAITING, SENT, FAILED, OVER } state;
 	bool under_way; /* its answer is still to come, even if it is OVER */
@@ -192,7 +195,7 @@ uint64_t calls_due(const struct records *r);
 void calls_step(struct records *r);
 void calls_end(struct records *r);
 
-/* ---- schema.c, which make writes from schema.sql ---- */
+/* ---- schema.c, which make writes from schema.sql and functions.sql ---- */
 
 extern const char *const schema[]; /* its lines; NULL after the last */
 

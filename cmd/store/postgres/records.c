@@ -2,11 +2,11 @@
 /*
  * records.c - the records of a PostgreSQL database, by libpq: opens the client, drives and closes it.
  *
- * The database has the tables and functions of schema.sql.  Its server must be the primary.  Leases end by
+ * The database has the tables of schema.sql and the functions of functions.sql.  Its server must be the primary.  Leases end by
  * the server's clock.
  *
- * An engine would have to pause when the server was replaced by a copy that lacks the last changes: this one
- * does not notice that yet.
+ * A standby that was promoted, and what was restored from a dump or an archive, may lack the last changes.
+ * The database knows that by where it is, and hello() says so; what was decided before is then refused.
  */
 #include "records/records.h"
 
@@ -86,6 +86,7 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	TAILQ_INIT(&r->sent);
 	LIST_INIT(&r->watches);
 	r->tick_ns = UINT64_MAX;
+	r->client = (int64_t)(flki_boottime_ns() ^ (uint64_t)getpid() << 40);
 	r->pause_ns = pause_ms * MS;
 	copy_url(r, url);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -143,4 +144,10 @@ records_limits(const struct records *r)
 {
 	(void)r;
 	return (struct records_limits){ CALL_OPERATIONS, MOST_VALUE };
+}
+
+uint64_t
+records_replaced(const struct records *r)
+{
+	return r->replaced_ns;
 }

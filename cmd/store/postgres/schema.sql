@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: ISC
--- schema.sql - what the engine keeps in a database, and the functions by which it does so.  A client only
--- calls these functions; a role that is a member of flocklimit may.  Run again, it only adds what is missing.
+-- schema.sql - what the engine keeps in a database, and where that is.  functions.sql follows, in the same
+-- transaction.  A client only calls functions; a role that is a member of flocklimit may.  Run again, both
+-- only add what is missing.
 --
 -- A function that writes locks the table turn first, until its transaction ends.  So revisions become
 -- visible in their order, and each statement after the lock sees all that was committed before: these
@@ -14,15 +15,23 @@ BEGIN;
 CREATE SCHEMA IF NOT EXISTS flocklimit;
 
 -- One row.  Of what changed at `forgotten' and before, the log has nothing; started is when the server was.
+--
+-- system, timeline and place say where the row is: in which cluster, in which history of it, and in which table.
+-- They are others after a failover, and in a copy that was restored from a dump or from an archive: such a copy
+-- may lack what the last transactions did.  The first client that comes then moves in (hello): epoch, a number
+-- that no other copy has, is when it did so.
 CREATE TABLE IF NOT EXISTS flocklimit.state (
 	one bool PRIMARY KEY DEFAULT true CHECK (one),
 	version int NOT NULL,
 	revision bigint NOT NULL,
 	forgotten bigint NOT NULL,
-	started timestamptz NOT NULL
+	started timestamptz NOT NULL,
+	system bigint NOT NULL,
+	timeline text NOT NULL,
+	place oid NOT NULL,
+	epoch bigint NOT NULL, -- microseconds
+	replaced bool NOT NULL -- epoch is when a copy was moved into, not when the first one began
 ) WITH (fillfactor = 10);
-INSERT INTO flocklimit.state VALUES (true, 1, 1, 0, pg_catalog.pg_postmaster_start_time())
-	ON CONFLICT DO NOTHING;
 
 CREATE TABLE IF NOT EXISTS flocklimit.turn ();
 
@@ -54,19 +63,19 @@ CREATE TABLE IF NOT EXISTS flocklimit.log (
 	PRIMARY KEY (revision, key)
 );
 
--- What each server process is to be woken for.  upto: NULL for one key.  Nothing is lost with it: its
+-- What each server process is to be woken for.  stop: NULL for one key.  Nothing is lost with it: its
 -- clients lose their connections at the same time.
 CREATE UNLOGGED TABLE IF NOT EXISTS flocklimit.watchers (
 	pid int NOT NULL,
 	number bigint NOT NULL,
 	key bytea NOT NULL,
-	upto bytea,
+	stop bytea,
 	puts bool NOT NULL,
 	deletes bool NOT NULL
 );
 CREATE INDEX IF NOT EXISTS watchers_pid ON flocklimit.watchers (pid, number);
-CREATE INDEX IF NOT EXISTS watchers_key ON flocklimit.watchers (key) WHERE upto IS NULL;
-CREATE INDEX IF NOT EXISTS watchers_range ON flocklimit.watchers (key) WHERE upto IS NOT NULL;
+CREATE INDEX IF NOT EXISTS watchers_key ON flocklimit.watchers (key) WHERE stop IS NULL;
+CREATE INDEX IF NOT EXISTS watchers_range ON flocklimit.watchers (key) WHERE stop IS NOT NULL;
 
 DO $$ BEGIN
 	CREATE TYPE flocklimit.found AS
@@ -74,334 +83,57 @@ DO $$ BEGIN
 EXCEPTION WHEN duplicate_object THEN NULL;
 END $$;
 
--- ---- within a transaction that has its turn ----
+-- ---- where it is ----
 
--- Ends the leases that are over, and their records with them, in a revision of its own.
-CREATE OR REPLACE FUNCTION flocklimit.end_leases(chosen bigint DEFAULT NULL) RETURNS void
-LANGUAGE plpgsql AS $$
-DECLARE
-	rev bigint := (SELECT revision + 1 FROM flocklimit.state);
+CREATE OR REPLACE FUNCTION flocklimit.here(OUT system bigint, OUT timeline text, OUT place oid)
+STABLE LANGUAGE sql AS $$
+	SELECT system_identifier, left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8),
+		'flocklimit.state'::regclass::oid FROM pg_catalog.pg_control_system();
+$$;
+
+INSERT INTO flocklimit.state
+	SELECT true, 1, 1, 0, pg_catalog.pg_postmaster_start_time(), system, timeline, place, 1, false
+	FROM flocklimit.here()
+	ON CONFLICT DO NOTHING;
+
+CREATE OR REPLACE FUNCTION flocklimit.raise_copy() RETURNS void
+STABLE LANGUAGE plpgsql AS $$
 BEGIN
-	IF NOT EXISTS (SELECT FROM flocklimit.leases
-	               WHERE ends <= clock_timestamp() OR id = chosen) THEN
-		RETURN;
-	END IF;
-	WITH over AS (
-		DELETE FROM flocklimit.leases WHERE ends <= clock_timestamp() OR id = chosen RETURNING id
-	), gone AS (
-		DELETE FROM flocklimit.records AS r USING over WHERE r.lease = over.id AND r.lease <> 0
-			RETURNING key
-	)
-	INSERT INTO flocklimit.log SELECT rev, 0, key, true, '', 0, 0 FROM gone;
-	IF FOUND THEN
-		UPDATE flocklimit.state SET revision = rev;
-	END IF;
+	RAISE 'the store was replaced by a copy' USING ERRCODE = 'FLK03';
 END $$;
 
--- The processes that watch what has changed since that revision.
-CREATE OR REPLACE FUNCTION flocklimit.concerned(since bigint) RETURNS SETOF int
-STABLE LANGUAGE sql AS $$
-	SELECT w.pid FROM flocklimit.log l JOIN flocklimit.watchers w
-		ON w.upto IS NULL AND w.key = l.key
-		WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
-	UNION
-	SELECT w.pid FROM flocklimit.log l JOIN flocklimit.watchers w
-		ON w.upto IS NOT NULL AND w.key <= l.key AND w.upto > l.key
-		WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END;
-$$;
-
--- Wakes the others that watch what has changed, and says whether this process does.  It comes last.
-CREATE OR REPLACE FUNCTION flocklimit.wake(since bigint) RETURNS bool
+-- Waits for this transaction's turn, and returns the revision.  The table of a dump that is restored while
+-- clients are connected is another one: they must connect again, for hello() to move in.  A client that
+-- looked before that must not write by what it saw then; 0: it has seen nothing yet.
+CREATE OR REPLACE FUNCTION flocklimit.take_turn(seen bigint DEFAULT 0) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE
-	who int;
-	me bool := false;
-BEGIN
-	FOR who IN SELECT * FROM flocklimit.concerned(since) LOOP
-		IF who = pg_backend_pid() THEN
-			me := true;
-		ELSE
-			PERFORM pg_notify('flocklimit:' || who, '');
-		END IF;
-	END LOOP;
-	RETURN me;
-END $$;
-
-CREATE OR REPLACE FUNCTION flocklimit.forget(first bigint) RETURNS void
-LANGUAGE sql AS $$
-	DELETE FROM flocklimit.log WHERE revision < first;
-	UPDATE flocklimit.state SET forgotten = greatest(forgotten, first - 1);
-$$;
-
-CREATE OR REPLACE FUNCTION flocklimit.last_row(flag bigint, says bigint) RETURNS flocklimit.found
-STABLE LANGUAGE sql AS $$
-	SELECT ROW(0, flag, NULL, NULL, revision, says, pg_backend_pid())::flocklimit.found
-		FROM flocklimit.state;
-$$;
-
--- ---- a transaction ----
---
--- what[i]: 0 absent, 1 created, 2 changed, 3 no news; 4 get, 5 put, 6 delete; + 8: otherwise, + 16: keys
--- only, + 32: oldest first.  A range is from a key to before its end, also that of one key.  numbers[i]:
--- the revision of a compare, the limit of a get, the lease of a put.
-
-CREATE OR REPLACE FUNCTION flocklimit.hold(what int[], keys bytea[], ends bytea[], numbers bigint[])
-RETURNS bool STABLE LANGUAGE plpgsql AS $$
-DECLARE
-	k bytea;
-	e bytea;
+	rev bigint;
 	good bool;
 BEGIN
-	FOR i IN 1 .. cardinality(what) LOOP
-		k := keys[i];
-		e := ends[i];
-		CASE what[i]
-		WHEN 0 THEN
-			good := NOT EXISTS (SELECT FROM flocklimit.records WHERE key >= k AND key < e);
-		WHEN 1 THEN
-			good := numbers[i] = coalesce(
-				(SELECT created FROM flocklimit.records WHERE key = k), 0);
-		WHEN 2 THEN
-			good := numbers[i] = coalesce(
-				(SELECT changed FROM flocklimit.records WHERE key = k), 0);
-		WHEN 3 THEN
-			good := NOT EXISTS (SELECT FROM flocklimit.records
-				WHERE key >= k AND key < e AND changed > numbers[i]);
-		ELSE
-			good := true;
-		END CASE;
-		IF NOT good THEN
-			RETURN false;
-		END IF;
-	END LOOP;
-	RETURN true;
+	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
+	SELECT revision, place = tableoid AND seen IN (0, epoch) INTO rev, good FROM flocklimit.state;
+	IF NOT good THEN
+		PERFORM flocklimit.raise_copy();
+	END IF;
+	RETURN rev;
 END $$;
 
-CREATE OR REPLACE FUNCTION flocklimit.get(op int, what int, k bytea, e bytea, most bigint)
-RETURNS SETOF flocklimit.found STABLE LANGUAGE sql AS $$
-	SELECT op, count(*) OVER (), r.key, CASE WHEN what & 16 = 0 THEN r.value ELSE '' END,
-		r.created, r.changed, r.lease
-		FROM flocklimit.records r WHERE r.key >= k AND r.key < e
-		ORDER BY CASE WHEN what & 32 = 0 THEN 0 ELSE r.created END, r.key LIMIT nullif(most, 0);
-$$;
-
--- One that only reads.
-CREATE OR REPLACE FUNCTION flocklimit.look(what int[], keys bytea[], ends bytea[], numbers bigint[])
-RETURNS SETOF flocklimit.found
-STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	held bool := flocklimit.hold(what, keys, ends, numbers);
-	op int := 0;
-BEGIN
-	FOR i IN 1 .. cardinality(what) LOOP
-		IF what[i] & 4 <> 0 AND (what[i] & 8 = 0) = held THEN
-			op := op + 1;
-			RETURN QUERY SELECT * FROM flocklimit.get(op, what[i], keys[i], ends[i], numbers[i]);
-		END IF;
-	END LOOP;
-	RETURN NEXT flocklimit.last_row(held::int, 0);
-END $$;
-
--- One that may write.
-CREATE OR REPLACE FUNCTION flocklimit.txn(what int[], keys bytea[], ends bytea[], numbers bigint[],
-	vals bytea[]) RETURNS SETOF flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint;
-	rev bigint;
-	held bool;
-	wrote bool := false;
-	op int := 0;
-	rows bigint;
+-- A copy.  Its revisions must be above all that were ever used, so that no ticket is given twice; whoever
+-- watches it must look anew; and its leases begin anew.
+CREATE OR REPLACE FUNCTION flocklimit.move_in() RETURNS void
+LANGUAGE plpgsql AS $$
 BEGIN
 	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-	before := (SELECT revision FROM flocklimit.state);
-	PERFORM flocklimit.end_leases();
-	rev := (SELECT revision + 1 FROM flocklimit.state);
-	held := flocklimit.hold(what, keys, ends, numbers);
-	FOR i IN 1 .. cardinality(what) LOOP
-		IF what[i] & 4 = 0 OR (what[i] & 8 = 0) <> held THEN
-			CONTINUE;
-		END IF;
-		op := op + 1;
-		CASE what[i] & 3
-		WHEN 0 THEN
-			RETURN QUERY SELECT * FROM flocklimit.get(op, what[i], keys[i], ends[i], numbers[i]);
-		WHEN 1 THEN
-			IF numbers[i] <> 0 AND
-			   NOT EXISTS (SELECT FROM flocklimit.leases WHERE id = numbers[i]) THEN
-				RAISE 'there is no such lease' USING ERRCODE = 'FLK01';
-			END IF;
-			WITH put AS (
-				INSERT INTO flocklimit.records VALUES (keys[i], vals[i], rev, rev, numbers[i])
-				ON CONFLICT (key) DO UPDATE SET value = EXCLUDED.value,
-					changed = EXCLUDED.changed, lease = EXCLUDED.lease
-				RETURNING *
-			)
-			INSERT INTO flocklimit.log SELECT rev, i, key, false, value, created, lease FROM put;
-			wrote := true;
-		WHEN 2 THEN
-			WITH gone AS (
-				DELETE FROM flocklimit.records WHERE key >= keys[i] AND key < ends[i]
-				RETURNING key
-			)
-			INSERT INTO flocklimit.log SELECT rev, i, key, true, '', 0, 0 FROM gone;
-			GET DIAGNOSTICS rows = ROW_COUNT;
-			wrote := wrote OR rows > 0;
-			RETURN NEXT ROW(op, rows, NULL, NULL, 0, 0, 0)::flocklimit.found;
-		END CASE;
-	END LOOP;
-	IF wrote THEN
-		UPDATE flocklimit.state SET revision = rev;
-		IF rev % 1000 = 0 THEN
-			PERFORM flocklimit.forget(rev - 20000);
-		END IF;
-	END IF;
-	RETURN NEXT flocklimit.last_row(held::int, flocklimit.wake(before)::int);
-END $$;
-
--- ---- leases: the flag says whether it lives ----
-
-CREATE OR REPLACE FUNCTION flocklimit.grant_lease(chosen bigint, seconds bigint) RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint;
-	span interval := make_interval(secs => seconds);
-BEGIN
-	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-	before := (SELECT revision FROM flocklimit.state);
-	PERFORM flocklimit.end_leases();
-	INSERT INTO flocklimit.leases VALUES (chosen, span, clock_timestamp() + span)
-		ON CONFLICT DO NOTHING;
-	IF NOT FOUND THEN
-		RAISE 'that lease exists' USING ERRCODE = 'FLK02';
-	END IF;
-	RETURN flocklimit.last_row(1, flocklimit.wake(before)::int);
-END $$;
-
--- It needs no turn: end_leases() looks again at a lease for whose renewal it had to wait.
-CREATE OR REPLACE FUNCTION flocklimit.renew_lease(chosen bigint) RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-BEGIN
-	UPDATE flocklimit.leases SET ends = clock_timestamp() + ttl
-		WHERE id = chosen AND ends > clock_timestamp();
-	RETURN flocklimit.last_row(FOUND::int, 0);
-END $$;
-
-CREATE OR REPLACE FUNCTION flocklimit.end_lease(chosen bigint) RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint;
-BEGIN
-	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-	before := (SELECT revision FROM flocklimit.state);
-	IF NOT EXISTS (SELECT FROM flocklimit.leases WHERE id = chosen) THEN
-		RAISE 'there is no such lease' USING ERRCODE = 'FLK01';
-	END IF;
-	PERFORM flocklimit.end_leases(chosen);
-	RETURN flocklimit.last_row(0, flocklimit.wake(before)::int);
-END $$;
-
--- ---- connections and watches ----
-
--- The first call of a connection; says the version.  After a restart of the server all leases begin anew.
-CREATE OR REPLACE FUNCTION flocklimit.hello() RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	now_started timestamptz := pg_postmaster_start_time();
-BEGIN
-	IF current_setting('synchronous_commit') = 'off' THEN
-		PERFORM set_config('synchronous_commit', 'on', false);
-	END IF;
-	IF now_started <> (SELECT started FROM flocklimit.state) THEN
-		LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-		UPDATE flocklimit.state SET started = now_started WHERE started <> now_started;
-		IF FOUND THEN
-			UPDATE flocklimit.leases SET ends = clock_timestamp() + ttl;
-		END IF;
-	END IF;
-	DELETE FROM flocklimit.watchers w
-		WHERE NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) a WHERE a.pid = w.pid);
-	RETURN flocklimit.last_row(0, (SELECT version FROM flocklimit.state));
-END $$;
-
--- The changes from that revision on in what this process watches, or in one watch of it, as of one
--- snapshot.  The flag: some of them are forgotten.  The last row says in how many ms the next lease is over;
--- NULL: there is none.
-CREATE OR REPLACE FUNCTION flocklimit.changes(first bigint, which bigint DEFAULT NULL)
-RETURNS SETOF flocklimit.found STABLE LANGUAGE plpgsql AS $$
-DECLARE
-	lost bool := first <= (SELECT forgotten FROM flocklimit.state);
-BEGIN
-	IF NOT lost THEN
-		RETURN QUERY SELECT 1 + l.deleted::int, 0::bigint, l.key, l.value, l.created, l.revision,
-			l.lease
-			FROM flocklimit.log l WHERE l.revision >= first AND EXISTS (
-				SELECT FROM flocklimit.watchers w
-				WHERE w.pid = pg_backend_pid() AND w.number = coalesce(which, w.number) AND
-				CASE WHEN w.upto IS NULL THEN w.key = l.key
-					ELSE w.key <= l.key AND w.upto > l.key END)
-			ORDER BY l.revision, l.n, l.key;
-	END IF;
-	RETURN NEXT flocklimit.last_row(lost::int, (SELECT
-		(extract(epoch FROM min(ends) - clock_timestamp()) * 1000)::bigint FROM flocklimit.leases));
-END $$;
-
--- The same, after it has ended the leases that are over.
-CREATE OR REPLACE FUNCTION flocklimit.news(first bigint) RETURNS SETOF flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-DECLARE
-	before bigint;
-BEGIN
-	IF EXISTS (SELECT FROM flocklimit.leases WHERE ends <= clock_timestamp()) THEN
-		LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-		before := (SELECT revision FROM flocklimit.state);
-		PERFORM flocklimit.end_leases();
-		PERFORM flocklimit.wake(before);
-	END IF;
-	RETURN QUERY SELECT * FROM flocklimit.changes(first);
-END $$;
-
--- Begins a watch, and says what has changed from that revision on; 0: from now on.  As it has its turn, all
--- that is written later wakes this process.
-CREATE OR REPLACE FUNCTION flocklimit.watch(which bigint, first bigint, keys bytea[], ends bytea[],
-	flags int[]) RETURNS SETOF flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-BEGIN
-	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-	EXECUTE format('LISTEN %I', 'flocklimit:' || pg_backend_pid());
-	INSERT INTO flocklimit.watchers SELECT pg_backend_pid(), which, k, nullif(e, k || '\x00'),
-		f & 1 <> 0, f & 2 <> 0
-		FROM unnest(keys, ends, flags) AS r (k, e, f);
-	IF first = 0 THEN
-		RETURN NEXT flocklimit.last_row(0, 0);
-	ELSE
-		RETURN QUERY SELECT * FROM flocklimit.changes(first, which);
+	UPDATE flocklimit.state s SET system = h.system, timeline = h.timeline, place = h.place,
+		revision = revision + 1000000000, forgotten = revision + 1000000000,
+		epoch = (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, replaced = true
+		FROM flocklimit.here() h
+		WHERE (s.system, s.timeline, s.place) IS DISTINCT FROM (h.system, h.timeline, h.place);
+	IF FOUND THEN
+		DELETE FROM flocklimit.log;
+		DELETE FROM flocklimit.watchers;
+		UPDATE flocklimit.leases SET ends = clock_timestamp() + ttl;
 	END IF;
 END $$;
 
-CREATE OR REPLACE FUNCTION flocklimit.unwatch(which bigint) RETURNS flocklimit.found
-SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
-BEGIN
-	DELETE FROM flocklimit.watchers WHERE pid = pg_backend_pid() AND number = which;
-	RETURN flocklimit.last_row(0, 0);
-END $$;
-
--- ---- rights ----
-
-DO $$ BEGIN
-	CREATE ROLE flocklimit NOLOGIN;
-EXCEPTION WHEN duplicate_object THEN NULL;
-END $$;
-REVOKE ALL ON ALL FUNCTIONS IN SCHEMA flocklimit FROM PUBLIC;
-GRANT USAGE ON SCHEMA flocklimit TO flocklimit;
-GRANT EXECUTE ON FUNCTION
-	flocklimit.hello(),
-	flocklimit.look(int[], bytea[], bytea[], bigint[]),
-	flocklimit.txn(int[], bytea[], bytea[], bigint[], bytea[]),
-	flocklimit.grant_lease(bigint, bigint), flocklimit.renew_lease(bigint),
-	flocklimit.end_lease(bigint), flocklimit.news(bigint),
-	flocklimit.watch(bigint, bigint, bytea[], bytea[], int[]), flocklimit.unwatch(bigint)
-	TO flocklimit;
-
-COMMIT;

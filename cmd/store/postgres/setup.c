@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * setup.c - runs schema.sql by the user of the URL, in one transaction.
+ * setup.c - runs schema.sql and functions.sql by the user of the URL, in one transaction.
  */
 #include "records/setup.h"
 

@@ -26,7 +26,7 @@ fail(struct records_call *c, const struct verdict *v)
 #define KEYS_ONLY 16
 #define OLDEST    32
 
-/* As schema.sql wants it. */
+/* As functions.sql wants it. */
 static int
 what(const struct txn_item *item)
 {
@@ -48,10 +48,13 @@ number(const struct txn_item *item)
 }
 
 static struct args
-args_of(const struct txn *txn, bool writes)
+args_of(const struct txn *txn, bool writes, int64_t epoch)
 {
 	struct args a = { .n = 0 };
 	size_t i;
+
+	if (writes)
+		args_number(&a, epoch);
 
 	args_array(&a, ARGS_INT4, txn->n);
 	for (i = 0; i < txn->n; i++)
@@ -132,8 +135,8 @@ records_txn(struct records *r, struct txn *txn, unsigned timeout_ms, records_don
 			n[txn->item[i].part]++;
 			writes |= txn->item[i].kind == DO_PUT || txn->item[i].kind == DO_DELETE;
 		}
-		c = call_begin(r, writes ? "txn" : "look", args_of(txn, writes), timeout_ms,
-			       txn_answered, context);
+		c = call_begin(r, writes ? "txn" : "look", args_of(txn, writes, r->epoch),
+			       timeout_ms, txn_answered, context);
 	}
 	if (c != NULL) {
 		c->done = done;

@@ -9,19 +9,27 @@
 
 #include "client.h"
 
+/* PgBouncer also refuses the parameters with which our connections begin, unless it is told to ignore them. */
+#define POOLER                                                                               \
+	"a pooler is between, such as PgBouncer in transaction mode: connect to the server " \
+	"itself, as "                                                                        \
+	"a pooler loses its notifications"
+
 static const struct {
 	const char *code; /* or a class */
 	enum records_result result;
 	bool leave;
 	const char *words; /* NULL: the server's */
 } codes[] = {
-	{ "FLK01", RECORDS_NOLEASE, false, NULL }, /* of schema.sql */
+	{ "FLK01", RECORDS_NOLEASE, false, NULL }, /* of functions.sql */
 	{ "FLK02", RECORDS_EXISTS, false, NULL },
+	{ "FLK03", RECORDS_AWAY, true, NULL }, /* hello() has to come first */
+	{ "FLK04", RECORDS_WRONG, true, POOLER },
 	{ "42501", RECORDS_DENIED, false,
 	  "this user has no rights on flocklimit: GRANT flocklimit TO the user, in SQL" },
-	{ "3F000", RECORDS_WRONG, false,
+	{ "3F000", RECORDS_WRONG, true,
 	  "the database is not set up: flocklimitctl --store URL setup --apply" },
-	{ "42883", RECORDS_WRONG, false,
+	{ "42883", RECORDS_WRONG, true,
 	  "the database was set up for another version: flocklimitctl --store URL setup --apply" },
 	{ "28P01", RECORDS_WRONG, true,
 	  "user or password is wrong: look at user= and password-file=, or at "
@@ -30,6 +38,7 @@ static const struct {
 	{ "3D000", RECORDS_WRONG, true, NULL }, /* no such database: its words have the name */
 	{ "23505", RECORDS_WRONG, false, "a transaction changes a key twice" },
 	{ "25006", RECORDS_AWAY, true, "it is a standby" },
+	{ "08P01", RECORDS_WRONG, true, POOLER },
 	{ "08", RECORDS_AWAY, true, NULL },  /* the connection */
 	{ "57P", RECORDS_AWAY, true, NULL }, /* it is shut down, or starts */
 	{ "53", RECORDS_AWAY, true, NULL },  /* connections, memory, or disk */

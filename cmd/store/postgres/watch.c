@@ -24,7 +24,7 @@
 #define GONE_NS SECOND
 #define SCHEMA  1 /* of schema.sql */
 
-#define PUTS    1 /* as schema.sql has them */
+#define PUTS    1 /* as functions.sql has them */
 #define DELETES 2
 #define DELETED 2 /* in the column OP */
 
@@ -262,6 +262,15 @@ ask_for_news(struct records *r)
 	r->woken = false;
 }
 
+/* By our clock, and as late as it can have been: it was measured before it came. */
+static uint64_t
+replaced(const PGresult *result)
+{
+	uint64_t now = flki_boottime_ns(), age = (uint64_t)answer_number(result, 0, FLAG) * MS;
+
+	return PQgetisnull(result, 0, FLAG) ? 0 : age < now ? now - age : 1;
+}
+
 static void
 hello_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
 {
@@ -270,27 +279,31 @@ hello_answered(struct records_call *c, const PGresult *result, const struct verd
 						  "the database was set up for another version "
 						  "of flocklimit" };
 	struct records *r = c->context;
+	int last = PQntuples(result) - 1;
 
 	(void)v;
 	if (result == NULL)
 		return;
-	if (answer_number(result, 0, SAYS) != SCHEMA) {
+	if (last < 1 || answer_number(result, last, SAYS) != SCHEMA) {
 		link_lost(r, &other);
 		return;
 	}
 	r->sound = true;
 	r->failures = 0;
-	r->seen = answer_number(result, 0, REVISION);
+	r->seen = answer_number(result, last, REVISION);
+	r->epoch = answer_number(result, 0, REVISION);
+	r->replaced_ns = replaced(result);
 }
 
 void
 watches_up(struct records *r)
 {
-	struct args none = { .n = 0 };
+	struct args a = { .n = 0 };
 
+	args_number(&a, r->client);
 	r->tick_ns = flki_boottime_ns() + retry_spread(TICK_NS);
 	r->woken = r->asking = false;
-	r->broken |= call_begin(r, "hello", none, CALL_MS, hello_answered, r) == NULL;
+	r->broken |= call_begin(r, "hello", a, CALL_MS, hello_answered, r) == NULL;
 }
 
 void

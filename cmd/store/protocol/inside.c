@@ -99,3 +99,42 @@ fleet_revoke(struct fleet *fleet, int64_t lease)
 	fleet_part_add(fleet, &r->part);
 	revoke_step(&r->part);
 }
+
+/* ---- a copy of the store ---- */
+
+/* No engine waits longer for an answer, and so errs by more about when the copy took the store's place. */
+#define UNSURE (5 * SECOND)
+
+uint64_t
+fleet_quarantine(const struct fleet *fleet, const struct look *look)
+{
+	uint64_t since = records_replaced(fleet->store->records);
+	uint32_t longest = fleet->store->ttl_s + fleet->store->grace_s, s;
+	const struct record *r;
+	size_t i;
+
+	if (since == 0)
+		return 0;
+	for (i = 0; look != NULL && i < look->holders + look->waiters; i++) {
+		r = i < look->holders ? &look->holder[i].record
+				      : &look->waiter[i - look->holders].record;
+		s = r->ttl_s + r->grace_s;
+		longest = s > longest ? s : longest;
+	}
+	since += longest * SECOND;
+	return since > flki_boottime_ns() ? since : 0;
+}
+
+bool
+fleet_may_register(const struct fleet *fleet)
+{
+	return fleet_quarantine(fleet, NULL) > flki_boottime_ns() + UNSURE;
+}
+
+size_t
+fleet_operations(const struct fleet *fleet, const struct look *look)
+{
+	return fleet_quarantine(fleet, look) != 0
+		   ? 0
+		   : records_limits(fleet->store->records).operations;
+}

@@ -67,6 +67,16 @@ void fleet_part_remove(struct fleet_part *part); /* not from another's step() */
 int64_t fleet_random_id(void); /* of a lease: 63 bits, never 0 */
 void fleet_random_name(char name[STORE_SELF]);
 
+/*
+ * Until when nothing may be granted (CLOCK_BOOTTIME, ns); 0: it may be.  A copy that took the store's place may
+ * lack permits: by then their takers have ended, or have registered again, as long as there is time for that.
+ */
+uint64_t fleet_quarantine(const struct fleet *fleet, const struct look *look);
+bool fleet_may_register(const struct fleet *fleet);
+
+/* Of a transaction that grants by that look: as many as the engine can do, or 0 in a quarantine. */
+size_t fleet_operations(const struct fleet *fleet, const struct look *look);
+
 /* Ends a lease in the background; nobody waits for it, and it may as well expire. */
 void fleet_revoke(struct fleet *fleet, int64_t lease);
 

@@ -46,6 +46,8 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	r->n = 0;
 	r->declared = look->config.declared;
 	r->end = (struct round_end){ .revision = look->read };
+	if (operations == 0)
+		return;
 	for (i = 0; i < look->holders; i++)
 		if (!is(&look->holder[i], leaver))
 			room_add(&room, look->holder[i].record.weight, look->holder[i].record.limit,

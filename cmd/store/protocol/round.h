@@ -45,7 +45,10 @@ struct round {
 	struct round_end end;
 };
 
-/* self: the taker whose round it is, or NULL; leaves: what it has does not count any more. */
+/*
+ * self: the taker whose round it is, or NULL; leaves: what it has does not count any more; operations: as many
+ * may the transaction have, 0: nothing may be granted now.
+ */
 void round_plan(struct round *r, const struct look *look, const char *self, bool leaves,
 		size_t operations);
 

@@ -107,8 +107,7 @@ go_on(struct run *r)
 		send(r, silence(r), silenced);
 		return;
 	}
-	round_plan(&r->round, &r->look, NULL, false,
-		   records_limits(r->fleet->store->records).operations);
+	round_plan(&r->round, &r->look, NULL, false, fleet_operations(r->fleet, &r->look));
 	if (r->round.n == 0) {
 		over(r);
 		return;

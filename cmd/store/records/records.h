@@ -60,6 +60,12 @@ struct records_limits {
 
 struct records_limits records_limits(const struct records *r);
 
+/*
+ * When, at the latest, a copy took the place of the service, which may lack what the service had last done
+ * (CLOCK_BOOTTIME, ns); 0: none did, as far as is known.  What was sent before that was known is not done.
+ */
+uint64_t records_replaced(const struct records *r);
+
 /* ---- calls ----------------------------------------------------------------------------------- */
 
 enum records_result {

@@ -171,6 +171,13 @@ records_limits(const struct records *r)
 	return (struct records_limits){ .operations = MEMORY_OPERATIONS, .value = MEMORY_VALUE };
 }
 
+uint64_t
+records_replaced(const struct records *r)
+{
+	(void)r;
+	return 0;
+}
+
 /* ---- steps ---- */
 
 int

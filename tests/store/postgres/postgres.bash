@@ -80,6 +80,34 @@ one_server() {
 		CREATE ROLE secret LOGIN IN ROLE flocklimit PASSWORD 'right'"
 }
 
+address_of() { echo "127.0.0.1:$(cat "$SERVERS/$1.port")"; }
+
+# standby NAME: a streaming replica of `one'; in_step NAME: it has all that `one' has; cut_off NAME: it hears
+# of no more; promote NAME: it is the primary from now on, and sql asks it.
+standby() {
+	a_port >"$SERVERS/$1.port"
+	as_server mkdir "$SERVERS/$1"
+	(cd "$SERVERS" && as_server "$PG/pg_basebackup" -h "$SERVERS" -p "$(cat one.port)" -U postgres -R -D "$1/data") >&2
+	settings "$1"
+	launch "$1"
+}
+in_step() {
+	local lsn
+	lsn=$(sql "SELECT pg_current_wal_lsn()")
+	SERVER=$1 eventually has_replayed "$lsn"
+}
+has_replayed() { [ "$(sql "SELECT pg_last_wal_replay_lsn() >= '$1'")" = t ]; }
+cut_off() {
+	SERVER=$1 sql "ALTER SYSTEM SET primary_conninfo = ''"
+	SERVER=$1 sql "SELECT pg_reload_conf()" >&2
+	eventually is_cut_off
+}
+is_cut_off() { [ "$(sql "SELECT count(*) FROM pg_stat_replication")" = 0 ]; }
+promote() {
+	SERVER=$1
+	[ "$(sql "SELECT pg_promote()")" = t ]
+}
+
 # sql STATEMENT [DATABASE]; set_up DATABASE.
 sql() {
 	psql -XqAt -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/${SERVER:-one}.port")" -U postgres \

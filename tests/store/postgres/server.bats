@@ -32,46 +32,6 @@ own() {
 	use_store
 }
 
-# stand: a holder and two in the line.
-stand() {
-	watched
-	holder a -n 1
-	line_up 1 w1 -n 1
-	line_up 2 w2 -n 1
-	gone=$(the_clock)
-}
-
-# in_order: all ran, by their places; the limit held.
-in_order() {
-	over w1
-	[ "$status" -eq 0 ]
-	over w2
-	[ "$status" -eq 0 ]
-	judged -n 1
-	spotless
-	[ "$(awk '/^BEGIN/ { printf "%s ", $8 }' "$LOG")" = "a w1 w2 " ]
-}
-
-# survives: the holder went on, and the line runs when it has ended.
-survives() {
-	until_clock $((gone + RECLAIM))
-	not_begun w1
-	release a
-	over a
-	[ "$status" -eq 0 ]
-	in_order
-	run ! says "lost the permit" a.err
-}
-
-# ends: the holder's command was ended in time, and said why.
-ends() {
-	over a
-	cat a.err
-	[ "$status" -eq 76 ]
-	[ "$(($(stopped a) - gone))" -le "$DEADLINE" ]
-	says "flocklimit: x: lost the permit" a.err
-}
-
 @test "the cases of every engine" {
 	cat >compact <<-END
 		#!/bin/sh
@@ -171,9 +131,33 @@ as() {
 	run ! grep -raF right /proc/self/environ
 }
 
+# by_pooler BACKENDS: the store's URL leads to a pooler.
+by_pooler() {
+	"$TESTS_SOURCE/store/postgres/pooler" "${ADDRESS##*:}" "$1" >port 3>&- &
+	pids[pooler]=$!
+	eventually has_lines 1 port
+	FLOCKLIMIT_STORE="postgres://fl@127.0.0.1:$(cat port)/x?database=fl"
+	export FLOCKLIMIT_STORE
+}
+
+@test "a pooler that changes the backend between transactions is refused" {
+	by_pooler 2
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"a pooler is between"* ]]
+}
+
+@test "a pooler that lends a backend to one client after another is refused" {
+	by_pooler 1
+	run -0 "$FLOCKLIMIT" -N x -n 1 true
+	run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+	[[ $stderr == *"a pooler is between"* ]]
+}
+
 @test "killed, and begun again at once: nothing happens" {
 	own 12
-	stand
+	line_of 2
 	end_server one
 	launch one
 	survives
@@ -181,7 +165,7 @@ as() {
 
 @test "stopped for less than the time to live: nothing happens" {
 	own 6
-	stand
+	line_of 2
 	freeze one
 	until_clock $((gone + TTL * 500))
 	thaw one
@@ -190,7 +174,7 @@ as() {
 
 @test "stopped for longer than a command may run on: it is ended, and the line is kept" {
 	own 2
-	stand
+	line_of 2
 	freeze one
 	ends
 	not_begun w1
@@ -201,7 +185,7 @@ as() {
 
 @test "killed, and begun again too late: the command is ended, and the line is kept" {
 	own 4
-	stand
+	line_of 2
 	end_server one
 	ends
 	until_clock $((gone + RECLAIM + 500))
@@ -211,16 +195,13 @@ as() {
 
 @test "all its data lost: the holder is told, and the others queue anew" {
 	own 4
-	stand
+	line_of 2
 	end_server one
 	rm -rf "$SERVERS/one"
 	one_server
 	over a
 	[ "$status" -eq 76 ]
-	over w1
-	[ "$status" -eq 0 ]
-	over w2
-	[ "$status" -eq 0 ]
+	all_run w1 w2
 	spotless
 }
 
@@ -241,7 +222,7 @@ as() {
 
 @test "one server process is killed: all of them end, and nothing happens" {
 	own 12
-	stand
+	line_of 2
 	kill -KILL "$(sql "SELECT min(pid) FROM pg_stat_activity WHERE application_name = 'flocklimit'" fl)"
 	eventually health one
 	survives
@@ -249,7 +230,7 @@ as() {
 
 @test "the server ends all connections: nothing happens" {
 	times 12
-	stand
+	line_of 2
 	sql "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'flocklimit'" fl
 	survives
 }
@@ -279,7 +260,7 @@ as() {
 
 @test "a waiter is killed with its keeper: its lease ends, and those behind it run" {
 	times 2
-	stand
+	line_of 2
 	# Before it is released, only a lease that ends wakes w2.
 	kill -KILL "$(keeper_of w1)" "${pids[w1]}"
 	over w1 || :
@@ -313,20 +294,75 @@ as() {
 
 @test "a standby is not used, and its promotion is followed" {
 	own 12
-	a_port >"$SERVERS/two.port"
-	as_server mkdir "$SERVERS/two"
-	(cd "$SERVERS" && as_server "$PG/pg_basebackup" -h "$SERVERS" -p "$(cat one.port)" -U postgres -R -D two/data) >&2
-	settings two
-	launch two
-	ADDRESS=127.0.0.1:$(cat "$SERVERS/two.port")
+	standby two
+	ADDRESS=$(address_of two)
 	use_store
 	run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 0.3 true
 	one_line
-	ADDRESS=$ADDRESS,127.0.0.1:$(cat "$SERVERS/one.port")
+	ADDRESS=$ADDRESS,$(address_of one)
 	use_store
-	stand
+	line_of 2
+	in_step two
 	end_server one
-	SERVER=two sql "SELECT pg_promote()" >/dev/null
-	SERVER=two
+	promote two
 	survives
+}
+
+@test "a standby that lacks the last permits: their holders register again before anything is granted" {
+	local promoted
+	own 8
+	standby two
+	ADDRESS=$(address_of one),$(address_of two)
+	use_store
+	watched
+	holder a -n 2
+	in_step two
+	cut_off two
+	holder b -n 2
+	line_up 1 c -n 2
+	end_server one
+	promoted=$(the_clock)
+	promote two
+	eventually says "registered there again" b.err
+	eventually queued 1
+	holders 2
+	release a
+	over a
+	[ "$status" -eq 0 ]
+	over c
+	[ "$status" -eq 0 ]
+	measured "the next ran after $(($(began c) - promoted)) ms"
+	[ "$(($(began c) - promoted))" -ge "$RECLAIM" ]
+	release b
+	over b
+	[ "$status" -eq 0 ]
+	judged -n 2
+	spotless
+}
+
+@test "restored from a dump while some hold and wait: the holder registers again" {
+	own 8
+	pg_dump -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U postgres fl >dump.sql
+	line_of 2
+	sql "DROP SCHEMA flocklimit CASCADE" fl
+	psql -Xq -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U postgres -d fl -f dump.sql
+	eventually says "registered there again" a.err
+	# In which order they came again, nobody knows.
+	eventually queued 2
+	release a
+	all_run a w1 w2
+	judged -n 1
+	spotless
+}
+
+@test "a permit deleted by hand: its holder is told, and the next runs" {
+	times 6
+	line_of 2
+	sql "SELECT flocklimit.txn(0, '{6}', ARRAY[key], ARRAY[key || '\\x00'::bytea], '{0}', '{NULL}')
+		FROM flocklimit.records WHERE convert_from(key, 'UTF8') LIKE '$(prefix)/x/cfg//h/%'" fl
+	over a
+	[ "$status" -eq 76 ]
+	says "somebody deleted it" a.err
+	all_run w1 w2
+	spotless
 }

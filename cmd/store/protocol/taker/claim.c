@@ -61,7 +61,7 @@ may_start(struct fleet_taker *t)
 {
 	struct record r;
 
-	return t->look.in_line == 0 && fits(t, &r);
+	return t->look.in_line == 0 && fits(t, &r) && fleet_quarantine(t->fleet, &t->look) == 0;
 }
 
 /* Whether it may start by what the keeper has kept.  If not, that may be out of date: it looks. */
@@ -185,8 +185,8 @@ add_person(const struct fleet_taker *t, struct txn *x)
 	free(text);
 }
 
-static void
-add_record(const struct fleet_taker *t, struct txn *x, char kind, const struct record *r)
+void
+claim_add_record(const struct fleet_taker *t, struct txn *x, char kind, const struct record *r)
 {
 	struct key k = taker_key(t, kind);
 	char text[RECORD_TEXT];
@@ -209,7 +209,7 @@ add_permit(struct fleet_taker *t, struct txn *x)
 	none.declared = r.limit;
 	round_add_compares(&none, x);
 	txn_if_absent(x, w.s, end.s);
-	add_record(t, x, 'h', &r);
+	claim_add_record(t, x, 'h', &r);
 	round_add_declared(&none, x);
 }
 
@@ -228,7 +228,7 @@ add_place(const struct fleet_taker *t, struct txn *x)
 	struct txn_item *in_line;
 	int n = snprintf(text, sizeof(text), "%s %s", t->self, r.life);
 
-	add_record(t, x, 'w', &r);
+	claim_add_record(t, x, 'w', &r);
 	txn_get(x, tail.s, NULL);
 	txn_put(x, tail.s, text, (size_t)n, 0);
 	txn_get(x, mine.s, NULL);

@@ -223,8 +223,7 @@ leaving_act(struct fleet_taker *t)
 	} else if (!t->looked) {
 		ask(t);
 	} else {
-		round_plan(&r, &t->look, t->self, true,
-			   records_limits(t->fleet->store->records).operations);
+		round_plan(&r, &t->look, t->self, true, fleet_operations(t->fleet, &t->look));
 		if (r.n > 0)
 			pass_on(t, &r);
 		else

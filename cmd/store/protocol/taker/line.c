@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "kind.h"
+#include "now.h"
 #include "records/retry.h"
 
 #define LOOK_AGAIN (40 * SECOND) /* a safety net, not a poll */
@@ -171,8 +172,17 @@ looking_act(struct fleet_taker *t)
 static void
 plan(struct fleet_taker *t, struct round *r)
 {
-	round_plan(r, &t->look, t->self, false,
-		   records_limits(t->fleet->store->records).operations);
+	round_plan(r, &t->look, t->self, false, fleet_operations(t->fleet, &t->look));
+}
+
+/* Nobody wakes it when a quarantine ends. */
+static void
+look_after_quarantine(struct fleet_taker *t)
+{
+	uint64_t until = fleet_quarantine(t->fleet, &t->look);
+
+	if (until != 0)
+		t->look_ns = earlier(t->look_ns, until);
 }
 
 void
@@ -199,6 +209,7 @@ first_act(struct fleet_taker *t)
 		else
 			line_stand(t);
 	} else {
+		look_after_quarantine(t);
 		repair_act(t, true);
 	}
 }

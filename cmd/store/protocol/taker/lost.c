@@ -7,6 +7,8 @@
  * then the taker was silent for as long, or it would have attached again.  Somebody deletes the
  * record by hand.  Or an operator restores a backup, or puts an empty store in its place: then the
  * store's revision may be one from before the grant.
+ *
+ * If a copy took the store's place, such as a standby that had not all, the taker registers there again.
  */
 #include "taker.h"
 
@@ -15,7 +17,7 @@
 #include "kind.h"
 #include "user.h"
 
-enum { AT_E, AT_L };
+enum { AT_E, AT_L, AT_H };
 
 /* Whether the n-th key was there; reads its operator, unless NULL. */
 static bool
@@ -71,6 +73,68 @@ lost_while_unkept(struct fleet_taker *t)
 		taker_refuse(t, -FLK_NOPERMIT, NULL);
 }
 
+/* ---- registering again ---- */
+
+static void
+is_registered(struct fleet_taker *t, int64_t held_since)
+{
+	t->held_since = held_since;
+	t->claim_lease = 0;
+	taker_go(t, HOLDING);
+	taker_note(t, "a copy of the store lacked the permit: it is registered there again");
+}
+
+/* Without an answer it may still be done: losing_act() fences it, as a claim. */
+static void
+registered(struct fleet_taker *t, const struct records_answer *a)
+{
+	struct life *life = &t->fleet->life;
+
+	if (a->result == RECORDS_NOLEASE) {
+		life_has_lost(life, t->claim_lease);
+		t->claim_lease = 0;
+		taker_act(t);
+	} else if (a->result != RECORDS_OK) {
+		taker_again(t);
+	} else if (a->held) {
+		life_was_put(life, t->claim_lease, a->revision);
+		is_registered(t, a->revision);
+	} else {
+		t->claim_lease = 0;
+		taker_act(t);
+	}
+}
+
+/*
+ * A copy of the store has none of the permit, and nothing is granted there yet: so nobody else has it.  No
+ * permit may have been granted since what was read, as the time for that may be over.
+ */
+static void
+register_again(struct fleet_taker *t, int64_t read)
+{
+	struct key h = key_of(&t->fleet->limiter, 'h', NULL), end = key_end(&h);
+	struct key mine = taker_key(t, 'h'), e = taker_key(t, 'e');
+	struct record r = taker_record(t);
+	struct txn *x;
+
+	life_need(&t->fleet->life);
+	if (!life_may_claim(&t->fleet->life))
+		return; /* it acts again when there is a lease */
+	r.limit = t->want.limit != 0 ? t->want.limit : t->under;
+	r.under = t->under;
+	r.seat = t->seat;
+	r.ticket = t->ticket;
+	t->claim_lease = t->fleet->life.lease;
+	x = txn_new();
+	txn_if_no_news(x, h.s, end.s, read);
+	txn_if_absent(x, mine.s, NULL);
+	txn_if_absent(x, e.s, NULL);
+	claim_add_record(t, x, 'h', &r);
+	taker_txn(t, MAIN, x, registered);
+}
+
+/* ---- the reason ---- */
+
 /* Reports the loss even without an answer: the command must not run on because we lack a reason. */
 static void
 reason_read(struct fleet_taker *t, const struct records_answer *reply)
@@ -79,6 +143,18 @@ reason_read(struct fleet_taker *t, const struct records_answer *reply)
 	char text[FLEET_TEXT];
 	bool evicted = was_there(reply, AT_E, &by);
 
+	if (t->held && reply->result != RECORDS_OK && fleet_may_register(t->fleet)) {
+		taker_again(t);
+		return;
+	}
+	if (t->held && was_there(reply, AT_H, NULL)) {
+		is_registered(t, records_found(reply, AT_H).kv[0].created);
+		return;
+	}
+	if (t->held && !evicted && fleet_may_register(t->fleet)) {
+		register_again(t, reply->revision);
+		return;
+	}
 	if (evicted)
 		say_operator(&by, text);
 	else
@@ -109,14 +185,15 @@ void
 losing_act(struct fleet_taker *t)
 {
 	struct key e = taker_key(t, 'e'), l = key_of(&t->fleet->limiter, 'l', t->fleet->life.name);
-	struct key l_end = key_end(&l), p = taker_key(t, 'p');
+	struct key l_end = key_end(&l), p = taker_key(t, 'p'), h = taker_key(t, 'h');
 	struct txn *x;
 
-	if (t->slot[MAIN].call != NULL)
+	if (t->slot[MAIN].call != NULL || !taker_is_fenced(t))
 		return;
 	x = txn_new();
 	txn_get(x, e.s, NULL);
 	txn_get(x, l.s, l_end.s)->keys_only = true;
+	txn_get(x, h.s, NULL)->keys_only = true;
 	txn_delete(x, p.s, NULL);
 	taker_txn(t, MAIN, x, reason_read);
 }

@@ -53,7 +53,7 @@ const struct taker_deeds taker_deeds = { .row = {
 	    BIT(IDLE) | BIT(LOSING) | BIT(LEAVING) | BIT(RELEASING)),
 	/* A permit that was lost before its owner knew of it is sought again. */
 	ROW(LOSING, SOUGHT | STATE_BIT(PERMIT_HELD), losing_act,
-	    BIT(IDLE) | BIT(ASKING) | BIT(LEAVING) | BIT(RELEASING)),
+	    BIT(IDLE) | BIT(ASKING) | BIT(HOLDING) | BIT(LEAVING) | BIT(RELEASING)),
 	ROW(LEAVING, STATE_BIT(PERMIT_LEAVING), leaving_act, BIT(IDLE)),
 	ROW(RELEASING, STATE_BIT(PERMIT_RELEASING), leaving_act, BIT(IDLE)),
 }, .hears = changes_hear };

@@ -64,7 +64,7 @@ fleet_heard(struct fleet *fleet, const struct records_answer *a)
 	while ((t = next_called(fleet)) != NULL)
 		if (taker_heard(t, a) && a->result == RECORDS_OK &&
 		    (t->state == ASKING || t->state == FIRST || t->state == RECONCILE ||
-		     t->state == FENCING || t->state >= LEAVING))
+		     t->state == FENCING || t->state >= LOSING))
 			taker_act(t);
 }
 

@@ -45,7 +45,7 @@ program() {
 }
 
 @test "flocklimit-store(7) has every parameter of the URL, and no other" {
-	sources | grep -oE '"(user|[a-z]+-file|cacert|cert|key)"' | tr -d '"' | sort -u >known
+	sources | grep -oE '"(user|[a-z]+-file|cacert|cert|key|database|sslmode)"' | tr -d '"' | sort -u >known
 	[ -s known ] || skip "no store-etcd in this tree"
 	subsection "The URL" | grep '^\.It Cm' | grep -oE '[a-z-]+=' | tr -d = | sort >page
 	same parameters page known
@@ -136,7 +136,7 @@ seconds() {
 		: >"$T/log"
 		: >"$T/stored"
 		case $(cat "$example") in
-		*"etcdctl role"* | *etcdutl* | *"lost the permit"* | *ETCD_*) continue ;;
+		*"etcdctl role"* | *etcdutl* | *"lost the permit"* | *ETCD_* | *psql*) continue ;;
 		*"show licence"* | *"close licence"*) "$FLOCKLIMIT" -N licence -n 8 true ;;
 		esac
 		case $(cat "$example") in

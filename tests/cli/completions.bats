@@ -81,7 +81,7 @@ all() {
 	held=("${ticket[@]}")
 	tickets '.waiters[]'
 	[ "${#ticket[@]} ${#held[@]}" = "2 2" ]
-	offers "$shell" 'flocklimitctl s' seat shim show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl s' seat setup shim show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl show ' link lint x
 	offers "$shell" 'flocklimitctl show l' link lint
 	offers "$shell" 'flocklimitctl show x l' link lint
@@ -107,8 +107,8 @@ all() {
 	offers "$shell" 'flocklimitctl ramp --ramp-idle 1m x o' off
 	# Options before the verb.
 	offers "$shell" 'flocklimitctl --jso' --json
-	offers "$shell" 'flocklimitctl --json s' seat shim show shrink stagger stats suggest
-	offers "$shell" 'flocklimitctl -N x s' seat shim show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl --json s' seat setup shim show shrink stagger stats suggest
+	offers "$shell" 'flocklimitctl -N x s' seat setup shim show shrink stagger stats suggest
 	offers "$shell" 'flocklimitctl -N l' link lint
 	offers "$shell" 'flocklimitctl --json show l' link lint
 	offers "$shell" 'flocklimitctl --all limit a' auto

@@ -87,7 +87,7 @@ address_of() { echo "127.0.0.1:$(cat "$SERVERS/$1.port")"; }
 standby() {
 	a_port >"$SERVERS/$1.port"
 	as_server mkdir "$SERVERS/$1"
-	(cd "$SERVERS" && as_server "$PG/pg_basebackup" -h "$SERVERS" -p "$(cat one.port)" -U postgres -R -D "$1/data") >&2
+	(cd "$SERVERS" && as_server "$PG/pg_basebackup" -c fast -h "$SERVERS" -p "$(cat one.port)" -U postgres -R -D "$1/data") >&2
 	settings "$1"
 	launch "$1"
 }

@@ -16,6 +16,7 @@
 
 #include "../../lib/clock.h"
 #include "example.h"
+#include "records/range.h"
 
 struct records_call {
 	TAILQ_ENTRY(records_call) link;
@@ -126,7 +127,6 @@ tell(struct records *r)
 
 /* ---- watches ---- */
 
-/* Of a range its texts are the engine's own. */
 struct records_watch *
 records_watch(struct records *r, const struct records_range *range, size_t ranges, int64_t from,
 	      records_hears *hears, void *context)
@@ -134,12 +134,10 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	struct records_watch *w = memory_got(calloc(1, sizeof(*w)));
 
 	*w = (struct records_watch){ .next = from, .hears = hears, .context = context };
-	for (; w->ranges < ranges; w->ranges++) {
-		struct records_range *to = &w->range[w->ranges];
-
-		*to = range[w->ranges];
-		to->key = memory_got(strdup(to->key));
-		to->end = to->end == NULL ? NULL : memory_got(strdup(to->end));
+	w->ranges = ranges;
+	if (!ranges_copy(w->range, range, ranges)) {
+		free(w);
+		return NULL;
 	}
 	w->from_now = from == 0;
 	if (w->from_now)
@@ -152,27 +150,9 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 void
 records_unwatch(struct records_watch *w)
 {
-	size_t i;
-
-	for (i = 0; i < w->ranges; i++) {
-		free((char *)(uintptr_t)w->range[i].key);
-		free((char *)(uintptr_t)w->range[i].end);
-	}
+	ranges_free(w->range, w->ranges);
 	LIST_REMOVE(w, link);
 	free(w);
-}
-
-static bool
-concerns(const struct records_watch *w, const struct memory_record *c)
-{
-	const struct records_range *at;
-
-	for (at = w->range; at < w->range + w->ranges; at++)
-		if (at->end == NULL
-			? strcmp(c->kv.key, at->key) == 0
-			: strcmp(c->kv.key, at->key) >= 0 && strcmp(c->kv.key, at->end) < 0)
-			return c->deleted ? !at->no_delete : !at->no_put;
-	return false;
 }
 
 static const struct memory_record *
@@ -186,7 +166,7 @@ next_change(struct records_watch *w)
 			w->told = 0;
 		w->next = c->kv.changed;
 		w->told++;
-		if (concerns(w, c))
+		if (range_has(w->range, w->ranges, c->kv.key, c->deleted))
 			return c;
 	}
 	if (w->next <= memory_revision(example_service))
@@ -275,6 +255,13 @@ records_limits(const struct records *r)
 {
 	(void)r;
 	return (struct records_limits){ .operations = MEMORY_OPERATIONS, .value = MEMORY_VALUE };
+}
+
+uint64_t
+records_replaced(const struct records *r)
+{
+	(void)r;
+	return 0; /* another service would be another program */
 }
 
 int

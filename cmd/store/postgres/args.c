@@ -63,6 +63,15 @@ args_number(struct args *a, int64_t number)
 	add8(a, number);
 }
 
+struct args
+args_of(int64_t number)
+{
+	struct args a = { .n = 0 };
+
+	args_number(&a, number);
+	return a;
+}
+
 void
 args_array(struct args *a, enum args_type type, size_t elements)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "client.h"
+#include "now.h"
 
 /* ---- their life ---- */
 
@@ -172,7 +173,7 @@ first_due(const struct call_queue *queue, uint64_t first)
 		due = c->state == FAILED ? 0 : c->state == OVER ? UINT64_MAX : c->due;
 		if (c->state == OVER && !c->under_way)
 			due = 0;
-		first = due < first ? due : first;
+		first = earlier(first, due);
 	}
 	return first;
 }

@@ -51,6 +51,7 @@ struct args {
 	bool failed; /* no memory */
 };
 
+struct args args_of(int64_t number); /* one number, and no more yet */
 void args_number(struct args *a, int64_t number);
 /* Then come that many elements. */
 void args_array(struct args *a, enum args_type type, size_t elements);
@@ -144,6 +145,9 @@ struct parameters {
 };
 
 void link_parameters(struct parameters *p, const struct records *r);
+
+/* Drops a notice, which libpq would print. */
+void link_drop_notice(void *context, const PGresult *notice);
 
 /* "db.example:5432: words" */
 void link_text(char text[RECORDS_TEXT], const struct records *r, const char *words);

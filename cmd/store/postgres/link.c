@@ -67,8 +67,8 @@ lost_by(struct records *r, const char *message)
 
 /* ---- its beginning ---- */
 
-static void
-hush(void *context, const PGresult *notice)
+void
+link_drop_notice(void *context, const PGresult *notice)
 {
 	(void)context;
 	(void)notice;
@@ -122,7 +122,7 @@ connect_begin(struct records *r)
 		return;
 	}
 	PQsetErrorVerbosity(r->conn, PQERRORS_VERBOSE); /* with the code */
-	PQsetNoticeReceiver(r->conn, hush, NULL);
+	PQsetNoticeReceiver(r->conn, link_drop_notice, NULL);
 	r->polling = PGRES_POLLING_WRITING;
 }
 

@@ -2,8 +2,8 @@
 /*
  * records.c - the records of a PostgreSQL database, by libpq: opens the client, drives and closes it.
  *
- * The database has the tables of schema.sql and the functions of functions.sql.  Its server must be the primary.  Leases end by
- * the server's clock.
+ * The database has the tables of schema.sql and the functions of functions.sql.  Its server must be the
+ * primary.  Leases end by the server's clock.
  *
  * A standby that was promoted, and what was restored from a dump or an archive, may lack the last changes.
  * The database knows that by where it is, and hello() says so; what was decided before is then refused.
@@ -18,6 +18,7 @@
 #include <sys/epoll.h>
 
 #include "client.h"
+#include "now.h"
 
 #define MOST_VALUE (1 << 20)
 
@@ -126,8 +127,7 @@ records_due(const struct records *r)
 	size_t i;
 
 	for (i = 0; i < sizeof(due) / sizeof(due[0]); i++)
-		if (due[i] < first)
-			first = due[i];
+		first = earlier(first, due[i]);
 	return first;
 }
 

@@ -32,13 +32,6 @@ whole_schema(void)
 	return text;
 }
 
-static void
-hush(void *context, const PGresult *notice)
-{
-	(void)context;
-	(void)notice;
-}
-
 static bool
 run(PGconn *conn, const struct records *r, char why[RECORDS_TEXT])
 {
@@ -68,7 +61,7 @@ apply(struct records *r, char why[RECORDS_TEXT])
 	link_parameters(&p, r);
 	conn = PQconnectdbParams(p.name, p.value, 0);
 	if (PQstatus(conn) == CONNECTION_OK) {
-		PQsetNoticeReceiver(conn, hush, NULL);
+		PQsetNoticeReceiver(conn, link_drop_notice, NULL);
 		done = run(conn, r, why);
 	} else {
 		verdict_of_connection(&v,

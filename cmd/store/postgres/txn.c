@@ -48,13 +48,10 @@ number(const struct txn_item *item)
 }
 
 static struct args
-args_of(const struct txn *txn, bool writes, int64_t epoch)
+txn_args(const struct txn *txn, bool writes, int64_t epoch)
 {
-	struct args a = { .n = 0 };
+	struct args a = writes ? args_of(epoch) : (struct args){ .n = 0 };
 	size_t i;
-
-	if (writes)
-		args_number(&a, epoch);
 
 	args_array(&a, ARGS_INT4, txn->n);
 	for (i = 0; i < txn->n; i++)
@@ -135,7 +132,7 @@ records_txn(struct records *r, struct txn *txn, unsigned timeout_ms, records_don
 			n[txn->item[i].part]++;
 			writes |= txn->item[i].kind == DO_PUT || txn->item[i].kind == DO_DELETE;
 		}
-		c = call_begin(r, writes ? "txn" : "look", args_of(txn, writes, r->epoch),
+		c = call_begin(r, writes ? "txn" : "look", txn_args(txn, writes, r->epoch),
 			       timeout_ms, txn_answered, context);
 	}
 	if (c != NULL) {
@@ -177,9 +174,8 @@ struct records_call *
 records_lease(struct records *r, int64_t id, uint32_t ttl_s, unsigned timeout_ms,
 	      records_done *done, void *context)
 {
-	struct args a = { .n = 0 };
+	struct args a = args_of(id);
 
-	args_number(&a, id);
 	args_number(&a, ttl_s);
 	return call(r, "grant_lease", a, timeout_ms, done, context);
 }
@@ -187,17 +183,11 @@ records_lease(struct records *r, int64_t id, uint32_t ttl_s, unsigned timeout_ms
 struct records_call *
 records_renew(struct records *r, int64_t id, unsigned timeout_ms, records_done *done, void *context)
 {
-	struct args a = { .n = 0 };
-
-	args_number(&a, id);
-	return call(r, "renew_lease", a, timeout_ms, done, context);
+	return call(r, "renew_lease", args_of(id), timeout_ms, done, context);
 }
 
 struct records_call *
 records_end(struct records *r, int64_t id, unsigned timeout_ms, records_done *done, void *context)
 {
-	struct args a = { .n = 0 };
-
-	args_number(&a, id);
-	return call(r, "end_lease", a, timeout_ms, done, context);
+	return call(r, "end_lease", args_of(id), timeout_ms, done, context);
 }

@@ -17,6 +17,8 @@
 #include <string.h>
 
 #include "client.h"
+#include "now.h"
+#include "records/range.h"
 #include "records/retry.h"
 
 #define CALL_MS 5000
@@ -28,11 +30,6 @@
 #define DELETES 2
 #define DELETED 2 /* in the column OP */
 
-struct watched {
-	char *key, *end;
-	bool no_put, no_delete;
-};
-
 struct records_watch {
 	LIST_ENTRY(records_watch) link;
 	struct records *records;
@@ -41,7 +38,7 @@ struct records_watch {
 	struct records_call *call; /* ASKED */
 	int64_t number, next;
 	size_t ranges;
-	struct watched range[RECORDS_RANGES];
+	struct records_range range[RECORDS_RANGES];
 	uint64_t due; /* DEAD: when to tell the server */
 	records_hears *hears;
 	void *context;
@@ -63,22 +60,6 @@ end(struct records_watch *w, enum records_news_kind kind, const char *text)
 	report(w, &(struct records_news){ .kind = kind, .text = text });
 }
 
-static bool
-concerns(const struct records_watch *w, const struct records_change *c)
-{
-	const struct watched *at;
-	size_t i;
-
-	for (i = 0; i < w->ranges; i++) {
-		at = &w->range[i];
-		if (at->end == NULL
-			? strcmp(c->kv.key, at->key) == 0
-			: strcmp(c->kv.key, at->key) >= 0 && strcmp(c->kv.key, at->end) < 0)
-			return c->deleted ? !at->no_delete : !at->no_put;
-	}
-	return false;
-}
-
 /* Reports all changes of an answer that the watch has not had yet. */
 static void
 report_changes(struct records_watch *w, const PGresult *result)
@@ -92,7 +73,8 @@ report_changes(struct records_watch *w, const PGresult *result)
 	for (row = 0; row < last && w->state == BEGUN; row++) {
 		answer_kv(&change.kv, result, row);
 		change.deleted = answer_number(result, row, OP) == DELETED;
-		if (change.kv.changed >= next && concerns(w, &change))
+		if (change.kv.changed >= next &&
+		    range_has(w->range, w->ranges, change.kv.key, change.deleted))
 			report(w,
 			       &(struct records_news){ .kind = WATCH_CHANGE, .change = &change });
 	}
@@ -128,10 +110,9 @@ watch_answered(struct records_call *c, const PGresult *result, const struct verd
 static void
 ask(struct records_watch *w)
 {
-	struct args a = { .n = 0 };
+	struct args a = args_of(w->number);
 	size_t i;
 
-	args_number(&a, w->number);
 	args_number(&a, w->next);
 	args_array(&a, ARGS_BYTEA, w->ranges);
 	for (i = 0; i < w->ranges; i++)
@@ -155,15 +136,10 @@ ask(struct records_watch *w)
 static void
 destroy(struct records_watch *w)
 {
-	size_t i;
-
 	if (w->call != NULL)
 		records_cancel(w->call);
 	LIST_REMOVE(w, link);
-	for (i = 0; i < w->ranges; i++) {
-		free(w->range[i].key);
-		free(w->range[i].end);
-	}
+	ranges_free(w->range, w->ranges);
 	free(w);
 }
 
@@ -172,10 +148,13 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	      records_hears *hears, void *context)
 {
 	struct records_watch *w;
-	size_t i;
 
 	if (ranges == 0 || ranges > RECORDS_RANGES || (w = calloc(1, sizeof(*w))) == NULL)
 		return NULL;
+	if (!ranges_copy(w->range, range, ranges)) {
+		free(w);
+		return NULL;
+	}
 	w->records = r;
 	w->number = (int64_t)++r->numbers;
 	w->next = from;
@@ -183,18 +162,6 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	w->hears = hears;
 	w->context = context;
 	LIST_INSERT_HEAD(&r->watches, w, link);
-	for (i = 0; i < ranges; i++) {
-		struct watched *to = &w->range[i];
-
-		to->no_put = range[i].no_put;
-		to->no_delete = range[i].no_delete;
-		to->key = strdup(range[i].key);
-		to->end = range[i].end == NULL ? NULL : strdup(range[i].end);
-		if (to->key == NULL || (to->end == NULL) != (range[i].end == NULL)) {
-			destroy(w);
-			return NULL;
-		}
-	}
 	if (r->state == UP)
 		ask(w);
 	return w;
@@ -254,10 +221,7 @@ news_answered(struct records_call *c, const PGresult *result, const struct verdi
 static void
 ask_for_news(struct records *r)
 {
-	struct args a = { .n = 0 };
-
-	args_number(&a, r->seen + 1);
-	r->asking = call_begin(r, "news", a, CALL_MS, news_answered, r) != NULL;
+	r->asking = call_begin(r, "news", args_of(r->seen + 1), CALL_MS, news_answered, r) != NULL;
 	r->tick_ns = r->asking ? UINT64_MAX : flki_boottime_ns() + TICK_NS;
 	r->woken = false;
 }
@@ -298,12 +262,9 @@ hello_answered(struct records_call *c, const PGresult *result, const struct verd
 void
 watches_up(struct records *r)
 {
-	struct args a = { .n = 0 };
-
-	args_number(&a, r->client);
 	r->tick_ns = flki_boottime_ns() + retry_spread(TICK_NS);
 	r->woken = r->asking = false;
-	r->broken |= call_begin(r, "hello", a, CALL_MS, hello_answered, r) == NULL;
+	r->broken |= call_begin(r, "hello", args_of(r->client), CALL_MS, hello_answered, r) == NULL;
 }
 
 void
@@ -356,21 +317,16 @@ watches_due(const struct records *r)
 	const struct records_watch *w;
 
 	LIST_FOREACH(w, &r->watches, link)
-		if ((w->state == DEAD || (w->state == CALLED && r->state == UP)) && w->due < first)
-			first = w->due;
+		if (w->state == DEAD || (w->state == CALLED && r->state == UP))
+			first = earlier(first, w->due);
 	return first;
 }
 
 static void
 leave(struct records_watch *w)
 {
-	struct args a = { .n = 0 };
-
-	args_number(&a, w->number);
 	if (w->known && w->records->state == UP)
-		call_begin(w->records, "unwatch", a, CALL_MS, ignored, NULL);
-	else
-		args_free(&a);
+		call_begin(w->records, "unwatch", args_of(w->number), CALL_MS, ignored, NULL);
 	destroy(w);
 }
 

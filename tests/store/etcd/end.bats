@@ -238,18 +238,8 @@ another_keeper() { [ -n "$(keeper_of "$1")" ] && [ "$(keeper_of "$1")" != "$2" ]
 
 @test "the keeper is stopped: the wrapper ends the command before anybody else runs" {
 	times 2
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
-	kill -STOP "$(keeper_of a)"
-	over a
-	[ "$status" -eq 76 ]
-	over b
-	[ "$status" -eq 0 ]
-	judged -n 1
-	# It goes on, finds that the permit is lost, and has nothing more to say of that.
-	kill -CONT "$(keeper_of a)"
-	eventually no_keeper a
+	keeper_stops
+	# It has nothing more to say of that.
 	cat a.err
 	has_lines 1 a.err
 	spotless

@@ -96,8 +96,8 @@ hand_overs() {
 }
 
 # Here the members hardly hear each other.  With a ttl of 10 s, whose calls end after 1.7 s, the cluster
-# gets hardly anything done but calls that are sent again: 24 to 162 s.  With 30 s it
-# takes 11 to 78 s, most of it one silence: the bound leaves room for several.
+# gets hardly anything done but calls that are sent again: 24 to 162 s.  With 30 s it takes 11 to 78 s,
+# most of it one silence: the bound leaves room for several.
 @test "30 % of all packets are lost: all run, and the limit holds" {
 	times 30
 	# With less they would elect leaders all the time: TCP itself needs a second and more.

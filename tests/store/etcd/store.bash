@@ -367,6 +367,21 @@ ends() {
 	says "flocklimit: x: lost the permit" a.err
 }
 
+# keeper_stops: the keeper of the holder `a' is stopped: the command is ended before the waiter `b' runs; then
+# it goes on, and finds that the permit is lost.
+keeper_stops() {
+	watched
+	holder a -n 1
+	line_up 1 b -n 1
+	kill -STOP "$(keeper_of a)"
+	over a
+	[ "$status" -eq 76 ] || return 1
+	all_run b || return 1
+	judged -n 1 || return 1
+	kill -CONT "$(keeper_of a)"
+	eventually no_keeper a
+}
+
 # begun LABEL, not_begun LABEL; run_of LABEL: whether its command has begun, and its pid.
 begun() { grep -q "^BEGIN .* $1\$" "$LOG"; }
 not_begun() { ! begun "$1"; }

@@ -19,6 +19,7 @@
 #include <sys/un.h>
 
 #include "../../../lib/clock.h"
+#include "records/range.h"
 #include "records/retry.h"
 #include "stream.h"
 
@@ -231,13 +232,9 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	w->records = r;
 	w->hears = hears;
 	w->context = context;
-	for (; q->ranges < ranges && q->ranges < RECORDS_RANGES; q->ranges++) {
-		struct records_range *to = &q->range[q->ranges];
-
-		*to = range[q->ranges];
-		to->key = pack_got(strdup(to->key));
-		to->end = to->end == NULL ? NULL : pack_got(strdup(to->end));
-	}
+	q->ranges = ranges < RECORDS_RANGES ? ranges : RECORDS_RANGES;
+	if (!ranges_copy(q->range, range, q->ranges))
+		abort();
 	LIST_INSERT_HEAD(&r->watches, w, link);
 	w->asked = request(r, q);
 	return w;
@@ -247,14 +244,10 @@ void
 records_unwatch(struct records_watch *w)
 {
 	struct request *q = &w->request;
-	size_t i;
 
 	if (w->asked && !w->over)
 		request(w->records, &(struct request){ .kind = ASK_UNWATCH, .number = q->number });
-	for (i = 0; i < q->ranges; i++) {
-		free((char *)(uintptr_t)q->range[i].key);
-		free((char *)(uintptr_t)q->range[i].end);
-	}
+	ranges_free(q->range, q->ranges);
 	LIST_REMOVE(w, link);
 	free(w);
 }

@@ -278,17 +278,7 @@ by_pooler() {
 
 @test "the keeper is stopped: its lease ends, and the next runs after the command" {
 	times 2
-	watched
-	holder a -n 1
-	line_up 1 b -n 1
-	kill -STOP "$(keeper_of a)"
-	over a
-	[ "$status" -eq 76 ]
-	over b
-	[ "$status" -eq 0 ]
-	judged -n 1
-	kill -CONT "$(keeper_of a)"
-	eventually no_keeper a
+	keeper_stops
 	spotless
 }
 

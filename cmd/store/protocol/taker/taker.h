@@ -229,6 +229,12 @@ void leaving_act(struct fleet_taker *t);   /* leave.c */
 void line_stand(struct fleet_taker *t);
 void line_first(struct fleet_taker *t); /* its look is that of the first */
 
+/* ---- claim.c ---- */
+
+/* Puts h/ or w/, who the taker is, and l/ of the life's lease. */
+void claim_add_record(const struct fleet_taker *t, struct txn *x, char kind,
+		      const struct record *r);
+
 /* ---- seen.c ---- */
 
 /* The taker's look is the one that the keeper has kept; false: there is none. */
@@ -249,10 +255,6 @@ void seen_ended(const struct fleet_taker *t);
 /* ---- hold.c ---- */
 
 /* It holds since that revision, as this record says. */
-/* claim.c: puts h/ or w/, who the taker is, and l/ of the life's lease. */
-void claim_add_record(const struct fleet_taker *t, struct txn *x, char kind,
-		      const struct record *r);
-
 void hold_begin(struct fleet_taker *t, int64_t held_since, const struct record *r);
 void hold_proven(struct fleet_taker *t); /* the life was renewed, or shown */
 

@@ -46,7 +46,7 @@ static void
 requests(void)
 {
 	struct wire_out w = { .failed = false };
-	struct records_range range = { .key = "a", .end = "b", .no_delete = true };
+	struct records_range range = { .key = "a", .end = "b" };
 	struct txn *x = txn_new();
 	struct txn_item *get;
 
@@ -59,7 +59,7 @@ requests(void)
 	request_token(&w, "me", "it");
 	ok(is_hex(&w, "00000000080a026d6512026974"), "a user");
 	request_watch(&w, 3, &range, 300);
-	ok(is_hex(&w, "000000000f0a0d0a016112016218ac0228013803"), "a watch of changes");
+	ok(is_hex(&w, "000000000d0a0b0a016112016218ac023803"), "a watch of changes");
 	range = (struct records_range){ .key = "a", .no_put = true };
 	request_watch(&w, 200, &range, 0);
 	ok(is_hex(&w, "000000000a0a080a0161280038c801"), "a watch of deletions, from now on");

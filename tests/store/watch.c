@@ -14,8 +14,7 @@
 #include "server.h"
 #include "../helpers/tap.h"
 
-static const struct records_range two[] = { { .key = "a", .no_delete = true },
-					    { .key = "b", .end = "c" } };
+static const struct records_range two[] = { { .key = "a" }, { .key = "b", .end = "c" } };
 
 /* ---- what a server says -------------------------------------------------------------------- */
 

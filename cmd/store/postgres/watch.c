@@ -122,9 +122,7 @@ ask(struct records_watch *w)
 		args_element_end(&a, w->range[i].key, w->range[i].end);
 	args_array(&a, ARGS_INT4, w->ranges);
 	for (i = 0; i < w->ranges; i++)
-		args_element_number(&a, ARGS_INT4,
-				    (w->range[i].no_put ? 0 : PUTS) |
-					(w->range[i].no_delete ? 0 : DELETES));
+		args_element_number(&a, ARGS_INT4, (w->range[i].no_put ? 0 : PUTS) | DELETES);
 	w->call = call_begin(w->records, "watch", a, CALL_MS, watch_answered, w);
 	w->due = flki_boottime_ns() + TICK_NS; /* for want of memory: again then */
 	if (w->call != NULL) {

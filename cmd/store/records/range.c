@@ -44,6 +44,6 @@ range_has(const struct records_range *range, size_t n, const char *key, bool del
 	for (at = range; at < range + n; at++)
 		if (at->end == NULL ? strcmp(key, at->key) == 0
 				    : strcmp(key, at->key) >= 0 && strcmp(key, at->end) < 0)
-			return deleted ? !at->no_delete : !at->no_put;
+			return deleted || !at->no_put;
 	return false;
 }

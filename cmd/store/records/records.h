@@ -132,7 +132,7 @@ records_found(const struct records_answer *answer, size_t n)
 
 struct records_range {
 	const char *key, *end; /* end: NULL for one key */
-	bool no_put, no_delete;
+	bool no_put;           /* only deletions */
 };
 
 struct records_change {

@@ -102,7 +102,7 @@ watch_create(struct stream *st, struct wire_in in)
 		else if (f.number == 3)
 			from = (int64_t)f.value;
 		else if (f.number == 5)
-			*(f.value == 0 ? &range.no_put : &range.no_delete) = true;
+			range.no_put = true;
 		else if (f.number == 7)
 			w->id = (int64_t)f.value;
 	}

@@ -167,7 +167,6 @@ pack_request(struct pack *p, struct request *q)
 		q->range[i].key = key(p, q->range[i].key);
 		q->range[i].end = text(p, q->range[i].end, NULL);
 		PACK(q->range[i].no_put, 1);
-		PACK(q->range[i].no_delete, 1);
 	}
 	if (q->kind != ASK_TXN)
 		return;

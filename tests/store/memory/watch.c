@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "records/range.h"
 #include "wire.h"
 
 /* ---- the server ---- */
@@ -35,11 +36,7 @@ unregister(struct watched *r)
 static bool
 concerns(const struct watched *r, const struct memory_record *change)
 {
-	if (change->deleted ? r->no_delete : r->no_put)
-		return false;
-	if (r->end == NULL)
-		return strcmp(change->kv.key, r->key) == 0;
-	return strcmp(change->kv.key, r->key) >= 0 && strcmp(change->kv.key, r->end) < 0;
+	return range_has(&r->of, 1, change->kv.key, change->deleted);
 }
 
 static struct message *
@@ -119,8 +116,8 @@ watches_serve(struct message *m)
 		return;
 	}
 	unregister(r);
-	if (r->end == NULL)
-		LIST_INSERT_HEAD(&narrow[bucket(r->key)], r, link);
+	if (r->of.end == NULL)
+		LIST_INSERT_HEAD(&narrow[bucket(r->of.key)], r, link);
 	else
 		LIST_INSERT_HEAD(&wide, r, link);
 	r->registered = true;
@@ -170,16 +167,11 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	w->hears = hears;
 	w->context = context;
 	w->ranges = ranges < RECORDS_RANGES ? ranges : RECORDS_RANGES;
-	for (i = 0; i < w->ranges; i++)
-		w->range[i] = (struct watched){ .watch = w,
-						.key = memory_got(strdup(range[i].key)),
-						.end = range[i].end == NULL
-							   ? NULL
-							   : memory_got(strdup(range[i].end)),
-						.no_put = range[i].no_put,
-						.no_delete = range[i].no_delete,
-						.next = from,
-						.sent = -1 };
+	for (i = 0; i < w->ranges; i++) {
+		w->range[i] = (struct watched){ .watch = w, .next = from, .sent = -1 };
+		if (!ranges_copy(&w->range[i].of, &range[i], 1))
+			memory_got(NULL);
+	}
 	LIST_INSERT_HEAD(&r->watches, w, link);
 	if (!r->cut)
 		watch_joins(w);
@@ -220,10 +212,8 @@ records_unwatch(struct records_watch *w)
 		return;
 	}
 	end(w);
-	for (i = 0; i < w->ranges; i++) {
-		free(w->range[i].key);
-		free(w->range[i].end);
-	}
+	for (i = 0; i < w->ranges; i++)
+		ranges_free(&w->range[i].of, 1);
 	LIST_REMOVE(w, link);
 	free(w);
 }

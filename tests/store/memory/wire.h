@@ -54,8 +54,7 @@ struct records_call {
 /* A range of a watch, at the client and at the server. */
 struct watched {
 	struct records_watch *watch;
-	char *key, *end;
-	bool no_put, no_delete;
+	struct records_range of;
 	int64_t next;     /* the client has all before that revision; 0: none yet */
 	int64_t sent;     /* the revision of what was sent to it last */
 	uint64_t last_ns; /* when that arrives */

@@ -78,7 +78,7 @@ of_some(struct records *r)
 {
 	struct heard h = { .begun = 0 };
 	struct records_range range[] = { { .key = key("watch/x"), .no_put = true },
-					 { .key = key("watch/y"), .no_delete = true } };
+					 { .key = key("watch/y") } };
 	struct records_watch *w = records_watch(r, range, 2, 0, hear, &h);
 	struct txn *x;
 
@@ -92,8 +92,8 @@ of_some(struct records *r)
 	x = txn_new();
 	txn_delete(x, key("watch/x"), NULL);
 	did(r, x);
-	ok(until(r, &h.changes, 2), "a watch of deletions, and one of puts");
-	ok(strstr(h.text, "-x ") != NULL && strstr(h.text, "+y=1 ") != NULL && h.changes == 2,
+	ok(until(r, &h.changes, 3), "a watch of deletions, and one of all");
+	ok(strstr(h.text, "-x ") != NULL && strstr(h.text, "+y=1 -y ") != NULL && h.changes == 3,
 	   "... reports no others");
 	records_unwatch(w);
 }

@@ -189,7 +189,7 @@ canceled(struct records_watch *w, const struct answer *news)
 		return;
 	}
 	verdict_of_message(&v, w->records, true, news->reason != NULL ? news->reason : "",
-			   w->range[0].key);
+			   w->range[0].of.key);
 	judged(w->records, w, &v);
 }
 
@@ -280,10 +280,9 @@ add(struct records_watch *w)
 
 	for (i = 0; i < w->ranges; i++) {
 		struct watched_range *of = &w->range[i];
-		struct records_range range = { of->key, of->end, of->no_put, of->no_delete };
 
 		of->id = ++f->asked;
-		request_watch(&f->x.stream.out, of->id, &range, of->next);
+		request_watch(&f->x.stream.out, of->id, &of->of, of->next);
 	}
 	w->missing = w->ranges;
 	w->due = flki_boottime_ns() + OPEN_NS;

@@ -14,9 +14,9 @@
 #include "watch.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "now.h"
+#include "records/range.h"
 
 #define GONE_NS SECOND
 
@@ -26,10 +26,8 @@ destroy(struct records_watch *w)
 	size_t i;
 
 	LIST_REMOVE(w, link);
-	for (i = 0; i < w->ranges; i++) {
-		free(w->range[i].key);
-		free(w->range[i].end);
-	}
+	for (i = 0; i < w->ranges; i++)
+		ranges_free(&w->range[i].of, 1);
 	free(w);
 }
 
@@ -66,7 +64,6 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	      records_hears *hears, void *context)
 {
 	struct records_watch *w;
-	size_t i;
 
 	if (ranges == 0 || ranges > RECORDS_RANGES)
 		return NULL;
@@ -76,17 +73,12 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	w->records = r;
 	w->hears = hears;
 	w->context = context;
-	w->ranges = ranges;
 	LIST_INSERT_HEAD(&r->watches, w, link);
-	for (i = 0; i < ranges; i++) {
-		struct watched_range *to = &w->range[i];
+	for (; w->ranges < ranges; w->ranges++) {
+		struct watched_range *to = &w->range[w->ranges];
 
-		to->no_put = range[i].no_put;
-		to->no_delete = range[i].no_delete;
 		to->next = from;
-		to->key = strdup(range[i].key);
-		to->end = range[i].end == NULL ? NULL : strdup(range[i].end);
-		if (to->key == NULL || (to->end == NULL) != (range[i].end == NULL)) {
+		if (!ranges_copy(&to->of, &range[w->ranges], 1)) {
 			destroy(w);
 			return NULL;
 		}

@@ -8,8 +8,7 @@
 #include "client.h"
 
 struct watched_range {
-	char *key, *end;
-	bool no_put, no_delete;
+	struct records_range of;
 	int64_t next; /* W1 */
 	int64_t id;   /* in the feed; 0: it is not there */
 };

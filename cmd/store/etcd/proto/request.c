@@ -12,7 +12,7 @@
 enum { EQUAL = 0, LESS = 2 };                        /* Compare.result */
 enum { CREATED = 1, CHANGED = 2 };                   /* Compare.target */
 enum { ASCEND = 1 };                                 /* RangeRequest.sort_order */
-enum { NO_PUT = 0, NO_DELETE = 1 };                  /* WatchCreateRequest.filters */
+enum { NO_PUT = 0 };                                 /* WatchCreateRequest.filters */
 enum { RANGE = 1, PUT = 2, DELETE = 3, NESTED = 4 }; /* RequestOp */
 
 static void
@@ -118,8 +118,6 @@ request_watch(struct wire_out *w, int64_t id, const struct records_range *range,
 		wire_number(w, 3, from);
 	if (range->no_put)
 		wire_number(w, 5, NO_PUT);
-	if (range->no_delete)
-		wire_number(w, 5, NO_DELETE);
 	wire_number(w, 7, id);
 	wire_end(w, create);
 	wire_frame(w, begun);

@@ -678,6 +678,40 @@ gone() {
 	clean
 }
 
+@test "an heir's waiters read what is right before them, and not all of the line" {
+	local n looks
+	serve
+	takers h 60 7
+	makes h z
+	does h 'enter z n=1' 'expect z GRANTED'
+	told h 'z GRANTED'
+	takers t 60 7
+	makes t a b c d e f g
+	for n in a b c d e f g; do
+		does t "enter $n n=1" "expect $n QUEUED"
+	done
+	told t 'g QUEUED'
+	kill -KILL "${pids[t]}"
+	ended t
+	heirs u t 60 7
+	makes u a b c d e f g
+	does u 'adopt a n=1' 'adopt b n=1' 'adopt c n=1' 'adopt d n=1' 'adopt e n=1' 'adopt f n=1' 'adopt g n=1'
+	for n in b c d e f g; do
+		logged " txn if:/x/lim/cfg//w/$(self "$n") "
+	done
+	# The first looks, and once more when it watches.
+	looks=$(log_count ' txn get:/x/lim/cfg .*get:/x/lim/cfg//s/')
+	echo "$looks looks at all"
+	((looks <= 2))
+	does h 'release z'
+	for n in a b c d e f g; do
+		does u "expect $n GRANTED" "release $n"
+	done
+	ends u
+	ends h
+	clean
+}
+
 @test "what was compacted away is looked up" {
 	serve
 	takers t 3 2

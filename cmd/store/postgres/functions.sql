@@ -69,8 +69,9 @@ $$;
 -- ---- a transaction ----
 --
 -- what[i]: 0 absent, 1 created, 2 changed, 3 no news; 4 get, 5 put, 6 delete; + 8: otherwise, + 16: keys
--- only, + 32: oldest first.  A range is from a key to before its end, also that of one key.  numbers[i]:
--- the revision of a compare, the limit of a get, the lease of a put.
+-- only, + 32: oldest first, + 64: the newest before.  A range is from a key to before its end, also that of
+-- one key.  numbers[i]: the revision of a compare, or before which a get looks; the limit of another get; the
+-- lease of a put.
 
 CREATE OR REPLACE FUNCTION flocklimit.hold(what int[], keys bytea[], ends bytea[], numbers bigint[])
 RETURNS bool STABLE LANGUAGE plpgsql AS $$
@@ -104,12 +105,14 @@ BEGIN
 	RETURN true;
 END $$;
 
-CREATE OR REPLACE FUNCTION flocklimit.get(op int, what int, k bytea, e bytea, most bigint)
+CREATE OR REPLACE FUNCTION flocklimit.get(op int, what int, k bytea, e bytea, number bigint)
 RETURNS SETOF flocklimit.found STABLE LANGUAGE sql AS $$
 	SELECT op, count(*) OVER (), r.key, CASE WHEN what & 16 = 0 THEN r.value ELSE '' END,
 		r.created, r.changed, r.lease
-		FROM flocklimit.records r WHERE r.key >= k AND r.key < e
-		ORDER BY CASE WHEN what & 32 = 0 THEN 0 ELSE r.created END, r.key LIMIT nullif(most, 0);
+		FROM flocklimit.records r
+		WHERE r.key >= k AND r.key < e AND (what & 64 = 0 OR r.created < number)
+		ORDER BY CASE what & 96 WHEN 0 THEN 0 WHEN 32 THEN r.created ELSE -r.created END, r.key
+		LIMIT CASE WHEN what & 64 = 0 THEN nullif(number, 0) ELSE 1 END;
 $$;
 
 -- One that only reads.  Of a copy, too, it reads only when a client has moved in.

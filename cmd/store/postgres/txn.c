@@ -25,6 +25,7 @@ fail(struct records_call *c, const struct verdict *v)
 #define OTHERWISE 8
 #define KEYS_ONLY 16
 #define OLDEST    32
+#define BEFORE    64
 
 /* As functions.sql wants it. */
 static int
@@ -36,15 +37,17 @@ what(const struct txn_item *item)
 	};
 
 	return kinds[item->kind] | (item->part == TXN_OTHERWISE ? OTHERWISE : 0) |
-	       (item->keys_only ? KEYS_ONLY : 0) | (item->oldest_first ? OLDEST : 0);
+	       (item->keys_only ? KEYS_ONLY : 0) | (item->oldest_first ? OLDEST : 0) |
+	       (item->newest_before != 0 ? BEFORE : 0);
 }
 
 static int64_t
 number(const struct txn_item *item)
 {
-	return item->kind == DO_PUT   ? item->lease
-	       : item->kind == DO_GET ? item->limit
-				      : item->revision;
+	return item->kind == DO_PUT       ? item->lease
+	       : item->newest_before != 0 ? item->newest_before
+	       : item->kind == DO_GET     ? item->limit
+					  : item->revision;
 }
 
 static struct args

@@ -88,7 +88,8 @@ struct records_found {
 	const struct record_kv *kv;
 	size_t n;
 	uint64_t
-	    count; /* of all in the range, whatever the get's limit was; of a delete: so many */
+	    count; /* of all in the range, whatever the get's limit was, but not of a newest_before; of a
+		      delete: so many */
 };
 
 struct records_answer {

@@ -38,8 +38,9 @@ struct txn_item {
 
 	/* DO_GET */
 	bool keys_only;
-	bool oldest_first; /* by the revisions at which they were created; else by their keys */
-	uint32_t limit;    /* 0: all */
+	bool oldest_first;     /* by the revisions at which they were created; else by their keys */
+	uint32_t limit;        /* 0: all */
+	int64_t newest_before; /* only the one that was created last before that revision; 0: all */
 };
 
 struct txn {

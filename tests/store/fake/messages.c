@@ -83,10 +83,13 @@ add_compare(struct txn *x, const struct fields *f)
 static void
 add_get(struct txn *x, const struct fields *f)
 {
+	enum { ASCEND = 1, DESCEND = 2 };
 	struct txn_item *get = txn_get(x, f->text[1], f->text[2]);
 
 	get->limit = (uint32_t)f->number[3];
-	get->oldest_first = f->number[5] != 0;
+	get->oldest_first = f->number[5] == ASCEND;
+	if (f->number[5] == DESCEND)
+		get->newest_before = (int64_t)f->number[13] + 1;
 	get->keys_only = f->number[8] != 0;
 }
 

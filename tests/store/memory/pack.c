@@ -126,6 +126,7 @@ pack_item(struct pack *p, struct txn_item *i)
 	PACK(i->keys_only, 1);
 	PACK(i->limit, UINT32_MAX);
 	PACK(i->oldest_first, 1);
+	PACK(i->newest_before, INT64_MAX);
 	p->wrong |= (i->part == TXN_IF) != (i->kind < DO_GET);
 	p->wrong |= (i->kind == DO_PUT) != (i->value != NULL);
 }

@@ -123,6 +123,21 @@ oldest_first(const void *a, const void *b)
 	return (*x)->kv.created < (*y)->kv.created ? -1 : (*x)->kv.created > (*y)->kv.created;
 }
 
+/* Of what was found, what was created last before that revision. */
+static void
+keep_newest(struct record_list *l, int64_t before)
+{
+	struct memory_record *newest = NULL;
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		if (l->record[i]->kv.created < before &&
+		    (newest == NULL || l->record[i]->kv.created > newest->kv.created))
+			newest = l->record[i];
+	l->n = newest != NULL;
+	l->record[0] = newest;
+}
+
 /*
  * Finds what a get is about, in its order as far as its limit goes.  Returns how many records are in
  * its range.
@@ -143,6 +158,8 @@ gather(struct memory *m, const struct txn_item *item)
 		l->record[l->n++] = m->map.record[i];
 	if (item->oldest_first && l->n > 1)
 		qsort(l->record, l->n, sizeof(struct memory_record *), oldest_first);
+	if (item->newest_before != 0 && l->n > 0)
+		keep_newest(l, item->newest_before);
 	return s.end - s.from;
 }
 

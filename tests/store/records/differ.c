@@ -83,6 +83,7 @@ add_get(struct txn *x[2])
 {
 	unsigned from = below(KEYS), end = from + 1 + below(KEYS), limit = below(3);
 	bool oldest_first = below(2) != 0, keys_only = below(2) != 0;
+	int64_t before = below(3) == 0 ? some_revision() + 1 : 0;
 	int i;
 
 	for (i = 0; i < 2; i++) {
@@ -91,6 +92,7 @@ add_get(struct txn *x[2])
 		get->oldest_first = oldest_first;
 		get->limit = limit;
 		get->keys_only = keys_only;
+		get->newest_before = before == 0 || i == 0 ? before : before + ahead;
 	}
 }
 

@@ -36,6 +36,7 @@ ordered(struct records *r)
 	const struct outcome *o;
 	struct txn_item *get;
 	struct txn *x = txn_new();
+	int64_t c, d;
 
 	txn_get(x, key("get/"), key("get0"))->oldest_first = true;
 	get = txn_get(x, key("get/"), key("get0"));
@@ -44,6 +45,16 @@ ordered(struct records *r)
 	o = did(r, x);
 	ok(finds(o, 0, "bdac", 4), "the oldest first");
 	ok(finds(o, 1, "bd", 4), "the two that are oldest");
+	c = o->kv[0][3].created;
+	d = o->kv[0][1].created;
+	x = txn_new();
+	txn_get(x, key("get/"), key("get0"))->newest_before = c;
+	txn_get(x, key("get/c"), key("get0"))->newest_before = c;
+	txn_get(x, key("get/c"), key("get0"))->newest_before = d;
+	o = did(r, x);
+	ok(strcmp(letters(o, 0), "a") == 0, "the newest before one that is there");
+	ok(strcmp(letters(o, 1), "d") == 0, "... in a range");
+	ok(strcmp(letters(o, 2), "") == 0, "... where nothing is older");
 }
 
 void

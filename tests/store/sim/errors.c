@@ -99,6 +99,18 @@ any_mark(void *context, struct txn *x)
 	forget(x, IF_ABSENT, LIFE);
 }
 
+/* It finds the last of all, and be that the waiter itself. */
+static void
+any_before(void *context, struct txn *x)
+{
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < x->n; i++)
+		if (x->item[i].newest_before != 0)
+			x->item[i].newest_before = INT64_MAX;
+}
+
 static void
 any_mark_of_place(void *context, struct txn *x)
 {
@@ -353,6 +365,8 @@ const struct error errors[] = {
 	    short_grace),
 	TXN("permit-on-lease", "a permit has no grace", NEVER_OVER, deadly, permit_on_lease),
 	TXN("life-for-ever", "a dead holder looks alive", ENDS, deadly, life_for_ever),
+	TXN("any-before", "a waiter whose claim was not answered stands behind a later one", ENDS,
+	    late_claims, any_before),
 	TXN("past-tail", "who grants all does not see that one more has come", IDLE, calm,
 	    past_tail),
 	TXN("keeps-tail", "a line has an end that is gone", LEAKS, NULL, keeps_tail),

@@ -11,7 +11,7 @@
 
 enum { EQUAL = 0, LESS = 2 };                        /* Compare.result */
 enum { CREATED = 1, CHANGED = 2 };                   /* Compare.target */
-enum { ASCEND = 1 };                                 /* RangeRequest.sort_order */
+enum { ASCEND = 1, DESCEND = 2 };                    /* RangeRequest.sort_order */
 enum { NO_PUT = 0 };                                 /* WatchCreateRequest.filters */
 enum { RANGE = 1, PUT = 2, DELETE = 3, NESTED = 4 }; /* RequestOp */
 
@@ -30,17 +30,23 @@ add_compare(struct wire_out *w, const struct txn_item *item)
 	wire_end(w, begun);
 }
 
+/* Its first record is created in revision 2, so the bound is never 0, which would be none. */
 static void
 add_get(struct wire_out *w, const struct txn_item *item)
 {
-	if (item->limit != 0)
-		wire_number(w, 3, item->limit);
-	if (item->oldest_first) {
-		wire_number(w, 5, ASCEND);
+	bool newest = item->newest_before != 0;
+	uint32_t limit = newest ? 1 : item->limit;
+
+	if (limit != 0)
+		wire_number(w, 3, limit);
+	if (item->oldest_first || newest) {
+		wire_number(w, 5, newest ? DESCEND : ASCEND);
 		wire_number(w, 6, CREATED + 1);
 	}
 	if (item->keys_only)
 		wire_number(w, 8, 1);
+	if (newest)
+		wire_number(w, 13, item->newest_before - 1);
 }
 
 static void

@@ -45,6 +45,39 @@ is_holder(struct fleet_taker *t, const struct record_kv *kv)
 	hold_begin(t, kv->created, &r);
 }
 
+/* What it stands behind, if that is still there; LOOKING finds out whether it is alive. */
+static void
+knows_before(struct fleet_taker *t, const struct records_answer *a)
+{
+	const struct record_kv *w = found(a, 0);
+	struct record r;
+
+	if (a->result != RECORDS_OK) {
+		taker_again(t);
+		return;
+	}
+	t->created = (int64_t)t->ticket;
+	if (w != NULL && key_parse(&t->fleet->limiter, w->key, t->before) == 'w') {
+		r = record_of(w);
+		memcpy(t->before_life, r.life, STORE_SELF);
+		t->before_created = w->created;
+	} else {
+		t->before[0] = '\0';
+	}
+	taker_go(t, LOOKING);
+}
+
+/* After a silence all waiters come at once: the server would choke on it if each read all of the line. */
+static void
+ask_before(struct fleet_taker *t)
+{
+	struct key w = key_of(&t->fleet->limiter, 'w', NULL), end = key_end(&w);
+	struct txn *x = txn_new();
+
+	txn_get(x, w.s, end.s)->newest_before = (int64_t)t->ticket;
+	taker_txn(t, MAIN, x, knows_before);
+}
+
 static void
 is_waiter(struct fleet_taker *t, const struct record_kv *kv)
 {
@@ -52,10 +85,11 @@ is_waiter(struct fleet_taker *t, const struct record_kv *kv)
 
 	t->claim_lease = 0;
 	t->adopted = false;
-	t->created = kv->created;
 	t->ticket = (uint64_t)kv->created;
-	t->before[0] = '\0';
-	taker_go(t, LOOKING);
+	if (t->created == kv->created)
+		taker_go(t, LOOKING);
+	else
+		ask_before(t);
 	if (news)
 		taker_report(t, &(struct fleet_event){ .kind = FLEET_QUEUED, .ticket = t->ticket });
 }

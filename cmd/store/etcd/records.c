@@ -111,7 +111,7 @@ records_fd(const struct records *r)
 uint64_t
 records_due(const struct records *r)
 {
-	uint64_t due[] = { h2_due(r->h2), resolver_due(r), calls_due(r), watches_due(r),
+	uint64_t due[] = { h2_due(r->h2), resolver_due(r->resolver), calls_due(r), watches_due(r),
 			   token_due(r) };
 	uint64_t first = UINT64_MAX;
 	size_t i;
@@ -125,7 +125,7 @@ void
 records_step(struct records *r)
 {
 	h2_step(r->h2);
-	resolver_step(r);
+	resolver_step(r->resolver);
 	token_step(r);
 	calls_step(r);
 	watches_step(r);

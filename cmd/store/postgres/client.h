@@ -8,6 +8,7 @@
  *   txn.c      transactions and leases
  *   call.c     calls, and whatever else is asked
  *   link.c     the connection to one of the hosts
+ *   hosts.c    the hosts, and their addresses
  *   verdict.c  what an error means
  *   args.c     the arguments of a function of functions.sql, as bytes
  *
@@ -28,6 +29,7 @@
 
 #include "clock.h"
 #include "records/records.h"
+#include "records/resolve.h"
 #include "records/secret.h"
 
 #define CALL_OPERATIONS 128
@@ -89,8 +91,11 @@ TAILQ_HEAD(call_queue, records_call);
 LIST_HEAD(watch_list, records_watch);
 
 struct host {
-	const char *host;
-	char port[12], name[300]; /* "db.example:5432" */
+	const char *host; /* or the directory of a socket */
+	char port[12];
+	char *text;      /* "db.example:5432" */
+	bool named;      /* host is a name, not an address or a directory */
+	char *addresses; /* of a name: "192.0.2.1,2001:db8::1"; NULL: none is known */
 };
 
 struct records {
@@ -101,7 +106,11 @@ struct records {
 
 	/* link.c */
 	struct host host[URL_HOSTS];
-	size_t hosts, at;
+	size_t hosts, at, address;   /* whose turn it is */
+	size_t turns;                /* so many had theirs since all had one */
+	const char *name[URL_HOSTS]; /* of hosts, as the resolver wants them */
+	struct resolver *resolver;
+	uint64_t name_due; /* how long a look-up is waited for */
 	PGconn *conn;
 	enum { DOWN, CONNECTING, UP } state;
 	PostgresPollingStatusType polling; /* CONNECTING: what libpq waits for */
@@ -110,7 +119,7 @@ struct records {
 	bool sound;         /* it once had an answer: a failure to connect is temporary */
 	uint64_t due;       /* DOWN: not before; CONNECTING: not after */
 	uint64_t heard_ns;  /* when there was an answer last */
-	size_t failures;    /* so many connections failed in a row */
+	unsigned failures;  /* so often all hosts failed in a row */
 	struct verdict why; /* the last failure, with the host */
 	int64_t backend;    /* the server's process; 0: not known yet */
 
@@ -130,6 +139,24 @@ struct records {
 	uint64_t tick_ns;     /* when to ask without being woken */
 };
 
+/* ---- hosts.c ---- */
+
+#define ADDRESS 64 /* bytes of an address */
+
+int hosts_set(struct records *r); /* by its URL; 0, or -errno */
+void hosts_free(struct records *r);
+
+/* The turn of the next address, of the same host or the next; false: all have had theirs. */
+bool hosts_next(struct records *r);
+
+/* The one whose turn it is serves us. */
+void hosts_well(struct records *r);
+
+/* Of the host whose turn it is; "": it needs none; false: none is known.  It may be looked up until host_due(). */
+bool host_address(const struct records *r, char address[ADDRESS]);
+uint64_t host_due(const struct records *r);
+void hosts_look_up(struct records *r); /* unless that was just now */
+
 /* ---- link.c ---- */
 
 void link_end(struct records *r);
@@ -139,9 +166,10 @@ void link_step(struct records *r);
 /* Leaves this host: what was sent fails. */
 void link_lost(struct records *r, const struct verdict *v);
 
-/* Of a connection to the host whose turn it is, as libpq wants them; they live as long as the client. */
+/* Of a connection to the host whose turn it is, as libpq wants them; the client outlives them. */
 struct parameters {
-	const char *name[15], *value[15];
+	const char *name[16], *value[16];
+	char address[ADDRESS];
 };
 
 void link_parameters(struct parameters *p, const struct records *r);

@@ -4,9 +4,7 @@
  *
  *   DOWN       -> CONNECTING  [connect_begin]  something waits, and the pause is over
  *   CONNECTING -> UP          [up]
- *   any        -> DOWN        [link_lost]      the next host's turn; after the last host, a pause
- *
- * libpq resolves the name of a host when it connects, and blocks meanwhile.
+ *   any        -> DOWN        [link_lost]      the next address's turn; after the last one, a pause
  */
 #include <poll.h>
 #include <stdio.h>
@@ -14,6 +12,7 @@
 #include <sys/epoll.h>
 
 #include "client.h"
+#include "now.h"
 #include "records/retry.h"
 
 #define CONNECT_NS (5 * SECOND)
@@ -21,7 +20,7 @@
 void
 link_text(char text[RECORDS_TEXT], const struct records *r, const char *words)
 {
-	snprintf(text, RECORDS_TEXT, "%.100s: %.280s", r->host[r->at].name, words);
+	snprintf(text, RECORDS_TEXT, "%.100s: %.280s", r->host[r->at].text, words);
 }
 
 /* ---- its end ---- */
@@ -45,10 +44,10 @@ link_lost(struct records *r, const struct verdict *v)
 	r->why = *v;
 	link_text(r->why.words, r, v->words);
 	disconnect(r);
-	r->at = (r->at + 1) % r->hosts;
-	all = ++r->failures % r->hosts == 0;
-	pause = retry_pause((unsigned)(r->failures / r->hosts));
-	r->due = !all ? 0 : flki_boottime_ns() + (pause < r->pause_ns ? pause : r->pause_ns);
+	all = !hosts_next(r);
+	r->failures += all;
+	pause = earlier(retry_pause(r->failures), r->pause_ns);
+	r->due = all ? flki_boottime_ns() + pause : 0;
 	calls_fail(r, all);
 	watches_down(r);
 }
@@ -95,15 +94,17 @@ link_parameters(struct parameters *p, const struct records *r)
 	if (mode == NULL && s->cacert != NULL)
 		mode = "verify-full";
 	*p = (struct parameters){
-		.name = { "host", "port", "user", "password", "dbname", "sslmode", "sslrootcert",
-			  "sslcert", "sslkey", "target_session_attrs", "options", "gssencmode",
-			  "application_name", "connect_timeout" },
-		.value = { h->host, h->port, s->user, s->password, url_param(&r->url, "database"),
-			   mode, s->cacert, s->cert, s->key, "read-write",
+		.name = { "host", "hostaddr", "port", "user", "password", "dbname", "sslmode",
+			  "sslrootcert", "sslcert", "sslkey", "target_session_attrs", "options",
+			  "gssencmode", "application_name", "connect_timeout" },
+		.value = { h->host, p->address, h->port, s->user, s->password,
+			   url_param(&r->url, "database"), mode, s->cacert, s->cert, s->key,
+			   "read-write",
 			   "-c default_transaction_isolation=read\\ committed "
 			   "-c plan_cache_mode=force_generic_plan -c jit=off",
 			   "disable", "flocklimit", "5" },
 	};
+	host_address(r, p->address);
 }
 
 static void
@@ -124,6 +125,20 @@ connect_begin(struct records *r)
 	PQsetErrorVerbosity(r->conn, PQERRORS_VERBOSE); /* with the code */
 	PQsetNoticeReceiver(r->conn, link_drop_notice, NULL);
 	r->polling = PGRES_POLLING_WRITING;
+}
+
+/* The turn of a host whose name is being looked up has not come yet. */
+static void
+begin(struct records *r)
+{
+	char address[ADDRESS];
+
+	if (!host_address(r, address))
+		hosts_look_up(r);
+	if (host_address(r, address))
+		connect_begin(r);
+	else if (host_due(r) <= flki_boottime_ns())
+		lost_by(r, "no address is known for that name");
 }
 
 static void
@@ -202,8 +217,10 @@ flush(struct records *r)
 uint64_t
 link_due(const struct records *r)
 {
+	if (r->state == DOWN && !calls_wait(r) && !watches_wait(r))
+		return UINT64_MAX;
 	if (r->state == DOWN)
-		return calls_wait(r) || watches_wait(r) ? r->due : UINT64_MAX;
+		return r->due > host_due(r) ? r->due : host_due(r);
 	if (r->state == CONNECTING)
 		return r->due;
 	return r->broken || r->unsent ? 0 : UINT64_MAX;
@@ -213,7 +230,7 @@ void
 link_step(struct records *r)
 {
 	if (r->state == DOWN && link_due(r) <= flki_boottime_ns())
-		connect_begin(r);
+		begin(r);
 	if (r->state == CONNECTING)
 		connect_go_on(r);
 	if (r->state != UP)

@@ -60,16 +60,8 @@ copy_url(struct records *r, const struct url *url)
 		MOVE(r->url.param[i].name);
 		MOVE(r->url.param[i].value);
 	}
-	for (i = 0; i < r->url.hosts; i++) {
-		struct host *h = &r->host[i];
-
-		h->host = MOVE(r->url.at[i].host);
-		snprintf(h->port, sizeof(h->port), "%u",
-			 url->at[i].port != 0 ? url->at[i].port : 5432);
-		snprintf(h->name, sizeof(h->name), strchr(h->host, ':') ? "[%s]:%s" : "%s:%s",
-			 h->host, h->port);
-	}
-	r->hosts = r->url.hosts;
+	for (i = 0; i < r->url.hosts; i++)
+		MOVE(r->url.at[i].host);
 }
 
 int
@@ -95,6 +87,8 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	if (error == 0)
 		error = secret_load(&r->secret, url, why, RECORDS_TEXT);
 	if (error == 0)
+		error = hosts_set(r);
+	if (error == 0)
 		*records = r;
 	else
 		records_close(r);
@@ -107,6 +101,7 @@ records_close(struct records *r)
 	watches_end(r);
 	calls_end(r);
 	link_end(r);
+	hosts_free(r);
 	if (r->epoll != -1)
 		close(r->epoll);
 	secret_clear(&r->secret);
@@ -123,7 +118,8 @@ records_fd(const struct records *r)
 uint64_t
 records_due(const struct records *r)
 {
-	uint64_t due[] = { link_due(r), calls_due(r), watches_due(r) }, first = UINT64_MAX;
+	uint64_t due[] = { resolver_due(r->resolver), link_due(r), calls_due(r), watches_due(r) },
+		 first = UINT64_MAX;
 	size_t i;
 
 	for (i = 0; i < sizeof(due) / sizeof(due[0]); i++)
@@ -134,6 +130,7 @@ records_due(const struct records *r)
 void
 records_step(struct records *r)
 {
+	resolver_step(r->resolver);
 	link_step(r);
 	watches_step(r);
 	calls_step(r);

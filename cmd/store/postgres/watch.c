@@ -251,7 +251,7 @@ hello_answered(struct records_call *c, const PGresult *result, const struct verd
 		return;
 	}
 	r->sound = true;
-	r->failures = 0;
+	hosts_well(r);
 	r->seen = answer_number(result, last, REVISION);
 	r->epoch = answer_number(result, 0, REVISION);
 	r->replaced_ns = replaced(result);

@@ -7,13 +7,12 @@
  *   watch.c    watches; feed.c: the one stream that all of them share
  *   token.c    the token that authorises both
  *   verdict.c  what an answer means, or that there is none
- *   endpoint.c its endpoints, and the connection to one of them
- *   resolve.c  their addresses
+ *   endpoint.c its endpoints, their addresses, and the connection to one of them
  * and, in etcd/h2/:
  *   h2.h       connections and streams
  *
- * Each calls only what stands below it; but feed.c and watch.c call each other, as do endpoint.c and
- * resolve.c, and endpoint.c has the token from token.c.
+ * Each calls only what stands below it; but feed.c and watch.c call each other, and
+ * endpoint.c has the token from token.c.
  *
  * An answer changes the state, and the caller's function is called; what is to be sent next, each part
  * looks for in its own step.  A call or watch that has ended is freed in that step, too: so a caller's
@@ -32,6 +31,7 @@
 #include "etcd/h2/h2.h"
 #include "etcd/proto/messages.h"
 #include "records/records.h"
+#include "records/resolve.h"
 
 struct endpoint {
 	char host[256]; /* without brackets; no name that can be resolved is longer */
@@ -90,15 +90,6 @@ struct token {
 	uint64_t barred_until;
 };
 
-/* See resolve.c. */
-struct resolver {
-	pid_t pid;      /* 0: no child to reap */
-	bool under_way; /* we still read what the child writes, from fd, until: */
-	int fd;
-	uint64_t until; /* when we kill the child */
-	size_t first;   /* the next child begins with this endpoint */
-};
-
 /*
  * Turn is how often the client gave up an endpoint for the next.  A call or watch remembers the
  * turn that it began in, so that many failures at one endpoint are one reason to move, not many;
@@ -116,11 +107,9 @@ struct records {
 	struct endpoint *endpoint;
 	size_t endpoints, at;
 	uint64_t turn;
-	size_t failed; /* so many turns in a row ended without any answer */
-	struct resolver resolver;
-	uint64_t look_up_at; /* no look-up before; UINT64_MAX: no endpoint has a name */
-	uint64_t pause;      /* from the next one's end to that */
-	uint64_t pause_most;
+	size_t failed;               /* so many turns in a row ended without any answer */
+	const char *name[URL_HOSTS]; /* the endpoints' names, as the resolver wants them */
+	struct resolver *resolver;
 	bool sound; /* we once had an answer of etcd: a foreign answer is temporary */
 	struct call_list calls;
 	struct watch_list watches;
@@ -152,26 +141,6 @@ void client_text(char text[RECORDS_TEXT], const struct endpoint *at, const char 
 
 int endpoints_set(struct records *r, const struct url *u, uint64_t pause_most); /* 0, or -errno */
 void endpoints_free(struct records *r);
-
-/* The i-th endpoint has these addresses. */
-void endpoint_found(struct records *r, size_t i, const char *addresses);
-
-/* ---- resolve.c ---- */
-
-/* For tests: how long a child may take. */
-extern unsigned resolver_patience_ms;
-
-/* Looks the names up, unless the last look-up was just now, or its child is not gone yet. */
-void resolver_start(struct records *r);
-
-/* Calls endpoint_found() for what was found. */
-void resolver_step(struct records *r);
-
-/* When to call resolver_step(), however silent the child is. */
-uint64_t resolver_due(const struct records *r);
-
-/* Ends what is under way. */
-void resolver_end(struct records *r);
 
 /* ---- verdict.c ---- */
 

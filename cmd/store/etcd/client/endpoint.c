@@ -5,7 +5,6 @@
  * The client looks names up in a child process at the beginning, and again whenever a round over all
  * endpoints has failed: a name may have moved.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -16,8 +15,6 @@
 
 #define DEFAULT_PORT 2379
 #define FIRST_NS     (2000 * MS) /* how long the beginning waits for an address */
-#define PAUSE_NS     (500 * MS)  /* between two look-ups, at first, */
-#define PAUSE_MOST   (5000 * MS) /* and when many in a row were of no use, unless less is asked */
 
 static bool
 reaches(const struct endpoint *at)
@@ -41,14 +38,14 @@ go_on(struct records *r)
 /* ---- addresses ----------------------------------------------------------------------------- */
 
 /* For want of memory the old addresses stay. */
-void
-endpoint_found(struct records *r, size_t i, const char *addresses)
+static void
+found(void *context, size_t i, const char *addresses)
 {
+	struct records *r = context;
 	struct endpoint *at = &r->endpoint[i];
 	char *copy;
 
-	if (i >= r->endpoints || !at->named ||
-	    (at->addresses != NULL && strcmp(at->addresses, addresses) == 0) ||
+	if ((at->addresses != NULL && strcmp(at->addresses, addresses) == 0) ||
 	    (copy = strdup(addresses)) == NULL)
 		return;
 	free(at->addresses);
@@ -68,13 +65,13 @@ look_up_first(struct records *r)
 {
 	uint64_t end = flki_boottime_ns() + FIRST_NS, now;
 
-	resolver_start(r);
-	while (r->resolver.under_way && !reaches(&r->endpoint[0]) &&
+	resolver_start(r->resolver);
+	while (resolver_looks(r->resolver) && !reaches(&r->endpoint[0]) &&
 	       (now = flki_boottime_ns()) < end) {
-		struct pollfd p = { .fd = r->resolver.fd, .events = POLLIN };
+		struct pollfd p = { .fd = h2_fd(r->h2), .events = POLLIN };
 
 		poll(&p, 1, (int)((end - now) / MS) + 1);
-		resolver_step(r);
+		resolver_step(r->resolver);
 	}
 	r->at = 0;
 	if (!reaches(&r->endpoint[0]))
@@ -87,7 +84,7 @@ void
 client_failed(struct records *r)
 {
 	if (++r->failed >= r->endpoints)
-		resolver_start(r);
+		resolver_start(r->resolver);
 }
 
 void
@@ -104,7 +101,7 @@ void
 client_well(struct records *r)
 {
 	r->failed = 0;
-	r->pause = PAUSE_NS;
+	resolver_was_useful(r->resolver);
 }
 
 struct endpoint *
@@ -117,7 +114,7 @@ bool
 client_reaches(struct records *r)
 {
 	if (!reaches(&r->endpoint[r->at]))
-		resolver_start(r);
+		resolver_start(r->resolver);
 	return reaches(&r->endpoint[r->at]);
 }
 
@@ -152,10 +149,9 @@ static int
 set_endpoint(struct endpoint *at, const struct url *u, size_t i)
 {
 	const char *host = u->at[i].host;
-	struct in6_addr numeric;
-	bool six = inet_pton(AF_INET6, host, &numeric) == 1;
+	bool six = strchr(host, ':') != NULL;
 
-	at->named = !six && inet_pton(AF_INET, host, &numeric) != 1;
+	at->named = resolver_is_name(host);
 	at->port = u->at[i].port != 0 ? u->at[i].port : DEFAULT_PORT;
 	snprintf(at->host, sizeof(at->host), "%s", host);
 	if (asprintf(&at->name, six ? "[%s]:%u" : "%s:%u", at->host, at->port) == -1)
@@ -169,9 +165,6 @@ endpoints_set(struct records *r, const struct url *u, uint64_t pause_most)
 {
 	size_t i;
 
-	r->pause = PAUSE_NS;
-	r->pause_most = pause_most < PAUSE_MOST ? pause_most : PAUSE_MOST;
-	r->look_up_at = UINT64_MAX;
 	r->endpoint = calloc(u->hosts, sizeof(*r->endpoint));
 	if (r->endpoint == NULL)
 		return -ENOMEM;
@@ -179,9 +172,11 @@ endpoints_set(struct records *r, const struct url *u, uint64_t pause_most)
 		r->endpoints++;
 		if (set_endpoint(&r->endpoint[i], u, i) != 0)
 			return -ENOMEM;
-		if (r->endpoint[i].named)
-			r->look_up_at = 0;
+		r->name[i] = r->endpoint[i].named ? r->endpoint[i].host : NULL;
 	}
+	r->resolver = resolver_new(h2_fd(r->h2), r->name, u->hosts, pause_most, found, r);
+	if (r->resolver == NULL)
+		return -ENOMEM;
 	look_up_first(r);
 	return 0;
 }
@@ -191,7 +186,7 @@ endpoints_free(struct records *r)
 {
 	size_t i;
 
-	resolver_end(r);
+	resolver_free(r->resolver);
 	for (i = 0; i < r->endpoints; i++) {
 		free(r->endpoint[i].name);
 		free(r->endpoint[i].addresses);

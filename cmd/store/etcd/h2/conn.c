@@ -49,20 +49,6 @@ h2_fd(const struct h2 *h)
 }
 
 void
-h2_also(struct h2 *h, int fd)
-{
-	struct epoll_event ev = { .events = EPOLLIN };
-
-	epoll_ctl(h->epoll, EPOLL_CTL_ADD, fd, &ev);
-}
-
-void
-h2_no_more(struct h2 *h, int fd)
-{
-	epoll_ctl(h->epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
-void
 conn_look_for(struct h2_conn *c, uint32_t events)
 {
 	struct epoll_event ev = { .events = events, .data.ptr = c };
@@ -82,7 +68,8 @@ conn_hang_up(struct h2_conn *c)
 	c->tls = NULL;
 	if (c->fd == -1)
 		return;
-	h2_no_more(c->h2, c->fd);
+	/* If a forked process keeps it open, epoll would report it for ever. */
+	epoll_ctl(c->h2->epoll, EPOLL_CTL_DEL, c->fd, NULL);
 	close(c->fd);
 	c->fd = -1;
 	c->events = 0;

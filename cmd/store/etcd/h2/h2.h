@@ -66,15 +66,6 @@ int h2_fd(const struct h2 *h);
 uint64_t h2_due(const struct h2 *h);
 void h2_step(struct h2 *h);
 
-/* h2_fd() is readable, too, when that descriptor is. */
-void h2_also(struct h2 *h, int fd);
-
-/*
- * Call it before you close that descriptor: if a forked process keeps it open, epoll would report
- * it for ever.
- */
-void h2_no_more(struct h2 *h, int fd);
-
 /* For tests: after so long a silence we send a PING, and so long we wait for the answer. */
 extern uint64_t h2_quiet_ns, h2_ping_ns;
 

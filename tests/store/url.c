@@ -75,6 +75,22 @@ parts(void)
 }
 
 static void
+sockets(void)
+{
+	ok(parses("postgres://u@%2Frun%2Fpostgresql:5433/team") && u.hosts == 1 &&
+	       same(u.at[0].host, "/run/postgresql") && u.at[0].port == 5433 &&
+	       same(u.path, "/team") && same(u.shown, "postgres://u@%2Frun%2Fpostgresql:5433/team"),
+	   "the directory of a socket in the place of a host");
+	ok(parses("postgres:///team?host=/run/postgresql") && u.hosts == 1 &&
+	       same(u.at[0].host, "/run/postgresql") && u.at[0].port == 0 &&
+	       same(u.path, "/team") && same(u.shown, "postgres:///team"),
+	   "as a parameter");
+	ok(parses("postgres://u@/?port=5433&host=%2Fx") && same(u.user, "u") && same(u.path, "") &&
+	       same(u.at[0].host, "/x") && u.at[0].port == 5433,
+	   "with a user and a port");
+}
+
+static void
 refused(void)
 {
 	static const char *const texts[] = {
@@ -120,6 +136,15 @@ refused(void)
 		"etcd://@h",
 		"etcd://:p@h",
 		"etcd://u:%zz@h",
+		"postgres:///team",
+		"postgres:///team?host=",
+		"postgres:///team?host=db1",
+		"postgres:///team?port=5433",
+		"postgres:///team?host=/x&port=0",
+		"postgres://h/team?host=/x",
+		"postgres://h/team?port=1",
+		"postgres://%2/team",
+		"postgres://a%2Fb/team",
 		"etcd://1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
 	};
 	size_t i;
@@ -166,6 +191,7 @@ main(void)
 {
 	whole();
 	parts();
+	sockets();
 	refused();
 	secret();
 	return tap_done();

@@ -36,6 +36,11 @@ check_url(const struct url *u, char why[RECORDS_TEXT])
 		snprintf(why, RECORDS_TEXT, "use etcd:// or etcd+https://");
 		return -EINVAL;
 	}
+	for (i = 0; i < u->hosts; i++)
+		if (*u->at[i].host == '/') {
+			snprintf(why, RECORDS_TEXT, "etcd has no socket in a directory");
+			return -EINVAL;
+		}
 	for (i = 0; i < u->params; i++) {
 		for (k = 0; k < n && strcmp(u->param[i].name, names[k]) != 0; k++)
 			;

@@ -25,8 +25,9 @@
 static int
 check_url(const struct url *u, char why[RECORDS_TEXT])
 {
-	static const char *const names[] = { "user",   "password-file", "database", "sslmode",
-					     "cacert", "cert",          "key" };
+	static const char *const names[] = { "user",    "password-file", "database",
+					     "sslmode", "cacert",        "cert",
+					     "key",     "host",          "port" };
 	size_t n = sizeof(names) / sizeof(names[0]), i, k;
 
 	if (*u->variant != '\0') {
@@ -40,14 +41,13 @@ check_url(const struct url *u, char why[RECORDS_TEXT])
 			continue;
 		snprintf(why, RECORDS_TEXT,
 			 "there is no parameter %.40s=: there are user=, password-file=, "
-			 "database=, sslmode=, cacert=, cert= and key=",
+			 "database=, sslmode=, cacert=, cert=, key=, host= and port=",
 			 u->param[i].name);
 		return -EINVAL;
 	}
 	return 0;
 }
 
-/* The hosts point into our copy of the URL. */
 static void
 copy_url(struct records *r, const struct url *url)
 {

@@ -142,7 +142,9 @@ parse_host(struct url *u, char *host)
 			return wrong;
 		*port = '\0';
 	}
-	if (bracket == NULL && host[strspn(host, LOWER UPPER DIGITS ".-_")] != '\0')
+	if (!decode(host))
+		return "a host's name has a % that is not part of a %XX";
+	if (bracket == NULL && *host != '/' && host[strspn(host, LOWER UPPER DIGITS ".-_")] != '\0')
 		return "a host's name has a character that can't be in one";
 	if (*host == '\0')
 		return "a host has no name";
@@ -187,6 +189,28 @@ parse_path(struct url *u, char *path)
 		path[n - 1] = '\0';
 	u->path = path;
 	return NULL;
+}
+
+/* A service of this machine may have a socket instead: its directory stands in host=, or as %2F... for a host. */
+static const char *
+parse_hosts(struct url *u, char *hosts)
+{
+	const char *directory = url_param(u, "host"), *port = url_param(u, "port"), *wrong;
+	char end;
+
+	if (directory == NULL && port == NULL) {
+		do {
+			wrong = parse_host(u, cut(&hosts, ",", &end));
+		} while (wrong == NULL && end == ',');
+		return wrong;
+	}
+	if (*hosts != '\0')
+		return "host= and port= are for a URL that has no host before its path";
+	if (directory == NULL || *directory != '/')
+		return "host= is the directory of a socket, an absolute path";
+	u->at[0].host = directory;
+	u->hosts = 1;
+	return port != NULL ? parse_port(&u->at[0].port, port) : NULL;
 }
 
 /* The URL as given, without what may be secret; call it before anything is cut or decoded. */
@@ -257,12 +281,7 @@ url_parse(struct url *u, const char *text)
 			return wrong;
 		hosts = at + 1;
 	}
-	do {
-		wrong = parse_host(u, cut(&hosts, ",", &end));
-		if (wrong != NULL)
-			return wrong;
-	} while (end == ',');
-	return NULL;
+	return parse_hosts(u, hosts);
 }
 
 const char *

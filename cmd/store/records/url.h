@@ -2,6 +2,7 @@
 /*
  * url.h - where a store is:
  * SCHEME[+VARIANT]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]]...[/PATH][?NAME=VALUE[&...]]
+ * A host may be the directory of a socket, as %2Frun; or else, without hosts, host= and port= say so.
  */
 #ifndef URL_H
 #define URL_H
@@ -20,7 +21,7 @@ struct url {
 	const char *scheme, *variant; /* variant: "" if none */
 	const char *user, *password;  /* NULL: not given */
 	struct {
-		const char *host; /* without the brackets of an IPv6 address */
+		const char *host; /* without the brackets of an IPv6 address; or an absolute path */
 		unsigned port;    /* 0: not given */
 	} at[URL_HOSTS];
 	size_t hosts;

@@ -131,6 +131,20 @@ as() {
 	run ! grep -raF right /proc/self/environ
 }
 
+@test "a socket in a directory, and a name" {
+	local port=${ADDRESS##*:} url
+	for url in "fl@${SERVERS//\//%2F}:$port/x?database=fl" "fl@/x?database=fl&host=$SERVERS&port=$port" \
+		"fl@localhost:$port/x?database=fl"; do
+		FLOCKLIMIT_STORE="postgres://$url" run --separate-stderr -7 "$FLOCKLIMIT" -N x -n 1 sh -c 'exit 7'
+		[ -z "$stderr" ]
+	done
+	FLOCKLIMIT_STORE="postgres:///x?host=$T" run --separate-stderr -75 "$FLOCKLIMIT" -N x -n 1 -t 0.3 true
+	one_line
+	[[ $stderr == *"$T:5432: "* ]]
+	FLOCKLIMIT_STORE="postgres://h/x?host=$T" run --separate-stderr -125 "$FLOCKLIMIT" -N x -n 1 true
+	one_line
+}
+
 # by_pooler BACKENDS: the store's URL leads to a pooler.
 by_pooler() {
 	"$TESTS_SOURCE/store/postgres/pooler" "${ADDRESS##*:}" "$1" >port 3>&- &

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * args.c - arguments and answers of PostgreSQL's functions in its binary formats, which need no quoting.
+ * args.c - arguments and answers of PostgreSQL's functions in its binary formats, which need no quoting; and
+ * what its notifications say.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -164,4 +165,72 @@ answer_kv(struct record_kv *kv, const PGresult *result, int row)
 				  .created = answer_number(result, row, CREATED),
 				  .changed = answer_number(result, row, CHANGED),
 				  .lease = answer_number(result, row, LEASE) };
+}
+
+/* ---- notifications ---- */
+
+static int
+digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* Makes bytes of digits, in place, and moves on to what follows. */
+static char *
+bytes(char **text, size_t *n)
+{
+	char *from = *text, *to = *text, *start = *text;
+
+	for (; digit(from[0]) >= 0 && digit(from[1]) >= 0; from += 2)
+		*to++ = (char)(digit(from[0]) << 4 | digit(from[1]));
+	*n = (size_t)(to - start);
+	*text = from;
+	return start;
+}
+
+static bool
+number(char **text, int64_t *n)
+{
+	char *end;
+
+	*n = strtoll(*text, &end, 10);
+	if (end == *text || *end != ' ')
+		return false;
+	*text = end + 1;
+	return true;
+}
+
+static bool
+read_change(struct records_change *c, char **text)
+{
+	struct record_kv *kv = &c->kv;
+	int64_t deleted;
+	char end;
+
+	if (!number(text, &kv->changed) || !number(text, &deleted) || !number(text, &kv->created) ||
+	    !number(text, &kv->lease))
+		return false;
+	c->deleted = deleted != 0;
+	kv->key = bytes(text, &kv->key_size);
+	if (kv->key_size == 0 || **text != ' ')
+		return false;
+	kv->key[kv->key_size] = '\0';
+	++*text;
+	kv->value = bytes(text, &kv->value_size);
+	end = **text;
+	kv->value[kv->value_size] = '\0';
+	if (end == '\n')
+		++*text;
+	return end == '\n' || end == '\0';
+}
+
+size_t
+changes_read(struct records_change change[CHANGES], char *lines)
+{
+	size_t n = 0;
+
+	while (*lines != '\0')
+		if (n == CHANGES || !read_change(&change[n++], &lines))
+			return 0;
+	return n;
 }

@@ -137,6 +137,8 @@ calls_got(struct records *r, const PGresult *result)
 		link_lost(r, &v);
 	} else if (c->state == SENT) {
 		answer(c, result, NULL);
+	} else { /* nobody reads whether it has changed what we watch */
+		watches_woken(r);
 	}
 }
 

@@ -70,6 +70,13 @@ int64_t answer_number(const PGresult *result, int row, int column);
 void answer_kv(struct record_kv *kv, const PGresult *result,
 	       int row); /* lives as long as the result */
 
+/*
+ * The changes of a notification, at most CHANGES: lines "REVISION DELETED CREATED LEASE KEY VALUE", the last two
+ * in hexadecimal digits.  They become the changes' keys and values.  0: it has none, or too many.
+ */
+#define CHANGES 64
+size_t changes_read(struct records_change change[CHANGES], char *lines);
+
 /* The columns of an answer, flocklimit.found, and of its last row. */
 enum { OP, N, KEY, VALUE, CREATED, CHANGED, LEASE };
 enum { FLAG = N, REVISION = CREATED, SAYS = CHANGED, BACKEND = LEASE };
@@ -236,6 +243,8 @@ extern const char *const schema[]; /* its lines; NULL after the last */
 void watches_up(struct records *r);   /* the connection is new */
 void watches_down(struct records *r); /* there is none */
 void watches_woken(struct records *r);
+void watches_notified(struct records *r,
+		      char *lines); /* of wake(), which become changes in place */
 bool watches_wait(const struct records *r);
 uint64_t watches_due(const struct records *r);
 void watches_step(struct records *r);

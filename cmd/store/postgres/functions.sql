@@ -3,52 +3,59 @@
 
 -- ---- within a transaction that has its turn ----
 
--- Ends the leases that are over, and their records with them, in a revision of its own.
-CREATE OR REPLACE FUNCTION flocklimit.end_leases(chosen bigint DEFAULT NULL) RETURNS void
+-- Ends the leases that are over, and the chosen one, and their records with them, in a revision of its own;
+-- returns the revision after that.
+CREATE OR REPLACE FUNCTION flocklimit.expire(revision bigint, chosen bigint) RETURNS bigint
 LANGUAGE plpgsql AS $$
+#variable_conflict use_column
 DECLARE
-	rev bigint := (SELECT revision + 1 FROM flocklimit.state);
+	-- The index is of use for a value, but not for a function that may return another for each row.
+	moment timestamptz := clock_timestamp();
 BEGIN
-	IF NOT EXISTS (SELECT FROM flocklimit.leases
-	               WHERE ends <= clock_timestamp() OR id = chosen) THEN
-		RETURN;
+	IF NOT EXISTS (SELECT FROM flocklimit.leases WHERE ends <= moment OR id = chosen) THEN
+		RETURN expire.revision;
 	END IF;
 	WITH over AS (
-		DELETE FROM flocklimit.leases WHERE ends <= clock_timestamp() OR id = chosen RETURNING id
+		DELETE FROM flocklimit.leases WHERE ends <= moment OR id = chosen RETURNING id
 	), gone AS (
 		DELETE FROM flocklimit.records AS r USING over WHERE r.lease = over.id AND r.lease <> 0
 			RETURNING key
 	)
-	INSERT INTO flocklimit.log SELECT rev, 0, key, true, '', 0, 0 FROM gone;
-	IF FOUND THEN
-		UPDATE flocklimit.state SET revision = rev;
+	INSERT INTO flocklimit.log SELECT expire.revision + 1, 0, key, true, '', 0, 0 FROM gone;
+	IF NOT FOUND THEN
+		RETURN expire.revision;
 	END IF;
+	UPDATE flocklimit.state SET revision = expire.revision + 1;
+	RETURN expire.revision + 1;
 END $$;
 
--- The processes that watch what has changed since that revision.
-CREATE OR REPLACE FUNCTION flocklimit.concerned(since bigint) RETURNS SETOF int
-STABLE LANGUAGE sql AS $$
-	SELECT w.pid FROM flocklimit.log l JOIN flocklimit.watchers w
-		ON w.stop IS NULL AND w.key = l.key
-		WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
-	UNION
-	SELECT w.pid FROM flocklimit.log l JOIN flocklimit.watchers w
-		ON w.stop IS NOT NULL AND w.key <= l.key AND w.stop > l.key
-		WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END;
-$$;
-
--- Wakes the others that watch what has changed, and says whether this process does.  It comes last.
+-- Notifies the others that watch what has changed since that revision, and says whether this process does.  It
+-- comes last.  As it comes before the turn ends, notifications are in the order of the revisions, and none is
+-- missing between two of them: so one has the changes, if there is room, a line for each.
 CREATE OR REPLACE FUNCTION flocklimit.wake(since bigint) RETURNS bool
 LANGUAGE plpgsql AS $$
 DECLARE
 	who int;
+	lines text;
 	me bool := false;
 BEGIN
-	FOR who IN SELECT * FROM flocklimit.concerned(since) LOOP
+	FOR who, lines IN
+		SELECT c.pid, string_agg(concat_ws(' ', c.revision, c.deleted::int, c.created, c.lease,
+				encode(c.key, 'hex'), encode(c.value, 'hex')), E'\n' ORDER BY c.revision, c.n, c.key)
+		FROM (
+			SELECT w.pid, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
+				ON w.stop IS NULL AND w.key = l.key
+				WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
+			UNION
+			SELECT w.pid, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
+				ON w.stop IS NOT NULL AND w.key <= l.key AND w.stop > l.key
+				WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
+		) AS c GROUP BY c.pid
+	LOOP
 		IF who = pg_backend_pid() THEN
 			me := true;
 		ELSE
-			PERFORM pg_notify('flocklimit:' || who, '');
+			PERFORM pg_notify('flocklimit:' || who, CASE WHEN length(lines) < 8000 THEN lines ELSE '' END);
 		END IF;
 	END LOOP;
 	RETURN me;
@@ -122,15 +129,20 @@ STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql A
 DECLARE
 	held bool := flocklimit.hold(what, keys, ends, numbers);
 	op int := 0;
+	rev bigint;
+	good bool;
 BEGIN
-	PERFORM flocklimit.raise_copy() FROM flocklimit.state WHERE place <> tableoid;
+	SELECT revision, place = tableoid INTO rev, good FROM flocklimit.state;
+	IF NOT good THEN
+		PERFORM flocklimit.raise_copy();
+	END IF;
 	FOR i IN 1 .. cardinality(what) LOOP
 		IF what[i] & 4 <> 0 AND (what[i] & 8 = 0) = held THEN
 			op := op + 1;
 			RETURN QUERY SELECT * FROM flocklimit.get(op, what[i], keys[i], ends[i], numbers[i]);
 		END IF;
 	END LOOP;
-	RETURN NEXT flocklimit.last_row(held::int, 0);
+	RETURN NEXT ROW(0, held::int, NULL, NULL, rev, 0, pg_backend_pid())::flocklimit.found;
 END $$;
 
 -- One that may write; seen: the epoch of what the client decided by.
@@ -142,12 +154,12 @@ DECLARE
 	rev bigint;
 	held bool;
 	wrote bool := false;
+	me bool := false;
 	op int := 0;
 	rows bigint;
 BEGIN
 	before := flocklimit.take_turn(seen);
-	PERFORM flocklimit.end_leases();
-	rev := (SELECT revision + 1 FROM flocklimit.state);
+	rev := flocklimit.expire(before, NULL) + 1;
 	held := flocklimit.hold(what, keys, ends, numbers);
 	FOR i IN 1 .. cardinality(what) LOOP
 		IF what[i] & 4 = 0 OR (what[i] & 8 = 0) <> held THEN
@@ -186,29 +198,32 @@ BEGIN
 		IF rev % 1000 = 0 THEN
 			PERFORM flocklimit.forget(rev - 20000);
 		END IF;
+	ELSE
+		rev := rev - 1;
 	END IF;
-	RETURN NEXT flocklimit.last_row(held::int, flocklimit.wake(before)::int);
+	IF rev > before THEN
+		me := flocklimit.wake(before);
+	END IF;
+	RETURN NEXT ROW(0, held::int, NULL, NULL, rev, me::int, pg_backend_pid())::flocklimit.found;
 END $$;
 
 -- ---- leases: the flag says whether it lives ----
 
+-- It and renew_lease() change no record, and need no turn: expire() looks again at a lease for whose change it
+-- had to wait.
 CREATE OR REPLACE FUNCTION flocklimit.grant_lease(chosen bigint, seconds bigint) RETURNS flocklimit.found
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 DECLARE
-	before bigint;
 	span interval := make_interval(secs => seconds);
 BEGIN
-	before := flocklimit.take_turn();
-	PERFORM flocklimit.end_leases();
 	INSERT INTO flocklimit.leases VALUES (chosen, span, clock_timestamp() + span)
 		ON CONFLICT DO NOTHING;
 	IF NOT FOUND THEN
 		RAISE 'that lease exists' USING ERRCODE = 'FLK02';
 	END IF;
-	RETURN flocklimit.last_row(1, flocklimit.wake(before)::int);
+	RETURN flocklimit.last_row(1, 0);
 END $$;
 
--- It needs no turn: end_leases() looks again at a lease for whose renewal it had to wait.
 CREATE OR REPLACE FUNCTION flocklimit.renew_lease(chosen bigint) RETURNS flocklimit.found
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 BEGIN
@@ -221,13 +236,18 @@ CREATE OR REPLACE FUNCTION flocklimit.end_lease(chosen bigint) RETURNS flocklimi
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 DECLARE
 	before bigint;
+	rev bigint;
+	me bool := false;
 BEGIN
 	before := flocklimit.take_turn();
 	IF NOT EXISTS (SELECT FROM flocklimit.leases WHERE id = chosen) THEN
 		RAISE 'there is no such lease' USING ERRCODE = 'FLK01';
 	END IF;
-	PERFORM flocklimit.end_leases(chosen);
-	RETURN flocklimit.last_row(0, flocklimit.wake(before)::int);
+	rev := flocklimit.expire(before, chosen);
+	IF rev > before THEN
+		me := flocklimit.wake(before);
+	END IF;
+	RETURN ROW(0, 0, NULL, NULL, rev, me::int, pg_backend_pid())::flocklimit.found;
 END $$;
 
 -- ---- connections and watches ----
@@ -236,10 +256,10 @@ END $$;
 -- in a copy, how many ms ago a client moved in.  After a restart of the server all leases begin anew.
 -- A process of the server that has served another client before is behind a pooler, which lends it to a
 -- client for one transaction: it would hear of what others watch, and they of what it does.
+-- Only a server that was started at another time, as a standby was, or another table can be a copy.
 CREATE OR REPLACE FUNCTION flocklimit.hello(client bigint) RETURNS SETOF flocklimit.found
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 DECLARE
-	now_started timestamptz := pg_postmaster_start_time();
 	s flocklimit.state;
 BEGIN
 	IF current_setting('synchronous_commit') = 'off' THEN
@@ -250,23 +270,39 @@ BEGIN
 	END IF;
 	PERFORM set_config('flocklimit.client', client::text, false);
 	SELECT * INTO s FROM flocklimit.state;
-	PERFORM flocklimit.move_in() FROM flocklimit.here() h
-		WHERE (s.system, s.timeline, s.place) IS DISTINCT FROM (h.system, h.timeline, h.place);
-	IF s.started <> now_started THEN
-		LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
-		UPDATE flocklimit.state SET started = now_started WHERE started <> now_started;
-		IF FOUND THEN
-			UPDATE flocklimit.leases SET ends = clock_timestamp() + ttl;
-		END IF;
+	IF s.started <> pg_postmaster_start_time() OR s.place <> 'flocklimit.state'::regclass THEN
+		PERFORM flocklimit.arrive();
+		SELECT * INTO s FROM flocklimit.state;
 	END IF;
-	DELETE FROM flocklimit.watchers w
-		WHERE NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) a WHERE a.pid = w.pid);
-	SELECT * INTO s FROM flocklimit.state;
+	IF pg_backend_pid() % 16 = 0 THEN
+		PERFORM flocklimit.forget_gone();
+	END IF;
 	RETURN NEXT ROW(1, CASE WHEN s.replaced THEN
 		greatest(extract(epoch FROM clock_timestamp()) * 1000 - s.epoch / 1000, 0)::bigint END,
 		NULL, NULL, s.epoch, 0, 0)::flocklimit.found;
-	RETURN NEXT flocklimit.last_row(0, s.version);
+	RETURN NEXT ROW(0, 0, NULL, NULL, s.revision, s.version, pg_backend_pid())::flocklimit.found;
 END $$;
+
+CREATE OR REPLACE FUNCTION flocklimit.arrive() RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE
+	now_started timestamptz := pg_postmaster_start_time();
+BEGIN
+	PERFORM flocklimit.move_in() FROM flocklimit.state s, flocklimit.here() h
+		WHERE (s.system, s.timeline, s.place) IS DISTINCT FROM (h.system, h.timeline, h.place);
+	LOCK TABLE flocklimit.turn IN EXCLUSIVE MODE;
+	UPDATE flocklimit.state SET started = now_started WHERE started <> now_started;
+	IF FOUND THEN
+		UPDATE flocklimit.leases SET ends = clock_timestamp() + ttl;
+	END IF;
+END $$;
+
+-- What processes watched that have ended.  It costs little, but not each client must do it.
+CREATE OR REPLACE FUNCTION flocklimit.forget_gone() RETURNS void
+LANGUAGE sql AS $$
+	DELETE FROM flocklimit.watchers w
+		WHERE NOT EXISTS (SELECT FROM pg_stat_get_activity(NULL) a WHERE a.pid = w.pid);
+$$;
 
 -- The changes from that revision on in what this process watches, or in one watch of it, as of one
 -- snapshot.  The flag: some of them are forgotten.  The last row says in how many ms the next lease is over;
@@ -295,11 +331,13 @@ CREATE OR REPLACE FUNCTION flocklimit.news(first bigint) RETURNS SETOF flocklimi
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 DECLARE
 	before bigint;
+	moment timestamptz := clock_timestamp();
 BEGIN
-	IF EXISTS (SELECT FROM flocklimit.leases WHERE ends <= clock_timestamp()) THEN
+	IF EXISTS (SELECT FROM flocklimit.leases WHERE ends <= moment) THEN
 		before := flocklimit.take_turn();
-		PERFORM flocklimit.end_leases();
-		PERFORM flocklimit.wake(before);
+		IF flocklimit.expire(before, NULL) > before THEN
+			PERFORM flocklimit.wake(before);
+		END IF;
 	END IF;
 	RETURN QUERY SELECT * FROM flocklimit.changes(first);
 END $$;

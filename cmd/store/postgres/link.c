@@ -17,6 +17,15 @@
 
 #define CONNECT_NS (5 * SECOND)
 
+/*
+ * Each statement of functions.sql is about a few rows, which an index has.  But the tables grow and shrink all
+ * day, so that the planner's idea of them is wrong at any time, and a plan stays for as long as the connection.
+ */
+#define SETTINGS                                             \
+	"-c default_transaction_isolation=read\\ committed " \
+	"-c plan_cache_mode=force_generic_plan -c jit=off "  \
+	"-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off"
+
 void
 link_text(char text[RECORDS_TEXT], const struct records *r, const char *words)
 {
@@ -99,10 +108,7 @@ link_parameters(struct parameters *p, const struct records *r)
 			  "gssencmode", "application_name", "connect_timeout" },
 		.value = { h->host, p->address, h->port, s->user, s->password,
 			   url_param(&r->url, "database"), mode, s->cacert, s->cert, s->key,
-			   "read-write",
-			   "-c default_transaction_isolation=read\\ committed "
-			   "-c plan_cache_mode=force_generic_plan -c jit=off",
-			   "disable", "flocklimit", "5" },
+			   "read-write", SETTINGS, "disable", "flocklimit", "5" },
 	};
 	host_address(r, p->address);
 }
@@ -198,7 +204,7 @@ read_answers(struct records *r)
 		PQclear(result);
 	}
 	while (r->state == UP && (notify = PQnotifies(r->conn)) != NULL) {
-		watches_woken(r);
+		watches_notified(r, notify->extra);
 		PQfreemem(notify);
 	}
 }

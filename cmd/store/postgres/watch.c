@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * watch.c - watches.  A server process knows the ranges of its client's watches, and is woken when one of
- * them has changed; the client then asks for all news since it last did so.  A client that is not woken
- * asks every second all the same, and ends the leases that are over by that.
+ * watch.c - watches.  A server process knows the ranges of its client's watches, and is notified when one of
+ * them has changed.  The notification has the changes, or the client asks for all news since it last did
+ * so.  It asks every second all the same, and ends the leases that are over by that.
  *
  *   called -> ASKED  [ask]         when there is a connection
  *   ASKED  -> BEGUN  [watch_answered]
@@ -12,6 +12,9 @@
  *                                       connection by then
  *
  * W1  next is the first revision of which nothing was reported; 0: it is to begin now.
+ * W2  Notifications come in the order of the revisions.  But news that were asked for may be about later ones
+ *     than one that is still to come: so while the client is about to ask, one is but a reason to ask again.
+ * W3  What they reported is counted, and the news of each second tell whether one was missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +40,8 @@ struct records_watch {
 	bool known;                /* to the server */
 	struct records_call *call; /* ASKED */
 	int64_t number, next;
+	int64_t since; /* the revision from which on: */
+	size_t told;   /* so many changes were reported by notifications */
 	size_t ranges;
 	struct records_range range[RECORDS_RANGES];
 	uint64_t due; /* DEAD: when to tell the server */
@@ -60,6 +65,12 @@ end(struct records_watch *w, enum records_news_kind kind, const char *text)
 	report(w, &(struct records_news){ .kind = kind, .text = text });
 }
 
+static bool
+is_about(const struct records_watch *w, const struct records_change *c)
+{
+	return w->state == BEGUN && range_has(w->range, w->ranges, c->kv.key, c->deleted);
+}
+
 /* Reports all changes of an answer that the watch has not had yet. */
 static void
 report_changes(struct records_watch *w, const PGresult *result)
@@ -67,17 +78,25 @@ report_changes(struct records_watch *w, const PGresult *result)
 	int last = PQntuples(result) - 1, row;
 	int64_t revision = answer_number(result, last, REVISION), next = w->next;
 	struct records_change change;
+	size_t told = 0;
 
 	if (revision >= w->next)
 		w->next = revision + 1;
-	for (row = 0; row < last && w->state == BEGUN; row++) {
+	for (row = 0; row < last; row++) {
 		answer_kv(&change.kv, result, row);
 		change.deleted = answer_number(result, row, OP) == DELETED;
-		if (change.kv.changed >= next &&
-		    range_has(w->range, w->ranges, change.kv.key, change.deleted))
+		if (!is_about(w, &change))
+			continue;
+		if (change.kv.changed >= next)
 			report(w,
 			       &(struct records_news){ .kind = WATCH_CHANGE, .change = &change });
+		else if (change.kv.changed >= w->since)
+			told++;
 	}
+	if (w->state == BEGUN && told != w->told)
+		end(w, WATCH_COMPACTED, NULL);
+	w->since = w->next;
+	w->told = 0;
 }
 
 /* ---- a watch begins ---- */
@@ -224,6 +243,35 @@ ask_for_news(struct records *r)
 	r->woken = false;
 }
 
+/* Reports what the watch has not had yet of some changes, which are in order. */
+static void
+report_told(struct records_watch *w, const struct records_change *change, size_t n)
+{
+	int64_t next = w->next;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (change[i].kv.changed < next || !is_about(w, &change[i]))
+			continue;
+		w->next = change[i].kv.changed + 1;
+		w->told++;
+		report(w, &(struct records_news){ .kind = WATCH_CHANGE, .change = &change[i] });
+	}
+}
+
+void
+watches_notified(struct records *r, char *lines)
+{
+	struct records_change change[CHANGES];
+	size_t n = r->woken || r->asking ? 0 : changes_read(change, lines);
+	struct records_watch *w;
+
+	if (n == 0)
+		r->woken = true;
+	LIST_FOREACH(w, &r->watches, link)
+		report_told(w, change, n);
+}
+
 /* By our clock, and as late as it can have been: it was measured before it came. */
 static uint64_t
 replaced(const PGresult *result)
@@ -300,12 +348,23 @@ watches_wait(const struct records *r)
 	return false;
 }
 
+static bool
+any_has_begun(const struct records *r)
+{
+	const struct records_watch *w;
+
+	LIST_FOREACH(w, &r->watches, link)
+		if (w->state == BEGUN)
+			return true;
+	return false;
+}
+
 static uint64_t
 news_due(const struct records *r)
 {
 	if (r->state != UP || r->asking)
 		return UINT64_MAX;
-	return r->woken ? 0 : r->tick_ns;
+	return r->woken && any_has_begun(r) ? 0 : r->tick_ns;
 }
 
 uint64_t

@@ -144,6 +144,15 @@ end_servers() {
 	rm -rf "$SERVERS"
 }
 
+# own TTL: a server of the test's own, and takers with this time to live.
+own() {
+	times "$1"
+	servers_in
+	OWN=1
+	one_server
+	use_store
+}
+
 # use_store [PARAMETERS [USER]]
 # shellcheck disable=SC2120 # tests give them
 use_store() {

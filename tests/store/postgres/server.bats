@@ -23,15 +23,6 @@ teardown() {
 	[ -z "${OWN-}" ] || end_servers
 }
 
-# own: a server of the test's own, and takers with this time to live.
-own() {
-	times "$1"
-	servers_in
-	OWN=1
-	one_server
-	use_store
-}
-
 @test "the cases of every engine" {
 	cat >compact <<-END
 		#!/bin/sh

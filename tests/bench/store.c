@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * store.c - measures limiters that are kept in a store, and peers, side by side.
+ * store.c - measures limiters that are kept in etcd and in PostgreSQL, and peers, side by side.
  *
  *	store FLOCKLIMIT LIBEXEC DIRECTORY-OF-NOOP-AND-MARK SOURCE TOOLS [SECTION...]
  *
@@ -17,7 +17,7 @@
 #include "store_http.h"
 
 static struct etcd etcd;
-static struct server redis;
+static struct server redis, postgres;
 static struct stage one_node = { .title = "one node", .etcd = &etcd };
 
 static void
@@ -224,6 +224,7 @@ main(int argc, char **argv)
 {
 	uint64_t begun = now_ns();
 	struct bench b = { 0 };
+	char ctl[PATH_SIZE + 4];
 	size_t s;
 
 	if (argc < WORDS || !are_known(argv + WORDS)) {
@@ -236,16 +237,20 @@ main(int argc, char **argv)
 		return 2;
 	}
 	settle(&b, argv);
+	snprintf(ctl, sizeof(ctl), "%sctl", b.program);
 	world_begin();
 	report_machine();
 	etcd_start(&etcd, 1, false);
 	redis_start(&redis);
 	memcpy(one_node.endpoints, etcd.endpoints, sizeof(one_node.endpoints));
+	postgres_start(&postgres, ctl);
+	one_node.postgres = postgres.pid != 0 ? &postgres : NULL;
 	one_node.redis = redis.pid != 0 ? redis.port : 0;
 	for (s = 0; s < SECTIONS; s++)
 		if (is_wanted(&sections[s], argv + WORDS))
 			sections[s].measure(&b);
 	server_stop(&redis);
+	postgres_stop(&postgres);
 	etcd_stop(&etcd);
 	report_end(begun);
 	if (world_complaints(report) != 0)

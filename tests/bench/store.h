@@ -9,6 +9,8 @@
 
 #include "process.h"
 #include "queue.h"
+#include "store_http.h"
+#include "store_postgres.h"
 #include "store_servers.h"
 #include "world.h"
 
@@ -27,10 +29,12 @@ struct stage {
 	const struct etcd *etcd;
 	char endpoints[ENDPOINTS_SIZE]; /* HOST:PORT,... */
 	int redis;                      /* a port; 0: there is none */
+	const struct server *postgres;  /* NULL or pid 0: there is none */
 	int slow;                       /* as many times fewer runs; 0: as many as anywhere */
 };
 
-enum peer { OURS, ETCDCTL, REDIS, PEERS };
+/* OURS is flocklimit with etcd, POSTGRES the same with PostgreSQL.  REDIS has no line. */
+enum peer { OURS, POSTGRES, ETCDCTL, REDIS, PEERS };
 
 extern const char *const peer_label[PEERS];
 
@@ -40,6 +44,16 @@ int runs(const struct bench *b, const struct stage *s, int many);
 /* One permit of limiter NAME; ttl: in seconds, or NULL.  Not there: word[0] is NULL. */
 void peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
 		  const char *name, const char *ttl);
+
+/* The same, for flocklimit, with another limit. */
+void peer_limiter(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
+		  const char *name, const char *limit, const char *ttl);
+
+#define URL_SIZE (ENDPOINTS_SIZE + 64)
+
+/* The program tests/store/takers for that engine, and its URL; false: there is none. */
+bool peer_takers(char program[PATH_SIZE], char url[URL_SIZE], const struct bench *b,
+		 const struct stage *s, enum peer p);
 
 /*
  * For struct queue: the server knows of the last one started.  Say in `of' which peer and limiter
@@ -51,6 +65,11 @@ struct line {
 	const char *name;
 };
 void peer_stands(const struct queue *q);
+
+/* What the servers of a peer did; and used, in seconds of CPU and in MB. */
+void peer_traffic(const struct stage *s, enum peer p, struct traffic *t);
+double peer_cpu(const struct stage *s, enum peer p);
+double peer_memory_mb(const struct stage *s, enum peer p);
 
 /* The path of a command, for instance "mark". */
 char *bench_command(const struct bench *b, const char *name, char path[PATH_SIZE]);

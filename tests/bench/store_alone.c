@@ -30,7 +30,7 @@ make_rows(const struct bench *b, const struct stage *s, struct row row[ROWS])
 	for (p = 0; p < PEERS; p++) {
 		struct command *c = &row[FIRST + p].command;
 
-		peer_command(c, b, s, p, p == OURS ? "alone" : "lock-alone", NULL);
+		peer_command(c, b, s, p, p == ETCDCTL ? "lock-alone" : "alone", NULL);
 		if (command_is_there(c))
 			command_add(c, noop);
 	}
@@ -38,16 +38,16 @@ make_rows(const struct bench *b, const struct stage *s, struct row row[ROWS])
 
 /* What a run asks of the server, also what it leaves to be done after it has ended. */
 static void
-count_traffic(const struct stage *s, struct row *r, int times)
+count_traffic(const struct stage *s, enum peer p, struct row *r, int times)
 {
 	struct traffic before, after;
 	int i;
 
-	etcd_traffic(s->etcd, &before);
+	peer_traffic(s, p, &before);
 	for (i = 0; i < times; i++)
 		command_time(&r->command);
 	usleep(300000);
-	etcd_traffic(s->etcd, &after);
+	peer_traffic(s, p, &after);
 	r->each.messages = (after.messages - before.messages) / times;
 	r->each.events = (after.events - before.events) / times;
 	r->each.syncs = (after.syncs - before.syncs) / times;
@@ -59,7 +59,7 @@ print(const struct stage *s, struct row row[ROWS])
 	int i;
 
 	fprintf(report, "\n### Uncontended, whole process: %s\n", s->title);
-	report_head("run|median, ms|p99|runs|messages to etcd|disk syncs");
+	report_head("run|median, ms|p99|runs|messages to the server|disk syncs");
 	for (i = 0; i < ROWS; i++) {
 		struct row *r = &row[i];
 
@@ -94,7 +94,7 @@ store_alone(const struct bench *b, const struct stage *s)
 		}
 	for (i = FIRST; i < FIRST + REDIS; i++)
 		if (command_is_there(&row[i].command))
-			count_traffic(s, &row[i], 20);
+			count_traffic(s, (enum peer)(i - FIRST), &row[i], 20);
 	print(s, row);
 	for (i = 0; i < ROWS; i++) {
 		command_free(&row[i].command);

@@ -48,13 +48,13 @@ watch_them_wait(const struct stage *s, struct crowd *c, int seconds)
 	struct traffic before, after;
 	double cpu;
 
-	etcd_traffic(s->etcd, &before);
-	cpu = etcd_cpu(s->etcd);
+	peer_traffic(s, c->peer, &before);
+	cpu = peer_cpu(s, c->peer);
 	sleep((unsigned)seconds);
-	c->cpu = (etcd_cpu(s->etcd) - cpu) / seconds;
-	etcd_traffic(s->etcd, &after);
+	c->cpu = (peer_cpu(s, c->peer) - cpu) / seconds;
+	peer_traffic(s, c->peer, &after);
 	c->messages_s = (after.messages - before.messages) / seconds;
-	c->rss_mb = etcd_rss_mb(s->etcd);
+	c->rss_mb = peer_memory_mb(s, c->peer);
 	c->waiter_pss_mb = memory_of_waiters(q.count);
 }
 
@@ -69,7 +69,7 @@ read_marks(struct crowd *c)
 		before = &q.m->at[i - 1];
 		after = &q.m->at[i];
 		c->disordered += after->start < before->start ||
-				 (c->peer == OURS && after->ticket <= before->ticket);
+				 (c->peer != ETCDCTL && after->ticket <= before->ticket);
 		c->overlapped += after->start < before->end;
 		samples_add(&c->gap, ((double)after->start - (double)before->end) / 1e6);
 	}
@@ -78,7 +78,7 @@ read_marks(struct crowd *c)
 static bool
 measure(const struct bench *b, const struct stage *s, struct crowd *c)
 {
-	struct line line = { s, c->peer, c->peer == OURS ? "crowd" : "lock-crowd" };
+	struct line line = { s, c->peer, c->peer == ETCDCTL ? "lock-crowd" : "crowd" };
 	struct traffic before, after;
 	struct command limiter;
 	char mark[PATH_SIZE];
@@ -96,11 +96,11 @@ measure(const struct bench *b, const struct stage *s, struct crowd *c)
 	c->join_ms = (double)(now_ns() - start) / 1e6 / c->waiters;
 	unsetenv(MARK_NAME);
 	watch_them_wait(s, c, b->quick ? 3 : WATCHED_S);
-	etcd_traffic(s->etcd, &before);
+	peer_traffic(s, c->peer, &before);
 	start = now_ns();
 	queue_drain(&q);
 	c->drain_ms = (double)(now_ns() - start) / 1e6 / c->waiters;
-	etcd_traffic(s->etcd, &after);
+	peer_traffic(s, c->peer, &after);
 	c->each.messages = (after.messages - before.messages) / c->waiters;
 	c->each.events = (after.events - before.events) / c->waiters;
 	c->each.syncs = (after.syncs - before.syncs) / c->waiters;
@@ -124,15 +124,17 @@ print(struct crowd *c)
 void
 store_crowd(const struct bench *b, const struct stage *s)
 {
-	struct crowd all[] = { { .peer = OURS, .waiters = 200 },
+	struct crowd all[] = { { .peer = OURS, .waiters = 100 },
+			       { .peer = POSTGRES, .waiters = 100 },
+			       { .peer = OURS, .waiters = 200 },
 			       { .peer = ETCDCTL, .waiters = 200 },
 			       { .peer = OURS, .waiters = 1000, .ttl = "30" },
 			       { .peer = OURS, .waiters = 2000, .ttl = "30" } };
-	int n = b->quick ? 2 : (int)(sizeof(all) / sizeof(all[0])), i;
+	int n = b->quick ? 4 : (int)(sizeof(all) / sizeof(all[0])), i;
 
 	fprintf(report, "\n### Many waiters, a process each\n");
 	report_head("waiters|through|--ttl, s|ms to join the line, each|"
-		    "while all wait: server, % of a core|messages/s|RSS, MB|a waiter: PSS, MB|"
+		    "while all wait: server, % of a core|messages/s|memory, MB|a waiter: PSS, MB|"
 		    "to run all: ms each|hand-over: median, ms|p99|messages each|events each|"
 		    "disk syncs each|out of order|overlapped");
 	queue_open(&q);

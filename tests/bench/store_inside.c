@@ -31,16 +31,15 @@ struct driver {
 };
 
 static bool
-driver_start(struct driver *d, const struct bench *b, const struct stage *s, const char *limiter)
+driver_start(struct driver *d, const struct bench *b, const struct stage *s, enum peer p,
+	     const char *limiter)
 {
 	posix_spawn_file_actions_t files;
-	char program[2 * PATH_SIZE], url[ENDPOINTS_SIZE + 32];
+	char program[PATH_SIZE], url[URL_SIZE];
 	char *words[] = { program, url, (char *)(uintptr_t)limiter, NULL };
 	int in[2], out[2], error;
 
-	snprintf(program, sizeof(program), "%s/takers", b->tools);
-	snprintf(url, sizeof(url), "etcd://%s/bench", s->endpoints);
-	if (access(program, X_OK) == -1)
+	if (!peer_takers(program, url, b, s, p))
 		return false;
 	if (pipe2(in, O_CLOEXEC) == -1 || pipe2(out, O_CLOEXEC) == -1)
 		die("pipe: %s", strerror(errno));
@@ -164,28 +163,35 @@ take_turns(struct driver d[2], struct inside *in, int rounds)
 }
 
 static void
-print(const char *what, struct samples *s)
+print(const char *what, enum peer p, struct samples *s)
 {
-	fprintf(report, "| %s | %.2f | %.2f | %zu |\n", what, samples_median(s),
+	fprintf(report, "| %s | %s | %.2f | %.2f | %zu |\n", what, peer_label[p], samples_median(s),
 		samples_quantile(s, 0.99), s->count);
 	samples_free(s);
 }
 
-void
-store_inside(const struct bench *b, const struct stage *s)
+static void
+measure(const struct bench *b, const struct stage *s, enum peer p)
 {
 	struct inside in = { 0 };
 	struct driver d[2];
 
-	if (!driver_start(&d[0], b, s, "inside") || !driver_start(&d[1], b, s, "inside"))
+	if (!driver_start(&d[0], b, s, p, "inside") || !driver_start(&d[1], b, s, p, "inside"))
 		return;
 	come_and_go(&d[0], &in, runs(b, s, 250));
 	take_turns(d, &in, runs(b, s, 250));
 	driver_stop(&d[0]);
 	driver_stop(&d[1]);
+	print("acquire, with room", p, &in.acquire);
+	print("release", p, &in.release);
+	print("release to the next holder, in another process", p, &in.handover);
+}
+
+void
+store_inside(const struct bench *b, const struct stage *s)
+{
 	fprintf(report, "\n### Inside a process that has its connection: %s\n", s->title);
-	report_head("what|median, ms|p99|runs");
-	print("acquire, with room", &in.acquire);
-	print("release", &in.release);
-	print("release to the next holder, in another process", &in.handover);
+	report_head("what|through|median, ms|p99|runs");
+	measure(b, s, OURS);
+	measure(b, s, POSTGRES);
 }

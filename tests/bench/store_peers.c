@@ -14,7 +14,46 @@
 
 #define PATIENCE_NS UINT64_C(60000000000)
 
-const char *const peer_label[PEERS] = { "flocklimit --store", "etcdctl lock", "redis-lock" };
+const char *const peer_label[PEERS] = { "flocklimit, etcd", "flocklimit, PostgreSQL",
+					"etcdctl lock", "redis-lock" };
+
+static bool
+url_of(char url[URL_SIZE], const struct bench *b, const struct stage *s, enum peer p)
+{
+	char path[2 * PATH_SIZE];
+
+	if (p == POSTGRES && s->postgres == NULL)
+		return false;
+	snprintf(path, sizeof(path), "%s/store-%s", b->libexec, p == OURS ? "etcd" : "postgres");
+	if (p == OURS)
+		snprintf(url, URL_SIZE, "etcd://%s/bench", s->endpoints);
+	else
+		snprintf(url, URL_SIZE, "postgres://fl@127.0.0.1:%d/bench?database=fl",
+			 s->postgres->port);
+	return access(path, X_OK) == 0;
+}
+
+void
+peer_limiter(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
+	     const char *name, const char *limit, const char *ttl)
+{
+	char url[URL_SIZE];
+
+	memset(c, 0, sizeof(*c));
+	if (url_of(url, b, s, p))
+		command_make(c, peer_label[p], b->program, "--store", url, "-N", name, "-n", limit,
+			     ttl != NULL ? "--ttl" : NULL, ttl, NULL);
+}
+
+bool
+peer_takers(char program[PATH_SIZE], char url[URL_SIZE], const struct bench *b,
+	    const struct stage *s, enum peer p)
+{
+	if (snprintf(program, PATH_SIZE, "%s%s/takers", b->tools, p == OURS ? "" : "/postgres") >=
+	    PATH_SIZE)
+		die("%s: path too long", b->tools);
+	return url_of(url, b, s, p) && access(program, X_OK) == 0;
+}
 
 char *
 bench_command(const struct bench *b, const char *name, char path[PATH_SIZE])
@@ -36,16 +75,13 @@ void
 peer_command(struct command *c, const struct bench *b, const struct stage *s, enum peer p,
 	     const char *name, const char *ttl)
 {
-	char url[ENDPOINTS_SIZE + 32], port[16], path[2 * PATH_SIZE];
+	char port[16], path[2 * PATH_SIZE];
 
 	memset(c, 0, sizeof(*c));
 	switch (p) {
 	case OURS:
-		snprintf(url, sizeof(url), "etcd://%s/bench", s->endpoints);
-		snprintf(path, sizeof(path), "%s/store-etcd", b->libexec);
-		if (access(path, X_OK) == 0)
-			command_make(c, peer_label[p], b->program, "--store", url, "-N", name, "-n",
-				     "1", ttl != NULL ? "--ttl" : NULL, ttl, NULL);
+	case POSTGRES:
+		peer_limiter(c, b, s, p, name, "1", ttl);
 		break;
 	case ETCDCTL:
 		command_make(c, peer_label[p], "etcdctl", "--endpoints", s->endpoints, "lock", name,
@@ -60,6 +96,13 @@ peer_command(struct command *c, const struct bench *b, const struct stage *s, en
 	}
 }
 
+static long
+keys(const struct line *l, const char *prefix)
+{
+	return l->peer == POSTGRES ? postgres_keys(l->stage->postgres, prefix)
+				   : etcd_keys(l->stage->etcd, prefix);
+}
+
 /* The keys of those in line; for etcdctl also that of the holder. */
 void
 peer_stands(const struct queue *q)
@@ -67,10 +110,10 @@ peer_stands(const struct queue *q)
 	const struct line *l = q->of;
 	uint64_t start = now_ns();
 	char prefix[PATH_SIZE];
-	long wanted = l->peer == OURS ? q->count - 1 : q->count;
+	bool locks = l->peer == ETCDCTL;
 
-	snprintf(prefix, sizeof(prefix), l->peer == OURS ? "/bench/%s/cfg//w/" : "%s/", l->name);
-	while (etcd_keys(l->stage->etcd, prefix) < wanted) {
+	snprintf(prefix, sizeof(prefix), locks ? "%s/" : "/bench/%s/cfg//w/", l->name);
+	while (keys(l, prefix) < (locks ? q->count : q->count - 1)) {
 		if (now_ns() - start > PATIENCE_NS)
 			die("%s: waiter %d is not in the line", peer_label[l->peer], q->count - 1);
 		usleep(3000);
@@ -115,4 +158,27 @@ marked(const char *name, const char *value, pid_t *pid, int room)
 	if (proc != NULL)
 		closedir(proc);
 	return n;
+}
+
+/* ---- what their servers do ---- */
+
+void
+peer_traffic(const struct stage *s, enum peer p, struct traffic *t)
+{
+	if (p == POSTGRES)
+		postgres_traffic(s->postgres, t);
+	else
+		etcd_traffic(s->etcd, t);
+}
+
+double
+peer_cpu(const struct stage *s, enum peer p)
+{
+	return p == POSTGRES ? server_cpu(s->postgres) : etcd_cpu(s->etcd);
+}
+
+double
+peer_memory_mb(const struct stage *s, enum peer p)
+{
+	return p == POSTGRES ? server_pss_mb(s->postgres) : etcd_rss_mb(s->etcd);
 }

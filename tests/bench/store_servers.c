@@ -15,14 +15,16 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "parked.h"
 #include "process.h"
 #include "store_http.h"
 #include "world.h"
 
 #define PATIENCE_NS UINT64_C(20000000000)
+#define CHILDREN    1000
 
 /* What a server says is its own business: it goes to a file. */
-static pid_t
+pid_t
 serve(const struct command *c, const char *log)
 {
 	posix_spawn_file_actions_t files;
@@ -53,7 +55,7 @@ try_connect(int port)
 }
 
 /* Free now: nobody else should take it in the instant before the server does. */
-static int
+int
 free_port(void)
 {
 	struct sockaddr_in a = { .sin_family = AF_INET };
@@ -232,25 +234,75 @@ etcd_stop(struct etcd *e)
 
 /* ---- what they use ---- */
 
+/* In ticks; and its children that have ended. */
+static double
+ticks(pid_t pid, bool children)
+{
+	unsigned long user = 0, system = 0, user_ended = 0, system_ended = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	if (fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu %lu",
+		   &user, &system, &user_ended, &system_ended) != 4)
+		user = system = 0;
+	fclose(f);
+	return (double)(user + system + (children ? user_ended + system_ended : 0));
+}
+
+/* That live; returns how many. */
+static int
+children_of(pid_t pid, pid_t *child, int room)
+{
+	char path[64];
+	int n = 0, one;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)pid);
+	if ((f = fopen(path, "re")) == NULL)
+		return 0;
+	while (n < room && fscanf(f, "%d", &one) == 1)
+		child[n++] = one;
+	fclose(f);
+	return n;
+}
+
+double
+server_cpu(const struct server *s)
+{
+	static pid_t child[CHILDREN];
+	int n = children_of(s->pid, child, CHILDREN), i;
+	double all = ticks(s->pid, true);
+
+	for (i = 0; i < n; i++)
+		all += ticks(child[i], false);
+	return all / (double)sysconf(_SC_CLK_TCK);
+}
+
+double
+server_pss_mb(const struct server *s)
+{
+	static pid_t child[CHILDREN];
+	int n = children_of(s->pid, child, CHILDREN), i;
+	struct use use = { 0 };
+
+	parked_memory(s->pid, &use);
+	for (i = 0; i < n; i++)
+		parked_memory(child[i], &use);
+	return (double)use.pss_kb / 1024;
+}
+
 double
 etcd_cpu(const struct etcd *e)
 {
-	unsigned long user, system;
-	double ticks = 0;
-	char path[64];
-	FILE *f;
+	double all = 0;
 	int i;
 
-	for (i = 0; i < e->nodes; i++) {
-		snprintf(path, sizeof(path), "/proc/%d/stat", (int)e->node[i].pid);
-		if ((f = fopen(path, "re")) == NULL)
-			die("etcd is gone");
-		if (fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
-			   &user, &system) == 2)
-			ticks += (double)(user + system);
-		fclose(f);
-	}
-	return ticks / (double)sysconf(_SC_CLK_TCK);
+	for (i = 0; i < e->nodes; i++)
+		all += server_cpu(&e->node[i]);
+	return all;
 }
 
 double

@@ -41,9 +41,9 @@ loop(const struct command *c, struct shared *at)
 }
 
 static void
-measure(const struct bench *b, const struct stage *s, const char *takes, struct shared *at)
+measure(const struct bench *b, const struct stage *s, enum peer p, const char *takes,
+	struct shared *at)
 {
-	char url[ENDPOINTS_SIZE + 32];
 	struct traffic before, after;
 	struct command c;
 	double cpu, each;
@@ -51,26 +51,28 @@ measure(const struct bench *b, const struct stage *s, const char *takes, struct 
 	int i, span = b->quick ? TIME_S / 4 : TIME_S;
 	long n;
 
-	snprintf(url, sizeof(url), "etcd://%s/bench", s->endpoints);
-	command_make(&c, peer_label[OURS], b->program, "--store", url, "-N", "use", "-n", LIMIT,
-		     "sleep", takes, NULL);
+	peer_limiter(&c, b, s, p, "use", LIMIT, NULL);
+	if (!command_is_there(&c))
+		return;
+	command_add(&c, "sleep");
+	command_add(&c, takes);
 	for (i = 0; i < LOOPS; i++)
 		if ((pid[i] = fork()) == 0)
 			loop(&c, at);
 	sleep(WARM_S);
-	etcd_traffic(s->etcd, &before);
-	cpu = etcd_cpu(s->etcd);
+	peer_traffic(s, p, &before);
+	cpu = peer_cpu(s, p);
 	n = atomic_load(&at->ended);
 	sleep((unsigned)span);
 	n = atomic_load(&at->ended) - n;
-	cpu = etcd_cpu(s->etcd) - cpu;
-	etcd_traffic(s->etcd, &after);
+	cpu = peer_cpu(s, p) - cpu;
+	peer_traffic(s, p, &after);
 	atomic_store(&at->over, true);
 	for (i = 0; i < LOOPS; i++)
 		waitpid(pid[i], NULL, 0);
 	atomic_store(&at->over, false);
 	each = n > 0 ? (double)n : 1;
-	fprintf(report, "| %s | %.1f | %.0f | %.1f | %.1f | %.2f |\n", takes,
+	fprintf(report, "| %s | %s | %.1f | %.0f | %.1f | %.1f | %.2f |\n", c.label, takes,
 		(double)n / span * strtod(takes, NULL), (double)n / span,
 		(after.messages - before.messages) / each, (after.syncs - before.syncs) / each,
 		cpu * 1000 / each);
@@ -87,9 +89,12 @@ store_use(const struct bench *b, const struct stage *s)
 	if (at == MAP_FAILED)
 		return;
 	fprintf(report, "\n### A limit of %s, and %d loops: %s\n", LIMIT, LOOPS, s->title);
-	report_head("a command takes, s|in use|grants a second|messages each|disk syncs each|"
-		    "CPU of etcd each, ms");
-	for (i = 0; i < TIMES; i++)
-		measure(b, s, seconds[i], at);
+	report_head(
+	    "through|a command takes, s|in use|grants a second|messages each|disk syncs each|"
+	    "CPU of the server each, ms");
+	for (i = 0; i < TIMES; i++) {
+		measure(b, s, OURS, seconds[i], at);
+		measure(b, s, POSTGRES, seconds[i], at);
+	}
 	munmap(at, sizeof(*at));
 }

@@ -45,7 +45,7 @@ program() {
 }
 
 @test "flocklimit-store(7) has every parameter of the URL, and no other" {
-	sources | grep -oE '"(user|[a-z]+-file|cacert|cert|key|database|sslmode)"' | tr -d '"' | sort -u >known
+	sources | grep -oE '"(user|[a-z]+-file|cacert|cert|key|database|sslmode|host|port)"' | tr -d '"' | sort -u >known
 	[ -s known ] || skip "no store-etcd in this tree"
 	subsection "The URL" | grep '^\.It Cm' | grep -oE '[a-z-]+=' | tr -d = | sort >page
 	same parameters page known

@@ -63,7 +63,8 @@ postgres_keys(const struct server *s, const char *prefix)
 	char sql[2 * PATH_SIZE];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT count(*) FROM flocklimit.records WHERE key >= '%s' AND key < '%s'::bytea || '\\xff'",
+		 "SELECT count(*) FROM flocklimit.records WHERE key >= '%s' AND key < '%s'::bytea "
+		 "|| '\\xff'",
 		 prefix, prefix);
 	return (long)ask(s, "fl", sql);
 }

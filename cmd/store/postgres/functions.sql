@@ -36,26 +36,27 @@ CREATE OR REPLACE FUNCTION flocklimit.wake(since bigint) RETURNS bool
 LANGUAGE plpgsql AS $$
 DECLARE
 	who int;
+	secret bigint;
 	lines text;
 	me bool := false;
 BEGIN
-	FOR who, lines IN
-		SELECT c.pid, string_agg(concat_ws(' ', c.revision, c.deleted::int, c.created, c.lease,
+	FOR who, secret, lines IN
+		SELECT c.pid, c.client, string_agg(concat_ws(' ', c.revision, c.deleted::int, c.created, c.lease,
 				encode(c.key, 'hex'), encode(c.value, 'hex')), E'\n' ORDER BY c.revision, c.n, c.key)
 		FROM (
-			SELECT w.pid, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
+			SELECT w.pid, w.client, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
 				ON w.stop IS NULL AND w.key = l.key
 				WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
 			UNION
-			SELECT w.pid, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
+			SELECT w.pid, w.client, l.* FROM flocklimit.log l JOIN flocklimit.watchers w
 				ON w.stop IS NOT NULL AND w.key <= l.key AND w.stop > l.key
 				WHERE l.revision > since AND CASE WHEN l.deleted THEN w.deletes ELSE w.puts END
-		) AS c GROUP BY c.pid
+		) AS c GROUP BY c.pid, c.client
 	LOOP
 		IF who = pg_backend_pid() THEN
 			me := true;
 		ELSE
-			PERFORM pg_notify('flocklimit:' || who, CASE WHEN length(lines) < 8000 THEN lines ELSE '' END);
+			PERFORM pg_notify('flocklimit:' || secret, CASE WHEN length(lines) < 8000 THEN lines ELSE '' END);
 		END IF;
 	END LOOP;
 	RETURN me;
@@ -349,8 +350,9 @@ CREATE OR REPLACE FUNCTION flocklimit.watch(which bigint, first bigint, keys byt
 SECURITY DEFINER SET search_path = pg_catalog, pg_temp LANGUAGE plpgsql AS $$
 BEGIN
 	PERFORM flocklimit.take_turn();
-	EXECUTE format('LISTEN %I', 'flocklimit:' || pg_backend_pid());
-	INSERT INTO flocklimit.watchers SELECT pg_backend_pid(), which, k, nullif(e, k || '\x00'),
+	EXECUTE format('LISTEN %I', 'flocklimit:' || current_setting('flocklimit.client'));
+	INSERT INTO flocklimit.watchers SELECT pg_backend_pid(),
+		current_setting('flocklimit.client')::bigint, which, k, nullif(e, k || '\x00'),
 		f & 1 <> 0, f & 2 <> 0
 		FROM unnest(keys, ends, flags) AS r (k, e, f);
 	IF first = 0 THEN

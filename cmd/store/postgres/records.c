@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 #include <sys/epoll.h>
+#include <sys/random.h>
 
 #include "client.h"
 #include "now.h"
@@ -79,7 +80,9 @@ records_open(struct records **records, const struct url *url, unsigned pause_ms,
 	TAILQ_INIT(&r->sent);
 	LIST_INIT(&r->watches);
 	r->tick_ns = UINT64_MAX;
-	r->client = (int64_t)(flki_boottime_ns() ^ (uint64_t)getpid() << 40);
+	/* See watchers in schema.sql. */
+	while (getrandom(&r->client, sizeof(r->client), 0) != sizeof(r->client))
+		;
 	r->pause_ns = pause_ms * MS;
 	copy_url(r, url);
 	r->epoll = epoll_create1(EPOLL_CLOEXEC);

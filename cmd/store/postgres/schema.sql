@@ -64,9 +64,11 @@ CREATE TABLE IF NOT EXISTS flocklimit.log (
 );
 
 -- What each server process is to be woken for.  stop: NULL for one key.  Nothing is lost with it: its
--- clients lose their connections at the same time.
+-- clients lose their connections at the same time.  Any role of the database may notify a channel, and listen
+-- to it, whose name it knows: so the name has a number that only the client knows, and this table.
 CREATE UNLOGGED TABLE IF NOT EXISTS flocklimit.watchers (
 	pid int NOT NULL,
+	client bigint NOT NULL,
 	number bigint NOT NULL,
 	key bytea NOT NULL,
 	stop bytea,

@@ -2,7 +2,7 @@
 /*
  * watch.c - watches.  A server process knows the ranges of its client's watches, and is notified when one of
  * them has changed.  The notification has the changes, or the client asks for all news since it last did
- * so.  It asks every second all the same, and ends the leases that are over by that.
+ * so.  It asks every three seconds all the same, and ends the leases that are over by that.
  *
  *   called -> ASKED  [ask]         when there is a connection
  *   ASKED  -> BEGUN  [watch_answered]
@@ -14,7 +14,7 @@
  * W1  next is the first revision of which nothing was reported; 0: it is to begin now.
  * W2  Notifications come in the order of the revisions.  But news that were asked for may be about later ones
  *     than one that is still to come: so while the client is about to ask, one is but a reason to ask again.
- * W3  What they reported is counted, and the news of each second tell whether one was missing.
+ * W3  What they reported is counted, and the news of each tick tell whether one was missing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@
 #include "records/retry.h"
 
 #define CALL_MS 5000
-#define TICK_NS SECOND
+#define TICK_NS (3 * SECOND)
 #define GONE_NS SECOND
 #define SCHEMA  1 /* of schema.sql */
 

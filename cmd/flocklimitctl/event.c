@@ -21,6 +21,17 @@
 
 #define TOOK 80
 
+size_t
+events_since_boot(struct flk *f, struct flk_event *event)
+{
+	size_t n = flk_history(f, 0, event, FLK_HISTORY), i;
+
+	for (i = 0; i < n; i++)
+		if ((int64_t)event[i].when_ns < 0)
+			event[i].when_ns = 0;
+	return n;
+}
+
 const char *
 event_name(uint32_t kind)
 {
@@ -176,11 +187,10 @@ detail(const struct flk_event *e, char room[DETAIL])
 }
 
 static void
-print_text(const struct event_of *s, const struct flk_event *e)
+print_text(const struct event_of *s, const struct flk_event *e, const char *abroad)
 {
 	char when[40], room[DETAIL], ticket[24] = "", user[USER_TEXT], command[VISIBLE(20)];
 	char host[VISIBLE(HOST)] = "", took[TOOK];
-	const char *abroad = kind_happened(s->f, e);
 
 	if (s->c->raw)
 		snprintf(when, sizeof(when), "%.6f", epoch_of(e->when_ns));
@@ -216,10 +226,9 @@ json_known(bool is_known, int64_t n)
 }
 
 static void
-print_json(const struct event_of *s, const struct flk_event *e)
+print_json(const struct event_of *s, const struct flk_event *e, const char *abroad)
 {
-	const char *abroad = kind_happened(s->f, e),
-		   *host = abroad != NULL ? abroad : kind_machine();
+	const char *host = abroad != NULL ? abroad : kind_machine();
 	bool known = e->kind == FLK_EV_RELEASED && e->memory != 0;
 	bool process = e->pid != 0 || here.is_file, taker = e->ticket != 0;
 	json_t *o = json_begin(s->name, s->path);
@@ -249,7 +258,7 @@ print_json(const struct event_of *s, const struct flk_event *e)
 }
 
 void
-event_print(const struct event_of *s, const struct flk_event *e)
+event_print(const struct event_of *s, const struct flk_event *e, const char *abroad)
 {
-	s->c->json ? print_json(s, e) : print_text(s, e);
+	s->c->json ? print_json(s, e, abroad) : print_text(s, e, abroad);
 }

@@ -15,7 +15,7 @@ struct ctl;
 /* The limiter that it happened in. */
 struct event_of {
 	const struct ctl *c;
-	struct flk *f; /* NULL: it was closed; in a store it never is */
+	struct flk *f; /* NULL: it was closed */
 	const char *name, *path;
 	int width; /* of the column of names; 0: there is none */
 };
@@ -52,6 +52,12 @@ event_weight_before(const struct flk_event *e)
 					: e->weight;
 }
 
+/*
+ * All that is remembered, at most FLK_HISTORY events, for what goes by the order of times and the spans between
+ * them.  An event of another machine, from before this one was booted, is taken for one of that moment.
+ */
+size_t events_since_boot(struct flk *f, struct flk_event *event);
+
 const char *event_name(uint32_t kind);
 
 /* The code of a FLK_EV_LEFT or FLK_EV_EVICTED in words: "timed out". */
@@ -61,7 +67,7 @@ const char *why_left(int code);
 #define PASSED_TEXT 40
 const char *event_passed(const struct flk_event *e, char room[PASSED_TEXT]);
 
-/* Prints one line. */
-void event_print(const struct event_of *s, const struct flk_event *e);
+/* Prints one line.  abroad: the machine that it happened on; NULL: this one. */
+void event_print(const struct event_of *s, const struct flk_event *e, const char *abroad);
 
 #endif

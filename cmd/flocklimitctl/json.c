@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "kind.h"
 #include "explain.h"
 #include "limiter_state.h"
 #include "now.h"
@@ -159,6 +160,13 @@ json_times(const struct flk_times *t)
 	return o;
 }
 
+/* A store counts what was released, and nothing else. */
+static json_t *
+json_of_file(uint64_t n)
+{
+	return here.is_file ? json_u64(n) : json_null();
+}
+
 json_t *
 json_totals(const struct flk_snapshot *s)
 {
@@ -167,10 +175,10 @@ json_totals(const struct flk_snapshot *s)
 	json_put(o, "last_ticket", json_u64(s->last_ticket));
 	json_put(o, "granted", json_u64(s->granted));
 	json_put(o, "released", json_u64(s->released));
-	json_put(o, "left", json_u64(s->left));
-	json_put(o, "cancelled", json_u64(s->evicted));
-	json_put(o, "reaped", json_u64(s->reaped));
-	json_put(o, "repairs", json_u64(s->repaired));
+	json_put(o, "left", json_of_file(s->left));
+	json_put(o, "cancelled", json_of_file(s->evicted));
+	json_put(o, "reaped", json_of_file(s->reaped));
+	json_put(o, "repairs", json_of_file(s->repaired));
 	json_put(o, "wait_times", json_times(&s->waited));
 	json_put(o, "hold_times", json_times(&s->held));
 	return o;

@@ -13,9 +13,9 @@
  * flki_working_child(), so nothing looks at the limiter's file while a command runs: were the file cut
  * short then, a fault would end us before we know how the command ends.
  */
-#define KIND_OF_FILES                                                                       \
-	.is_file = true, .keeps_history = true, .choose = store_exec, .attach = flk_attach, \
-	.locate = flk_locate, .strerror = flk_strerror, .keep_for = files_keep_for
+#define KIND_OF_FILES                                                                      \
+	.is_file = true, .choose = store_exec, .attach = flk_attach, .locate = flk_locate, \
+	.strerror = flk_strerror, .keep_for = files_keep_for
 
 /*
  * No command inherits this guard, but flocklimitctl knows a true keeper by it from a forged record.

@@ -100,8 +100,7 @@ struct operating {
 };
 
 struct kind {
-	bool is_file;       /* a limiter's path names a file; else it is a store's URL */
-	bool keeps_history; /* and counts */
+	bool is_file; /* a limiter's path names a file; else it is a store's URL */
 
 	/*
 	 * Reads what the options and the environment say of the store.  -1: go on; else the status to

@@ -25,7 +25,7 @@ enum talk_kind {
 	TALK_ENTER, /* self, want */
 	TALK_ADOPT, /* self, want, held, reported: a taker without a keeper; its descriptors came before */
 	TALK_LEAVE,
-	TALK_RELEASE,  /* code: the command's status, or FLK_UNKNOWN */
+	TALK_RELEASE,  /* code: the command's status, or FLK_UNKNOWN; memory, cpu_ns */
 	TALK_WORKING,  /* with a pidfd: pid */
 	TALK_GUARD,    /* with the guard's read end */
 	TALK_LOCAL,    /* with what keeps this machine's permit: keep it open while it holds */
@@ -57,6 +57,7 @@ struct talk {
 	enum talk_kind kind;
 	int code;
 	uint64_t ask, patience_ns, ticket;
+	uint64_t memory, cpu_ns;
 	uint32_t weight, limit, seat;
 	uint32_t cell; /* in board_ns */
 	uint32_t pid, uid;

@@ -16,7 +16,6 @@
 #include "cmd/flocklimitctl/limiter_files.h"
 
 const struct kind here = { .is_file = true,
-			   .keeps_history = true,
 			   .attach = flk_attach,
 			   .locate = flk_locate,
 			   .strerror = flk_strerror,
@@ -187,7 +186,7 @@ print(const struct ctl *c, const struct flk_event *e, size_t n, enum reader read
 	out = open_memstream(&text, &size);
 	require(out != NULL);
 	for (i = 0; i < n; i++)
-		event_print(&of, &e[i]);
+		event_print(&of, &e[i], NULL);
 	fclose(out);
 	check_text(text, size, reader);
 	free(text);

@@ -86,13 +86,14 @@ wait_in_line() {
 	[ "$(field '[.holders[0], .waiters[0]] | map(.pid)')" = "[${pids[a]},${pids[b]}]" ]
 	[ "$(field '.holders[0].command_pid')" = "$(up a)" ]
 	[ "$(field '.holders[0] | [.weight, .declared, .silent, .stopped]')" = '[2,2,false,false]' ]
-	[ "$(field .totals)" = null ]
+	[ "$(field .totals.released)" = 0 ]
 	ctl show --json x | conforms "${SHOWN[@]}"
 	ctl list --json | jq '.[]' | conforms "A limiter"
 	ctl stats --json | jq '.[]' | conforms "${COUNTED[@]}"
 	run -0 ctl stats
 	[[ $output == *'flocklimit_used_units{limiter="x"} 2'* ]]
-	[[ $output != *_total* ]]
+	[[ $output == *'flocklimit_released_total{limiter="x"} 0'* ]]
+	[[ $output != *left_total* ]]
 	let_go a
 	ended b
 	[ "$status" = 0 ]
@@ -303,7 +304,7 @@ in_local_line() {
 	eventually nothing_under /team/x/cfg//e/
 }
 
-@test "break, rate, gantt and log are refused where they mean nothing" {
+@test "break, rate and check --repair are refused where they mean nothing" {
 	"$FLOCKLIMIT" -N x true
 	ctl_line 125 break x 1
 	[[ $stderr == *"only for stores"* ]]
@@ -311,9 +312,6 @@ in_local_line() {
 	"$FLOCKLIMIT" -N x true
 	ctl_line 125 rate x 3/s
 	[[ $stderr == *"a store keeps no pace"* ]]
-	ctl_line 125 gantt x
-	ctl_line 125 log x
-	[[ $stderr == *"keeps no history: log -f"* ]]
 	put x/cfg//odd ''
 	ctl_line 125 check --repair x
 	[[ $stderr == *"is not repaired"* ]]
@@ -379,7 +377,7 @@ listens() {
 	[ -s f.out ]
 }
 
-@test "store: log -f tells what happens from now on, and where" {
+@test "store: log -f tells what happened, what happens from now on, and where" {
 	store
 	hold a -N x -n 1
 	background f "$CTL" log -f --json x
@@ -400,7 +398,7 @@ listens() {
 	eventually eval '[ "$(grep -c cancelled f.out)" = 2 ]'
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
 	events
-	[ "$(events)" = "queued queued cancelled ended granted ended limit granted cancelled " ]
+	[ "$(events)" = "granted queued queued cancelled ended granted ended limit granted cancelled " ]
 	conforms "An event" <f.out
 	[ "$(jq -r .host f.out | sort -u)" = "$(uname -n)" ]
 	[ "$(jq -c 'select(.event == "limit") | [.code, .uid]' f.out)" = "[5,$(id -u)]" ]
@@ -427,13 +425,87 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 	let_go a
 	eventually is_gone "$command"
 	# The store refuses the status, and releases the permit.
-	order deny 1 put:/team/x/cfg//x/
+	order deny 1 put:/team/x/cfg//m/
 	run -5 "$FLOCKLIMIT" -N x sh -c 'exit 5'
-	eventually ends 7
+	eventually ends 8
 	[ "$(jq -r 'select(.event == "ended").detail' f.out | paste -sd,)" = \
-		"exit 0,exit 3,signal 15 (TERM),run timeout, signal 15 (TERM),exit 4,status unknown,status unknown" ]
-	[ "$(jq -c 'select(.event == "ended").code' f.out | xargs)" = "0 768 15 65551 1024 -1 -1" ]
+		"exit 0,exit 0,exit 3,signal 15 (TERM),run timeout, signal 15 (TERM),exit 4,status unknown,status unknown" ]
+	[ "$(jq -c 'select(.event == "ended").code' f.out | xargs)" = "0 0 768 15 65551 1024 -1 -1" ]
 	eventually eval '[ "$(count /team/x/)" = 1 ]'
+}
+
+# told: the events that are remembered, each with its ticket's place among those of the test.
+told() {
+	ctl log --json x | jq -r '.event + (if .ticket then ":" + .command else "" end)' | xargs
+}
+
+@test "store: log, why, gantt and suggest know the past, in its order, and where it was" {
+	store
+	ctl_line 1 log x
+	hold a -N x -n 1
+	wait_in_line b
+	run -75 "$FLOCKLIMIT" -N x -t 50ms sleep 9
+	ctl limit x 1
+	let_go a
+	ended b
+	[ "$(told)" = "granted:sh queued:true queued:sleep left:sleep limit ended:sh granted:true ended:true" ]
+	ctl log --json x | conforms "An event"
+	ticket=$(ctl log --json x | jq 'select(.event == "left").ticket')
+	run -0 ctl why x "$ticket"
+	[[ $output == "x: ticket $ticket (sleep, weight 1) waited "*", then gave up"* ]]
+	run -0 ctl why x 2
+	[[ $output == "x: ticket 2 (sh, weight 1) did not wait" ]]
+	run -0 ctl gantt --text x
+	[[ $output == "x: 3 tickets "* ]]
+	run -0 ctl suggest --json x
+	[ "$(jq -c '[.commands[] | [.command, .runs]]' <<<"$output")" = '[["sh",1],["true",1]]' ]
+	[ "$(ctl log -n 2 --json x | jq -r .event | xargs)" = "granted ended" ]
+
+	# Another machine's clock is an hour behind.
+	local ms=$((($(date +%s) - 3600) * 1000))
+	put x/cfg//m/0000000000000001 '{"v":1,"ticket":1,"weight":1,"limit":1,"held":1,
+		"since":'$ms',"end":2,"code":1,"ended":'$ms',"who":{"v":1,"host":"db1","pid":7,"uid":0,"cmd":"/bin/du\u001bmp all"}}'
+	put x/cfg//m/00000000000001f0 '{"v":2}'
+	run -0 ctl log x
+	[ "$(grep -c . <<<"$output")" = 10 ]
+	[[ ${lines[9]} == *" reaped "*"  db1  pid 7 "*"du?mp"*"killed while it ran" ]]
+	ctl log --json x | jq -s -e '[.[].time] | . == sort'
+	ctl log --json x | jq -s -e '[.[].number] | . == (sort | unique)'
+
+	hold d -N x
+	ctl break x "$(field '.holders[0].ticket')"
+	ended d
+	[ "$(ctl log -n 1 --json x | jq -c '[.event, .detail, .uid]')" = "[\"cancelled\",\"by an operator\",$(id -u)]" ]
+}
+
+# counter METRIC: its value for x.
+counter() {
+	ctl stats x | sed -n "s/^flocklimit_$1{limiter=\"x\"} //p"
+}
+
+@test "store: what is released is counted, whoever had the seat, until the limiter is removed" {
+	store
+	for _ in 1 2 3; do
+		run -0 "$FLOCKLIMIT" -N x -n 2 true
+	done
+	hold a -N x -n 2
+	hold b -N x -n 2
+	wait_in_line c
+	[ "$(counter released_total)" = 3 ]
+	let_go b
+	ended c
+	let_go a
+	ended a
+	ended b
+	[ "$(counter released_total) $(counter wait_seconds_count) $(counter hold_seconds_count)" = "6 6 6" ]
+	ctl stats --json x | jq -e '.[0].totals | .wait_times.sum_s > 0 and .hold_times.sum_s > .wait_times.sum_s and .left == null'
+	[ "$(raw keys /team/x/cfg//n/ | wc -l)" = 2 ]
+	# What makes no sense counts nothing, and does not hide the rest.
+	put x/cfg//n/0000000000000009 '1 2 3'
+	[ "$(counter released_total)" = 6 ]
+	ctl rm x
+	"$FLOCKLIMIT" -N x -n 2 true
+	[ "$(counter released_total)" = 1 ]
 }
 
 @test "store: log -f waits for a limiter that does not exist yet, and says so" {
@@ -466,7 +538,7 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 	kill -CONT "${pids[f]}"
 	eventually hears granted
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
-	[ "$(events)" = "queued ended granted ended " ]
+	[ "$(events)" = "granted queued ended granted ended " ]
 	[ "$(log_count ' watch .*of:/team/x/cfg[.][.]')" = 2 ]
 }
 
@@ -485,7 +557,7 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 	order compact
 	kill -CONT "${pids[f]}"
 	eventually hears granted
-	[ "$(events)" = "ended granted " ]
+	[ "$(events)" = "granted ended granted " ]
 	[ "$(log_count ' watch .*of:/team/x/cfg[.][.]')" = 3 ]
 	let_go b
 	eventually eval '[ "$(grep -c ended f.out)" = 2 ]'
@@ -510,7 +582,7 @@ ends() { [ "$(grep -c '"ended"' f.out)" = "$1" ]; }
 	ended a
 	eventually eval '[ "$(count /team/x/)" = 1 ]'
 	ctl rm x
-	[ "$(count /team/)" = 0 ]
+	[ -z "$(raw keys /team/)" ]
 }
 
 # waits_below N PATH NAME: so many wait for that limiter of another path.
@@ -635,7 +707,7 @@ all_hold() {
 	put x/cfg//s/00000000000000ad ''
 	put x/cfg//t/00000000000000ad ''
 	put x/cfg//p/00000000000000ae '{"v":1}'
-	put x/cfg//x/00000000000000ae ''
+	put x/cfg//m/00000000000000ae '{"v":1}'
 	put x/cfg//h/00000000000000af '3 1 2'
 	put x/cfg//tail '00000000000000b0 00000000000000b1'
 	put x/cfg//bell ''
@@ -647,14 +719,14 @@ all_hold() {
 "ticket holds a permit, and the store has no contact with pid 77 on db1
 h/00000000000000af makes no sense: nothing is granted beside ticket
 l/00000000000000ac/0000000000000001 is on no lease: it says so for ever
+m/00000000000000ae makes no sense: flocklimitctl log leaves it out
 odd is no key of a limiter
 p/00000000000000ae belongs to no taker
 s/00000000000000ad belongs to no taker
 t/00000000000000ad is on no lease: it is left behind
 tail names a taker that does not wait
 w/00000000000000ab makes no sense: cancel ticket
-w/00000000000000ab is on a lease, and may be gone while its taker waits
-x/00000000000000ae is on no lease: it is left behind" ]
+w/00000000000000ab is on a lease, and may be gone while its taker waits" ]
 	put x/cfg nonsense
 	ctl_line 125 show x
 	[[ $stderr == *"/team/x/cfg makes no sense"* ]]

@@ -126,9 +126,9 @@ ends() {
 	[ "$status" = 0 ] || { cat "$T/$1.out" "$T/$1.err"; false; }
 }
 
-# keys: all that are in the store, one a line.
+# keys: all that are in the store, one a line, but what is remembered and counted.
 keys() {
-	raw keys /
+	raw keys / | grep -v '//[mn]/'
 }
 
 has_key() {

@@ -271,26 +271,6 @@ configs(void)
 }
 
 static void
-statuses(void)
-{
-	static const int32_t status[] = { 0,         768,       9,        FLK_TIMED_OUT | 15,
-					  FLK_READY, INT32_MAX, INT32_MIN };
-	static const char *const nonsense[] = { "", "{}", "0x", "0 0", "-", "2147483648", "[0]" };
-	bool same = true, none = true;
-	char text[RECORD_TEXT];
-	size_t i, n;
-
-	for (i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
-		n = status_encode(text, status[i]);
-		same &= status_decode(text, n) == status[i];
-	}
-	ok(same, "how a command ended is read again");
-	for (i = 0; i < sizeof(nonsense) / sizeof(nonsense[0]); i++)
-		none &= status_decode(nonsense[i], strlen(nonsense[i])) == FLK_UNKNOWN;
-	ok(none, "and what makes no sense is no status");
-}
-
-static void
 keys(void)
 {
 	static struct url url = { .path = "/team" };
@@ -308,10 +288,10 @@ keys(void)
 	ok(strcmp(k.s, end.s) > 0, "and the line does not");
 	key_whole(&limiter, &from, &end);
 	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0, "but that is the limiter's");
-	k = key_of(&limiter, 'x', "0123456789abcdef");
+	k = key_of(&limiter, 'm', "0123456789abcdef");
 	ok(strcmp(from.s, k.s) < 0 && strcmp(k.s, end.s) < 0 &&
-	       key_parse(&limiter, k.s, self) == 'x',
-	   "and so is how a command ended");
+	       key_parse(&limiter, k.s, self) == 'm',
+	   "and so is what is remembered");
 	ok(key_parse(&limiter, "/team/lim/cfg//h/0123456789ABCDEF", self) == '?' &&
 	       key_parse(&limiter, "/team/lim/cfg//h/0123", self) == '?' &&
 	       key_parse(&limiter, "/team/lim/cfg//y/0123456789abcdef", self) == '?' &&
@@ -448,7 +428,6 @@ main(void)
 	records();
 	people();
 	configs();
-	statuses();
 	keys();
 	ends();
 	nested();

@@ -477,7 +477,7 @@ fleet_release(struct fleet_taker *t)
 }
 
 void
-fleet_ended(struct fleet_taker *t, int32_t status)
+fleet_ended(struct fleet_taker *t, int32_t status, uint64_t memory, uint64_t cpu_ns)
 {
 	(void)t;
 	(void)status;

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include "chart.h"
+#include "event.h"
 #include "limiters.h"
 #include "now.h"
 #include "parse.h"
@@ -155,7 +156,7 @@ draw_one(const struct ctl *c, const struct visit *v, void *ctx)
 	if (error != 0)
 		return error;
 	now = now_ns();
-	n = flk_history(v->f, 0, sheet->event, FLK_HISTORY);
+	n = events_since_boot(v->f, sheet->event);
 	if ((error = chart_make(&l, sheet->event, n, s, now)) != 0) {
 		free(s);
 		return error;

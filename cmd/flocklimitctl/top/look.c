@@ -79,8 +79,6 @@ measure(struct screen *v)
 {
 	uint64_t now = now_ns();
 
-	if (!here.keeps_history)
-		return;
 	if (v->granted_ns != 0 && now - v->granted_ns < 2 * SECOND)
 		return;
 	v->per_s = v->granted_ns == 0 || v->s->granted < v->granted
@@ -97,6 +95,8 @@ see_news(struct screen *v)
 	struct flk_event e[64];
 	size_t n, k;
 
+	if (!here.is_file) /* which would be read whole at each look */
+		return;
 	for (k = 0; k < 2 * FLK_HISTORY / 64; k++) {
 		n = flk_history(v->f, v->seen, e, 64);
 		if (n == 0)
@@ -110,7 +110,7 @@ look_has_news(struct screen *v)
 {
 	struct flk_event e;
 
-	if (v->f == NULL)
+	if (v->f == NULL || !here.is_file)
 		return false;
 	return flk_verify(v->f) != 0 || flk_history(v->f, v->seen, &e, 1) > 0;
 }

@@ -30,6 +30,7 @@ struct record {
 	uint64_t key; /* to sort by: the latest time of this and earlier events of its limiter */
 	size_t index;
 	size_t limiter;
+	const char *abroad; /* as of kind_happened() */
 };
 
 struct past {
@@ -70,6 +71,18 @@ widen(const struct ctl *c, struct past *p, const char *name)
 		p->width = width;
 }
 
+/* To open a limiter of a store does not contact the store. */
+static int
+look_at(const struct visit *v)
+{
+	struct flk_snapshot *s;
+	int error = here.is_file ? 0 : flk_snapshot(v->f, &s);
+
+	if (!here.is_file && error == 0)
+		free(s);
+	return error;
+}
+
 /* Whether it is a limiter that does not exist yet, but may be made while we follow. */
 static bool
 is_awaited(const struct ctl *c, int error)
@@ -84,13 +97,14 @@ gather(const struct ctl *c, const struct visit *v, void *ctx)
 	struct past *p = ctx;
 	size_t n, i;
 	uint64_t key = 0;
+	int error = v->error;
 
 	if (is_awaited(c, v->error)) {
 		say_absent(v->name, v->path, true);
 		return DONE;
 	}
-	if (v->error != 0)
-		return v->error;
+	if (error != 0 || (error = look_at(v)) != 0)
+		return error;
 	n = flk_history(v->f, 0, p->room, FLK_HISTORY);
 	i = c->last < n ? n - (size_t)c->last : 0;
 	if (!grow(p, n - i) || (l.name = strdup(v->name)) == NULL ||
@@ -104,7 +118,8 @@ gather(const struct ctl *c, const struct visit *v, void *ctx)
 	widen(c, p, v->name);
 	for (; i < n; i++) {
 		key = p->room[i].when_ns > key ? p->room[i].when_ns : key;
-		p->record[p->records] = (struct record){ p->room[i], key, p->records, p->limiters };
+		p->record[p->records] = (struct record){ p->room[i], key, p->records, p->limiters,
+							 kind_happened(v->f, &p->room[i]) };
 		p->records++;
 	}
 	p->limiters++;
@@ -132,7 +147,7 @@ print_past(const struct ctl *c, const struct past *p)
 	for (; i < p->records; i++) {
 		const struct limiter *l = &p->limiter[p->record[i].limiter];
 		struct event_of s = { c, NULL, l->name, l->path, p->width };
-		event_print(&s, &p->record[i].event);
+		event_print(&s, &p->record[i].event, p->record[i].abroad);
 	}
 }
 
@@ -170,11 +185,11 @@ follow(const struct event_of *s, struct flk_event *e, uint64_t number)
 		if (error != 0)
 			return error;
 		n = flk_history(s->f, number, e, FLK_HISTORY);
-		if (n > 0 && e[0].number > number + 1)
+		if (n > 0 && e[0].number > number + 1 && here.is_file)
 			say(s->name, "too much happened at once: %" PRIu64 " events are missing",
 			    e[0].number - number - 1);
 		for (i = 0; i < n; i++)
-			event_print(s, &e[i]);
+			event_print(s, &e[i], kind_happened(s->f, &e[i]));
 		if (n > 0)
 			number = e[n - 1].number;
 	}
@@ -182,26 +197,32 @@ follow(const struct event_of *s, struct flk_event *e, uint64_t number)
 }
 
 /*
- * To open a limiter of a store does not contact the store.  So a user with a mistyped name would not
- * learn why nothing comes: look first.  If the store is away, say so, and wait for it.
+ * A user with a mistyped name would not learn why nothing comes: look first.  If the store is away, say so, and
+ * wait for it.
  */
 static int
 look_first(const struct ctl *c, const struct visit *v)
 {
-	struct flk_snapshot *s;
-	int error;
+	int error = look_at(v);
 
-	if (here.is_file)
+	if (error == 0)
 		return 0;
-	if ((error = flk_snapshot(v->f, &s)) == 0)
-		free(s);
-	else if (is_awaited(c, error))
+	if (is_awaited(c, error))
 		say_absent(v->name, v->path, true);
 	else if (error == -ENOENT)
 		return error;
 	else if (here.operating->is_away())
 		say(v->name, "%s; retrying", explain(error));
 	return 0;
+}
+
+/* In a store each follower tells the past itself: after the last event before those that are wanted. */
+static uint64_t
+number_before(const struct ctl *c, const struct past *p, struct flk *f)
+{
+	size_t n = flk_history(f, 0, p->room, FLK_HISTORY);
+
+	return c->last < n ? p->room[n - (size_t)c->last - 1].number : 0;
 }
 
 static int
@@ -221,7 +242,10 @@ follow_one(const struct ctl *c, const struct visit *v, void *ctx)
 		return error;
 	if (c->apart) /* several processes print: each line must be one write */
 		(void)setvbuf(stdout, NULL, _IOLBF, 0);
-	error = follow(&s, p->room, is_same ? l->number : 0);
+	error = follow(&s, p->room,
+		       !here.is_file ? number_before(c, p, s.f)
+		       : is_same     ? l->number
+				     : 0);
 	if (s.f != v->f)
 		flk_detach(s.f);
 	return error;
@@ -247,10 +271,6 @@ log_of(const struct ctl *c)
 	struct past p = { .limiters = 0 };
 	int status = DONE, later = DONE, i;
 
-	if (!here.keeps_history && !c->follow) {
-		say(NULL, "log: a store keeps no history: log -f tells what happens from now on");
-		return FAILED;
-	}
 	if (!is_named(c))
 		return FAILED;
 	p.room = calloc(FLK_HISTORY, sizeof(*p.room));
@@ -261,7 +281,7 @@ log_of(const struct ctl *c)
 	for (i = 0; i < c->words; i++)
 		widen(c, &p, c->word[i]);
 	widen(c, &p, "-"); /* with --all in a store, the names are not known yet */
-	if (here.keeps_history) {
+	if (here.is_file || !c->follow) {
 		status = for_each(c, gather, &p);
 		print_past(c, &p);
 	}

@@ -345,7 +345,7 @@ json_view(const struct view *v)
 	json_put(o, "next_start_in_s", start_s > 0 ? json_seconds(start_s) : json_null());
 	json_put(o, "holders", json_holders(v));
 	json_put(o, "waiters", json_waiters(v));
-	json_put(o, "totals", !here.keeps_history ? json_null() : json_totals(s));
+	json_put(o, "totals", json_totals(s));
 	return o;
 }
 

@@ -43,7 +43,7 @@ collect(const struct ctl *c, const struct visit *v, void *ctx)
 
 	if (error == 0)
 		error = flk_snapshot(v->f, &s);
-	if (error == 0 && here.keeps_history) {
+	if (error == 0) {
 		if ((error = took_read(v->f, &sample, &n)) == 0)
 			error = took_all(sample, n, &took);
 		free(sample);
@@ -91,7 +91,8 @@ print_head(const char *name, const char *type, const char *help)
 	printf("# HELP flocklimit_%s %s\n# TYPE flocklimit_%s %s\n", name, help, name, type);
 }
 
-#define METRICS 13
+#define METRICS           13
+#define METRICS_OF_STORES 9 /* the first; nobody counts the others there */
 
 struct metric {
 	const char *name, *type, *help;
@@ -133,9 +134,7 @@ print_metrics(const struct collected *all)
 	size_t k, i;
 
 	read_metrics(&none, of_none);
-	for (k = 0; k < METRICS; k++) {
-		if (!here.keeps_history && strcmp(of_none[k].type, "gauge") != 0)
-			continue;
+	for (k = 0; k < (here.is_file ? METRICS : METRICS_OF_STORES); k++) {
 		print_head(of_none[k].name, of_none[k].type, of_none[k].help);
 		for (i = 0; i < all->n; i++) {
 			if (all->limiter[i].s == NULL)
@@ -242,8 +241,6 @@ print_text(const struct collected *all)
 
 	print_usable(all);
 	print_metrics(all);
-	if (!here.keeps_history)
-		return;
 	print_head("wait_seconds", "histogram", "How long takers waited for their permit.");
 	for (i = 0; i < all->n; i++)
 		if (all->limiter[i].s != NULL)
@@ -255,7 +252,7 @@ print_text(const struct collected *all)
 	print_took(all);
 }
 
-/* A limiter that can't be used has no totals, and neither has a store, which counts nothing. */
+/* A limiter that can't be used has no totals. */
 static void
 print_json(const struct collected *all)
 {
@@ -265,8 +262,7 @@ print_json(const struct collected *all)
 	for (i = 0; i < all->n; i++) {
 		const struct limiter *l = &all->limiter[i];
 		o = json_limiter(l->name, l->path, l->s, l->error);
-		json_put(o, "totals",
-			 l->s == NULL || !here.keeps_history ? json_null() : json_totals(l->s));
+		json_put(o, "totals", l->s == NULL ? json_null() : json_totals(l->s));
 		json_put(o, "took", took_json(&l->took));
 		json_array_append_new(array, o);
 	}

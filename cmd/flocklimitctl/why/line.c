@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "event.h"
+#include "kind.h"
 #include "seats.h"
 
 static int
@@ -107,7 +108,8 @@ int
 line_begin(struct line *l, const struct flk_event *event, size_t events,
 	   const struct flk_snapshot *s)
 {
-	bool sure = events > 0 && event[0].number <= 1;
+	/* A store remembers all of a ticket's events, or none. */
+	bool sure = events > 0 && (event[0].number <= 1 || !here.is_file);
 	uint64_t drawn = UINT64_MAX; /* the smallest ticket that was queued in these events */
 	struct person *p;
 	size_t i;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "event.h"
 #include "json.h"
 #include "limiter_state.h"
 #include "limiters.h"
@@ -225,7 +226,7 @@ why_one(const struct ctl *c, struct flk *f, uint64_t ticket, void *ctx)
 	size_t n;
 
 	if (error == 0) {
-		n = flk_history(f, 0, event, FLK_HISTORY);
+		n = events_since_boot(f, event);
 		error = why_parts(&y, ticket, event, n, s, now_ns());
 		status = error != 0 ? error : why_tell(c, f, &y, s, ctx);
 	}

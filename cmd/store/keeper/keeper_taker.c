@@ -140,7 +140,7 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 		break;
 	case TALK_RELEASE:
 		if (k->state == PERMIT_HELD) {
-			fleet_ended(stake_taker(k->stake), t->code);
+			fleet_ended(stake_taker(k->stake), t->code, t->memory, t->cpu_ns);
 			keeper_taker_release(k);
 		} else if (k->state == PERMIT_IDLE) {
 			keeper_taker_say(k, TALK_RELEASED, 0, NULL);

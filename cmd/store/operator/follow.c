@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * follow.c - following what happens in a limiter of a store, and waiting until all present takers are
- * done.  A session that follows keeps the last FLK_HISTORY events here, as the store keeps none.
+ * done.  A session that follows keeps the last FLK_HISTORY events here: those that the store remembers, and
+ * those that come.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,11 +33,10 @@ struct past_event {
 	const char *host; /* from session_machine() */
 };
 
-/*
- * Event NUMBER is at index NUMBER % FLK_HISTORY, if it is among the last FLK_HISTORY.
- */
+/* The n-th, from 1, is at index n % FLK_HISTORY, if it is among the last FLK_HISTORY.  Its number is not n. */
 struct news {
-	uint64_t newest; /* number; 0: none */
+	uint64_t n;
+	uint64_t newest; /* the number of the last one; 0: none */
 	bool begun;      /* we miss nothing from here on */
 	int ended;       /* why there will be no more events; 0: there may be */
 	struct past_event event[FLK_HISTORY];
@@ -49,6 +49,7 @@ happens(void *context, const struct flk_event *event, const char *host)
 	struct news *n = context;
 	struct past_event *t;
 
+	n->newest = event->number;
 	if (event->kind == 0 && event->code == 0) {
 		n->begun = true;
 		return;
@@ -59,9 +60,8 @@ happens(void *context, const struct flk_event *event, const char *host)
 			store_trouble(host);
 		return;
 	}
-	t = &n->event[++n->newest % FLK_HISTORY];
+	t = &n->event[++n->n % FLK_HISTORY];
 	t->event = *event;
-	t->event.number = n->newest;
 	t->host = session_machine(host != NULL ? host : "");
 }
 
@@ -78,17 +78,26 @@ follow(struct session *d)
 	return 0;
 }
 
-static uint64_t
-oldest(const struct news *n)
+static const struct past_event *
+at(const struct news *n, uint64_t i)
 {
-	return n->newest > FLK_HISTORY ? n->newest - FLK_HISTORY + 1 : 1;
+	return &n->event[i % FLK_HISTORY];
 }
 
-/* The number of the first event after NUMBER that is still here. */
+/* The first that is still here and has a higher number; n + 1: there is none. */
 static uint64_t
 first_after(const struct news *n, uint64_t number)
 {
-	return number + 1 > oldest(n) ? number + 1 : oldest(n);
+	uint64_t from = n->n > FLK_HISTORY ? n->n - FLK_HISTORY + 1 : 1, to = n->n + 1, middle;
+
+	while (from < to) {
+		middle = from + (to - from) / 2;
+		if (at(n, middle)->event.number > number)
+			to = middle;
+		else
+			from = middle + 1;
+	}
+	return from;
 }
 
 const char *
@@ -96,11 +105,12 @@ session_happened(struct flk *f, const struct flk_event *e)
 {
 	const struct news *n;
 	struct session *d;
+	uint64_t i;
 
-	if (session_of(f, &d) != 0 || (n = d->news) == NULL || e->number < oldest(n) ||
-	    e->number > n->newest)
+	if (session_of(f, &d) != 0 || (n = d->news) == NULL)
 		return NULL;
-	return n->event[e->number % FLK_HISTORY].host;
+	i = first_after(n, e->number - 1);
+	return i <= n->n && at(n, i)->event.number == e->number ? at(n, i)->host : NULL;
 }
 
 /*
@@ -130,18 +140,20 @@ sleep_after(struct session *d, uint64_t number, uint64_t until_ns, struct store_
 	}
 }
 
+/* The first time, it waits for what the store remembers. */
 size_t
 store_history(struct flk *f, uint64_t number, struct flk_event *event, size_t room)
 {
-	const struct news *n;
+	uint64_t until_ns = flki_boottime_ns() + SESSION_PATIENCE, i;
 	struct session *d;
 	size_t copied = 0;
-	uint64_t i;
 
-	if (session_of(f, &d) != 0 || (n = d->news) == NULL)
+	if (session_of(f, &d) != 0 || follow(d) != 0)
 		return 0;
-	for (i = first_after(n, number); i <= n->newest && copied < room; i++)
-		event[copied++] = n->event[i % FLK_HISTORY].event;
+	while (sleep_after(d, SESSION_NEVER, until_ns, NULL) == -EINTR)
+		;
+	for (i = first_after(d->news, number); i <= d->news->n && copied < room; i++)
+		event[copied++] = at(d->news, i)->event;
 	return copied;
 }
 
@@ -234,8 +246,8 @@ strike_all(const struct news *n, struct crew *c, uint64_t *number)
 {
 	uint64_t i;
 
-	for (i = first_after(n, *number); i <= n->newest; i++)
-		strike(c, &n->event[i % FLK_HISTORY].event);
+	for (i = first_after(n, *number); i <= n->n; i++)
+		strike(c, &at(n, i)->event);
 	*number = n->newest;
 }
 

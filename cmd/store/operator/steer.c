@@ -68,6 +68,10 @@ take_snapshot(void *context, const struct fleet_answer *a)
 	*s = (struct flk_snapshot){ .set = v->set,
 				    .limit = view_limit(v),
 				    .used = view_used(v),
+				    .granted = v->tally.released,
+				    .released = v->tally.released,
+				    .waited = v->tally.waited,
+				    .held = v->tally.held,
 				    .holders = (uint32_t)v->holders,
 				    .waiters = (uint32_t)v->waiters };
 	if (s->set.declared == 0)

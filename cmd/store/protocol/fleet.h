@@ -127,8 +127,8 @@ void fleet_adopt(struct fleet_taker *t, const struct fleet_want *want, bool held
 /* Gives up the place or, if the permit was granted meanwhile, the permit: LEFT. */
 void fleet_leave(struct fleet_taker *t);
 
-/* For people: how the command ended, as for flk_ended().  Its release tells it, if it can. */
-void fleet_ended(struct fleet_taker *t, int32_t status);
+/* For people: how the command ended, as for flk_ended() and flk_took().  Its release tells it, if it can. */
+void fleet_ended(struct fleet_taker *t, int32_t status, uint64_t memory, uint64_t cpu_ns);
 
 /*
  * Gives the permit back: RELEASED.  It is tried until the store has the release, as long as
@@ -172,8 +172,9 @@ void fleet_ask(struct fleet *fleet, const struct fleet_question *q, uint64_t pat
 	       fleet_answers *answer, void *context);
 
 /*
- * Reports what happens from now on: each an event of flocklimit.h, with the host of the taker or
- * operator that it is about (NULL: the store does not say).  An event of kind 0 is about the
+ * Reports what the store remembers of what happened, and what happens from now on: each an event of flocklimit.h, with the host of the taker or
+ * operator that it is about (NULL: the store does not say).  Numbers rise, and two followers give an event
+ * one number.  An event of kind 0 is about the
  * follower itself: with code 0, it misses no event from here on; with any other code it has ended,
  * and `host' says why.
  */

@@ -160,7 +160,7 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 		return 'z';
 	if (strcmp(key, "bell") == 0)
 		return 'b';
-	if (strchr("ehlpstwx", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
+	if (strchr("ehlmnpstw", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
 	    !(key[0] == 'l' ? is_life(key + 2) : key_is_self(key + 2)))
 		return '?';
 	memcpy(self, key + 2, STORE_SELF - 1);

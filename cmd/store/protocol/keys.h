@@ -18,13 +18,14 @@
  *		Permits and places are taken back by the revision of this mark
  *	t/LIFE	its grace is not over; on a lease of that length, which is granted after s/ was
  *		first written
- *	x/SELF	how its command ended, for people that follow: put by its release, on the lease of its
- *		life, so that it goes a moment later; may be absent
+ *	m/PLACE	a run that has ended, or what an operator has set: see run.h
+ *	n/SEAT	how many permits that seat had, and how long they were waited for and held: see tally.h
  *	bell	a taker has left, and has not looked since whether others may start
  *	tail	the SELF and the LIFE of the taker that came to the line last: the next one stands
  *		behind it, if anybody waits
  *
- * h/, w/ and p/ are on no lease, so no mistake of a server ends them, and no silence.
+ * h/, w/ and p/ are on no lease, so no mistake of a server ends them, and no silence.  m/ and n/ are for
+ * people: no transaction compares them, and they stay until the limiter is removed.
  *
  * Limiters nest: the path of one may be path and name of another.  Yet no key of one limiter is
  * ever a key of another, nor lies in a range of another's keys: a path has no two slashes in a row
@@ -59,7 +60,7 @@ struct key key_limiter(const struct key *base, const char *limiter);
 /* The same for a name that is `n' bytes long. */
 struct key key_named(const struct key *base, const char *name, size_t n);
 
-/* kind: 'e', 'h', 'l', ...; self: a taker's, or a life's; NULL for the prefix of all keys of that kind. */
+/* kind: 'e', 'h', 'l', ...; self: a taker's, or a life's, or as many digits; NULL for the prefix of all keys of that kind. */
 struct key key_of(const struct key *limiter, char kind, const char *self);
 /* l/ of that lease; and key_of() with 'l' is the prefix of all of that life. */
 struct key key_life(const struct key *limiter, const char *life, int64_t lease);

@@ -59,8 +59,10 @@ look_add(struct txn *x, const struct key *limiter, enum look_kind kind)
 	get_kind(x, limiter, 'l')->keys_only = true;
 	get_kind(x, limiter, 's')->keys_only = true;
 	get_kind(x, limiter, 't')->keys_only = true;
-	if (kind == LOOK_ALL)
-		get_kind(x, limiter, 'p');
+	if (kind != LOOK_ALL)
+		return;
+	get_kind(x, limiter, 'p');
+	get_kind(x, limiter, 'n');
 }
 
 struct txn *
@@ -353,4 +355,16 @@ look_read(struct look *l, enum look_kind kind, const struct records_answer *answ
 			l->in_line = f->count;
 	}
 	return l->revision > 0 || trouble(l, "what is kept below ", NONSENSE);
+}
+
+void
+look_meet(struct look *l, const struct records_answer *answer)
+{
+	char self[STORE_SELF];
+	size_t i, j;
+
+	for (i = 0; i < answer->n; i++)
+		for (j = 0; j < answer->found[i].n; j++)
+			if (key_parse(&l->limiter, answer->found[i].kv[j].key, self) == 'p')
+				read_person(l, &answer->found[i].kv[j], self);
 }

@@ -16,7 +16,7 @@ enum look_kind {
 	LOOK_NEW,   /* whether anybody waits, and how many */
 	LOOK_LINE,  /* the first waiters, the tail and the bell: for a grant */
 	LOOK_LIVES, /* all waiters, the lives and their marks: for a repair */
-	LOOK_ALL    /* ... and who they are: for people */
+	LOOK_ALL    /* ... and who they are, and n/: for people */
 };
 
 #define LOOK_FIRST 60 /* waiters of a LOOK_LINE: more can't be granted at once */
@@ -67,6 +67,9 @@ struct txn *look_txn(const struct key *limiter, enum look_kind kind);
  * Reads all that any operation of the answer gave.  False if it makes no sense; l->trouble says what.
  */
 bool look_read(struct look *l, enum look_kind kind, const struct records_answer *answer);
+
+/* Reads who the takers are, as far as the answer has that. */
+void look_meet(struct look *l, const struct records_answer *answer);
 
 /* look_apply.c: true if anything has changed.  Skips changes that are older than l. */
 bool look_apply(struct look *l, const struct records_change *change);

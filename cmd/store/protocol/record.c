@@ -5,7 +5,6 @@
 #include "record.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 
 #include "clock.h"
 #include "keys.h"
+#include "record_json.h"
 #include "setting.h"
 
 void
@@ -36,14 +36,12 @@ record_now_ms(void)
 	return (int64_t)(flki_clock_ns(CLOCK_REALTIME) / MS);
 }
 
-/* Bounds for numbers that others wrote: below these, our sums can't overflow. */
-#define MOST_MS    (INT64_MAX / 1000000)
-#define MOST_GRACE (UINT32_MAX - 1)
+#define MOST_GRACE (UINT32_MAX - 1) /* as MOST_MS */
 
 /* ---- writing ---- */
 
-static void
-put_number(json_t *o, const char *name, int64_t n)
+void
+json_put_number(json_t *o, const char *name, int64_t n)
 {
 	if (n != 0)
 		json_object_set_new(o, name, json_integer(n));
@@ -66,8 +64,8 @@ put_text(json_t *o, const char *name, const char *text)
 	json_object_set_new(o, name, s);
 }
 
-static char *
-finished(json_t *o)
+char *
+json_finished(json_t *o)
 {
 	char *made = json_dumps(o, JSON_COMPACT);
 
@@ -88,16 +86,17 @@ record_encode(char text[RECORD_TEXT], const struct record *r)
 	return (size_t)n;
 }
 
-static json_t *
-person_json(const struct person *p)
+json_t *
+json_of_person(const struct person *p)
 {
 	json_t *o = json_object();
 
-	put_number(o, "v", PERSON_VERSION);
+	json_put_number(o, "v", PERSON_VERSION);
 	put_text(o, "host", p->host);
-	put_number(o, "pid", p->pid);
-	put_number(o, "uid", p->uid);
-	put_number(o, "role", (int64_t)p->role);
+	json_put_number(o, "pid", p->pid);
+	json_put_number(o, "uid", p->uid);
+	json_put_number(o, "came", p->came_ms);
+	json_put_number(o, "role", (int64_t)p->role);
 	if (p->command[0] != '\0')
 		put_text(o, "cmd", p->command);
 	return o;
@@ -106,38 +105,39 @@ person_json(const struct person *p)
 char *
 person_encode(const struct person *p)
 {
-	return finished(person_json(p));
+	return json_finished(json_of_person(p));
 }
 
-char *
-config_encode(const struct flk_settings *c, const struct person *by)
+json_t *
+json_of_config(const struct flk_settings *c)
 {
 	const struct flki_number *n;
 	json_t *o = json_object();
 
-	put_number(o, "v", CONFIG_VERSION);
+	json_put_number(o, "v", CONFIG_VERSION);
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		int64_t value = flki_number_get(n, c);
 		if (value != n->none)
 			json_object_set_new(
 			    o, n->name, n->kind == FLKI_SWITCH ? json_true() : json_integer(value));
 	}
-	if (by != NULL)
-		json_object_set_new(o, "by", person_json(by));
-	return finished(o);
+	return o;
 }
 
-size_t
-status_encode(char text[RECORD_TEXT], int32_t status)
+char *
+config_encode(const struct flk_settings *c, const struct person *by)
 {
-	return (size_t)snprintf(text, RECORD_TEXT, "%" PRId32, status);
+	json_t *o = json_of_config(c);
+
+	if (by != NULL)
+		json_object_set_new(o, "by", json_of_person(by));
+	return json_finished(o);
 }
 
 /* ---- reading ---- */
 
-/* Absent is 0; *good stays true only if it is a number from min to max. */
-static int64_t
-number(const json_t *o, const char *name, int64_t min, int64_t max, bool *good)
+int64_t
+json_number(const json_t *o, const char *name, int64_t min, int64_t max, bool *good)
 {
 	const json_t *v = json_object_get(o, name);
 	int64_t n = v == NULL ? 0 : json_integer_value(v);
@@ -152,7 +152,7 @@ number(const json_t *o, const char *name, int64_t min, int64_t max, bool *good)
 static uint32_t
 small(const json_t *o, const char *name, uint32_t min, uint32_t max, bool *good)
 {
-	return (uint32_t)number(o, name, min, max, good);
+	return (uint32_t)json_number(o, name, min, max, good);
 }
 
 void
@@ -185,8 +185,8 @@ read_text(const json_t *o, const char *name, char *room, size_t size)
 	record_tame(room);
 }
 
-static json_t *
-opened(const char *value, size_t size, int64_t version)
+json_t *
+json_opened(const char *value, size_t size, int64_t version)
 {
 	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
 
@@ -253,8 +253,8 @@ record_decode(struct record *r, const char *value, size_t size)
 	return false;
 }
 
-static bool
-read_person(struct person *p, const json_t *o)
+bool
+json_read_person(struct person *p, const json_t *o)
 {
 	bool good = json_integer_value(json_object_get(o, "v")) == PERSON_VERSION;
 
@@ -262,6 +262,7 @@ read_person(struct person *p, const json_t *o)
 	if (good) {
 		p->pid = small(o, "pid", 0, UINT32_MAX, &good);
 		p->uid = small(o, "uid", 0, UINT32_MAX, &good);
+		p->came_ms = json_number(o, "came", 0, MOST_MS, &good);
 		p->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
 		read_text(o, "host", p->host, sizeof(p->host));
 		read_text(o, "cmd", p->command, sizeof(p->command));
@@ -273,17 +274,16 @@ bool
 person_decode(struct person *p, const char *value, size_t size)
 {
 	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
-	bool good = read_person(p, o);
+	bool good = json_read_person(p, o);
 
 	json_decref(o);
 	return good;
 }
 
 bool
-config_decode(struct flk_settings *c, const char *value, size_t size)
+json_read_config(struct flk_settings *c, const json_t *o)
 {
-	json_t *o = opened(value, size, CONFIG_VERSION);
-	bool good = o != NULL;
+	bool good = json_integer_value(json_object_get(o, "v")) == CONFIG_VERSION;
 	const struct flki_number *n;
 	const json_t *v;
 
@@ -292,12 +292,21 @@ config_decode(struct flk_settings *c, const char *value, size_t size)
 		if ((v = json_object_get(o, n->name)) == NULL)
 			continue;
 		if (n->kind != FLKI_SWITCH)
-			flki_number_put(n, c, number(o, n->name, n->least, n->most, &good));
+			flki_number_put(n, c, json_number(o, n->name, n->least, n->most, &good));
 		else if (json_is_boolean(v))
 			flki_number_put(n, c, json_is_true(v));
 		else
 			good = false;
 	}
+	return good;
+}
+
+bool
+config_decode(struct flk_settings *c, const char *value, size_t size)
+{
+	json_t *o = json_opened(value, size, CONFIG_VERSION);
+	bool good = json_read_config(c, o);
+
 	json_decref(o);
 	return good;
 }
@@ -316,17 +325,8 @@ bool
 config_signer(struct person *by, const char *value, size_t size)
 {
 	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
-	bool good = read_person(by, json_object_get(o, "by"));
+	bool good = json_read_person(by, json_object_get(o, "by"));
 
 	json_decref(o);
 	return good;
-}
-
-int32_t
-status_decode(const char *value, size_t size)
-{
-	bool good = value != NULL && strlen(value) == size;
-	int64_t status = good ? next_number(&value, INT32_MIN, INT32_MAX, &good) : 0;
-
-	return good && *value == '\0' ? (int32_t)status : FLK_UNKNOWN;
 }

@@ -5,7 +5,7 @@
  *
  * What takers decide by is a line of numbers: it is read with every grant.  What people read, and what
  * operators write, is JSON, whose readers skip members that they do not know.  Each has a version; that of
- * cfg is the version of all the limiter's keys, see keys.h.  How a command ended is a number alone.
+ * cfg is the version of all the limiter's keys, see keys.h.
  */
 #ifndef RECORD_H
 #define RECORD_H
@@ -23,6 +23,9 @@
 
 #define RECORD_TEXT 160 /* bytes of a record's value, at most */
 
+/* A bound for times that others wrote: below it, our sums can't overflow. */
+#define MOST_MS (INT64_MAX / 1000000)
+
 /* Of h/ and w/. */
 struct record {
 	uint32_t weight;
@@ -39,6 +42,7 @@ struct record {
 struct person {
 	uint32_t pid, uid;
 	enum flk_role role;
+	int64_t came_ms; /* when it arrived, by its own clock; 0: not said */
 	char host[STORE_HOST];
 	char command[FLK_COMMAND];
 };
@@ -72,10 +76,6 @@ const char *config_trouble(const char *value, size_t size);
 
 /* Removes control characters: what others wrote may end up on a terminal. */
 void record_tame(char *said);
-
-/* Of x/: a status of wait(2), or FLK_READY, FLK_TIMED_OUT; FLK_UNKNOWN if the value makes no sense. */
-size_t status_encode(char text[RECORD_TEXT], int32_t status);
-int32_t status_decode(const char *value, size_t size);
 
 /* This process and machine. */
 void person_me(struct person *me);

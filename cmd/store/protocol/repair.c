@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "round.h"
+#include "run.h"
 #include "taker/taker.h"
 
 #define PUT_OFF SECOND
@@ -71,6 +72,17 @@ next(const struct fleet_taker *t, struct walk *w)
 			return h;
 	}
 	return w->waiter < w->end ? &l->waiter[w->waiter++] : NULL;
+}
+
+/* The same, of those whose life is handled now. */
+static const struct look_taker *
+next_suspect(const struct fleet_taker *t, struct walk *w)
+{
+	const struct look_taker *x;
+
+	while ((x = next(t, w)) != NULL && strcmp(x->record.life, t->suspects.life) != 0)
+		;
+	return x;
 }
 
 static bool
@@ -145,8 +157,8 @@ grace_of(const struct fleet_taker *t, bool holders)
 	const struct look_taker *x;
 	uint32_t grace = 0;
 
-	while ((x = next(t, &w)) != NULL)
-		if (strcmp(x->record.life, t->suspects.life) == 0 && x->record.grace_s > grace)
+	while ((x = next_suspect(t, &w)) != NULL)
+		if (x->record.grace_s > grace)
 			grace = x->record.grace_s;
 	return grace;
 }
@@ -174,10 +186,18 @@ add_deletions(struct txn *x, const struct look *l, const struct look_taker *k, b
 	txn_if_changed(x, holds ? h.s : w.s, k->changed);
 	txn_delete(x, holds ? h.s : w.s, NULL);
 	txn_delete(x, p.s, NULL);
+	run_add(x, &l->limiter,
+		&(struct run){ .taker = *k, .held = holds, .end = RUN_REAPED, .code = holds });
 	if (!holds && strcmp(l->tail, k->self) == 0) {
 		txn_if_changed(x, tail.s, l->tail_mod);
 		txn_delete(x, tail.s, NULL);
 	}
+}
+
+static size_t
+most(const struct fleet_taker *t)
+{
+	return (records_limits(t->fleet->store->records).operations - OTHERS) / 3;
 }
 
 /* As many of its takers as one transaction can hold; the mark goes with the last of them. */
@@ -188,18 +208,15 @@ reclaim(struct fleet_taker *t, const struct look_life *life, bool holders)
 	struct key l = key_of(p, 'l', life->name), l_end = key_end(&l),
 		   s = key_of(p, 's', life->name);
 	struct key g = key_of(p, 't', life->name);
-	size_t most = (records_limits(t->fleet->store->records).operations - OTHERS) / 3, n = 0;
+	size_t n = 0;
 	struct walk w = walk(t, holders);
 	const struct look_taker *k;
 	struct txn *x = txn_new();
 
 	txn_if_changed(x, s.s, life->marked);
 	txn_if_absent(x, l.s, l_end.s);
-	while ((k = next(t, &w)) != NULL && n < most)
-		if (strcmp(k->record.life, life->name) == 0) {
-			add_deletions(x, &t->look, k, holds(t, k));
-			n++;
-		}
+	while ((k = next_suspect(t, &w)) != NULL && n++ < most(t))
+		add_deletions(x, &t->look, k, holds(t, k));
 	if (k == NULL) {
 		txn_delete(x, s.s, NULL);
 		txn_delete(x, g.s, NULL);
@@ -317,6 +334,7 @@ mark_is(struct fleet_taker *t, const struct records_answer *a)
 
 	if (a->result == RECORDS_OK && s != NULL) {
 		read_mark(t, a);
+		look_meet(&t->look, a);
 		s->is_read = true;
 		s->ripe_ns = 0;
 		taker_act(t);
@@ -325,12 +343,20 @@ mark_is(struct fleet_taker *t, const struct records_answer *a)
 	}
 }
 
+/* And who they are that would be taken back. */
 static void
-ask_mark(struct fleet_taker *t)
+ask_mark(struct fleet_taker *t, bool holders)
 {
+	struct walk w = walk(t, holders);
 	struct txn *x = txn_new();
+	const struct look_taker *k;
+	size_t n = 0;
 
 	add_get_mark(t, x);
+	while ((k = next_suspect(t, &w)) != NULL && n++ < most(t)) {
+		struct key p = key_of(&t->fleet->limiter, 'p', k->self);
+		txn_get(x, p.s, NULL);
+	}
 	taker_txn(t, DEAD, x, mark_is);
 }
 
@@ -405,7 +431,7 @@ handle(struct fleet_taker *t, struct suspect *s, bool holders)
 	} else if (life->mark == life->marked) {
 		begin_grace(t, holders);
 	} else if (!is_read) {
-		ask_mark(t);
+		ask_mark(t, holders);
 	} else {
 		if (!is_over(t, s, life, holders))
 			return false;

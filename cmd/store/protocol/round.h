@@ -8,8 +8,8 @@
  * tickets rise.  So no round grants too much, and none passes anybody.
  *
  * A release is a round, too: its transaction deletes the permit, and counts it as gone.  If it does not
- * hold, or nothing would fit, the permit is deleted all the same, and the bell put; and what is read then
- * is the look of another round.  A taker whose round does not hold is done, as another round has held
+ * hold, or nothing would fit, another transaction deletes the permit, and puts the bell; and what is read
+ * then is the look of another round.  A taker whose round does not hold is done, as another round has held
  * since.  One whose round holds looks whether the bell was put since its look, and plans once more if so: of
  * all that make room at once, one sees the room of all.  The same, if it grants all that wait, and another
  * has come to the line since.

@@ -30,9 +30,16 @@ struct view_entry {
 	char command[FLK_COMMAND];
 };
 
+/* Of permits that were released. */
+struct tally {
+	uint64_t released;
+	struct flk_times waited, held;
+};
+
 struct view {
 	struct flk_settings set; /* declared 0: no taker ever declared a limit */
-	bool there;              /* the store keeps anything under that name */
+	struct tally tally;
+	bool there; /* the store keeps anything under that name */
 	size_t holders, waiters;
 	struct view_entry entry[];
 };

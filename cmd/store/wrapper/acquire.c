@@ -75,6 +75,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	t->lost = t->killed = t->away = t->away_reported = t->local_refused = false;
 	t->code = 0;
 	t->status = FLK_UNKNOWN;
+	t->memory = t->cpu_ns = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;
 	atomic_store(&board_ns[t->tie.cell], 0);

@@ -183,6 +183,8 @@ hand_over_all(const struct store_taker *t)
 		error = talk_send(t->tie.socket, &m, -1);
 	m.kind = t->state == PERMIT_RELEASING ? TALK_RELEASE : TALK_LEAVE;
 	m.code = t->status;
+	m.memory = t->memory;
+	m.cpu_ns = t->cpu_ns;
 	if (error == 0 && (t->state == PERMIT_RELEASING || t->state == PERMIT_LEAVING))
 		error = talk_send(t->tie.socket, &m, -1);
 	if (error == 0 && t->asked != 0 && !t->answered)

@@ -178,9 +178,14 @@ store_ended(struct flk_taker *taker, int status)
 int
 store_took(struct flk_taker *taker, uint64_t memory, uint64_t cpu_ns)
 {
-	(void)memory;
-	(void)cpu_ns;
-	return taker_must_hold(taker_of(taker));
+	struct store_taker *t = taker_of(taker);
+	int error = taker_must_hold(t);
+
+	if (error == 0) {
+		t->memory = memory;
+		t->cpu_ns = cpu_ns;
+	}
+	return error;
 }
 
 int

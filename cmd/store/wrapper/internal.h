@@ -54,9 +54,10 @@ struct store_taker {
 	pid_t process;
 	enum permit_state state; /* a new keeper continues from there: hand_over_all() in await.c */
 	struct tie tie;
-	int code;   /* why it is IDLE again */
-	int status; /* of the command: what flk_ended() said, or FLK_UNKNOWN */
-	int bell;   /* an eventfd: flk_cancel() and flk_interrupt() ring it */
+	int code;                /* why it is IDLE again */
+	int status;              /* of the command: what flk_ended() said, or FLK_UNKNOWN */
+	uint64_t memory, cpu_ns; /* and flk_took() */
+	int bell;                /* an eventfd: flk_cancel() and flk_interrupt() ring it */
 
 	struct guard guard;
 	int pidfd; /* of the command, or -1 */

@@ -195,7 +195,9 @@ static int
 let_go(struct store_taker *t, enum permit_state state)
 {
 	struct talk m = { .kind = state == PERMIT_LEAVING ? TALK_LEAVE : TALK_RELEASE,
-			  .code = t->status };
+			  .code = t->status,
+			  .memory = t->memory,
+			  .cpu_ns = t->cpu_ns };
 	/* Nobody needs to wait until an unreachable store knows that the place is free. */
 	uint64_t patience = state == PERMIT_LEAVING && t->away ? SECOND / 10 : LET_GO;
 	int error;

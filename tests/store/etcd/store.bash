@@ -235,7 +235,7 @@ ctl() { "${NET[@]}" "$CTL" "$@"; }
 
 # no_keys [NAME]: nothing is left of takers; but what was declared of the limiter.
 no_keys() {
-	! etcd_do get --prefix "$(prefix)/${1-}" --keys-only | grep -E '//[ehlpstwx]/'
+	! etcd_do get --prefix "$(prefix)/${1-}" --keys-only | grep -E '//[ehlpstw]/'
 }
 
 # keys LETTER: how many keys of that kind there are.

@@ -54,6 +54,30 @@ no_leases() { [ "$(etcd_do lease list | tail -n +2 | grep -c .)" = 0 ]; }
 	spotless
 }
 
+# counted METRIC: its value for x.
+counted() {
+	ctl stats x | sed -n "s/^flocklimit_$1{limiter=\"x\"} //p"
+}
+
+@test "what happened is remembered, and counted: at most one key for a run, and one for a seat" {
+	hold a -N x -n 1
+	background b "$FLOCKLIMIT" -N x -n 1 true
+	eventually queued 1
+	let_go a
+	ended b
+	[ "$(ctl log --json x | jq -r .event | xargs)" = "granted queued ended granted ended" ]
+	[ "$(ctl log --json x | jq -r .host | sort -u)" = "$(uname -n)" ]
+	[ "$(keys m) $(keys n) $(counted released_total) $(counted wait_seconds_count)" = "2 1 2 2" ]
+	for _ in 1 2 3; do
+		"$FLOCKLIMIT" -N x -n 1 true
+	done
+	[ "$(keys m) $(keys n) $(counted released_total) $(counted hold_seconds_count)" = "5 1 5 5" ]
+	run -0 ctl gantt --text x
+	[[ $output == "x: 5 tickets "* ]]
+	ctl rm x
+	[ "$(etcd_do get --prefix "$(prefix)/" --keys-only | grep -c .)" = 0 ]
+}
+
 @test "one after the other, in the order in which they came" {
 	local i
 	watched

@@ -40,9 +40,9 @@ raw() {
 	"$STORE_TOOLS/$of/raw" "$STORE" "$@"
 }
 
-# count PREFIX: how many keys begin so.
+# count PREFIX: how many keys begin so, but for those that only people read.
 count() {
-	raw keys "$1" | wc -l
+	raw keys "$1" | grep -vc '//[mn]/'
 }
 
 # logged WORDS: the log of the store has, or gets, a line that matches.  What is there for a second or two is

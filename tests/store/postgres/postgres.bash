@@ -165,7 +165,7 @@ use_store() {
 keys_like() {
 	sql "SELECT convert_from(key, 'UTF8') FROM flocklimit.records" fl | grep "^$(prefix)/" | grep -- "$1"
 }
-no_keys() { ! keys_like '//[ehlpstwx]/'; }
+no_keys() { ! keys_like '//[ehlpstw]/'; }
 keys() { keys_like "//$1/" | grep -c .; }
 queued() { [ "$(keys_like "/${2:-x}/cfg//w/" | grep -c .)" = "$1" ]; }
 holders() { [ "$(keys_like "/${2:-x}/cfg//h/" | grep -c .)" = "$1" ]; }

@@ -86,7 +86,6 @@ WEAKENS(past_tail, if (does(x, DO_PUT, PERMIT)) forget(x, DO_GET, TAIL))
 WEAKENS(keeps_tail, forget(x, DO_DELETE, TAIL))
 WEAKENS(no_bell, forget(x, DO_PUT, BELL))
 WEAKENS(old_mark, if (does(x, DO_PUT, LIFE)) forget(x, DO_DELETE, MARK))
-WEAKENS(ending_for_ever, set_lease(x, ENDING, 0))
 /* clang-format on */
 
 static void
@@ -376,7 +375,6 @@ const struct error errors[] = {
 	TXN("keeps-dead", "a place of the dead is not taken back", CLEARED, NULL, keeps_dead),
 	TXN("place-on-lease", "a place goes with the lease of its keeper", PLACES, restarting,
 	    place_on_lease),
-	TXN("ending-for-ever", "a command's status is on no lease", LEAKS, NULL, ending_for_ever),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),
 	{ .name = "always-held",
 	  .words = "a server says that a transaction held that did not",

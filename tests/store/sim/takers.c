@@ -78,7 +78,7 @@ taker_obey(struct taker *t)
 		return;
 	t->wished = false;
 	if (t->stage == RELEASING) {
-		fleet_ended(t->kept, 0);
+		fleet_ended(t->kept, 0, 0, 0);
 		fleet_release(t->kept);
 	} else if (t->stage == LEAVING) {
 		fleet_leave(t->kept);

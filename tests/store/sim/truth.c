@@ -222,7 +222,9 @@ truth_is_empty(void)
 	bool empty = memory_leases(m) == 0;
 
 	for (i = 0; (r = memory_at(m, i)) != NULL; i++) {
-		if (key_kind(r->kv.key) == CONFIG)
+		char kind = key_kind(r->kv.key);
+
+		if (kind == CONFIG || kind == RUN || kind == TALLY)
 			continue;
 		trace("left behind: %s", r->kv.key);
 		empty = false;

@@ -11,11 +11,12 @@ enum key_kind {
 	EVICTOR = 'e',
 	PERMIT = 'h',
 	LIFE = 'l',
+	RUN = 'm',
+	TALLY = 'n',
 	PERSON = 'p',
 	MARK = 's',
 	GRACE = 't',
 	PLACE = 'w',
-	ENDING = 'x',
 	TAIL = 'z'
 };
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "protocol/tally.h"
 #include "records/retry.h"
 #include "kind.h"
 #include "now.h"
@@ -97,11 +98,13 @@ done(void *context, const struct records_answer *reply)
 /* ---- what is asked ---- */
 
 static void
-answer_view(struct ask *a)
+answer_view(struct ask *a, const struct records_answer *reply)
 {
 	struct view *v = look_view(&a->look);
 	struct fleet_answer answer = { .code = v != NULL ? 0 : -ENOMEM, .view = v };
 
+	if (v != NULL)
+		v->tally = tally_found(&a->look.limiter, reply);
 	ask_answer(a, &answer);
 	free(v);
 }
@@ -118,7 +121,7 @@ looked(void *context, const struct records_answer *reply)
 	if (!look_read(&a->look, LOOK_ALL, reply)) {
 		ask_answer_code(a, -FLK_STORE, a->look.trouble);
 	} else if (a->q.kind == ASK_LOOK) {
-		answer_view(a);
+		answer_view(a, reply);
 	} else if ((x = operation_txn(a, &code)) == NULL) {
 		ask_answer_code(a, code, NULL);
 	} else {

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/run.h"
+
 /* All keys of the limiter, in the order of their names; lines about them go to `out'. */
 struct check {
 	const struct key *limiter;
@@ -163,6 +165,7 @@ check_one(struct check *c, const struct record_kv *kv)
 {
 	char self[STORE_SELF];
 	char kind = key_parse(c->limiter, kv->key, self);
+	struct run run;
 
 	c->any |= kind != 0;
 	switch (kind) {
@@ -187,9 +190,13 @@ check_one(struct check *c, const struct record_kv *kv)
 		if (find(c, 'h', self) == NULL && find(c, 'w', self) == NULL)
 			fprintf(c->out, "%s belongs to no taker\n", kv->key);
 		break;
+	case 'm':
+		if (!run_decode(&run, kv))
+			fprintf(c->out, "%s makes no sense: flocklimitctl log leaves it out\n",
+				kv->key);
+		break;
 	case 'e':
 	case 't':
-	case 'x':
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
 		break;

@@ -26,7 +26,7 @@ struct follow {
 static void
 report(struct follow *f, int code, const char *why)
 {
-	struct flk_event e = { .kind = 0, .code = code };
+	struct flk_event e = { .kind = 0, .code = code, .number = f->roster.number };
 
 	f->roster.happens(f->roster.context, &e, why);
 }
@@ -111,6 +111,8 @@ got_all(void *context, const struct records_answer *reply)
 	f->failures = 0;
 	look_init(&l, &f->fleet->limiter);
 	if (look_read(&l, LOOK_ALL, reply)) {
+		if (f->roster.look.read == 0)
+			roster_report_past(&f->roster, &l, reply);
 		roster_read(&f->roster, &l);
 		watch(f, f->roster.look.revision);
 	} else {
@@ -123,6 +125,8 @@ static void
 step(struct fleet_part *part)
 {
 	struct follow *f = (struct follow *)(void *)part;
+	struct key m = key_of(&f->fleet->limiter, 'm', NULL), end = key_end(&m);
+	struct txn *x;
 
 	part->due_ns = UINT64_MAX;
 	roster_flush(&f->roster);
@@ -132,8 +136,10 @@ step(struct fleet_part *part)
 	}
 	if (f->watch != NULL || f->call != NULL || f->ended)
 		return;
-	f->call = records_txn(f->fleet->store->records, look_txn(&f->fleet->limiter, LOOK_ALL),
-			      CALL_MS, got_all, f);
+	x = look_txn(&f->fleet->limiter, LOOK_ALL);
+	if (f->roster.look.read == 0)
+		txn_get(x, m.s, end.s);
+	f->call = records_txn(f->fleet->store->records, x, CALL_MS, got_all, f);
 	if (f->call == NULL)
 		read_anew(f, false);
 }

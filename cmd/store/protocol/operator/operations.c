@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/run.h"
 #include "setting.h"
 
 static struct txn *
@@ -32,6 +33,7 @@ steering(struct ask *a, int *code)
 	x = txn_new();
 	txn_if_changed(x, a->look.limiter.s, a->look.config_mod);
 	txn_put(x, a->look.limiter.s, value, strlen(value), 0);
+	run_add_order(x, &a->look.limiter, a->look.config_mod, old, &new);
 	free(value);
 	return x;
 }
@@ -68,6 +70,7 @@ static struct txn *
 evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 {
 	const struct look *l = &a->look;
+	struct run run = { .held = kind == 'h', .end = RUN_EVICTED, .code = -FLK_EVICTED };
 	struct key k, p, tail = key_tail(&l->limiter);
 	const struct look_life *life;
 	struct txn *x;
@@ -82,6 +85,9 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 	txn_if_changed(x, k.s, t->changed);
 	txn_delete(x, k.s, NULL);
 	txn_delete(x, p.s, NULL);
+	run.taker = *t;
+	person_me(&run.by);
+	run_add(x, &l->limiter, &run);
 	if (strcmp(l->tail, t->self) == 0) {
 		txn_if_changed(x, tail.s, l->tail_mod);
 		txn_delete(x, tail.s, NULL);
@@ -100,7 +106,7 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 static struct txn *
 removal(struct ask *a, int *code)
 {
-	static const char kinds[] = { 'e', 'h', 'l', 'p', 's', 't', 'w', 'x' };
+	static const char kinds[] = { 'e', 'h', 'l', 'm', 'n', 'p', 's', 't', 'w' };
 	const struct look *l = &a->look;
 	struct key tail = key_tail(&l->limiter), bell = key_bell(&l->limiter);
 	struct txn *x;

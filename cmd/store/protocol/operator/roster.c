@@ -7,26 +7,25 @@
 #include <string.h>
 
 #include "program.h"
+#include "protocol/run.h"
 #include "setting.h"
 
 /* ---- events ---- */
 
-/*
- * t: the taker that the event is about; NULL: the limiter.  by: the operator that did it; NULL: the taker
- * itself did, or the store does not say.
- */
-static void
-report(const struct roster *p, uint32_t kind, int32_t code, const struct look_taker *t,
-       const struct person *by)
+void
+roster_report(struct roster *p, struct flk_event e, int64_t revision, const struct look_taker *t,
+	      const struct person *by)
 {
-	struct flk_event e = { .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
+	uint64_t number = (uint64_t)revision
+			  << 8; /* more than one revision has, in all likelihood */
 	const char *host = NULL;
 
+	e.number = p->number = number > p->number ? number : p->number + 1;
 	if (t != NULL) {
 		e.ticket = look_ticket(t);
 		e.weight = t->record.weight;
 		e.seat = t->record.seat;
-		e.limit = t->record.limit;
+		e.limit = e.kind != FLK_EV_RELEASED ? t->record.limit : 0;
 		e.pid = (pid_t)t->person.pid;
 		e.uid = t->person.uid;
 		host = t->person.host;
@@ -40,20 +39,46 @@ report(const struct roster *p, uint32_t kind, int32_t code, const struct look_ta
 	p->happens(p->context, &e, host);
 }
 
-static void
-steered(struct roster *p, const struct flk_settings *new, bool quiet, const struct person *by)
+void
+roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
+		       const struct flk_settings *was, const struct flk_settings *is,
+		       const struct person *by)
 {
-	struct flk_settings old = p->look.config;
 	const struct flki_number *n;
 
-	p->look.config = *new;
-	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS && !quiet; n++) {
-		int64_t value = flki_number_get(n, new);
-		if (value == flki_number_get(n, &old) || (n->kind == FLKI_COUNT && value == 0))
+	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
+		int64_t value = flki_number_get(n, is);
+		if (value == flki_number_get(n, was) || (n->kind == FLKI_COUNT && value == 0))
 			continue;
-		report(p, value != n->none ? n->set : n->over,
-		       n->kind != FLKI_SWITCH ? (int32_t)value : 0, NULL, by);
+		e.kind = value != n->none ? n->set : n->over;
+		e.code = n->kind != FLKI_SWITCH ? (int32_t)value : 0;
+		roster_report(p, e, revision, NULL, by);
 	}
+}
+
+/* One that has just happened. */
+static struct flk_event
+event(enum flk_event_kind kind, int32_t code)
+{
+	return (struct flk_event){ .when_ns = flki_monotonic_ns(), .kind = kind, .code = code };
+}
+
+static void
+report(struct roster *p, enum flk_event_kind kind, int32_t code, int64_t revision,
+       const struct look_taker *t)
+{
+	roster_report(p, event(kind, code), revision, t, NULL);
+}
+
+static void
+steered(struct roster *p, const struct flk_settings *new, bool quiet, int64_t revision,
+	const struct person *by)
+{
+	struct flk_settings old = p->look.config;
+
+	p->look.config = *new;
+	if (!quiet)
+		roster_report_settings(p, event(0, 0), revision, &old, new, by);
 }
 
 /* ---- the takers that are there ---- */
@@ -82,22 +107,26 @@ drop(struct look *l, const char *self)
 /* ---- one revision ---- */
 
 static void
-ended(const struct roster *p, const struct look_taker *t, bool held, const struct change *c)
+ended(struct roster *p, const struct look_taker *t, bool held, const struct change *c)
 {
 	const struct look_life *life = look_life(&p->look, t->record.life);
+	struct flk_event e = event(FLK_EV_RELEASED, c->code);
+	int64_t revision = c->taker.changed;
 
+	e.memory = c->memory;
+	e.cpu_ns = c->cpu_ns;
 	if (c->e_put)
-		report(p, FLK_EV_EVICTED, -FLK_EVICTED, t, &c->by);
+		roster_report(p, event(FLK_EV_EVICTED, -FLK_EVICTED), revision, t, &c->by);
 	else if (!held)
-		report(p, FLK_EV_LEFT, p->look.config.closed ? -FLK_CLOSED : 0, t, NULL);
+		report(p, FLK_EV_LEFT, p->look.config.closed ? -FLK_CLOSED : 0, revision, t);
 	else if (life != NULL && life->leases > 0)
-		report(p, FLK_EV_RELEASED, c->status, t, NULL);
+		roster_report(p, e, revision, t, NULL);
 	else
-		report(p, FLK_EV_REAPED, 1, t, NULL);
+		report(p, FLK_EV_REAPED, 1, revision, t);
 }
 
 /*
- * A claim puts p/ with h/ or w/.  A grant deletes w/ and puts h/.  A release deletes h/ and may put x/,
+ * A claim puts p/ with h/ or w/.  A grant deletes w/ and puts h/.  A release deletes h/ and puts m/
  * while the life is there; a repairer that takes a permit back does the same when it is gone.
  */
 void
@@ -123,7 +152,7 @@ roster_flush(struct roster *p)
 			return;
 		}
 		*now = c.taker;
-		report(p, c.h_put ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, now, NULL);
+		report(p, c.h_put ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, c.taker.changed, now);
 	} else if (was != NULL && (held ? c.h_deleted : c.w_deleted)) {
 		ended(p, was, held, &c);
 		drop(l, c.taker.self);
@@ -158,9 +187,20 @@ note(struct change *to, char kind, const struct records_change *c)
 	} else if (kind == 'e') {
 		to->e_put = true;
 		person_decode(&to->by, c->kv.value, c->kv.value_size);
-	} else if (kind == 'x') {
-		to->status = status_decode(c->kv.value, c->kv.value_size);
 	}
+}
+
+/* It follows what goes of its taker. */
+static void
+note_run(struct change *to, const struct record_kv *kv)
+{
+	struct run r;
+
+	if (kv->changed != to->taker.changed || !run_decode(&r, kv) || r.end != RUN_RELEASED)
+		return;
+	to->code = r.code;
+	to->memory = r.memory;
+	to->cpu_ns = r.cpu_ns;
 }
 
 void
@@ -176,7 +216,7 @@ roster_change(struct roster *p, const struct records_change *c)
 		roster_flush(p);
 		/* Skip a cfg that makes no sense: flocklimitctl check reports it. */
 		if (c->deleted || config_decode(&config, c->kv.value, c->kv.value_size))
-			steered(p, &config, c->deleted,
+			steered(p, &config, c->deleted, c->kv.changed,
 				config_signer(&by, c->kv.value, c->kv.value_size) ? &by : NULL);
 		return;
 	}
@@ -185,11 +225,13 @@ roster_change(struct roster *p, const struct records_change *c)
 		p->failed |= !look_apply(&p->look, c) && !c->deleted;
 		return;
 	}
-	if (self[0] == '\0' || kind == 's' || kind == 't')
+	if (kind == 'm' && !c->deleted)
+		note_run(&p->change, &c->kv);
+	if (self[0] == '\0' || strchr("mnst", kind) != NULL)
 		return;
 	if (strcmp(t->self, self) != 0 || t->changed != c->kv.changed) {
 		roster_flush(p);
-		p->change = (struct change){ .status = FLK_UNKNOWN };
+		p->change = (struct change){ .code = FLK_UNKNOWN };
 		memcpy(t->self, self, STORE_SELF);
 		t->changed = c->kv.changed;
 	}
@@ -200,19 +242,19 @@ roster_change(struct roster *p, const struct records_change *c)
 
 /* Reports each of these takers that `was' does not have, or has in the other state. */
 static void
-report_the_new(const struct roster *p, const struct look_taker *t, size_t n, bool hold,
+report_the_new(struct roster *p, const struct look_taker *t, size_t n, bool hold,
 	       const struct look *was)
 {
 	size_t i;
 
 	for (i = 0; i < n; i++)
 		if ((hold ? look_holder(was, t[i].self) : look_waiter(was, t[i].self)) == NULL)
-			report(p, hold ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, &t[i], NULL);
+			report(p, hold ? FLK_EV_GRANTED : FLK_EV_QUEUED, 0, p->look.read, &t[i]);
 }
 
 /* Reports each of these takers that is there no more, in any state. */
 static void
-report_the_gone(const struct roster *p, const struct look_taker *t, size_t n, bool held)
+report_the_gone(struct roster *p, const struct look_taker *t, size_t n, bool held)
 {
 	bool holds;
 	size_t i;
@@ -220,7 +262,7 @@ report_the_gone(const struct roster *p, const struct look_taker *t, size_t n, bo
 	for (i = 0; i < n; i++)
 		if (find(&p->look, t[i].self, &holds) == NULL)
 			report(p, held ? FLK_EV_RELEASED : FLK_EV_LEFT, held ? FLK_UNKNOWN : 0,
-			       &t[i], NULL);
+			       p->look.read, &t[i]);
 }
 
 void
@@ -230,7 +272,7 @@ roster_read(struct roster *p, struct look *l)
 
 	roster_flush(p);
 	if (p->look.read != 0)
-		steered(p, &l->config, false, NULL);
+		steered(p, &l->config, false, l->read, NULL);
 	was = p->look;
 	p->look = *l;
 	*l = was;

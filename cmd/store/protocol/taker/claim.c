@@ -170,14 +170,9 @@ static void
 add_person(const struct fleet_taker *t, struct txn *x)
 {
 	struct key k = taker_key(t, 'p');
-	struct person p = { .pid = (uint32_t)t->want.pid,
-			    .uid = (uint32_t)t->want.uid,
-			    .role = t->want.role };
+	struct person p = taker_person(t);
 	char *text;
 
-	memcpy(p.host, t->fleet->store->host, sizeof(p.host));
-	memcpy(p.command, t->want.command, sizeof(p.command));
-	p.command[sizeof(p.command) - 1] = '\0';
 	if ((text = person_encode(&p)) != NULL)
 		txn_put(x, k.s, text, strlen(text), 0);
 	else if (x != NULL)
@@ -211,6 +206,7 @@ add_permit(struct fleet_taker *t, struct txn *x)
 	txn_if_absent(x, w.s, end.s);
 	claim_add_record(t, x, 'h', &r);
 	round_add_declared(&none, x);
+	tally_get(x, &t->fleet->limiter, r.seat);
 }
 
 /*
@@ -317,6 +313,9 @@ claimed(struct fleet_taker *t, const struct records_answer *a)
 	t->claim_lease = 0;
 	if (t->fitted && a->held) {
 		fits(t, &r);
+		r.since_ms = t->came_ms;
+		t->tally = tally_found(&t->fleet->limiter, a);
+		t->tallied = true;
 		t->ticket = (uint64_t)a->revision;
 		seen_granted(t, &r, a->revision);
 		hold_begin(t, a->revision, &r);
@@ -349,6 +348,8 @@ claiming_act(struct fleet_taker *t)
 		return;
 	}
 	t->claim_lease = t->fleet->life.lease;
+	t->came_ms = record_now_ms();
+	t->tallied = false;
 	x = txn_new();
 	if (t->fitted) {
 		add_permit(t, x);

@@ -41,8 +41,8 @@ report_held(struct fleet_taker *t)
 	taker_report(t, &(struct fleet_event){ .kind = kind,
 					       .ticket = t->ticket,
 					       .weight = t->want.weight,
-					       .limit = t->under,
-					       .seat = t->seat,
+					       .limit = t->permit.under,
+					       .seat = t->permit.seat,
 					       .alive_ns = t->fleet->life.alive_ns,
 					       .key = h.s });
 }
@@ -51,8 +51,7 @@ void
 hold_begin(struct fleet_taker *t, int64_t held_since, const struct record *r)
 {
 	t->held_since = held_since;
-	t->under = r->under;
-	t->seat = r->seat;
+	t->permit = *r;
 	t->want.weight = r->weight;
 	if (r->ticket != 0)
 		t->ticket = r->ticket;

@@ -8,13 +8,14 @@
  * a look needs no disk.
  *
  * The taker's keys belong to no other taker, and no taker uses them again: so their deletion may come
- * late and twice.
+ * late and twice.  What is remembered of a permit may not, and so it is put only where that permit ends.
  */
 #include "taker.h"
 
 #include <string.h>
 
 #include "kind.h"
+#include "protocol/run.h"
 
 static void
 end(struct fleet_taker *t)
@@ -27,20 +28,75 @@ end(struct fleet_taker *t)
 										 : NULL });
 }
 
-/*
- * Every other try is without it: a store that is full, or has ended the lease, refuses the put, and must
- * not keep the permit for that.
- */
-static void
-add_status(const struct fleet_taker *t, struct txn *x)
-{
-	const struct life *life = &t->fleet->life;
-	struct key k = taker_key(t, 'x');
-	char text[RECORD_TEXT];
+/* ---- what is remembered ---- */
 
-	if (t->status != FLK_UNKNOWN && life->state == LIFE_SHOWN && t->failures % 2 == 0)
-		txn_put(x, k.s, text, status_encode(text, t->status), life->lease);
+static struct run
+run_of(const struct fleet_taker *t, bool held)
+{
+	struct run r = { .taker = { .record = t->permit,
+				    .person = taker_person(t),
+				    .created = t->held_since },
+			 .held = held,
+			 .end = held ? RUN_RELEASED : RUN_LEFT,
+			 .code = held ? t->status : t->ending_code,
+			 .memory = t->memory,
+			 .cpu_ns = t->cpu_ns };
+
+	if (!held)
+		r.taker.record = taker_record(t);
+	r.taker.record.ticket = t->ticket;
+	return r;
 }
+
+/*
+ * Every other try is without it: a store that is full refuses what is put, and must not keep the permit for
+ * that.
+ */
+static bool
+is_remembered(const struct fleet_taker *t)
+{
+	return t->failures % 2 == 0;
+}
+
+/* Right after its keys go, for those that follow.  A place that goes twice is remembered by the later time. */
+static void
+add_place_run(const struct fleet_taker *t, struct txn *x)
+{
+	struct run r = run_of(t, false);
+
+	if (t->state == LEAVING && t->created != 0 && is_remembered(t))
+		run_add(x, &t->fleet->limiter, &r);
+}
+
+/* Where if_held() does: so it is counted once. */
+static void
+add_permit_run(const struct fleet_taker *t, struct txn *x)
+{
+	const struct record *p = &t->permit;
+	struct run r = run_of(t, true);
+	struct tally tally = t->tally;
+
+	if (t->held_since == 0 || !is_remembered(t))
+		return;
+	run_add(x, &t->fleet->limiter, &r);
+	if (!t->tallied)
+		return;
+	tally_count(&tally, t->created != 0 ? t->came_ms : p->since_ms, p->since_ms,
+		    record_now_ms());
+	tally_put(x, &t->fleet->limiter, p->seat, &tally);
+}
+
+/* What is done then ends its permit: so nobody else has its seat. */
+static void
+if_held(const struct fleet_taker *t, struct txn *x)
+{
+	struct key h = taker_key(t, 'h');
+
+	if (t->held_since != 0)
+		txn_if_created(x, h.s, t->held_since);
+}
+
+/* ---- what goes ---- */
 
 /* What a repairer wrote of its life would be left behind. */
 static void
@@ -53,7 +109,6 @@ add_deletions(const struct fleet_taker *t, struct txn *x)
 		struct key k = taker_key(t, kinds[i]);
 		txn_delete(x, k.s, NULL);
 	}
-	add_status(t, x);
 	life_add_unmark(&t->fleet->limiter, t->fleet->life.name, x);
 }
 
@@ -62,14 +117,21 @@ add_deletions(const struct fleet_taker *t, struct txn *x)
 static void
 learned(struct fleet_taker *t, const struct records_answer *a)
 {
-	struct records_found w = records_found(a, 0);
+	struct records_found w = records_found(a, 0), h = records_found(a, 1);
 
 	if (a->result != RECORDS_OK) {
 		taker_again(t);
 		return;
 	}
-	if (w.n > 0)
+	if (w.n > 0) {
 		t->created = w.kv[0].created;
+		t->ticket = (uint64_t)t->created;
+	}
+	if (h.n > 0 && record_decode(&t->permit, h.kv[0].value, h.kv[0].value_size)) {
+		t->held_since = h.kv[0].created;
+		t->created = (int64_t)t->permit.ticket;
+		t->ticket = t->created != 0 ? t->permit.ticket : (uint64_t)t->held_since;
+	}
 	t->unread = false;
 	taker_act(t);
 }
@@ -77,10 +139,11 @@ learned(struct fleet_taker *t, const struct records_answer *a)
 static void
 learn(struct fleet_taker *t)
 {
-	struct key w = taker_key(t, 'w');
+	struct key w = taker_key(t, 'w'), h = taker_key(t, 'h');
 	struct txn *x = txn_new();
 
 	txn_get(x, w.s, NULL)->keys_only = true;
+	txn_get(x, h.s, NULL);
 	taker_txn(t, MAIN, x, learned);
 }
 
@@ -107,6 +170,7 @@ static void
 add_departure(const struct fleet_taker *t, struct txn *x)
 {
 	add_deletions(t, x);
+	add_place_run(t, x);
 	round_ring(x, &t->fleet->limiter);
 	look_add(x, &t->fleet->limiter, LOOK_LINE);
 }
@@ -117,8 +181,13 @@ depart(struct fleet_taker *t)
 	struct key tail = key_tail(&t->fleet->limiter);
 	struct txn *x = txn_new();
 
-	/* If this taker was the last to enter the line, nobody stands behind it. */
-	if (t->created != 0) {
+	if (t->state == RELEASING && t->held_since != 0) {
+		if_held(t, x);
+		add_departure(t, x);
+		add_permit_run(t, x);
+		txn_otherwise(x);
+	} else if (t->state == LEAVING && t->created != 0) {
+		/* If this taker was the last to enter the line, nobody stands behind it. */
 		txn_if_changed(x, tail.s, t->created);
 		txn_delete(x, tail.s, NULL);
 		add_departure(t, x);
@@ -133,8 +202,12 @@ depart(struct fleet_taker *t)
 static void
 passed_on(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (a->result != RECORDS_OK || !a->held) {
-		departed(t, a);
+	if (a->result != RECORDS_OK) {
+		taker_again(t);
+		return;
+	}
+	if (!a->held) {
+		depart(t);
 		return;
 	}
 	seen_is_old(t->fleet, a->revision);
@@ -143,7 +216,7 @@ passed_on(struct fleet_taker *t, const struct records_answer *a)
 	end(t);
 }
 
-/* If the round does not hold, the taker leaves all the same. */
+/* If the round does not hold, the taker departs all the same. */
 static void
 pass_on(struct fleet_taker *t, const struct round *r)
 {
@@ -151,10 +224,10 @@ pass_on(struct fleet_taker *t, const struct round *r)
 
 	t->gives_end = r->end;
 	round_add_compares(r, x);
+	if_held(t, x);
 	add_deletions(t, x);
+	add_permit_run(t, x);
 	round_add_grants(r, x);
-	txn_otherwise(x);
-	add_departure(t, x);
 	taker_txn(t, MAIN, x, passed_on);
 }
 
@@ -182,7 +255,9 @@ ask(struct fleet_taker *t)
 	struct txn *x = txn_new();
 
 	txn_if_absent(x, w.s, end.s);
+	if_held(t, x);
 	add_deletions(t, x);
+	add_permit_run(t, x);
 	round_add_silence(x, &t->fleet->limiter);
 	txn_otherwise(x);
 	look_add(x, &t->fleet->limiter, LOOK_LINE);
@@ -196,11 +271,22 @@ read_line(struct fleet_taker *t, const struct records_answer *a)
 		taker_again(t);
 		return;
 	}
+	t->tally = tally_found(&t->fleet->limiter, a);
+	t->tallied = true;
 	t->looked = look_read(&t->look, LOOK_LINE, a) && t->look.waiters > 0;
 	if (t->looked)
 		taker_act(t);
 	else
 		ask(t);
+}
+
+static void
+look(struct fleet_taker *t)
+{
+	struct txn *x = look_txn(&t->fleet->limiter, LOOK_LINE);
+
+	tally_get(x, &t->fleet->limiter, t->permit.seat);
+	taker_txn(t, MAIN, x, read_line);
 }
 
 /* ---- */
@@ -218,8 +304,8 @@ leaving_act(struct fleet_taker *t)
 		learn(t);
 	} else if (t->state == LEAVING) {
 		depart(t);
-	} else if (!t->looked && t->created != 0) {
-		taker_txn(t, MAIN, look_txn(&t->fleet->limiter, LOOK_LINE), read_line);
+	} else if (!t->looked && (t->created != 0 || !t->tallied)) {
+		look(t);
 	} else if (!t->looked) {
 		ask(t);
 	} else {

@@ -120,9 +120,9 @@ register_again(struct fleet_taker *t, int64_t read)
 	life_need(&t->fleet->life);
 	if (!life_may_claim(&t->fleet->life))
 		return; /* it acts again when there is a lease */
-	r.limit = t->want.limit != 0 ? t->want.limit : t->under;
-	r.under = t->under;
-	r.seat = t->seat;
+	r.limit = t->want.limit != 0 ? t->want.limit : t->permit.under;
+	r.under = t->permit.under;
+	r.seat = t->permit.seat;
 	r.ticket = t->ticket;
 	t->claim_lease = t->fleet->life.lease;
 	x = txn_new();

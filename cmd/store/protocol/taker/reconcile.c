@@ -9,9 +9,9 @@
 
 #include "kind.h"
 
-enum { AT_H, AT_W, AT_E, ATS };
+enum { AT_H, AT_W, AT_E, AT_P, ATS };
 
-static const char kinds[ATS] = { [AT_H] = 'h', [AT_W] = 'w', [AT_E] = 'e' };
+static const char kinds[ATS] = { [AT_H] = 'h', [AT_W] = 'w', [AT_E] = 'e', [AT_P] = 'p' };
 
 /* The key, if it was there. */
 static const struct record_kv *
@@ -152,11 +152,22 @@ drop_place(struct fleet_taker *t)
 	taker_txn(t, MAIN, x, dropped);
 }
 
+/* The keeper before this one has said it. */
+static void
+read_arrival(struct fleet_taker *t, const struct record_kv *p)
+{
+	struct person said;
+
+	if (t->came_ms == 0 && p != NULL && person_decode(&said, p->value, p->value_size))
+		t->came_ms = said.came_ms;
+}
+
 static void
 read_all(struct fleet_taker *t, const struct records_answer *a)
 {
 	const struct record_kv *h = found(a, AT_H), *w = found(a, AT_W), *e = found(a, AT_E);
 
+	read_arrival(t, found(a, AT_P));
 	if (a->result != RECORDS_OK)
 		taker_again(t);
 	else if (h != NULL && w != NULL)

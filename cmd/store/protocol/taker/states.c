@@ -163,9 +163,11 @@ fleet_leave(struct fleet_taker *t)
 }
 
 void
-fleet_ended(struct fleet_taker *t, int32_t status)
+fleet_ended(struct fleet_taker *t, int32_t status, uint64_t memory, uint64_t cpu_ns)
 {
 	t->status = status;
+	t->memory = memory;
+	t->cpu_ns = cpu_ns;
 }
 
 void

@@ -259,3 +259,17 @@ taker_record(const struct fleet_taker *t)
 	memcpy(r.life, t->fleet->life.name, STORE_SELF);
 	return r;
 }
+
+struct person
+taker_person(const struct fleet_taker *t)
+{
+	struct person p = { .pid = (uint32_t)t->want.pid,
+			    .uid = (uint32_t)t->want.uid,
+			    .came_ms = t->came_ms,
+			    .role = t->want.role };
+
+	memcpy(p.host, t->fleet->store->host, sizeof(p.host));
+	memcpy(p.command, t->want.command, sizeof(p.command));
+	p.command[sizeof(p.command) - 1] = '\0';
+	return p;
+}

@@ -23,6 +23,7 @@
 #include "protocol/repair.h"
 #include "protocol/round.h"
 #include "protocol/state.h"
+#include "protocol/tally.h"
 
 enum taker_state {
 	/* The store has no key of the taker. */
@@ -123,11 +124,13 @@ struct fleet_taker {
 	unsigned again;      /* so many claims in a row met others' changes */
 
 	/* ---- the permit ---- */
-	uint32_t under, seat;
+	struct record permit;
 	uint64_t ticket;
+	int64_t came_ms;    /* when it first claimed, for people */
 	int64_t held_since; /* create revision of h/ */
 	uint64_t own_ns;    /* when to watch it, if it is not watched yet */
 	int64_t checked;    /* the revision of the last check that found it; 0: none */
+	struct tally tally; /* of its seat, if it is tallied */
 
 	/* ---- its round under way: line.c, leave.c ---- */
 	struct record gives; /* GRANTING, if gives_mine: to itself */
@@ -139,7 +142,8 @@ struct fleet_taker {
 	/* ---- the end ---- */
 	enum fleet_kind ending; /* LEAVING: what to report, */
 	int ending_code;        /* and */
-	int32_t status;         /* of the command, for x/; FLK_UNKNOWN */
+	int32_t status;         /* of the command; FLK_UNKNOWN */
+	uint64_t memory, cpu_ns;
 
 	char self[STORE_SELF];
 	char before[STORE_SELF], before_life[STORE_SELF]; /* BEHIND; "": nobody is */
@@ -155,6 +159,7 @@ struct fleet_taker {
 	bool reported;   /* this keeper has reported GRANTED */
 	bool freed_some; /* repair.c took something back */
 	bool unread;     /* LEAVING, RELEASING: what it has must be read first */
+	bool tallied;    /* what its seat's tally is has been read since it holds */
 	bool asked;      /* its h/ is in the check under way */
 	bool called;     /* takers.c has yet to call it */
 	bool unreported; /* IDLE: the next step must report the end */
@@ -205,8 +210,9 @@ void taker_stop(struct fleet_taker *t);
 void taker_end(struct fleet_taker *t, const struct fleet_event *event);
 void taker_refuse(struct fleet_taker *t, int code, const char *text);
 
-/* As its record says it, in the line. */
+/* As its record says it, in the line; and who it is. */
 struct record taker_record(const struct fleet_taker *t);
+struct person taker_person(const struct fleet_taker *t);
 
 /* ---- what each state does ---- */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "clock.h"
-#include "own.h"
+#include "lib/state.h" /* for its buckets alone */
 
 #define TALLY_VERSION 1
 #define NUMBERS       (1 + 2 * (FLK_BUCKETS + 1))
@@ -94,6 +94,6 @@ void
 tally_count(struct tally *t, int64_t came_ms, int64_t since_ms, int64_t ended_ms)
 {
 	t->released++;
-	flki_count_time(&t->waited, (uint64_t)came_ms * MS, (uint64_t)since_ms * MS);
-	flki_count_time(&t->held, (uint64_t)since_ms * MS, (uint64_t)ended_ms * MS);
+	flki_state_count_time(&t->waited, (uint64_t)came_ms * MS, (uint64_t)since_ms * MS);
+	flki_state_count_time(&t->held, (uint64_t)since_ms * MS, (uint64_t)ended_ms * MS);
 }

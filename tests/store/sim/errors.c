@@ -86,6 +86,10 @@ WEAKENS(past_tail, if (does(x, DO_PUT, PERMIT)) forget(x, DO_GET, TAIL))
 WEAKENS(keeps_tail, forget(x, DO_DELETE, TAIL))
 WEAKENS(no_bell, forget(x, DO_PUT, BELL))
 WEAKENS(old_mark, if (does(x, DO_PUT, LIFE)) forget(x, DO_DELETE, MARK))
+WEAKENS(no_memory, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_PUT, RUN))
+WEAKENS(memory_twice, forget(x, IF_CREATED, PERMIT))
+WEAKENS(no_count, forget(x, DO_PUT, TALLY))
+WEAKENS(counts_anew, forget(x, DO_GET, TALLY))
 /* clang-format on */
 
 static void
@@ -375,6 +379,12 @@ const struct error errors[] = {
 	TXN("keeps-dead", "a place of the dead is not taken back", CLEARED, NULL, keeps_dead),
 	TXN("place-on-lease", "a place goes with the lease of its keeper", PLACES, restarting,
 	    place_on_lease),
+	TXN("no-memory", "a permit that ends is forgotten", REMEMBERED, calm, no_memory),
+	TXN("memory-twice", "a release that comes late is remembered again", REMEMBERED, sluggish,
+	    memory_twice),
+	TXN("no-count", "what is released is not counted", COUNTED, NULL, no_count),
+	TXN("counts-anew", "a count does not go on from the one before", COUNTED, NULL,
+	    counts_anew),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),
 	{ .name = "always-held",
 	  .words = "a server says that a transaction held that did not",

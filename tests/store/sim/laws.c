@@ -317,6 +317,9 @@ const struct law laws[] = {
 	[WHOLE] = { "whole", "`flocklimitctl check' finds no fault then", NULL },
 	[BUSY] = { "busy", "a keeper does not look without reason", NULL },
 	[FOLLOWED] = { "followed", "a follower is told of each grant", NULL },
+	[REMEMBERED] = { "remembered", "each permit that ends is remembered once", NULL },
+	[COUNTED] = { "counted", "each one that is released is counted, and no counter falls",
+		      NULL },
 	[LAWS] = { .name = NULL }
 };
 

@@ -11,6 +11,7 @@
  *	operators.c  an operator's questions
  *	faults.c     what goes wrong
  *	truth.c      who waits and who holds, as the store's records say
+ *	memories.c   what they remember of runs
  *	laws.c       what must be so after every step
  *	errors.c     deliberate errors, which the laws must find
  *	runs.c       many histories
@@ -139,6 +140,8 @@ bool taker_is_over(const struct taker *t);
 
 /* ---- a history ---- */
 
+#define SIM_SEATS 128
+
 struct sim {
 	struct plan plan;
 	struct heap agenda;
@@ -165,8 +168,10 @@ struct sim {
 	struct taker **holder;
 	unsigned holders;
 	uint64_t used;
-	int64_t granted;  /* the highest ticket that was */
-	uint64_t idle_ns; /* since when the head could hold; 0: it can't */
+	int64_t granted;               /* the highest ticket that was */
+	struct tally tally[SIM_SEATS]; /* memories.c: as counted last */
+	int uncounted;                 /* released and remembered, and not counted yet */
+	uint64_t idle_ns;              /* since when the head could hold; 0: it can't */
 
 	struct taker **runner; /* laws.c: takers whose commands run, and some that did */
 	unsigned runners;
@@ -232,6 +237,8 @@ enum {
 	FOLLOWED,
 	GHOSTS,
 	KEPT,
+	REMEMBERED,
+	COUNTED,
 	LAWS
 };
 

@@ -110,11 +110,12 @@ begins_to_hold(struct taker *t, const struct record_kv *kv)
 }
 
 static void
-ends_to_hold(struct taker *t)
+ends_to_hold(struct taker *t, int64_t revision)
 {
 	unsigned i;
 
 	law_unheld(t);
+	memories_end(t, revision);
 	t->permit = 0;
 	sim.used -= t->want.weight;
 	for (i = 0; sim.holder[i] != t; i++)
@@ -139,7 +140,7 @@ apply(struct taker *t, const struct memory_record *r, char kind)
 	else if (kind == PERMIT && new)
 		begins_to_hold(t, &r->kv);
 	else if (kind == PERMIT && r->deleted && t->permit != 0)
-		ends_to_hold(t);
+		ends_to_hold(t, r->kv.changed);
 	else if (kind == PLACE && r->deleted && t->place != 0)
 		leaves_line(t, r->kv.changed);
 	else
@@ -196,6 +197,7 @@ truth_changes(void *context, size_t first)
 			show(r);
 		if (kind == LIFE)
 			life_changes(r);
+		memories_change(r, kind);
 		if (t == NULL || !apply(t, r, kind))
 			continue;
 		moved = true;
@@ -204,6 +206,7 @@ truth_changes(void *context, size_t first)
 		if (kind == PLACE && r->deleted && losses < BATCH)
 			unplaced[losses++] = t;
 	}
+	memories_check();
 	if (moved)
 		sim.idle_ns = head_fits() ? true_ns : 0;
 	if (grants > 0)

@@ -5,6 +5,8 @@
 #ifndef TRUTH_H
 #define TRUTH_H
 
+#include <stdint.h>
+
 enum key_kind {
 	BELL = 'b',
 	CONFIG = 'c',
@@ -21,5 +23,14 @@ enum key_kind {
 };
 
 char key_kind(const char *key);
+
+/* ---- what is remembered: memories.c ---- */
+
+struct memory_record;
+struct taker;
+
+void memories_end(const struct taker *t, int64_t revision); /* its permit is gone */
+void memories_change(const struct memory_record *r, char kind);
+void memories_check(void); /* after all changes of a transaction */
 
 #endif

@@ -6,13 +6,14 @@
  *   records.c  the client as a whole, and its URL
  *   watch.c    watches, and what wakes them
  *   txn.c      transactions and leases
+ *   hello.c    the first call of a connection
  *   call.c     calls, and whatever else is asked
  *   link.c     the connection to one of the hosts
  *   hosts.c    the hosts, and their addresses
  *   verdict.c  what an error means
  *   args.c     the arguments of a function of functions.sql, as bytes
  *
- * Each calls only what stands below it; but link.c calls call.c and watch.c when there is, or no longer is,
+ * Each calls only what stands below it; but link.c calls call.c, hello.c and watch.c when there is, or no longer is,
  * a connection.
  *
  * One connection carries all: calls, which libpq sends without waiting for the answers to those before
@@ -237,6 +238,10 @@ void calls_end(struct records *r);
 /* ---- schema.c, which make writes from schema.sql and functions.sql ---- */
 
 extern const char *const schema[]; /* its lines; NULL after the last */
+
+/* ---- hello.c ---- */
+
+bool hello_begin(struct records *r); /* false for want of memory */
 
 /* ---- watch.c ---- */
 

@@ -157,6 +157,7 @@ up(struct records *r)
 	r->state = UP;
 	r->heard_ns = flki_boottime_ns();
 	wait_for(r, EPOLLIN);
+	r->broken |= !hello_begin(r);
 	watches_up(r);
 	calls_send(r);
 }

@@ -27,7 +27,6 @@
 #define CALL_MS 5000
 #define TICK_NS (3 * SECOND)
 #define GONE_NS SECOND
-#define SCHEMA  1 /* of schema.sql */
 
 #define PUTS    1 /* as functions.sql has them */
 #define DELETES 2
@@ -272,45 +271,11 @@ watches_notified(struct records *r, char *lines)
 		report_told(w, change, n);
 }
 
-/* By our clock, and as late as it can have been: it was measured before it came. */
-static uint64_t
-replaced(const PGresult *result)
-{
-	uint64_t now = flki_boottime_ns(), age = (uint64_t)answer_number(result, 0, FLAG) * MS;
-
-	return PQgetisnull(result, 0, FLAG) ? 0 : age < now ? now - age : 1;
-}
-
-static void
-hello_answered(struct records_call *c, const PGresult *result, const struct verdict *v)
-{
-	static const struct verdict other = { .result = RECORDS_WRONG,
-					      .words =
-						  "the database was set up for another version "
-						  "of flocklimit" };
-	struct records *r = c->context;
-	int last = PQntuples(result) - 1;
-
-	(void)v;
-	if (result == NULL)
-		return;
-	if (last < 1 || answer_number(result, last, SAYS) != SCHEMA) {
-		link_lost(r, &other);
-		return;
-	}
-	r->sound = true;
-	hosts_well(r);
-	r->seen = answer_number(result, last, REVISION);
-	r->epoch = answer_number(result, 0, REVISION);
-	r->replaced_ns = replaced(result);
-}
-
 void
 watches_up(struct records *r)
 {
 	r->tick_ns = flki_boottime_ns() + retry_spread(TICK_NS);
 	r->woken = r->asking = false;
-	r->broken |= call_begin(r, "hello", args_of(r->client), CALL_MS, hello_answered, r) == NULL;
 }
 
 void

@@ -108,6 +108,14 @@ refuse_what_is_local(const struct taker_options *w)
 	return OPTION_OK;
 }
 
+static int
+take_keeper(void)
+{
+	static const char *const keepers[] = { "own", "host" };
+
+	return take_word("FLOCKLIMIT_KEEPER", getenv("FLOCKLIMIT_KEEPER"), keepers, &settings.host);
+}
+
 static const char *
 url_of(const struct taker_options *w)
 {
@@ -137,6 +145,7 @@ settings_choose(const struct taker_options *w, char **argv)
 	}
 	if ((status = refuse_what_is_local(w)) != OPTION_OK ||
 	    (status = take_times(s)) != OPTION_OK || (status = take_local(w)) != OPTION_OK ||
+	    (status = take_keeper()) != OPTION_OK ||
 	    (status = take_word("--on-lost", s->on_lost, on_lost, &settings.warn)) != OPTION_OK ||
 	    (status = take_word("--reclaim", s->reclaim, reclaim, &settings.manual)) != OPTION_OK)
 		return status;

@@ -16,6 +16,7 @@ struct settings {
 	uint32_t local; /* --local; 0: not given */
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
+	bool host;      /* FLOCKLIMIT_KEEPER: share a keeper */
 	bool quiet;     /* kind_quiet(): only the lines that must be said */
 };
 

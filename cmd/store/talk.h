@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * talk.h - what a wrapper and its keeper say to each other: datagrams on a SEQPACKET socket, each a
- * whole struct talk, some with a descriptor.  Both are one program, forked: no versions, no byte
- * order.
+ * whole struct talk, some with a descriptor.  Both are one program: no versions, no byte order.
  *
  * The process has one control socket; over it come the others, one for each taker.  When a taker's
  * socket ends, the processes that could release its permit have ended.
@@ -19,7 +18,7 @@
 enum talk_kind {
 	/* to the keeper, on the control socket */
 	TALK_NEW = 1, /* with the keeper's end of a taker's socket: limiter, cell */
-	TALK_HUSH,    /* keep nothing of the caller's open any more, not even stderr */
+	TALK_HUSH, /* to its own keeper: keep nothing of the caller's open any more, not even stderr */
 
 	/* to the keeper, on a taker's */
 	TALK_ENTER, /* self, want */
@@ -42,6 +41,7 @@ enum talk_kind {
 	TALK_RELEASED,
 	TALK_AWAY,
 	TALK_BACK,
+	TALK_SAY,   /* a line for stderr; code: not 0 if it is a note, which -q does without */
 	TALK_LOOKED /* ask; code; place, or permit of that ticket */
 };
 

@@ -15,7 +15,7 @@
 #include "say.h"
 #include "talk.h"
 
-#define SOCKET 3
+#define FIRST 3
 
 /* The keeper ends when it has nothing more to keep, and by KILL. */
 static const int ignored[] = {
@@ -43,29 +43,47 @@ detach_stderr(void)
 	dup2(STDOUT_FILENO, STDERR_FILENO); /* stdout is /dev/null */
 }
 
-int
-detach(int socket, bool quiet)
+/* One after the other from FIRST on, and nothing above them. */
+static bool
+gather(int *fds, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (fds[i] < FIRST + n && fds[i] != FIRST + i &&
+		    (fds[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, FIRST + n)) == -1)
+			return false;
+	for (i = 0; i < n; i++) {
+		if (fds[i] != FIRST + i && dup2(fds[i], FIRST + i) == -1)
+			return false;
+		fds[i] = FIRST + i;
+		fcntl(fds[i], F_SETFD, FD_CLOEXEC);
+	}
+	process_close_from(FIRST + n);
+	return true;
+}
+
+bool
+detach(int *fds, int n, bool quiet)
 {
 	int null = flki_above_stdio(open("/dev/null", O_RDWR | O_CLOEXEC));
 
 	forget_signals();
 	setsid();
 	if (null == -1)
-		return -1;
+		return false;
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	if (quiet || fcntl(STDERR_FILENO, F_GETFD) == -1)
 		detach_stderr();
-	if (socket != SOCKET && dup2(socket, SOCKET) == -1)
-		return -1;
 	/* We must keep no end of any guard or socket open: its reader would never see it end. */
-	process_close_from(SOCKET + 1);
-	fcntl(SOCKET, F_SETFD, FD_CLOEXEC);
+	if (!gather(fds, n))
+		return false;
 	prctl(PR_SET_NAME, "store-keeper");
 	umask(077);
 	if (chdir("/") == -1)
-		return SOCKET; /* we only keep a directory busy */
-	return SOCKET;
+		return true; /* we only keep a directory busy */
+	return true;
 }
 
 void

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * detach.h - detaches a process from all of its parent but one socket, and stderr for lines.
+ * detach.h - detaches a process from all of its parent but some descriptors, and stderr for lines.
  */
 #ifndef DETACH_H
 #define DETACH_H
 
 #include <stdbool.h>
 
-/* In a child: returns where the socket is now, or -1.  quiet: closes stderr, too. */
-int detach(int socket, bool quiet);
+/* In a child: sets fds to where these descriptors are now; false: it can't.  quiet: closes stderr, too. */
+bool detach(int *fds, int n, bool quiet);
 
 /* Closes stderr (opens /dev/null there). */
 void detach_stderr(void);

@@ -13,6 +13,7 @@
 #include "close_fd.h"
 #include "detach.h"
 #include "exiting.h"
+#include "host/ledger.h"
 #include "settings.h"
 #include "stake.h"
 #include "kind.h"
@@ -37,14 +38,17 @@ keeper_taker_move(struct keeper_taker *k, enum permit_state state)
 	state_check(&permit_rules[k->state], &permit_rules[state],
 		    (state == PERMIT_IDLE) == (k->stake == NULL));
 	k->state = state;
+	if (k->stake != NULL && stake_row(k->stake) != NULL)
+		stake_row(k->stake)->state = (uint8_t)state;
 }
 
 void
 keeper_taker_rest(struct keeper_taker *k)
 {
-	k->gone = k->reported = false;
+	k->gone = k->reported = k->unclaimed = false;
 	k->exit_ns = EXPIRY_NEVER;
-	k->away[0] = '\0';
+	free(k->away);
+	k->away = NULL;
 	drop_fd(&k->guard);
 	drop_fd(&k->pidfd);
 	close_fd(&k->local);
@@ -61,8 +65,8 @@ keeper_taker_end(struct keeper_taker *k)
 	keeper_taker_rest(k);
 }
 
-static void
-leave(struct keeper_taker *k)
+void
+keeper_taker_leave(struct keeper_taker *k)
 {
 	k->give_up_ns = flki_boottime_ns() + settings.ttl_s * SECOND;
 	keeper_taker_move(k, PERMIT_LEAVING);
@@ -87,8 +91,21 @@ keeper_taker_release(struct keeper_taker *k)
 
 /* ---- what the wrapper asks ---- */
 
-static void
-begin(struct keeper_taker *k, const struct talk *t)
+/* NULL: no room, or there is no ledger. */
+static struct ledger_row *
+write_row(const struct keeper_taker *k, const struct talk *t)
+{
+	struct ledger_row row = { .state = PERMIT_ENTERING, .cell = k->cell, .want = t->want };
+
+	if (t->kind == TALK_ADOPT && t->held)
+		row.state = PERMIT_HELD;
+	talk_copy(row.self, sizeof(row.self), k->self);
+	talk_copy(row.limiter, sizeof(row.limiter), k->limiter->name);
+	return ledger_add(&row);
+}
+
+void
+keeper_taker_begin(struct keeper_taker *k, const struct talk *t, struct ledger_row *row)
 {
 	if (k->limiter->fleet == NULL) {
 		keeper_taker_say(k, TALK_REFUSED, -FLK_STORE, k->limiter->why);
@@ -97,8 +114,12 @@ begin(struct keeper_taker *k, const struct talk *t)
 	if (k->state != PERMIT_IDLE)
 		return; /* our wrappers do not ask twice */
 	talk_copy(k->self, sizeof(k->self), t->self);
-	k->stake = stake_new(k, k->limiter->fleet, k->self);
+	if (row == NULL)
+		row = write_row(k, t);
+	if (row != NULL || !ledger_is_kept())
+		k->stake = stake_new(k, k->limiter->fleet, k->self, row);
 	if (k->stake == NULL) {
+		ledger_remove(row);
 		keeper_taker_say(k, TALK_REFUSED, -FLK_STORE, "no memory for another taker");
 		return;
 	}
@@ -108,6 +129,8 @@ begin(struct keeper_taker *k, const struct talk *t)
 		return;
 	}
 	fleet_adopt(stake_taker(k->stake), &t->want, t->held);
+	keeper_supersede(k);
+	keeper_taker_entrust(k);
 	if (!t->held)
 		return;
 	/* Until the store answers, the permit is known to live as long as the last keeper knew. */
@@ -130,11 +153,11 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 	switch (t->kind) {
 	case TALK_ENTER:
 	case TALK_ADOPT:
-		begin(k, t);
+		keeper_taker_begin(k, t, NULL);
 		break;
 	case TALK_LEAVE:
 		if (permit_is_sought(k->state) || k->state == PERMIT_HELD)
-			leave(k);
+			keeper_taker_leave(k);
 		else if (k->state == PERMIT_IDLE)
 			keeper_taker_say(k, TALK_LEFT, 0, NULL);
 		break;
@@ -152,12 +175,15 @@ obey(struct keeper_taker *k, const struct talk *t, int *fd)
 	case TALK_WORKING:
 		k->pid = (pid_t)t->pid;
 		keep_fd(&k->pidfd, fd);
+		keeper_taker_entrust(k);
 		break;
 	case TALK_GUARD:
 		keep_fd(&k->guard, fd);
+		keeper_taker_entrust(k);
 		break;
 	case TALK_LOCAL:
 		keep_fd(&k->local, fd);
+		keeper_taker_entrust(k);
 		break;
 	case TALK_REPORTED:
 		k->reported = k->state == PERMIT_HELD;
@@ -214,22 +240,27 @@ on_pidfd(struct source *source)
 		keeper_taker_release(k);
 }
 
-static void
-carry_on_alone(struct keeper_taker *k)
+void
+keeper_taker_carry_on_alone(struct keeper_taker *k)
 {
 	drop_fd(&k->socket);
 	k->wrapper = 0;
 	switch (k->state) {
 	case PERMIT_ENTERING:
 	case PERMIT_WAITING:
-		leave(k);
+		keeper_taker_leave(k);
 		break;
 	case PERMIT_HELD:
 		if (k->guard != -1 && source_watch(k->guard, 0, &k->on_guard) == 0)
 			break;
 		if (k->pidfd != -1 && source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
 			break;
-		keeper_taker_release(k);
+		/* What the holder had of it was lost: for others, it is like a machine that has died. */
+		if (stake_row(k->stake) != NULL && stake_row(k->stake)->guarded)
+			k->exit_ns = flki_boottime_ns() +
+				     ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND;
+		else
+			keeper_taker_release(k);
 		break;
 	default:
 		break;
@@ -237,18 +268,25 @@ carry_on_alone(struct keeper_taker *k)
 }
 
 /*
- * We had no room for a descriptor that came.  Without it, a permit would end too early.  Another
- * keeper may have room: we close the socket, the wrapper finds us gone, and we send the store
- * nothing.
+ * For example because we had no room for a descriptor that came.  Without it, a permit would end too early.
+ * Another keeper may have room: we close the socket, and the wrapper finds us gone.
  */
-static void
-give_up(struct keeper_taker *k)
+void
+keeper_taker_give_up(struct keeper_taker *k)
 {
 	drop_fd(&k->socket);
 	if (k->stake != NULL)
 		stake_give_up(k->stake);
 	k->stake = NULL;
 	keeper_taker_rest(k);
+}
+
+/* The same, where this keeper may be the one that the wrapper finds. */
+static void
+await_claim(struct keeper_taker *k)
+{
+	drop_fd(&k->socket);
+	k->unclaimed = k->state != PERMIT_IDLE;
 }
 
 static void
@@ -261,10 +299,12 @@ on_socket(struct source *source)
 	while (k->socket != -1 && (error = talk_receive(k->socket, &t, &fd)) != -EAGAIN) {
 		if (error == 0)
 			obey(k, &t, &fd);
+		else if (error == -EMFILE && ledger_is_kept())
+			await_claim(k);
 		else if (error == -EMFILE)
-			give_up(k);
+			keeper_taker_give_up(k);
 		else
-			carry_on_alone(k);
+			keeper_taker_carry_on_alone(k);
 		close_fd(&fd);
 	}
 }
@@ -284,7 +324,7 @@ keeper_taker_catch_up(struct keeper_taker *k)
 {
 	if (k->socket != -1)
 		on_socket(&k->on_socket);
-	if (k->state == PERMIT_HELD && k->socket == -1 && is_deserted(k))
+	if (k->state == PERMIT_HELD && k->socket == -1 && !k->unclaimed && is_deserted(k))
 		on_guard(&k->on_guard);
 }
 
@@ -307,7 +347,7 @@ keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell, pid_t wrap
 	k->on_socket = (struct source){ on_socket, k };
 	k->on_guard = (struct source){ on_guard, k };
 	k->on_pidfd = (struct source){ on_pidfd, k };
-	if (source_watch(socket, EPOLLIN, &k->on_socket) == 0)
+	if (socket == -1 || source_watch(socket, EPOLLIN, &k->on_socket) == 0)
 		return k;
 	free(k);
 	return NULL;

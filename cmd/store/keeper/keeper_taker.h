@@ -19,6 +19,8 @@
 #include "source.h"
 #include "talk.h"
 
+struct ledger_row;
+
 /* A limiter with a taker in this keeper. */
 struct keeper_limiter {
 	SLIST_ENTRY(keeper_limiter) entry;
@@ -48,7 +50,7 @@ struct keeper_taker {
 	struct keeper_limiter *limiter;
 	struct stake *stake; /* or NULL */
 	enum permit_state state;
-	int socket;    /* -1: the wrapper is gone, or has finished with this taker */
+	int socket;    /* -1: the wrapper is gone, or has finished with this taker; or unclaimed */
 	int guard;     /* the read end, or -1 */
 	int pidfd;     /* the command's, or -1 */
 	int local;     /* this machine's permit lasts while it is open; or -1 */
@@ -56,12 +58,14 @@ struct keeper_taker {
 	pid_t pid;     /* the command's, for people */
 	pid_t wrapper; /* not killed with the processes that have the guard open; 0: all are */
 	char self[STORE_SELF];
-	struct expiry expiry;  /* HELD */
-	bool gone;             /* HELD: the store keeps nothing of it any more */
-	bool reported;         /* HELD: the wrapper has reported the loss to people */
-	uint64_t give_up_ns;   /* LEAVING, RELEASING */
-	uint64_t exit_ns;      /* HELD: when it stops waiting for the command's exit */
-	char away[FLEET_TEXT]; /* why the store can't be reached; "": it can */
+	struct expiry expiry; /* HELD */
+	bool gone;            /* HELD: the store keeps nothing of it any more */
+	bool reported;        /* HELD: the wrapper has reported the loss to people */
+	bool unclaimed;       /* from the ledger: its wrapper may live, and has yet to come */
+	uint64_t look_ns;     /* unclaimed: when to look again whether it lives */
+	uint64_t give_up_ns;  /* LEAVING, RELEASING */
+	uint64_t exit_ns;     /* HELD: when it stops waiting for the command's exit */
+	char *away;           /* why the store can't be reached; NULL: it can */
 };
 
 struct keeper_taker *keeper_taker_new(struct keeper_limiter *l, int socket, uint32_t cell,
@@ -81,7 +85,8 @@ void keeper_taker_move(struct keeper_taker *k, enum permit_state state);
 void keeper_taker_rest(struct keeper_taker *k);
 void keeper_taker_end(struct keeper_taker *k);
 
-/* keeper_taker.c: gives the permit back. */
+/* keeper_taker.c: gives the place or whatever it has by then, or the permit, back. */
+void keeper_taker_leave(struct keeper_taker *k);
 void keeper_taker_release(struct keeper_taker *k);
 
 /*
@@ -89,6 +94,30 @@ void keeper_taker_release(struct keeper_taker *k);
  * permit: a keeper that continues after a stop must not report what is over.
  */
 void keeper_taker_catch_up(struct keeper_taker *k);
+
+/* keeper_taker.c: ENTER or ADOPT.  row: it has one already; or NULL. */
+void keeper_taker_begin(struct keeper_taker *k, const struct talk *t, struct ledger_row *row);
+
+/* keeper_taker.c: its wrapper is gone. */
+void keeper_taker_carry_on_alone(struct keeper_taker *k);
+
+/* keeper_taker.c: it has nothing any more, and the store and the wrapper do not hear of it. */
+void keeper_taker_give_up(struct keeper_taker *k);
+
+/* keeper_taker_host.c: the taker of that row, which a keeper before had. */
+void keeper_taker_restore(struct keeper_taker *k, struct ledger_row *row);
+
+/* keeper_taker_host.c: the holder gets what it lasts by. */
+void keeper_taker_entrust(const struct keeper_taker *k);
+
+/* keeper_taker_host.c: unclaimed; returns when to look again, if it still is. */
+uint64_t keeper_taker_look_for_wrapper(struct keeper_taker *k, uint64_t now_ns);
+
+/* keeper.c: the wrapper has come, by that taker, and the one that stood in for it goes. */
+void keeper_supersede(const struct keeper_taker *by);
+
+/* keeper.c: whether the taker's wrapper lives. */
+bool keeper_has_wrapper(const struct keeper_taker *k);
 
 /* keeper_taker_expiry.c: does to the command what struct expiry says. */
 void keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char *why);
@@ -102,6 +131,10 @@ void keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *eve
  */
 void keeper_taker_send(struct keeper_taker *k, const struct talk *t);
 void keeper_taker_say(struct keeper_taker *k, enum talk_kind kind, int code, const char *text);
+
+/* A line on stderr: ours, or the wrapper's; note: not if it is quiet. */
+void keeper_taker_write(struct keeper_taker *k, bool note, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /*
  * Sends what is owed, as far as there is room, and drops it if the wrapper is gone; returns when to try

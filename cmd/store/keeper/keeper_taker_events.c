@@ -6,9 +6,9 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
-#include "detach.h"
 #include "settings.h"
 #include "kind.h"
 
@@ -41,7 +41,7 @@ hear_renewal(struct keeper_taker *k, const struct fleet_event *e)
 		return;
 	atomic_store(&board_ns[k->cell], e->alive_ns);
 	if (expiry_renew(&k->expiry, e->alive_ns))
-		detach_say(k->limiter->name, "the store has confirmed the permit: it was kept");
+		keeper_taker_write(k, false, "the store has confirmed the permit: it was kept");
 }
 
 static void
@@ -85,7 +85,8 @@ hear_reach(struct keeper_taker *k, const struct fleet_event *e)
 {
 	bool away = e->kind == FLEET_AWAY;
 
-	talk_copy(k->away, sizeof(k->away), away ? e->text : "");
+	free(k->away);
+	k->away = away && e->text != NULL ? strdup(e->text) : NULL;
 	keeper_taker_say(k, away ? TALK_AWAY : TALK_BACK, 0, e->text);
 }
 
@@ -121,8 +122,7 @@ keeper_taker_on_event(struct keeper_taker *k, const struct fleet_event *e)
 		hear_reach(k, e);
 		break;
 	case FLEET_NOTE:
-		if (!settings.quiet) /* the wrapper set it before it forked us */
-			detach_say(k->limiter->name, "%s", e->text);
+		keeper_taker_write(k, true, "%s", e->text);
 		break;
 	}
 }

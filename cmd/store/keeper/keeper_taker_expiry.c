@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "detach.h"
 #include "now.h"
 #include "pidfd.h"
 #include "pipe_users.h"
@@ -40,26 +39,25 @@ send_signal(const struct keeper_taker *k, int sig)
 
 /* One line per loss: while we were stopped, the wrapper may have written its own. */
 static void
-say_lost(const struct keeper_taker *k, enum expiry_deed deed, const char *why)
+say_lost(struct keeper_taker *k, enum expiry_deed deed, const char *why)
 {
-	const char *limiter = k->limiter->name;
 	char at[16];
 
 	if (k->reported)
 		return;
 	clock_text(at);
 	if (deed == EXPIRY_WARN)
-		detach_say(limiter,
-			   "lost the permit at %s: %s; the command continues, by --on-lost=warn",
-			   at, why);
+		keeper_taker_write(
+		    k, false, "lost the permit at %s: %s; the command continues, by --on-lost=warn",
+		    at, why);
 	else if (k->pidfd != -1)
-		detach_say(limiter,
-			   "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s", at,
-			   why, (int)k->pid);
+		keeper_taker_write(
+		    k, false, "lost the permit at %s: %s; pid %d is sent TERM, and KILL after 2 s",
+		    at, why, (int)k->pid);
 	else
-		detach_say(limiter, "lost the permit at %s: %s%s", at, why,
-			   k->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s"
-					  : "");
+		keeper_taker_write(
+		    k, false, "lost the permit at %s: %s%s", at, why,
+		    k->guard != -1 ? "; what runs under it is sent TERM, and KILL after 2 s" : "");
 }
 
 void
@@ -76,7 +74,7 @@ keeper_taker_carry_out(struct keeper_taker *k, enum expiry_deed deed, const char
 static const char *
 why_late(const struct keeper_taker *k)
 {
-	return k->away[0] != '\0' ? k->away : "the store did not confirm it in time";
+	return k->away != NULL ? k->away : "the store did not confirm it in time";
 }
 
 static uint64_t
@@ -102,5 +100,7 @@ keeper_taker_step(struct keeper_taker *k, uint64_t now)
 {
 	uint64_t next = step(k, now);
 
+	if (k->unclaimed)
+		next = earlier(next, keeper_taker_look_for_wrapper(k, now));
 	return earlier(next, keeper_taker_send_unsent(k, now));
 }

@@ -5,10 +5,15 @@
  * learned of its grant would wait for ever, and hold the permit.
  */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "detach.h"
+#include "host/ledger.h"
 #include "keeper_taker.h"
+#include "settings.h"
 
 #define AGAIN UINT64_C(100000000) /* ns between two tries */
 
@@ -59,6 +64,22 @@ keeper_taker_say(struct keeper_taker *k, enum talk_kind kind, int code, const ch
 
 	talk_copy(t.text, sizeof(t.text), text);
 	keeper_taker_send(k, &t);
+}
+
+/* Nothing of a command's is open in the keeper of a host. */
+void
+keeper_taker_write(struct keeper_taker *k, bool note, const char *format, ...)
+{
+	char text[FLEET_TEXT];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (ledger_is_kept())
+		keeper_taker_say(k, TALK_SAY, note, text);
+	else if (!note || !settings.quiet) /* the wrapper set it before it forked us */
+		detach_say(k->limiter->name, "%s", text);
 }
 
 uint64_t

@@ -8,6 +8,7 @@
 #include <sys/queue.h>
 
 #include "clock.h"
+#include "host/ledger.h"
 #include "keeper_taker.h"
 #include "now.h"
 #include "settings.h"
@@ -18,12 +19,27 @@ struct stake {
 	SLIST_ENTRY(stake) entry; /* without an owner */
 	struct keeper_taker *owner;
 	struct fleet_taker *taker;
+	struct ledger_row *row;
 	bool ended;        /* the store has nothing of it any more */
 	uint64_t until_ns; /* without an owner: a keeper without takers stays no longer for it */
 };
 
 static SLIST_HEAD(all_parted, stake) parted;
 
+void
+stakes_begin(void)
+{
+	SLIST_INIT(&parted);
+}
+
+static void
+strike_out(struct stake *s)
+{
+	ledger_remove(s->row);
+	s->row = NULL;
+}
+
+/* What the wrapper hears of an end is after the end of the row: what it asks for next has another. */
 static void
 on_event(void *context, const struct fleet_event *e)
 {
@@ -35,6 +51,7 @@ on_event(void *context, const struct fleet_event *e)
 	case FLEET_LEFT:
 	case FLEET_RELEASED:
 		s->ended = true;
+		strike_out(s);
 		s->until_ns = flki_boottime_ns() + LINGER;
 		break;
 	default:
@@ -45,13 +62,15 @@ on_event(void *context, const struct fleet_event *e)
 }
 
 struct stake *
-stake_new(struct keeper_taker *k, struct fleet *fleet, const char self[STORE_SELF])
+stake_new(struct keeper_taker *k, struct fleet *fleet, const char self[STORE_SELF],
+	  struct ledger_row *row)
 {
 	struct stake *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
 	s->owner = k;
+	s->row = row;
 	if (fleet_taker_new(&s->taker, fleet, self, on_event, s) == 0)
 		return s;
 	free(s);
@@ -62,6 +81,12 @@ struct fleet_taker *
 stake_taker(const struct stake *s)
 {
 	return s->taker;
+}
+
+struct ledger_row *
+stake_row(const struct stake *s)
+{
+	return s->row;
 }
 
 /* After ttl and grace others take back what the store has of a keeper that is gone. */
@@ -79,6 +104,7 @@ void
 stake_give_up(struct stake *s)
 {
 	fleet_taker_free(s->taker);
+	strike_out(s);
 	free(s);
 }
 

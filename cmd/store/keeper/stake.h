@@ -9,16 +9,24 @@
 #ifndef STAKE_H
 #define STAKE_H
 
+#include "host/board.h"
 #include "talk.h"
 #include "protocol/fleet.h"
 
 struct keeper_taker;
 struct stake;
 
-/* NULL: no memory.  Its events go to keeper_taker_on_event(). */
-struct stake *stake_new(struct keeper_taker *k, struct fleet *fleet, const char self[STORE_SELF]);
+/* At a keeper's beginning: there are none. */
+void stakes_begin(void);
+
+/* NULL: no memory.  Its events go to keeper_taker_on_event().  row: the stake's from now on, or NULL. */
+struct stake *stake_new(struct keeper_taker *k, struct fleet *fleet, const char self[STORE_SELF],
+			struct ledger_row *row);
 
 struct fleet_taker *stake_taker(const struct stake *s);
+
+/* What a successor will know of it; NULL: it has ended, or there is no ledger. */
+struct ledger_row *stake_row(const struct stake *s);
 
 /* Nobody hears of it any more, and stakes_step() frees it.  It was released, or its place left. */
 void stake_part(struct stake *s);

@@ -78,7 +78,7 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 	t->memory = t->cpu_ns = 0;
 	t->evictor = 0;
 	t->evictor_uid = 0;
-	atomic_store(&board_ns[t->tie.cell], 0);
+	atomic_store(t->tie.alive_ns, 0);
 }
 
 static int

@@ -142,6 +142,10 @@ hear(struct store_taker *t, const struct talk *m)
 			say(limiter_of(t)->name, "%s can be reached again", limiter_of(t)->where);
 		t->away = t->away_reported = false;
 		break;
+	case TALK_SAY:
+		if (m->code == 0 || !settings.quiet)
+			say(limiter_of(t)->name, "%s", m->text);
+		break;
 	case TALK_LOOKED:
 		if (m->ask == t->asked) {
 			t->answered = true;
@@ -261,6 +265,7 @@ sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool ri
 				 { .fd = rings ? t->bell : -1, .events = POLLIN } };
 	struct timespec span = flki_timespec(left_until(until, now_ns()));
 
+	until = earlier(until, host_look());
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }
 

@@ -14,6 +14,7 @@
 #include "protocol/state.h"
 #include "flocklimit.h"
 #include "keeper/expiry.h"
+#include "host.h"
 #include "link.h"
 #include "store.h"
 #include "kind.h"

@@ -12,6 +12,7 @@
 #include "keeper/keeper.h"
 #include "close_fd.h"
 #include "now.h"
+#include "settings.h"
 #include "kind.h"
 #include "talk.h"
 #include "wrapper/internal.h"
@@ -28,6 +29,7 @@ static struct {
 	unsigned generation;
 	char life[STORE_SELF]; /* of all its keepers */
 	bool hushed;
+	bool alone;               /* its keeper is its own */
 	uint64_t born_ns[DEATHS]; /* of the last keepers, by generation */
 	uint32_t given, back_n;   /* cells of the board: ever given, and given back */
 	uint32_t back[FLK_MAX_TAKERS];
@@ -43,6 +45,7 @@ make_mine(void)
 	l.generation = 0;
 	l.given = l.back_n = 0;
 	l.hushed = false;
+	l.alone = !settings.host;
 	board_ns = mmap(NULL, FLK_MAX_TAKERS * sizeof(*board_ns), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (board_ns == MAP_FAILED)
@@ -81,23 +84,44 @@ fork_keeper(int theirs)
 }
 
 static int
-start_keeper(void)
+start_own(int *control)
 {
-	uint64_t *born = &l.born_ns[l.generation % DEATHS], now = now_ns();
 	int ends[2], error;
 
-	if (l.generation >= DEATHS && now - *born < SPAN)
-		return -ECHILD;
 	if ((error = talk_pair(ends)) != 0)
 		return error;
 	error = fork_keeper(ends[1]);
 	close(ends[1]);
-	if (error != 0) {
+	if (error == 0)
+		*control = ends[0];
+	else
 		close(ends[0]);
+	return error;
+}
+
+/* A host on which keepers can't meet, for example for want of a directory, has a keeper for each wrapper. */
+static int
+find_keeper(int *control)
+{
+	int error = l.alone ? -ENOTSUP : host_join(control);
+
+	if (error != 0 && l.generation == 0)
+		l.alone = true;
+	return l.alone ? start_own(control) : error;
+}
+
+static int
+start_keeper(void)
+{
+	uint64_t *born = &l.born_ns[l.generation % DEATHS], now = now_ns();
+	int control, error;
+
+	if (l.generation >= DEATHS && now - *born < SPAN)
+		return -ECHILD;
+	if ((error = find_keeper(&control)) != 0)
 		return error;
-	}
 	close_fd(&l.control);
-	l.control = ends[0];
+	l.control = control;
 	l.generation++;
 	*born = now;
 	return 0;
@@ -106,6 +130,8 @@ start_keeper(void)
 static int
 take_cell(struct tie *tie)
 {
+	if (!l.alone)
+		return host_take_cell(tie);
 	if (tie->generation != 0)
 		return 0;
 	if (l.back_n > 0)
@@ -114,6 +140,7 @@ take_cell(struct tie *tie)
 		tie->cell = l.given++;
 	else
 		return -FLK_CROWDED;
+	tie->alive_ns = &board_ns[tie->cell];
 	return 0;
 }
 
@@ -121,11 +148,12 @@ take_cell(struct tie *tie)
 static int
 introduce(struct tie *tie, const char *limiter)
 {
-	struct talk t = { .kind = TALK_NEW, .cell = tie->cell };
+	struct talk t = { .kind = TALK_NEW };
 	int ends[2], error;
 
-	if ((error = talk_pair(ends)) != 0)
+	if ((error = take_cell(tie)) != 0 || (error = talk_pair(ends)) != 0)
 		return error;
+	t.cell = tie->cell;
 	talk_copy(t.limiter, sizeof(t.limiter), limiter);
 	error = talk_send(l.control, &t, ends[1]);
 	close(ends[1]);
@@ -156,8 +184,6 @@ link_tie(struct tie *tie, const char *limiter)
 	close_fd(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	error = make_mine();
-	if (error == 0)
-		error = take_cell(tie);
 	if (error == 0 && (l.generation == 0 || (torn && tie->generation == l.generation)))
 		error = start_keeper();
 	while (error == 0 && (error = introduce(tie, limiter)) == -EPIPE)
@@ -171,10 +197,18 @@ link_untie(struct tie *tie)
 {
 	close_fd(&tie->socket);
 	pthread_mutex_lock(&l.lock);
-	if (tie->generation != 0 && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
+	if (tie->generation != 0 && l.alone && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
 		l.back[l.back_n++] = tie->cell;
 	pthread_mutex_unlock(&l.lock);
+	close_fd(&tie->board);
 	*tie = TIE_NONE;
+}
+
+void
+link_forget(struct tie *tie)
+{
+	close_fd(&tie->socket);
+	close_fd(&tie->board);
 }
 
 void
@@ -184,7 +218,7 @@ link_hush(void)
 
 	pthread_mutex_lock(&l.lock);
 	l.hushed = true;
-	if (l.owner == getpid() && l.control != -1)
+	if (l.owner == getpid() && l.alone && l.control != -1)
 		talk_send(l.control, &t, -1);
 	pthread_mutex_unlock(&l.lock);
 }

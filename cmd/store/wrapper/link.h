@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
  * link.h - how a wrapper gets a keeper: it forks one when it first needs one, and another if that
- * one dies.
+ * one dies; or it shares that of its host (host.h).
  */
 #ifndef LINK_H
 #define LINK_H
@@ -14,9 +14,11 @@ struct tie {
 	int socket;          /* -1: none yet */
 	unsigned generation; /* of the keeper at its other end; 0: none */
 	uint32_t cell;       /* on the board */
+	int board;           /* of a host: the board, by which it has the cell; or -1 */
+	_Atomic uint64_t *alive_ns;
 };
 
-#define TIE_NONE ((struct tie){ .socket = -1 })
+#define TIE_NONE ((struct tie){ .socket = -1, .board = -1 })
 
 /* Forks the first keeper.  A program calls it before it has threads. */
 void link_begin(void);
@@ -28,6 +30,9 @@ void link_begin(void);
 int link_tie(struct tie *tie, const char *limiter);
 
 void link_untie(struct tie *tie);
+
+/* In a child, which must not keep open what is its parent's. */
+void link_forget(struct tie *tie);
 
 /* The keeper closes all that is the caller's. */
 void link_hush(void);

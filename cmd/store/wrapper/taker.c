@@ -76,7 +76,7 @@ untie(struct store_taker *t)
 	if (t->process == getpid())
 		link_untie(&t->tie);
 	else
-		close_fd(&t->tie.socket);
+		link_forget(&t->tie);
 }
 
 /*

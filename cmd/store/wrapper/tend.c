@@ -81,8 +81,7 @@ time_left(const struct store_taker *t)
 	struct expiry e;
 	uint64_t left;
 
-	expiry_begin(&e, settings.ttl_s, settings.grace_s, false,
-		     atomic_load(&board_ns[t->tie.cell]));
+	expiry_begin(&e, settings.ttl_s, settings.grace_s, false, atomic_load(t->tie.alive_ns));
 	left = left_until(expiry_deadline(&e) + LATER, flki_boottime_ns());
 	if (!t->lost)
 		return left;
@@ -134,7 +133,7 @@ hear(struct store_taker *t)
 static uint64_t
 look(void)
 {
-	uint64_t next = UINT64_MAX, left;
+	uint64_t next = host_look(), left;
 	struct store_taker *t;
 
 	LIST_FOREACH(t, &takers_of_thread, entry) {

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: ISC */
+#include "host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "close_fd.h"
+#include "flocklimit.h"
+#include "host/alive.h"
+#include "host/board.h"
+#include "host/holder.h"
+#include "host/meeting.h"
+#include "link.h"
+#include "now.h"
+#include "settings.h"
+#include "wrapper/internal.h"
+
+#define TRIES 8
+#define LOCKS 1000 /* tries for the lock, which is held for milliseconds */
+#define AGAIN SECOND
+
+/* The first thread that needs a keeper fills it, and others only read the board's address. */
+static struct {
+	struct meeting meeting;
+	_Atomic(struct board *) board; /* stays mapped when there is another: ties point into it */
+	int file;
+	dev_t dev;
+	ino_t ino;
+} h = { .meeting.dir = -1, .file = -1 };
+
+/* ---- the board ---- */
+
+static int
+map_board(int file, struct board **board)
+{
+	struct stat sb;
+
+	if (fstat(file, &sb) == -1)
+		return -errno;
+	if (sb.st_size != sizeof(**board))
+		return -ENOENT;
+	*board = mmap(NULL, sizeof(**board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+	return *board == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static bool
+is_ours(int file)
+{
+	struct stat sb;
+
+	return h.file != -1 && fstat(file, &sb) == 0 && sb.st_ino == h.ino && sb.st_dev == h.dev;
+}
+
+/* That of the keeper which we have just reached. */
+static int
+use_board(void)
+{
+	int file = meeting_board(&h.meeting, false), error;
+	struct board *board;
+	struct stat sb;
+
+	if (file < 0)
+		return file;
+	if (is_ours(file)) {
+		close(file);
+		return 0;
+	}
+	if (fstat(file, &sb) == -1 || (error = map_board(file, &board)) != 0) {
+		close(file);
+		return -ENOENT;
+	}
+	close_fd(&h.file);
+	h.file = file;
+	h.dev = sb.st_dev;
+	h.ino = sb.st_ino;
+	atomic_store(&h.board, board);
+	return 0;
+}
+
+/* ---- a keeper's beginning ---- */
+
+/*
+ * If nobody has a record in the store by that life, another begins: the keeper need not ask what the one
+ * before has left.
+ */
+static void
+set_life(struct board *b)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->rows; i++)
+		if (b->row[i].self[0] != '\0')
+			return;
+	b->keepers = b->rows = 0;
+	taker_name(b->life);
+}
+
+/* Forks twice: see link.c. */
+static int
+fork_holder(struct host *host)
+{
+	pid_t between = fork(), holder;
+	int status;
+
+	if (between == -1)
+		return -errno;
+	if (between == 0) {
+		holder = fork();
+		if (holder == 0)
+			holder_run(host);
+		_exit(holder == -1 ? errno : 0);
+	}
+	while (waitpid(between, &status, 0) == -1)
+		if (errno != EINTR)
+			return 0;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EAGAIN;
+}
+
+/* With the lock. */
+static int
+start(int file)
+{
+	struct host host = { .meeting = h.meeting, .file = file };
+	int error = map_board(file, &host.board), probe;
+
+	if (error == -ENOENT) {
+		if (ftruncate(file, sizeof(struct board)) == -1)
+			return -errno;
+		error = map_board(file, &host.board);
+	} else if (error == 0 && (probe = meeting_connect(&h.meeting)) >= 0) {
+		close(probe); /* another wrapper has started it */
+		munmap(host.board, sizeof(*host.board));
+		return 0;
+	}
+	if (error != 0)
+		return error;
+	set_life(host.board);
+	atomic_store(&host.board->pulse_ns, now_ns());
+	host.listener = meeting_listen(&h.meeting);
+	error = host.listener < 0 ? host.listener : fork_holder(&host);
+	if (host.listener >= 0)
+		close(host.listener);
+	munmap(host.board, sizeof(*host.board));
+	return error;
+}
+
+static int
+start_under_lock(void)
+{
+	int file = meeting_board(&h.meeting, true), error;
+
+	if (file < 0)
+		return file;
+	error = meeting_lock(&h.meeting, file, LOCKS);
+	if (error == 0) {
+		error = start(file);
+		flock(file, LOCK_UN); /* the holder has the same open file */
+	}
+	close(file);
+	return error == -ENOENT ? 0 : error; /* that keeper has ended: the caller tries again */
+}
+
+int
+host_join(int *control)
+{
+	int tries, error = 0;
+
+	if (h.meeting.dir == -1 && (error = meeting_open(&h.meeting)) != 0)
+		return error;
+	for (tries = 0; tries < TRIES; tries++) {
+		int fd = meeting_connect(&h.meeting);
+
+		if (fd >= 0 && use_board() == 0) {
+			*control = fd;
+			return 0;
+		}
+		if (fd >= 0)
+			close(fd);
+		else if (fd != -ECONNREFUSED && fd != -ENOENT)
+			return fd;
+		if ((error = start_under_lock()) != 0)
+			return error;
+	}
+	return -ECHILD;
+}
+
+/* ---- a taker's cell ---- */
+
+/* The keeper still has something for a dead taker with that cell, and would take us for it. */
+static bool
+is_left_over(const struct board *b, uint32_t cell)
+{
+	uint32_t i;
+
+	for (i = 0; i < b->rows; i++)
+		if (b->row[i].self[0] != '\0' && b->row[i].cell == cell)
+			return true;
+	return false;
+}
+
+/* Begins anywhere, so that there is seldom another taker. */
+static int
+lock_cell(const struct board *b, int file, uint32_t *cell)
+{
+	uint32_t i, first = (uint32_t)(now_ns() / 1000);
+
+	for (i = 0; i < BOARD_CELLS; i++) {
+		*cell = (first + i) % BOARD_CELLS;
+		if (!alive_take_cell(file, *cell))
+			continue;
+		if (!is_left_over(b, *cell))
+			return 0;
+		alive_leave_cell(file, *cell);
+	}
+	return -FLK_CROWDED;
+}
+
+int
+host_take_cell(struct tie *tie)
+{
+	struct board *board = atomic_load(&h.board);
+	uint64_t alive_ns;
+	int file, error;
+
+	if (tie->board != -1 && tie->alive_ns == &board->alive_ns[tie->cell])
+		return 0;
+	file = meeting_board(&h.meeting, false);
+	if (file < 0)
+		return file == -ENOENT ? -EPIPE : file;
+	if (!is_ours(file)) {
+		close(file);
+		return -EPIPE; /* that keeper has ended, and the next one has come */
+	}
+	if ((error = lock_cell(board, file, &tie->cell)) != 0) {
+		close(file);
+		return error;
+	}
+	/* The permit of a keeper that somebody deleted is known to live as long as it knew. */
+	alive_ns = tie->alive_ns != NULL ? atomic_load(tie->alive_ns) : 0;
+	close_fd(&tie->board);
+	tie->board = file;
+	tie->alive_ns = &board->alive_ns[tie->cell];
+	atomic_store(tie->alive_ns, alive_ns);
+	return 0;
+}
+
+/* ---- its pulse ---- */
+
+uint64_t
+host_look(void)
+{
+	struct board *board = atomic_load(&h.board);
+	uint64_t now, due;
+
+	if (board == NULL)
+		return NEVER;
+	now = now_ns();
+	due = atomic_load(&board->pulse_ns) + settings.ttl_s * SECOND * 2 / 3;
+	if (now < due)
+		return due;
+	alive_kill(h.file, ALIVE_HOLDER);
+	alive_kill(h.file, ALIVE_KEEPER);
+	return now + AGAIN;
+}

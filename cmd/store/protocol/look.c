@@ -166,7 +166,7 @@ grow(void *array, size_t *n, size_t *room, size_t size)
 	void **at = array, *more;
 
 	if (*n == *room) {
-		size_t wanted = *room == 0 ? 16 : *room * 2;
+		size_t wanted = *room == 0 ? 1 : *room * 2; /* most waiters look at one */
 		if ((more = reallocarray(*at, wanted, size)) == NULL)
 			return NULL;
 		*at = more;

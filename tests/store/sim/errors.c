@@ -311,6 +311,28 @@ late_claims(struct plan *p)
 	p->hold_ns = SECOND;
 }
 
+/* A wrapper and the keeper of its host are killed, and the others go on. */
+static void
+bereft(struct plan *p)
+{
+	deadly(p);
+	p->host = p->faults[WRAPPERS] = true;
+	p->faults[CUTS] = p->faults[STOPS] = p->manual = false;
+	p->machines = 2;
+	p->takers = 6;
+	p->limit = 1;
+	p->mixed = p->operators = false;
+	p->fault_ns = SECOND;
+}
+
+static void
+replaced(struct plan *p)
+{
+	late_claims(p);
+	p->host = true;
+	p->faults[KILLS] = false;
+}
+
 /* Many leave at once, and what one leaves may be enough for another only with what is left already. */
 static void
 calm(struct plan *p)
@@ -435,6 +457,21 @@ const struct error errors[] = {
 	  .law = GHOSTS,
 	  .plan = late_claims,
 	  .no_heirs = true },
+	{ .name = "no-ledger",
+	  .words = "a keeper that takes over does not know what killed wrappers had",
+	  .law = ENDS,
+	  .plan = bereft,
+	  .no_ledger = true },
+	{ .name = "no-grants",
+	  .words = "... and not that they held",
+	  .law = NEVER_OVER,
+	  .plan = bereft,
+	  .no_grants = true },
+	{ .name = "no-fence",
+	  .words = "a stopped keeper is replaced, and goes on",
+	  .law = GHOSTS,
+	  .plan = replaced,
+	  .no_fence = true },
 	{ .name = "sleepy-clock",
 	  .words = "a machine's clock stands while it is suspended",
 	  .law = NEVER_OVER,

@@ -109,6 +109,18 @@ goes_on(struct act *act)
 			law_runs(t);
 }
 
+/* By its holder. */
+static void
+is_replaced(struct act *act)
+{
+	struct machine *m = act->who;
+
+	if (!m->stopped || m->suspended || m->store == NULL || act->which != m->keepers)
+		return;
+	trace("m%u: its keeper was stopped for too long", m->number);
+	machine_kill(m);
+}
+
 static void
 stop(struct machine *m, bool suspended)
 {
@@ -121,6 +133,8 @@ stop(struct machine *m, bool suspended)
 		clock_set(&m->clock, m->clock.fast_ppm, true);
 	heap_remove(&sim.agenda, &m->step.due);
 	later(some_time(), goes_on, m, 0);
+	if (sim.plan.host && !suspended)
+		later(sim.plan.ttl_s * SECOND / 3, is_replaced, m, m->keepers);
 }
 
 static void
@@ -217,7 +231,7 @@ do_fault(enum fault fault)
 
 	if (!sim.plan.faults[fault])
 		return;
-	trouble(fault >= STALLS ? NULL : m);
+	trouble(fault >= STALLS && fault != WRAPPERS ? NULL : m);
 	switch (fault) {
 	case CUTS:
 		cut(m);
@@ -239,6 +253,10 @@ do_fault(enum fault fault)
 		break;
 	case EARLY:
 		ends_early();
+		break;
+	case WRAPPERS:
+		if (m->first != NULL)
+			taker_bereave(m->first);
 		break;
 	case FORGETS:
 		memory_compact(world_memory(),

@@ -101,13 +101,40 @@ machine_open(struct machine *m)
 	settle(m);
 }
 
+/* For a while; nobody hears of what it does. */
+static void
+haunt(struct act *act)
+{
+	struct machine *m = act->who;
+
+	if (m->ghost == NULL)
+		return;
+	running = &m->clock;
+	taker_deafen(true);
+	if (act->which > 0)
+		fleet_store_step(m->ghost);
+	else
+		fleet_store_close(m->ghost);
+	taker_deafen(false);
+	running = NULL;
+	if (act->which > 0)
+		later(50 * MS, haunt, m, act->which - 1);
+	else
+		m->ghost = NULL;
+}
+
 static void
 close_store(struct machine *m)
 {
 	heap_remove(&sim.agenda, &m->step.due);
-	running = &m->clock;
-	fleet_store_close(m->store);
-	running = NULL;
+	if (error != NULL && error->no_fence && m->stopped && m->ghost == NULL && !sim.calm) {
+		m->ghost = m->store;
+		later(2 * SECOND, haunt, m, 100);
+	} else {
+		running = &m->clock;
+		fleet_store_close(m->store);
+		running = NULL;
+	}
 	m->store = NULL;
 	m->client = NULL;
 }
@@ -136,6 +163,7 @@ static void
 succeed(struct act *act)
 {
 	struct machine *m = act->who;
+	struct taker *t;
 
 	if (m->dead || m->store != NULL)
 		return;
@@ -145,6 +173,11 @@ succeed(struct act *act)
 	}
 	trouble(m);
 	machine_open(m);
+	running = &m->clock;
+	for (t = m->first; sim.plan.host && t != NULL; t = t->next)
+		taker_restore(t);
+	running = NULL;
+	machine_wake(m);
 	later(chance_below(chance_of(800) ? 2 : 2 * SECOND), adopt, m, m->keepers);
 }
 
@@ -162,8 +195,10 @@ machine_kill(struct machine *m)
 	m->steps_left = 0;
 	for (t = m->first; t != NULL; t = t->next)
 		taker_orphan(t);
+	/* A holder waits for nothing; a wrapper may be stopped. */
 	if (!m->dead)
-		later(chance_below(chance_of(800) ? 100 * MS : 20 * SECOND), succeed, m, 0);
+		later(chance_below(sim.plan.host || chance_of(800) ? 100 * MS : 20 * SECOND),
+		      succeed, m, 0);
 }
 
 void
@@ -173,6 +208,8 @@ machine_free(struct machine *m)
 
 	if (m->store != NULL)
 		close_store(m);
+	if (m->ghost != NULL)
+		haunt(&(struct act){ .who = m });
 	for (t = m->first; t != NULL; t = t->next)
 		t->kept = NULL;
 }

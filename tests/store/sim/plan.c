@@ -30,6 +30,7 @@ plan_faults(struct plan *p)
 	p->slow = chance_of(300) ? (unsigned)between(5, 100) : 0;
 	for (i = 0; i < FAULTS; i++)
 		p->faults[i] = chance_of(i == FORGETS ? 100 : 300);
+	p->faults[WRAPPERS] = false;
 	p->faults[EARLY] = false;
 	if (chance_of(100))
 		plan_early(p);
@@ -59,6 +60,8 @@ plan_of(uint64_t seed)
 	p.calm_ns = between(5, 90) * SECOND;
 	p.fault_ns = between(200, 3000) * MS;
 	plan_faults(&p);
+	p.host = chance_of(500);
+	p.faults[WRAPPERS] = p.host && !p.faults[EARLY] && chance_of(500);
 	return p;
 }
 

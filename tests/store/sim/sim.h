@@ -42,6 +42,7 @@ enum fault {
 	RESTARTS, /* the server is down for a while */
 	EARLY,    /* the server ends a lease before its time */
 	FORGETS,  /* the server forgets old changes */
+	WRAPPERS, /* a wrapper is killed; with a host's keeper */
 	FAULTS
 };
 
@@ -53,10 +54,11 @@ struct plan {
 	bool hasty;   /* some do not wait, or only in a short line */
 	bool leavers; /* some leave the line */
 	bool manual, operators;
-	bool drift;                           /* clocks */
-	unsigned loss;                        /* of 1,000 messages */
-	unsigned slow;                        /* of 1,000 messages */
-	uint64_t delay_ns;                    /* of most messages, at most */
+	bool drift;        /* clocks */
+	bool host;         /* a machine's keeper is its host's: it has a ledger and a holder */
+	unsigned loss;     /* of 1,000 messages */
+	unsigned slow;     /* of 1,000 messages */
+	uint64_t delay_ns; /* of most messages, at most */
 	uint64_t arrive_ns, hold_ns, calm_ns; /* they come within that; hold so long; faults end */
 	bool faults[FAULTS];
 	uint64_t fault_ns; /* between two faults, on average */
@@ -89,10 +91,11 @@ struct machine {
 	unsigned number, users; /* users: takers on it */
 	uint64_t steps;
 	bool stopped, suspended, cut, dead;
-	unsigned keepers;    /* so many it had */
-	unsigned steps_left; /* until its keeper is killed; 0: it is not */
-	uint64_t trouble_ns; /* when something last went wrong */
-	struct taker *first; /* its takers */
+	unsigned keepers;          /* so many it had */
+	unsigned steps_left;       /* until its keeper is killed; 0: it is not */
+	uint64_t trouble_ns;       /* when something last went wrong */
+	struct taker *first;       /* its takers */
+	struct fleet_store *ghost; /* of a keeper that should be dead: see the error */
 };
 
 void machine_begin(struct machine *m, unsigned number);
@@ -113,7 +116,12 @@ struct taker {
 	char self[STORE_SELF];
 	struct fleet_want want;
 	enum stage stage;
-	bool wished; /* its keeper has yet to be told that it leaves, or releases */
+	bool wished;    /* its keeper has yet to be told that it leaves, or releases */
+	bool bereft;    /* its wrapper was killed */
+	bool unclaimed; /* kept from the ledger, and its wrapper has yet to come */
+	struct {
+		bool used, held;
+	} row; /* in the ledger, as its keeper wrote it */
 	struct expiry expiry;
 	uint64_t ticket;
 	uint32_t under, seat;
@@ -132,7 +140,10 @@ struct taker {
 };
 
 void taker_comes(struct act *act);
-void taker_adopt(struct taker *t);      /* by the machine's new keeper */
+void taker_restore(struct taker *t); /* by the machine's new keeper, from its ledger */
+void taker_adopt(struct taker *t);   /* by the same: its wrapper comes */
+void taker_bereave(struct taker *t); /* its wrapper is killed */
+void taker_deafen(bool deaf); /* what they are told is for a keeper that has no takers any more */
 void taker_orphan(struct taker *t);     /* its keeper was killed */
 void taker_obey(struct taker *t);       /* tells its keeper what it wishes */
 bool taker_runs(const struct taker *t); /* its command may */
@@ -259,6 +270,9 @@ struct error {
 	unsigned law;                 /* which finds it */
 	void (*plan)(struct plan *p); /* so that it has a chance; may be NULL */
 	bool no_heirs;                /* a keeper that takes over knows of none before it */
+	bool no_ledger;               /* ... and not what the one before had */
+	bool no_grants;               /* ... and not what that was granted */
+	bool no_fence;                /* a stopped keeper is replaced, and not killed */
 	bool sleepy_clock;            /* CLOCK_BOOTTIME stands while a machine is suspended */
 	bool falls_back;              /* the server, when it comes up: its revision */
 	struct world_rules rules;     /* what a wrong server does */

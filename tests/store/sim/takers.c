@@ -55,6 +55,7 @@ static void
 finish(struct taker *t, const struct fleet_event *e)
 {
 	has_nothing(t, e);
+	t->unclaimed = false;
 	fleet_taker_free(t->kept);
 	t->kept = NULL;
 	over(t, ENDED);
@@ -103,7 +104,10 @@ command_ends(struct act *act)
 	if (is_stale(act) || t->stage != RUNS)
 		return;
 	trace("t%u: its command ends", t->number);
-	wish(t, RELEASING);
+	if (t->bereft && !t->row.used)
+		over(t, ENDED); /* only the keeper knew of it */
+	else
+		wish(t, RELEASING);
 }
 
 static void
@@ -179,11 +183,53 @@ told_of_refusal(struct taker *t, const struct fleet_event *e)
 	finish(t, e);
 }
 
+static bool deaf;
+
+void
+taker_deafen(bool is_deaf)
+{
+	deaf = is_deaf;
+}
+
+/* Before its wrapper hears of it. */
+static void
+write_row(struct taker *t, const struct fleet_event *e)
+{
+	if (e->kind == FLEET_GRANTED)
+		t->row.held = true;
+	else if (e->kind == FLEET_REFUSED || e->kind == FLEET_LOST || e->kind == FLEET_LEFT ||
+		 e->kind == FLEET_RELEASED)
+		t->row.used = false;
+}
+
+/*
+ * Its wrapper has yet to come, and will ask; or it was killed, and the keeper does not know that it has left
+ * a command behind.
+ */
+static bool
+is_unheard(struct taker *t, const struct fleet_event *e)
+{
+	if (!t->unclaimed || (t->bereft && (t->stage != RUNS || t->row.held)))
+		return false;
+	if (!t->row.used) {
+		has_nothing(t, e);
+		fleet_taker_free(t->kept);
+		t->kept = NULL;
+		t->unclaimed = false;
+	}
+	return true;
+}
+
 static void
 told(void *context, const struct fleet_event *e)
 {
 	struct taker *t = context;
 
+	if (deaf)
+		return;
+	write_row(t, e);
+	if (is_unheard(t, e))
+		return;
 	trace("t%u: %s, ticket %llu, code %d%s%s", t->number, kinds[e->kind],
 	      (unsigned long long)e->ticket, e->code, e->text != NULL ? ": " : "",
 	      e->text != NULL ? e->text : "");
@@ -231,6 +277,8 @@ enter(struct taker *t)
 	t->ticket = 0;
 	if (fleet_taker_new(&t->kept, t->machine->fleet, t->self, told, t) != 0)
 		breaks(TOLD, "no taker %s", t->self);
+	t->row.used = true;
+	t->row.held = false;
 	trace("t%u: enters as %s, weight %u, limit %u%s", t->number, t->self, t->want.weight,
 	      t->want.limit, t->want.no_wait ? ", no wait" : "");
 	fleet_enter(t->kept, &t->want);
@@ -264,17 +312,78 @@ void
 taker_orphan(struct taker *t)
 {
 	t->kept = NULL;
+	t->unclaimed = false;
 	if (t->machine->dead && t->stage != COMING && !taker_is_over(t))
 		over(t, DEAD);
 }
 
+/* With its wrapper goes its place, but not its permit, as long as its command runs. */
+static void
+carry_on_alone(struct taker *t)
+{
+	if (t->kept != NULL && (t->stage == ENTERING || t->stage == WAITING))
+		wish(t, LEAVING);
+	else if (t->kept != NULL && t->unclaimed && t->stage == RUNS && !t->row.held)
+		fleet_leave(t->kept);
+}
+
+void
+taker_bereave(struct taker *t)
+{
+	if (t->bereft || t->stage == COMING || taker_is_over(t))
+		return;
+	trace("t%u: its wrapper is killed", t->number);
+	t->bereft = true;
+	if (!t->row.used && t->stage != RUNS) {
+		over(t, DEAD); /* it was about to ask anew */
+		return;
+	}
+	running = &t->machine->clock;
+	carry_on_alone(t);
+	running = NULL;
+}
+
+void
+taker_restore(struct taker *t)
+{
+	bool held = t->row.held && (error == NULL || !error->no_grants);
+
+	if (t->kept != NULL || taker_is_over(t) || !t->row.used)
+		return;
+	if (error != NULL && error->no_ledger) {
+		if (t->bereft)
+			over(t, DEAD);
+		return;
+	}
+	trace("t%u: is restored%s", t->number, held ? ", holding" : "");
+	if (fleet_taker_new(&t->kept, t->machine->fleet, t->self, told, t) != 0)
+		breaks(TOLD, "no taker %s", t->self);
+	t->unclaimed = true;
+	t->row.held = held;
+	fleet_adopt(t->kept, &t->want, held);
+	if (t->bereft)
+		carry_on_alone(t);
+	if (t->stage == LEAVING || t->stage == RELEASING)
+		t->wished = true;
+}
+
+/* If it stands in for its wrapper, the wrapper's word counts. */
 void
 taker_adopt(struct taker *t)
 {
 	bool held = t->stage == RUNS || t->stage == RELEASING;
 
-	if (t->kept != NULL || t->stage == COMING || taker_is_over(t))
+	if (t->bereft || t->stage == COMING || taker_is_over(t))
 		return;
+	if (t->unclaimed) {
+		fleet_taker_free(t->kept);
+		t->kept = NULL;
+		t->unclaimed = false;
+	}
+	if (t->kept != NULL)
+		return;
+	t->row.used = true;
+	t->row.held = held;
 	trace("t%u: is adopted%s", t->number, held ? ", holding" : "");
 	if (fleet_taker_new(&t->kept, t->machine->fleet, t->self, told, t) != 0)
 		breaks(TOLD, "no taker %s", t->self);

@@ -2,6 +2,7 @@
 /*
  * why.c - what flocklimitctl why makes of histories that are made up here, where each time is known.
  */
+#include "kind.h"
 #include "why/parts.h"
 
 #include <stdio.h>
@@ -9,6 +10,8 @@
 #include <string.h>
 
 #include "../helpers/tap.h"
+
+const struct kind here = { .is_file = true };
 
 #define MS   UINT64_C(1000000)
 #define MOST 64

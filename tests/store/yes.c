@@ -481,6 +481,8 @@ fleet_ended(struct fleet_taker *t, int32_t status, uint64_t memory, uint64_t cpu
 {
 	(void)t;
 	(void)status;
+	(void)memory;
+	(void)cpu_ns;
 }
 
 void

@@ -28,12 +28,12 @@ processes() {
 }
 
 keepers() { processes store-keeper; }
-holders() { processes store-holder; }
-keepers_are() { [ "$(keepers | wc -w)" = "$1" ] && [ "$(holders | wc -w)" = "$1" ]; }
+deputies() { processes store-deputy; }
+keepers_are() { [ "$(keepers | wc -w)" = "$1" ] && [ "$(deputies | wc -w)" = "$1" ]; }
 
-# another KEEPER HOLDER: there is one of each, and the keeper, or the holder, is not that one.
+# another KEEPER DEPUTY: there is one of each, and the keeper, or the deputy, is not that one.
 another() {
-	keepers_are 1 && [ "$(keepers)" != "$1" ] && [ "$(holders)" != "$2" ]
+	keepers_are 1 && [ "$(keepers)" != "$1" ] && [ "$(deputies)" != "$2" ]
 }
 
 permits() { [ "$(count /team/x/cfg//h/)" = "$1" ]; }
@@ -104,7 +104,7 @@ ttl=--ttl=60s
 	[ "$(readlink "/proc/$keeper/cwd")" = / ]
 	for fd in 0 1 2; do
 		[ "$(readlink "/proc/$keeper/fd/$fd")" = /dev/null ]
-		[ "$(readlink "/proc/$(holders)/fd/$fd")" = /dev/null ]
+		[ "$(readlink "/proc/$(deputies)/fd/$fd")" = /dev/null ]
 	done
 	[ "$(ps -o sid= -p "$keeper")" != "$(ps -o sid= -p "${pids[a]}")" ]
 	[ "$(ps -o args= -p "$keeper" | xargs)" = "flocklimit: keeper" ]
@@ -147,12 +147,21 @@ ttl=--ttl=60s
 	at_rest
 }
 
-@test "kill -9 of keeper and holder: wrappers start others, which go on with all of it" {
+@test "without room for what they would share, a taker has a keeper of its own" {
+	need_mount
+	mkdir -m 700 limiters
+	run -0 --separate-stderr unshare -m sh -c \
+		'mount -t tmpfs -o mode=700,size=64k none limiters && exec "$0" -N x -n 1 echo ran' "$FLOCKLIMIT"
+	[ "$output" = ran ]
+	[ -z "$stderr" ]
+}
+
+@test "kill -9 of keeper and deputy: wrappers start others, which go on with all of it" {
 	hold a -N x -n 1 "$ttl"
 	a_line b c
-	keeper=$(keepers) holder=$(holders)
-	kill -KILL "$holder" "$keeper"
-	eventually another "$keeper" "$holder"
+	keeper=$(keepers) deputy=$(deputies)
+	kill -KILL "$deputy" "$keeper"
+	eventually another "$keeper" "$deputy"
 	permits 1
 	waiters 2
 	let_go a
@@ -193,11 +202,11 @@ ttl=--ttl=60s
 	at_rest
 }
 
-@test "the same, after the holder was killed, and nobody else is there" {
+@test "the same, after the deputy was killed, and nobody else is there" {
 	hold a -N x -n 1 "$ttl"
-	keeper=$(keepers) holder=$(holders)
-	kill -KILL "$holder"
-	eventually another none "$holder"
+	keeper=$(keepers) deputy=$(deputies)
+	kill -KILL "$deputy"
+	eventually another none "$deputy"
 	[ "$(keepers)" = "$keeper" ]
 	kill -KILL "${pids[a]}" "$keeper"
 	ended a
@@ -210,8 +219,8 @@ ttl=--ttl=60s
 @test "the job that started the keeper dies with it: its permit is free after ttl and grace" {
 	hold a -N x -n 1 --ttl 2s
 	ttl=--ttl=2s a_line b
-	keeper=$(keepers) holder=$(holders)
-	kill -KILL "${pids[a]}" "$(up a)" "$holder" "$keeper"
+	keeper=$(keepers) deputy=$(deputies)
+	kill -KILL "${pids[a]}" "$(up a)" "$deputy" "$keeper"
 	ended a
 	served b
 	at_rest
@@ -233,12 +242,12 @@ ttl=--ttl=60s
 	at_rest
 }
 
-@test "a stopped keeper and its stopped holder, as in a frozen cgroup, are replaced, too" {
+@test "a stopped keeper and its stopped deputy, as in a frozen cgroup, are replaced, too" {
 	hold a -N x -n 1 --ttl 3s
 	ttl=--ttl=3s a_line b c
-	keeper=$(keepers) holder=$(holders)
-	kill -STOP "$keeper" "$holder"
-	eventually another "$keeper" "$holder"
+	keeper=$(keepers) deputy=$(deputies)
+	kill -STOP "$keeper" "$deputy"
+	eventually another "$keeper" "$deputy"
 	is_gone "$keeper"
 	[ ! -s a.err ]
 	let_go a

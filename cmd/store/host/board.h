@@ -4,7 +4,7 @@
  * name of the keeper: see same.h.
  *
  * Locks of the kernel on its bytes say who is alive, and the kernel drops them with their owner: a taker
- * has the byte of its cell, the keeper and its holder have one each (alive.h).  flock(2) of the whole file
+ * has the byte of its cell, the keeper and its deputy have one each (alive.h).  flock(2) of the whole file
  * is for the beginning and the end of a keeper.
  */
 #ifndef BOARD_H
@@ -16,7 +16,7 @@
 #include "protocol/fleet.h"
 #include "protocol/state.h"
 
-#define BOARD_CELLS 16384
+#define BOARD_CELLS 4096
 
 /*
  * What the keeper has in the store for one taker.  Its successor goes on with the rows whose wrappers are

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "holder.h"
+#include "deputy.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -32,23 +32,23 @@ enum deed { KEEP, DROP, END };
 
 struct order {
 	enum deed deed;
-	enum holder_kind kind;
+	enum deputy_kind kind;
 	uint32_t row;
 };
 
 static struct host *host;
 static int other = -1;            /* the socket between the two */
-static int (*held)[HOLDER_KINDS]; /* by row: one more than the descriptor, as 0 is none */
+static int (*held)[DEPUTY_KINDS]; /* by row: one more than the descriptor, as 0 is none */
 
-/* ---- the holder ---- */
+/* ---- the deputy ---- */
 
 static void
 drop(uint32_t row)
 {
 	int kind, fd;
 
-	for (kind = 0; kind < HOLDER_KINDS; kind++)
-		if ((fd = holder_give(row, (enum holder_kind)kind)) != -1)
+	for (kind = 0; kind < DEPUTY_KINDS; kind++)
+		if ((fd = deputy_give(row, (enum deputy_kind)kind)) != -1)
 			close(fd);
 }
 
@@ -129,17 +129,17 @@ serve(void)
 }
 
 static void
-be_holder(void)
+be_deputy(void)
 {
-	prctl(PR_SET_NAME, "store-holder");
+	prctl(PR_SET_NAME, "store-deputy");
 	title_set(NULL);
 	signal(SIGCHLD, SIG_IGN);
-	if (!alive_say(host->file, ALIVE_HOLDER))
+	if (!alive_say(host->file, ALIVE_DEPUTY))
 		_exit(1);
 }
 
 void
-holder_run(struct host *h)
+deputy_run(struct host *h)
 {
 	int fds[] = { h->listener, h->file, h->meeting.dir };
 
@@ -153,20 +153,20 @@ holder_run(struct host *h)
 	escape();
 	if (held == NULL)
 		_exit(1);
-	be_holder();
+	be_deputy();
 	serve();
 }
 
 /* ---- in the keeper ---- */
 
 int
-holder_socket(void)
+deputy_socket(void)
 {
 	return other;
 }
 
 int
-holder_give(uint32_t row, enum holder_kind kind)
+deputy_give(uint32_t row, enum deputy_kind kind)
 {
 	int fd = held[row][kind] - 1;
 
@@ -176,7 +176,7 @@ holder_give(uint32_t row, enum holder_kind kind)
 
 /* The child of a keeper: it lets go of all that makes it one. */
 void
-holder_again(void)
+deputy_again(void)
 {
 	int fds[] = { host->listener, host->file, host->meeting.dir, -1 }, ends[2];
 
@@ -192,7 +192,7 @@ holder_again(void)
 			_exit(1);
 		other = fds[3];
 		memset(held, 0, BOARD_CELLS * sizeof(*held));
-		be_holder();
+		be_deputy();
 		serve();
 	default:
 		close(ends[0]);
@@ -201,7 +201,7 @@ holder_again(void)
 }
 
 /*
- * A holder that does not read is stopped.  The keeper kills it, finds it dead, and forks another; without
+ * A deputy that does not read is stopped.  The keeper kills it, finds it dead, and forks another; without
  * one, a permit would depend on the keeper alone.
  */
 static void
@@ -214,23 +214,23 @@ tell(const struct order *o, int fd)
 	if (poll(&room, 1, 1000) == 1)
 		passing_send(other, o, sizeof(*o), fd, MSG_DONTWAIT);
 	else
-		alive_kill(host->file, ALIVE_HOLDER);
+		alive_kill(host->file, ALIVE_DEPUTY);
 }
 
 void
-holder_keep(uint32_t row, enum holder_kind kind, int fd)
+deputy_keep(uint32_t row, enum deputy_kind kind, int fd)
 {
 	tell(&(struct order){ .deed = KEEP, .row = row, .kind = kind }, fd);
 }
 
 void
-holder_drop(uint32_t row)
+deputy_drop(uint32_t row)
 {
 	tell(&(struct order){ .deed = DROP, .row = row }, -1);
 }
 
 void
-holder_end(void)
+deputy_end(void)
 {
 	tell(&(struct order){ .deed = END }, -1);
 }

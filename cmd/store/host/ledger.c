@@ -57,20 +57,20 @@ ledger_remove(struct ledger_row *row)
 	if (row == NULL)
 		return;
 	row->self[0] = '\0';
-	holder_drop(number(row));
+	deputy_drop(number(row));
 }
 
 void
-ledger_keep(const struct ledger_row *row, enum holder_kind kind, int fd)
+ledger_keep(const struct ledger_row *row, enum deputy_kind kind, int fd)
 {
 	if (row != NULL && fd != -1)
-		holder_keep(number(row), kind, fd);
+		deputy_keep(number(row), kind, fd);
 }
 
 int
-ledger_give(const struct ledger_row *row, enum holder_kind kind)
+ledger_give(const struct ledger_row *row, enum deputy_kind kind)
 {
-	return holder_give(number(row), kind);
+	return deputy_give(number(row), kind);
 }
 
 struct ledger_row *

@@ -24,7 +24,7 @@
 #include "kind.h"
 
 #define LINGER (3 * SECOND) /* for a host's next taker, which finds a keeper that knows the store */
-#define BEATS  9            /* in a ttl; the holder misses three */
+#define BEATS  9            /* in a ttl; the deputy misses three */
 
 /* A wrapper. */
 struct control {
@@ -49,7 +49,7 @@ static struct {
 	struct host *host; /* NULL: we are one wrapper's */
 	int lock;          /* the board once more, for locks that are no process's */
 	uint64_t idle_ns;  /* since when nobody needs us; 0: somebody does */
-	struct source on_listener, on_holder;
+	struct source on_listener, on_deputy;
 } k;
 
 /* ---- the store, and its limiters ---- */
@@ -290,22 +290,22 @@ on_listener(struct source *s)
 }
 
 static void
-watch_holder(void)
+watch_deputy(void)
 {
 	const struct keeper_taker *s;
 
-	source_watch(holder_socket(), 0, &k.on_holder);
+	source_watch(deputy_socket(), 0, &k.on_deputy);
 	LIST_FOREACH(s, &k.takers, entry)
 		keeper_taker_entrust(s);
 }
 
 static void
-on_holder(struct source *s)
+on_deputy(struct source *s)
 {
 	(void)s;
-	source_unwatch(holder_socket());
-	holder_again();
-	watch_holder();
+	source_unwatch(deputy_socket());
+	deputy_again();
+	watch_deputy();
 }
 
 static void
@@ -345,7 +345,7 @@ end_if_idle(uint64_t now)
 	default:
 		break; /* somebody has removed it */
 	}
-	holder_end();
+	deputy_end();
 	_exit(0);
 }
 
@@ -361,7 +361,7 @@ keeper_run_host(struct host *h)
 	k.host = h;
 	k.silent = true;
 	k.on_listener.ready = on_listener;
-	k.on_holder.ready = on_holder;
+	k.on_deputy.ready = on_deputy;
 	snprintf(board, sizeof(board), "/proc/self/fd/%d", h->file);
 	k.lock = open(board, O_RDWR | O_CLOEXEC);
 	board_ns = h->board->alive_ns;
@@ -370,7 +370,7 @@ keeper_run_host(struct host *h)
 	    source_watch(h->listener, EPOLLIN, &k.on_listener) != 0)
 		_exit(1);
 	restore();
-	watch_holder();
+	watch_deputy();
 	for (;;) {
 		now = flki_boottime_ns();
 		atomic_store(&h->board->pulse_ns, now_ns());

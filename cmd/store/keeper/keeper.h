@@ -18,7 +18,7 @@ struct host;
  */
 _Noreturn void keeper_run(int control, pid_t wrapper, const char *life, bool heir, bool quiet);
 
-/* In a child of the host's holder. */
+/* In a child of the host's deputy. */
 _Noreturn void keeper_run_host(struct host *host);
 
 #endif

@@ -255,7 +255,7 @@ keeper_taker_carry_on_alone(struct keeper_taker *k)
 			break;
 		if (k->pidfd != -1 && source_watch(k->pidfd, EPOLLIN, &k->on_pidfd) == 0)
 			break;
-		/* What the holder had of it was lost: for others, it is like a machine that has died. */
+		/* What the deputy had of it was lost: for others, it is like a machine that has died. */
 		if (stake_row(k->stake) != NULL && stake_row(k->stake)->guarded)
 			k->exit_ns = flki_boottime_ns() +
 				     ((uint64_t)settings.ttl_s + settings.grace_s) * SECOND;

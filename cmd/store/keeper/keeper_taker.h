@@ -107,7 +107,7 @@ void keeper_taker_give_up(struct keeper_taker *k);
 /* keeper_taker_host.c: the taker of that row, which a keeper before had. */
 void keeper_taker_restore(struct keeper_taker *k, struct ledger_row *row);
 
-/* keeper_taker_host.c: the holder gets what it lasts by. */
+/* keeper_taker_host.c: the deputy gets what it lasts by. */
 void keeper_taker_entrust(const struct keeper_taker *k);
 
 /* keeper_taker_host.c: unclaimed; returns when to look again, if it still is. */

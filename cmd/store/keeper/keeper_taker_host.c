@@ -15,9 +15,9 @@ keeper_taker_restore(struct keeper_taker *k, struct ledger_row *row)
 	struct talk t = { .kind = TALK_ADOPT, .want = row->want };
 	enum permit_state state = row->state;
 
-	k->guard = ledger_give(row, HOLDER_GUARD);
-	k->pidfd = ledger_give(row, HOLDER_PIDFD);
-	k->local = ledger_give(row, HOLDER_LOCAL);
+	k->guard = ledger_give(row, DEPUTY_GUARD);
+	k->pidfd = ledger_give(row, DEPUTY_PIDFD);
+	k->local = ledger_give(row, DEPUTY_LOCAL);
 	k->pid = row->pid;
 	t.held = state == PERMIT_HELD || state == PERMIT_RELEASING;
 	talk_copy(t.self, sizeof(t.self), row->self);
@@ -38,9 +38,9 @@ keeper_taker_entrust(const struct keeper_taker *k)
 		return;
 	row->pid = k->pid;
 	row->guarded |= k->guard != -1 || k->pidfd != -1;
-	ledger_keep(row, HOLDER_GUARD, k->guard);
-	ledger_keep(row, HOLDER_PIDFD, k->pidfd);
-	ledger_keep(row, HOLDER_LOCAL, k->local);
+	ledger_keep(row, DEPUTY_GUARD, k->guard);
+	ledger_keep(row, DEPUTY_PIDFD, k->pidfd);
+	ledger_keep(row, DEPUTY_LOCAL, k->local);
 }
 
 uint64_t

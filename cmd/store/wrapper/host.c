@@ -15,7 +15,7 @@
 #include "flocklimit.h"
 #include "host/alive.h"
 #include "host/board.h"
-#include "host/holder.h"
+#include "host/deputy.h"
 #include "host/meeting.h"
 #include "link.h"
 #include "now.h"
@@ -104,18 +104,18 @@ set_life(struct board *b)
 
 /* Forks twice: see link.c. */
 static int
-fork_holder(struct host *host)
+fork_deputy(struct host *host)
 {
-	pid_t between = fork(), holder;
+	pid_t between = fork(), deputy;
 	int status;
 
 	if (between == -1)
 		return -errno;
 	if (between == 0) {
-		holder = fork();
-		if (holder == 0)
-			holder_run(host);
-		_exit(holder == -1 ? errno : 0);
+		deputy = fork();
+		if (deputy == 0)
+			deputy_run(host);
+		_exit(deputy == -1 ? errno : 0);
 	}
 	while (waitpid(between, &status, 0) == -1)
 		if (errno != EINTR)
@@ -131,8 +131,9 @@ start(int file)
 	int error = map_board(file, &host.board), probe;
 
 	if (error == -ENOENT) {
-		if (ftruncate(file, sizeof(struct board)) == -1)
-			return -errno;
+		/* A page without room on the disk would end whoever touches it. */
+		if ((error = -posix_fallocate(file, 0, sizeof(struct board))) != 0)
+			return error;
 		error = map_board(file, &host.board);
 	} else if (error == 0 && (probe = meeting_connect(&h.meeting)) >= 0) {
 		close(probe); /* another wrapper has started it */
@@ -144,7 +145,7 @@ start(int file)
 	set_life(host.board);
 	atomic_store(&host.board->pulse_ns, now_ns());
 	host.listener = meeting_listen(&h.meeting);
-	error = host.listener < 0 ? host.listener : fork_holder(&host);
+	error = host.listener < 0 ? host.listener : fork_deputy(&host);
 	if (host.listener >= 0)
 		close(host.listener);
 	munmap(host.board, sizeof(*host.board));
@@ -161,7 +162,7 @@ start_under_lock(void)
 	error = meeting_lock(&h.meeting, file, LOCKS);
 	if (error == 0) {
 		error = start(file);
-		flock(file, LOCK_UN); /* the holder has the same open file */
+		flock(file, LOCK_UN); /* the deputy has the same open file */
 	}
 	close(file);
 	return error == -ENOENT ? 0 : error; /* that keeper has ended: the caller tries again */
@@ -265,7 +266,7 @@ host_look(void)
 	due = atomic_load(&board->pulse_ns) + settings.ttl_s * SECOND * 2 / 3;
 	if (now < due)
 		return due;
-	alive_kill(h.file, ALIVE_HOLDER);
+	alive_kill(h.file, ALIVE_DEPUTY);
 	alive_kill(h.file, ALIVE_KEEPER);
 	return now + AGAIN;
 }

@@ -17,8 +17,8 @@ int host_join(int *control);
 int host_take_cell(struct tie *tie);
 
 /*
- * Kills a keeper that has not run for most of the ttl, and its holder: their sockets end then, and so
- * another takes over.  The holder alone should have done so: it has stopped, too, as in a cgroup that is
+ * Kills a keeper that has not run for most of the ttl, and its deputy: their sockets end then, and so
+ * another takes over.  The deputy alone should have done so: it has stopped, too, as in a cgroup that is
  * frozen.  Returns when to look again (CLOCK_MONOTONIC); with a keeper of our own, never.
  */
 uint64_t host_look(void);

@@ -109,7 +109,7 @@ goes_on(struct act *act)
 			law_runs(t);
 }
 
-/* By its holder. */
+/* By its deputy. */
 static void
 is_replaced(struct act *act)
 {

@@ -55,7 +55,7 @@ struct plan {
 	bool leavers; /* some leave the line */
 	bool manual, operators;
 	bool drift;        /* clocks */
-	bool host;         /* a machine's keeper is its host's: it has a ledger and a holder */
+	bool host;         /* a machine's keeper is its host's: it has a ledger and a deputy */
 	unsigned loss;     /* of 1,000 messages */
 	unsigned slow;     /* of 1,000 messages */
 	uint64_t delay_ns; /* of most messages, at most */

@@ -52,7 +52,7 @@ program() {
 }
 
 @test "flocklimit-store(7) has every variable that is read, and no other" {
-	sources | grep -oE '"FLOCKLIMIT_(STORE|LIBEXEC)[A-Z_]*"' | tr -d '"' | sort -u |
+	sources | grep -oE '"FLOCKLIMIT_(STORE|LIBEXEC|KEEPER)[A-Z_]*"' | tr -d '"' | sort -u |
 		grep -v _KEY >"read"
 	section ENVIRONMENT "$PAGE" | sed -n '1,/^These are set/p' | grep '^\.It Ev' |
 		grep -oE 'FLOCKLIMIT_[A-Z_]+' | sort -u >page

@@ -15,6 +15,12 @@
 
 #define DIR_ROOM 512
 
+#ifdef __GLIBC__
+typedef __rlimit_resource_t resource;
+#else
+typedef int resource;
+#endif
+
 static bool
 write_to(const char *path, const char *text)
 {
@@ -68,9 +74,10 @@ leave_cgroup(void)
 static void
 lift_limits(void)
 {
-	static const int which[] = { RLIMIT_CPU,  RLIMIT_AS,     RLIMIT_DATA,      RLIMIT_STACK,
-				     RLIMIT_RSS,  RLIMIT_NPROC,  RLIMIT_FSIZE,     RLIMIT_MEMLOCK,
-				     RLIMIT_CORE, RLIMIT_NOFILE, RLIMIT_SIGPENDING };
+	static const resource which[] = { RLIMIT_CPU,    RLIMIT_AS,        RLIMIT_DATA,
+					  RLIMIT_STACK,  RLIMIT_RSS,       RLIMIT_NPROC,
+					  RLIMIT_FSIZE,  RLIMIT_MEMLOCK,   RLIMIT_CORE,
+					  RLIMIT_NOFILE, RLIMIT_SIGPENDING };
 	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	struct rlimit r;
 	size_t i;

@@ -257,6 +257,19 @@ ttl=--ttl=60s
 	at_rest
 }
 
+@test "the same, where takers only wait" {
+	"$FLOCKLIMIT" -N x -n 1 --ttl 3s true
+	"${FLOCKLIMIT}ctl" pause x
+	ttl=--ttl=3s a_line b
+	keeper=$(keepers) deputy=$(deputies)
+	kill -STOP "$keeper" "$deputy"
+	eventually another "$keeper" "$deputy"
+	waiters 1
+	"${FLOCKLIMIT}ctl" resume x
+	served b
+	at_rest
+}
+
 @test "a stopped wrapper keeps its permit and its place over the death of the keeper" {
 	hold a -N x -n 1 "$ttl"
 	a_line b c

@@ -263,9 +263,10 @@ sleep_until(struct store_taker *t, uint64_t until, const sigset_t *mask, bool ri
 {
 	struct pollfd fds[2] = { { .fd = t->tie.socket, .events = POLLIN },
 				 { .fd = rings ? t->bell : -1, .events = POLLIN } };
-	struct timespec span = flki_timespec(left_until(until, now_ns()));
+	struct timespec span;
 
 	until = earlier(until, host_look());
+	span = flki_timespec(left_until(until, now_ns()));
 	ppoll(fds, 2, until == NEVER ? NULL : &span, mask);
 }
 

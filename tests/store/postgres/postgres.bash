@@ -108,9 +108,9 @@ promote() {
 	[ "$(sql "SELECT pg_promote()")" = t ]
 }
 
-# sql STATEMENT [DATABASE]; set_up DATABASE.
+# sql STATEMENT [DATABASE [ROLE]]; set_up DATABASE.
 sql() {
-	psql -XqAt -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/${SERVER:-one}.port")" -U postgres \
+	psql -XqAt -v ON_ERROR_STOP=1 -h "$SERVERS" -p "$(cat "$SERVERS/${SERVER:-one}.port")" -U "${3:-postgres}" \
 		-d "${2:-postgres}" -c "$1"
 }
 set_up() { "$CTL" --store "postgres://postgres@$ADDRESS/?database=$1" setup --apply; }

@@ -111,24 +111,19 @@ as() {
 	[[ $output == *"permission denied"* ]]
 }
 
-# as_role ROLE SQL
-as_role() {
-	psql -XqAt -h "$SERVERS" -p "$(cat "$SERVERS/one.port")" -U "$1" -d fl -c "$2"
-}
-
 @test "a role without rights can't notify a waiter of a permit" {
 	local held place
 	background a "$FLOCKLIMIT" -N x -n 1 sh -c 'echo >up; exec sleep 60'
 	eventually test -s up
 	background b "$FLOCKLIMIT" -N x -n 1 touch ran
 	eventually in_line 1
-	held=$(as_role postgres "SELECT encode(value, 'hex') FROM flocklimit.records WHERE convert_from(key, 'UTF8') LIKE '%//h/%'")
-	place=$(as_role postgres "SELECT encode(convert_to(replace(convert_from(key, 'UTF8'), '//w/', '//h/'), 'UTF8'), 'hex')
-		FROM flocklimit.records WHERE convert_from(key, 'UTF8') LIKE '%//w/%'")
-	as_role postgres "CREATE ROLE stranger LOGIN"
-	run ! as_role stranger "SELECT client FROM flocklimit.watchers"
-	as_role stranger "SELECT pg_notify('flocklimit:' || pid, s.n || ' 0 ' || s.n || ' 0 $place $held')
-		FROM pg_stat_activity, (SELECT 1000000 AS n) s WHERE usename = 'fl'"
+	held=$(sql "SELECT encode(value, 'hex') FROM flocklimit.records WHERE convert_from(key, 'UTF8') LIKE '%//h/%'" fl)
+	place=$(sql "SELECT encode(convert_to(replace(convert_from(key, 'UTF8'), '//w/', '//h/'), 'UTF8'), 'hex')
+		FROM flocklimit.records WHERE convert_from(key, 'UTF8') LIKE '%//w/%'" fl)
+	sql "CREATE ROLE stranger LOGIN"
+	run ! sql "SELECT client FROM flocklimit.watchers" fl stranger
+	sql "SELECT pg_notify('flocklimit:' || pid, s.n || ' 0 ' || s.n || ' 0 $place $held')
+		FROM pg_stat_activity, (SELECT 1000000 AS n) s WHERE usename = 'fl'" fl stranger
 	# It has heard of that before it hears of this.
 	"$CTL" cancel x "$("$CTL" show --json x | jq '.waiters[0].ticket')"
 	ended b

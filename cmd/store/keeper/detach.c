@@ -81,8 +81,7 @@ detach(int *fds, int n, bool quiet)
 		return false;
 	prctl(PR_SET_NAME, "store-keeper");
 	umask(077);
-	if (chdir("/") == -1)
-		return true; /* we only keep a directory busy */
+	(void)!chdir("/"); /* if that fails, we only keep a directory busy */
 	return true;
 }
 

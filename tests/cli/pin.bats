@@ -310,10 +310,13 @@ time.sleep(1000)" >threads &
 @test "a command that takes its CPUs back: said once, and none is given" {
 	need_two_cpus
 	background a "$FLOCKLIMIT" -N x -n 2 -w 1-2 --pin python3 -c '
-import os, sys
+import os, sys, time
+open("a.up", "w").close()
 while True:
-    os.sched_setaffinity(0, {int(cpu) for cpu in sys.argv[1:]})' "${CPU[@]}"
-	eventually weighs 2
+    os.sched_setaffinity(0, {int(cpu) for cpu in sys.argv[1:]})
+    time.sleep(0.001)' "${CPU[@]}"
+	eventually test -e a.up
+	weighs 2
 	run -75 "$FLOCKLIMIT" -q -N x -n 2 -t 20 true
 	weighs 2
 	kill "${pids[a]}"

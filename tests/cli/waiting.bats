@@ -23,6 +23,11 @@ shown() { drawn "$2" | grep -qE -- "$1"; }
 # drawn LABEL: what was drawn into the line, one after the other.
 drawn() { tr '\r' '\n' <"$T/$1.out"; }
 
+# shows_command COLUMNS LABEL: each line has the holder's command, if eight columns of it fit, and two quotes.
+shows_command() {
+	[ "$(drawn "$2" | grep ' ahead' | grep -vF '"sh -c' | grep -cE "^.\[K.{0,$(($1 - 11))}\$")" -eq 0 ]
+}
+
 held() { "$CTL" show --json x | jq -e --arg t "$1" '.holders | any(.ticket == ($t | tonumber))' >/dev/null; }
 
 @test "the status line: after two seconds, in place, how far one has come" {
@@ -102,7 +107,6 @@ one_ahead() { "$FLOCKLIMIT" -f "$1" -n 1 --nonblock true 2>&1 | grep -q ' 1 ahea
 	eventually one_ahead "$T/$long/$long"
 	typescript c sh -c 'stty cols 80; exec "$FLOCKLIMIT" -f "$1" -n 1 true' sh "$T/$long/$long"
 	typescript d sh -c 'stty cols 80; exec "$1" -f "$2" -n 1 true ::: a' sh "${FLOCKLIMIT%/*}/flockmap" "$T/$long/$long"
-	# Of the holder's command there may be no room left.
 	eventually shown "^.\[K[a-z]{27}\.\.\.: waiting [0-9.]+ s for pid ${pids[a]}( \"sh -c .*\.\.\.\")?; [12] ahead" c
 	eventually shown "^.\[K[a-z]{27}\.\.\.: waiting [0-9.]+ s for pid ${pids[a]}( \"sh -c .*\.\.\.\")?; [12] ahead" d
 	let_go a
@@ -112,6 +116,8 @@ one_ahead() { "$FLOCKLIMIT" -f "$1" -n 1 --nonblock true 2>&1 | grep -q ' 1 ahea
 	ended d
 	fits 79 c
 	fits 79 d
+	shows_command 79 c
+	shows_command 79 d
 }
 
 @test "the status line says what is waited for where it is no holder" {

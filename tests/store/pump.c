@@ -122,21 +122,40 @@ count(const char *text, const char *piece)
 	return n;
 }
 
+/* Waits for what comes next, but not past the end, and lets the client go on.  False: it is past. */
+static bool
+step_before(struct records *r, uint64_t end)
+{
+	struct pollfd p = { .fd = records_fd(r), .events = POLLIN };
+	uint64_t now = flki_boottime_ns(), due = records_due(r);
+
+	if (now >= end)
+		return false;
+	if (due > end)
+		due = end;
+	poll(&p, 1, due <= now ? 0 : (int)((due - now) / MS) + 1);
+	records_step(r);
+	return true;
+}
+
 bool
 until(struct records *r, const int *happened, int times)
 {
 	uint64_t end = flki_boottime_ns() + PATIENCE_MS * MS;
 
-	while (*happened < times) {
-		struct pollfd p = { .fd = records_fd(r), .events = POLLIN };
-		uint64_t now = flki_boottime_ns(), due = records_due(r);
-
-		if (now >= end)
+	while (*happened < times)
+		if (!step_before(r, end))
 			return false;
-		if (due > end)
-			due = end;
-		poll(&p, 1, due <= now ? 0 : (int)((due - now) / MS) + 1);
-		records_step(r);
-	}
+	return true;
+}
+
+bool
+rests(struct records *r)
+{
+	uint64_t end = flki_boottime_ns() + PATIENCE_MS * MS;
+
+	while (records_due(r) != UINT64_MAX)
+		if (!step_before(r, end))
+			return false;
 	return true;
 }

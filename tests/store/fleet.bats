@@ -405,6 +405,20 @@ is_renewed() {
 	[ "$(grep -o ' renew .*' store.log | tail -n 1)" = " renew $(lease "$1")" ]
 }
 
+# Their tickets leave the same remainder: see run.h.
+@test "dead takers that are remembered in one place are taken back together" {
+	serve
+	raw put /x/lim/cfg//h/00000000000000aa '3 1 2 2 0 7 3 2 0 0 00000000000000ff' 0 \
+		put /x/lim/cfg//h/00000000000000ab '3 1 2 2 1 516 3 2 0 0 00000000000000ff' 0
+	takers t 3 2
+	makes t a
+	does t 'enter a w=2 n=2' 'expect a GRANTED'
+	told t 'a GRANTED'
+	does t 'release a'
+	ends t
+	clean
+}
+
 @test "a killed keeper's claim that comes late is not done once its heir has looked" {
 	local claim
 	serve

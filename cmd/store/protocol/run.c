@@ -13,6 +13,21 @@
 
 #define RUN_VERSION 1
 
+/* Engines refuse a transaction that puts a key twice; one that has failed takes no more. */
+static bool
+is_taken(const struct txn *x, const char *key)
+{
+	const struct txn_item *i;
+
+	if (x == NULL || x->failed)
+		return true;
+	for (i = x->item; i < x->item + x->n; i++)
+		if (i->part == x->part && i->kind == DO_PUT && strcmp(i->key, key) == 0)
+			return true;
+	return false;
+}
+
+/* Of two takers that end together, and have the same place, one is remembered. */
 static void
 put(struct txn *x, const struct key *limiter, uint64_t place, json_t *o)
 {
@@ -24,7 +39,7 @@ put(struct txn *x, const struct key *limiter, uint64_t place, json_t *o)
 	json_put_number(o, "v", RUN_VERSION);
 	json_put_number(o, "ended", record_now_ms());
 	/* Without memory for it nothing is remembered, and the taker ends all the same. */
-	if ((text = json_finished(o)) != NULL)
+	if ((text = json_finished(o)) != NULL && !is_taken(x, m.s))
 		txn_put(x, m.s, text, strlen(text), 0);
 	free(text);
 }

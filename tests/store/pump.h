@@ -51,7 +51,7 @@ int count(const char *text, const char *piece);
 /* Until it is not 0, or for want of patience: whether it is not 0. */
 bool until(struct records *r, const int *happened, int times);
 
-/* The same, until nothing is due. */
+/* The same, until nothing is due; and in a few steps. */
 bool rests(struct records *r);
 
 #endif

@@ -116,7 +116,6 @@ take_time_above_0(const struct option_row *row, void *into, const char *option, 
 
 #define TO(member) .at = offsetof(struct taker_options, member)
 
-static const char no_pace[] = "a store keeps no pace";
 static const char one_order[] = "in a store, the line has one order";
 
 /* The six of every day come first. */
@@ -163,18 +162,18 @@ const struct option_row taker_rows[] = {
 	{ .name = "rate", .value = "N/DUR[:BURST]", .take = take_setting, .parse = pace_parse_rate, .setting = FLK_SET_RATE,
 	  TO(to.pace), .wrong = PACE_RATE,
 	  .offers = "1/s 10/s 30/m 60/m 100/h off",
-	  .help = "at most N starts per DUR, all takers together", .not_in_store = no_pace },
+	  .help = "at most N starts per DUR, all takers together" },
 	{ .name = "stagger", .value = "DUR", .take = take_setting, .parse = pace_parse_stagger, .setting = FLK_SET_STAGGER,
 	  TO(to.pace), .wrong = PACE_STAGGER, .offers = "100ms 1s 10s off",
-	  .help = "at least DUR between two starts", .not_in_store = no_pace },
+	  .help = "at least DUR between two starts" },
 	{ .name = "ramp", .value = "FROM+STEP/DUR", .take = take_setting, .parse = pace_parse_ramp, .setting = FLK_SET_RAMP,
 	  TO(to.pace), .wrong = PACE_RAMP,
 	  .offers = "1+1/1s 1+1/30s 1+1/1m off",
 	  .help = "begin with FROM units, add STEP each DUR\n"
-	          "(these three belong to the limiter; off removes one)", .not_in_store = no_pace },
+	          "(these three belong to the limiter; off removes one)" },
 	{ .name = "ramp-idle", .value = "DUR", .take = take_time, TO(to.pace.ramp_idle_ns),
 	  .offers = "@times",
-	  .help = "ramp again after DUR without a holder (1m)", .not_in_store = no_pace },
+	  .help = "ramp again after DUR without a holder (1m)" },
 	{ .name = "when", .value = "COND,...", .take = take_text, TO(when),
 	  .help = "start only while the machine has room, as in mem>4G,\n"
 	          "psi.io<20, running<16 or disk:/tmp>10G; also the\n"

@@ -192,9 +192,15 @@ limiter_set(const struct taker_options *w, struct flk *limiter)
 {
 	struct flk_settings now;
 	unsigned which = w->which;
-	int error = which != 0 ? flk_get(limiter, &now) : 0;
+	int error;
 
-	if (which == 0 || error != 0)
+	if (which == 0)
+		return 0;
+	if (here.paces != NULL) {
+		here.paces(limiter, which, &w->to.pace);
+		return 0;
+	}
+	if ((error = flk_get(limiter, &now)) != 0)
 		return error;
 	if (pace_is_so(&w->to.pace, &now.pace, which))
 		which &= ~(unsigned)FLK_SET_PACE;

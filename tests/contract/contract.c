@@ -33,7 +33,6 @@ static const struct {
 	[ENTRUST_TO] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
 	[ENTRUSTED] = { { 0, -FLK_NOPERMIT }, ENGINES ": flk_entrust_to" },
 	[TAKE_BACK] = { { 0, -ENOTSUP }, ENGINES ": flk_entrust_to" },
-	[SET_PACE] = { { 0, -FLK_STORE }, "flocklimit-store(7), Options: a store has no pace" },
 	[GUARD_FOR_READING] = { { true, false }, "flocklimit-store(7), Processes: a pipe" },
 	[HEIRS] = { { 1, 0 }, "lib/own.h: flki_heirs" },
 	[IS_TAKER] = { { 1, 0 }, "lib/own.h: flki_is_taker" },

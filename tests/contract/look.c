@@ -103,25 +103,56 @@ happens(struct flk *f, uint64_t *number, enum flk_event_kind kind, uint64_t tick
 	}
 }
 
-/* What a store shows begins some time after the first flk_follow(). */
-static uint64_t
-follow_it(struct flk *f)
+/* The events so far: at most ROOM of them. */
+static size_t
+past(struct flk *f, struct flk_event *event, size_t room)
 {
-	struct timespec soon;
-	struct flk_event e;
-	uint64_t number = 0, until = now_ns() + PATIENCE_MS * UINT64_C(1000000);
+	uint64_t number = 0;
+	size_t n = 0;
 
-	do {
-		if (steer_pause(f) != 0 || steer_resume(f) != 0 || now_ns() > until)
-			tap_bail("nothing to follow");
-		soon = in_ms(500);
-	} while (flk_follow(f, number, &soon) == -ETIMEDOUT);
-	do {
-		while (flk_history(f, number, &e, 1) == 1)
-			number = e.number;
-		soon = in_ms(500);
-	} while (flk_follow(f, number, &soon) == 0);
-	return number;
+	while (n < room && flk_history(f, number, &event[n], 1) == 1)
+		number = event[n++].number;
+	return n;
+}
+
+static void
+history(void)
+{
+	struct flk *f = limiter(1);
+	struct flk_taker *a = taker(f), *b = taker(f);
+	struct flk_event e[8];
+	struct flk_snapshot *s;
+	struct flk_permit p, q;
+	uint64_t times = 0;
+	int i;
+
+	take(a, 1, 1);
+	is(flk_permit(a, &p), 0, "a permit");
+	queue(b, 1, 1, 1);
+	ok(flk_ended(a, 3 << 8) == 0 && flk_took(a, 5 << 20, 7000000) == 0, "its work ends");
+	is(flk_release(a), 0, "released");
+	is(wait_ms(b, PATIENCE_MS), 0, "the next");
+	is(flk_permit(b, &q), 0, "has a permit");
+	is((int)past(f, e, 8), 4, "four events are remembered");
+	ok(e[0].kind == FLK_EV_GRANTED && e[0].ticket == p.ticket && e[0].limit == 1 &&
+	       e[0].pid == getpid() && e[0].uid == getuid(),
+	   "the grant");
+	ok(e[1].kind == FLK_EV_QUEUED && e[1].ticket == q.ticket && e[1].weight == 1,
+	   "who came then");
+	ok(e[2].kind == FLK_EV_RELEASED && e[2].ticket == p.ticket && e[2].code == 3 << 8 &&
+	       e[2].memory == 5 << 20 && e[2].cpu_ns == 7000000,
+	   "the release, with what the work told");
+	ok(e[3].kind == FLK_EV_GRANTED && e[3].ticket == q.ticket, "and the next grant");
+	ok(e[0].when_ns <= e[1].when_ns && e[1].when_ns <= e[2].when_ns &&
+	       e[2].when_ns <= e[3].when_ns && e[3].when_ns <= now_ns(),
+	   "in their order");
+	is(flk_release(b), 0, "released, too");
+	is(flk_snapshot(f, &s), 0, "a snapshot");
+	for (i = 0; i < FLK_BUCKETS; i++)
+		times += s->waited.count[i] + s->held.count[i];
+	ok(s->granted == 2 && s->released == 2 && times == 4, "has counted both");
+	free(s);
+	done_with(f, "a history", a, b, NULL);
 }
 
 static void
@@ -131,11 +162,12 @@ events(void)
 	struct flk_taker *a = taker(f), *b = taker(f);
 	struct timespec soon;
 	struct flk_permit p, q;
+	struct flk_event e[8];
 	uint64_t number;
 
 	take(a, 1, 1);
 	is(flk_release(a), 0, "a limiter that is there");
-	number = follow_it(f);
+	number = e[past(f, e, 8) - 1].number;
 	soon = in_ms(50);
 	is(flk_follow(f, number, &soon), -ETIMEDOUT, "where nothing happens, nothing is told");
 	take(a, 1, 1);
@@ -159,5 +191,6 @@ contract_look(void)
 {
 	place();
 	snapshot();
+	history();
 	events();
 }

@@ -25,6 +25,7 @@ setup() {
 	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0
 	declare -gA pids=()
 	cd "$T" || return 1
+	! declare -F setup_more >/dev/null || setup_more # what a file's tests have in common
 }
 
 # Each test would inherit a signal that comes in ignored or blocked, and bash can't undo that.

@@ -304,14 +304,12 @@ in_local_line() {
 	eventually nothing_under /team/x/cfg//e/
 }
 
-@test "break, rate and check --repair are refused where they mean nothing" {
+@test "break and check --repair are refused where they mean nothing" {
 	"$FLOCKLIMIT" -N x true
 	ctl_line 125 break x 1
 	[[ $stderr == *"only for stores"* ]]
 	store
 	"$FLOCKLIMIT" -N x true
-	ctl_line 125 rate x 3/s
-	[[ $stderr == *"a store keeps no pace"* ]]
 	put x/cfg//odd ''
 	ctl_line 125 check --repair x
 	[[ $stderr == *"is not repaired"* ]]

@@ -586,7 +586,7 @@ has_napped() { [ "$(naps "$1")" -gt "$2" ]; }
 	refused "$FLOCKLIMIT" -N x --grace 1s true
 	refused "$FLOCKLIMIT" -N x --local 0 true
 	refused "$FLOCKLIMIT" -N x --on-lost=cry true
-	refused "$FLOCKLIMIT" -N x --rate 1/s true
+	refused "$FLOCKLIMIT" -N x --when mem\>1G true
 	refused "$FLOCKLIMIT" -N .x true
 	at_rest
 }

@@ -142,6 +142,7 @@ order(void)
 	struct records_answer a = { .found = &found, .n = 1 };
 	struct run run[3] = { run_of(20, 20, RUN_RELEASED, 0), run_of(21, 30, RUN_REAPED, 1),
 			      run_of(22, 0, RUN_LEFT, 0) };
+	struct person me;
 	struct txn *x[4];
 	struct look l;
 	int i;
@@ -154,12 +155,14 @@ order(void)
 	}
 	is.paused = true;
 	is.override = 5;
-	run_add_order(x[3], &limiter, 25, &was, &is);
+	is.pace.stagger_ns = 7;
+	person_me(&me);
+	run_add_order(x[3], &limiter, 25, &was, &is, &me);
 	kv[3] = put_by(x[3], 33);
 	look_init(&l, &limiter);
 	*look_add_holder(&l) = run_of(40, 41, RUN_LEFT, 0).taker;
 	roster_report_past(&to, &l, &a);
-	ok(strcmp(story, "2:20 1:21 1:22 3:20 2:21 8:21 6:22 10:0 11:0 1:40 2:40 ") == 0,
+	ok(strcmp(story, "2:20 1:21 1:22 3:20 2:21 8:21 6:22 17:0 10:0 11:0 1:40 2:40 ") == 0,
 	   "the past is told in its order: %s", story);
 	look_free(&l);
 	for (i = 0; i < 4; i++)

@@ -3,6 +3,7 @@
  * view.c - the rule by which a permit is granted, against the words of the manual; and that what
  * others wrote into the store is read as what it is, or as nothing.
  */
+#include "protocol/starts.h"
 #include "protocol/view.h"
 
 #include <stdio.h>
@@ -262,12 +263,62 @@ configs(void)
 	       !back.closed,
 	   "and be neither");
 	ok(!config_decode(&back, "{\"v\":3,\"closed\":\"ajar\"}", 23), "but nothing else");
-	ok(!config_decode(&back, "{\"v\":2}", 7) && !config_decode(&back, "{\"v\":4}", 7),
+	ok(!config_decode(&back, "{\"v\":2}", 7) && !config_decode(&back, "{\"v\":5}", 7),
 	   "nor is one of another version gone by");
-	ok(strstr(config_trouble("{\"v\":4}", 7), "newer") != NULL &&
+	ok(strstr(config_trouble("{\"v\":5}", 7), "newer") != NULL &&
 	       config_trouble("{\"v\":3}", 7) == NULL && config_trouble("{\"v\":0}", 7) == NULL &&
 	       config_trouble("x", 1) == NULL && config_trouble(NULL, 0) == NULL,
 	   "a version to come is told apart from nonsense");
+}
+
+static void
+paces(void)
+{
+	struct flk_settings c = { .override = FLK_AUTO,
+				  .pace = { .interval_ns = 2000000000,
+					    .burst = 3,
+					    .stagger_ns = 5,
+					    .ramp_from = 1,
+					    .ramp_step = 2,
+					    .ramp_period_ns = 3000000,
+					    .ramp_idle_ns = 7 } },
+			    back;
+	char *text = config_encode(&c, NULL);
+
+	ok(text != NULL && strstr(text, "\"v\":4") != NULL,
+	   "one with a pace has a version of its own");
+	ok(config_decode(&back, text, strlen(text)) && starts_same_pace(&c.pace, &back.pace),
+	   "a pace is read again");
+	free(text);
+	ok(!config_decode(&back, "{\"v\":4,\"pace\":{\"burst\":65536}}", 30),
+	   "but no burst of 65536");
+}
+
+/* What the starts have used of a pace. */
+static void
+counts(void)
+{
+	static const char *const bad[] = {
+		"",          "1",        "1 2",      "1 2 3",    "2 1 2 3",
+		"1 2 3 4 5", "1 2 3 4x", "1 -2 3 4", "1 2  3 4", "1 99999999999999999999 3 4"
+	};
+	struct record_kv kv = { .changed = 9 };
+	struct starts s;
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		kv.value = strdup(bad[i]);
+		kv.value_size = strlen(bad[i]);
+		s = (struct starts){ .free_ns = 77 };
+		ok(!starts_read(&s, 'a', &kv) && s.free_ns == 0 && s.changed == 9,
+		   "what makes no sense counts nothing: '%s'", bad[i]);
+		free(kv.value);
+	}
+	kv.value = strdup("1 2 3 4");
+	kv.value_size = 7;
+	ok(starts_read(&s, 'a', &kv) && s.free_ns == 2 && s.last_ns == 3 && s.ramp_since_ns == 4,
+	   "and the rest is read");
+	free(kv.value);
 }
 
 static void
@@ -428,6 +479,8 @@ main(void)
 	records();
 	people();
 	configs();
+	paces();
+	counts();
 	keys();
 	ends();
 	nested();

@@ -20,6 +20,7 @@ place(const struct view *v, const char *self, struct talk *t)
 				       .limit = view_limit(v),
 				       .holders = (uint32_t)v->holders,
 				       .ahead = (uint32_t)v->waiters,
+				       .next_start_ns = v->next_start_ns,
 				       .set = v->set };
 	for (i = 0; i < v->waiters; i++)
 		if (strcmp(waiter[i].self, self) == 0)

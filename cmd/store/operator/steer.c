@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/state.h" /* for its pace alone */
 #include "session.h"
 #include "wrapper/internal.h"
 
@@ -24,10 +25,8 @@ store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 {
 	struct fleet_question q = { .kind = ASK_SET, .which = which, .to = *to };
 
-	if ((which & FLK_SET_PACE) != 0)
-		return store_trouble(
-		    "a store keeps no pace: rate, stagger and ramp are for limiters of "
-		    "one machine");
+	if ((which & FLK_SET_PACE) != 0 && flki_pace_check(&to->pace, which & FLK_SET_PACE) != 0)
+		return -EINVAL;
 	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON | FLK_SET_FAIR)) != 0)
 		return -ENOTSUP;
 	if ((which & FLK_SET_RESTORED) != 0 && to->withheld > 0)
@@ -68,6 +67,7 @@ take_snapshot(void *context, const struct fleet_answer *a)
 	*s = (struct flk_snapshot){ .set = v->set,
 				    .limit = view_limit(v),
 				    .used = view_used(v),
+				    .next_start_ns = v->next_start_ns,
 				    .granted = v->tally.released,
 				    .released = v->tally.released,
 				    .waited = v->tally.waited,

@@ -71,6 +71,8 @@ struct fleet_want {
 	bool no_wait;           /* -EAGAIN rather than to wait */
 	bool limit_queue;
 	uint32_t max_queue;
+	unsigned which; /* parts of a pace that it declares for the limiter, of FLK_SET_PACE */
+	struct flk_pace pace;
 	enum flk_role role;
 	pid_t pid;
 	uid_t uid;

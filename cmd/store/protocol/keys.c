@@ -74,6 +74,18 @@ key_life(const struct key *limiter, const char *life, int64_t lease)
 }
 
 struct key
+key_again(const struct key *limiter)
+{
+	return joined(limiter, PART "again");
+}
+
+struct key
+key_at_rest(const struct key *limiter)
+{
+	return joined(limiter, PART "at-rest");
+}
+
+struct key
 key_tail(const struct key *limiter)
 {
 	return joined(limiter, PART "tail");
@@ -113,6 +125,13 @@ key_after(const char *text)
 }
 
 void
+key_steering(const struct key *limiter, struct key *from, struct key *end)
+{
+	*from = *limiter;
+	*end = joined(limiter, PART "b");
+}
+
+void
 key_watched(const struct key *limiter, struct key *from, struct key *end)
 {
 	*from = *limiter;
@@ -145,6 +164,11 @@ is_life(const char *text)
 char
 key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 {
+	static const struct {
+		const char *name;
+		char kind;
+	} words[] = { { "again", 'a' }, { "at-rest", 'r' }, { "bell", 'b' }, { "tail", 'z' } };
+	const __typeof__(words[0]) *word;
 	size_t n = strlen(limiter->s);
 
 	self[0] = '\0';
@@ -156,10 +180,9 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	if (strncmp(key, PART, strlen(PART)) != 0)
 		return 0;
 	key += strlen(PART);
-	if (strcmp(key, "tail") == 0)
-		return 'z';
-	if (strcmp(key, "bell") == 0)
-		return 'b';
+	for (word = words; word < words + sizeof(words) / sizeof(words[0]); word++)
+		if (strcmp(key, word->name) == 0)
+			return word->kind;
 	if (strchr("ehlmnpstw", key[0]) == NULL || key[0] == '\0' || key[1] != '/' ||
 	    !(key[0] == 'l' ? is_life(key + 2) : key_is_self(key + 2)))
 		return '?';

@@ -20,6 +20,8 @@
  *		first written
  *	m/PLACE	a run that has ended, or what an operator has set: see run.h
  *	n/SEAT	how many permits that seat had, and how long they were waited for and held: see tally.h
+ *	again	what the starts have used of the limiter's pace: see starts.h
+ *	at-rest	when a permit was last given back: there while the limiter has a ramp
  *	bell	a taker has left, and has not looked since whether others may start
  *	tail	the SELF and the LIFE of the taker that came to the line last: the next one stands
  *		behind it, if anybody waits
@@ -32,7 +34,7 @@
  * (url_parse() refuses them), and a name has no slash.  So the first two slashes of a key end its
  * limiter's cfg, and the last slash before "/cfg" separates name from path.
  *
- * cfg, e/, h/ and l/ lie in one range, for one watch.  A SELF is never used twice, nor is a LIFE.
+ * cfg, again and at-rest lie in one range, for one get; and with e/, h/ and l/ for one watch.  A SELF is never used twice, nor is a LIFE.
  */
 #ifndef KEYS_H
 #define KEYS_H
@@ -64,6 +66,8 @@ struct key key_named(const struct key *base, const char *name, size_t n);
 struct key key_of(const struct key *limiter, char kind, const char *self);
 /* l/ of that lease; and key_of() with 'l' is the prefix of all of that life. */
 struct key key_life(const struct key *limiter, const char *life, int64_t lease);
+struct key key_again(const struct key *limiter);
+struct key key_at_rest(const struct key *limiter);
 struct key key_bell(const struct key *limiter);
 struct key key_tail(const struct key *limiter);
 
@@ -76,6 +80,9 @@ struct key key_end(const struct key *prefix);
 /* The same for any text, of which no more counts than a key has room for. */
 struct key key_after(const char *text);
 
+/* From cfg to what comes right after it: again and at-rest. */
+void key_steering(const struct key *limiter, struct key *from, struct key *end);
+
 /* From cfg to all of l/. */
 void key_watched(const struct key *limiter, struct key *from, struct key *end);
 
@@ -83,8 +90,8 @@ void key_watched(const struct key *limiter, struct key *from, struct key *end);
 void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'b' for bell, 'z'
- * for tail, '?' for a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
+ * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'a' for again, 'r' for
+ * at-rest, 'b' for bell, 'z' for tail, '?' for a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

@@ -37,12 +37,21 @@ get_kind(struct txn *x, const struct key *limiter, char kind)
 }
 
 void
+look_add_steering(struct txn *x, const struct key *limiter)
+{
+	struct key from, end;
+
+	key_steering(limiter, &from, &end);
+	txn_get(x, from.s, end.s);
+}
+
+void
 look_add(struct txn *x, const struct key *limiter, enum look_kind kind)
 {
 	struct key tail = key_tail(limiter);
 	struct txn_item *line;
 
-	txn_get(x, limiter->s, NULL);
+	look_add_steering(x, limiter);
 	get_kind(x, limiter, 'h');
 	line = get_kind(x, limiter, 'w');
 	if (kind == LOOK_NEW) {
@@ -312,6 +321,10 @@ read_one(struct look *l, enum look_kind of, const struct record_kv *kv)
 		return read_life(l, kind, kv, self);
 	case 'p':
 		return read_person(l, kv, self);
+	case 'a':
+	case 'r':
+		starts_read(&l->starts, kind, kv);
+		return true;
 	case 'z':
 		read_tail(l, kv);
 		return true;
@@ -324,6 +337,7 @@ static void
 clear(struct look *l)
 {
 	l->config = flki_no_settings;
+	l->starts = (struct starts){ .changed = 0 };
 	l->config_mod = 0;
 	l->holders = l->waiters = l->lives = 0;
 	l->in_line = 0;

@@ -9,6 +9,7 @@
 #include "keys.h"
 #include "record.h"
 #include "records/records.h"
+#include "starts.h"
 #include "view.h"
 
 /* What is read: cfg and the holders; and of the rest, no more than the reader needs. */
@@ -43,6 +44,7 @@ struct look {
 	int64_t revision; /* the last change that was applied, or that */
 	int64_t config_mod;
 	struct flk_settings config;
+	struct starts starts; /* of its pace */
 	struct look_taker
 	    *holder; /* in the order of names; those that a watch reported at the end */
 	size_t holders, holder_room;
@@ -60,6 +62,8 @@ struct look {
 void look_init(struct look *l, const struct key *limiter);
 void look_free(struct look *l); /* frees its members */
 
+/* Gets cfg, and what the starts have used of its pace. */
+void look_add_steering(struct txn *x, const struct key *limiter);
 void look_add(struct txn *x, const struct key *limiter, enum look_kind kind);
 struct txn *look_txn(const struct key *limiter, enum look_kind kind);
 

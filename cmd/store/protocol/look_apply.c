@@ -20,6 +20,21 @@ apply_config(struct look *l, const struct records_change *c)
 	return true;
 }
 
+static bool
+apply_starts(struct look *l, const struct records_change *c)
+{
+	char self[STORE_SELF];
+	char kind = key_parse(&l->limiter, c->kv.key, self);
+
+	if (!c->deleted)
+		starts_read(&l->starts, kind, &c->kv);
+	else if (kind == 'a')
+		l->starts = (struct starts){ .rest_ns = l->starts.rest_ns };
+	else
+		l->starts.rest_ns = 0;
+	return true;
+}
+
 static void
 drop_waiter(struct look *l, const char *self)
 {
@@ -90,6 +105,9 @@ look_apply(struct look *l, const struct records_change *c)
 		return apply_holder(l, c, self);
 	case 'l':
 		return apply_life(l, c, self);
+	case 'a':
+	case 'r':
+		return apply_starts(l, c);
 	default:
 		return false;
 	}

@@ -38,11 +38,15 @@ struct view *
 look_view(const struct look *l)
 {
 	size_t n = l->holders + l->waiters, i;
+	struct room room = { .set = &l->config };
 	struct view *v = calloc(1, sizeof(*v) + n * sizeof(v->entry[0]));
 
 	if (v == NULL)
 		return NULL;
 	v->set = l->config;
+	v->next_start_ns = starts_next(&l->config.pace, &l->starts);
+	room.holders = l->holders;
+	v->capacity = starts_capacity(&l->config.pace, &l->starts, &room);
 	v->there = l->config_mod != 0 || n > 0;
 	v->holders = l->holders;
 	v->waiters = l->waiters;

@@ -14,6 +14,7 @@
 #include "keys.h"
 #include "record_json.h"
 #include "setting.h"
+#include "starts.h"
 
 void
 record_host(char host[STORE_HOST])
@@ -114,7 +115,9 @@ json_of_config(const struct flk_settings *c)
 	const struct flki_number *n;
 	json_t *o = json_object();
 
-	json_put_number(o, "v", CONFIG_VERSION);
+	json_put_number(o, "v", starts_are_paced(&c->pace) ? CONFIG_PACED : CONFIG_VERSION);
+	if (starts_are_paced(&c->pace))
+		json_object_set_new(o, "pace", json_of_pace(&c->pace));
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		int64_t value = flki_number_get(n, c);
 		if (value != n->none)
@@ -283,11 +286,13 @@ person_decode(struct person *p, const char *value, size_t size)
 bool
 json_read_config(struct flk_settings *c, const json_t *o)
 {
-	bool good = json_integer_value(json_object_get(o, "v")) == CONFIG_VERSION;
+	int64_t version = json_integer_value(json_object_get(o, "v"));
+	bool good = version == CONFIG_VERSION || version == CONFIG_PACED;
 	const struct flki_number *n;
 	const json_t *v;
 
 	*c = flki_no_settings;
+	json_read_pace(&c->pace, json_object_get(o, "pace"), &good);
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		if ((v = json_object_get(o, n->name)) == NULL)
 			continue;
@@ -304,7 +309,7 @@ json_read_config(struct flk_settings *c, const json_t *o)
 bool
 config_decode(struct flk_settings *c, const char *value, size_t size)
 {
-	json_t *o = json_opened(value, size, CONFIG_VERSION);
+	json_t *o = value == NULL ? NULL : json_loadb(value, size, 0, NULL);
 	bool good = json_read_config(c, o);
 
 	json_decref(o);
@@ -318,7 +323,7 @@ config_trouble(const char *value, size_t size)
 	int64_t version = json_integer_value(json_object_get(o, "v"));
 
 	json_decref(o);
-	return version > CONFIG_VERSION ? "is of a newer flocklimit than this one: use that" : NULL;
+	return version > CONFIG_PACED ? "is of a newer flocklimit than this one: use that" : NULL;
 }
 
 bool

@@ -20,6 +20,7 @@
 #define RECORD_VERSION 3
 #define PERSON_VERSION 1
 #define CONFIG_VERSION 3
+#define CONFIG_PACED   4 /* of a limiter with a pace: who does not know it must not grant */
 
 #define RECORD_TEXT 160 /* bytes of a record's value, at most */
 

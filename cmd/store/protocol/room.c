@@ -4,6 +4,8 @@
  */
 #include "room.h"
 
+#include "starts.h"
+
 /* 0 stands for "none", on both sides. */
 static uint32_t
 smaller(uint32_t a, uint32_t b)
@@ -53,10 +55,15 @@ room_own(uint32_t limit, uint32_t declared, uint32_t fallback)
 bool
 room_fits(const struct room *r, uint32_t weight, uint32_t limit, uint32_t *under)
 {
-	uint32_t most = room_limit(r, limit);
+	uint32_t said = room_limit(r, limit);
+	uint64_t most = said, allowed;
 
-	*under = r->set->override >= 0 ? most : limit;
+	*under = r->set->override >= 0 ? said : limit;
 	if (r->set->paused || r->set->closed || most == 0)
 		return false;
-	return r->holders == 0 || r->used + weight <= most;
+	if (r->starts != NULL) {
+		allowed = starts_allow(&r->set->pace, r->starts, r);
+		most = allowed < most ? allowed : most;
+	}
+	return most > 0 && (r->holders == 0 || r->used + weight <= most);
 }

@@ -20,9 +20,12 @@
 
 #define ROOM_SEATS 65536 /* more holders than one answer of a store can have */
 
+struct starts;
+
 /* What the holders leave: begun with { .set = settings }, and then each of them added. */
 struct room {
 	const struct flk_settings *set;
+	const struct starts *starts; /* of the pace; NULL: as if there were none */
 	uint64_t used;
 	size_t holders;
 	uint32_t least;                  /* the smallest limit of a holder; 0: none has one */

@@ -9,7 +9,7 @@
 
 #include "room.h"
 
-#define OTHERS 14 /* operations of its transaction besides two for each waiter */
+#define OTHERS 16 /* operations of its transaction besides two for each waiter */
 
 /* ---- the plan ---- */
 
@@ -38,11 +38,14 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	   size_t operations)
 {
 	const char *leaver = leaves ? self : NULL;
-	struct room room = { .set = &look->config };
+	struct room room = { .set = &look->config, .starts = &r->starts };
 	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, i;
 	uint32_t limit, under, seat;
 
 	r->look = look;
+	r->starts = look->starts;
+	if (leaves)
+		starts_rest(&r->starts);
 	r->n = 0;
 	r->declared = look->config.declared;
 	r->end = (struct round_end){ .revision = look->read };
@@ -69,6 +72,7 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 		}
 		seat = room_seat(&room);
 		plan(r, w, limit, under, seat);
+		starts_count(&look->config.pace, &r->starts, &room);
 		room_add(&room, w->record.weight, limit, seat);
 	}
 	r->end.whole = look->in_line == look->waiters;
@@ -97,6 +101,7 @@ round_add_compares(const struct round *r, struct txn *x)
 
 	txn_if_changed(x, limiter->s, r->look->config_mod);
 	txn_if_no_news(x, h.s, end.s, r->look->revision);
+	starts_add_compare(&r->look->config.pace, &r->look->starts, x, limiter);
 	for (i = 0; i < r->n; i++) {
 		struct key w = key_of(limiter, 'w', r->grant[i].waiter->self);
 		txn_if_created(x, w.s, r->grant[i].waiter->created);
@@ -139,6 +144,7 @@ round_add_grants(const struct round *r, struct txn *x)
 		txn_put(x, h.s, text, size, 0);
 	}
 	round_add_declared(r, x);
+	starts_put(&r->look->config.pace, &r->starts, x, limiter);
 	txn_get(x, tail.s, NULL)->keys_only = true;
 	txn_get(x, bell.s, NULL)->keys_only = true;
 }

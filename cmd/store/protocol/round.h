@@ -3,7 +3,7 @@
  * round.h - how permits are granted: the taker that makes room grants all that fit, in the order of the line.
  *
  * A round is planned by a look at the line, and done by one transaction.  It holds if since the look no
- * permit was granted, cfg is the same, and each waiter that it grants still waits.  Permits and waiters
+ * permit was granted, cfg and what the pace counts are the same, and each waiter that it grants still waits.  Permits and waiters
  * may have gone since: then it fits all the more.  No waiter can have come before another meanwhile, as
  * tickets rise.  So no round grants too much, and none passes anybody.
  *
@@ -41,7 +41,8 @@ struct round {
 	const struct look *look;
 	struct grant grant[LOOK_FIRST];
 	size_t n;
-	uint32_t declared; /* the limit that was declared last */
+	struct starts starts; /* with those of its grants */
+	uint32_t declared;    /* the limit that was declared last */
 	struct round_end end;
 };
 

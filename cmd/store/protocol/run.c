@@ -71,14 +71,13 @@ run_add(struct txn *x, const struct key *limiter, const struct run *r)
 
 void
 run_add_order(struct txn *x, const struct key *limiter, int64_t config_mod,
-	      const struct flk_settings *was, const struct flk_settings *is)
+	      const struct flk_settings *was, const struct flk_settings *is,
+	      const struct person *by)
 {
 	json_t *o = json_object();
-	struct person me;
 
-	person_me(&me);
 	json_put_number(o, "end", RUN_STEERED);
-	json_object_set_new(o, "by", json_of_person(&me));
+	json_object_set_new(o, "by", json_of_person(by));
 	json_object_set_new(o, "was", json_of_config(was));
 	json_object_set_new(o, "is", json_of_config(is));
 	put(x, limiter, RUN_PLACES + (uint64_t)config_mod % ORDER_PLACES, o);

@@ -38,9 +38,10 @@ struct run {
 /* Puts it, as ending now. */
 void run_add(struct txn *x, const struct key *limiter, const struct run *r);
 
-/* Puts what an operator changes: was as in the cfg of that revision. */
+/* Puts what somebody changes: was as in the cfg of that revision. */
 void run_add_order(struct txn *x, const struct key *limiter, int64_t config_mod,
-		   const struct flk_settings *was, const struct flk_settings *is);
+		   const struct flk_settings *was, const struct flk_settings *is,
+		   const struct person *by);
 
 /* False if it makes no sense. */
 bool run_decode(struct run *r, const struct record_kv *kv);

@@ -32,7 +32,9 @@ view_limit(const struct view *v)
 	struct room r = room_of(v);
 	uint32_t limit = room_limit(&r, v->waiters > 0 ? v->entry[v->holders].limit : 0);
 
-	return limit == 0 && v->set.override < 0 ? v->set.declared : limit;
+	if (limit == 0 && v->set.override < 0)
+		limit = v->set.declared;
+	return v->capacity != 0 && v->capacity < limit ? (uint32_t)v->capacity : limit;
 }
 
 struct flk_entry

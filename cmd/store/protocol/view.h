@@ -39,7 +39,9 @@ struct tally {
 struct view {
 	struct flk_settings set; /* declared 0: no taker ever declared a limit */
 	struct tally tally;
-	bool there; /* the store keeps anything under that name */
+	uint64_t next_start_ns; /* as in struct flk_snapshot: CLOCK_MONOTONIC */
+	uint64_t capacity;      /* of a ramp; 0: it has none */
+	bool there;             /* the store keeps anything under that name */
 	size_t holders, waiters;
 	struct view_entry entry[];
 };

@@ -66,6 +66,8 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 				       .no_wait = no_wait,
 				       .limit_queue = want->limit_queue,
 				       .max_queue = want->max_queue,
+				       .which = limiter_of(t)->which,
+				       .pace = limiter_of(t)->pace,
 				       .role = want->role,
 				       .pid = getpid(),
 				       .uid = getuid() };

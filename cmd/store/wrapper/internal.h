@@ -37,8 +37,10 @@ struct common_guard {
 struct session; /* operator/session.c */
 
 struct store_limiter {
-	struct flk_base base;    /* first: see lib/ops.h */
-	uint32_t fallback;       /* the limit where no taker ever declared one */
+	struct flk_base base; /* first: see lib/ops.h */
+	uint32_t fallback;    /* the limit where no taker ever declared one */
+	unsigned which;       /* parts of the pace that its takers declare, of FLK_SET_PACE */
+	struct flk_pace pace;
 	struct flk *local;       /* --local: see acquire.c; or NULL */
 	struct session *session; /* what an operator asks by; NULL: none yet */
 	pthread_mutex_t lock;    /* guards what follows */

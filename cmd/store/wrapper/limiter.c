@@ -85,6 +85,15 @@ store_attach(struct flk **limiter, const char *name, const struct flk_options *o
 }
 
 void
+store_paces(struct flk *limiter, unsigned which, const struct flk_pace *pace)
+{
+	struct store_limiter *f = (struct store_limiter *)limiter;
+
+	f->which = which;
+	f->pace = *pace;
+}
+
+void
 store_close(struct flk *limiter)
 {
 	struct store_limiter *f = (struct store_limiter *)limiter;

@@ -40,3 +40,9 @@ store() {
 	run -75 "$FLOCKLIMIT" -N x -n 1 -t 200ms true
 	[[ $output == *"memory://"*": Connection refused"* ]]
 }
+
+@test "a pace of a store is kept as that of a file: by the same tests" {
+	PACED_IN=store run bats "$TESTS_SOURCE/cli/pace.bats"
+	echo "$output"
+	[ "$status" = 0 ]
+}

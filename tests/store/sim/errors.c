@@ -90,6 +90,8 @@ WEAKENS(no_memory, if (does(x, DO_DELETE, PERMIT)) forget(x, DO_PUT, RUN))
 WEAKENS(memory_twice, forget(x, IF_CREATED, PERMIT))
 WEAKENS(no_count, forget(x, DO_PUT, TALLY))
 WEAKENS(counts_anew, forget(x, DO_GET, TALLY))
+WEAKENS(past_starts, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, AGAIN))
+WEAKENS(no_start, forget(x, DO_PUT, AGAIN))
 /* clang-format on */
 
 static void
@@ -363,6 +365,18 @@ roomy(struct plan *p)
 	p->arrive_ns = 50 * MS;
 }
 
+static void
+paced(struct plan *p)
+{
+	p->which = FLK_SET_RATE;
+	p->pace = (struct flk_pace){ .interval_ns = SECOND, .burst = 1 };
+	p->hold_ns = 10 * MS;
+	p->arrive_ns = SECOND;
+	p->delay_ns = 200 * MS;
+	p->takers = 6;
+	p->machines = 6;
+}
+
 #define TXN(called, says, found, planned, weakens)                                       \
 	{                                                                                \
 		.name = called, .words = says, .law = found, .plan = planned, .rules = { \
@@ -407,6 +421,8 @@ const struct error errors[] = {
 	TXN("no-count", "what is released is not counted", COUNTED, NULL, no_count),
 	TXN("counts-anew", "a count does not go on from the one before", COUNTED, NULL,
 	    counts_anew),
+	TXN("no-start", "a start is not counted", PACED, paced, no_start),
+	TXN("start-twice", "two starts count from the same", PACED, paced, past_starts),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),
 	{ .name = "always-held",
 	  .words = "a server says that a transaction held that did not",

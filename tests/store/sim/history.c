@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "truth.h"
 
 #define BEGINS (1000 * SECOND)
 #define SETTLE (35 * SECOND) /* until all that is late has come */
@@ -95,6 +96,8 @@ taker_begin(struct taker *t, unsigned number, struct machine *m)
 	t->want = (struct fleet_want){ .weight = 1 + (uint32_t)chance_below(p->heaviest),
 				       .limit = p->limit,
 				       .fallback = p->limit,
+				       .which = p->which,
+				       .pace = p->pace,
 				       .pid = (pid_t)number + 1,
 				       .command = "sim" };
 	if (p->mixed)
@@ -231,6 +234,7 @@ history_run(const struct plan *plan)
 	TAILQ_INIT(&sim.line);
 	chance_seed(~plan->seed);
 	true_ns = BEGINS;
+	starts_begin();
 	rules.arrived = arrived;
 	rules.changed = truth_changes;
 	rules.takes = faults_takes;

@@ -320,6 +320,8 @@ const struct law laws[] = {
 	[REMEMBERED] = { "remembered", "each permit that ends is remembered once", NULL },
 	[COUNTED] = { "counted", "each one that is released is counted, and no counter falls",
 		      NULL },
+	[PACED] = { "paced", "each start is counted, and none is sooner than the pace allows",
+		    NULL },
 	[LAWS] = { .name = NULL }
 };
 

@@ -68,6 +68,9 @@ machine_begin(struct machine *m, unsigned number)
 	m->clock.since_ns = true_ns;
 	m->clock.showed_ns = SECOND + chance_below(1000000 * SECOND);
 	m->clock.ahead_ns = 1700000000 * SECOND + chance_below(1000 * SECOND);
+	if (sim.plan.which != 0) /* by clocks that are about right */
+		m->clock.ahead_ns =
+		    STARTS_REAL + true_ns + chance_below(STARTS_SKEW) - m->clock.showed_ns;
 	if (sim.plan.drift)
 		m->clock.fast_ppm = (int32_t)chance_below(19000) - 9500;
 }

@@ -36,6 +36,23 @@ plan_faults(struct plan *p)
 		plan_early(p);
 }
 
+static void
+plan_pace(struct plan *p)
+{
+	p->which = (unsigned)between(1, FLK_SET_PACE);
+	if ((p->which & FLK_SET_RATE) != 0) {
+		p->pace.interval_ns = between(100, 2000) * MS;
+		p->pace.burst = (uint32_t)between(1, 3);
+	}
+	if ((p->which & FLK_SET_STAGGER) != 0)
+		p->pace.stagger_ns = between(50, 1000) * MS;
+	if ((p->which & FLK_SET_RAMP) != 0) {
+		p->pace.ramp_from = p->pace.ramp_step = 1;
+		p->pace.ramp_period_ns = between(1, 3) * SECOND;
+		p->pace.ramp_idle_ns = between(1, 10) * SECOND;
+	}
+}
+
 struct plan
 plan_of(uint64_t seed)
 {
@@ -61,6 +78,8 @@ plan_of(uint64_t seed)
 	p.fault_ns = between(200, 3000) * MS;
 	plan_faults(&p);
 	p.host = chance_of(500);
+	if (chance_of(150))
+		plan_pace(&p);
 	p.faults[WRAPPERS] = p.host && !p.faults[EARLY] && chance_of(500);
 	return p;
 }

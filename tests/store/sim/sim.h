@@ -12,6 +12,7 @@
  *	faults.c     what goes wrong
  *	truth.c      who waits and who holds, as the store's records say
  *	memories.c   what they remember of runs
+ *	starts.c     what they count of a pace
  *	laws.c       what must be so after every step
  *	errors.c     deliberate errors, which the laws must find
  *	runs.c       many histories
@@ -54,6 +55,8 @@ struct plan {
 	bool hasty;   /* some do not wait, or only in a short line */
 	bool leavers; /* some leave the line */
 	bool manual, operators;
+	unsigned which; /* parts of a pace, of FLK_SET_PACE */
+	struct flk_pace pace;
 	bool drift;        /* clocks */
 	bool host;         /* a machine's keeper is its host's: it has a ledger and a deputy */
 	unsigned loss;     /* of 1,000 messages */
@@ -219,6 +222,11 @@ void trouble(struct machine *m); /* NULL: of all */
 void truth_changes(void *context, size_t first);
 bool truth_is_empty(void);
 
+/* ---- a pace: starts.c ---- */
+
+#define STARTS_REAL (1700000000 * SECOND) /* CLOCK_REALTIME is that, the true time, ... */
+#define STARTS_SKEW SECOND                /* ... and up to that; and clocks may run too fast */
+
 /* ---- laws ---- */
 
 struct law {
@@ -250,6 +258,7 @@ enum {
 	KEPT,
 	REMEMBERED,
 	COUNTED,
+	PACED,
 	LAWS
 };
 

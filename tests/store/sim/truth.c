@@ -22,6 +22,8 @@ key_kind(const char *key)
 		return CONFIG;
 	if (strcmp(parts + 2, "tail") == 0)
 		return TAIL;
+	if (strcmp(parts + 2, "at-rest") == 0)
+		return REST;
 	return parts[2];
 }
 
@@ -157,7 +159,7 @@ head_fits(void)
 	uint64_t most;
 	unsigned i;
 
-	if (head == NULL || head->want.limit == 0 || sim.steered)
+	if (head == NULL || head->want.limit == 0 || sim.steered || sim.plan.which != 0)
 		return false;
 	most = head->want.limit;
 	for (i = 0; i < sim.holders; i++) {
@@ -198,6 +200,7 @@ truth_changes(void *context, size_t first)
 		if (kind == LIFE)
 			life_changes(r);
 		memories_change(r, kind);
+		starts_change(r, kind);
 		if (t == NULL || !apply(t, r, kind))
 			continue;
 		moved = true;
@@ -207,6 +210,7 @@ truth_changes(void *context, size_t first)
 			unplaced[losses++] = t;
 	}
 	memories_check();
+	starts_check(grants);
 	if (moved)
 		sim.idle_ns = head_fits() ? true_ns : 0;
 	if (grants > 0)
@@ -227,7 +231,7 @@ truth_is_empty(void)
 	for (i = 0; (r = memory_at(m, i)) != NULL; i++) {
 		char kind = key_kind(r->kv.key);
 
-		if (kind == CONFIG || kind == RUN || kind == TALLY)
+		if (strchr("acmnr", kind) != NULL) /* what stays of a limiter */
 			continue;
 		trace("left behind: %s", r->kv.key);
 		empty = false;

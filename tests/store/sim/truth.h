@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 enum key_kind {
+	AGAIN = 'a',
 	BELL = 'b',
 	CONFIG = 'c',
 	EVICTOR = 'e',
@@ -16,6 +17,7 @@ enum key_kind {
 	RUN = 'm',
 	TALLY = 'n',
 	PERSON = 'p',
+	REST = 'r',
 	MARK = 's',
 	GRACE = 't',
 	PLACE = 'w',
@@ -32,5 +34,12 @@ struct taker;
 void memories_end(const struct taker *t, int64_t revision); /* its permit is gone */
 void memories_change(const struct memory_record *r, char kind);
 void memories_check(void); /* after all changes of a transaction */
+
+/* ---- by the pace: starts.c ---- */
+
+void starts_begin(void);
+void starts_change(const struct memory_record *r, char kind);
+void
+starts_check(size_t grants); /* after all changes of a transaction, of which so many are grants */
 
 #endif

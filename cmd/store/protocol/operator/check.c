@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "protocol/run.h"
+#include "protocol/starts.h"
+
+#define CLOCKS_DIFFER (5 * SECOND) /* without anybody's fault */
 
 /* All keys of the limiter, in the order of their names; lines about them go to `out'. */
 struct check {
@@ -149,6 +153,21 @@ check_tail(const struct check *c, const struct record_kv *kv)
 		fprintf(c->out, "%s names a taker that does not wait\n", kv->key);
 }
 
+/* Without it, all that has started is forgotten; and what a clock far ahead has counted delays all. */
+static void
+check_starts(const struct check *c, const struct record_kv *kv, char kind)
+{
+	struct starts s = { 0 };
+
+	if (!starts_read(&s, kind, kv))
+		fprintf(c->out, "%s makes no sense: set the pace anew\n", kv->key);
+	else if (s.last_ns > flki_clock_ns(CLOCK_REALTIME) + CLOCKS_DIFFER)
+		fprintf(c->out,
+			"%s is from a machine whose clock is %" PRIu64
+			" s ahead of this one's: correct the clock, and set the pace anew\n",
+			kv->key, (s.last_ns - flki_clock_ns(CLOCK_REALTIME)) / SECOND);
+}
+
 static void
 check_stranger(const struct check *c, const struct record_kv *kv)
 {
@@ -202,6 +221,10 @@ check_one(struct check *c, const struct record_kv *kv)
 		break;
 	case 'z':
 		check_tail(c, kv);
+		break;
+	case 'a':
+	case 'r':
+		check_starts(c, kv, kind);
 		break;
 	case '?':
 		check_stranger(c, kv);

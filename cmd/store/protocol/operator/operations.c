@@ -9,33 +9,16 @@
 #include <string.h>
 
 #include "protocol/run.h"
+#include "protocol/steering.h"
 #include "setting.h"
 
 static struct txn *
 steering(struct ask *a, int *code)
 {
-	const struct flk_settings *old = &a->look.config;
-	struct flk_settings new = *old;
 	struct person me;
-	struct txn *x;
-	char *value;
 
-	flki_settings_set(&new, a->q.which, &a->q.to);
-	*code = 0;
-	if (a->look.config_mod != 0 && flki_settings_same(&new, old))
-		return NULL;
 	person_me(&me);
-	value = config_encode(&new, &me);
-	if (value == NULL) {
-		*code = -ENOMEM;
-		return NULL;
-	}
-	x = txn_new();
-	txn_if_changed(x, a->look.limiter.s, a->look.config_mod);
-	txn_put(x, a->look.limiter.s, value, strlen(value), 0);
-	run_add_order(x, &a->look.limiter, a->look.config_mod, old, &new);
-	free(value);
-	return x;
+	return steering_txn(&a->look, a->q.which, &a->q.to, &me, code);
 }
 
 /* ---- an operator evicts a taker ---- */
@@ -122,6 +105,7 @@ removal(struct ask *a, int *code)
 	txn_delete(x, l->limiter.s, NULL);
 	txn_delete(x, tail.s, NULL);
 	txn_delete(x, bell.s, NULL);
+	starts_delete(x, &l->limiter);
 	for (i = 0; i < sizeof(kinds); i++) {
 		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
 
@@ -139,7 +123,7 @@ operation_txn(struct ask *a, int *code)
 	bool removes = a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
 
 	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 &&
-	    (a->q.kind != ASK_SET || (a->q.which & FLK_SET_DECLARED) == 0)) {
+	    (a->q.kind != ASK_SET || (a->q.which & (FLK_SET_DECLARED | FLK_SET_PACE)) == 0)) {
 		*code = a->unsure && removes ? 0 : -ENOENT;
 		return NULL;
 	}

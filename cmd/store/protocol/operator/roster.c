@@ -8,6 +8,7 @@
 
 #include "program.h"
 #include "protocol/run.h"
+#include "protocol/steering.h"
 #include "setting.h"
 
 /* ---- events ---- */
@@ -39,6 +40,19 @@ roster_report(struct roster *p, struct flk_event e, int64_t revision, const stru
 	p->happens(p->context, &e, host);
 }
 
+static unsigned
+parts_that_differ(const struct flk_pace *was, const struct flk_pace *is)
+{
+	static const unsigned parts[] = { FLK_SET_RATE, FLK_SET_STAGGER, FLK_SET_RAMP };
+	unsigned which = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!steering_is_pace(was, parts[i], is))
+			which |= parts[i];
+	return which;
+}
+
 void
 roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
 		       const struct flk_settings *was, const struct flk_settings *is,
@@ -46,6 +60,12 @@ roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
 {
 	const struct flki_number *n;
 
+	if (!starts_same_pace(&was->pace, &is->pace)) {
+		e.kind = FLK_EV_PACED;
+		e.code = (int32_t)parts_that_differ(&was->pace, &is->pace);
+		e.pace = is->pace;
+		roster_report(p, e, revision, NULL, by);
+	}
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		int64_t value = flki_number_get(n, is);
 		if (value == flki_number_get(n, was) || (n->kind == FLKI_COUNT && value == 0))

@@ -69,7 +69,7 @@ before_hears(struct fleet_taker *t, char kind)
 
 	if (kind == 'w') {
 		t->before[0] = '\0';
-		ns = t->fleet->store->manual ? 0 : SECOND; /* nobody else may grant it: round.h */
+		ns = line_is_alone(t) ? 0 : SECOND;
 	}
 	look_soon(t, ns);
 }
@@ -88,6 +88,8 @@ place_hears(struct fleet_taker *t, const struct records_change *c)
 static void
 behind_hears(struct fleet_taker *t, char kind, const char *self, const struct records_change *c)
 {
+	if (kind == 'c')
+		look_apply(&t->look, c);
 	if (kind == 'c' && is_closing(c))
 		leave_begin(t, FLEET_REFUSED, -FLK_CLOSED);
 	else if (kind == 'c' && t->before[0] == '\0')

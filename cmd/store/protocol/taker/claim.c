@@ -16,6 +16,7 @@
 
 #include "kind.h"
 #include "protocol/room.h"
+#include "protocol/steering.h"
 
 #define AT_ONCE 3 /* so many claims may meet others' before the taker pauses in between */
 
@@ -40,11 +41,11 @@ own_limit(const struct fleet_taker *t)
 	return room_own(t->want.limit, t->look.config.declared, t->want.fallback);
 }
 
-/* Whether it may hold beside those that do; then its record is that of a permit. */
+/* Whether it may hold beside those that do; then its record is that of a permit, and what starts is counted. */
 static bool
-fits(struct fleet_taker *t, struct record *r)
+fits(struct fleet_taker *t, struct record *r, struct starts *starts)
 {
-	struct room room = { .set = &t->look.config };
+	struct room room = { .set = &t->look.config, .starts = &t->look.starts };
 	size_t i;
 
 	for (i = 0; i < t->look.holders; i++)
@@ -53,15 +54,19 @@ fits(struct fleet_taker *t, struct record *r)
 	*r = taker_record(t);
 	r->limit = own_limit(t);
 	r->seat = room_seat(&room);
+	*starts = t->look.starts;
+	starts_count(&t->look.config.pace, starts, &room);
 	return room_fits(&room, r->weight, r->limit, &r->under);
 }
 
 static bool
 may_start(struct fleet_taker *t)
 {
+	struct starts starts;
 	struct record r;
 
-	return t->look.in_line == 0 && fits(t, &r) && fleet_quarantine(t->fleet, &t->look) == 0;
+	return t->look.in_line == 0 && fits(t, &r, &starts) &&
+	       fleet_quarantine(t->fleet, &t->look) == 0;
 }
 
 /* Whether it may start by what the keeper has kept.  If not, that may be out of date: it looks. */
@@ -95,12 +100,38 @@ has_dead_in_its_way(const struct fleet_taker *t)
 }
 
 static void
+paced(struct fleet_taker *t, const struct records_answer *a)
+{
+	if (a->result != RECORDS_OK)
+		taker_again(t);
+	else
+		taker_act(t); /* looks at what is so now, by whomever */
+}
+
+/* The pace belongs to the limiter: it is set before the taker enters. */
+static void
+declare_pace(struct fleet_taker *t)
+{
+	struct flk_settings to = { .pace = t->want.pace };
+	struct person me = taker_person(t);
+	struct txn *x;
+	int code;
+
+	me.role = 0;
+	me.command[0] = '\0';
+	x = steering_txn(&t->look, t->want.which, &to, &me, &code);
+	taker_txn(t, MAIN, x, paced);
+}
+
+static void
 decide(struct fleet_taker *t)
 {
 	if (t->look.config.closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);
 	} else if (t->want.weight > own_limit(t)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
+	} else if (!steering_is_pace(&t->look.config.pace, t->want.which, &t->want.pace)) {
+		declare_pace(t);
 	} else {
 		t->fitted = may_start(t);
 		if (t->fitted || may_wait(t))
@@ -197,15 +228,17 @@ add_permit(struct fleet_taker *t, struct txn *x)
 {
 	struct round none = { .look = &t->look };
 	struct key w = key_of(&t->fleet->limiter, 'w', NULL), end = key_end(&w);
+	struct starts starts;
 	struct record r;
 
-	fits(t, &r);
+	fits(t, &r, &starts);
 	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	none.declared = r.limit;
 	round_add_compares(&none, x);
 	txn_if_absent(x, w.s, end.s);
 	claim_add_record(t, x, 'h', &r);
 	round_add_declared(&none, x);
+	starts_put(&t->look.config.pace, &starts, x, &t->fleet->limiter);
 	tally_get(x, &t->fleet->limiter, r.seat);
 }
 
@@ -228,7 +261,7 @@ add_place(const struct fleet_taker *t, struct txn *x)
 	txn_get(x, tail.s, NULL);
 	txn_put(x, tail.s, text, (size_t)n, 0);
 	txn_get(x, mine.s, NULL);
-	txn_get(x, p->s, NULL);
+	look_add_steering(x, p);
 	in_line = txn_get(x, w.s, w_end.s);
 	in_line->keys_only = true;
 	in_line->limit = 1;
@@ -296,6 +329,7 @@ static void
 claimed(struct fleet_taker *t, const struct records_answer *a)
 {
 	struct life *life = &t->fleet->life;
+	struct starts starts;
 	struct record r;
 
 	if (a->result == RECORDS_NOLEASE) {
@@ -312,7 +346,7 @@ claimed(struct fleet_taker *t, const struct records_answer *a)
 		life_was_put(life, t->claim_lease, a->revision);
 	t->claim_lease = 0;
 	if (t->fitted && a->held) {
-		fits(t, &r);
+		fits(t, &r, &starts);
 		r.since_ms = t->came_ms;
 		t->tally = tally_found(&t->fleet->limiter, a);
 		t->tallied = true;

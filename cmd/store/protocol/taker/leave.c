@@ -86,6 +86,14 @@ add_permit_run(const struct fleet_taker *t, struct txn *x)
 	tally_put(x, &t->fleet->limiter, p->seat, &tally);
 }
 
+/* Before what is read with it.  A ramp begins anew by the time without a permit. */
+static void
+add_rest(const struct fleet_taker *t, struct txn *x)
+{
+	if (t->held_since != 0 && t->looked && is_remembered(t))
+		starts_put_rest(&t->look.config.pace, x, &t->fleet->limiter);
+}
+
 /* What is done then ends its permit: so nobody else has its seat. */
 static void
 if_held(const struct fleet_taker *t, struct txn *x)
@@ -171,6 +179,7 @@ add_departure(const struct fleet_taker *t, struct txn *x)
 {
 	add_deletions(t, x);
 	add_place_run(t, x);
+	add_rest(t, x);
 	round_ring(x, &t->fleet->limiter);
 	look_add(x, &t->fleet->limiter, LOOK_LINE);
 }
@@ -227,6 +236,7 @@ pass_on(struct fleet_taker *t, const struct round *r)
 	if_held(t, x);
 	add_deletions(t, x);
 	add_permit_run(t, x);
+	add_rest(t, x);
 	round_add_grants(r, x);
 	taker_txn(t, MAIN, x, passed_on);
 }
@@ -247,14 +257,16 @@ asked(struct fleet_taker *t, const struct records_answer *a)
 	}
 }
 
-/* If nobody waits, that is all. */
+/* If nobody waits, and no ramp has to know, that is all. */
 static void
 ask(struct fleet_taker *t)
 {
 	struct key w = key_of(&t->fleet->limiter, 'w', NULL), end = key_end(&w);
+	struct key rest = key_at_rest(&t->fleet->limiter);
 	struct txn *x = txn_new();
 
 	txn_if_absent(x, w.s, end.s);
+	txn_if_changed(x, rest.s, 0);
 	if_held(t, x);
 	add_deletions(t, x);
 	add_permit_run(t, x);
@@ -273,7 +285,8 @@ read_line(struct fleet_taker *t, const struct records_answer *a)
 	}
 	t->tally = tally_found(&t->fleet->limiter, a);
 	t->tallied = true;
-	t->looked = look_read(&t->look, LOOK_LINE, a) && t->look.waiters > 0;
+	t->looked = look_read(&t->look, LOOK_LINE, a) &&
+		    (t->look.waiters > 0 || t->look.config.pace.ramp_from != 0);
 	if (t->looked)
 		taker_act(t);
 	else

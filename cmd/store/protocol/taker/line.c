@@ -6,8 +6,9 @@
  * Each waiter watches the next living one before it.  If that one's life ends, the waiter reads the line,
  * takes back the places of the dead, and finds whom to watch then.  The first of the living has no such;
  * it takes back dead holders' permits, too, and grants what nobody else has: the units of a permit that
- * was taken back, what an operator raised, and what a taker owed that died.  In a line that moves others
- * do all of this, and it has a permit before it has begun: so it begins after a while.
+ * was taken back, what an operator raised, and what a taker owed that died; and what a pace allows by the
+ * time alone.  In a line that moves others do all of this, and it has a permit before it has begun: so it
+ * begins after a while, but for a pace.
  */
 #include "taker.h"
 
@@ -16,6 +17,7 @@
 
 #include "kind.h"
 #include "now.h"
+#include "protocol/room.h"
 #include "records/retry.h"
 
 #define LOOK_AGAIN (40 * SECOND) /* a safety net, not a poll */
@@ -34,6 +36,12 @@ line_stand(struct fleet_taker *t)
 	watching_end(t, WATCH_ALL);
 	watching_line(t, t->look.revision + 1);
 	taker_go(t, BEHIND);
+}
+
+bool
+line_is_alone(const struct fleet_taker *t)
+{
+	return t->fleet->store->manual || starts_are_paced(&t->look.config.pace);
 }
 
 void
@@ -146,7 +154,7 @@ look_at_before(struct fleet_taker *t)
 
 	txn_if_created(x, mine.s, t->created);
 	txn_if_created(x, before.s, t->before_created);
-	txn_get(x, p->s, NULL);
+	look_add_steering(x, p);
 	txn_get(x, life.s, life_end.s)->keys_only = true;
 	txn_otherwise(x);
 	look_add(x, p, LOOK_LIVES);
@@ -185,6 +193,20 @@ look_after_quarantine(struct fleet_taker *t)
 		t->look_ns = earlier(t->look_ns, until);
 }
 
+/* Nor when a pace allows the next start. */
+static void
+wait_for_pace(struct fleet_taker *t)
+{
+	struct room room = { .set = &t->look.config };
+	size_t i;
+
+	for (i = 0; i < t->look.holders; i++)
+		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit,
+			 t->look.holder[i].record.seat);
+	t->retry_ns = earlier(
+	    t->retry_ns, starts_due(&t->look.config.pace, &t->look.starts, &room, t->want.weight));
+}
+
 void
 first_act(struct fleet_taker *t)
 {
@@ -204,12 +226,13 @@ first_act(struct fleet_taker *t)
 	} else if (t->watching[WATCH_ALL].watch == NULL) {
 		/* It has just come: others make room, and grant, if they may. */
 		t->before[0] = '\0';
-		if (t->fleet->store->manual)
+		if (line_is_alone(t))
 			taker_go(t, LOOKING);
 		else
 			line_stand(t);
 	} else {
 		look_after_quarantine(t);
+		wait_for_pace(t);
 		repair_act(t, true);
 	}
 }

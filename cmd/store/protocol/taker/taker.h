@@ -235,6 +235,9 @@ void leaving_act(struct fleet_taker *t);   /* leave.c */
 void line_stand(struct fleet_taker *t);
 void line_first(struct fleet_taker *t); /* its look is that of the first */
 
+/* Whether nobody else may grant it: round.h; or nobody may do so in time. */
+bool line_is_alone(const struct fleet_taker *t);
+
 /* ---- claim.c ---- */
 
 /* Puts h/ or w/, who the taker is, and l/ of the life's lease. */

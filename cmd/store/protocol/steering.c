@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: ISC */
+/*
+ * steering.c - see steering.h.
+ */
+#include "steering.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "run.h"
+#include "setting.h"
+
+bool
+steering_is_pace(const struct flk_pace *is, unsigned which, const struct flk_pace *to)
+{
+	struct starts none = { 0 };
+	struct flk_pace changed = *is;
+
+	if (which == 0)
+		return true;
+	starts_pace(&changed, &none, which, to);
+	return starts_same_pace(&changed, is);
+}
+
+struct txn *
+steering_txn(const struct look *l, unsigned which, const struct flk_settings *to,
+	     const struct person *by, int *code)
+{
+	const struct flk_settings *old = &l->config;
+	struct flk_settings new = *old;
+	struct starts starts = l->starts;
+	bool paces = (which & FLK_SET_PACE) != 0;
+	struct txn *x;
+	char *value;
+
+	flki_settings_set(&new, which, to);
+	if (paces)
+		starts_pace(&new.pace, &starts, which, &to->pace);
+	*code = 0;
+	if (l->config_mod != 0 && !paces && flki_settings_same(&new, old))
+		return NULL;
+	value = config_encode(&new, by);
+	if (value == NULL) {
+		*code = -ENOMEM;
+		return NULL;
+	}
+	x = txn_new();
+	txn_if_changed(x, l->limiter.s, l->config_mod);
+	txn_put(x, l->limiter.s, value, strlen(value), 0);
+	if (paces)
+		starts_put_all(&new.pace, &starts, x, &l->limiter);
+	run_add_order(x, &l->limiter, l->config_mod, old, &new, by);
+	free(value);
+	return x;
+}

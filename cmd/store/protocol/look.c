@@ -13,7 +13,7 @@
 void
 look_init(struct look *l, const struct key *limiter)
 {
-	*l = (struct look){ .limiter = *limiter, .config = flki_no_settings };
+	*l = (struct look){ .limiter = limiter, .config = flki_no_settings };
 }
 
 void
@@ -23,7 +23,7 @@ look_free(struct look *l)
 	free(l->waiter);
 	free(l->life);
 	free(l->trouble);
-	look_init(l, &l->limiter);
+	look_init(l, l->limiter);
 }
 
 /* ---- asking ---- */
@@ -161,7 +161,7 @@ static bool
 trouble(struct look *l, const char *what, const char *is)
 {
 	free(l->trouble);
-	if (asprintf(&l->trouble, "%s%s %s", what, l->limiter.s, is) == -1)
+	if (asprintf(&l->trouble, "%s%s %s", what, l->limiter->s, is) == -1)
 		l->trouble = NULL;
 	return false;
 }
@@ -306,7 +306,7 @@ static bool
 read_one(struct look *l, enum look_kind of, const struct record_kv *kv)
 {
 	char self[STORE_SELF];
-	char kind = key_parse(&l->limiter, kv->key, self);
+	char kind = key_parse(l->limiter, kv->key, self);
 
 	switch (kind) {
 	case 'c':
@@ -365,7 +365,7 @@ look_read(struct look *l, enum look_kind kind, const struct records_answer *answ
 					   ? trouble(l, "what is kept below ", NONSENSE)
 					   : false;
 		if (f->n > 0 && f->count > l->in_line &&
-		    key_parse(&l->limiter, f->kv[0].key, self) == 'w')
+		    key_parse(l->limiter, f->kv[0].key, self) == 'w')
 			l->in_line = f->count;
 	}
 	return l->revision > 0 || trouble(l, "what is kept below ", NONSENSE);
@@ -379,6 +379,6 @@ look_meet(struct look *l, const struct records_answer *answer)
 
 	for (i = 0; i < answer->n; i++)
 		for (j = 0; j < answer->found[i].n; j++)
-			if (key_parse(&l->limiter, answer->found[i].kv[j].key, self) == 'p')
+			if (key_parse(l->limiter, answer->found[i].kv[j].key, self) == 'p')
 				read_person(l, &answer->found[i].kv[j], self);
 }

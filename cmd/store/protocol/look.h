@@ -39,7 +39,7 @@ struct look_life {
 };
 
 struct look {
-	struct key limiter;
+	const struct key *limiter;
 	int64_t read;     /* the answer's revision: changes up to it are skipped */
 	int64_t revision; /* the last change that was applied, or that */
 	int64_t config_mod;
@@ -59,8 +59,8 @@ struct look {
 	char *trouble;  /* a sentence, if the last look_read() failed */
 };
 
-void look_init(struct look *l, const struct key *limiter);
-void look_free(struct look *l); /* frees its members */
+void look_init(struct look *l, const struct key *limiter); /* which it keeps a pointer to */
+void look_free(struct look *l);                            /* frees its members */
 
 /* Gets cfg, and what the starts have used of its pace. */
 void look_add_steering(struct txn *x, const struct key *limiter);

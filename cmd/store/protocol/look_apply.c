@@ -24,7 +24,7 @@ static bool
 apply_starts(struct look *l, const struct records_change *c)
 {
 	char self[STORE_SELF];
-	char kind = key_parse(&l->limiter, c->kv.key, self);
+	char kind = key_parse(l->limiter, c->kv.key, self);
 
 	if (!c->deleted)
 		starts_read(&l->starts, kind, &c->kv);
@@ -98,7 +98,7 @@ look_apply(struct look *l, const struct records_change *c)
 	if (c->kv.changed <= l->read)
 		return false;
 	l->revision = c->kv.changed;
-	switch (key_parse(&l->limiter, c->kv.key, self)) {
+	switch (key_parse(l->limiter, c->kv.key, self)) {
 	case 'c':
 		return apply_config(l, c);
 	case 'h':

@@ -172,13 +172,13 @@ reclaimed(struct fleet_taker *t, const struct records_answer *a)
 static void
 add_deletions(struct txn *x, const struct look *l, const struct look_taker *k, bool holds)
 {
-	struct key h = key_of(&l->limiter, 'h', k->self), w = key_of(&l->limiter, 'w', k->self);
-	struct key p = key_of(&l->limiter, 'p', k->self), tail = key_tail(&l->limiter);
+	struct key h = key_of(l->limiter, 'h', k->self), w = key_of(l->limiter, 'w', k->self);
+	struct key p = key_of(l->limiter, 'p', k->self), tail = key_tail(l->limiter);
 
 	txn_if_changed(x, holds ? h.s : w.s, k->changed);
 	txn_delete(x, holds ? h.s : w.s, NULL);
 	txn_delete(x, p.s, NULL);
-	run_add(x, &l->limiter,
+	run_add(x, l->limiter,
 		&(struct run){ .taker = *k, .held = holds, .end = RUN_REAPED, .code = holds });
 	if (!holds && strcmp(l->tail, k->self) == 0) {
 		txn_if_changed(x, tail.s, l->tail_mod);

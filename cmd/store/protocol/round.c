@@ -95,7 +95,7 @@ round_gives(const struct round *r, const char *self)
 void
 round_add_compares(const struct round *r, struct txn *x)
 {
-	const struct key *limiter = &r->look->limiter;
+	const struct key *limiter = r->look->limiter;
 	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h);
 	size_t i;
 
@@ -122,14 +122,14 @@ round_add_declared(const struct round *r, struct txn *x)
 			x->failed = true;
 		return;
 	}
-	txn_put(x, r->look->limiter.s, config, strlen(config), 0);
+	txn_put(x, r->look->limiter->s, config, strlen(config), 0);
 	free(config);
 }
 
 void
 round_add_grants(const struct round *r, struct txn *x)
 {
-	const struct key *limiter = &r->look->limiter;
+	const struct key *limiter = r->look->limiter;
 	struct key tail = key_tail(limiter), bell = key_bell(limiter);
 	char text[RECORD_TEXT];
 	size_t i;

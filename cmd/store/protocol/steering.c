@@ -46,11 +46,11 @@ steering_txn(const struct look *l, unsigned which, const struct flk_settings *to
 		return NULL;
 	}
 	x = txn_new();
-	txn_if_changed(x, l->limiter.s, l->config_mod);
-	txn_put(x, l->limiter.s, value, strlen(value), 0);
+	txn_if_changed(x, l->limiter->s, l->config_mod);
+	txn_put(x, l->limiter->s, value, strlen(value), 0);
 	if (paces)
-		starts_put_all(&new.pace, &starts, x, &l->limiter);
-	run_add_order(x, &l->limiter, l->config_mod, old, &new, by);
+		starts_put_all(&new.pace, &starts, x, l->limiter);
+	run_add_order(x, l->limiter, l->config_mod, old, &new, by);
 	free(value);
 	return x;
 }

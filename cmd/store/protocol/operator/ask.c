@@ -104,7 +104,7 @@ answer_view(struct ask *a, const struct records_answer *reply)
 	struct fleet_answer answer = { .code = v != NULL ? 0 : -ENOMEM, .view = v };
 
 	if (v != NULL)
-		v->tally = tally_found(&a->look.limiter, reply);
+		v->tally = tally_found(a->look.limiter, reply);
 	ask_answer(a, &answer);
 	free(v);
 }

@@ -27,7 +27,7 @@ steering(struct ask *a, int *code)
 static void
 add_operator(struct txn *x, const struct ask *a, const char *self, int64_t lease)
 {
-	struct key e = key_of(&a->look.limiter, 'e', self);
+	struct key e = key_of(a->look.limiter, 'e', self);
 	struct person me;
 	char *value;
 
@@ -54,15 +54,15 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 {
 	const struct look *l = &a->look;
 	struct run run = { .held = kind == 'h', .end = RUN_EVICTED, .code = -FLK_EVICTED };
-	struct key k, p, tail = key_tail(&l->limiter);
+	struct key k, p, tail = key_tail(l->limiter);
 	const struct look_life *life;
 	struct txn *x;
 
 	*code = a->unsure ? 0 : -FLK_NOPERMIT;
 	if (t == NULL)
 		return NULL;
-	k = key_of(&l->limiter, kind, t->self);
-	p = key_of(&l->limiter, 'p', t->self);
+	k = key_of(l->limiter, kind, t->self);
+	p = key_of(l->limiter, 'p', t->self);
 	life = look_life(l, t->record.life);
 	x = txn_new();
 	txn_if_changed(x, k.s, t->changed);
@@ -70,7 +70,7 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 	txn_delete(x, p.s, NULL);
 	run.taker = *t;
 	person_me(&run.by);
-	run_add(x, &l->limiter, &run);
+	run_add(x, l->limiter, &run);
 	if (strcmp(l->tail, t->self) == 0) {
 		txn_if_changed(x, tail.s, l->tail_mod);
 		txn_delete(x, tail.s, NULL);
@@ -79,7 +79,7 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 	if (life != NULL && life->leases > 0)
 		add_operator(x, a, t->self, life->lease);
 	else
-		life_add_unmark(&l->limiter, t->record.life, x);
+		life_add_unmark(l->limiter, t->record.life, x);
 	return x;
 }
 
@@ -91,7 +91,7 @@ removal(struct ask *a, int *code)
 {
 	static const char kinds[] = { 'e', 'h', 'l', 'm', 'n', 'p', 's', 't', 'w' };
 	const struct look *l = &a->look;
-	struct key tail = key_tail(&l->limiter), bell = key_bell(&l->limiter);
+	struct key tail = key_tail(l->limiter), bell = key_bell(l->limiter);
 	struct txn *x;
 	size_t i;
 
@@ -101,13 +101,13 @@ removal(struct ask *a, int *code)
 	     flki_settings_steer(FLK_SET_PAUSED | FLK_SET_CLOSED | FLK_SET_OVERRIDE, &l->config)))
 		return NULL;
 	x = txn_new();
-	txn_if_changed(x, l->limiter.s, l->config_mod);
-	txn_delete(x, l->limiter.s, NULL);
+	txn_if_changed(x, l->limiter->s, l->config_mod);
+	txn_delete(x, l->limiter->s, NULL);
 	txn_delete(x, tail.s, NULL);
 	txn_delete(x, bell.s, NULL);
-	starts_delete(x, &l->limiter);
+	starts_delete(x, l->limiter);
 	for (i = 0; i < sizeof(kinds); i++) {
-		struct key k = key_of(&l->limiter, kinds[i], NULL), end = key_end(&k);
+		struct key k = key_of(l->limiter, kinds[i], NULL), end = key_end(&k);
 
 		if (kinds[i] == 'h' || kinds[i] == 'w')
 			txn_if_absent(x, k.s, end.s);

@@ -60,7 +60,7 @@ add_all(struct past *p, const struct look *l, const struct records_answer *a)
 	for (i = 0; i < a->n; i++)
 		for (k = 0; k < a->found[i].n; k++) {
 			const struct record_kv *kv = &a->found[i].kv[k];
-			if (key_parse(&l->limiter, kv->key, self) == 'm' &&
+			if (key_parse(l->limiter, kv->key, self) == 'm' &&
 			    run_decode(&p->run[p->runs], kv))
 				add_run(p, true);
 		}

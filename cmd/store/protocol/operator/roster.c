@@ -230,7 +230,7 @@ roster_change(struct roster *p, const struct records_change *c)
 	struct look_taker *t = &p->change.taker;
 	struct person by;
 	char self[STORE_SELF];
-	char kind = key_parse(&p->look.limiter, c->kv.key, self);
+	char kind = key_parse(p->look.limiter, c->kv.key, self);
 
 	if (kind == 'c') {
 		roster_flush(p);

@@ -348,8 +348,7 @@ claimed(struct fleet_taker *t, const struct records_answer *a)
 	if (t->fitted && a->held) {
 		fits(t, &r, &starts);
 		r.since_ms = t->came_ms;
-		t->tally = tally_found(&t->fleet->limiter, a);
-		t->tallied = true;
+		taker_tally(t, a);
 		t->ticket = (uint64_t)a->revision;
 		seen_granted(t, &r, a->revision);
 		hold_begin(t, a->revision, &r);
@@ -383,7 +382,7 @@ claiming_act(struct fleet_taker *t)
 	}
 	t->claim_lease = t->fleet->life.lease;
 	t->came_ms = record_now_ms();
-	t->tallied = false;
+	taker_tally(t, NULL);
 	x = txn_new();
 	if (t->fitted) {
 		add_permit(t, x);

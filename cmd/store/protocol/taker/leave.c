@@ -74,13 +74,14 @@ add_permit_run(const struct fleet_taker *t, struct txn *x)
 {
 	const struct record *p = &t->permit;
 	struct run r = run_of(t, true);
-	struct tally tally = t->tally;
+	struct tally tally;
 
 	if (t->held_since == 0 || !is_remembered(t))
 		return;
 	run_add(x, &t->fleet->limiter, &r);
-	if (!t->tallied)
+	if (t->tally == NULL)
 		return;
+	tally = *t->tally;
 	tally_count(&tally, t->created != 0 ? t->came_ms : p->since_ms, p->since_ms,
 		    record_now_ms());
 	tally_put(x, &t->fleet->limiter, p->seat, &tally);
@@ -283,8 +284,7 @@ read_line(struct fleet_taker *t, const struct records_answer *a)
 		taker_again(t);
 		return;
 	}
-	t->tally = tally_found(&t->fleet->limiter, a);
-	t->tallied = true;
+	taker_tally(t, a);
 	t->looked = look_read(&t->look, LOOK_LINE, a) &&
 		    (t->look.waiters > 0 || t->look.config.pace.ramp_from != 0);
 	if (t->looked)
@@ -317,7 +317,7 @@ leaving_act(struct fleet_taker *t)
 		learn(t);
 	} else if (t->state == LEAVING) {
 		depart(t);
-	} else if (!t->looked && (t->created != 0 || !t->tallied)) {
+	} else if (!t->looked && (t->created != 0 || t->tally == NULL)) {
 		look(t);
 	} else if (!t->looked) {
 		ask(t);

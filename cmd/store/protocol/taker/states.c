@@ -127,6 +127,7 @@ fleet_taker_free(struct fleet_taker *t)
 	watching_end_all(t);
 	look_free(&t->look);
 	repair_free(&t->suspects);
+	taker_tally(t, NULL);
 	LIST_REMOVE(t, link);
 	t->freed = true;
 	/* The functions that lead up to fleet_store_step() still use it. */

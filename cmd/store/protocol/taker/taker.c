@@ -260,6 +260,15 @@ taker_record(const struct fleet_taker *t)
 	return r;
 }
 
+void
+taker_tally(struct fleet_taker *t, const struct records_answer *a)
+{
+	free(t->tally);
+	t->tally = a != NULL ? malloc(sizeof(*t->tally)) : NULL;
+	if (t->tally != NULL) /* without memory for it, nothing is counted */
+		*t->tally = tally_found(&t->fleet->limiter, a);
+}
+
 struct person
 taker_person(const struct fleet_taker *t)
 {

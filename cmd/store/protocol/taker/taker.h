@@ -126,11 +126,11 @@ struct fleet_taker {
 	/* ---- the permit ---- */
 	struct record permit;
 	uint64_t ticket;
-	int64_t came_ms;    /* when it first claimed, for people */
-	int64_t held_since; /* create revision of h/ */
-	uint64_t own_ns;    /* when to watch it, if it is not watched yet */
-	int64_t checked;    /* the revision of the last check that found it; 0: none */
-	struct tally tally; /* of its seat, if it is tallied */
+	int64_t came_ms;     /* when it first claimed, for people */
+	int64_t held_since;  /* create revision of h/ */
+	uint64_t own_ns;     /* when to watch it, if it is not watched yet */
+	int64_t checked;     /* the revision of the last check that found it; 0: none */
+	struct tally *tally; /* of its seat, as read since it holds; NULL: it was not */
 
 	/* ---- its round under way: line.c, leave.c ---- */
 	struct record gives; /* GRANTING, if gives_mine: to itself */
@@ -159,7 +159,6 @@ struct fleet_taker {
 	bool reported;   /* this keeper has reported GRANTED */
 	bool freed_some; /* repair.c took something back */
 	bool unread;     /* LEAVING, RELEASING: what it has must be read first */
-	bool tallied;    /* what its seat's tally is has been read since it holds */
 	bool asked;      /* its h/ is in the check under way */
 	bool called;     /* takers.c has yet to call it */
 	bool unreported; /* IDLE: the next step must report the end */
@@ -196,6 +195,9 @@ void taker_hush(struct fleet_taker *t, enum taker_slot slot); /* cancels */
 bool taker_heard(struct fleet_taker *t, const struct records_answer *answer);
 
 struct key taker_key(const struct fleet_taker *t, char kind);
+
+/* Keeps what the answer has of its seat's tally; NULL: forgets it. */
+void taker_tally(struct fleet_taker *t, const struct records_answer *a);
 
 /*
  * Calls the owner back, which may do anything then: so this is the last thing that a function does.

@@ -114,8 +114,10 @@ struct kind {
 	const char *(*strerror)(int code);
 	int (*map_new)(struct flk_map **map, const char *name, const struct flk_map_options *o);
 
-	/* A taker declares those parts of its limiter's pace: when it takes.  NULL: by flk_set(), before. */
-	void (*paces)(struct flk *limiter, unsigned which, const struct flk_pace *pace);
+	/*
+	 * What a taker declares for the limiter, when it takes.  NULL: that is done by flk_set(), before.
+	 */
+	void (*declares)(struct flk *limiter, unsigned which, const struct flk_settings *to);
 
 	/* The permit is for this process, which is not our child: keep it as a command's. */
 	void (*keep_for)(struct flk_taker *t, pid_t pid, int pidfd);

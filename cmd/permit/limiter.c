@@ -196,8 +196,8 @@ limiter_set(const struct taker_options *w, struct flk *limiter)
 
 	if (which == 0)
 		return 0;
-	if (here.paces != NULL) {
-		here.paces(limiter, which, &w->to.pace);
+	if (here.declares != NULL) {
+		here.declares(limiter, which, &w->to);
 		return 0;
 	}
 	if ((error = flk_get(limiter, &now)) != 0)
@@ -216,9 +216,10 @@ limiter_say_unfair(const struct taker_options *w, struct flk *limiter)
 {
 	bool asks = w->request.key != NULL || w->request.share != 0;
 	struct flk_settings now = { .fair = FLK_FAIR_OFF };
+	const char *text;
 
-	/* Of the limiters of --and, one may be fair. */
-	asks &= w->ands.n == 0;
+	/* Of the limiters of --and, one may be fair; and a store says it when the taker takes. */
+	asks &= w->ands.n == 0 && here.declares == NULL;
 	if ((!asks && w->request.yield == 0) || (limiter != NULL && flk_get(limiter, &now) != 0))
 		return;
 	if ((w->which & FLK_SET_FAIR) != 0)
@@ -227,12 +228,9 @@ limiter_say_unfair(const struct taker_options *w, struct flk *limiter)
 		say(w->limiter,
 		    "--yield has no effect: the limiter is fair, and its line in the order "
 		    "of turns");
-	if (now.fair == FLK_FAIR_OFF && asks)
-		say(w->limiter, "--%s has no effect: the limiter is not fair; use --fair%s",
-		    w->request.key != NULL ? "key" : "share", w->request.key != NULL ? "=key" : "");
-	else if (now.fair != FLK_FAIR_KEY && asks && w->request.key != NULL)
-		say(w->limiter, "--key has no effect: the limiter's keys are %ss; use --fair=key",
-		    fair_word(now.fair));
+	text = fair_without_effect(now.fair, w->request.key != NULL, w->request.share != 0);
+	if (asks && text != NULL)
+		say(w->limiter, "%s", text);
 }
 
 void

@@ -12,7 +12,7 @@ const struct kind here = { .choose = settings_choose,
 			   .locate = store_locate,
 			   .strerror = store_strerror,
 			   .map_new = store_map_new,
-			   .paces = store_paces,
+			   .declares = store_declares,
 			   .keep_for = store_keep_for,
 			   .tending = &store_tending,
 			   .operating = &store_operating };

@@ -56,7 +56,7 @@ extern _Atomic uint64_t *board_ns;
 struct talk {
 	enum talk_kind kind;
 	int code;
-	uint64_t ask, patience_ns, ticket;
+	uint64_t ask, patience_ns, ticket, fence;
 	uint64_t memory, cpu_ns;
 	uint32_t weight, limit, seat;
 	uint32_t cell; /* in board_ns */

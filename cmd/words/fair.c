@@ -29,3 +29,17 @@ fair_word(uint32_t kind)
 {
 	return words[kind < KINDS ? kind : FLK_FAIR_OFF];
 }
+
+const char *
+fair_without_effect(uint32_t kind, bool key, bool share)
+{
+	if (kind == FLK_FAIR_OFF && key)
+		return "--key has no effect: the limiter is not fair; use --fair=key";
+	if (kind == FLK_FAIR_OFF && share)
+		return "--share has no effect: the limiter is not fair; use --fair";
+	if (kind == FLK_FAIR_USER && key)
+		return "--key has no effect: the limiter's keys are users; use --fair=key";
+	if (kind == FLK_FAIR_SESSION && key)
+		return "--key has no effect: the limiter's keys are sessions; use --fair=key";
+	return NULL;
+}

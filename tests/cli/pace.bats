@@ -11,7 +11,7 @@ load ../helpers/ctl.bash
 load ../store/memory/memory.bash
 
 # Where the limiters are kept: in files, or in a store (tests/store/memory/commands.bats).
-if [ "${PACED_IN-}" = store ]; then
+if [ "${KEPT_IN-}" = store ]; then
 	setup_more() {
 		serve
 		export FLOCKLIMIT_STORE=$STORE/team
@@ -381,7 +381,7 @@ both_wait() {
 	silent 0 "$FLOCKLIMIT" -N x --nonblock --stagger off true
 	silent 0 "$FLOCKLIMIT" -N x --nonblock true
 	no_room --rate 1/h # off and on again forgives nothing
-	[ "${PACED_IN-}" = store ] || silent 0 ctl check --repair x
+	[ "${KEPT_IN-}" = store ] || silent 0 ctl check --repair x
 	no_room
 	silent 0 ctl rm x
 	silent 0 "$FLOCKLIMIT" -N x --nonblock -n 4 true

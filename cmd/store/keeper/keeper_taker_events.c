@@ -17,6 +17,7 @@ hear_grant(struct keeper_taker *k, const struct fleet_event *e)
 {
 	struct talk t = { .kind = TALK_GRANTED,
 			  .ticket = e->ticket,
+			  .fence = e->fence,
 			  .weight = e->weight,
 			  .limit = e->limit,
 			  .seat = e->seat };

@@ -53,6 +53,7 @@ answer(void *context, const struct fleet_answer *a)
 			if (a->view->entry[i].ticket == ask->ticket) {
 				t.held = true;
 				t.ticket = ask->ticket;
+				t.fence = a->view->entry[i].fence;
 				t.weight = a->view->entry[i].weight;
 				t.limit = a->view->entry[i].limit;
 				t.seat = a->view->entry[i].seat;

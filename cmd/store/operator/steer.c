@@ -27,7 +27,7 @@ store_set(struct flk *f, unsigned which, const struct flk_settings *to)
 
 	if ((which & FLK_SET_PACE) != 0 && flki_pace_check(&to->pace, which & FLK_SET_PACE) != 0)
 		return -EINVAL;
-	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON | FLK_SET_FAIR)) != 0)
+	if ((which & (FLK_SET_GATE | FLK_SET_SEATS_OFF | FLK_SET_SEATS_ON)) != 0)
 		return -ENOTSUP;
 	if ((which & FLK_SET_RESTORED) != 0 && to->withheld > 0)
 		return -FLK_OVERRELEASE; /* a store withholds no units */

@@ -71,8 +71,18 @@ struct fleet_want {
 	bool no_wait;           /* -EAGAIN rather than to wait */
 	bool limit_queue;
 	uint32_t max_queue;
-	unsigned which; /* parts of a pace that it declares for the limiter, of FLK_SET_PACE */
+	/*
+	 * What it declares for the limiter: of FLK_SET_PACE and FLK_SET_FAIR.  0: nothing, or it has done
+	 * so.
+	 */
+	unsigned which;
+	uint32_t fair;
 	struct flk_pace pace;
+	/* In a fair limiter, by what it may be counted; share: 0 stands for 1. */
+	uint32_t share;
+	pid_t session;
+	char key[FLK_KEY];
+	bool tells; /* that these two have no effect, if that is so */
 	enum flk_role role;
 	pid_t pid;
 	uid_t uid;
@@ -81,7 +91,7 @@ struct fleet_want {
 
 enum fleet_kind {
 	FLEET_QUEUED,  /* it stands in the line: ticket */
-	FLEET_GRANTED, /* it holds: ticket, weight, limit, seat, key, alive_ns */
+	FLEET_GRANTED, /* it holds: ticket, fence, weight, limit, seat, key, alive_ns */
 	FLEET_REFUSED, /* the taker neither waits nor holds: code, text; pid, uid, host of the evictor */
 	FLEET_RENEWED,  /* it holds: alive_ns */
 	FLEET_LOST,     /* it no longer holds: text says why; the store keeps nothing of it */
@@ -96,6 +106,7 @@ struct fleet_event {
 	enum fleet_kind kind;
 	int code;
 	uint64_t ticket;
+	uint64_t fence; /* it rises from permit to permit, in whatever order they are granted */
 	uint32_t weight, limit, seat;
 	uint64_t alive_ns; /* when the call was sent by which the store last knew that it lives:
 			      no other taker gets its permit before alive_ns + ttl + grace */

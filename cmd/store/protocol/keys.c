@@ -80,6 +80,12 @@ key_again(const struct key *limiter)
 }
 
 struct key
+key_around(const struct key *limiter)
+{
+	return joined(limiter, PART "around");
+}
+
+struct key
 key_at_rest(const struct key *limiter)
 {
 	return joined(limiter, PART "at-rest");
@@ -167,7 +173,11 @@ key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 	static const struct {
 		const char *name;
 		char kind;
-	} words[] = { { "again", 'a' }, { "at-rest", 'r' }, { "bell", 'b' }, { "tail", 'z' } };
+	} words[] = { { "again", 'a' },
+		      { "around", 'o' },
+		      { "at-rest", 'r' },
+		      { "bell", 'b' },
+		      { "tail", 'z' } };
 	const __typeof__(words[0]) *word;
 	size_t n = strlen(limiter->s);
 

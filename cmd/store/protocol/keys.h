@@ -21,6 +21,7 @@
  *	m/PLACE	a run that has ended, or what an operator has set: see run.h
  *	n/SEAT	how many permits that seat had, and how long they were waited for and held: see tally.h
  *	again	what the starts have used of the limiter's pace: see starts.h
+ *	around	whose turn it is, if the limiter is fair: see turns.h
  *	at-rest	when a permit was last given back: there while the limiter has a ramp
  *	bell	a taker has left, and has not looked since whether others may start
  *	tail	the SELF and the LIFE of the taker that came to the line last: the next one stands
@@ -34,7 +35,8 @@
  * (url_parse() refuses them), and a name has no slash.  So the first two slashes of a key end its
  * limiter's cfg, and the last slash before "/cfg" separates name from path.
  *
- * cfg, again and at-rest lie in one range, for one get; and with e/, h/ and l/ for one watch.  A SELF is never used twice, nor is a LIFE.
+ * cfg, again, around and at-rest lie in one range, for one get; and with e/, h/ and l/ for one watch.  A
+ * SELF is never used twice, nor is a LIFE.
  */
 #ifndef KEYS_H
 #define KEYS_H
@@ -67,6 +69,7 @@ struct key key_of(const struct key *limiter, char kind, const char *self);
 /* l/ of that lease; and key_of() with 'l' is the prefix of all of that life. */
 struct key key_life(const struct key *limiter, const char *life, int64_t lease);
 struct key key_again(const struct key *limiter);
+struct key key_around(const struct key *limiter);
 struct key key_at_rest(const struct key *limiter);
 struct key key_bell(const struct key *limiter);
 struct key key_tail(const struct key *limiter);
@@ -80,7 +83,7 @@ struct key key_end(const struct key *prefix);
 /* The same for any text, of which no more counts than a key has room for. */
 struct key key_after(const char *text);
 
-/* From cfg to what comes right after it: again and at-rest. */
+/* From cfg to what comes right after it: again, around and at-rest. */
 void key_steering(const struct key *limiter, struct key *from, struct key *end);
 
 /* From cfg to all of l/. */
@@ -90,8 +93,9 @@ void key_watched(const struct key *limiter, struct key *from, struct key *end);
 void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'a' for again, 'r' for
- * at-rest, 'b' for bell, 'z' for tail, '?' for a key that no flocklimit writes.  0 for a key that does not belong to that limiter.
+ * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'a' for again, 'o'
+ * for around, 'r' for at-rest, 'b' for bell, 'z' for tail, '?' for a key that no flocklimit writes.  0 for
+ * a key that does not belong to that limiter.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

@@ -22,6 +22,7 @@ look_free(struct look *l)
 	free(l->holder);
 	free(l->waiter);
 	free(l->life);
+	free(l->turns);
 	free(l->trouble);
 	look_init(l, l->limiter);
 }
@@ -153,6 +154,34 @@ uint64_t
 look_ticket(const struct look_taker *t)
 {
 	return t->record.ticket != 0 ? t->record.ticket : (uint64_t)t->created;
+}
+
+uint64_t
+look_fence(int64_t created, uint32_t seat)
+{
+	return (uint64_t)created << 16 | seat % ROOM_SEATS;
+}
+
+struct rank *
+look_rank(const struct look *l, size_t *n)
+{
+	struct rank *rank = calloc(l->waiters + 1, sizeof(*rank));
+	size_t dead = l->waiters, i;
+
+	*n = 0;
+	if (rank == NULL)
+		return NULL;
+	for (i = 0; i < l->waiters; i++)
+		rank[l->has_lives && !look_is_alive(l, &l->waiter[i]) ? --dead : (*n)++] =
+		    (struct rank){ .record = &l->waiter[i].record, .at = i };
+	turns_rank(l->turns, l->config.fair, rank, *n);
+	return rank;
+}
+
+bool
+look_is_short(const struct look *l)
+{
+	return l->config.fair != FLK_FAIR_OFF && l->waiters < l->in_line;
 }
 
 /* ---- reading ---- */
@@ -325,6 +354,10 @@ read_one(struct look *l, enum look_kind of, const struct record_kv *kv)
 	case 'r':
 		starts_read(&l->starts, kind, kv);
 		return true;
+	case 'o':
+		free(l->turns);
+		l->turns = turns_read(kv);
+		return l->turns != NULL;
 	case 'z':
 		read_tail(l, kv);
 		return true;
@@ -338,6 +371,8 @@ clear(struct look *l)
 {
 	l->config = flki_no_settings;
 	l->starts = (struct starts){ .changed = 0 };
+	free(l->turns);
+	l->turns = NULL;
 	l->config_mod = 0;
 	l->holders = l->waiters = l->lives = 0;
 	l->in_line = 0;

@@ -10,6 +10,7 @@
 #include "record.h"
 #include "records/records.h"
 #include "starts.h"
+#include "turns.h"
 #include "view.h"
 
 /* What is read: cfg and the holders; and of the rest, no more than the reader needs. */
@@ -45,6 +46,7 @@ struct look {
 	int64_t config_mod;
 	struct flk_settings config;
 	struct starts starts; /* of its pace */
+	struct turns *turns;  /* whose turn it is; NULL: all keys begin anew */
 	struct look_taker
 	    *holder; /* in the order of names; those that a watch reported at the end */
 	size_t holders, holder_room;
@@ -85,6 +87,15 @@ struct look_life *look_life(const struct look *l, const char *name);
 /* Where that name is among structs of that size, which begin with their names and are in their order; or would be. */
 size_t look_place(const void *array, size_t n, size_t size, const char *name);
 
+/*
+ * The waiters of a fair limiter: n in the order of their turns, and then those that the look knows to be
+ * dead, which keep their places, and nobody waits for them.  NULL for want of memory.
+ */
+struct rank *look_rank(const struct look *l, size_t *n);
+
+/* A fair limiter has more waiters than the look: one of those may be the next. */
+bool look_is_short(const struct look *l);
+
 /* By a look that has the lives.  A record that makes no sense has none: an operator sees to it. */
 bool look_is_alive(const struct look *l, const struct look_taker *t);
 
@@ -92,6 +103,9 @@ bool look_is_alive(const struct look *l, const struct look_taker *t);
 size_t look_living(const struct look *l);
 
 uint64_t look_ticket(const struct look_taker *t);
+
+/* Of a permit with that seat, which was created at that revision: one transaction grants a seat once. */
+uint64_t look_fence(int64_t created, uint32_t seat);
 
 /* At the end, all zero; NULL for want of memory. */
 struct look_taker *look_add_holder(struct look *l);

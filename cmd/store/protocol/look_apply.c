@@ -2,6 +2,7 @@
 /*
  * look_apply.c - keeps a look up to date: applies each change that a watch reports.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "look.h"
@@ -108,6 +109,10 @@ look_apply(struct look *l, const struct records_change *c)
 	case 'a':
 	case 'r':
 		return apply_starts(l, c);
+	case 'o':
+		free(l->turns);
+		l->turns = c->deleted ? NULL : turns_read(&c->kv);
+		return true;
 	default:
 		return false;
 	}

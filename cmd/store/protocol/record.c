@@ -74,7 +74,7 @@ json_finished(json_t *o)
 	return made;
 }
 
-/* "3 WEIGHT LIMIT UNDER SEAT TICKET TTL GRACE MANUAL SINCE LIFE" */
+/* "3 WEIGHT LIMIT UNDER SEAT TICKET TTL GRACE MANUAL SINCE LIFE", and of a fair limiter " KEY SHARE" */
 size_t
 record_encode(char text[RECORD_TEXT], const struct record *r)
 {
@@ -84,6 +84,9 @@ record_encode(char text[RECORD_TEXT], const struct record *r)
 			 RECORD_VERSION, r->weight, r->limit, r->under, r->seat, r->ticket,
 			 r->ttl_s, r->grace_s, r->manual, r->since_ms, r->life);
 
+	if (r->key != 0)
+		n += snprintf(text + n, RECORD_TEXT - (size_t)n, " %016" PRIx64 " %" PRIu32, r->key,
+			      r->share);
 	return (size_t)n;
 }
 
@@ -100,6 +103,9 @@ json_of_person(const struct person *p)
 	json_put_number(o, "role", (int64_t)p->role);
 	if (p->command[0] != '\0')
 		put_text(o, "cmd", p->command);
+	if (p->key[0] != '\0')
+		put_text(o, "key", p->key);
+	json_put_number(o, "share", p->share);
 	return o;
 }
 
@@ -115,7 +121,10 @@ json_of_config(const struct flk_settings *c)
 	const struct flki_number *n;
 	json_t *o = json_object();
 
-	json_put_number(o, "v", starts_are_paced(&c->pace) ? CONFIG_PACED : CONFIG_VERSION);
+	json_put_number(o, "v",
+			starts_are_paced(&c->pace) || c->fair != FLK_FAIR_OFF ? CONFIG_STEERED
+									      : CONFIG_VERSION);
+	json_put_number(o, "fair", c->fair);
 	if (starts_are_paced(&c->pace))
 		json_object_set_new(o, "pace", json_of_pace(&c->pace));
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
@@ -222,6 +231,21 @@ next_small(const char **at, uint32_t min, uint32_t max, bool *good)
 	return (uint32_t)next_number(at, min, max, good);
 }
 
+/* What follows the rest. */
+static bool
+read_turn(struct record *r, const char *at)
+{
+	bool good = true;
+	char *end;
+
+	if (*at == '\0')
+		return true;
+	r->key = strtoull(at, &end, 16);
+	at = end;
+	r->share = next_small(&at, 1, FLK_MAX_SHARE, &good);
+	return good && r->key != 0 && *at == '\0';
+}
+
 static bool
 read_record(struct record *r, const char *at)
 {
@@ -237,10 +261,10 @@ read_record(struct record *r, const char *at)
 	r->grace_s = next_small(&at, 0, MOST_GRACE, &good);
 	r->manual = next_small(&at, 0, 1, &good) != 0;
 	r->since_ms = next_number(&at, 0, MOST_MS, &good);
-	if (!good || *at++ != ' ' || !key_is_self(at))
+	if (!good || *at++ != ' ' || strlen(at) < STORE_SELF - 1)
 		return false;
-	memcpy(r->life, at, STORE_SELF);
-	return true;
+	memcpy(r->life, at, STORE_SELF - 1);
+	return key_is_self(r->life) && read_turn(r, at + STORE_SELF - 1);
 }
 
 bool
@@ -269,6 +293,8 @@ json_read_person(struct person *p, const json_t *o)
 		p->role = (enum flk_role)small(o, "role", 0, FLK_CARRIED, &good);
 		read_text(o, "host", p->host, sizeof(p->host));
 		read_text(o, "cmd", p->command, sizeof(p->command));
+		read_text(o, "key", p->key, sizeof(p->key));
+		p->share = small(o, "share", 0, FLK_MAX_SHARE, &good);
 	}
 	return good;
 }
@@ -287,11 +313,12 @@ bool
 json_read_config(struct flk_settings *c, const json_t *o)
 {
 	int64_t version = json_integer_value(json_object_get(o, "v"));
-	bool good = version == CONFIG_VERSION || version == CONFIG_PACED;
+	bool good = version == CONFIG_VERSION || version == CONFIG_STEERED;
 	const struct flki_number *n;
 	const json_t *v;
 
 	*c = flki_no_settings;
+	c->fair = (uint32_t)json_number(o, "fair", 0, FLK_FAIR_KEY, &good);
 	json_read_pace(&c->pace, json_object_get(o, "pace"), &good);
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		if ((v = json_object_get(o, n->name)) == NULL)
@@ -323,7 +350,7 @@ config_trouble(const char *value, size_t size)
 	int64_t version = json_integer_value(json_object_get(o, "v"));
 
 	json_decref(o);
-	return version > CONFIG_PACED ? "is of a newer flocklimit than this one: use that" : NULL;
+	return version > CONFIG_STEERED ? "is of a newer flocklimit than this one: use that" : NULL;
 }
 
 bool

@@ -20,7 +20,8 @@
 #define RECORD_VERSION 3
 #define PERSON_VERSION 1
 #define CONFIG_VERSION 3
-#define CONFIG_PACED   4 /* of a limiter with a pace: who does not know it must not grant */
+#define CONFIG_STEERED \
+	4 /* of a limiter that is fair, or has a pace: what knows neither must not grant */
 
 #define RECORD_TEXT 160 /* bytes of a record's value, at most */
 
@@ -37,6 +38,9 @@ struct record {
 	bool manual;      /* only the taker itself and an operator give its permit back */
 	int64_t since_ms; /* when it began to wait, or was granted, by its writer's clock */
 	char life[STORE_SELF];
+	/* In a limiter that was fair when the taker came: the key that it is counted to, and its share. */
+	uint64_t key; /* 0: none */
+	uint32_t share;
 };
 
 /* Of p/: a taker; and of e/ and in cfg: an operator, of which no role and no command is said. */
@@ -46,6 +50,8 @@ struct person {
 	int64_t came_ms; /* when it arrived, by its own clock; 0: not said */
 	char host[STORE_HOST];
 	char command[FLK_COMMAND];
+	char key[FLK_KEY]; /* in a fair limiter */
+	uint32_t share;
 };
 
 /* Its length. */

@@ -9,7 +9,7 @@
 
 #include "room.h"
 
-#define OTHERS 16 /* operations of its transaction besides two for each waiter */
+#define OTHERS 18 /* operations of its transaction besides two for each waiter */
 
 /* ---- the plan ---- */
 
@@ -33,50 +33,90 @@ plan(struct round *r, const struct look_taker *w, uint32_t limit, uint32_t under
 	g->record.since_ms = record_now_ms();
 }
 
+/* How a waiter ends the round, or is passed. */
+enum standing { NEXT, PASSED, IN_THE_WAY };
+
+/* The waiter is dead, and keeps its place until its grace is over; or only it may grant itself. */
+static enum standing
+standing(const struct look *l, const struct look_taker *w, const char *self, bool leaves)
+{
+	bool dead = l->has_lives && !look_is_alive(l, w);
+
+	if (leaves && is(w, self))
+		return PASSED;
+	if (!dead && (!w->record.manual || is(w, self)) && w->record.life[0] != '\0')
+		return NEXT;
+	return l->config.fair != FLK_FAIR_OFF ? PASSED : IN_THE_WAY;
+}
+
+/* Grants what fits to the waiter: false, if no other may follow. */
+static bool
+grant(struct round *r, struct room *room, const struct look_taker *w, size_t most)
+{
+	uint32_t limit = room_own(w->record.limit, r->declared, w->record.under), under, seat;
+
+	if (!room_fits(room, w->record.weight, limit, &under))
+		return false;
+	if (r->n == most || r->n == LOOK_FIRST) {
+		r->end.more = true;
+		return false;
+	}
+	seat = room_seat(room);
+	plan(r, w, limit, under, seat);
+	starts_count(&r->look->config.pace, &r->starts, room);
+	turns_give(&r->turns, r->look->config.fair, &w->record);
+	room_add(room, w->record.weight, limit, seat);
+	return true;
+}
+
+/* In the order of the rank, or without one in that of the tickets. */
+static void
+grant_all(struct round *r, struct room *room, const struct rank *rank, size_t n, const char *self,
+	  bool leaves, size_t most)
+{
+	const struct look *look = r->look;
+	enum standing stands;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		const struct look_taker *w = &look->waiter[rank != NULL ? rank[i].at : i];
+
+		stands = standing(look, w, self, leaves);
+		if (stands == IN_THE_WAY || (stands == NEXT && !grant(r, room, w, most)))
+			return;
+	}
+	r->end.whole = look->in_line == look->waiters;
+	r->end.more = !r->end.whole;
+}
+
 void
 round_plan(struct round *r, const struct look *look, const char *self, bool leaves,
 	   size_t operations)
 {
 	const char *leaver = leaves ? self : NULL;
 	struct room room = { .set = &look->config, .starts = &r->starts };
-	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, i;
-	uint32_t limit, under, seat;
+	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, n = look->waiters, i;
+	struct rank *rank = NULL;
 
 	r->look = look;
 	r->starts = look->starts;
+	r->turns = look->turns != NULL ? *look->turns : (struct turns){ .changed = 0 };
 	if (leaves)
 		starts_rest(&r->starts);
 	r->n = 0;
 	r->declared = look->config.declared;
-	r->end = (struct round_end){ .revision = look->read };
-	if (operations == 0)
+	r->end = (struct round_end){ .revision = look->read,
+				     .fair = look->config.fair != FLK_FAIR_OFF };
+	if (operations == 0 || look_is_short(look))
+		return;
+	if (look->config.fair != FLK_FAIR_OFF && (rank = look_rank(look, &n)) == NULL)
 		return;
 	for (i = 0; i < look->holders; i++)
 		if (!is(&look->holder[i], leaver))
 			room_add(&room, look->holder[i].record.weight, look->holder[i].record.limit,
 				 look->holder[i].record.seat);
-	for (i = 0; i < look->waiters; i++) {
-		const struct look_taker *w = &look->waiter[i];
-		if (is(w, leaver))
-			continue;
-		/* The first is dead, and keeps its place until its grace is over. */
-		if ((look->has_lives && !look_is_alive(look, w)) ||
-		    (w->record.manual && !is(w, self)) || w->record.life[0] == '\0')
-			return;
-		limit = room_own(w->record.limit, r->declared, w->record.under);
-		if (!room_fits(&room, w->record.weight, limit, &under))
-			return;
-		if (r->n == most || r->n == LOOK_FIRST) {
-			r->end.more = true;
-			return;
-		}
-		seat = room_seat(&room);
-		plan(r, w, limit, under, seat);
-		starts_count(&look->config.pace, &r->starts, &room);
-		room_add(&room, w->record.weight, limit, seat);
-	}
-	r->end.whole = look->in_line == look->waiters;
-	r->end.more = !r->end.whole;
+	grant_all(r, &room, rank, n, self, leaves, most);
+	free(rank);
 }
 
 const struct record *
@@ -96,12 +136,15 @@ void
 round_add_compares(const struct round *r, struct txn *x)
 {
 	const struct key *limiter = r->look->limiter;
-	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h);
+	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h), tail = key_tail(limiter);
 	size_t i;
 
 	txn_if_changed(x, limiter->s, r->look->config_mod);
 	txn_if_no_news(x, h.s, end.s, r->look->revision);
 	starts_add_compare(&r->look->config.pace, &r->look->starts, x, limiter);
+	turns_add_compare(r->look->config.fair, r->look->turns, x, limiter);
+	if (r->look->config.fair != FLK_FAIR_OFF && r->n > 0)
+		txn_if_changed(x, tail.s, r->look->tail_mod); /* who came since may be the next */
 	for (i = 0; i < r->n; i++) {
 		struct key w = key_of(limiter, 'w', r->grant[i].waiter->self);
 		txn_if_created(x, w.s, r->grant[i].waiter->created);
@@ -126,6 +169,13 @@ round_add_declared(const struct round *r, struct txn *x)
 	free(config);
 }
 
+/* Others may wait behind whom none stands then: the next one that comes finds out. */
+static bool
+grants_tail(const struct round *r)
+{
+	return r->look->config.fair != FLK_FAIR_OFF && round_gives(r, r->look->tail) != NULL;
+}
+
 void
 round_add_grants(const struct round *r, struct txn *x)
 {
@@ -145,6 +195,9 @@ round_add_grants(const struct round *r, struct txn *x)
 	}
 	round_add_declared(r, x);
 	starts_put(&r->look->config.pace, &r->starts, x, limiter);
+	turns_put(r->look->config.fair, &r->turns, x, limiter);
+	if (grants_tail(r))
+		txn_delete(x, tail.s, NULL);
 	txn_get(x, tail.s, NULL)->keys_only = true;
 	txn_get(x, bell.s, NULL)->keys_only = true;
 }
@@ -161,6 +214,8 @@ is_news(const struct records_answer *a, size_t from_end, int64_t revision)
 bool
 round_goes_on(const struct round_end *end, const struct records_answer *a)
 {
+	if (!a->held)
+		return end->fair;
 	return end->more || is_news(a, 1, end->revision) ||
 	       (end->whole && is_news(a, 2, end->revision));
 }

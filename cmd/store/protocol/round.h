@@ -3,16 +3,17 @@
  * round.h - how permits are granted: the taker that makes room grants all that fit, in the order of the line.
  *
  * A round is planned by a look at the line, and done by one transaction.  It holds if since the look no
- * permit was granted, cfg and what the pace counts are the same, and each waiter that it grants still waits.  Permits and waiters
- * may have gone since: then it fits all the more.  No waiter can have come before another meanwhile, as
- * tickets rise.  So no round grants too much, and none passes anybody.
+ * permit was granted, cfg and what the pace counts are the same, and each waiter that it grants still
+ * waits.  Permits and waiters may have gone since: then it fits all the more.  No waiter can have come
+ * before another meanwhile, as tickets rise; in a fair limiter one can, and there a round holds only if
+ * the turns are the same, and nobody has come since.  So no round grants too much, and none passes anybody.
  *
  * A release is a round, too: its transaction deletes the permit, and counts it as gone.  If it does not
  * hold, or nothing would fit, another transaction deletes the permit, and puts the bell; and what is read
  * then is the look of another round.  A taker whose round does not hold is done, as another round has held
- * since.  One whose round holds looks whether the bell was put since its look, and plans once more if so: of
- * all that make room at once, one sees the room of all.  The same, if it grants all that wait, and another
- * has come to the line since.
+ * since; but in a fair limiter it looks again.  One whose round holds looks whether the bell was put since its
+ * look, and plans once more if so: of all that make room at once, one sees the room of all.  The same, if it
+ * grants all that wait, and another has come to the line since.
  *
  * A waiter that is granted may be dead: what it got is taken back as from any holder (repair.h).  A permit
  * that only an operator may take back is therefore granted by its own waiter alone.  The taker that owes a
@@ -35,14 +36,16 @@ struct round_end {
 	int64_t revision; /* of its look */
 	bool whole;       /* all that wait are granted */
 	bool more;        /* more may fit than one transaction can do */
+	bool fair;        /* a taker that has come since is enough for it not to hold */
 };
 
 struct round {
 	const struct look *look;
 	struct grant grant[LOOK_FIRST];
 	size_t n;
-	struct starts starts; /* with those of its grants */
-	uint32_t declared;    /* the limit that was declared last */
+	struct starts starts; /* with those of its grants; and so: */
+	struct turns turns;
+	uint32_t declared; /* the limit that was declared last */
 	struct round_end end;
 };
 
@@ -61,7 +64,7 @@ void round_add_compares(const struct round *r, struct txn *x);
 void round_add_grants(const struct round *r, struct txn *x);
 void round_add_declared(const struct round *r, struct txn *x); /* a part of that: cfg */
 
-/* By the answer of one that held: must another round follow? */
+/* By the answer: must another round follow? */
 bool round_goes_on(const struct round_end *end, const struct records_answer *a);
 
 void round_ring(struct txn *x, const struct key *limiter);

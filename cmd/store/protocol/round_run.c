@@ -16,6 +16,7 @@ struct run {
 	struct records_call *call;
 	struct look look;
 	struct round round;
+	enum look_kind kind; /* of the look under way */
 };
 
 static void
@@ -51,6 +52,7 @@ send(struct run *r, struct txn *x, records_done *done)
 }
 
 static void go_on(struct run *r);
+static void look_at(struct run *r, enum look_kind kind);
 
 static void
 looked(void *context, const struct records_answer *a)
@@ -58,7 +60,7 @@ looked(void *context, const struct records_answer *a)
 	struct run *r = context;
 
 	r->call = NULL;
-	if (a->result == RECORDS_OK && look_read(&r->look, LOOK_LINE, a))
+	if (a->result == RECORDS_OK && look_read(&r->look, r->kind, a))
 		go_on(r);
 	else
 		over(r);
@@ -70,10 +72,17 @@ granted(void *context, const struct records_answer *a)
 	struct run *r = context;
 
 	r->call = NULL;
-	if (a->result == RECORDS_OK && a->held && round_goes_on(&r->round.end, a))
-		send(r, look_txn(&r->fleet->limiter, LOOK_LINE), looked);
+	if (a->result == RECORDS_OK && round_goes_on(&r->round.end, a))
+		look_at(r, LOOK_LINE);
 	else
 		over(r);
+}
+
+static void
+look_at(struct run *r, enum look_kind kind)
+{
+	r->kind = kind;
+	send(r, look_txn(&r->fleet->limiter, kind), looked);
 }
 
 static void
@@ -107,6 +116,10 @@ go_on(struct run *r)
 		send(r, silence(r), silenced);
 		return;
 	}
+	if (look_is_short(&r->look)) {
+		look_at(r, LOOK_LIVES);
+		return;
+	}
 	round_plan(&r->round, &r->look, NULL, false, fleet_operations(r->fleet, &r->look));
 	if (r->round.n == 0) {
 		over(r);
@@ -130,7 +143,7 @@ round_run(struct fleet *fleet, struct look *look)
 	look_init(&r->look, &fleet->limiter);
 	fleet_part_add(fleet, &r->part);
 	if (look == NULL) {
-		send(r, look_txn(&fleet->limiter, LOOK_LINE), looked);
+		look_at(r, LOOK_LINE);
 		return;
 	}
 	r->look = *look;

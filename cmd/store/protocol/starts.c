@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * starts.c - see starts.h.  What lib/pace.c needs of a limiter is put into a header for it, for as long as a
- * question takes.
+ * starts.c - see starts.h.  What lib/pace.c needs of a limiter is put into a header for it, for as long as
+ * a question takes.
  */
 #include "starts.h"
 

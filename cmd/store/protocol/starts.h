@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * starts.h - when a limiter of a store may start the next command: its pace, by the arithmetic of lib/pace.c.
+ * starts.h - when a limiter of a store may start the next command: its pace, by the arithmetic of
+ * lib/pace.c.
  *
  * cfg has the pace, and again what the starts so far have used of it.  A transaction that grants by a pace
- * compares again, and puts it: so no start is counted twice or not at all, and be it that its permit has gone
- * since.  A limiter without a pace has no such key, and pays for none.
+ * compares again, and puts it: so no start is counted twice or not at all, and be it that its permit has
+ * gone since.  A limiter without a pace has no such key, and pays for none.
  *
  * Times are of CLOCK_REALTIME, in ns, of the machine that granted.  A granter counts from what the last one
- * wrote, or from its own time if that is later.  So starts are counted an interval apart, whatever the clocks
- * show: a machine whose clock is ahead makes the others wait for as long, and one that is behind waits itself.
- * A granter that was stopped makes its start late: the pace delays, and never catches up beyond its burst.
+ * wrote, or from its own time if that is later.  So starts are counted an interval apart, whatever the
+ * clocks show: a machine whose clock is ahead makes the others wait for as long, and one that is behind
+ * waits itself. A granter that was stopped makes its start late: the pace delays, and never catches up
+ * beyond its burst.
  */
 #ifndef STARTS_H
 #define STARTS_H
@@ -27,7 +29,10 @@ struct starts {
 
 bool starts_are_paced(const struct flk_pace *pace);
 
-/* Reads a key of that kind, 'a' or 'r'.  False if it makes no sense; then it counts as if it were not there. */
+/*
+ * Reads a key of that kind, 'a' or 'r'.  False if it makes no sense; then it counts as if it were not
+ * there.
+ */
 bool starts_read(struct starts *s, char kind, const struct record_kv *kv);
 
 /* ---- who grants ---- */
@@ -72,8 +77,8 @@ void starts_pace(struct flk_pace *pace, struct starts *s, unsigned which,
 bool starts_same_pace(const struct flk_pace *a, const struct flk_pace *b);
 
 /*
- * Puts all of it, as it was changed, if nothing has started since; at-rest is there while there is a ramp.  What
- * was used stays when a pace ends: off and on again forgives nothing.
+ * Puts all of it, as it was changed, if nothing has started since; at-rest is there while there is a ramp.
+ * What was used stays when a pace ends: off and on again forgives nothing.
  */
 void starts_put_all(const struct flk_pace *pace, const struct starts *s, struct txn *x,
 		    const struct key *limiter);

@@ -17,7 +17,7 @@ steering_is_pace(const struct flk_pace *is, unsigned which, const struct flk_pac
 	struct starts none = { 0 };
 	struct flk_pace changed = *is;
 
-	if (which == 0)
+	if ((which & FLK_SET_PACE) == 0)
 		return true;
 	starts_pace(&changed, &none, which, to);
 	return starts_same_pace(&changed, is);
@@ -37,8 +37,10 @@ steering_txn(const struct look *l, unsigned which, const struct flk_settings *to
 	flki_settings_set(&new, which, to);
 	if (paces)
 		starts_pace(&new.pace, &starts, which, &to->pace);
+	if ((which & FLK_SET_FAIR) != 0)
+		new.fair = to->fair;
 	*code = 0;
-	if (l->config_mod != 0 && !paces && flki_settings_same(&new, old))
+	if (l->config_mod != 0 && !paces && new.fair == old->fair && flki_settings_same(&new, old))
 		return NULL;
 	value = config_encode(&new, by);
 	if (value == NULL) {
@@ -50,6 +52,8 @@ steering_txn(const struct look *l, unsigned which, const struct flk_settings *to
 	txn_put(x, l->limiter->s, value, strlen(value), 0);
 	if (paces)
 		starts_put_all(&new.pace, &starts, x, l->limiter);
+	if (new.fair != old->fair)
+		turns_delete(x, l->limiter); /* all keys begin anew */
 	run_add_order(x, l->limiter, l->config_mod, old, &new, by);
 	free(value);
 	return x;

@@ -8,8 +8,9 @@
 #include "look.h"
 
 /*
- * Sets those that `which' names, if nobody has set any since that look, and remembers who did.  NULL if that
- * changes nothing: *code is 0; or for want of memory.  A pace that is set begins anew, as on one machine.
+ * Sets those that `which' names, if nobody has set any since that look, and remembers who did.  NULL if
+ * that changes nothing: *code is 0; or for want of memory.  A pace that is set begins anew, as on one
+ * machine.
  */
 struct txn *steering_txn(const struct look *look, unsigned which, const struct flk_settings *to,
 			 const struct person *by, int *code);

@@ -49,8 +49,10 @@ view_show(const struct view_entry *v)
 			       .since_ns = when_was(v->since_ms),
 			       .holds = v->holds,
 			       .silent = v->suspect,
+			       .share = v->share,
 			       .role = v->role };
 
 	memcpy(e.command, v->command, sizeof(e.command));
+	memcpy(e.key, v->key, sizeof(e.key));
 	return e;
 }

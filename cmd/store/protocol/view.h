@@ -27,7 +27,10 @@ struct view_entry {
 	bool holds;
 	bool suspect; /* it holds, but nothing shows that it is alive */
 	enum flk_role role;
+	uint64_t fence;
+	uint32_t share;
 	char command[FLK_COMMAND];
+	char key[FLK_KEY];
 };
 
 /* Of permits that were released. */

@@ -68,10 +68,15 @@ remember(struct store_taker *t, const struct flk_request *want, bool no_wait)
 				       .max_queue = want->max_queue,
 				       .which = limiter_of(t)->which,
 				       .pace = limiter_of(t)->pace,
+				       .fair = limiter_of(t)->fair,
+				       .share = want->share,
+				       .session = want->session != 0 ? want->session : getsid(0),
 				       .role = want->role,
 				       .pid = getpid(),
 				       .uid = getuid() };
 	talk_copy(t->want.command, sizeof(t->want.command), want->command);
+	talk_copy(t->want.key, sizeof(t->want.key), want->key);
+	t->want.tells = !settings.quiet && !atomic_exchange(&limiter_of(t)->told, true);
 	taker_name(t->self);
 	t->key[0] = '\0';
 	t->lost = t->killed = t->away = t->away_reported = t->local_refused = false;

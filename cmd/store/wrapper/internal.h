@@ -39,9 +39,11 @@ struct session; /* operator/session.c */
 struct store_limiter {
 	struct flk_base base; /* first: see lib/ops.h */
 	uint32_t fallback;    /* the limit where no taker ever declared one */
-	unsigned which;       /* parts of the pace that its takers declare, of FLK_SET_PACE */
+	unsigned which;       /* what its takers declare: see struct fleet_want */
+	uint32_t fair;
 	struct flk_pace pace;
-	struct flk *local;       /* --local: see acquire.c; or NULL */
+	atomic_bool told;  /* one of its takers tells what has no effect: the others need not */
+	struct flk *local; /* --local: see acquire.c; or NULL */
 	struct session *session; /* what an operator asks by; NULL: none yet */
 	pthread_mutex_t lock;    /* guards what follows */
 	SLIST_HEAD(common_guards, common_guard) guards;
@@ -122,7 +124,7 @@ taker_permit(const struct talk *m)
 				    .weight = m->weight,
 				    .limit = m->limit,
 				    .seat = m->seat,
-				    .fence = m->ticket };
+				    .fence = m->fence };
 }
 
 /*

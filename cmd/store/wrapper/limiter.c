@@ -85,12 +85,13 @@ store_attach(struct flk **limiter, const char *name, const struct flk_options *o
 }
 
 void
-store_paces(struct flk *limiter, unsigned which, const struct flk_pace *pace)
+store_declares(struct flk *limiter, unsigned which, const struct flk_settings *to)
 {
 	struct store_limiter *f = (struct store_limiter *)limiter;
 
 	f->which = which;
-	f->pace = *pace;
+	f->pace = to->pace;
+	f->fair = to->fair;
 }
 
 void

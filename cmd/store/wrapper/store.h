@@ -13,7 +13,7 @@ extern const struct flk_ops store_ops; /* limiter.c */
 int store_attach(struct flk **limiter, const char *name, const struct flk_options *options);
 int store_locate(const char *name, char *path, size_t size);
 const char *store_strerror(int code);
-void store_paces(struct flk *limiter, unsigned which, const struct flk_pace *pace);
+void store_declares(struct flk *limiter, unsigned which, const struct flk_settings *to);
 int store_map_new(struct flk_map **map, const char *name, const struct flk_map_options *options);
 
 /* tend.c, operator/where.c, guard.c: see kind.h. */

@@ -41,8 +41,36 @@ store() {
 	[[ $output == *"memory://"*": Connection refused"* ]]
 }
 
-@test "a pace of a store is kept as that of a file: by the same tests" {
-	PACED_IN=store run bats "$TESTS_SOURCE/cli/pace.bats"
+# The tests of limiters that are kept in files.
+@test "a pace, and turns, in a store: by the same tests" {
+	KEPT_IN=store run bats "$TESTS_SOURCE/cli/pace.bats" "$TESTS_SOURCE/cli/fair.bats"
 	echo "$output"
 	[ "$status" = 0 ]
+}
+
+@test "what has no effect in a store says so" {
+	store
+	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
+	[[ $output == "flocklimit: x: --key has no effect: the limiter is not fair; use --fair=key" ]]
+	run -0 "$FLOCKLIMIT" -N x -n 1 --share 2 true
+	[[ $output == "flocklimit: x: --share has no effect: the limiter is not fair; use --fair" ]]
+	silent 0 "$FLOCKLIMIT" -N x -n 1 --fair --share 2 true
+	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
+	[[ $output == "flocklimit: x: --key has no effect: the limiter's keys are users; use --fair=key" ]]
+}
+
+@test "off again, the line of a store is in the order of arrival" {
+	local label n=0
+	store
+	hold h -N x -n 1 --fair=key --key a
+	for label in a1 a2 b1; do
+		background "$label" "$FLOCKLIMIT" -N x -n 1 --key "${label%?}" sh -c "echo $label >>order"
+		eventually waiting $((++n))
+	done
+	silent 0 ctl fair x off
+	let_go h
+	for label in a1 a2 b1; do
+		ended "$label"
+	done
+	[ "$(xargs <order)" = 'a1 a2 b1' ]
 }

@@ -91,6 +91,9 @@ WEAKENS(memory_twice, forget(x, IF_CREATED, PERMIT))
 WEAKENS(no_count, forget(x, DO_PUT, TALLY))
 WEAKENS(counts_anew, forget(x, DO_GET, TALLY))
 WEAKENS(past_starts, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, AGAIN))
+WEAKENS(past_turns, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, AROUND))
+WEAKENS(past_comers, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, TAIL))
+WEAKENS(no_turn, forget(x, DO_PUT, AROUND))
 WEAKENS(no_start, forget(x, DO_PUT, AGAIN))
 /* clang-format on */
 
@@ -377,6 +380,21 @@ paced(struct plan *p)
 	p->machines = 6;
 }
 
+static void
+fair(struct plan *p)
+{
+	p->which = FLK_SET_FAIR;
+	p->keys = 3;
+	p->limit = 1;
+	p->heaviest = 1;
+	p->mixed = p->hasty = p->manual = false;
+	p->hold_ns = 100 * MS;
+	p->arrive_ns = 2 * SECOND;
+	p->delay_ns = 100 * MS;
+	p->takers = 12;
+	p->machines = 6;
+}
+
 #define TXN(called, says, found, planned, weakens)                                       \
 	{                                                                                \
 		.name = called, .words = says, .law = found, .plan = planned, .rules = { \
@@ -421,6 +439,10 @@ const struct error errors[] = {
 	TXN("no-count", "what is released is not counted", COUNTED, NULL, no_count),
 	TXN("counts-anew", "a count does not go on from the one before", COUNTED, NULL,
 	    counts_anew),
+	TXN("no-turn", "a turn is not counted", TURNS, fair, no_turn),
+	TXN("turn-twice", "two are granted by the same turns", TURNS, fair, past_turns),
+	TXN("past-comers", "a waiter is granted though another has come whose turn it is", TURNS,
+	    fair, past_comers),
 	TXN("no-start", "a start is not counted", PACED, paced, no_start),
 	TXN("start-twice", "two starts count from the same", PACED, paced, past_starts),
 	TXN("half", "a transaction is done in part", TOLD, NULL, half),

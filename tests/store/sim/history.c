@@ -5,6 +5,7 @@
  * When the faults are over, all that still waits must get its turn.  Then one more taker comes, who
  * wants the whole limit: it takes back what the dead have left.  At last the store must be empty.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,8 +99,17 @@ taker_begin(struct taker *t, unsigned number, struct machine *m)
 				       .fallback = p->limit,
 				       .which = p->which,
 				       .pace = p->pace,
+				       .fair = FLK_FAIR_KEY,
+				       .share = 1 + number % 2,
 				       .pid = (pid_t)number + 1,
 				       .command = "sim" };
+	/* Some declare another pace, which is a little slower. */
+	if (p->rivals && number % 2 != 0) {
+		t->want.pace.interval_ns += p->pace.interval_ns != 0 ? MS : 0;
+		t->want.pace.stagger_ns += p->pace.stagger_ns != 0 ? MS : 0;
+	}
+	if (p->keys > 0)
+		snprintf(t->want.key, sizeof(t->want.key), "key %u", number % p->keys);
 	if (p->mixed)
 		t->want.limit = chance_of(300) ? 0 : 1 + (uint32_t)chance_below(p->limit);
 	if (t->want.limit != 0 && t->want.weight > t->want.limit)
@@ -138,6 +148,9 @@ populate(void)
 	}
 	taker_begin(&sim.taker[i], i, &sim.machine[sim.machines - 1]);
 	sim.taker[i].want = (struct fleet_want){ .weight = p->limit, .limit = p->limit };
+	/* It is to be the last. */
+	if (p->keys > 0)
+		sim.taker[i].want.which = FLK_SET_FAIR;
 }
 
 /* ---- its end ---- */
@@ -235,6 +248,7 @@ history_run(const struct plan *plan)
 	chance_seed(~plan->seed);
 	true_ns = BEGINS;
 	starts_begin();
+	turns_begin();
 	rules.arrived = arrived;
 	rules.changed = truth_changes;
 	rules.takes = faults_takes;

@@ -53,7 +53,7 @@ in_order(const struct taker *t)
 {
 	const struct taker *head = TAILQ_FIRST(&sim.line);
 
-	if (head != NULL && head->place < t->permit)
+	if (head != NULL && head->place < t->permit && sim.plan.keys == 0)
 		breaks(ORDER, "t%u with ticket %lld is granted before t%u with ticket %lld",
 		       t->number, (long long)t->permit, head->number, (long long)head->place);
 }
@@ -67,7 +67,7 @@ law_committed(struct taker *const *granted, size_t n)
 	for (i = 0; i < n; i++) {
 		const struct taker *t = granted[i];
 
-		if (t->permit <= sim.granted)
+		if (t->permit <= sim.granted && sim.plan.keys == 0)
 			breaks(FENCE, "t%u is granted ticket %lld after ticket %lld", t->number,
 			       (long long)t->permit, (long long)sim.granted);
 		if (t->place != 0)
@@ -102,7 +102,7 @@ law_runs(struct taker *t)
 		if (!taker_runs(other))
 			continue;
 		used += other->want.weight;
-		last = other->ticket > last->ticket ? other : last;
+		last = other->granted_ns > last->granted_ns ? other : last;
 		least = other->under < least ? other->under : least;
 		same = other != t && other->seat == t->seat ? other : same;
 	}
@@ -215,15 +215,16 @@ idle(void)
 
 /*
  * Where nothing is late, a waiter that has come to rest needs to read nothing: the news of its permit is all,
- * and takes one way.  The first in the line looks by itself after a while, and may be about to grant.
+ * and takes one way.  The first in the line looks by itself after a while, by a pace at once, and may be about
+ * to grant.
  */
 static uint64_t
 news_take(const struct taker *t)
 {
 	const struct plan *p = &sim.plan;
 
-	if (sim.trouble_ns != 0 || p->loss != 0 || p->slow != 0 || p->operators ||
-	    p->delay_ns > 20 * MS || t->placed_ns == 0 ||
+	if ((p->which & FLK_SET_PACE) != 0 || sim.trouble_ns != 0 || p->loss != 0 || p->slow != 0 ||
+	    p->operators || p->delay_ns > 20 * MS || t->placed_ns == 0 ||
 	    t->granted_ns < t->placed_ns + SECOND / 2 || t->granted_ns > t->first_ns + SECOND / 2)
 		return AT_ONCE;
 	return p->delay_ns + 2 * MS;
@@ -322,6 +323,7 @@ const struct law laws[] = {
 		      NULL },
 	[PACED] = { "paced", "each start is counted, and none is sooner than the pace allows",
 		    NULL },
+	[TURNS] = { "turns", "in a fair limiter each key has its turn", NULL },
 	[LAWS] = { .name = NULL }
 };
 

@@ -83,11 +83,19 @@ memories_change(const struct memory_record *r, char kind)
 		counts(r);
 }
 
+/* Its keeper gives up the wait: the line is too long, or an operator has closed the limiter. */
+static bool
+is_given_up(const struct taker *t)
+{
+	return (t->stage == ENTERING && t->want.limit_queue) ||
+	       ((t->stage == ENTERING || t->stage == WAITING) && sim.plan.operators);
+}
+
 /* What has left when its grant came, and what had no answer in time, may be forgotten. */
 static bool
 may_be_forgotten(const struct taker *t)
 {
-	return t->stage == LEAVING || sim.trouble_ns != 0 || sim.plan.loss != 0 ||
+	return t->stage == LEAVING || is_given_up(t) || sim.trouble_ns != 0 || sim.plan.loss != 0 ||
 	       sim.plan.slow != 0;
 }
 

@@ -40,6 +40,7 @@ static void
 plan_pace(struct plan *p)
 {
 	p->which = (unsigned)between(1, FLK_SET_PACE);
+	p->rivals = chance_of(300);
 	if ((p->which & FLK_SET_RATE) != 0) {
 		p->pace.interval_ns = between(100, 2000) * MS;
 		p->pace.burst = (uint32_t)between(1, 3);
@@ -51,6 +52,31 @@ plan_pace(struct plan *p)
 		p->pace.ramp_period_ns = between(1, 3) * SECOND;
 		p->pace.ramp_idle_ns = between(1, 10) * SECOND;
 	}
+}
+
+/* Of a crowd in which nothing goes wrong, what is free goes to the next at once. */
+static void
+plan_crowd(struct plan *p)
+{
+	int i;
+
+	for (i = 0; i < FAULTS; i++)
+		p->faults[i] = false;
+	p->loss = p->slow = 0;
+	p->mixed = p->hasty = p->operators = p->host = false;
+	p->heaviest = 1;
+	p->takers = p->machines = 20;
+	p->arrive_ns = 3 * SECOND;
+	p->hold_ns = between(20, 100) * MS;
+}
+
+static void
+plan_turns(struct plan *p)
+{
+	p->which |= FLK_SET_FAIR;
+	p->keys = (unsigned)between(1, 4);
+	if (chance_of(200))
+		plan_crowd(p);
 }
 
 struct plan
@@ -80,6 +106,8 @@ plan_of(uint64_t seed)
 	p.host = chance_of(500);
 	if (chance_of(150))
 		plan_pace(&p);
+	if (chance_of(150) && !p.manual)
+		plan_turns(&p);
 	p.faults[WRAPPERS] = p.host && !p.faults[EARLY] && chance_of(500);
 	return p;
 }

@@ -13,6 +13,7 @@
  *	truth.c      who waits and who holds, as the store's records say
  *	memories.c   what they remember of runs
  *	starts.c     what they count of a pace
+ *	turns.c      whose turn it is
  *	laws.c       what must be so after every step
  *	errors.c     deliberate errors, which the laws must find
  *	runs.c       many histories
@@ -28,6 +29,7 @@
 #include "../memory/world.h"
 #include "clock.h"
 #include "protocol/fleet.h"
+#include "protocol/record.h"
 #include "keeper/expiry.h"
 #include "../memory/heap.h"
 
@@ -55,8 +57,10 @@ struct plan {
 	bool hasty;   /* some do not wait, or only in a short line */
 	bool leavers; /* some leave the line */
 	bool manual, operators;
-	unsigned which; /* parts of a pace, of FLK_SET_PACE */
+	unsigned which; /* what takers declare: of FLK_SET_PACE, and FLK_SET_FAIR */
+	unsigned keys;  /* of a fair limiter */
 	struct flk_pace pace;
+	bool rivals;       /* they do not agree on it */
 	bool drift;        /* clocks */
 	bool host;         /* a machine's keeper is its host's: it has a ledger and a deputy */
 	unsigned loss;     /* of 1,000 messages */
@@ -89,7 +93,8 @@ struct machine {
 	struct fleet *fleet;       /* in it */
 	char life[STORE_SELF];
 	unsigned leases;  /* on which the store has its life */
-	uint64_t gone_ns; /* when the last was gone; 0: there is one */
+	uint64_t gone_ns; /* when the last was gone; 0: there is one ... */
+	uint64_t back_ns; /* ... since then */
 	struct records *client;
 	unsigned number, users; /* users: takers on it */
 	uint64_t steps;
@@ -133,6 +138,7 @@ struct taker {
 	bool cancelled, broken;
 
 	/* truth.c: what the store has. */
+	struct record said; /* its last */
 	TAILQ_ENTRY(taker) in_line;
 	int64_t place, permit; /* their tickets; 0: none */
 	int64_t left_line; /* the ticket of its last place, and the revision at which that went */
@@ -259,6 +265,7 @@ enum {
 	REMEMBERED,
 	COUNTED,
 	PACED,
+	TURNS,
 	LAWS
 };
 

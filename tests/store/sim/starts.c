@@ -9,7 +9,7 @@
 #include "truth.h"
 
 static struct starts was, now; /* before the changes, and by now */
-static bool put, in_force; /* in_force: cfg has a pace */
+static bool put, in_force;     /* in_force: cfg has a pace */
 
 void
 starts_change(const struct memory_record *r, char kind)
@@ -17,8 +17,7 @@ starts_change(const struct memory_record *r, char kind)
 	struct flk_settings config;
 
 	if (kind == CONFIG)
-		in_force = !r->deleted &&
-			   config_decode(&config, r->kv.value, r->kv.value_size) &&
+		in_force = !r->deleted && config_decode(&config, r->kv.value, r->kv.value_size) &&
 			   starts_are_paced(&config.pace);
 	if (kind != AGAIN && kind != REST)
 		return;
@@ -42,13 +41,14 @@ static void
 check_rate(size_t grants)
 {
 	const struct flk_pace *p = &sim.plan.pace;
+	uint64_t most = latest() + p->burst * (p->interval_ns + (sim.plan.rivals ? MS : 0));
 
 	if (now.free_ns < was.free_ns + grants * p->interval_ns)
 		breaks(PACED, "%zu start, and %llu ns are counted", grants,
 		       (unsigned long long)(now.free_ns - was.free_ns));
-	if (now.free_ns > latest() + p->burst * p->interval_ns)
+	if (now.free_ns > most)
 		breaks(PACED, "a start comes %llu ns too soon",
-		       (unsigned long long)(now.free_ns - latest() - p->burst * p->interval_ns));
+		       (unsigned long long)(now.free_ns - most));
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/record.h"
 #include "sim.h"
 #include "truth.h"
 
@@ -24,6 +25,8 @@ key_kind(const char *key)
 		return TAIL;
 	if (strcmp(parts + 2, "at-rest") == 0)
 		return REST;
+	if (strcmp(parts + 2, "around") == 0)
+		return AROUND;
 	return parts[2];
 }
 
@@ -60,10 +63,12 @@ life_changes(const struct memory_record *r)
 		m->leases--;
 	else if (r->kv.created == r->kv.changed)
 		m->leases++;
-	if (m->leases == 0)
+	if (m->leases == 0) {
 		m->gone_ns = true_ns;
-	else
+	} else if (m->gone_ns != 0) {
 		m->gone_ns = 0;
+		m->back_ns = true_ns;
+	}
 }
 
 static bool
@@ -137,6 +142,8 @@ apply(struct taker *t, const struct memory_record *r, char kind)
 		if (!is_named(t, r->kv.key))
 			return false;
 	}
+	if (new && (kind == PLACE || kind == PERMIT))
+		record_decode(&t->said, r->kv.value, r->kv.value_size);
 	if (kind == PLACE && new)
 		enters_line(t, r->kv.created);
 	else if (kind == PERMIT && new)
@@ -152,6 +159,15 @@ apply(struct taker *t, const struct memory_record *r, char kind)
 
 /* ---- idle units ---- */
 
+/* In a fair limiter another one may be the next: of those that are all alike each fits that the head does. */
+static bool
+head_is_next(void)
+{
+	const struct plan *p = &sim.plan;
+
+	return p->which == 0 || (p->which == FLK_SET_FAIR && p->heaviest == 1 && !p->mixed);
+}
+
 static bool
 head_fits(void)
 {
@@ -159,7 +175,7 @@ head_fits(void)
 	uint64_t most;
 	unsigned i;
 
-	if (head == NULL || head->want.limit == 0 || sim.steered || sim.plan.which != 0)
+	if (head == NULL || head->want.limit == 0 || sim.steered || !head_is_next())
 		return false;
 	most = head->want.limit;
 	for (i = 0; i < sim.holders; i++) {
@@ -201,6 +217,7 @@ truth_changes(void *context, size_t first)
 			life_changes(r);
 		memories_change(r, kind);
 		starts_change(r, kind);
+		turns_change(r, kind);
 		if (t == NULL || !apply(t, r, kind))
 			continue;
 		moved = true;
@@ -211,6 +228,7 @@ truth_changes(void *context, size_t first)
 	}
 	memories_check();
 	starts_check(grants);
+	turns_check(granted, grants);
 	if (moved)
 		sim.idle_ns = head_fits() ? true_ns : 0;
 	if (grants > 0)
@@ -231,7 +249,7 @@ truth_is_empty(void)
 	for (i = 0; (r = memory_at(m, i)) != NULL; i++) {
 		char kind = key_kind(r->kv.key);
 
-		if (strchr("acmnr", kind) != NULL) /* what stays of a limiter */
+		if (strchr("acmnor", kind) != NULL) /* what stays of a limiter */
 			continue;
 		trace("left behind: %s", r->kv.key);
 		empty = false;

@@ -9,6 +9,7 @@
 
 enum key_kind {
 	AGAIN = 'a',
+	AROUND = 'o',
 	BELL = 'b',
 	CONFIG = 'c',
 	EVICTOR = 'e',
@@ -34,6 +35,12 @@ struct taker;
 void memories_end(const struct taker *t, int64_t revision); /* its permit is gone */
 void memories_change(const struct memory_record *r, char kind);
 void memories_check(void); /* after all changes of a transaction */
+
+/* ---- in a fair limiter: turns.c ---- */
+
+void turns_begin(void);
+void turns_change(const struct memory_record *r, char kind);
+void turns_check(struct taker *const *granted, size_t grants);
 
 /* ---- by the pace: starts.c ---- */
 

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "protocol/run.h"
 #include "protocol/starts.h"
+#include "protocol/turns.h"
 
 #define CLOCKS_DIFFER (5 * SECOND) /* without anybody's fault */
 
@@ -169,6 +170,16 @@ check_starts(const struct check *c, const struct record_kv *kv, char kind)
 }
 
 static void
+check_turns(const struct check *c, const struct record_kv *kv)
+{
+	struct turns *t = turns_read(kv);
+
+	if (t != NULL && t->n == 0 && t->turn == 0)
+		fprintf(c->out, "%s makes no sense: all keys begin anew\n", kv->key);
+	free(t);
+}
+
+static void
 check_stranger(const struct check *c, const struct record_kv *kv)
 {
 	char *key = strdup(kv->key);
@@ -221,6 +232,9 @@ check_one(struct check *c, const struct record_kv *kv)
 		break;
 	case 'z':
 		check_tail(c, kv);
+		break;
+	case 'o':
+		check_turns(c, kv);
 		break;
 	case 'a':
 	case 'r':

@@ -106,6 +106,7 @@ removal(struct ask *a, int *code)
 	txn_delete(x, tail.s, NULL);
 	txn_delete(x, bell.s, NULL);
 	starts_delete(x, l->limiter);
+	turns_delete(x, l->limiter);
 	for (i = 0; i < sizeof(kinds); i++) {
 		struct key k = key_of(l->limiter, kinds[i], NULL), end = key_end(&k);
 
@@ -123,7 +124,8 @@ operation_txn(struct ask *a, int *code)
 	bool removes = a->q.kind == ASK_REMOVE || a->q.kind == ASK_REMOVE_UNUSED;
 
 	if (l->config_mod == 0 && l->holders == 0 && l->waiters == 0 &&
-	    (a->q.kind != ASK_SET || (a->q.which & (FLK_SET_DECLARED | FLK_SET_PACE)) == 0)) {
+	    (a->q.kind != ASK_SET ||
+	     (a->q.which & (FLK_SET_DECLARED | FLK_SET_PACE | FLK_SET_FAIR)) == 0)) {
 		*code = a->unsure && removes ? 0 : -ENOENT;
 		return NULL;
 	}

@@ -66,6 +66,11 @@ roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
 		e.pace = is->pace;
 		roster_report(p, e, revision, NULL, by);
 	}
+	if (was->fair != is->fair) {
+		e.kind = is->fair != FLK_FAIR_OFF ? FLK_EV_FAIR : FLK_EV_UNFAIR;
+		e.code = (int32_t)is->fair;
+		roster_report(p, e, revision, NULL, by);
+	}
 	for (n = flki_numbers; n < flki_numbers + FLKI_NUMBERS; n++) {
 		int64_t value = flki_number_get(n, is);
 		if (value == flki_number_get(n, was) || (n->kind == FLKI_COUNT && value == 0))

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fair.h"
 #include "kind.h"
 #include "protocol/room.h"
 #include "protocol/steering.h"
@@ -41,7 +42,10 @@ own_limit(const struct fleet_taker *t)
 	return room_own(t->want.limit, t->look.config.declared, t->want.fallback);
 }
 
-/* Whether it may hold beside those that do; then its record is that of a permit, and what starts is counted. */
+/*
+ * Whether it may hold beside those that do; then its record is that of a permit, and what starts is
+ * counted.
+ */
 static bool
 fits(struct fleet_taker *t, struct record *r, struct starts *starts)
 {
@@ -99,28 +103,56 @@ has_dead_in_its_way(const struct fleet_taker *t)
 	       repair_any(t, true);
 }
 
+/*
+ * A taker declares once: of two that want different ones, each could undo the other's for ever, and so make
+ * its claim void.
+ */
 static void
-paced(struct fleet_taker *t, const struct records_answer *a)
+declared(struct fleet_taker *t, const struct records_answer *a)
 {
-	if (a->result != RECORDS_OK)
+	if (a->result != RECORDS_OK) {
 		taker_again(t);
-	else
-		taker_act(t); /* looks at what is so now, by whomever */
+		return;
+	}
+	if (a->held)
+		t->want.which = 0;
+	taker_act(t); /* looks at what is so now, by whomever */
 }
 
-/* The pace belongs to the limiter: it is set before the taker enters. */
-static void
-declare_pace(struct fleet_taker *t)
+static bool
+is_declared(const struct fleet_taker *t)
 {
-	struct flk_settings to = { .pace = t->want.pace };
+	const struct flk_settings *is = &t->look.config;
+
+	return steering_is_pace(&is->pace, t->want.which, &t->want.pace) &&
+	       ((t->want.which & FLK_SET_FAIR) == 0 || is->fair == t->want.fair);
+}
+
+/* These belong to the limiter: they are set before the taker enters. */
+static void
+declare(struct fleet_taker *t)
+{
+	struct flk_settings to = { .pace = t->want.pace, .fair = t->want.fair };
 	struct person me = taker_person(t);
 	struct txn *x;
 	int code;
 
-	me.role = 0;
-	me.command[0] = '\0';
+	me.role = FLK_WORKER;
+	me.command[0] = me.key[0] = '\0';
+	me.share = 0;
 	x = steering_txn(&t->look, t->want.which, &to, &me, &code);
-	taker_txn(t, MAIN, x, paced);
+	taker_txn(t, MAIN, x, declared);
+}
+
+static void
+say_without_effect(struct fleet_taker *t)
+{
+	const char *text =
+	    fair_without_effect(t->look.config.fair, t->want.key[0] != '\0', t->want.share != 0);
+
+	if (text != NULL && t->want.tells)
+		taker_note(t, text);
+	t->want.tells = false;
 }
 
 static void
@@ -130,9 +162,10 @@ decide(struct fleet_taker *t)
 		taker_refuse(t, -FLK_CLOSED, NULL);
 	} else if (t->want.weight > own_limit(t)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
-	} else if (!steering_is_pace(&t->look.config.pace, t->want.which, &t->want.pace)) {
-		declare_pace(t);
+	} else if (!is_declared(t)) {
+		declare(t);
 	} else {
+		say_without_effect(t);
 		t->fitted = may_start(t);
 		if (t->fitted || may_wait(t))
 			taker_go(t, CLAIMING);
@@ -228,10 +261,15 @@ add_permit(struct fleet_taker *t, struct txn *x)
 {
 	struct round none = { .look = &t->look };
 	struct key w = key_of(&t->fleet->limiter, 'w', NULL), end = key_end(&w);
+	struct turns turns = { .changed = 0 };
 	struct starts starts;
 	struct record r;
 
 	fits(t, &r, &starts);
+	/* While nobody waits or holds, all have had what they wanted. */
+	if (t->look.turns != NULL && t->look.holders > 0)
+		turns = *t->look.turns;
+	turns_give(&turns, t->look.config.fair, &r);
 	t->first = t->want.limit == 0 && t->look.config.declared == 0;
 	none.declared = r.limit;
 	round_add_compares(&none, x);
@@ -239,6 +277,7 @@ add_permit(struct fleet_taker *t, struct txn *x)
 	claim_add_record(t, x, 'h', &r);
 	round_add_declared(&none, x);
 	starts_put(&t->look.config.pace, &starts, x, &t->fleet->limiter);
+	turns_put(t->look.config.fair, &turns, x, &t->fleet->limiter);
 	tally_get(x, &t->fleet->limiter, r.seat);
 }
 

@@ -40,6 +40,7 @@ report_held(struct fleet_taker *t)
 	warn_of_first(t);
 	taker_report(t, &(struct fleet_event){ .kind = kind,
 					       .ticket = t->ticket,
+					       .fence = look_fence(t->held_since, t->permit.seat),
 					       .weight = t->want.weight,
 					       .limit = t->permit.under,
 					       .seat = t->permit.seat,

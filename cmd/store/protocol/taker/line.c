@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * line.c - a waiter: it waits for h/, which the taker that makes room writes for it, and sees to what stands
- * before it.
+ * line.c - a waiter: it waits for h/, which the taker that makes room writes for it, and sees to what
+ * stands before it.
  *
  * Each waiter watches the next living one before it.  If that one's life ends, the waiter reads the line,
  * takes back the places of the dead, and finds whom to watch then.  The first of the living has no such;

@@ -52,9 +52,12 @@ seen_granted(struct fleet_taker *t, const struct record *r, int64_t revision)
 	struct look *l = &t->look;
 	struct look_taker *h;
 
-	/* With a limit that nobody has declared, the claim has written cfg, too; and with a pace, again. */
+	/*
+	 * With a limit that nobody has declared, the claim has written cfg, too; and with a pace or turns,
+	 * what they count.
+	 */
 	if (r->limit != l->config.declared || starts_are_paced(&l->config.pace) ||
-	    (h = look_add_holder(l)) == NULL)
+	    l->config.fair != FLK_FAIR_OFF || (h = look_add_holder(l)) == NULL)
 		return;
 	memcpy(h->self, t->self, STORE_SELF);
 	h->record = *r;

@@ -255,8 +255,11 @@ taker_record(const struct fleet_taker *t)
 			    .grace_s = t->fleet->store->grace_s,
 			    .manual = t->fleet->store->manual,
 			    .since_ms = record_now_ms() };
+	struct person p = taker_person(t);
 
 	memcpy(r.life, t->fleet->life.name, STORE_SELF);
+	r.key = turns_key(t->look.config.fair, p.key);
+	r.share = p.share;
 	return r;
 }
 
@@ -280,5 +283,7 @@ taker_person(const struct fleet_taker *t)
 	memcpy(p.host, t->fleet->store->host, sizeof(p.host));
 	memcpy(p.command, t->want.command, sizeof(p.command));
 	p.command[sizeof(p.command) - 1] = '\0';
+	turns_key_text(t->look.config.fair, &t->want, p.host, p.key);
+	p.share = p.key[0] == '\0' ? 0 : t->want.share != 0 ? t->want.share : 1;
 	return p;
 }

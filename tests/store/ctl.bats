@@ -660,7 +660,7 @@ all_hold() {
 
 @test "store: a limiter of a version to come is left alone" {
 	store
-	put x/cfg '{"v":4,"n":1}'
+	put x/cfg '{"v":99,"n":1}'
 	run -125 "$FLOCKLIMIT" -N x -n 1 true
 	[[ $output == *"/team/x/cfg is of a newer flocklimit than this one: use that"* ]]
 	ctl_line 125 rm x
@@ -688,6 +688,32 @@ all_hold() {
 	[ "$(count /team/x/)" = 1 ]
 	[ "$(count /team/xy/)" = 1 ]
 	ctl_line 1 rm x
+}
+
+@test "store: check knows what a pace and turns have counted" {
+	local key
+	store
+	hold h -N x -n 1 --ramp 1+1/1h
+	"$FLOCKLIMIT" -N x -n 1 -q true &
+	eventually waiting 1
+	ctl fair x user
+	let_go h
+	wait $!
+	silent 0 ctl check x # the waiter had come before the limiter was fair
+	for key in again around at-rest; do
+		put "x/cfg//$key" nonsense
+		run --separate-stderr -1 ctl check x
+		[[ $output == *"/team/x/cfg//$key makes no sense"* ]]
+		put "x/cfg//$key" '1 1 1 1'
+	done
+	put x/cfg//again "1 0 0 $(($(date +%s) + 3600))000000000"
+	run --separate-stderr -1 ctl check x
+	[[ $output == *"/team/x/cfg//again is from a machine whose clock is "3[56]??" s ahead"* ]]
+	put x/cfg//again '1 1 1 1'
+	put x/cfg//at-rest "1 $(($(date +%s) + 3600))000000000"
+	run --separate-stderr -1 ctl check x
+	[[ $output == *"/team/x/cfg//at-rest is from a machine whose clock is "3[56]??" s ahead"* ]]
+	[ "$(grep -c ahead <<<"$output")" = 1 ]
 }
 
 @test "store: check tells of the silent, and of what makes no sense" {

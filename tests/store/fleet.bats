@@ -714,7 +714,7 @@ gone() {
 		logged " txn if:/x/lim/cfg//w/$(self "$n") "
 	done
 	# The first looks, and once more when it watches.
-	looks=$(log_count ' txn get:/x/lim/cfg .*get:/x/lim/cfg//s/')
+	looks=$(log_count ' txn get:/x/lim/cfg[^ ]* .*get:/x/lim/cfg//s/')
 	echo "$looks looks at all"
 	((looks <= 2))
 	does h 'release z'
@@ -769,7 +769,7 @@ gone() {
 	ends t
 	told t 'a REFUSED .*code=-4352 .*permission denied'
 	order clear
-	steer '{"v":4}'
+	steer '{"v":99}'
 	takers u 3 2
 	makes u a
 	does u 'enter a n=1' 'expect a REFUSED'

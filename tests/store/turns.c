@@ -22,7 +22,11 @@ static const struct key limiter = { .s = "/team/lim/cfg" };
 static struct record
 of(const char *key, uint32_t weight, uint32_t share)
 {
-	return (struct record){ .weight = weight, .share = share, .key = turns_key(KEY, key) };
+	struct fleet_want want = { .weight = weight };
+
+	snprintf(want.key, sizeof(want.key), "%s", key);
+	return (
+	    struct record){ .weight = weight, .share = share, .key = turns_key(KEY, &want, "db1") };
 }
 
 /* The order of so many, as letters from a. */
@@ -170,19 +174,39 @@ static void
 many(void)
 {
 	struct turns t = { .turn = 0 };
-	struct record first = of("0", 1, 1), r;
+	struct record r;
 	char word[16];
 	int i;
 
 	for (i = 0; i < TURNS_KEYS + 10; i++) {
 		snprintf(word, sizeof(word), "%d", i);
-		r = of(word, i == 0 ? 1 : 1000 + (uint32_t)i, 1);
+		r = of(word, 1000 + (uint32_t)i, 1);
 		turns_give(&t, KEY, &r);
 	}
-	ok(t.n == TURNS_KEYS, "no more ends are kept than have room");
-	for (i = 0; i < (int)t.n && t.of[i].key != first.key; i++)
-		;
-	is(i, TURNS_KEYS, "the smallest is the one that goes");
+	ok(t.n == TURNS_KEYS && t.turn == 1009 * UINT64_C(65536),
+	   "of more than have room the turn reaches the smallest ends: %llu",
+	   (unsigned long long)t.turn);
+}
+
+/* One that had much waits while keys come that are new, without end. */
+static void
+patience(void)
+{
+	struct record line[2] = { of("much", 4, 1) };
+	struct turns t = { .turn = 0 };
+	char word[16];
+	int i;
+
+	turns_give(&t, KEY, &line[0]);
+	line[0].weight = 1;
+	for (i = 0; i < 10 * TURNS_KEYS; i++) {
+		snprintf(word, sizeof(word), "%d", i);
+		line[1] = of(word, 1, 1);
+		if (*order(&t, line, 2) == 'a')
+			break;
+		turns_give(&t, KEY, &line[1]);
+	}
+	ok(i < 5 * TURNS_KEYS, "it has its turn after %d others", i);
 }
 
 /* ---- keys, and their texts ---- */
@@ -204,8 +228,11 @@ texts(void)
 	   "a key is a user, a session of a machine, or a word: %s %s %s %s", user, session, none,
 	   word);
 	turns_key_text(FLK_FAIR_OFF, &want, "db1", none);
-	ok(*none == '\0' && turns_key(FLK_FAIR_OFF, "nightly") == 0, "or none");
-	r.key = turns_key(FLK_FAIR_USER, "x");
+	ok(*none == '\0' && turns_key(FLK_FAIR_OFF, &want, "db1") == 0, "or none");
+	ok(turns_key(FLK_FAIR_SESSION, &want, "a-machine-with-a-long-name-1") !=
+	       turns_key(FLK_FAIR_SESSION, &want, "a-machine-with-a-long-name-2"),
+	   "machines with long names are told apart");
+	r.key = turns_key(FLK_FAIR_USER, &want, "db1");
 	ok(turns_key_of(FLK_FAIR_USER, &r) == r.key && turns_key_of(FLK_FAIR_KEY, &r) == 0,
 	   "a key of another kind does not count");
 }
@@ -237,13 +264,13 @@ records(void)
 	turns_put(KEY, &was, x, &limiter);
 	ok(strcmp(x->item[0].key, "/team/lim/cfg//around") == 0, "turns have a key of their own");
 	is = read_text(x->item[0].value);
-	ok(is->turn == was.turn && is->n == 1 && is->of[0].key == was.of[0].key &&
+	ok(!is->damaged && is->turn == was.turn && is->n == 1 && is->of[0].key == was.of[0].key &&
 	       is->of[0].end == was.of[0].end && is->changed == 9,
 	   "and are read again: %s", x->item[0].value);
 	free(is);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		is = read_text(bad[i]);
-		ok(is->turn == 0 && is->n == 0 && is->changed == 9,
+		ok(is->damaged && is->turn == 0 && is->n == 0 && is->changed == 9,
 		   "what makes no sense counts nothing: '%s'", bad[i]);
 		free(is);
 	}
@@ -260,6 +287,7 @@ main(void)
 	comes_again();
 	twins();
 	many();
+	patience();
 	texts();
 	records();
 	return tap_done();

@@ -181,7 +181,7 @@ look_rank(const struct look *l, size_t *n)
 bool
 look_is_short(const struct look *l)
 {
-	return l->config.fair != FLK_FAIR_OFF && l->waiters < l->in_line;
+	return l->config.fair != FLK_FAIR_OFF && !l->has_lives && l->waiters < l->in_line;
 }
 
 /* ---- reading ---- */

@@ -93,7 +93,7 @@ size_t look_place(const void *array, size_t n, size_t size, const char *name);
  */
 struct rank *look_rank(const struct look *l, size_t *n);
 
-/* A fair limiter has more waiters than the look: one of those may be the next. */
+/* A fair limiter has more waiters than a look without lives has read: one of those may be the next. */
 bool look_is_short(const struct look *l);
 
 /* By a look that has the lives.  A record that makes no sense has none: an operator sees to it. */

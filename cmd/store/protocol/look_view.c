@@ -51,7 +51,8 @@ look_view(const struct look *l)
 	v->set = l->config;
 	v->next_start_ns = starts_next(&l->config.pace, &l->starts);
 	room.holders = l->holders;
-	v->capacity = starts_capacity(&l->config.pace, &l->starts, &room);
+	if (l->config.pace.ramp_from != 0)
+		v->capacity = starts_capacity(&l->config.pace, &l->starts, &room);
 	v->there = l->config_mod != 0 || n > 0;
 	v->holders = l->holders;
 	v->waiters = l->waiters;

@@ -204,11 +204,16 @@ reclaim(struct fleet_taker *t, const struct look_life *life, bool holders)
 	struct repair_walk w = repair_walk(t, holders);
 	const struct look_taker *k;
 	struct txn *x = txn_new();
+	bool rests = false;
 
 	txn_if_changed(x, s.s, life->marked);
 	txn_if_absent(x, l.s, l_end.s);
-	while ((k = repair_next(t, &w)) != NULL && n++ < repair_most(t))
+	while ((k = repair_next(t, &w)) != NULL && n++ < repair_most(t)) {
+		rests |= repair_holds(t, k);
 		add_deletions(x, &t->look, k, repair_holds(t, k));
+	}
+	if (rests)
+		starts_put_rest(&t->look.config.pace, x, p);
 	if (k == NULL) {
 		txn_delete(x, s.s, NULL);
 		txn_delete(x, g.s, NULL);

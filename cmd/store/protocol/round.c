@@ -36,7 +36,10 @@ plan(struct round *r, const struct look_taker *w, uint32_t limit, uint32_t under
 /* How a waiter ends the round, or is passed. */
 enum standing { NEXT, PASSED, IN_THE_WAY };
 
-/* The waiter is dead, and keeps its place until its grace is over; or only it may grant itself. */
+/*
+ * One that is dead keeps its place until its grace is over; and one may only grant itself.  In a fair limiter
+ * others pass both; but not the first in the line, which watches, and grants itself when it has its turn.
+ */
 static enum standing
 standing(const struct look *l, const struct look_taker *w, const char *self, bool leaves)
 {
@@ -46,7 +49,9 @@ standing(const struct look *l, const struct look_taker *w, const char *self, boo
 		return PASSED;
 	if (!dead && (!w->record.manual || is(w, self)) && w->record.life[0] != '\0')
 		return NEXT;
-	return l->config.fair != FLK_FAIR_OFF ? PASSED : IN_THE_WAY;
+	if (l->config.fair == FLK_FAIR_OFF)
+		return IN_THE_WAY;
+	return !dead && w->record.manual && w == l->waiter ? IN_THE_WAY : PASSED;
 }
 
 /* Grants what fits to the waiter: false, if no other may follow. */
@@ -55,8 +60,10 @@ grant(struct round *r, struct room *room, const struct look_taker *w, size_t mos
 {
 	uint32_t limit = room_own(w->record.limit, r->declared, w->record.under), under, seat;
 
-	if (!room_fits(room, w->record.weight, limit, &under))
+	if (!room_fits(room, w->record.weight, limit, &under)) {
+		r->stopped = w;
 		return false;
+	}
 	if (r->n == most || r->n == LOOK_FIRST) {
 		r->end.more = true;
 		return false;
@@ -104,9 +111,10 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	if (leaves)
 		starts_rest(&r->starts);
 	r->n = 0;
+	r->stopped = NULL;
 	r->declared = look->config.declared;
-	r->end = (struct round_end){ .revision = look->read,
-				     .fair = look->config.fair != FLK_FAIR_OFF };
+	r->end =
+	    (struct round_end){ .revision = look->read, .fair = look->config.fair != FLK_FAIR_OFF };
 	if (operations == 0 || look_is_short(look))
 		return;
 	if (look->config.fair != FLK_FAIR_OFF && (rank = look_rank(look, &n)) == NULL)
@@ -136,7 +144,8 @@ void
 round_add_compares(const struct round *r, struct txn *x)
 {
 	const struct key *limiter = r->look->limiter;
-	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h), tail = key_tail(limiter);
+	struct key h = key_of(limiter, 'h', NULL), end = key_end(&h);
+	struct key line = key_of(limiter, 'w', NULL), line_end = key_end(&line);
 	size_t i;
 
 	txn_if_changed(x, limiter->s, r->look->config_mod);
@@ -144,7 +153,7 @@ round_add_compares(const struct round *r, struct txn *x)
 	starts_add_compare(&r->look->config.pace, &r->look->starts, x, limiter);
 	turns_add_compare(r->look->config.fair, r->look->turns, x, limiter);
 	if (r->look->config.fair != FLK_FAIR_OFF && r->n > 0)
-		txn_if_changed(x, tail.s, r->look->tail_mod); /* who came since may be the next */
+		txn_if_no_news(x, line.s, line_end.s, r->look->read); /* that may be the next */
 	for (i = 0; i < r->n; i++) {
 		struct key w = key_of(limiter, 'w', r->grant[i].waiter->self);
 		txn_if_created(x, w.s, r->grant[i].waiter->created);

@@ -16,6 +16,7 @@
 #define STARTS_VERSION 1
 #define STARTS_TEXT    80
 #define MOST_NS        ((uint64_t)INT64_MAX)
+#define AGAIN_NS       (5 * SECOND)
 
 bool
 starts_are_paced(const struct flk_pace *p)
@@ -30,6 +31,18 @@ struct stage {
 	struct state st;
 };
 
+/*
+ * A clock that is ahead by a little shows no rest.  By more than what makes a ramp begin anew, it would keep the
+ * ramp from that for as long: then there was a rest.
+ */
+static uint64_t
+rest_of(const struct flk_pace *pace, const struct starts *s, uint64_t now)
+{
+	if (s->rest_ns > flki_plus(now, pace->ramp_idle_ns))
+		return 0;
+	return s->rest_ns < now ? s->rest_ns : now;
+}
+
 static void
 set_stage(struct stage *g, const struct flk_pace *pace, const struct starts *s,
 	  const struct room *room)
@@ -39,7 +52,7 @@ set_stage(struct stage *g, const struct flk_pace *pace, const struct starts *s,
 	g->st.now_ns = flki_clock_ns(CLOCK_REALTIME);
 	flki_pace_set(&g->st, pace, FLK_SET_PACE);
 	g->h.paced = (struct paced){ s->free_ns, s->last_ns, s->ramp_since_ns };
-	g->h.idle_since_ns = s->rest_ns;
+	g->h.idle_since_ns = rest_of(pace, s, g->st.now_ns);
 	if (room == NULL)
 		return;
 	g->h.holders.count = (uint32_t)room->holders;
@@ -118,9 +131,10 @@ starts_due(const struct flk_pace *pace, const struct starts *s, const struct roo
 		return UINT64_MAX;
 	set_stage(&g, pace, s, room);
 	at = flki_pace_look(&g.st, &first);
-	return at == UINT64_MAX
-		   ? at
-		   : flki_plus(flki_boottime_ns(), at > g.st.now_ns ? at - g.st.now_ns : 0);
+	if (at == UINT64_MAX)
+		return at;
+	at = at > g.st.now_ns ? at - g.st.now_ns : 0;
+	return flki_boottime_ns() + (at < AGAIN_NS ? at : AGAIN_NS);
 }
 
 /* ---- keys ---- */
@@ -192,7 +206,6 @@ put_rest(struct txn *x, const struct key *limiter, uint64_t rest_ns)
 	txn_put(x, rest.s, text, (size_t)n, 0);
 }
 
-/* It may come late, in place of a later one: then a ramp begins anew sooner than it has to. */
 void
 starts_put_rest(const struct flk_pace *pace, struct txn *x, const struct key *limiter)
 {
@@ -233,6 +246,8 @@ starts_pace(struct flk_pace *pace, struct starts *s, unsigned which, const struc
 	set_stage(&g, pace, s, NULL);
 	flki_pace_set(&g.st, to, which & FLK_SET_PACE);
 	flki_pace_copy(&g.h, pace);
+	if (pace->ramp_from == 0)
+		pace->ramp_idle_ns = 0; /* nobody would read it */
 	take_from_stage(&g, s);
 }
 

@@ -5,13 +5,13 @@
  *
  * cfg has the pace, and again what the starts so far have used of it.  A transaction that grants by a pace
  * compares again, and puts it: so no start is counted twice or not at all, and be it that its permit has
- * gone since.  A limiter without a pace has no such key, and pays for none.
+ * gone since.  A limiter that never had a pace has no such key, and none without one pays for it.
  *
  * Times are of CLOCK_REALTIME, in ns, of the machine that granted.  A granter counts from what the last one
- * wrote, or from its own time if that is later.  So starts are counted an interval apart, whatever the
- * clocks show: a machine whose clock is ahead makes the others wait for as long, and one that is behind
- * waits itself. A granter that was stopped makes its start late: the pace delays, and never catches up
- * beyond its burst.
+ * wrote, or from its own time if that is later.  So starts are counted an interval apart.  As clocks differ,
+ * two of them can be nearer by as much: one by a clock that is behind, and the next by another.  A clock
+ * that is ahead makes the others wait for as long.  A granter that was stopped makes its start late: the
+ * pace never catches up beyond its burst.
  */
 #ifndef STARTS_H
 #define STARTS_H
@@ -20,7 +20,7 @@
 #include "records/records.h"
 #include "room.h"
 
-/* What the starts have used: the values of again and of at-rest. */
+/* What the starts have used: the values of again, and of at-rest in a limiter with a ramp. */
 struct starts {
 	uint64_t free_ns, last_ns, ramp_since_ns; /* struct paced of lib/layout.h */
 	uint64_t rest_ns;
@@ -40,7 +40,7 @@ bool starts_read(struct starts *s, char kind, const struct record_kv *kv);
 /* The pace lets nothing start before: CLOCK_MONOTONIC, ns; 0: no such time. */
 uint64_t starts_next(const struct flk_pace *pace, const struct starts *s);
 
-/* How many units the ramp has now. */
+/* How many units the ramp has now; UINT64_MAX: it is no limit. */
 uint64_t starts_capacity(const struct flk_pace *pace, const struct starts *s,
 			 const struct room *room);
 
@@ -54,8 +54,8 @@ void starts_rest(struct starts *s);
 void starts_count(const struct flk_pace *pace, struct starts *s, const struct room *room);
 
 /*
- * When a waiter of that weight, the first in the line, may start by the time alone: CLOCK_BOOTTIME, ns;
- * UINT64_MAX: never.
+ * When a waiter of that weight, the next one, may start by the time alone: CLOCK_BOOTTIME, ns; UINT64_MAX:
+ * never.  It is asked again some seconds later at the latest, as the clock may have been set.
  */
 uint64_t starts_due(const struct flk_pace *pace, const struct starts *s, const struct room *room,
 		    uint32_t weight);

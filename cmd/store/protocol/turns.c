@@ -14,6 +14,7 @@
 
 #define TURNS_VERSION 1
 #define TURN_UNIT     UINT64_C(65536)
+#define MOST          (UINT64_MAX / 2) /* that any turn can have reached */
 #define TURNS_TEXT    (24 + TURNS_KEYS * (17 + 21))
 
 /* ---- keys ---- */
@@ -23,29 +24,39 @@
 _Static_assert(FLK_FAIR_KEY <= KIND, "each kind has its number there");
 
 uint64_t
-turns_key(uint32_t fair, const char *key)
-{
-	return fair == FLK_FAIR_OFF ? 0
-				    : (fnv(FNV_START, key, strlen(key)) & ~(uint64_t)KIND) | fair;
-}
-
-uint64_t
 turns_key_of(uint32_t fair, const struct record *r)
 {
 	return (r->key & KIND) == fair ? r->key : 0;
 }
 
+/* With as much of the host as there is room for. */
+static void
+write_key(uint32_t fair, const struct fleet_want *want, const char *host, char *text, size_t size)
+{
+	*text = '\0';
+	if (fair == FLK_FAIR_USER)
+		snprintf(text, size, "%" PRIu32, (uint32_t)want->uid);
+	else if (fair == FLK_FAIR_SESSION)
+		snprintf(text, size, "%" PRId32 "@%s", (int32_t)want->session, host);
+	else if (fair == FLK_FAIR_KEY)
+		snprintf(text, size, "%s", *want->key != '\0' ? want->key : "-");
+}
+
+uint64_t
+turns_key(uint32_t fair, const struct fleet_want *want, const char *host)
+{
+	char text[FLK_KEY + STORE_HOST + 16];
+
+	if (fair == FLK_FAIR_OFF)
+		return 0;
+	write_key(fair, want, host, text, sizeof(text));
+	return (fnv(FNV_START, text, strlen(text)) & ~(uint64_t)KIND) | fair;
+}
+
 void
 turns_key_text(uint32_t fair, const struct fleet_want *want, const char *host, char key[FLK_KEY])
 {
-	if (fair == FLK_FAIR_USER)
-		snprintf(key, FLK_KEY, "%" PRIu32, (uint32_t)want->uid);
-	else if (fair == FLK_FAIR_SESSION)
-		snprintf(key, FLK_KEY, "%" PRId32 "@%.18s", (int32_t)want->session, host);
-	else if (fair == FLK_FAIR_KEY)
-		snprintf(key, FLK_KEY, "%s", *want->key != '\0' ? want->key : "-");
-	else
-		*key = '\0';
+	write_key(fair, want, host, key, FLK_KEY);
 }
 
 /* ---- ends ---- */
@@ -76,29 +87,30 @@ later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void
-drop(struct turns *t, size_t i)
-{
-	t->of[i] = t->of[--t->n];
-}
-
 /* A key that begins at the turn needs no end. */
 static void
 forget(struct turns *t)
 {
-	size_t i = 0, least = 0;
+	size_t i = 0;
 
 	while (i < t->n)
 		if (t->of[i].end <= t->turn)
-			drop(t, i);
+			t->of[i] = t->of[--t->n];
 		else
 			i++;
-	if (t->n < TURNS_KEYS)
-		return;
+}
+
+/* The turn moves on: if it did not, keys that are new could keep one with a large end waiting for ever. */
+static void
+make_room(struct turns *t)
+{
+	size_t i, least = 0;
+
 	for (i = 1; i < t->n; i++)
 		if (t->of[i].end < t->of[least].end)
 			least = i;
-	drop(t, least);
+	t->turn = t->of[least].end;
+	forget(t);
 }
 
 void
@@ -113,6 +125,10 @@ turns_give(struct turns *t, uint32_t fair, const struct record *r)
 		return;
 	for (i = 0; i < t->n && t->of[i].key != key; i++)
 		;
+	if (i == TURNS_KEYS) {
+		make_room(t);
+		i = t->n;
+	}
 	t->of[i].key = key;
 	t->of[i].end = flki_plus(tag, cost(r));
 	t->n += i == t->n;
@@ -177,7 +193,7 @@ read_ends(struct turns *t, const char *at, char **end)
 			return false;
 		at = *end + 1;
 		t->of[t->n].end = strtoull(at, end, 10);
-		if (*end == at)
+		if (*end == at || t->of[t->n].end > MOST)
 			return false;
 		at = *end;
 	}
@@ -197,8 +213,9 @@ turns_read(const struct record_kv *kv)
 	good = strtoul(kv->value, &end, 10) == TURNS_VERSION && *end == ' ';
 	t->turn = good ? strtoull(end + 1, &end, 10) : 0;
 	good = good && read_ends(t, end, &end) && end == kv->value + kv->value_size;
+	good = good && t->turn <= MOST;
 	if (!good)
-		*t = (struct turns){ .changed = kv->changed };
+		*t = (struct turns){ .changed = kv->changed, .damaged = true };
 	return t;
 }
 

@@ -8,10 +8,12 @@
  * end that the key will have then.  The line is in the order of the tags, and of the tickets where these
  * are equal.
  *
- * around has the turn and the ends that are beyond it: a key whose end is not there begins at the turn.  A
- * transaction that grants in a fair limiter compares around, and puts it; and it compares the tail, as a
- * waiter that came since the look may be the next.  A limiter that is not fair has no such key, and pays
- * for none.
+ * around has the turn and the ends that are beyond it: a key whose end is not there begins at the turn.  If
+ * there are too many of them, the turn moves to the smallest, so that every end is reached in time; then a
+ * key which began after others may have to wait for more than one turn of each.
+ *
+ * A transaction that grants in a fair limiter compares around, and puts it; and nobody may have come since
+ * the look, who could be the next.  A limiter that is not fair has no such key, and pays for none.
  */
 #ifndef TURNS_H
 #define TURNS_H
@@ -20,11 +22,11 @@
 #include "record.h"
 #include "records/records.h"
 
-#define TURNS_KEYS \
-	64 /* of more, those with the smallest ends are forgotten, and begin at the turn */
+#define TURNS_KEYS 256
 
 struct turns {
 	int64_t changed; /* the revision */
+	bool damaged;    /* what is there makes no sense: all keys begin anew */
 	uint64_t turn;
 	size_t n;
 	struct {
@@ -33,19 +35,16 @@ struct turns {
 };
 
 /* A number for the key to which a limiter that is fair in this way counts a taker; 0: it is not fair. */
-uint64_t turns_key(uint32_t fair, const char *key);
+uint64_t turns_key(uint32_t fair, const struct fleet_want *want, const char *host);
 
 /* The same of that record; 0, too, if the limiter was not fair in this way when its taker came. */
 uint64_t turns_key_of(uint32_t fair, const struct record *r);
 
-/*
- * The text of the key that a limiter counts a taker to: its user's, its session's, or its word; "": not
- * fair.
- */
+/* That key for people, perhaps cut: a user, a session and its machine, or a word; "": it is not fair. */
 void turns_key_text(uint32_t fair, const struct fleet_want *want, const char *host,
 		    char key[FLK_KEY]);
 
-/* A new one; NULL for want of memory.  If it makes no sense, all keys begin anew. */
+/* A new one; NULL for want of memory. */
 struct turns *turns_read(const struct record_kv *kv);
 
 /* One waiter, and where it stands. */

@@ -43,8 +43,8 @@ check_want(const struct store_taker *t, const struct flk_request *want)
 	if (!flki_request_is_sane(want))
 		return -EINVAL;
 	/*
-	 * A store grants a fixed weight, in the order of arrival, on the smallest free seat, and
-	 * asks no question.
+	 * A store grants a fixed weight, in an order of its own, on the smallest free seat, and asks
+	 * no question.
 	 */
 	if (want->most > weight || want->yield > 0 || want->not_seats != 0 || want->ask != NULL)
 		return -ENOTSUP;

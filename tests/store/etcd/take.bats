@@ -330,7 +330,7 @@ counted() {
 }
 
 @test "a limiter of a newer flocklimit is refused" {
-	etcd_do put "$(prefix)/x/cfg" '{"v":4}'
+	etcd_do put "$(prefix)/x/cfg" '{"v":99}'
 	run -125 "$FLOCKLIMIT" -N x -n 1 true
 	[[ $output == *"is of a newer flocklimit"* ]]
 }

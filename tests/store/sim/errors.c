@@ -92,7 +92,7 @@ WEAKENS(no_count, forget(x, DO_PUT, TALLY))
 WEAKENS(counts_anew, forget(x, DO_GET, TALLY))
 WEAKENS(past_starts, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, AGAIN))
 WEAKENS(past_turns, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, AROUND))
-WEAKENS(past_comers, if (does(x, DO_PUT, PERMIT)) forget(x, IF_CHANGED, TAIL))
+WEAKENS(past_comers, if (does(x, DO_PUT, PERMIT)) forget(x, IF_NO_NEWS, PLACE))
 WEAKENS(no_turn, forget(x, DO_PUT, AROUND))
 WEAKENS(no_start, forget(x, DO_PUT, AGAIN))
 /* clang-format on */
@@ -388,7 +388,7 @@ fair(struct plan *p)
 	p->limit = 1;
 	p->heaviest = 1;
 	p->mixed = p->hasty = p->manual = false;
-	p->hold_ns = 100 * MS;
+	p->hold_ns = 10 * MS;
 	p->arrive_ns = 2 * SECOND;
 	p->delay_ns = 100 * MS;
 	p->takers = 12;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "sim.h"
+#include "truth.h"
 
 #define AT_ONCE    (3 * SECOND)  /* "without delay", over a network */
 #define LOOK_AGAIN (40 * SECOND) /* after a fault, a waiter may look as late as this */
@@ -196,7 +197,7 @@ is_passed_on(void)
 static void
 idle(void)
 {
-	const struct taker *head = TAILQ_FIRST(&sim.line);
+	const struct taker *head = truth_next();
 	const struct machine *m;
 	uint64_t since = sim.idle_ns, calm;
 
@@ -209,7 +210,7 @@ idle(void)
 	if (sim.trouble_ns != 0 && calm > since)
 		since = calm;
 	if (true_ns > since + (is_passed_on() ? SECOND / 2 + 6 * sim.plan.delay_ns : AT_ONCE))
-		breaks(IDLE, "t%u is the first and fits, and is not granted for %.1f s",
+		breaks(IDLE, "t%u is the next and fits, and is not granted for %.1f s",
 		       head->number, (double)(true_ns - sim.idle_ns) / 1e9);
 }
 

@@ -63,8 +63,7 @@ plan_crowd(struct plan *p)
 	for (i = 0; i < FAULTS; i++)
 		p->faults[i] = false;
 	p->loss = p->slow = 0;
-	p->mixed = p->hasty = p->operators = p->host = false;
-	p->heaviest = 1;
+	p->mixed = p->hasty = p->operators = p->manual = p->host = false;
 	p->takers = p->machines = 20;
 	p->arrive_ns = 3 * SECOND;
 	p->hold_ns = between(20, 100) * MS;
@@ -106,7 +105,7 @@ plan_of(uint64_t seed)
 	p.host = chance_of(500);
 	if (chance_of(150))
 		plan_pace(&p);
-	if (chance_of(150) && !p.manual)
+	if (chance_of(150))
 		plan_turns(&p);
 	p.faults[WRAPPERS] = p.host && !p.faults[EARLY] && chance_of(500);
 	return p;

@@ -159,23 +159,21 @@ apply(struct taker *t, const struct memory_record *r, char kind)
 
 /* ---- idle units ---- */
 
-/* In a fair limiter another one may be the next: of those that are all alike each fits that the head does. */
-static bool
-head_is_next(void)
+const struct taker *
+truth_next(void)
 {
-	const struct plan *p = &sim.plan;
-
-	return p->which == 0 || (p->which == FLK_SET_FAIR && p->heaviest == 1 && !p->mixed);
+	return sim.plan.keys > 0 ? turns_next() : TAILQ_FIRST(&sim.line);
 }
 
 static bool
-head_fits(void)
+next_fits(void)
 {
-	const struct taker *head = TAILQ_FIRST(&sim.line);
+	const struct taker *head = truth_next();
 	uint64_t most;
 	unsigned i;
 
-	if (head == NULL || head->want.limit == 0 || sim.steered || !head_is_next())
+	if (head == NULL || head->want.limit == 0 || sim.steered ||
+	    (sim.plan.which & FLK_SET_PACE) != 0)
 		return false;
 	most = head->want.limit;
 	for (i = 0; i < sim.holders; i++) {
@@ -230,7 +228,7 @@ truth_changes(void *context, size_t first)
 	starts_check(grants);
 	turns_check(granted, grants);
 	if (moved)
-		sim.idle_ns = head_fits() ? true_ns : 0;
+		sim.idle_ns = next_fits() ? true_ns : 0;
 	if (grants > 0)
 		law_committed(granted, grants);
 	for (i = 0; i < losses; i++)

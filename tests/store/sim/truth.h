@@ -36,9 +36,13 @@ void memories_end(const struct taker *t, int64_t revision); /* its permit is gon
 void memories_change(const struct memory_record *r, char kind);
 void memories_check(void); /* after all changes of a transaction */
 
+/* The waiter whose turn it is; NULL: nobody waits. */
+const struct taker *truth_next(void);
+
 /* ---- in a fair limiter: turns.c ---- */
 
 void turns_begin(void);
+const struct taker *turns_next(void);
 void turns_change(const struct memory_record *r, char kind);
 void turns_check(struct taker *const *granted, size_t grants);
 

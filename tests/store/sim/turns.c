@@ -47,7 +47,8 @@ is_doubtful(const struct taker *t)
 {
 	const struct machine *m = t->machine;
 
-	return m->gone_ns != 0 || true_ns <= m->back_ns + LOOKED || t->said.key == 0;
+	return m->gone_ns != 0 || true_ns <= m->back_ns + LOOKED || t->said.key == 0 ||
+	       t->said.manual;
 }
 
 static bool
@@ -99,6 +100,19 @@ is_same(const struct turns *a, const struct turns *b)
 			return false;
 	}
 	return true;
+}
+
+const struct taker *
+turns_next(void)
+{
+	const struct taker *all[MOST];
+	struct rank rank[MOST];
+	size_t n = gather(NULL, 0, all), i;
+
+	for (i = 0; i < n; i++)
+		rank[i] = (struct rank){ .record = &all[i]->said, .at = i };
+	turns_rank(&now, FLK_FAIR_KEY, rank, n);
+	return n > 0 ? all[rank[0].at] : NULL;
 }
 
 static void

@@ -154,19 +154,28 @@ check_tail(const struct check *c, const struct record_kv *kv)
 		fprintf(c->out, "%s names a taker that does not wait\n", kv->key);
 }
 
+static uint64_t
+latest_of(const struct starts *s)
+{
+	uint64_t latest = s->last_ns > s->rest_ns ? s->last_ns : s->rest_ns;
+
+	return latest > s->ramp_since_ns ? latest : s->ramp_since_ns;
+}
+
 /* Without it, all that has started is forgotten; and what a clock far ahead has counted delays all. */
 static void
 check_starts(const struct check *c, const struct record_kv *kv, char kind)
 {
+	uint64_t now = flki_clock_ns(CLOCK_REALTIME);
 	struct starts s = { 0 };
 
 	if (!starts_read(&s, kind, kv))
 		fprintf(c->out, "%s makes no sense: set the pace anew\n", kv->key);
-	else if (s.last_ns > flki_clock_ns(CLOCK_REALTIME) + CLOCKS_DIFFER)
+	else if (latest_of(&s) > now + CLOCKS_DIFFER)
 		fprintf(c->out,
 			"%s is from a machine whose clock is %" PRIu64
 			" s ahead of this one's: correct the clock, and set the pace anew\n",
-			kv->key, (s.last_ns - flki_clock_ns(CLOCK_REALTIME)) / SECOND);
+			kv->key, (latest_of(&s) - now) / SECOND);
 }
 
 static void
@@ -174,7 +183,7 @@ check_turns(const struct check *c, const struct record_kv *kv)
 {
 	struct turns *t = turns_read(kv);
 
-	if (t != NULL && t->n == 0 && t->turn == 0)
+	if (t != NULL && t->damaged)
 		fprintf(c->out, "%s makes no sense: all keys begin anew\n", kv->key);
 	free(t);
 }

@@ -320,6 +320,8 @@ stand(struct fleet_taker *t, bool was_empty)
 	l->tail_mod = t->created; /* it is its own now */
 	if (l->in_line == 1)
 		t->before[0] = '\0';
+	if (l->in_line > 1)
+		taker_turns(t);
 	if (l->in_line == 1 && was_empty)
 		line_first(t);
 	else if (t->before[0] != '\0')

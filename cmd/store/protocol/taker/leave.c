@@ -87,7 +87,9 @@ add_permit_run(const struct fleet_taker *t, struct txn *x)
 	tally_put(x, &t->fleet->limiter, p->seat, &tally);
 }
 
-/* Before what is read with it.  A ramp begins anew by the time without a permit. */
+/*
+ * Before what is read with it, and where if_held() does.  A ramp begins anew by the time without a permit.
+ */
 static void
 add_rest(const struct fleet_taker *t, struct txn *x)
 {
@@ -180,7 +182,6 @@ add_departure(const struct fleet_taker *t, struct txn *x)
 {
 	add_deletions(t, x);
 	add_place_run(t, x);
-	add_rest(t, x);
 	round_ring(x, &t->fleet->limiter);
 	look_add(x, &t->fleet->limiter, LOOK_LINE);
 }
@@ -193,6 +194,7 @@ depart(struct fleet_taker *t)
 
 	if (t->state == RELEASING && t->held_since != 0) {
 		if_held(t, x);
+		add_rest(t, x);
 		add_departure(t, x);
 		add_permit_run(t, x);
 		txn_otherwise(x);

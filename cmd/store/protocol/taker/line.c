@@ -193,18 +193,27 @@ look_after_quarantine(struct fleet_taker *t)
 		t->look_ns = earlier(t->look_ns, until);
 }
 
-/* Nor when a pace allows the next start. */
+/* Nor when a pace allows the next start, which by now it may do. */
 static void
-wait_for_pace(struct fleet_taker *t)
+wait_for_pace(struct fleet_taker *t, const struct round *r)
 {
-	struct room room = { .set = &t->look.config };
+	const struct flk_pace *pace = &t->look.config.pace;
+	struct room room = { .set = &t->look.config, .starts = &t->look.starts };
+	const struct record *next;
+	uint64_t due;
+	uint32_t under;
 	size_t i;
 
+	if (r->stopped == NULL || !starts_are_paced(pace))
+		return;
+	next = &r->stopped->record;
 	for (i = 0; i < t->look.holders; i++)
 		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit,
 			 t->look.holder[i].record.seat);
-	t->retry_ns = earlier(
-	    t->retry_ns, starts_due(&t->look.config.pace, &t->look.starts, &room, t->want.weight));
+	due = starts_due(pace, &t->look.starts, &room, next->weight);
+	if (room_fits(&room, next->weight, room_own(next->limit, r->declared, next->under), &under))
+		due = 0;
+	t->retry_ns = earlier(t->retry_ns, due);
 }
 
 void
@@ -232,7 +241,7 @@ first_act(struct fleet_taker *t)
 			line_stand(t);
 	} else {
 		look_after_quarantine(t);
-		wait_for_pace(t);
+		wait_for_pace(t, &r);
 		repair_act(t, true);
 	}
 }

@@ -237,6 +237,13 @@ taker_refuse(struct fleet_taker *t, int code, const char *text)
 	taker_end(t, &(struct fleet_event){ .kind = FLEET_REFUSED, .code = code, .text = text });
 }
 
+void
+taker_turns(const struct fleet_taker *t)
+{
+	if (t->look.config.fair != FLK_FAIR_OFF)
+		round_run(t->fleet, NULL);
+}
+
 /* ---- what is written ---- */
 
 struct key
@@ -258,7 +265,7 @@ taker_record(const struct fleet_taker *t)
 	struct person p = taker_person(t);
 
 	memcpy(r.life, t->fleet->life.name, STORE_SELF);
-	r.key = turns_key(t->look.config.fair, p.key);
+	r.key = turns_key(t->look.config.fair, &t->want, p.host);
 	r.share = p.share;
 	return r;
 }

@@ -284,7 +284,7 @@ cleared(void)
 
 /*
  * Where nothing goes wrong, each taker renews three times in its ttl, and has little else to do; but the
- * first in the line hears of all that come.
+ * first in the line hears of all that come, and of what their starts and turns put.
  */
 void
 law_looks(const struct machine *m)
@@ -292,7 +292,8 @@ law_looks(const struct machine *m)
 	uint64_t s = true_ns / SECOND - 1000, most = 300 + 20 * s;
 
 	if (sim.trouble_ns == 0 && !sim.plan.operators)
-		most = 30 + 3 * sim.takers + s * (10 / sim.plan.ttl_s + 1);
+		most =
+		    30 + (sim.plan.which == 0 ? 3 : 8) * sim.takers + s * (10 / sim.plan.ttl_s + 1);
 	if (m->steps > most * (m->users > 0 ? m->users : 1))
 		breaks(BUSY, "the keeper of m%u has looked %llu times", m->number,
 		       (unsigned long long)m->steps);

@@ -122,6 +122,21 @@ looked(struct fleet_taker *t, const struct records_answer *a)
 		leave_begin(t, FLEET_REFUSED, -FLK_STORE);
 }
 
+/* Nothing has changed: it goes on watching, if it has missed nothing while it looked. */
+static void
+stay(struct fleet_taker *t)
+{
+	if (!watching_goes_on(t)) {
+		line_stand(t);
+	} else if (t->heard > t->look.revision) {
+		taker_go(t, LOOKING);
+	} else {
+		look_in(t, LOOK_AGAIN);
+		watching_end(t, WATCH_ALL);
+		taker_go(t, BEHIND);
+	}
+}
+
 /* Whether the waiter before it still waits, and is alive. */
 static void
 stands(struct fleet_taker *t, const struct records_answer *a)
@@ -139,7 +154,7 @@ stands(struct fleet_taker *t, const struct records_answer *a)
 		t->before[0] = '\0';
 		taker_go(t, LOOKING);
 	} else {
-		line_stand(t);
+		stay(t);
 	}
 }
 

@@ -81,8 +81,9 @@ enum taker_watch {
 struct taker_watching {
 	struct fleet_taker *taker;
 	struct records_watch *watch; /* NULL: none */
-	int64_t from; /* nothing is missed from that revision on; 0: it has not begun */
-	bool ended;   /* it can't go on */
+	int64_t from;   /* nothing is missed from that revision on; 0: it has not begun */
+	int64_t before; /* WATCH_LINE: the place before it, by its creation's revision */
+	bool ended;     /* it can't go on */
 };
 
 /*
@@ -120,7 +121,7 @@ struct fleet_taker {
 	int64_t created;     /* of w/; 0: never in the line */
 	int64_t claim_lease; /* the lease of a claim that got no answer; 0: there is none such */
 	uint64_t look_ns;    /* BEHIND, FIRST: when to look again */
-	int64_t heard;       /* LOOKING: the latest change that WATCH_ALL reported */
+	int64_t heard;       /* LOOKING: the latest change that WATCH_ALL or WATCH_LINE reported */
 	unsigned again;      /* so many claims in a row met others' changes */
 
 	/* ---- the permit ---- */
@@ -297,6 +298,7 @@ void watching_all(struct fleet_taker *t);
 /* From that revision on. */
 void watching_own_from(struct fleet_taker *t, int64_t from);
 void watching_line(struct fleet_taker *t, int64_t from);
+bool watching_goes_on(const struct fleet_taker *t); /* of the same place before it */
 void watching_end(struct fleet_taker *t, enum taker_watch what);
 void watching_end_all(struct fleet_taker *t);
 

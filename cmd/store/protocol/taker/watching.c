@@ -74,6 +74,13 @@ watching_line(struct fleet_taker *t, int64_t from)
 					 { .key = life.s, .end = life_end.s, .no_put = true } };
 
 	begin(t, WATCH_LINE, range, t->before[0] != '\0' ? 4 : 2, from);
+	t->watching[WATCH_LINE].before = t->before_created;
+}
+
+bool
+watching_goes_on(const struct fleet_taker *t)
+{
+	return watches(t, WATCH_LINE) && t->watching[WATCH_LINE].before == t->before_created;
 }
 
 /*

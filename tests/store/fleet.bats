@@ -817,6 +817,35 @@ counts() {
 	commits_then=$now
 }
 
+@test "a keeper has eight calls at once under way for takers without a permit, and the others queue" {
+	local letter
+	serve
+	takers t 600 2
+	makes t a b c d e f g h i j k l m
+	does t 'enter a n=12 w=12' 'expect a GRANTED'
+	told t 'a GRANTED'
+	order hold all put:/x/lim/cfg//w/
+	for letter in b c d e f g h i j k l m; do
+		does t "enter $letter n=12"
+	done
+	eventually holds_back 8
+	# What frees a permit does not queue; and a ninth would have been sent before it.
+	does t 'release a'
+	told t 'a RELEASED'
+	holds_back 8
+	order clear
+	order release
+	for letter in b c d e f g h i j k l m; do
+		does t "expect $letter GRANTED" "release $letter"
+	done
+	ends t
+	[ "$(tells t GRANTED | wc -w)" = 26 ]
+	clean
+}
+
+# holds_back N: the store has N calls that it does not answer.
+holds_back() { [ "$(log_count '!hold')" = "$1" ]; }
+
 @test "who needs not wait asks for three transactions from its look to its end" {
 	serve
 	takers t 60 2

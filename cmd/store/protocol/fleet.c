@@ -35,6 +35,8 @@ fleet_store_open(struct fleet_store **to, const struct fleet_options *o, char wh
 		free(store);
 		return -FLK_STORE;
 	}
+	TAILQ_INIT(&store->queue);
+	store->most_calls = fleet_calls;
 	store->base = key_base(o->url);
 	store->ttl_s = o->ttl_s;
 	store->grace_s = o->grace_s;
@@ -125,7 +127,7 @@ fleet_due(const struct fleet *fleet)
 uint64_t
 fleet_store_due(const struct fleet_store *store)
 {
-	uint64_t due = records_due(store->records);
+	uint64_t due = fleet_has_next(store) ? 0 : records_due(store->records);
 	const struct fleet *fleet;
 
 	LIST_FOREACH(fleet, &store->fleets, link)
@@ -169,6 +171,7 @@ fleet_store_step(struct fleet_store *store)
 	now = flki_boottime_ns();
 	LIST_FOREACH(fleet, &store->fleets, link)
 		fleet_step(fleet, now);
+	fleet_call_next(store);
 	store->stepping = false;
 	while ((t = LIST_FIRST(&store->freed)) != NULL) {
 		LIST_REMOVE(t, link);

@@ -30,6 +30,7 @@ struct fleet_part {
 
 LIST_HEAD(fleet_parts, fleet_part);
 LIST_HEAD(fleet_takers, fleet_taker);
+TAILQ_HEAD(fleet_queue, fleet_taker);
 
 struct fleet_store {
 	struct records *records;
@@ -37,7 +38,10 @@ struct fleet_store {
 	struct fleet_takers freed; /* inside a step, which frees their memory at its end */
 	bool stepping;
 	unsigned timeout_ms; /* of a call */
-	struct key base;     /* of all limiters */
+	unsigned calls;      /* of takers, under way */
+	unsigned most_calls; /* with so many, takers that have no permit queue for theirs ... */
+	struct fleet_queue queue; /* ... here */
+	struct key base;          /* of all limiters */
 	uint32_t ttl_s, grace_s;
 	bool manual, heir;
 	char life[STORE_SELF]; /* "": each fleet has one of its own */
@@ -63,6 +67,17 @@ struct fleet {
 
 void fleet_part_add(struct fleet *fleet, struct fleet_part *part);
 void fleet_part_remove(struct fleet_part *part); /* not from another's step() */
+
+/*
+ * What keeps a store going that is slower than all that want something of it: of each keeper's calls it has no
+ * more at once than it answers in time.  Without that, thousands of takers repeat what was not answered, and
+ * the store does nothing else.  Only what frees or keeps a permit does not queue.
+ */
+extern unsigned fleet_calls; /* so many at most; a variable for tests */
+
+/* Those that queue, as far as there is room. */
+bool fleet_has_next(const struct fleet_store *store);
+void fleet_call_next(struct fleet_store *store); /* takers.c */
 
 int64_t fleet_random_id(void); /* of a lease: 63 bits, never 0 */
 void fleet_random_name(char name[STORE_SELF]);

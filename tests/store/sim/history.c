@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/inside.h"
 #include "sim.h"
 #include "truth.h"
 
@@ -129,6 +130,7 @@ populate(void)
 	const struct plan *p = &sim.plan;
 	unsigned i;
 
+	fleet_calls = p->calls != 0 ? p->calls : 8;
 	sim.machines = p->machines + 2;
 	sim.takers = p->takers + 1;
 	sim.open = p->takers;

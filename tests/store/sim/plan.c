@@ -103,6 +103,7 @@ plan_of(uint64_t seed)
 	p.fault_ns = between(200, 3000) * MS;
 	plan_faults(&p);
 	p.host = chance_of(500);
+	p.calls = chance_of(300) ? (unsigned)between(1, 2) : 8;
 	if (chance_of(150))
 		plan_pace(&p);
 	if (chance_of(150))

@@ -61,6 +61,7 @@ struct plan {
 	unsigned keys;  /* of a fair limiter */
 	struct flk_pace pace;
 	bool rivals;       /* they do not agree on it */
+	unsigned calls;    /* of a keeper at once */
 	bool drift;        /* clocks */
 	bool host;         /* a machine's keeper is its host's: it has a ledger and a deputy */
 	unsigned loss;     /* of 1,000 messages */

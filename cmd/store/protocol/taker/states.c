@@ -128,6 +128,7 @@ fleet_taker_free(struct fleet_taker *t)
 	look_free(&t->look);
 	repair_free(&t->suspects);
 	taker_tally(t, NULL);
+	taker_unqueue(t);
 	LIST_REMOVE(t, link);
 	t->freed = true;
 	/* The functions that lead up to fleet_store_step() still use it. */

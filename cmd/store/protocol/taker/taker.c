@@ -43,6 +43,17 @@ taker_heard(struct fleet_taker *t, const struct records_answer *a)
 
 /* ---- calls ---- */
 
+/* One that was not answered in time halves what is asked at once, and each answer adds one. */
+static void
+count_answer(struct fleet_store *store, bool away)
+{
+	store->calls--;
+	if (away)
+		store->most_calls = (store->most_calls + 1) / 2;
+	else if (store->most_calls < fleet_calls)
+		store->most_calls++;
+}
+
 /* A failed call about a suspect is not ours. */
 static void
 answered(void *context, const struct records_answer *a)
@@ -52,6 +63,7 @@ answered(void *context, const struct records_answer *a)
 	bool is_main = slot == &t->slot[MAIN];
 
 	slot->call = NULL;
+	count_answer(t->fleet->store, a->result == RECORDS_AWAY);
 	if (is_main && is_hopeless(t, a)) {
 		taker_heard(t, a);
 		return;
@@ -76,9 +88,12 @@ begin(struct fleet_taker *t, enum taker_slot slot, taker_answer *answer)
 	return c;
 }
 
+/* c: NULL, if nothing was tried. */
 static void
-begun(struct fleet_taker *t, enum taker_slot slot)
+begun(struct fleet_taker *t, enum taker_slot slot, const struct taker_call *c)
 {
+	if (c != NULL && c->call != NULL)
+		t->fleet->store->calls++;
 	if (t->slot[slot].call == NULL && slot == MAIN && !t->freed)
 		taker_again(t);
 }
@@ -93,7 +108,7 @@ taker_txn(struct fleet_taker *t, enum taker_slot slot, struct txn *x, taker_answ
 				      answered, c);
 	else
 		txn_free(x);
-	begun(t, slot);
+	begun(t, slot, c);
 }
 
 void
@@ -105,7 +120,7 @@ taker_lease(struct fleet_taker *t, enum taker_slot slot, int64_t lease, uint32_t
 	if (c != NULL)
 		c->call = records_lease(t->fleet->store->records, lease, ttl_s,
 					t->fleet->store->timeout_ms, answered, c);
-	begun(t, slot);
+	begun(t, slot, c);
 }
 
 bool
@@ -120,18 +135,45 @@ taker_is_fenced(struct fleet_taker *t)
 void
 taker_hush(struct fleet_taker *t, enum taker_slot slot)
 {
-	if (t->slot[slot].call != NULL)
-		records_cancel(t->slot[slot].call);
+	if (t->slot[slot].call == NULL)
+		return;
+	records_cancel(t->slot[slot].call);
 	t->slot[slot].call = NULL;
+	t->fleet->store->calls--;
 }
 
 /* ---- states ---- */
 
+/* All that its state does is a call of its own, which may wait. */
+static bool
+may_queue(const struct fleet_taker *t)
+{
+	return t->slot[MAIN].call == NULL && !t->held &&
+	       (t->state == ASKING || t->state == CLAIMING || t->state == RECONCILE ||
+		t->state == LOOKING);
+}
+
 void
 taker_act(struct fleet_taker *t)
 {
-	if (!t->freed)
+	struct fleet_store *store = t->fleet->store;
+
+	if (t->freed)
+		return;
+	if (store->calls < store->most_calls || !may_queue(t)) {
 		taker_deeds.row[t->state].act(t);
+	} else if (!t->queues) {
+		TAILQ_INSERT_TAIL(&store->queue, t, turn);
+		t->queues = true;
+	}
+}
+
+void
+taker_unqueue(struct fleet_taker *t)
+{
+	if (t->queues)
+		TAILQ_REMOVE(&t->fleet->store->queue, t, turn);
+	t->queues = false;
 }
 
 static bool

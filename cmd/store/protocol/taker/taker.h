@@ -111,6 +111,8 @@ struct fleet_taker {
 	void *context;
 	struct fleet_want want;
 	struct taker_call slot[SLOTS];
+	TAILQ_ENTRY(fleet_taker) turn; /* in the store's queue ... */
+	bool queues;                   /* ... if so */
 	struct taker_watching watching[WATCHES];
 	uint64_t retry_ns; /* when to act() again; UINT64_MAX: not by time */
 	unsigned failures; /* of the main calls, since the last answer */
@@ -200,6 +202,8 @@ bool taker_heard(struct fleet_taker *t, const struct records_answer *answer);
  * where the one before did not: it looks, as nobody else does.
  */
 void taker_turns(const struct fleet_taker *t);
+
+void taker_unqueue(struct fleet_taker *t);
 
 struct key taker_key(const struct fleet_taker *t, char kind);
 

@@ -6,6 +6,8 @@
 
 #include "taker.h"
 
+unsigned fleet_calls = 8;
+
 /* A claim puts l/ itself. */
 bool
 fleet_has_records(const struct fleet *fleet)
@@ -88,6 +90,25 @@ fleet_note(struct fleet *fleet, const char *text)
 	while ((t = next_called(fleet)) != NULL)
 		if (t->state == HOLDING && t->reported)
 			taker_note(t, text);
+}
+
+/* ---- those that queue ---- */
+
+bool
+fleet_has_next(const struct fleet_store *store)
+{
+	return store->calls < store->most_calls && !TAILQ_EMPTY(&store->queue);
+}
+
+void
+fleet_call_next(struct fleet_store *store)
+{
+	while (fleet_has_next(store)) {
+		struct fleet_taker *t = TAILQ_FIRST(&store->queue);
+
+		taker_unqueue(t);
+		taker_act(t);
+	}
 }
 
 /* ---- their permits ---- */

@@ -32,12 +32,12 @@ elsewhere() {
 
 nothing_under() { [ "$(count "$1")" = 0 ]; }
 
-# wait_in_line LABEL OPTION...: one more in the line of x.
+# wait_in_line LABEL OPTION...: one more in the line of x, which writes its label into `order'.
 wait_in_line() {
 	local label=$1 n
 	shift
 	n=$(ctl show --json x | jq '.waiters | length')
-	background "$label" "$FLOCKLIMIT" -N x "$@" true
+	background "$label" "$FLOCKLIMIT" -N x "$@" sh -c 'echo "$1" >>order' sh "$label"
 	eventually waiting $((n + 1))
 }
 
@@ -714,6 +714,17 @@ all_hold() {
 	run --separate-stderr -1 ctl check x
 	[[ $output == *"/team/x/cfg//at-rest is from a machine whose clock is "3[56]??" s ahead"* ]]
 	[ "$(grep -c ahead <<<"$output")" = 1 ]
+}
+
+@test "store: in a fair limiter, a waiter that nobody else may grant has its turn when it is the first in the line" {
+	store
+	hold h -N x -n 1 --fair=key --key=a
+	wait_in_line a --key=a
+	wait_in_line manual --key=b --reclaim=manual # whose turn it is
+	wait_in_line b --key=a
+	let_go h
+	ended b
+	[ "$(xargs <order)" = 'a manual b' ]
 }
 
 @test "store: check tells of the silent, and of what makes no sense" {

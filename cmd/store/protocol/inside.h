@@ -63,6 +63,8 @@ struct fleet {
 	struct seen seen;
 	struct fleet_takers takers;
 	struct fleet_parts parts;
+	struct round_run *run; /* the rounds in the background; NULL: there are none */
+	bool run_again;        /* something has happened since they looked */
 };
 
 void fleet_part_add(struct fleet *fleet, struct fleet_part *part);

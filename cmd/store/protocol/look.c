@@ -184,6 +184,24 @@ look_is_short(const struct look *l)
 	return l->config.fair != FLK_FAIR_OFF && !l->has_lives && l->waiters < l->in_line;
 }
 
+bool
+look_has_room(const struct look *l)
+{
+	struct room room = { .set = &l->config };
+	uint32_t under;
+	size_t i;
+
+	for (i = 0; i < l->holders; i++)
+		room_add(&room, l->holder[i].record.weight, l->holder[i].record.limit,
+			 l->holder[i].record.seat);
+	for (i = 0; i < l->waiters; i++) {
+		const struct record *w = &l->waiter[i].record;
+		if (room_fits(&room, 1, room_own(w->limit, l->config.declared, w->under), &under))
+			return true;
+	}
+	return false;
+}
+
 /* ---- reading ---- */
 
 static bool

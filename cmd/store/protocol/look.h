@@ -64,7 +64,7 @@ struct look {
 void look_init(struct look *l, const struct key *limiter); /* which it keeps a pointer to */
 void look_free(struct look *l);                            /* frees its members */
 
-/* Gets cfg, and what the starts have used of its pace. */
+/* Gets cfg, what the starts have used of its pace, and whose turn it is. */
 void look_add_steering(struct txn *x, const struct key *limiter);
 void look_add(struct txn *x, const struct key *limiter, enum look_kind kind);
 struct txn *look_txn(const struct key *limiter, enum look_kind kind);
@@ -95,6 +95,9 @@ struct rank *look_rank(const struct look *l, size_t *n);
 
 /* A fair limiter has more waiters than a look without lives has read: one of those may be the next. */
 bool look_is_short(const struct look *l);
+
+/* Whether one unit more would fit for any of the waiters that were read, but for the pace. */
+bool look_has_room(const struct look *l);
 
 /* By a look that has the lives.  A record that makes no sense has none: an operator sees to it. */
 bool look_is_alive(const struct look *l, const struct look_taker *t);

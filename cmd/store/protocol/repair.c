@@ -213,7 +213,7 @@ reclaim(struct fleet_taker *t, const struct look_life *life, bool holders)
 		add_deletions(x, &t->look, k, repair_holds(t, k));
 	}
 	if (rests)
-		starts_put_rest(&t->look.config.pace, x, p);
+		starts_put_rest(&t->look.config.pace, &t->look.starts, x, p);
 	if (k == NULL) {
 		txn_delete(x, s.s, NULL);
 		txn_delete(x, g.s, NULL);

@@ -106,6 +106,7 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 	struct rank *rank = NULL;
 
 	r->look = look;
+	r->lax = false;
 	r->starts = look->starts;
 	r->turns = look->turns != NULL ? *look->turns : (struct turns){ .changed = 0 };
 	if (leaves)
@@ -152,7 +153,7 @@ round_add_compares(const struct round *r, struct txn *x)
 	txn_if_no_news(x, h.s, end.s, r->look->revision);
 	starts_add_compare(&r->look->config.pace, &r->look->starts, x, limiter);
 	turns_add_compare(r->look->config.fair, r->look->turns, x, limiter);
-	if (r->look->config.fair != FLK_FAIR_OFF && r->n > 0)
+	if (r->look->config.fair != FLK_FAIR_OFF && r->n > 0 && !r->lax)
 		txn_if_no_news(x, line.s, line_end.s, r->look->read); /* that may be the next */
 	for (i = 0; i < r->n; i++) {
 		struct key w = key_of(limiter, 'w', r->grant[i].waiter->self);

@@ -11,9 +11,10 @@
  * A release is a round, too: its transaction deletes the permit, and counts it as gone.  If it does not
  * hold, or nothing would fit, another transaction deletes the permit, and puts the bell; and what is read
  * then is the look of another round.  A taker whose round does not hold is done, as another round has held
- * since, or the first in the line hears of a new cfg; but in a fair limiter it looks again.  One whose round holds looks whether the bell was put since its
- * look, and plans once more if so: of all that make room at once, one sees the room of all.  The same, if it
- * grants all that wait, and another has come to the line since.
+ * since, or the first in the line hears of a new cfg; but in a fair limiter it looks again.  One whose round
+ * holds looks whether the bell was put since its look, and plans once more if so: of all that make room at
+ * once, one sees the room of all.  The same, if it grants all that wait, and another has come to the line
+ * since.
  *
  * A waiter that is granted may be dead: what it got is taken back as from any holder (repair.h).  A permit
  * that only an operator may take back is therefore granted by its own waiter alone.  The taker that owes a
@@ -41,11 +42,11 @@ struct round_end {
 
 struct round {
 	const struct look *look;
+	bool lax; /* in a fair limiter who has come since may be passed */
 	struct grant grant[LOOK_FIRST];
 	size_t n;
-	const struct look_taker
-	    *stopped;         /* the next waiter, which does not fit; NULL: there is none */
-	struct starts starts; /* with those of its grants; and so: */
+	const struct look_taker *stopped; /* the next waiter, which does not fit */
+	struct starts starts;             /* with those of its grants; and so: */
 	struct turns turns;
 	uint32_t declared; /* the limit that was declared last */
 	struct round_end end;

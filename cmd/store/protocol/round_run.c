@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /*
- * round_run.c - rounds in the background: those that a taker owes which is already gone, or holds.
+ * round_run.c - rounds in the background: those that a taker owes which is already gone, or holds; one after
+ * the other for all takers of a keeper.
  *
  * A call that gets no answer ends them: the first in the line looks by itself after a while.
  */
@@ -8,22 +9,29 @@
 
 #include <stdlib.h>
 
+#include "clock.h"
 #include "inside.h"
+#include "records/retry.h"
 
-struct run {
+/* So many rounds may be void as somebody has come; the next one passes who comes. */
+#define STRICT 3
+
+struct round_run {
 	struct fleet_part part;
 	struct fleet *fleet;
 	struct records_call *call;
 	struct look look;
 	struct round round;
 	enum look_kind kind; /* of the look under way */
+	unsigned failures;   /* so many rounds in turn did not hold */
 };
 
 static void
 end(struct fleet_part *part)
 {
-	struct run *r = (struct run *)(void *)part;
+	struct round_run *r = (struct round_run *)(void *)part;
 
+	r->fleet->run = NULL;
 	if (r->call != NULL)
 		records_cancel(r->call);
 	look_free(&r->look);
@@ -31,33 +39,31 @@ end(struct fleet_part *part)
 }
 
 static void
-over(struct run *r)
+over(struct round_run *r)
 {
+	struct fleet *fleet = r->fleet;
+
 	fleet_part_remove(&r->part);
 	end(&r->part);
+	if (fleet->run_again)
+		round_run(fleet, NULL);
 }
 
 static void
-step(struct fleet_part *part)
-{
-	part->due_ns = UINT64_MAX;
-}
-
-static void
-send(struct run *r, struct txn *x, records_done *done)
+send(struct round_run *r, struct txn *x, records_done *done)
 {
 	r->call = records_txn(r->fleet->store->records, x, r->fleet->store->timeout_ms, done, r);
 	if (r->call == NULL)
 		over(r);
 }
 
-static void go_on(struct run *r);
-static void look_at(struct run *r, enum look_kind kind);
+static void go_on(struct round_run *r);
+static void look_at(struct round_run *r, enum look_kind kind);
 
 static void
 looked(void *context, const struct records_answer *a)
 {
-	struct run *r = context;
+	struct round_run *r = context;
 
 	r->call = NULL;
 	if (a->result == RECORDS_OK && look_read(&r->look, r->kind, a))
@@ -69,26 +75,38 @@ looked(void *context, const struct records_answer *a)
 static void
 granted(void *context, const struct records_answer *a)
 {
-	struct run *r = context;
+	struct round_run *r = context;
 
 	r->call = NULL;
-	if (a->result == RECORDS_OK && round_goes_on(&r->round.end, a))
-		look_at(r, LOOK_LINE);
-	else
+	if (a->result != RECORDS_OK || !round_goes_on(&r->round.end, a)) {
 		over(r);
+	} else if (a->held) {
+		r->failures = 0;
+		look_at(r, LOOK_LINE);
+	} else {
+		r->part.due_ns = flki_boottime_ns() + retry_pause(r->failures++);
+	}
 }
 
 static void
-look_at(struct run *r, enum look_kind kind)
+look_at(struct round_run *r, enum look_kind kind)
 {
 	r->kind = kind;
 	send(r, look_txn(&r->fleet->limiter, kind), looked);
 }
 
+/* After a pause. */
+static void
+step(struct fleet_part *part)
+{
+	part->due_ns = UINT64_MAX;
+	look_at((struct round_run *)(void *)part, LOOK_LINE);
+}
+
 static void
 silenced(void *context, const struct records_answer *a)
 {
-	struct run *r = context;
+	struct round_run *r = context;
 
 	(void)a;
 	r->call = NULL;
@@ -97,7 +115,7 @@ silenced(void *context, const struct records_answer *a)
 
 /* If no taker waits, the bell is for none, and none stands at the end of the line. */
 static struct txn *
-silence(const struct run *r)
+silence(const struct round_run *r)
 {
 	struct key w = key_of(&r->fleet->limiter, 'w', NULL), end = key_end(&w);
 	struct txn *x = txn_new();
@@ -108,7 +126,7 @@ silence(const struct run *r)
 }
 
 static void
-go_on(struct run *r)
+go_on(struct round_run *r)
 {
 	struct txn *x;
 
@@ -116,11 +134,12 @@ go_on(struct run *r)
 		send(r, silence(r), silenced);
 		return;
 	}
-	if (look_is_short(&r->look)) {
+	if (look_is_short(&r->look) && look_has_room(&r->look)) {
 		look_at(r, LOOK_LIVES);
 		return;
 	}
 	round_plan(&r->round, &r->look, NULL, false, fleet_operations(r->fleet, &r->look));
+	r->round.lax = r->failures >= STRICT;
 	if (r->round.n == 0) {
 		over(r);
 		return;
@@ -134,13 +153,15 @@ go_on(struct run *r)
 void
 round_run(struct fleet *fleet, struct look *look)
 {
-	struct run *r = calloc(1, sizeof(*r));
+	struct round_run *r = NULL;
 
-	if (r == NULL)
+	fleet->run_again = fleet->run != NULL;
+	if (fleet->run_again || (r = calloc(1, sizeof(*r))) == NULL)
 		return;
 	r->part = (struct fleet_part){ .due_ns = UINT64_MAX, .step = step, .end = end };
 	r->fleet = fleet;
 	look_init(&r->look, &fleet->limiter);
+	fleet->run = r;
 	fleet_part_add(fleet, &r->part);
 	if (look == NULL) {
 		look_at(r, LOOK_LINE);

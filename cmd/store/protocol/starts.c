@@ -207,10 +207,15 @@ put_rest(struct txn *x, const struct key *limiter, uint64_t rest_ns)
 }
 
 void
-starts_put_rest(const struct flk_pace *pace, struct txn *x, const struct key *limiter)
+starts_put_rest(const struct flk_pace *pace, const struct starts *read, struct txn *x,
+		const struct key *limiter)
 {
+	struct key rest = key_at_rest(limiter);
+
 	if (pace->ramp_from != 0)
 		put_rest(x, limiter, flki_clock_ns(CLOCK_REALTIME));
+	else if (read->rest_ns != 0)
+		txn_delete(x, rest.s, NULL);
 }
 
 void
@@ -249,6 +254,8 @@ starts_pace(struct flk_pace *pace, struct starts *s, unsigned which, const struc
 	if (pace->ramp_from == 0)
 		pace->ramp_idle_ns = 0; /* nobody would read it */
 	take_from_stage(&g, s);
+	if (s->rest_ns > g.st.now_ns)
+		s->rest_ns = g.st.now_ns;
 }
 
 bool

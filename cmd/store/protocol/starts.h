@@ -66,8 +66,9 @@ void starts_add_compare(const struct flk_pace *pace, const struct starts *read, 
 void starts_put(const struct flk_pace *pace, const struct starts *s, struct txn *x,
 		const struct key *limiter);
 
-/* A permit ends: nothing, if there is no ramp. */
-void starts_put_rest(const struct flk_pace *pace, struct txn *x, const struct key *limiter);
+/* A permit ends: without a ramp at-rest goes, if that look has it. */
+void starts_put_rest(const struct flk_pace *pace, const struct starts *read, struct txn *x,
+		     const struct key *limiter);
 
 /* ---- who sets the pace ---- */
 

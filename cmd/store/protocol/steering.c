@@ -11,16 +11,27 @@
 #include "run.h"
 #include "setting.h"
 
-bool
-steering_is_pace(const struct flk_pace *is, unsigned which, const struct flk_pace *to)
+static bool
+is_so(const struct flk_pace *is, unsigned part, const struct flk_pace *to)
 {
 	struct starts none = { 0 };
 	struct flk_pace changed = *is;
 
-	if ((which & FLK_SET_PACE) == 0)
-		return true;
-	starts_pace(&changed, &none, which, to);
+	starts_pace(&changed, &none, part, to);
 	return starts_same_pace(&changed, is);
+}
+
+unsigned
+steering_differs(const struct flk_settings *is, unsigned which, const struct flk_settings *to)
+{
+	static const unsigned parts[] = { FLK_SET_RATE, FLK_SET_STAGGER, FLK_SET_RAMP };
+	unsigned differ = is->fair != to->fair ? which & FLK_SET_FAIR : 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if ((which & parts[i]) != 0 && !is_so(&is->pace, parts[i], &to->pace))
+			differ |= parts[i];
+	return differ;
 }
 
 struct txn *

@@ -15,7 +15,8 @@
 struct txn *steering_txn(const struct look *look, unsigned which, const struct flk_settings *to,
 			 const struct person *by, int *code);
 
-/* Whether those parts of the pace are so. */
-bool steering_is_pace(const struct flk_pace *is, unsigned which, const struct flk_pace *to);
+/* Which of those are not so, of FLK_SET_FAIR and the parts of FLK_SET_PACE. */
+unsigned steering_differs(const struct flk_settings *is, unsigned which,
+			  const struct flk_settings *to);
 
 #endif

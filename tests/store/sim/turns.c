@@ -51,6 +51,9 @@ is_doubtful(const struct taker *t)
 	       t->said.manual;
 }
 
+/* A round may pass who comes between its look and its grant, if others have come so before. */
+#define LAX SECOND
+
 static bool
 is_one_of(struct taker *const *some, size_t n, const struct taker *t)
 {
@@ -133,7 +136,8 @@ check(struct taker *const *granted, size_t grants)
 		const struct taker *t = all[rank[i].at];
 
 		if (!is_one_of(granted, grants, t)) {
-			passed = passed == NULL ? t : passed;
+			if (passed == NULL && true_ns > t->placed_ns + LAX)
+				passed = t;
 			continue;
 		}
 		left--;

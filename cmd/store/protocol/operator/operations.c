@@ -72,7 +72,7 @@ evicting(struct ask *a, const struct look_taker *t, char kind, int *code)
 	person_me(&run.by);
 	run_add(x, l->limiter, &run);
 	if (kind == 'h')
-		starts_put_rest(&l->config.pace, x, l->limiter);
+		starts_put_rest(&l->config.pace, &l->starts, x, l->limiter);
 	if (strcmp(l->tail, t->self) == 0) {
 		txn_if_changed(x, tail.s, l->tail_mod);
 		txn_delete(x, tail.s, NULL);

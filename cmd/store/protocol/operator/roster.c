@@ -40,19 +40,6 @@ roster_report(struct roster *p, struct flk_event e, int64_t revision, const stru
 	p->happens(p->context, &e, host);
 }
 
-static unsigned
-parts_that_differ(const struct flk_pace *was, const struct flk_pace *is)
-{
-	static const unsigned parts[] = { FLK_SET_RATE, FLK_SET_STAGGER, FLK_SET_RAMP };
-	unsigned which = 0;
-	size_t i;
-
-	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-		if (!steering_is_pace(was, parts[i], is))
-			which |= parts[i];
-	return which;
-}
-
 void
 roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
 		       const struct flk_settings *was, const struct flk_settings *is,
@@ -62,7 +49,7 @@ roster_report_settings(struct roster *p, struct flk_event e, int64_t revision,
 
 	if (!starts_same_pace(&was->pace, &is->pace)) {
 		e.kind = FLK_EV_PACED;
-		e.code = (int32_t)parts_that_differ(&was->pace, &is->pace);
+		e.code = (int32_t)steering_differs(was, FLK_SET_PACE, is);
 		e.pace = is->pace;
 		roster_report(p, e, revision, NULL, by);
 	}

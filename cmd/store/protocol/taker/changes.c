@@ -127,7 +127,7 @@ change(struct fleet_taker *t, enum taker_watch what, const struct records_change
 		own_hears(t, c);
 	else if (what == WATCH_LINE && t->state == BEHIND)
 		behind_hears(t, kind, self, c);
-	else if (t->state == LOOKING)
+	else if (t->state == LOOKING && c->kv.changed > t->heard)
 		t->heard = c->kv.changed;
 	else if (what == WATCH_ALL && (t->state == FIRST || t->state == GRANTING))
 		first_hears(t, kind, self, c);

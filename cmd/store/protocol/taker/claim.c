@@ -119,20 +119,19 @@ declared(struct fleet_taker *t, const struct records_answer *a)
 	taker_act(t); /* looks at what is so now, by whomever */
 }
 
-static bool
-is_declared(const struct fleet_taker *t)
+/* These belong to the limiter: they are set before the taker enters.  Those that are so already go on. */
+static unsigned
+to_declare(const struct fleet_taker *t, struct flk_settings *to)
 {
-	const struct flk_settings *is = &t->look.config;
-
-	return steering_is_pace(&is->pace, t->want.which, &t->want.pace) &&
-	       ((t->want.which & FLK_SET_FAIR) == 0 || is->fair == t->want.fair);
+	*to = (struct flk_settings){ .pace = t->want.pace, .fair = t->want.fair };
+	return steering_differs(&t->look.config, t->want.which, to);
 }
 
-/* These belong to the limiter: they are set before the taker enters. */
 static void
 declare(struct fleet_taker *t)
 {
-	struct flk_settings to = { .pace = t->want.pace, .fair = t->want.fair };
+	struct flk_settings to;
+	unsigned which = to_declare(t, &to);
 	struct person me = taker_person(t);
 	struct txn *x;
 	int code;
@@ -140,35 +139,38 @@ declare(struct fleet_taker *t)
 	me.role = FLK_WORKER;
 	me.command[0] = me.key[0] = '\0';
 	me.share = 0;
-	x = steering_txn(&t->look, t->want.which, &to, &me, &code);
+	x = steering_txn(&t->look, which, &to, &me, &code);
 	taker_txn(t, MAIN, x, declared);
 }
 
 static void
-say_without_effect(struct fleet_taker *t)
+enter(struct fleet_taker *t)
 {
 	const char *text =
 	    fair_without_effect(t->look.config.fair, t->want.key[0] != '\0', t->want.share != 0);
+	bool tells = t->want.tells && text != NULL;
 
-	if (text != NULL && t->want.tells)
-		taker_note(t, text);
 	t->want.tells = false;
+	taker_go(t, CLAIMING);
+	if (tells)
+		taker_note(t, text);
 }
 
 static void
 decide(struct fleet_taker *t)
 {
+	struct flk_settings to;
+
 	if (t->look.config.closed) {
 		taker_refuse(t, -FLK_CLOSED, NULL);
 	} else if (t->want.weight > own_limit(t)) {
 		taker_refuse(t, -FLK_HEAVY, NULL);
-	} else if (!is_declared(t)) {
+	} else if (to_declare(t, &to) != 0) {
 		declare(t);
 	} else {
-		say_without_effect(t);
 		t->fitted = may_start(t);
 		if (t->fitted || may_wait(t))
-			taker_go(t, CLAIMING);
+			enter(t);
 		else if (!t->thorough)
 			look_again(t);
 		else if (has_dead_in_its_way(t))
@@ -320,8 +322,9 @@ stand(struct fleet_taker *t, bool was_empty)
 	l->tail_mod = t->created; /* it is its own now */
 	if (l->in_line == 1)
 		t->before[0] = '\0';
-	if (l->in_line > 1)
-		taker_turns(t);
+	/* It may be the next, and fit where those before it do not: nobody else looks. */
+	if (l->config.fair != FLK_FAIR_OFF && l->in_line > 1)
+		round_run(t->fleet, NULL);
 	if (l->in_line == 1 && was_empty)
 		line_first(t);
 	else if (t->before[0] != '\0')

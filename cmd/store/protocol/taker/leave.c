@@ -94,7 +94,7 @@ static void
 add_rest(const struct fleet_taker *t, struct txn *x)
 {
 	if (t->held_since != 0 && t->looked && is_remembered(t))
-		starts_put_rest(&t->look.config.pace, x, &t->fleet->limiter);
+		starts_put_rest(&t->look.config.pace, &t->look.starts, x, &t->fleet->limiter);
 }
 
 /* What is done then ends its permit: so nobody else has its seat. */

@@ -124,9 +124,10 @@ looked(struct fleet_taker *t, const struct records_answer *a)
 
 /* Nothing has changed: it goes on watching, if it has missed nothing while it looked. */
 static void
-stay(struct fleet_taker *t)
+stay(struct fleet_taker *t, int64_t known)
 {
-	if (!watching_goes_on(t)) {
+	/* A store that counts from an earlier revision has begun anew, and tells that watch nothing. */
+	if (!watching_goes_on(t) || t->look.revision < known) {
 		line_stand(t);
 	} else if (t->heard > t->look.revision) {
 		taker_go(t, LOOKING);
@@ -141,6 +142,8 @@ stay(struct fleet_taker *t)
 static void
 stands(struct fleet_taker *t, const struct records_answer *a)
 {
+	const int64_t known = t->look.revision;
+
 	if (a->result != RECORDS_OK) {
 		taker_again(t);
 	} else if (!a->held) {
@@ -154,7 +157,7 @@ stands(struct fleet_taker *t, const struct records_answer *a)
 		t->before[0] = '\0';
 		taker_go(t, LOOKING);
 	} else {
-		stay(t);
+		stay(t, known);
 	}
 }
 
@@ -228,7 +231,18 @@ wait_for_pace(struct fleet_taker *t, const struct round *r)
 	due = starts_due(pace, &t->look.starts, &room, next->weight);
 	if (room_fits(&room, next->weight, room_own(next->limit, r->declared, next->under), &under))
 		due = 0;
-	t->retry_ns = earlier(t->retry_ns, due);
+	if (t->look.config.fair == FLK_FAIR_OFF)
+		t->retry_ns = earlier(t->retry_ns, due);
+	else
+		t->look_ns = earlier(t->look_ns, due); /* another one may be the next by then */
+}
+
+/* It hears of no other waiter, of which one may be the next in a fair limiter, and fit where it does not. */
+static void
+look_at_others(struct fleet_taker *t)
+{
+	if (t->look.config.fair != FLK_FAIR_OFF && look_has_room(&t->look))
+		t->look_ns = earlier(t->look_ns, flki_boottime_ns() + FIRST_LOOK);
 }
 
 void
@@ -257,6 +271,7 @@ first_act(struct fleet_taker *t)
 	} else {
 		look_after_quarantine(t);
 		wait_for_pace(t, &r);
+		look_at_others(t);
 		repair_act(t, true);
 	}
 }

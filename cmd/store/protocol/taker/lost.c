@@ -167,7 +167,6 @@ reason_read(struct fleet_taker *t, const struct records_answer *reply)
 						    .host = by.host,
 						    .text = text });
 	} else if (evicted) {
-		taker_turns(t);
 		taker_end(t, &(struct fleet_event){ .kind = FLEET_REFUSED,
 						    .code = -FLK_EVICTED,
 						    .pid = by.pid,

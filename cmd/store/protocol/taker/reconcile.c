@@ -100,8 +100,6 @@ is_evicted(struct fleet_taker *t, const struct record_kv *kv)
 	struct person by;
 
 	person_decode(&by, kv->value, kv->value_size);
-	if (!t->held)
-		taker_turns(t);
 	taker_end(t, &(struct fleet_event){
 			 .kind = t->held ? FLEET_LOST : FLEET_REFUSED,
 			 .code = t->held ? 0 : -FLK_EVICTED,

@@ -279,13 +279,6 @@ taker_refuse(struct fleet_taker *t, int code, const char *text)
 	taker_end(t, &(struct fleet_event){ .kind = FLEET_REFUSED, .code = code, .text = text });
 }
 
-void
-taker_turns(const struct fleet_taker *t)
-{
-	if (t->look.config.fair != FLK_FAIR_OFF)
-		round_run(t->fleet, NULL);
-}
-
 /* ---- what is written ---- */
 
 struct key

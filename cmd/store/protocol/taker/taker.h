@@ -197,12 +197,6 @@ void taker_hush(struct fleet_taker *t, enum taker_slot slot); /* cancels */
 /* What an answer says of the store, to a taker that waits for it: false, if it has ended by that. */
 bool taker_heard(struct fleet_taker *t, const struct records_answer *answer);
 
-/*
- * By its coming, or as it was evicted from the line, another one is the next in a fair limiter, which may fit
- * where the one before did not: it looks, as nobody else does.
- */
-void taker_turns(const struct fleet_taker *t);
-
 void taker_unqueue(struct fleet_taker *t);
 
 struct key taker_key(const struct fleet_taker *t, char kind);

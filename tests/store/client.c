@@ -645,6 +645,12 @@ answer_one_call(int listener)
 }
 
 static void
+linger_alone(int listener)
+{
+	linger(visit(listener));
+}
+
+static void
 rotation(void)
 {
 	struct server s = serve(answer_one_call);
@@ -670,6 +676,39 @@ two_failures(void)
 	is(asked(r, "c", 5000, &a), RECORDS_OK, "which is one reason to go on, not two");
 	records_close(r);
 	free(served(&s));
+}
+
+/* It answers all calls but the first. */
+static void
+answer_but_one(int listener)
+{
+	struct visitor *v = visit(listener);
+	struct heard h;
+
+	hear(v, &h);
+	while (hear(v, &h))
+		answer(v, h.id, sound(1));
+}
+
+/* A server that answers others meanwhile is slow, and would be slower if all its work began anew. */
+static void
+answered_meanwhile(void)
+{
+	struct server first = serve(answer_but_one), second = serve(linger_alone);
+	struct records *r = client(first.port, second.port, "");
+	struct outcome slow = { 0 }, o = { 0 };
+	char *notes;
+
+	ask(r, "slow", 1000, &slow);
+	is(asked(r, "b", 60000, &o), RECORDS_OK, "a call is answered after one that is not");
+	ok(until(r, &slow.times, 1) && slow.result == RECORDS_AWAY, "which is given up");
+	is(asked(r, "c", 60000, &o), RECORDS_OK, "the next call");
+	records_close(r);
+	notes = served(&first);
+	ok(same(notes, "Txn slow\nTxn b\nTxn c\n"), "goes to the same endpoint");
+	free(notes);
+	kill(second.pid, SIGKILL);
+	free(served(&second));
 }
 
 /* ---- from within --------------------------------------------------------------------------- */
@@ -745,6 +784,7 @@ main(void)
 	no_token();
 	rotation();
 	two_failures();
+	answered_meanwhile();
 	from_within();
 	return tap_done();
 }

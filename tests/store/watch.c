@@ -329,6 +329,42 @@ goes_along(void)
 	free(notes);
 }
 
+/* A call comes, and is not answered; the next one, over another connection, is. */
+static void
+answer_later(int listener)
+{
+	struct heard h;
+	struct visitor *v = begin_watch(listener, &h, true), *other;
+	int32_t watch = h.id;
+
+	hear(v, &h);
+	other = visit_and_hear(listener, &h);
+	answer(other, h.id, sound(9));
+	tell(v, watch, put_a(1, 5, 5));
+	linger(v);
+}
+
+/* There is no other endpoint: what the server has begun it need not begin again. */
+static void
+stays(void)
+{
+	struct server s = serve(answer_later);
+	struct records *r = client(s.port, 0, "");
+	struct remembered n = { 0 };
+	struct outcome o = { 0 };
+	char *notes;
+
+	records_watch(r, two, 2, 4, remember, &n);
+	ok(until(r, &n.begun, 1), "a watch has begun at the only endpoint");
+	is(asked(r, "slow", 200, &o), RECORDS_AWAY, "a call there is not answered");
+	is(asked(r, "next", 60000, &o), RECORDS_OK, "the next one is");
+	ok(until(r, &n.changes, 1) && n.begun == 1, "the watch has gone on");
+	records_close(r);
+	notes = served(&s);
+	is(count(notes, "Watch a"), 1, "and the server was asked for it once");
+	free(notes);
+}
+
 /* It takes a watch, and is stopped: nobody calls. */
 static void
 stand_still(int listener)
@@ -690,6 +726,7 @@ main(void)
 	resumed();
 	from_now();
 	goes_along();
+	stays();
 	noticed();
 	patience();
 	half_begun();

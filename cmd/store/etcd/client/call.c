@@ -85,6 +85,7 @@ answered(struct h2_stream *s)
 	verdict_of_answer(&v, c->records, &c->x, c->key, c->answer, &a);
 	if (v.result == RECORDS_OK) {
 		c->records->sound = true;
+		c->records->answered_ns = flki_boottime_ns();
 		client_well(c->records);
 		finish(c, &(struct records_answer){ .revision = a.revision,
 						    .held = a.held,
@@ -214,7 +215,13 @@ go_on(struct records_call *c)
 
 	if (c->state == SENT) {
 		verdict_of_trouble(&v, r, c->x.at, (struct trouble){ AWAY, SILENT });
-		judged(c, &v);
+		/* One that answers others meanwhile is slow, and would be slower if the client left it. */
+		if (r->answered_ns > c->sent_ns) {
+			client_text(text, c->x.at, v.words);
+			fail(c, v.result, text);
+		} else {
+			judged(c, &v);
+		}
 	} else if (client_ready(r, &v)) {
 		transmit(c);
 	} else if (v.result != RECORDS_OK) {

@@ -75,6 +75,7 @@ struct feed {
 	unsigned failures; /* of those in a row */
 	int64_t asked;     /* so many ranges; the id of a range is the number of its request */
 	int64_t answered;  /* so many of these requests */
+	uint64_t heard_ns; /* when it last said anything */
 };
 
 /* See token.c. */
@@ -110,7 +111,8 @@ struct records {
 	size_t failed;               /* so many turns in a row ended without any answer */
 	const char *name[URL_HOSTS]; /* the endpoints' names, as the resolver wants them */
 	struct resolver *resolver;
-	bool sound; /* we once had an answer of etcd: a foreign answer is temporary */
+	bool sound;           /* we once had an answer of etcd: a foreign answer is temporary */
+	uint64_t answered_ns; /* when a call was last answered */
 	struct call_list calls;
 	struct watch_list watches;
 	struct feed feed;

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "watch.h"
 
 #define DEFAULT_PORT 2379
 #define FIRST_NS     (2000 * MS) /* how long the beginning waits for an address */
@@ -54,6 +55,7 @@ found(void *context, size_t i, const char *addresses)
 		go_on(r);
 	/* Watches at the old address begin again; its calls' results mean nothing now. */
 	if (i == r->at) {
+		feed_drop(r);
 		r->turn++;
 		r->failed = 0;
 	}

@@ -20,7 +20,6 @@
 #include "watch.h"
 
 #define MOST_UNTAKEN (UINT64_C(32) << 20)
-#define OPEN_NS      (5000 * MS)
 #define LIVED_NS     (1000 * MS) /* a stream that had a watch for this long was no failure */
 
 bool
@@ -216,6 +215,7 @@ heard(struct records *r, const struct answer *news)
 		return false;
 	r->sound = true;
 	client_well(r);
+	f->heard_ns = flki_boottime_ns();
 	range = range_of(r, id, &w);
 	if (range == NULL || w->over)
 		return true;
@@ -262,6 +262,7 @@ begin(struct records *r)
 	struct feed *f = &r->feed;
 
 	f->asked = f->answered = 0;
+	f->heard_ns = 0;
 	f->x.stream = (struct h2_stream){ .path = "/etcdserverpb.Watch/Watch",
 					  .open = true,
 					  .most = MOST_UNTAKEN,
@@ -285,7 +286,7 @@ add(struct records_watch *w)
 		request_watch(&f->x.stream.out, of->id, &of->of, of->next);
 	}
 	w->missing = w->ranges;
-	w->due = flki_boottime_ns() + OPEN_NS;
+	w->due = flki_boottime_ns() + FEED_OPEN_NS;
 }
 
 static void

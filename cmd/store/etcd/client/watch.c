@@ -87,6 +87,15 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 	return w;
 }
 
+/* A server that has much to begin says each that it has begun. */
+static uint64_t
+silent_at(const struct records_watch *w)
+{
+	uint64_t heard = w->records->feed.heard_ns + FEED_OPEN_NS;
+
+	return heard > w->due ? heard : w->due;
+}
+
 static uint64_t
 due(const struct records_watch *w)
 {
@@ -97,7 +106,7 @@ due(const struct records_watch *w)
 	if (w->over)
 		return UINT64_MAX;
 	if (feed_has(w))
-		return w->missing > 0 ? w->due : UINT64_MAX;
+		return w->missing > 0 ? silent_at(w) : UINT64_MAX;
 	if (r->token.state == ASKED)
 		return UINT64_MAX;
 	return w->due > r->feed.due ? w->due : r->feed.due;
@@ -114,7 +123,21 @@ watches_due(const struct records *r)
 	return first;
 }
 
-/* The feed may hang unnoticed at an endpoint that the client gave up: it is left. */
+/*
+ * The client gave the endpoint of the feed up, where the feed may hang unnoticed: it is left.  If there is no
+ * other endpoint, the server may only be slow; then to begin all watches again would be much more work for it.
+ */
+static void
+follow_turn(struct records *r)
+{
+	if (r->feed.x.at != client_endpoint(r)) {
+		feed_drop(r);
+		return;
+	}
+	h2_probe(&r->feed.x.stream);
+	r->feed.x.turn = r->turn;
+}
+
 void
 watches_step(struct records *r)
 {
@@ -123,7 +146,7 @@ watches_step(struct records *r)
 	bool late = false, wait = false, leave = false;
 
 	if (r->feed.on && r->feed.x.turn != r->turn)
-		feed_drop(r);
+		follow_turn(r);
 	LIST_FOREACH(w, &r->watches, link)
 		if (due(w) <= now) {
 			leave |= w->dead;

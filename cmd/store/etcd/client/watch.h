@@ -40,6 +40,9 @@ void watch_end(struct records_watch *w, enum records_news_kind kind, const char 
 
 /* ---- feed.c ---- */
 
+/* How long a server may say nothing while it has to begin a watch. */
+#define FEED_OPEN_NS (5000 * MS)
+
 /* Whether it is in the feed; if not, and it is not over, it waits to be. */
 bool feed_has(const struct records_watch *w);
 

@@ -248,6 +248,24 @@ conn_due(const struct h2_conn *c)
 	return c->asked != 0 ? c->asked + h2_ping_ns : c->heard + h2_quiet_ns;
 }
 
+static void
+ping(struct h2_conn *c)
+{
+	nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
+	c->asked = flki_boottime_ns();
+}
+
+void
+h2_probe(struct h2_stream *s)
+{
+	struct h2_conn *c = s->conn;
+
+	if (c == NULL || c->state != OPEN || c->asked != 0)
+		return;
+	ping(c);
+	c->eager = true;
+}
+
 /* Its time has come. */
 static void
 overdue(struct h2_conn *c)
@@ -257,8 +275,7 @@ overdue(struct h2_conn *c)
 	} else if (c->state == CONNECTING || c->asked != 0) {
 		conn_die(c, (struct trouble){ AWAY, SILENT });
 	} else {
-		nghttp2_submit_ping(c->session, NGHTTP2_FLAG_NONE, NULL);
-		c->asked = flki_boottime_ns();
+		ping(c);
 	}
 }
 

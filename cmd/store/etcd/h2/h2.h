@@ -126,7 +126,10 @@ struct h2_stream {
  * connection.  Call h2_drop() once in any case.
  */
 void h2_start(struct h2 *h, struct h2_conn *c, struct h2_stream *s);
-void h2_send(struct h2_stream *s);   /* there is more in `out' */
+void h2_send(struct h2_stream *s); /* there is more in `out' */
+
+/* Whether the connection of that stream is alive: if not, the stream ends some seconds later. */
+void h2_probe(struct h2_stream *stream);
 void h2_cancel(struct h2_stream *s); /* if it is under way; only `out' stays */
 void h2_drop(struct h2_stream *s);   /* cancels it, and wipes out all that was in it */
 

@@ -111,9 +111,9 @@ refuse_what_is_local(const struct taker_options *w)
 static int
 take_keeper(void)
 {
-	static const char *const keepers[] = { "own", "host" };
+	static const char *const keepers[] = { "host", "own" };
 
-	return take_word("FLOCKLIMIT_KEEPER", getenv("FLOCKLIMIT_KEEPER"), keepers, &settings.host);
+	return take_word("FLOCKLIMIT_KEEPER", getenv("FLOCKLIMIT_KEEPER"), keepers, &settings.own);
 }
 
 static const char *

@@ -16,7 +16,7 @@ struct settings {
 	uint32_t local; /* --local; 0: not given */
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
-	bool host;      /* FLOCKLIMIT_KEEPER: share a keeper */
+	bool own;       /* FLOCKLIMIT_KEEPER: share no keeper */
 	bool quiet;     /* kind_quiet(): only the lines that must be said */
 };
 

@@ -32,12 +32,12 @@ elsewhere() {
 
 nothing_under() { [ "$(count "$1")" = 0 ]; }
 
-# wait_in_line LABEL OPTION...: one more in the line of x, which writes its label into `order'.
+# wait_in_line LABEL OPTION...: one more in the line of x.
 wait_in_line() {
 	local label=$1 n
 	shift
 	n=$(ctl show --json x | jq '.waiters | length')
-	background "$label" "$FLOCKLIMIT" -N x "$@" sh -c 'echo "$1" >>order' sh "$label"
+	background "$label" "$FLOCKLIMIT" -N x "$@" true
 	eventually waiting $((n + 1))
 }
 
@@ -717,14 +717,21 @@ all_hold() {
 }
 
 @test "store: in a fair limiter, a waiter that nobody else may grant has its turn when it is the first in the line" {
+	local n=0
 	store
 	hold h -N x -n 1 --fair=key --key=a
-	wait_in_line a --key=a
-	wait_in_line manual --key=b --reclaim=manual # whose turn it is
-	wait_in_line b --key=a
+	stand a --key=a
+	stand manual --key=b --reclaim=manual # whose turn it is
+	stand b --key=a
 	let_go h
 	ended b
 	[ "$(xargs <order)" = 'a manual b' ]
+}
+
+# stand LABEL OPTION...: the next in the line of x, which writes its label into `order'.
+stand() {
+	background "$1" "$FLOCKLIMIT" -N x "${@:2}" sh -c 'echo "$1" >>order' sh "$1"
+	eventually waiting $((++n))
 }
 
 @test "store: check tells of the silent, and of what makes no sense" {

@@ -3,16 +3,16 @@
 # shellcheck shell=bats
 # shellcheck disable=SC2016 # for the inner shells
 # shellcheck disable=SC2154,SC2317,SC2030,SC2031,SC2034 # how bats works: run, skip, a subshell a test
-# FLOCKLIMIT_KEEPER=host: takers that may share a keeper do, over the store in memory.
+# Takers that may share a keeper do, over the store in memory.
 
 load ../helpers/lib.bash
 load memory/memory.bash
 
 setup() {
 	T=$BATS_TEST_TMPDIR
-	export T FLOCKLIMIT_DIR=$T/limiters FLOCKLIMIT_LIMITS="" FLOCKLIMIT_KEEPER=host
+	export T FLOCKLIMIT_DIR=$T/limiters FLOCKLIMIT_LIMITS=""
 	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0
-	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
+	unset FLOCKLIMIT_KEEPER FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	declare -gA pids=()
 	cd "$T" || return 1
 	serve
@@ -95,7 +95,7 @@ ttl=--ttl=60s
 
 @test "a bad word for the keeper is refused" {
 	refused env FLOCKLIMIT_KEEPER=none "$FLOCKLIMIT" -N x -n 1 true
-	[[ $stderr == *"FLOCKLIMIT_KEEPER 'none': use own or host"* ]]
+	[[ $stderr == *"FLOCKLIMIT_KEEPER 'none': use host or own"* ]]
 }
 
 @test "the keeper has nothing of the command's, and is in no session of the job" {
@@ -267,6 +267,20 @@ ttl=--ttl=60s
 	waiters 1
 	"${FLOCKLIMIT}ctl" resume x
 	served b
+	at_rest
+}
+
+@test "wrapper, keeper and deputy are stopped past the deadline: the command is killed when they go on" {
+	hold a -N x -n 1 --ttl 2s
+	command=$(up a) keeper=$(keepers) deputy=$(deputies)
+	FLOCKLIMIT_KEEPER=own ttl=--ttl=2s a_line b # as on another machine
+	kill -STOP "${pids[a]}" "$keeper" "$deputy"
+	served b
+	kill -0 "$command"
+	kill -CONT "${pids[a]}" "$keeper" "$deputy"
+	ended a
+	[ "$status" = 76 ]
+	is_gone "$command"
 	at_rest
 }
 

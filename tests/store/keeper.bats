@@ -9,7 +9,7 @@ load ../helpers/lib.bash
 
 setup() {
 	T=$BATS_TEST_TMPDIR
-	export T FLOCKLIMIT_DIR=$T/limiters
+	export T FLOCKLIMIT_DIR=$T/limiters FLOCKLIMIT_KEEPER=${FLOCKLIMIT_KEEPER:-own}
 	export ASAN_OPTIONS=detect_leaks=0:handle_sigbus=0:handle_segv=0:handle_abort=0:handle_sigill=0:handle_sigfpe=0
 	unset FLOCKLIMIT_NAME FLOCKLIMIT_HELD SHELL MAKEFLAGS MFLAGS MAKELEVEL
 	DB=$T/db
@@ -45,14 +45,14 @@ keepers_are() {
 
 # of_one: the test is about the keeper of one wrapper.
 of_one() {
-	[ "${FLOCKLIMIT_KEEPER:-own}" = own ] || skip "about the keeper of one wrapper"
+	[ "$FLOCKLIMIT_KEEPER" = own ] || skip "about the keeper of one wrapper"
 }
 
 # adopted N: the one permit in the store was taken over by another keeper so many times; a host's does so
 # by its ledger, and again when the wrapper has come.
 adopted() {
 	local n=$1
-	[ "${FLOCKLIMIT_KEEPER:-own}" = own ] || n=$((2 * n))
+	[ "$FLOCKLIMIT_KEEPER" = own ] || n=$((2 * n))
 	[ "$(cat "$DB"/h.* | wc -c)" = "$n" ]
 }
 

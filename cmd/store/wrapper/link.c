@@ -45,7 +45,7 @@ make_mine(void)
 	l.generation = 0;
 	l.given = l.back_n = 0;
 	l.hushed = false;
-	l.alone = !settings.host;
+	l.alone = settings.own;
 	board_ns = mmap(NULL, FLK_MAX_TAKERS * sizeof(*board_ns), PROT_READ | PROT_WRITE,
 			MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (board_ns == MAP_FAILED)

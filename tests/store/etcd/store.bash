@@ -10,6 +10,7 @@ MAP=${FLOCKLIMIT%limit}map
 STORE_BUILD=$TESTS_BUILD/store/etcd
 export CTL MAP STORE_BUILD
 export ETCDCTL_API=3
+export FLOCKLIMIT_KEEPER=own # each taker stands for one on a machine of its own
 VIA=()
 NET=() # what is executed to ask the servers, if they are in another network: net.bash
 

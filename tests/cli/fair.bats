@@ -7,18 +7,7 @@
 
 load ../helpers/lib.bash
 load ../helpers/ctl.bash
-load ../store/memory/memory.bash
-
-# Where the limiters are kept: in files, or in a store (tests/store/memory/commands.bats).
-if [ "${KEPT_IN-}" = store ]; then
-	setup_more() {
-		serve
-		export FLOCKLIMIT_STORE=$STORE/team
-	}
-fi
-
-# of_files WHY: in a store this is different.
-of_files() { [ "${KEPT_IN-}" != store ] || skip "a store: $1"; }
+load ../helpers/kept.bash
 
 # joins LABEL OPTION...: it waits in the line, and will write its label into the file order.
 joins() {

@@ -8,15 +8,7 @@
 
 load ../helpers/lib.bash
 load ../helpers/ctl.bash
-load ../store/memory/memory.bash
-
-# Where the limiters are kept: in files, or in a store (tests/store/memory/commands.bats).
-if [ "${KEPT_IN-}" = store ]; then
-	setup_more() {
-		serve
-		export FLOCKLIMIT_STORE=$STORE/team
-	}
-fi
+load ../helpers/kept.bash
 
 FLOCKMAP=${FLOCKLIMIT%flocklimit}flockmap
 

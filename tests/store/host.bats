@@ -281,6 +281,8 @@ ttl=--ttl=60s
 	ended a
 	[ "$status" = 76 ]
 	is_gone "$command"
+	# The wrapper may have killed both, as they had not run, and left the place where they met.
+	"$FLOCKLIMIT" -N x -n 1 --ttl 2s true
 	at_rest
 }
 

@@ -753,12 +753,15 @@ stand() {
 	put x/cfg//h/00000000000000af '3 1 2'
 	put x/cfg//tail '00000000000000b0 00000000000000b1'
 	put x/cfg//bell ''
+	put x/cfg//w/00000000000000ba '3 1 1 2 0 0 10 3600 0 0 00000000000000aa'
+	put x/cfg//batch 7fffffffffffffff' 00000000000000ba'
 	put x/cfg//odd ''
 	run --separate-stderr -1 ctl check --json x
 	echo "$output"
 	[ "$(jq .whole <<<"$output")" = false ]
-	[ "$(jq -r '.failures[]' <<<"$output" | sed 's|^/team/x/cfg//||; s/^ticket [0-9]*/ticket/; s/ticket [0-9]*$/ticket/')" = \
-"ticket holds a permit, and the store has no contact with pid 77 on db1
+	[ "$(jq -r '.failures[]' <<<"$output" | sed 's|^/team/x/cfg//||; s/^ticket [0-9]*/ticket/; s/ticket [0-9]*\(:.*\)*$/ticket\1/')" = \
+"batch lacks ticket: delete this key
+ticket holds a permit, and the store has no contact with pid 77 on db1
 h/00000000000000af makes no sense: nothing is granted beside ticket
 l/00000000000000ac/0000000000000001 is on no lease: it says so for ever
 m/00000000000000ae makes no sense: flocklimitctl log leaves it out

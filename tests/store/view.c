@@ -356,6 +356,7 @@ keys(void)
 	ok(key_parse(&limiter, "/team/lim/cfg", self) == 'c', "and how it is steered is known");
 	ok(key_parse(&limiter, "/team/lim/cfg//tail", self) == 'z', "and who came last");
 	ok(key_parse(&limiter, "/team/lim/cfg//bell", self) == 'b', "and who left");
+	ok(key_parse(&limiter, "/team/lim/cfg//batch", self) == 'f', "and who is next");
 }
 
 static void

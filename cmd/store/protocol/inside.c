@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "batch.h"
 #include "records/retry.h"
 
 void
@@ -129,6 +130,13 @@ bool
 fleet_may_register(const struct fleet *fleet)
 {
 	return fleet_quarantine(fleet, NULL) > flki_boottime_ns() + UNSURE;
+}
+
+void
+fleet_saw(struct fleet *fleet, const struct look *look)
+{
+	if (look->batch == 0)
+		fleet->batch = batch_most(look);
 }
 
 size_t

@@ -65,6 +65,7 @@ struct fleet {
 	struct fleet_parts parts;
 	struct round_run *run; /* the rounds in the background; NULL: there are none */
 	bool run_again;        /* something has happened since they looked */
+	size_t batch;          /* its line was long, when a taker last saw it: batch_most() */
 };
 
 void fleet_part_add(struct fleet *fleet, struct fleet_part *part);
@@ -76,6 +77,9 @@ void fleet_part_remove(struct fleet_part *part); /* not from another's step() */
  * the store does nothing else.  Only what frees or keeps a permit does not queue.
  */
 extern unsigned fleet_calls; /* so many at most; a variable for tests */
+
+/* By that look, whose line may be long. */
+void fleet_saw(struct fleet *fleet, const struct look *look);
 
 /* Those that queue, as far as there is room. */
 bool fleet_has_next(const struct fleet_store *store);

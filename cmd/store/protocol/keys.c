@@ -73,35 +73,15 @@ key_life(const struct key *limiter, const char *life, int64_t lease)
 	return joined(limiter, rest);
 }
 
-struct key
-key_again(const struct key *limiter)
-{
-	return joined(limiter, PART "again");
-}
+#define KEY_OF_WORD(name, word, kind)                    \
+	struct key key_##name(const struct key *limiter) \
+	{                                                \
+		return joined(limiter, PART word);       \
+	}
 
-struct key
-key_around(const struct key *limiter)
-{
-	return joined(limiter, PART "around");
-}
-
-struct key
-key_at_rest(const struct key *limiter)
-{
-	return joined(limiter, PART "at-rest");
-}
-
-struct key
-key_tail(const struct key *limiter)
-{
-	return joined(limiter, PART "tail");
-}
-
-struct key
-key_bell(const struct key *limiter)
-{
-	return joined(limiter, PART "bell");
-}
+/* clang-format off */
+KEY_WORDS(KEY_OF_WORD)
+/* clang-format on */
 
 struct key
 key_parts(const struct key *limiter)
@@ -170,14 +150,11 @@ is_life(const char *text)
 char
 key_parse(const struct key *limiter, const char *key, char self[STORE_SELF])
 {
+#define ROW(name, word, kind) { word, kind },
 	static const struct {
 		const char *name;
 		char kind;
-	} words[] = { { "again", 'a' },
-		      { "around", 'o' },
-		      { "at-rest", 'r' },
-		      { "bell", 'b' },
-		      { "tail", 'z' } };
+	} words[] = { KEY_WORDS(ROW) };
 	const __typeof__(words[0]) *word;
 	size_t n = strlen(limiter->s);
 

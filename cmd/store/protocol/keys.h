@@ -23,6 +23,7 @@
  *	again	what the starts have used of the limiter's pace: see starts.h
  *	around	whose turn it is, if the limiter is fair: see turns.h
  *	at-rest	when a permit was last given back: there while the limiter has a ramp
+ *	batch	the first of a long line: see batch.h
  *	bell	a taker has left, and has not looked since whether others may start
  *	tail	the SELF and the LIFE of the taker that came to the line last: the next one stands
  *		behind it, if anybody waits
@@ -68,11 +69,17 @@ struct key key_named(const struct key *base, const char *name, size_t n);
 struct key key_of(const struct key *limiter, char kind, const char *self);
 /* l/ of that lease; and key_of() with 'l' is the prefix of all of that life. */
 struct key key_life(const struct key *limiter, const char *life, int64_t lease);
-struct key key_again(const struct key *limiter);
-struct key key_around(const struct key *limiter);
-struct key key_at_rest(const struct key *limiter);
-struct key key_bell(const struct key *limiter);
-struct key key_tail(const struct key *limiter);
+
+/* Those of which a limiter has one each: key_tail(limiter), its word, and what key_parse() says. */
+#define KEY_WORDS(X)               \
+	X(again, "again", 'a')     \
+	X(around, "around", 'o')   \
+	X(at_rest, "at-rest", 'r') \
+	X(batch, "batch", 'f')     \
+	X(bell, "bell", 'b')       \
+	X(tail, "tail", 'z')
+#define KEY_FUNCTION(name, word, kind) struct key key_##name(const struct key *limiter);
+KEY_WORDS(KEY_FUNCTION)
 
 /* The prefix of the limiter's other keys. */
 struct key key_parts(const struct key *limiter);
@@ -93,9 +100,8 @@ void key_watched(const struct key *limiter, struct key *from, struct key *end);
 void key_whole(const struct key *limiter, struct key *from, struct key *end);
 
 /*
- * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, 'a' for again, 'o'
- * for around, 'r' for at-rest, 'b' for bell, 'z' for tail, '?' for a key that no flocklimit writes.  0 for
- * a key that does not belong to that limiter.
+ * The kind of a key, and in `self' the taker or life that it belongs to; 'c' for cfg, '?' for a key that no
+ * flocklimit writes.  0 for a key that does not belong to that limiter.
  */
 char key_parse(const struct key *limiter, const char *key, char self[STORE_SELF]);
 

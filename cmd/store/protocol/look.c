@@ -23,8 +23,17 @@ look_free(struct look *l)
 	free(l->waiter);
 	free(l->life);
 	free(l->turns);
+	free(l->unread);
 	free(l->trouble);
 	look_init(l, l->limiter);
+}
+
+void
+look_line(struct look *l)
+{
+	free(l->unread);
+	l->unread = NULL;
+	l->batch = 0;
 }
 
 /* ---- asking ---- */
@@ -54,17 +63,18 @@ look_add(struct txn *x, const struct key *limiter, enum look_kind kind)
 
 	look_add_steering(x, limiter);
 	get_kind(x, limiter, 'h');
-	line = get_kind(x, limiter, 'w');
-	if (kind == LOOK_NEW) {
-		line->keys_only = true;
-		line->limit = 1;
-		return;
+	if (kind != LOOK_BATCH) {
+		line = get_kind(x, limiter, 'w');
+		line->keys_only = kind == LOOK_NEW;
+		line->oldest_first = kind >= LOOK_LINE;
+		line->limit = kind == LOOK_NEW    ? 1
+			      : kind == LOOK_LINE ? LOOK_FIRST
+			      : kind == LOOK_LONG ? LOOK_NEXT
+						  : 0;
 	}
-	line->oldest_first = true;
-	if (kind == LOOK_LINE)
-		line->limit = LOOK_FIRST;
-	txn_get(x, tail.s, NULL);
-	if (kind == LOOK_LINE)
+	if (kind != LOOK_NEW)
+		txn_get(x, tail.s, NULL);
+	if (kind <= LOOK_LONG)
 		return;
 	get_kind(x, limiter, 'l')->keys_only = true;
 	get_kind(x, limiter, 's')->keys_only = true;
@@ -184,6 +194,17 @@ look_is_short(const struct look *l)
 	return l->config.fair != FLK_FAIR_OFF && !l->has_lives && l->waiters < l->in_line;
 }
 
+void
+look_fill(const struct look *l, struct room *room, const char *but)
+{
+	size_t i;
+
+	for (i = 0; i < l->holders; i++)
+		if (but == NULL || strcmp(l->holder[i].self, but) != 0)
+			room_add(room, l->holder[i].record.weight, l->holder[i].record.limit,
+				 l->holder[i].record.seat);
+}
+
 bool
 look_has_room(const struct look *l)
 {
@@ -191,9 +212,7 @@ look_has_room(const struct look *l)
 	uint32_t under;
 	size_t i;
 
-	for (i = 0; i < l->holders; i++)
-		room_add(&room, l->holder[i].record.weight, l->holder[i].record.limit,
-			 l->holder[i].record.seat);
+	look_fill(l, &room, NULL);
 	for (i = 0; i < l->waiters; i++) {
 		const struct record *w = &l->waiter[i].record;
 		if (room_fits(&room, 1, room_own(w->limit, l->config.declared, w->under), &under))

@@ -16,12 +16,15 @@
 /* What is read: cfg and the holders; and of the rest, no more than the reader needs. */
 enum look_kind {
 	LOOK_NEW,   /* whether anybody waits, and how many */
-	LOOK_LINE,  /* the first waiters, the tail and the bell: for a grant */
+	LOOK_BATCH, /* the tail, and whichever waiters its user adds: batch.h */
+	LOOK_LINE,  /* the first waiters and the tail: for a grant */
+	LOOK_LONG,  /* the same of a long line, with more waiters, for a batch */
 	LOOK_LIVES, /* all waiters, the lives and their marks: for a repair */
 	LOOK_ALL    /* ... and who they are, and n/: for people */
 };
 
-#define LOOK_FIRST 60 /* waiters of a LOOK_LINE: more can't be granted at once */
+#define LOOK_FIRST 60               /* waiters of a LOOK_LINE: more can't be granted at once */
+#define LOOK_NEXT  (2 * LOOK_FIRST) /* of a LOOK_LONG */
 
 struct look_taker {
 	char self[STORE_SELF];
@@ -43,6 +46,8 @@ struct look {
 	const struct key *limiter;
 	int64_t read;     /* the answer's revision: changes up to it are skipped */
 	int64_t revision; /* the last change that was applied, or that */
+	int64_t batch;    /* the revision of the batch by which it was read; 0: the line was read */
+	char *unread;     /* what is left of that batch */
 	int64_t config_mod;
 	struct flk_settings config;
 	struct starts starts; /* of its pace */
@@ -63,6 +68,7 @@ struct look {
 
 void look_init(struct look *l, const struct key *limiter); /* which it keeps a pointer to */
 void look_free(struct look *l);                            /* frees its members */
+void look_line(struct look *l); /* the next reads the line, and no batch */
 
 /* Gets cfg, what the starts have used of its pace, and whose turn it is. */
 void look_add_steering(struct txn *x, const struct key *limiter);
@@ -95,6 +101,9 @@ struct rank *look_rank(const struct look *l, size_t *n);
 
 /* A fair limiter has more waiters than a look without lives has read: one of those may be the next. */
 bool look_is_short(const struct look *l);
+
+/* What the holders leave, but for that one's permit; NULL: of all.  Begun with { .set, .starts }. */
+void look_fill(const struct look *l, struct room *room, const char *but);
 
 /* Whether one unit more would fit for any of the waiters that were read, but for the pace. */
 bool look_has_room(const struct look *l);

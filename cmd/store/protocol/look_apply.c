@@ -22,11 +22,8 @@ apply_config(struct look *l, const struct records_change *c)
 }
 
 static bool
-apply_starts(struct look *l, const struct records_change *c)
+apply_starts(struct look *l, const struct records_change *c, char kind)
 {
-	char self[STORE_SELF];
-	char kind = key_parse(l->limiter, c->kv.key, self);
-
 	if (!c->deleted)
 		starts_read(&l->starts, kind, &c->kv);
 	else if (kind == 'a')
@@ -93,13 +90,14 @@ apply_life(struct look *l, const struct records_change *c, const char *name)
 bool
 look_apply(struct look *l, const struct records_change *c)
 {
-	char self[STORE_SELF];
+	char self[STORE_SELF], kind;
 
 	/* A watch may have begun before. */
 	if (c->kv.changed <= l->read)
 		return false;
 	l->revision = c->kv.changed;
-	switch (key_parse(l->limiter, c->kv.key, self)) {
+	kind = key_parse(l->limiter, c->kv.key, self);
+	switch (kind) {
 	case 'c':
 		return apply_config(l, c);
 	case 'h':
@@ -108,7 +106,7 @@ look_apply(struct look *l, const struct records_change *c)
 		return apply_life(l, c, self);
 	case 'a':
 	case 'r':
-		return apply_starts(l, c);
+		return apply_starts(l, c, kind);
 	case 'o':
 		free(l->turns);
 		l->turns = c->deleted ? NULL : turns_read(&c->kv);

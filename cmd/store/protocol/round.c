@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "room.h"
 
-#define OTHERS 18 /* operations of its transaction besides two for each waiter */
+#define OTHERS 19 /* operations of its transaction besides two for each waiter */
 
 /* ---- the plan ---- */
 
@@ -100,9 +101,8 @@ void
 round_plan(struct round *r, const struct look *look, const char *self, bool leaves,
 	   size_t operations)
 {
-	const char *leaver = leaves ? self : NULL;
 	struct room room = { .set = &look->config, .starts = &r->starts };
-	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, n = look->waiters, i;
+	size_t most = operations < OTHERS + 2 ? 1 : (operations - OTHERS) / 2, n = look->waiters;
 	struct rank *rank = NULL;
 
 	r->look = look;
@@ -120,10 +120,7 @@ round_plan(struct round *r, const struct look *look, const char *self, bool leav
 		return;
 	if (look->config.fair != FLK_FAIR_OFF && (rank = look_rank(look, &n)) == NULL)
 		return;
-	for (i = 0; i < look->holders; i++)
-		if (!is(&look->holder[i], leaver))
-			room_add(&room, look->holder[i].record.weight, look->holder[i].record.limit,
-				 look->holder[i].record.seat);
+	look_fill(look, &room, leaves ? self : NULL);
 	grant_all(r, &room, rank, n, self, leaves, most);
 	free(rank);
 }
@@ -206,6 +203,7 @@ round_add_grants(const struct round *r, struct txn *x)
 	round_add_declared(r, x);
 	starts_put(&r->look->config.pace, &r->starts, x, limiter);
 	turns_put(r->look->config.fair, &r->turns, x, limiter);
+	batch_put(r, x);
 	if (grants_tail(r))
 		txn_delete(x, tail.s, NULL);
 	txn_get(x, tail.s, NULL)->keys_only = true;
@@ -241,8 +239,9 @@ round_ring(struct txn *x, const struct key *limiter)
 void
 round_add_silence(struct txn *x, const struct key *limiter)
 {
-	struct key bell = key_bell(limiter), tail = key_tail(limiter);
+	struct key batch = key_batch(limiter), bell = key_bell(limiter), end = key_end(&bell);
+	struct key tail = key_tail(limiter);
 
-	txn_delete(x, bell.s, NULL);
+	txn_delete(x, batch.s, end.s);
 	txn_delete(x, tail.s, NULL);
 }

@@ -72,7 +72,7 @@ bool round_goes_on(const struct round_end *end, const struct records_answer *a);
 
 void round_ring(struct txn *x, const struct key *limiter);
 
-/* Deletes the bell and the tail, as nobody waits. */
+/* Deletes the batch, the bell and the tail, as nobody waits. */
 void round_add_silence(struct txn *x, const struct key *limiter);
 
 /* Grants in the background what fits, by that look, which it takes over; NULL: by one of its own. */

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "batch.h"
 #include "clock.h"
 #include "inside.h"
 #include "records/retry.h"
@@ -22,8 +23,7 @@ struct round_run {
 	struct records_call *call;
 	struct look look;
 	struct round round;
-	enum look_kind kind; /* of the look under way */
-	unsigned failures;   /* so many rounds in turn did not hold */
+	unsigned failures; /* so many rounds in turn did not hold */
 };
 
 static void
@@ -58,18 +58,61 @@ send(struct round_run *r, struct txn *x, records_done *done)
 }
 
 static void go_on(struct round_run *r);
-static void look_at(struct round_run *r, enum look_kind kind);
+
+static void
+looked_at_all(void *context, const struct records_answer *a)
+{
+	struct round_run *r = context;
+
+	r->call = NULL;
+	if (a->result == RECORDS_OK && look_read(&r->look, LOOK_LIVES, a))
+		go_on(r);
+	else
+		over(r);
+}
 
 static void
 looked(void *context, const struct records_answer *a)
 {
 	struct round_run *r = context;
+	bool is_spent;
 
 	r->call = NULL;
-	if (a->result == RECORDS_OK && look_read(&r->look, r->kind, a))
+	if (a->result != RECORDS_OK || !batch_look_read(&r->look, a, &is_spent)) {
+		over(r);
+	} else if (is_spent) {
+		send(r, look_txn(&r->fleet->limiter, LOOK_LONG), looked);
+	} else {
+		fleet_saw(r->fleet, &r->look);
 		go_on(r);
+	}
+}
+
+static void
+found(void *context, const struct records_answer *a)
+{
+	struct round_run *r = context;
+
+	r->call = NULL;
+	if (a->result == RECORDS_OK)
+		send(r, batch_look_txn(&r->look, a, r->fleet->batch), looked);
 	else
 		over(r);
+}
+
+static void
+look_at(struct round_run *r)
+{
+	struct txn *x;
+
+	look_line(&r->look);
+	if (r->fleet->batch != 0) {
+		x = txn_new();
+		batch_get(x, &r->fleet->limiter);
+		send(r, x, found);
+	} else {
+		send(r, look_txn(&r->fleet->limiter, LOOK_LINE), looked);
+	}
 }
 
 static void
@@ -82,17 +125,10 @@ granted(void *context, const struct records_answer *a)
 		over(r);
 	} else if (a->held) {
 		r->failures = 0;
-		look_at(r, LOOK_LINE);
+		look_at(r);
 	} else {
 		r->part.due_ns = flki_boottime_ns() + retry_pause(r->failures++);
 	}
-}
-
-static void
-look_at(struct round_run *r, enum look_kind kind)
-{
-	r->kind = kind;
-	send(r, look_txn(&r->fleet->limiter, kind), looked);
 }
 
 /* After a pause. */
@@ -100,7 +136,7 @@ static void
 step(struct fleet_part *part)
 {
 	part->due_ns = UINT64_MAX;
-	look_at((struct round_run *)(void *)part, LOOK_LINE);
+	look_at((struct round_run *)(void *)part);
 }
 
 static void
@@ -135,7 +171,7 @@ go_on(struct round_run *r)
 		return;
 	}
 	if (look_is_short(&r->look) && look_has_room(&r->look)) {
-		look_at(r, LOOK_LIVES);
+		send(r, look_txn(&r->fleet->limiter, LOOK_LIVES), looked_at_all);
 		return;
 	}
 	round_plan(&r->round, &r->look, NULL, false, fleet_operations(r->fleet, &r->look));
@@ -164,7 +200,7 @@ round_run(struct fleet *fleet, struct look *look)
 	fleet->run = r;
 	fleet_part_add(fleet, &r->part);
 	if (look == NULL) {
-		look_at(r, LOOK_LINE);
+		look_at(r);
 		return;
 	}
 	r->look = *look;

@@ -68,7 +68,7 @@ take_from_stage(const struct stage *g, struct starts *s)
 	s->ramp_since_ns = g->h.paced.ramp_since_ns;
 }
 
-/* ---- who grants ---- */
+/* ---- granters ---- */
 
 uint64_t
 starts_next(const struct flk_pace *pace, const struct starts *s)
@@ -241,7 +241,7 @@ starts_delete(struct txn *x, const struct key *limiter)
 	txn_delete(x, rest.s, NULL);
 }
 
-/* ---- who sets the pace ---- */
+/* ---- operators, and takers that declare a pace ---- */
 
 void
 starts_pace(struct flk_pace *pace, struct starts *s, unsigned which, const struct flk_pace *to)

@@ -35,7 +35,7 @@ bool starts_are_paced(const struct flk_pace *pace);
  */
 bool starts_read(struct starts *s, char kind, const struct record_kv *kv);
 
-/* ---- who grants ---- */
+/* ---- granters ---- */
 
 /* The pace lets nothing start before: CLOCK_MONOTONIC, ns; 0: no such time. */
 uint64_t starts_next(const struct flk_pace *pace, const struct starts *s);
@@ -70,7 +70,7 @@ void starts_put(const struct flk_pace *pace, const struct starts *s, struct txn 
 void starts_put_rest(const struct flk_pace *pace, const struct starts *read, struct txn *x,
 		     const struct key *limiter);
 
-/* ---- who sets the pace ---- */
+/* ---- operators, and takers that declare a pace ---- */
 
 /* Changes those parts of it, and what was used of them. */
 void starts_pace(struct flk_pace *pace, struct starts *s, unsigned which,

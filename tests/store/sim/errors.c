@@ -98,6 +98,21 @@ WEAKENS(no_start, forget(x, DO_PUT, AGAIN))
 /* clang-format on */
 
 static void
+lacks_first(void *context, struct txn *x)
+{
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < x->n; i++) {
+		struct txn_item *item = &x->item[i];
+		if (!is_of(item, DO_PUT, BATCH) || item->size <= 16 + STORE_SELF)
+			continue;
+		item->size -= STORE_SELF;
+		memmove(item->value + 16, item->value + 16 + STORE_SELF, item->size - 16);
+	}
+}
+
+static void
 any_mark(void *context, struct txn *x)
 {
 	(void)context;
@@ -359,6 +374,19 @@ calm(struct plan *p)
 	p->delay_ns = 50 * MS;
 }
 
+/* Many wait for one permit. */
+static void
+crowded(struct plan *p)
+{
+	p->crowd = 1;
+	p->limit = p->heaviest = 1;
+	p->mixed = p->hasty = p->manual = false;
+	p->hold_ns = 100 * MS;
+	p->arrive_ns = 100 * MS;
+	p->takers = 8;
+	p->machines = 8;
+}
+
 static void
 roomy(struct plan *p)
 {
@@ -439,6 +467,7 @@ const struct error errors[] = {
 	TXN("no-count", "what is released is not counted", COUNTED, NULL, no_count),
 	TXN("counts-anew", "a count does not go on from the one before", COUNTED, NULL,
 	    counts_anew),
+	TXN("lacks-first", "a batch lacks the first of the line", ORDER, crowded, lacks_first),
 	TXN("no-turn", "a turn is not counted", TURNS, fair, no_turn),
 	TXN("turn-twice", "two are granted by the same turns", TURNS, fair, past_turns),
 	TXN("past-comers", "a waiter is granted though another has come whose turn it is", TURNS,

@@ -5,10 +5,12 @@
  * When the faults are over, all that still waits must get its turn.  Then one more taker comes, who
  * wants the whole limit: it takes back what the dead have left.  At last the store must be empty.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/batch.h"
 #include "protocol/inside.h"
 #include "sim.h"
 #include "truth.h"
@@ -131,6 +133,7 @@ populate(void)
 	unsigned i;
 
 	fleet_calls = p->calls != 0 ? p->calls : 8;
+	batch_least = p->crowd != 0 ? p->crowd : UINT_MAX;
 	sim.machines = p->machines + 2;
 	sim.takers = p->takers + 1;
 	sim.open = p->takers;

@@ -10,20 +10,20 @@
 #include "sim.h"
 #include "truth.h"
 
-#define BATCH 512
+#define AT_ONCE 512
 
 /* Permits that have ended since the last check. */
 static struct end {
 	const struct taker *taker;
 	int64_t ticket, revision;
 	bool remembered;
-} end[BATCH];
+} end[AT_ONCE];
 static size_t ends;
 
 void
 memories_end(const struct taker *t, int64_t revision)
 {
-	if (ends < BATCH)
+	if (ends < AT_ONCE)
 		end[ends++] = (struct end){ t, t->permit, revision, false };
 }
 

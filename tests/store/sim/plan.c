@@ -104,6 +104,7 @@ plan_of(uint64_t seed)
 	plan_faults(&p);
 	p.host = chance_of(500);
 	p.calls = chance_of(300) ? (unsigned)between(1, 2) : 8;
+	p.crowd = chance_of(400) ? (unsigned)between(1, 3) : 0;
 	if (chance_of(150))
 		plan_pace(&p);
 	if (chance_of(150))

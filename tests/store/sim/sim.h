@@ -62,6 +62,7 @@ struct plan {
 	struct flk_pace pace;
 	bool rivals;       /* they do not agree on it */
 	unsigned calls;    /* of a keeper at once */
+	unsigned crowd;    /* so many are a long line; 0: none is */
 	bool drift;        /* clocks */
 	bool host;         /* a machine's keeper is its host's: it has a ledger and a deputy */
 	unsigned loss;     /* of 1,000 messages */

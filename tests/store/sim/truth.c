@@ -27,6 +27,8 @@ key_kind(const char *key)
 		return REST;
 	if (strcmp(parts + 2, "around") == 0)
 		return AROUND;
+	if (strcmp(parts + 2, "batch") == 0)
+		return BATCH;
 	return parts[2];
 }
 
@@ -187,7 +189,7 @@ next_fits(void)
 
 /* ---- what has changed ---- */
 
-#define BATCH 512
+#define AT_ONCE 512
 
 static void
 show(const struct memory_record *r)
@@ -199,7 +201,7 @@ show(const struct memory_record *r)
 void
 truth_changes(void *context, size_t first)
 {
-	static struct taker *granted[BATCH], *unplaced[BATCH];
+	static struct taker *granted[AT_ONCE], *unplaced[AT_ONCE];
 	size_t grants = 0, losses = 0, i;
 	const struct memory_record *r;
 	bool moved = false;
@@ -219,9 +221,9 @@ truth_changes(void *context, size_t first)
 		if (t == NULL || !apply(t, r, kind))
 			continue;
 		moved = true;
-		if (kind == PERMIT && !r->deleted && grants < BATCH)
+		if (kind == PERMIT && !r->deleted && grants < AT_ONCE)
 			granted[grants++] = t;
-		if (kind == PLACE && r->deleted && losses < BATCH)
+		if (kind == PLACE && r->deleted && losses < AT_ONCE)
 			unplaced[losses++] = t;
 	}
 	memories_check();

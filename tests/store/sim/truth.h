@@ -10,6 +10,7 @@
 enum key_kind {
 	AGAIN = 'a',
 	AROUND = 'o',
+	BATCH = 'f',
 	BELL = 'b',
 	CONFIG = 'c',
 	EVICTOR = 'e',

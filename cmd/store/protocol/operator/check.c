@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "protocol/batch.h"
 #include "protocol/run.h"
 #include "protocol/starts.h"
 #include "protocol/turns.h"
@@ -154,6 +155,28 @@ check_tail(const struct check *c, const struct record_kv *kv)
 		fprintf(c->out, "%s names a taker that does not wait\n", kv->key);
 }
 
+/* Whoever waits longer than one of a batch is in it. */
+static void
+check_batch(const struct check *c, const struct record_kv *kv)
+{
+	int64_t revision = batch_revision(c->limiter, kv), last = 0;
+	char self[STORE_SELF];
+	int second;
+	size_t i;
+
+	for (second = 0; second <= 1; second++)
+		for (i = 0; i < c->n; i++) {
+			const struct record_kv *w = &c->kv[i];
+			if (key_parse(c->limiter, w->key, self) != 'w')
+				continue;
+			if (strstr(kv->value, self) != NULL && w->created <= revision)
+				last = w->created > last ? w->created : last;
+			else if (second && w->created < last)
+				fprintf(c->out, "%s lacks ticket %" PRIu64 ": delete this key\n",
+					kv->key, (uint64_t)w->created);
+		}
+}
+
 static uint64_t
 latest_of(const struct starts *s)
 {
@@ -238,6 +261,9 @@ check_one(struct check *c, const struct record_kv *kv)
 	case 't':
 		if (kv->lease == 0)
 			fprintf(c->out, "%s is on no lease: it is left behind\n", kv->key);
+		break;
+	case 'f':
+		check_batch(c, kv);
 		break;
 	case 'z':
 		check_tail(c, kv);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocol/round.h"
 #include "protocol/run.h"
 #include "protocol/steering.h"
 #include "setting.h"
@@ -93,7 +94,6 @@ removal(struct ask *a, int *code)
 {
 	static const char kinds[] = { 'e', 'h', 'l', 'm', 'n', 'p', 's', 't', 'w' };
 	const struct look *l = &a->look;
-	struct key tail = key_tail(l->limiter), bell = key_bell(l->limiter);
 	struct txn *x;
 	size_t i;
 
@@ -105,8 +105,7 @@ removal(struct ask *a, int *code)
 	x = txn_new();
 	txn_if_changed(x, l->limiter->s, l->config_mod);
 	txn_delete(x, l->limiter->s, NULL);
-	txn_delete(x, tail.s, NULL);
-	txn_delete(x, bell.s, NULL);
+	round_add_silence(x, l->limiter);
 	starts_delete(x, l->limiter);
 	turns_delete(x, l->limiter);
 	for (i = 0; i < sizeof(kinds); i++) {

@@ -50,11 +50,8 @@ static bool
 fits(struct fleet_taker *t, struct record *r, struct starts *starts)
 {
 	struct room room = { .set = &t->look.config, .starts = &t->look.starts };
-	size_t i;
 
-	for (i = 0; i < t->look.holders; i++)
-		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit,
-			 t->look.holder[i].record.seat);
+	look_fill(&t->look, &room, NULL);
 	*r = taker_record(t);
 	r->limit = own_limit(t);
 	r->seat = room_seat(&room);
@@ -188,6 +185,7 @@ looked(struct fleet_taker *t, const struct records_answer *a)
 	} else if (!look_read(&t->look, t->thorough ? LOOK_LIVES : LOOK_NEW, a)) {
 		taker_refuse(t, -FLK_STORE, t->look.trouble);
 	} else {
+		fleet_saw(t->fleet, &t->look);
 		t->looked = true;
 		taker_act(t);
 	}
@@ -349,6 +347,7 @@ queued(struct fleet_taker *t, const struct records_answer *a)
 		taker_go(t, RECONCILE);
 		return;
 	}
+	fleet_saw(t->fleet, &t->look);
 	t->created = mine->created;
 	watching_own_from(t, t->created + 1);
 	seen_is_old(t->fleet, t->created);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "kind.h"
+#include "protocol/batch.h"
 #include "protocol/run.h"
 
 static void
@@ -171,7 +172,9 @@ departed(struct fleet_taker *t, const struct records_answer *a)
 		return;
 	}
 	look_init(&look, &t->fleet->limiter);
-	if (look_read(&look, LOOK_LINE, a))
+	if (t->blind)
+		round_run(t->fleet, NULL);
+	else if (look_read(&look, LOOK_LINE, a))
 		round_run(t->fleet, &look);
 	look_free(&look);
 	end(t);
@@ -183,7 +186,8 @@ add_departure(const struct fleet_taker *t, struct txn *x)
 	add_deletions(t, x);
 	add_place_run(t, x);
 	round_ring(x, &t->fleet->limiter);
-	look_add(x, &t->fleet->limiter, LOOK_LINE);
+	if (!t->blind)
+		look_add(x, &t->fleet->limiter, LOOK_LINE);
 }
 
 static void
@@ -192,6 +196,7 @@ depart(struct fleet_taker *t)
 	struct key tail = key_tail(&t->fleet->limiter);
 	struct txn *x = txn_new();
 
+	t->blind = t->fleet->batch != 0;
 	if (t->state == RELEASING && t->held_since != 0) {
 		if_held(t, x);
 		add_rest(t, x);
@@ -268,6 +273,7 @@ ask(struct fleet_taker *t)
 	struct key rest = key_at_rest(&t->fleet->limiter);
 	struct txn *x = txn_new();
 
+	look_line(&t->look);
 	txn_if_absent(x, w.s, end.s);
 	txn_if_changed(x, rest.s, 0);
 	if_held(t, x);
@@ -282,13 +288,21 @@ ask(struct fleet_taker *t)
 static void
 read_line(struct fleet_taker *t, const struct records_answer *a)
 {
+	bool is_spent;
+
 	if (a->result != RECORDS_OK) {
 		taker_again(t);
 		return;
 	}
-	taker_tally(t, a);
-	t->looked = look_read(&t->look, LOOK_LINE, a) &&
-		    (t->look.waiters > 0 || t->look.config.pace.ramp_from != 0);
+	t->looked = batch_look_read(&t->look, a, &is_spent);
+	if (t->looked && is_spent) {
+		t->looked = false;
+		taker_txn(t, MAIN, look_txn(&t->fleet->limiter, LOOK_LONG), read_line);
+		return;
+	}
+	if (t->looked)
+		fleet_saw(t->fleet, &t->look);
+	t->looked &= t->look.waiters > 0 || t->look.config.pace.ramp_from != 0;
 	if (t->looked)
 		taker_act(t);
 	else
@@ -296,12 +310,35 @@ read_line(struct fleet_taker *t, const struct records_answer *a)
 }
 
 static void
+read_tally_and_line(struct fleet_taker *t, const struct records_answer *a)
+{
+	if (a->result == RECORDS_OK)
+		taker_tally(t, a);
+	read_line(t, a);
+}
+
+static void
+read_tally_and_batch(struct fleet_taker *t, const struct records_answer *a)
+{
+	if (a->result != RECORDS_OK) {
+		taker_again(t);
+		return;
+	}
+	taker_tally(t, a);
+	taker_txn(t, MAIN, batch_look_txn(&t->look, a, t->fleet->batch), read_line);
+}
+
+static void
 look(struct fleet_taker *t)
 {
-	struct txn *x = look_txn(&t->fleet->limiter, LOOK_LINE);
+	bool is_long = t->fleet->batch != 0;
+	struct txn *x = is_long ? txn_new() : look_txn(&t->fleet->limiter, LOOK_LINE);
 
+	if (is_long)
+		batch_get(x, &t->fleet->limiter);
+	look_line(&t->look);
 	tally_get(x, &t->fleet->limiter, t->permit.seat);
-	taker_txn(t, MAIN, x, read_line);
+	taker_txn(t, MAIN, x, is_long ? read_tally_and_batch : read_tally_and_line);
 }
 
 /* ---- */
@@ -319,7 +356,7 @@ leaving_act(struct fleet_taker *t)
 		learn(t);
 	} else if (t->state == LEAVING) {
 		depart(t);
-	} else if (!t->looked && (t->created != 0 || t->tally == NULL)) {
+	} else if (!t->looked && (t->created != 0 || t->tally == NULL || t->fleet->batch != 0)) {
 		look(t);
 	} else if (!t->looked) {
 		ask(t);

@@ -220,14 +220,11 @@ wait_for_pace(struct fleet_taker *t, const struct round *r)
 	const struct record *next;
 	uint64_t due;
 	uint32_t under;
-	size_t i;
 
 	if (r->stopped == NULL || !starts_are_paced(pace))
 		return;
 	next = &r->stopped->record;
-	for (i = 0; i < t->look.holders; i++)
-		room_add(&room, t->look.holder[i].record.weight, t->look.holder[i].record.limit,
-			 t->look.holder[i].record.seat);
+	look_fill(&t->look, &room, NULL);
 	due = starts_due(pace, &t->look.starts, &room, next->weight);
 	if (room_fits(&room, next->weight, room_own(next->limit, r->declared, next->under), &under))
 		due = 0;

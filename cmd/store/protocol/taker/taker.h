@@ -161,6 +161,7 @@ struct fleet_taker {
 	bool held;       /* its owner knows that it holds: from this keeper, or the one before */
 	bool reported;   /* this keeper has reported GRANTED */
 	bool freed_some; /* repair.c took something back */
+	bool blind;      /* LEAVING, RELEASING: its departure does not look: the line is long */
 	bool unread;     /* LEAVING, RELEASING: what it has must be read first */
 	bool asked;      /* its h/ is in the check under way */
 	bool called;     /* takers.c has yet to call it */

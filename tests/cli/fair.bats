@@ -176,7 +176,6 @@ order_is() {
 }
 
 @test "what has no effect says so" {
-	of_files "it has no --yield"
 	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
 	[[ $output == "flocklimit: x: --key has no effect: the limiter is not fair; use --fair=key" ]]
 	run -0 "$FLOCKLIMIT" -N x -n 1 --share 2 true
@@ -184,6 +183,11 @@ order_is() {
 	silent 0 "$FLOCKLIMIT" -N x -n 1 --fair --share 2 true
 	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
 	[[ $output == "flocklimit: x: --key has no effect: the limiter's keys are users; use --fair=key" ]]
+}
+
+@test "--yield has no effect in a fair limiter, and says so" {
+	of_files "it has no --yield"
+	"$FLOCKLIMIT" -N x -n 1 --fair true
 	run -0 "$FLOCKLIMIT" -N x -n 1 --yield 3 true
 	[[ $output == "flocklimit: x: --yield has no effect: the limiter is fair, and its line in the order of turns" ]]
 	silent 0 "$FLOCKLIMIT" -q -N x -n 1 --yield 3 true

@@ -48,17 +48,6 @@ store() {
 	[ "$status" = 0 ]
 }
 
-@test "what has no effect in a store says so" {
-	store
-	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
-	[[ $output == "flocklimit: x: --key has no effect: the limiter is not fair; use --fair=key" ]]
-	run -0 "$FLOCKLIMIT" -N x -n 1 --share 2 true
-	[[ $output == "flocklimit: x: --share has no effect: the limiter is not fair; use --fair" ]]
-	silent 0 "$FLOCKLIMIT" -N x -n 1 --fair --share 2 true
-	run -0 "$FLOCKLIMIT" -N x -n 1 --key a true
-	[[ $output == "flocklimit: x: --key has no effect: the limiter's keys are users; use --fair=key" ]]
-}
-
 @test "off again, the line of a store is in the order of arrival" {
 	local label n=0
 	store

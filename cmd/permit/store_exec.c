@@ -18,6 +18,7 @@
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyz0123456789" /* of a scheme */
 #define PROGRAM "store-"
+#define WRAPPER "flocklimit-wrapper"
 
 /* The part of a URL before the first '+' or ':'; false: it is not a URL. */
 static bool
@@ -212,12 +213,28 @@ say_none(const char *scheme, const char *dir, const char *path, bool named)
 		    scheme, path, named ? "correct" : "set");
 }
 
+/* For flocklimit there is a smaller program beside the store's, which runs that one where it must. */
+static void
+exec_wrapper(const char *program, bool in_tree, char **argv)
+{
+	struct stat self;
+	char path[PATH_MAX + sizeof(WRAPPER)];
+	const char *name = strrchr(argv[0], '/'), *slash = strrchr(program, '/');
+
+	if (strcmp(name != NULL ? name + 1 : argv[0], "flocklimit") != 0 || slash == NULL ||
+	    access(program, X_OK) == -1)
+		return;
+	snprintf(path, sizeof(path), "%.*s/" WRAPPER, (int)(slash - program), program);
+	if (!in_tree || (stat("/proc/self/exe", &self) == 0 && is_as_good_as(path, &self, S_IFREG)))
+		execv(path, argv);
+}
+
 int
 store_exec(const struct taker_options *w, char **argv)
 {
 	const char *url = url_of(w), *dir = secure_getenv("FLOCKLIMIT_LIBEXEC");
 	char scheme[32], path[PATH_MAX];
-	bool named;
+	bool named, in_tree;
 
 	if (url == NULL)
 		return only_for_stores(&w->given);
@@ -238,11 +255,13 @@ store_exec(const struct taker_options *w, char **argv)
 	named = dir != NULL && *dir != '\0';
 	if (!named)
 		dir = PKGLIBEXECDIR;
-	if ((named || !find_in_tree(path, scheme)) &&
+	in_tree = !named && find_in_tree(path, scheme);
+	if (!in_tree &&
 	    (size_t)snprintf(path, sizeof(path), "%s/" PROGRAM "%s", dir, scheme) >= sizeof(path)) {
 		say(NULL, "FLOCKLIMIT_LIBEXEC is too long for a path");
 		return OPTION_BAD;
 	}
+	exec_wrapper(path, in_tree, argv);
 	execv(path, argv);
 	if (errno == ENOENT)
 		say_none(scheme, dir, path, named);

@@ -10,6 +10,8 @@
 
 #include "commands.h"
 #include "keeper/title.h"
+#include "light/light.h"
+#include "settings.h"
 
 static const struct {
 	const char *name;
@@ -37,12 +39,17 @@ fill_stdio(void)
 int
 main(int argc, char **argv)
 {
+	static char flocklimit[] = "flocklimit";
 	const char *name = argc > 0 ? argv[0] : "", *slash = strrchr(name, '/');
 	size_t i;
 
 	title_begin(argc, argv);
 	if (slash != NULL)
 		name = slash + 1;
+	if (strncmp(name, STARTER, strlen(STARTER)) == 0) {
+		settings.starter = name + strlen(STARTER);
+		name = argv[0] = flocklimit; /* by another, it would be a shim */
+	}
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
 		if (strcmp(name, commands[i].name) == 0) {
 			/* The kernel took the name of our file; ps(1) and pgrep(1) go by this. */

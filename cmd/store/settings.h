@@ -17,7 +17,10 @@ struct settings {
 	bool manual;    /* --reclaim */
 	bool warn;      /* --on-lost */
 	bool own;       /* FLOCKLIMIT_KEEPER: share no keeper */
-	bool quiet;     /* kind_quiet(): only the lines that must be said */
+	const char *
+	    starter; /* only starts the keeper of the host that meets takers at that name; or NULL */
+	const char *program; /* the store's: NULL: this one */
+	bool quiet;          /* kind_quiet(): only the lines that must be said */
 };
 
 /* Fixed before there is a second thread or process. */

@@ -357,6 +357,33 @@ freeze() {
 	eventually keepers_are 0
 }
 
+@test "flocklimit is the small wrapper, but the store's program with a keeper of its own or a jobserver" {
+	program() { "$FLOCKLIMIT" -N x -n 9 "$ttl" "$@" sh -c 'readlink /proc/$PPID/exe'; }
+	hold a -N x -n 9 "$ttl"
+	[[ $(program) == */flocklimit-wrapper ]]
+	[[ $(program --jobserver) == */store-memory ]]
+	[[ $(FLOCKLIMIT_KEEPER=own program) == */store-memory ]]
+	let_go a
+	ended a
+	at_rest
+}
+
+@test "a password is replaced, and then keeper and deputy are killed: their takers go on" {
+	(umask 077 && echo one >password)
+	export FLOCKLIMIT_STORE="$STORE/team?password-file=$T/password"
+	hold a -N x -n 1 "$ttl"
+	a_line b c
+	echo two >password
+	keeper=$(keepers) deputy=$(deputies)
+	kill -KILL "$keeper" "$deputy"
+	eventually another "$keeper" "$deputy"
+	let_go a
+	ended a
+	[ "$status" = 0 ]
+	served b c
+	at_rest
+}
+
 @test "another ttl, URL, credential or --on-lost is another keeper" {
 	hold a -N x -n 9 --ttl 60s
 	hold b -N x -n 9 --ttl 61s

@@ -80,7 +80,8 @@ same_name(const uint64_t key[2], char name[SAME_NAME])
 		     settings.manual, settings.warn, (unsigned)geteuid(), (unsigned)getegid());
 	add(&s, text, (size_t)n);
 	add_environment(&s);
-	add_file(&s, "exe", "/proc/self/exe", true);
+	add_file(&s, "exe", settings.program != NULL ? settings.program : "/proc/self/exe", true);
+	add(&s, VERSION, strlen(VERSION));
 	for (i = 0; i < N(files); i++)
 		add_file(&s, files[i], url_param(&settings.url, files[i]), true);
 	for (i = 0; i < N(namespaces); i++) {

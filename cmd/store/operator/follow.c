@@ -10,6 +10,7 @@
 
 #include "clock.h"
 #include "now.h"
+#include "machine.h"
 #include "session.h"
 #include "wrapper/internal.h"
 
@@ -30,7 +31,7 @@ boot_ns(const struct timespec *deadline)
 
 struct past_event {
 	struct flk_event event;
-	const char *host; /* from session_machine() */
+	const char *host; /* from machine_of() */
 };
 
 /* The n-th, from 1, is at index n % FLK_HISTORY, if it is among the last FLK_HISTORY.  Its number is not n. */
@@ -62,7 +63,7 @@ happens(void *context, const struct flk_event *event, const char *host)
 	}
 	t = &n->event[++n->n % FLK_HISTORY];
 	t->event = *event;
-	t->host = session_machine(host != NULL ? host : "");
+	t->host = machine_of(host != NULL ? host : "");
 }
 
 /* A second call does nothing.  0, or why it can't. */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "protocol/record.h"
 #include "now.h"
 #include "settings.h"
 #include "wrapper/internal.h"
@@ -141,42 +140,4 @@ session_ask(struct session *d, const struct fleet_question *q, uint64_t patience
 	while (!w.answered)
 		session_drive(d, SESSION_NEVER, -1);
 	return w.code;
-}
-
-/* ---- names of machines ---- */
-
-const char *
-session_here(void)
-{
-	static char host[STORE_HOST];
-
-	if (host[0] == '\0')
-		record_host(host);
-	return host;
-}
-
-struct machine {
-	struct machine *next;
-	char name[];
-};
-
-const char *
-session_machine(const char *host)
-{
-	static struct machine *machines;
-	size_t n = strlen(host) + 1;
-	struct machine *m;
-
-	if (strcmp(host, session_here()) == 0)
-		return NULL;
-	for (m = machines; m != NULL; m = m->next)
-		if (strcmp(m->name, host) == 0)
-			return m->name;
-	m = malloc(sizeof(*m) + n);
-	if (m == NULL)
-		return "?";
-	memcpy(m->name, host, n);
-	m->next = machines;
-	machines = m;
-	return m->name;
 }

@@ -62,11 +62,4 @@ bool session_was_away(void);
 /* setup.c: prints what makes the store ready for its first use, or runs it: the status to exit with. */
 int store_setup(bool apply);
 
-/* ---- names of machines ---- */
-
-const char *session_here(void);
-
-/* NULL if it is this one; else a copy that lasts as long as the process. */
-const char *session_machine(const char *host);
-
 #endif

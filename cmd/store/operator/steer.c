@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/state.h" /* for its pace alone */
+#include "machine.h"
 #include "session.h"
 #include "wrapper/internal.h"
 
@@ -81,7 +82,7 @@ take_snapshot(void *context, const struct fleet_answer *a)
 	for (i = 0; i < n; i++) {
 		s->entry[i] = view_show(&v->entry[i]);
 		s->entry[i].slot = (uint32_t)i;
-		s->entry[i].host = session_machine(v->entry[i].host);
+		s->entry[i].host = machine_of(v->entry[i].host);
 		if (v->entry[i].ticket > s->last_ticket)
 			s->last_ticket = v->entry[i].ticket;
 	}

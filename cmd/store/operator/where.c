@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "explain.h"
+#include "machine.h"
 #include "session.h"
 #include "setting.h"
 #include "settings.h"
@@ -101,26 +102,29 @@ read_proc(pid_t pid, const char *file, char *room, size_t size)
 	return n < 0 ? n : (ssize_t)used;
 }
 
-/* Whether the process runs the same program as we do, perhaps of another version. */
+/*
+ * Whether the process runs a program of a store, or the wrapper that stands beside them, perhaps of another
+ * version.
+ */
 static int
-runs_this(pid_t pid)
+runs_ours(pid_t pid)
 {
-	char path[60], link[2][4096];
-	const char *base[2];
+	static const char *const ours[] = { "store-", "flocklimit-wrapper" };
+	char path[60], link[4096];
+	const char *name;
 	ssize_t n;
-	int i;
+	size_t i;
 
-	for (i = 0; i < 2; i++) {
-		snprintf(path, sizeof(path), "/proc/%d/exe", i == 0 ? (int)pid : (int)getpid());
-		n = readlink(path, link[i], sizeof(link[i]) - 1);
-		if (n == -1)
-			return -errno;
-		link[i][n] = '\0';
-		link[i][strcspn(link[i], " ")] = '\0'; /* " (deleted)" */
-		base[i] = strrchr(link[i], '/');
-		base[i] = base[i] != NULL ? base[i] : link[i];
-	}
-	return strcmp(base[0], base[1]) == 0;
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	if ((n = readlink(path, link, sizeof(link) - 1)) == -1)
+		return -errno;
+	link[n] = '\0';
+	name = strrchr(link, '/');
+	name = name != NULL ? name + 1 : link;
+	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (strncmp(name, ours[i], strlen(ours[i])) == 0)
+			return 1;
+	return 0;
 }
 
 /* Whether the process has that ticket in its environment: then it runs under the permit. */
@@ -147,7 +151,7 @@ belongs(struct flk *f, const struct flk_entry *e, pid_t pid)
 	(void)f;
 	if (is == 1)
 		return 1;
-	runs = runs_this(e->pid);
+	runs = runs_ours(e->pid);
 	return runs != 0 ? runs : is;
 }
 
@@ -188,7 +192,7 @@ orders(struct flk_settings *orders)
 const struct operating store_operating = { .names = names,
 					   .trouble = trouble,
 					   .is_away = session_was_away,
-					   .machine = session_here,
+					   .machine = machine_here,
 					   .happened = session_happened,
 					   .belongs = belongs,
 					   .works = works,

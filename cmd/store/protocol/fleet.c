@@ -3,6 +3,7 @@
  * fleet.c - an open store and its limiters: opening and closing them, and the one loop of all.
  */
 #include "inside.h"
+#include "machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,7 +45,7 @@ fleet_store_open(struct fleet_store **to, const struct fleet_options *o, char wh
 	store->heir = o->heir;
 	if (o->life != NULL)
 		memcpy(store->life, o->life, STORE_SELF);
-	record_host(store->host);
+	machine_name(store->host);
 	/* A holder whose store has moved must find it before its ttl is over: so it looks that often. */
 	store->timeout_ms = timeout_ms > MIN_TIMEOUT_MS ? timeout_ms : MIN_TIMEOUT_MS;
 	if ((error = records_open(&store->records, o->url, store->timeout_ms, why)) != 0) {

@@ -12,23 +12,16 @@
 
 #include "clock.h"
 #include "keys.h"
+#include "machine.h"
 #include "record_json.h"
 #include "setting.h"
 #include "starts.h"
 
 void
-record_host(char host[STORE_HOST])
-{
-	if (gethostname(host, STORE_HOST) == -1)
-		host[0] = '\0';
-	host[STORE_HOST - 1] = '\0';
-}
-
-void
 person_me(struct person *me)
 {
 	*me = (struct person){ .pid = (uint32_t)getpid(), .uid = (uint32_t)getuid() };
-	record_host(me->host);
+	machine_name(me->host);
 }
 
 int64_t

@@ -87,8 +87,6 @@ void record_tame(char *said);
 /* This process and machine. */
 void person_me(struct person *me);
 
-/* The name of this machine as it stands in records. */
-void record_host(char host[STORE_HOST]);
 int64_t record_now_ms(void);
 
 #endif

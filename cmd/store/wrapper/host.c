@@ -9,21 +9,19 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include "close_fd.h"
 #include "flocklimit.h"
 #include "host/alive.h"
 #include "host/board.h"
-#include "host/deputy.h"
 #include "host/meeting.h"
 #include "link.h"
 #include "now.h"
 #include "settings.h"
 #include "wrapper/internal.h"
+#include "wrapper/start.h"
 
 #define TRIES 8
-#define LOCKS 1000 /* tries for the lock, which is held for milliseconds */
 #define AGAIN SECOND
 
 /* The first thread that needs a keeper fills it, and others only read the board's address. */
@@ -37,8 +35,8 @@ static struct {
 
 /* ---- the board ---- */
 
-static int
-map_board(int file, struct board **board)
+int
+host_map(int file, struct board **board)
 {
 	struct stat sb;
 
@@ -72,7 +70,7 @@ use_board(void)
 		close(file);
 		return 0;
 	}
-	if (fstat(file, &sb) == -1 || (error = map_board(file, &board)) != 0) {
+	if (fstat(file, &sb) == -1 || (error = host_map(file, &board)) != 0) {
 		close(file);
 		return -ENOENT;
 	}
@@ -84,89 +82,7 @@ use_board(void)
 	return 0;
 }
 
-/* ---- a keeper's beginning ---- */
-
-/*
- * If nobody has a record in the store by that life, another begins: the keeper need not ask what the one
- * before has left.
- */
-static void
-set_life(struct board *b)
-{
-	uint32_t i;
-
-	for (i = 0; i < b->rows; i++)
-		if (b->row[i].self[0] != '\0')
-			return;
-	b->keepers = b->rows = 0;
-	taker_name(b->life);
-}
-
-/* Forks twice: see link.c. */
-static int
-fork_deputy(struct host *host)
-{
-	pid_t between = fork(), deputy;
-	int status;
-
-	if (between == -1)
-		return -errno;
-	if (between == 0) {
-		deputy = fork();
-		if (deputy == 0)
-			deputy_run(host);
-		_exit(deputy == -1 ? errno : 0);
-	}
-	while (waitpid(between, &status, 0) == -1)
-		if (errno != EINTR)
-			return 0;
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EAGAIN;
-}
-
-/* With the lock. */
-static int
-start(int file)
-{
-	struct host host = { .meeting = h.meeting, .file = file };
-	int error = map_board(file, &host.board), probe;
-
-	if (error == -ENOENT) {
-		/* A page without room on the disk would end whoever touches it. */
-		if ((error = -posix_fallocate(file, 0, sizeof(struct board))) != 0)
-			return error;
-		error = map_board(file, &host.board);
-	} else if (error == 0 && (probe = meeting_connect(&h.meeting)) >= 0) {
-		close(probe); /* another wrapper has started it */
-		munmap(host.board, sizeof(*host.board));
-		return 0;
-	}
-	if (error != 0)
-		return error;
-	set_life(host.board);
-	atomic_store(&host.board->pulse_ns, now_ns());
-	host.listener = meeting_listen(&h.meeting);
-	error = host.listener < 0 ? host.listener : fork_deputy(&host);
-	if (host.listener >= 0)
-		close(host.listener);
-	munmap(host.board, sizeof(*host.board));
-	return error;
-}
-
-static int
-start_under_lock(void)
-{
-	int file = meeting_board(&h.meeting, true), error;
-
-	if (file < 0)
-		return file;
-	error = meeting_lock(&h.meeting, file, LOCKS);
-	if (error == 0) {
-		error = start(file);
-		flock(file, LOCK_UN); /* the deputy has the same open file */
-	}
-	close(file);
-	return error == -ENOENT ? 0 : error; /* that keeper has ended: the caller tries again */
-}
+/* ---- its keeper ---- */
 
 int
 host_join(int *control)
@@ -186,7 +102,7 @@ host_join(int *control)
 			close(fd);
 		else if (fd != -ECONNREFUSED && fd != -ENOENT)
 			return fd;
-		if ((error = start_under_lock()) != 0)
+		if ((error = start_host(&h.meeting)) != 0)
 			return error;
 	}
 	return -ECHILD;

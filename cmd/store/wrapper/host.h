@@ -8,10 +8,14 @@
 
 #include <stdint.h>
 
+struct board;
 struct tie;
 
 /* A control socket to the keeper, which is started if there is none: 0, or a negative code. */
 int host_join(int *control);
+
+/* Maps the board of that file: 0; -ENOENT: it is not there yet; or another code. */
+int host_map(int file, struct board **board);
 
 /* A cell on its board, unless the tie has one there: 0, or a negative code. */
 int host_take_cell(struct tie *tie);

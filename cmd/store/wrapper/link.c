@@ -7,15 +7,14 @@
 #include <stdbool.h>
 #include <unistd.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 
-#include "keeper/keeper.h"
 #include "close_fd.h"
 #include "now.h"
 #include "settings.h"
 #include "kind.h"
 #include "talk.h"
 #include "wrapper/internal.h"
+#include "wrapper/start.h"
 
 #define DEATHS 8 /* if so many keepers die within SPAN, another would die of the same */
 #define SPAN   (2 * SECOND)
@@ -31,9 +30,10 @@ static struct {
 	bool hushed;
 	bool alone;               /* its keeper is its own */
 	uint64_t born_ns[DEATHS]; /* of the last keepers, by generation */
-	uint32_t given, back_n;   /* cells of the board: ever given, and given back */
-	uint32_t back[FLK_MAX_TAKERS];
+	uint32_t given, back_n;   /* cells of the board: ever given, and given back: */
 } l = { .lock = PTHREAD_MUTEX_INITIALIZER, .control = -1 };
+
+static uint32_t back[FLK_MAX_TAKERS]; /* which; the lock guards it, too */
 
 /* A child starts afresh: if it kept its parent's socket open, nobody would see the parent end. */
 static int
@@ -55,42 +55,17 @@ make_mine(void)
 	return 0;
 }
 
-/*
- * Forks twice, so that the keeper is no child of this process: neither the command nor its parent
- * should meet it.
- *
- * The keeper allocates memory.  After a fork in a process with threads, libc allows that; but the
- * allocator that a program brings along, such as a sanitizer's, may be locked for ever by a thread
- * that the keeper does not have.  So link_begin() forks the first keeper before there are threads.
- */
 static int
-fork_keeper(int theirs)
-{
-	pid_t between = fork(), keeper;
-	int status;
-
-	if (between == -1)
-		return -errno;
-	if (between == 0) {
-		keeper = fork();
-		if (keeper == 0)
-			keeper_run(theirs, l.owner, l.life, l.generation > 0, l.hushed);
-		_exit(keeper == -1 ? errno : 0);
-	}
-	while (waitpid(between, &status, 0) == -1)
-		if (errno != EINTR)
-			return 0; /* another thread has reaped it */
-	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EAGAIN;
-}
-
-static int
-start_own(int *control)
+begin_own(int *control)
 {
 	int ends[2], error;
 
 	if ((error = talk_pair(ends)) != 0)
 		return error;
-	error = fork_keeper(ends[1]);
+	error = start_own(ends[1], &(struct start){ .owner = l.owner,
+						    .life = l.life,
+						    .again = l.generation > 0,
+						    .hushed = l.hushed });
 	close(ends[1]);
 	if (error == 0)
 		*control = ends[0];
@@ -107,7 +82,7 @@ find_keeper(int *control)
 
 	if (error != 0 && l.generation == 0)
 		l.alone = true;
-	return l.alone ? start_own(control) : error;
+	return l.alone ? begin_own(control) : error;
 }
 
 static int
@@ -135,7 +110,7 @@ take_cell(struct tie *tie)
 	if (tie->generation != 0)
 		return 0;
 	if (l.back_n > 0)
-		tie->cell = l.back[--l.back_n];
+		tie->cell = back[--l.back_n];
 	else if (l.given < FLK_MAX_TAKERS)
 		tie->cell = l.given++;
 	else
@@ -166,13 +141,17 @@ introduce(struct tie *tie, const char *limiter)
 	return 0;
 }
 
-void
+bool
 link_begin(void)
 {
+	bool linked;
+
 	pthread_mutex_lock(&l.lock);
 	if (make_mine() == 0 && l.generation == 0)
 		start_keeper(); /* if this fails, link_tie() tries again, and returns why */
+	linked = l.generation > 0;
 	pthread_mutex_unlock(&l.lock);
+	return linked;
 }
 
 int
@@ -198,7 +177,7 @@ link_untie(struct tie *tie)
 	close_fd(&tie->socket);
 	pthread_mutex_lock(&l.lock);
 	if (tie->generation != 0 && l.alone && l.owner == getpid() && l.back_n < FLK_MAX_TAKERS)
-		l.back[l.back_n++] = tie->cell;
+		back[l.back_n++] = tie->cell;
 	pthread_mutex_unlock(&l.lock);
 	close_fd(&tie->board);
 	*tie = TIE_NONE;

@@ -7,6 +7,7 @@
 #define LINK_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* A taker's tie to the keeper; only its owner uses it. */
@@ -20,8 +21,8 @@ struct tie {
 
 #define TIE_NONE ((struct tie){ .socket = -1, .board = -1 })
 
-/* Forks the first keeper.  A program calls it before it has threads. */
-void link_begin(void);
+/* Starts the first keeper: false, if that failed.  A program calls it before it has threads. */
+bool link_begin(void);
 
 /*
  * Makes a tie to a keeper that is not known to be dead: 0, or a negative code.  An existing tie is

@@ -7,7 +7,7 @@
 
 #include "internal.h"
 #include "now.h"
-#include "operator/session.h"
+#include "machine.h"
 #include "settings.h"
 
 #define PATIENCE SECOND /* short, so that a waiter learns in time that the store can't be reached */
@@ -53,9 +53,9 @@ store_place(struct flk_taker *taker, struct flk_place *place)
 		return error;
 	*place = t->answer.place;
 	if (place->oldest.ticket != 0)
-		place->oldest.host = session_machine(t->answer.host);
+		place->oldest.host = machine_of(t->answer.host);
 	if (place->head.ticket != 0)
-		place->head.host = session_machine(t->answer.head_host);
+		place->head.host = machine_of(t->answer.head_host);
 	return 0;
 }
 

@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "kind.h"
 #include "now.h"
-#include "operator/session.h"
+#include "machine.h"
 #include "pidfd.h"
 #include "say.h"
 #include "settings.h"
@@ -45,7 +45,7 @@ evictor(const struct flk_taker *taker)
 {
 	const struct store_taker *t = const_taker_of(taker);
 
-	return t->evictor_host[0] != '\0' ? session_machine(t->evictor_host) : NULL;
+	return t->evictor_host[0] != '\0' ? machine_of(t->evictor_host) : NULL;
 }
 
 static bool

@@ -41,11 +41,11 @@ struct records_watch {
 	int64_t number, next;
 	int64_t since; /* the revision from which on: */
 	size_t told;   /* so many changes were reported by notifications */
-	size_t ranges;
-	struct records_range range[RECORDS_RANGES];
-	uint64_t due; /* DEAD: when to tell the server */
+	uint64_t due;  /* DEAD: when to tell the server */
 	records_hears *hears;
 	void *context;
+	size_t ranges;
+	struct records_range range[];
 };
 
 /* ---- what is reported ---- */
@@ -165,7 +165,8 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 {
 	struct records_watch *w;
 
-	if (ranges == 0 || ranges > RECORDS_RANGES || (w = calloc(1, sizeof(*w))) == NULL)
+	if (ranges == 0 || ranges > RECORDS_RANGES ||
+	    (w = calloc(1, sizeof(*w) + ranges * sizeof(w->range[0]))) == NULL)
 		return NULL;
 	if (!ranges_copy(w->range, range, ranges)) {
 		free(w);

@@ -67,7 +67,7 @@ records_watch(struct records *r, const struct records_range *range, size_t range
 
 	if (ranges == 0 || ranges > RECORDS_RANGES)
 		return NULL;
-	w = calloc(1, sizeof(*w));
+	w = calloc(1, sizeof(*w) + ranges * sizeof(w->range[0]));
 	if (w == NULL)
 		return NULL;
 	w->records = r;

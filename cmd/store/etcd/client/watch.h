@@ -16,8 +16,6 @@ struct watched_range {
 struct records_watch {
 	LIST_ENTRY(records_watch) link;
 	struct records *records;
-	size_t ranges;
-	struct watched_range range[RECORDS_RANGES];
 	int64_t begun_at; /* the latest revision from which a range was begun "from now on"; or 0 */
 	size_t missing;   /* so many ranges in the feed the server does not know of yet */
 	bool denied;      /* it had no rights, perhaps by an old token; it retries with another */
@@ -28,6 +26,8 @@ struct records_watch {
 			 waits: not before */
 	records_hears *hears;
 	void *context;
+	size_t ranges;
+	struct watched_range range[];
 };
 
 /* ---- watch.c ---- */
